@@ -34,10 +34,10 @@ module_param(user, bool, 0444);
 MODULE_PARM_DESC(user, "let programs read the counter");
 static bool force;
 module_param(force, bool, 0444);
-MODULE_PARM_DESC(force, "take the counter even if something else has it on");
+MODULE_PARM_DESC(force, "take a counter that something else left on; never perf's");
 static unsigned int keeper_ms = 1000;
 module_param(keeper_ms, uint, 0444);
-MODULE_PARM_DESC(keeper_ms, "how often wraps are added up; 32 bits wrap in 4294 ms at 1 GHz");
+MODULE_PARM_DESC(keeper_ms, "how often wraps are added up: at most 1000, because 32 bits wrap in a second at 4.29 GHz");
 
 struct counter {
 	struct hairspring_pmu_settings before; /* what is handed back */
@@ -155,8 +155,11 @@ static bool counts(void)
 static int start_counter(struct counter *counter, struct hairspring_cycles_slot *slot)
 {
 	hairspring_pmu_save(&counter->before);
-	if (!force && (hairspring_pmu_is_perfs() || counter->before.enabled))
+	/* What perf counts would be wrong without a word, and it would keep the counter. */
+	if (hairspring_pmu_is_perfs())
 		return -EBUSY;
+	if (counter->before.enabled && !force)
+		return -EEXIST;
 	begin_change(slot);
 	turn_on(slot);
 	end_change(slot);
@@ -191,7 +194,9 @@ static int cpu_online_here(unsigned int cpu)
 	error = start_counter(counter, slot_of(cpu));
 	local_irq_restore(flags);
 	if (error == -EBUSY)
-		pr_err("the cycle counter of CPU %u is in use (perf?): stop that, or load with force=1\n", cpu);
+		pr_err("perf uses the cycle counter of CPU %u: stop that (perf, a watchdog)\n", cpu);
+	else if (error == -EEXIST)
+		pr_err("something else has left the cycle counter of CPU %u on: end it, or load with force=1\n", cpu);
 	else if (error)
 		pr_err("the cycle counter of CPU %u accepts its settings but does not count\n", cpu);
 	else
@@ -327,11 +332,18 @@ static int start_everywhere(void)
 	return 0;
 }
 
+/* No core is faster than 4.29 GHz, where 32 bits wrap in a second. */
+static unsigned int longest_keeper_ms(void)
+{
+	return divided || IS_ENABLED(CONFIG_ARM64) ? 4000 : 1000;
+}
+
 static int check_parameters(void)
 {
 	BUILD_BUG_ON(sizeof(struct hairspring_cycles_header) != sizeof(struct hairspring_cycles_slot));
-	if (keeper_ms < 1 || keeper_ms > 4000) {
-		pr_err("keeper_ms=%u: must be from 1 to 4000, because 32 bits wrap in 4294 ms at 1 GHz\n", keeper_ms);
+	if (keeper_ms < 1 || keeper_ms > longest_keeper_ms()) {
+		pr_err("keeper_ms=%u: must be from 1 to %u, because 32 bits wrap in a second at 4.29 GHz\n", keeper_ms,
+		       longest_keeper_ms());
 		return -EINVAL;
 	}
 	if (divided && IS_ENABLED(CONFIG_ARM64)) {

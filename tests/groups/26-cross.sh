@@ -136,7 +136,8 @@ except Exception as error: print(error)' || return
 # Debian's kernel with the module and perf: the command and the program there, with the counters.
 kernel() { # FLAVOUR CORE [OPTION...]
   local console="$BUILT/linux-$1/command.txt"
-  need_linux "$1" && build_guest "$1" "$HAIRSPRING" "$BUILT/benchmarks-$ARCHITECTURE:benchmarks" || return
+  need_linux "$1" && library_program rigs/arm/linux/span.c "$BUILT/span-$ARCHITECTURE" &&
+    build_guest "$1" "$HAIRSPRING" "$BUILT/benchmarks-$ARCHITECTURE:benchmarks" "$BUILT/span-$ARCHITECTURE:span" || return
   boot "$1" "$2" hairspring=command "${@:3}" >"$console" || return
   { python3 rigs/arm/command.py "$ARCHITECTURE" "$console" && grep -qx 'end: 0 failures' "$console"; } || { tail -n 20 "$console" && return 1; }
 }

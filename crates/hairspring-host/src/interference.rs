@@ -39,6 +39,12 @@ fn involuntary() -> i64 {
     0
 }
 
+/// No other system counts them for a thread.
+#[cfg(not(target_os = "linux"))]
+pub fn all_switches() -> u64 {
+    0
+}
+
 /// Time that the hypervisor gave to other guests while a CPU of this machine was ready to run.
 #[derive(Debug)]
 pub struct StealMeter {

@@ -18,12 +18,14 @@ const MOST: usize = 8;
 /// Prepares the calling thread as [`settle`] does, on the given CPU or, if none is given, on one whose core is quiet now.
 ///
 /// # Errors
-/// Those of [`settle`].
+/// Those of [`settle`], and those of [`Clock::ready`] on that CPU.
 ///
 /// # Cost
 /// 3 ms for each CPU that is looked at: only the last one unless something else uses its core, and 8 at most.
 pub fn settle_where_quiet(cpu: Option<usize>, clock: Clock) -> hairspring_host::error::Result<Settled> {
-    settle(cpu.or_else(|| quiet_cpu(clock)))
+    let settled = settle(cpu.or_else(|| quiet_cpu(clock)))?;
+    clock.ready()?; // programs may be allowed to read it on some CPUs only
+    Ok(settled)
 }
 
 /// The CPU to measure on: the last allowed one (the first serves most interrupts), unless the clock reads show that its core is
@@ -61,6 +63,7 @@ fn undisturbed(cpu: usize, clock: Clock) -> Option<f64> {
     let all = chains();
     let chain = all.iter().find(|chain| chain.role == ChainRole::Simple)?;
     let _seat = Seat::take(Some(cpu)).ok()?;
+    clock.ready().ok()?;
     let table = Sampling::new(clock).with_chain(chain).run(TIME, 0);
     // One operation takes one cycle; the limit for guards is not sensitive to it.
     Quiet::from_table(&table, chain.name, 1.0)?.share()

@@ -6,6 +6,7 @@
 
 #define COMMAND "/hairspring"
 #define PROGRAM "/benchmarks"
+#define SPAN "/span"
 #define SURVEY COMMAND, "clocks", "--json", "--budget", "50ms", "pmccntr", "perf", "perf_read", "cntvct", "monotonic"
 
 static pid_t start(const char *const *words) {
@@ -47,14 +48,26 @@ static void run_one(const char *name, const char *const *words) {
 /* Lets the command or the program begin for some time, and then does something to it again and again until it ends. */
 static void run_disturbed(const char *name, const char *const *words, long begin_ms, void (*disturb)(pid_t)) {
   siginfo_t child_ended = {0};
+  unsigned times = 0;
   printf("run %s\n", name);
   pid_t child = start(words);
   sleep_ms(begin_ms);
-  do {
-    disturb(child);
+  for (; waitid(P_PID, (id_t)child, &child_ended, WEXITED | WNOHANG | WNOWAIT) == 0 && child_ended.si_pid != child; times += 1) {
+    if (disturb != NULL) disturb(child);
     sleep_ms(60);
-  } while (waitid(P_PID, (id_t)child, &child_ended, WEXITED | WNOHANG | WNOWAIT) == 0 && child_ended.si_pid != child);
+  }
   ended(name, child);
+  printf("disturbed %s %u times\n", name, times);
+}
+
+/* The same on CPU 0. */
+static void run_there(const char *name, const char *const *words, long begin_ms, void (*disturb)(pid_t)) {
+  cpu_set_t anywhere, first;
+  CPU_ZERO(&first);
+  CPU_SET(0, &first);
+  check(sched_getaffinity(0, sizeof anywhere, &anywhere) == 0 && sched_setaffinity(0, sizeof first, &first) == 0, "on CPU 0");
+  run_disturbed(name, words, begin_ms, disturb);
+  check(sched_setaffinity(0, sizeof anywhere, &anywhere) == 0, "anywhere");
 }
 
 /* How many saved readings have the flag of a disturbed one. The columns: series, body, round, flags ... */
@@ -92,10 +105,10 @@ static void nothing_happens(pid_t child) {
   sleep_ms(20);
 }
 
-/* The module is unloaded, as if somebody else did. */
-static void module_goes(pid_t child) {
+/* Another module takes the permission from programs. */
+static void access_goes(pid_t child) {
   (void)child;
-  (void)unload_module(HAIRSPRING_CYCLES_DEVICE);
+  if (load_module("peek", "closed=1") == 0) (void)unload_module("peek");
 }
 
 /* All threads of a process go to the other CPU. */
@@ -125,7 +138,7 @@ static void cpu_goes(pid_t child) {
 
 #define DISTURB(name, cpu, clock, disturb)                                                                                              \
   do {                                                                                                                                   \
-    run_disturbed(name, (const char *const[]){PROGRAM, "multiply", "--json", "--budget", "400ms", "--precision", "0.0001%", "--cpu", cpu, "--clock", clock, "--save", "/tmp/" name, NULL}, 300, disturb); \
+    run_disturbed(name, (const char *const[]){PROGRAM, "multiply", "--json", "--budget", "1s", "--precision", "0.0001%", "--cpu", cpu, "--clock", clock, "--save", "/tmp/" name, NULL}, 300, disturb); \
     count_flags(name);                                                                                                                   \
   } while (0)
 /* For half a second it looks at its clocks, and refuses one that is disturbed then; later it holds the module. */
@@ -139,15 +152,18 @@ static void with_module(void) {
   RUN("verify", COMMAND, "verify", "--json", "--budget", "20ms", "--runs", "4");
   RUN("alone", PROGRAM, "multiply", "--json", "--budget", "100ms");
   RUN("benchmarks", COMMAND, "run", PROGRAM, "multiply", "--json", "--budget", "100ms");
+  RUN("span", SPAN, "pmccntr", "1000", "2000", "5000", "1000");
   DISTURB("calm", "0", "pmccntr", nothing_happens);
   DISTURB("taken", "0", "pmccntr", perf_takes_counter);
+  run_there("survey_taken", (const char *const[]){SURVEY, NULL}, 60, perf_takes_counter);
   DISTURB_PERIOD("period_calm", 1500, nothing_happens);
   DISTURB_PERIOD("period_taken", 1500, perf_takes_counter);
   if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
     DISTURB("moved", "0", "pmccntr", thread_moves);
     DISTURB("offline", "1", "pmccntr", cpu_goes);
   }
-  DISTURB_PERIOD("lost", 300, module_goes);
+  DISTURB_PERIOD("lost", 1500, access_goes);
+  check(unload_module(HAIRSPRING_CYCLES_DEVICE) == 0, "the module unloads");
 }
 
 /* Counters that somebody else's module has left: off, or on CPU 0 alone. */
@@ -161,16 +177,50 @@ static void with_other_modules(void) {
   check(unload_module("peek") == 0, "peek unloads");
 }
 
+/* The module without access for programs: it keeps the counter from perf. */
+static void with_closed_module(void) {
+  check(load_module(HAIRSPRING_CYCLES_DEVICE, "user=0") == 0, "the module loads with user=0");
+  RUN("closed", SURVEY);
+  RUN("closed_benchmarks", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "pmccntr");
+  check(unload_module(HAIRSPRING_CYCLES_DEVICE) == 0, "it unloads");
+}
+
+/* perf holds the cycle counter of CPU 0, where the command runs. */
+static void with_held_counter(const char *name) {
+  int perf = open_perf(0);
+  check(perf >= 0, "perf holds the cycle counter of CPU 0");
+  run_there(name, (const char *const[]){SURVEY, NULL}, 0, NULL);
+  close(perf);
+}
+
+#if defined(__aarch64__)
+/* perf's permission for programs is withdrawn. */
+static void perf_closes(pid_t child) {
+  (void)child;
+  (void)write_text(USER_ACCESS, "0");
+}
+
+static void with_perf(void) {
+  check(write_text(USER_ACCESS, "1"), "kernel.perf_user_access = 1");
+  RUN("perf", SURVEY);
+  RUN("by_perf", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "perf");
+  RUN("perf_forked", SPAN, "perf", "050");
+  with_held_counter("perf_held");
+  DISTURB("perf_taken", "0", "perf", perf_takes_counter);
+  DISTURB("perf_closed", "0", "perf", perf_closes);
+}
+#else
+static void with_perf(void) {}
+#endif
+
 void run_command(void) {
   RUN("bare", SURVEY);
   RUN("refused", COMMAND, "period", "10ms", "--duration", "100ms", "--clock", "pmccntr");
   with_other_modules();
+  with_closed_module();
+  with_held_counter("held");
   with_module();
   RUN("by_perf_read", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "perf_read");
-#if defined(__aarch64__)
-  check(write_text(USER_ACCESS, "1"), "kernel.perf_user_access = 1");
-  RUN("perf", SURVEY);
-  RUN("by_perf", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "perf");
-  DISTURB("perf_taken", "0", "perf", perf_takes_counter);
-#endif
+  RUN("forked", SPAN, "perf_read", "050");
+  with_perf();
 }

@@ -100,6 +100,19 @@ static void settings(char *text, size_t size) {
   (void)unload_module("peek");
 }
 
+/* Another module leaves the counter of CPU 0 on while this one is loaded. */
+static void forces(void) {
+  check(load_module("peek", "one=1") == 0, "another module has the counter of CPU 0 on");
+  check(load_module(CYCLES, "") == EEXIST, "the module does not load then");
+  check(load_module(CYCLES, "force=1") == 0, "but with force=1");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "its clock starts");
+  check_counting(5000000000u);
+  hairspring_clock_stop();
+  check(unload_module(CYCLES) == 0, "it unloads");
+  check(go_to(0) && in_child(read_without_guard) == 0, "the other module's permission is handed back");
+  check(unload_module("peek") == 0, "peek unloads");
+}
+
 static void loads_and_unloads(void) {
   char before[1024], after[1024];
   const char *text = getenv("loads");
@@ -125,9 +138,12 @@ static void parameters(void) {
   check(load_module(CYCLES, "keeper_ms=0") == EINVAL, "keeper_ms=0 is refused");
   check(load_module(CYCLES, "keeper_ms=5000") == EINVAL, "keeper_ms=5000 is refused");
 #if defined(__aarch64__)
+  check(load_module(CYCLES, "keeper_ms=4000") == 0, "64 bits do not wrap: keeper_ms=4000 is allowed");
+  check(unload_module(CYCLES) == 0, "it unloads");
   check(load_module(CYCLES, "divided=1") == EINVAL, "divided=1 is refused on aarch64");
 #else
-  check(load_module(CYCLES, "divided=1") == 0, "the module loads with divided=1");
+  check(load_module(CYCLES, "keeper_ms=1001") == EINVAL, "keeper_ms=1001 is refused: a fast core wraps before");
+  check(load_module(CYCLES, "divided=1 keeper_ms=4000") == 0, "the module loads with divided=1");
   check_clock("ccnt", "");
   check_counting(78125000);
   hairspring_clock_stop();
@@ -137,6 +153,26 @@ static void parameters(void) {
   check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME) == 0, "then its clock does not start");
   check_text("the reason", hairspring_clock_why(), "the core refuses the read");
   check(unload_module(CYCLES) == 0, "it unloads");
+}
+
+/* The program of docs/arm.md: its clock, no reason, and a table. */
+static int run_documented(void) {
+  int table = open("/documented.csv", O_WRONLY | O_CREAT | O_TRUNC, 0644), errors = open("/documented.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (dup2(table, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) return 1;
+  execl("/documented", "/documented", (char *)NULL);
+  return 127;
+}
+
+static void documented(void) {
+  char text[4096];
+  check(in_child(run_documented) == 0, "the program of docs/arm.md ends");
+  read_text("/documented.txt", text, sizeof text);
+  check_text("its standard error", text, HAIRSPRING_CYCLES_NAME "\n\n");
+  FILE *table = fopen("/documented.csv", "r");
+  printf("begin of the table\n");
+  while (table != NULL && fgets(text, sizeof text, table) != NULL) fputs(text, stdout);
+  printf("end of the table\n");
+  if (table != NULL) fclose(table);
 }
 
 static void with_module(void) {
@@ -151,6 +187,7 @@ static void with_module(void) {
   check(unload_module("peek") == 0, "peek unloads");
   check_counting(5000000000u);
   permissions();
+  documented();
   check_clock(HAIRSPRING_CYCLES_NAME, ""); /* the first choice: nothing else was tried, which could take the counter */
 }
 
@@ -188,6 +225,7 @@ static void perf_takes_it(void) {
   perf = open_perf(0);
   check(perf >= 0, "perf opens the cycle counter of a CPU");
   check(load_module(CYCLES, "") == EBUSY, "the module does not load while perf has the counter");
+  check(load_module(CYCLES, "force=1") == EBUSY, "nor with force=1");
   close(perf);
   close(open_perf(1));
   check(load_module(CYCLES, "") == 0, "it loads afterwards, and counts in the kernel too, which perf did not");
@@ -255,6 +293,7 @@ static void run_counters(void) {
   perf_takes_it();
   perf_page();
   parameters();
+  forces();
   loads_and_unloads();
   cores();
 }

@@ -4,8 +4,8 @@
  * this CPU what an idle state does that switches the core off: the notifiers of the kernel run, and the settings are lost between. With
  * leave=1 it ends the emulator, by ARM's semihosting, for boards that cannot be switched off.
  *
- * Until it is unloaded, programs may read a counter that is off (still=1), or the counter of CPU 0 alone (one=1): modules by others
- * do that.
+ * Until it is unloaded, programs may read a counter that is off (still=1), or the counter of CPU 0 alone (one=1); with closed=1 it takes
+ * the permission from programs: modules by others do that.
  */
 #include <linux/cpu_pm.h>
 #include <linux/module.h>
@@ -22,6 +22,8 @@ static bool still;
 module_param(still, bool, 0444);
 static bool one;
 module_param(one, bool, 0444);
+static bool closed;
+module_param(closed, bool, 0444);
 static DEFINE_PER_CPU(struct hairspring_pmu_settings, before);
 static char results[1024];
 module_param_string(results, results, sizeof(results), 0444);
@@ -43,6 +45,12 @@ static void permit(void *data)
 	if (one)
 		hairspring_pmu_start(HAIRSPRING_PMCR_C, 0);
 	hairspring_set_pmuserenr(hairspring_pmuserenr() | HAIRSPRING_PMUSERENR_CYCLES);
+	HAIRSPRING_ISB();
+}
+
+static void forbid(void *data)
+{
+	hairspring_set_pmuserenr(0);
 	HAIRSPRING_ISB();
 }
 
@@ -98,6 +106,8 @@ static int __init load(void)
 		smp_call_function_single(0, permit, NULL, 1);
 	if (still)
 		on_each_cpu(permit, NULL, 1);
+	if (closed)
+		on_each_cpu(forbid, NULL, 1);
 	for_each_online_cpu(cpu)
 		smp_call_function_single(cpu, show, NULL, 1);
 	return 0;

@@ -15,7 +15,7 @@ const SPIKE_SMALL_WINDOW: f64 = 150.0;
 const SPIKE_QUANTA: f64 = 1.5;
 
 /// If fewer than one reading in this many is undisturbed, all readings are used.
-const TOO_FEW_UNDISTURBED: usize = 4;
+pub const TOO_FEW_UNDISTURBED: usize = 4;
 
 /// A reading of a row, and how far it is used.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@
 use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::{Contribution, Options, Source, Spread, Uncertain, median, robust_sd, skewness_bound};
+use crate::estimate::{Contribution, Options, Source, Spread, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound};
 use crate::observations::{Flags, Observations};
 use std::ops::Range;
 
@@ -76,8 +76,11 @@ impl Placements {
             let within = placements.iter().filter(|one| rounds.contains(&one.start)).count();
             Some(Solved { rounds: rounds.clone(), placements: within, found: assess_by(&solver, &part, question, chains).ok()? })
         };
-        // A placement that is left out would be solved from all its readings, as if they were merely disturbed.
-        let is_in = |part: &Observations| !part.readings().iter().all(|reading| reading.flags.contains(Flags::EXCLUDED));
+        // A placement that is left out would be solved from all its readings, as if they were merely disturbed; so would one of disturbed
+        // readings, which the whole run leaves out.
+        let is_excluded = |part: &Observations| part.readings().iter().all(|reading| reading.flags.contains(Flags::EXCLUDED));
+        let is_whole_clear = is_clear(table);
+        let is_in = |part: &Observations| !is_excluded(part) && (is_clear(part) || !is_whole_clear);
         Placements(spans.iter().zip(table.in_each(&spans)).filter(|(_, part)| is_in(part)).filter_map(solved).collect())
     }
 
@@ -144,6 +147,12 @@ impl Placements {
         }
         divided
     }
+}
+
+/// Whether enough readings are without a flag that the others are left out.
+fn is_clear(table: &Observations) -> bool {
+    let clear = table.readings().iter().filter(|reading| !reading.flags.any()).count();
+    clear * TOO_FEW_UNDISTURBED >= table.readings().len()
 }
 
 /// The time of a component in core cycles or in ticks; `None` if there is none, or if it is not finite.
@@ -244,6 +253,25 @@ mod tests {
 
     fn body(table: &Observations) -> Time {
         assess(table, &Question::default()).unwrap().series[0].components[0].time.clone()
+    }
+
+    #[test]
+    fn placements_of_disturbed_readings_do_not_shift_the_value() {
+        let whole = table(20, 0.3, 7);
+        for taken in [1, 5, 6, 7, 9] {
+            // A counter that something else took reads 0, and its readings are flagged.
+            let mut lost = Observations::new(vec!["body".into()]);
+            let series = lost.series("a");
+            for reading in whole.readings() {
+                let row = lost.row(series, &whole.rows()[reading.row as usize].counts);
+                let is_taken = reading.round < taken * ROUNDS;
+                let (ticks, flags) = if is_taken { (0.0, Flags::SWITCHED) } else { (reading.ticks, Flags::NONE) };
+                lost.push_flagged(row, reading.round, ticks, flags);
+            }
+            lost.origin.placements.clone_from(&whole.origin.placements);
+            let time = body(&lost);
+            assert!((time.ticks.value - 100.0).abs() < 1.0 && time.ticks.high < 101.0, "{taken}: {:?}", time.ticks);
+        }
     }
 
     #[test]

@@ -78,6 +78,17 @@ fn changed(before: &str, now: &str) -> Option<Loss> {
     }
 }
 
+/// Cycles of the core for one tick of the counter: 1 without the module, which may divide them by 64.
+pub fn cycles_of_a_tick() -> f64 {
+    std::fs::read_to_string(DEVICE).map_or(1.0, |text| divisor(&text))
+}
+
+/// The divisor in the first line of the module's device.
+fn divisor(text: &str) -> f64 {
+    let stated = text.strip_prefix("one tick in ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+    stated.filter(|cycles| *cycles >= 1.0).unwrap_or(1.0)
+}
+
 /// Why the counter cannot be used although programs may read it: something else has it.
 ///
 /// # Errors
@@ -92,10 +103,16 @@ fn free(line: &str) -> Result<(), String> {
     if line.contains(ON) { Ok(()) } else { Err(format!("the module gives the cycle counter to nobody now ({line}): end what uses perf")) }
 }
 
+/// Whether the module is loaded.
+#[cfg(any(target_arch = "aarch64", target_arch = "arm"))]
+pub fn is_loaded() -> bool {
+    Path::new(DEVICE).exists()
+}
+
 /// What to do where programs may not read the cycle counter; `perf` is the clock that perf offers instead.
 #[cfg(any(target_arch = "aarch64", target_arch = "arm"))]
 pub fn remedy(perf: &str) -> String {
-    no_access(Path::new(DEVICE).exists(), perf)
+    no_access(is_loaded(), perf)
 }
 
 #[cfg(any(test, target_arch = "aarch64", target_arch = "arm"))]
@@ -156,6 +173,12 @@ mod tests {
         std::fs::write(&path, "").unwrap();
         assert!(!watch.is_intact());
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn divided_counter_says_by_how_much() {
+        assert_eq!(divisor("one tick in 64 cycles, wraps added up every 1000 ms\ncpu 0: on"), 64.0);
+        assert_eq!(["", "one tick in cycles", "one tick in 0 cycles", "cpu 0: on"].map(divisor), [1.0; 4]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Ticks per second of a clock, measured against the system's unsteered clock over a whole run.
 
-use super::{Clock, CounterWatch, CountsWhen, os};
+use super::{Clock, CoreWatch, CountsWhen, ReadFn, granularity, os};
 use hairspring_core::observations::Rate;
 use std::hint::black_box;
+use std::sync::OnceLock;
 
 /// Pairs taken at each end; the fastest pair is used.
 const TRIES: usize = 20;
@@ -77,8 +78,8 @@ impl RateMeter {
 /// Stretches of work in which the rate of a clock that does not always count is measured, and the time of each.
 const STRETCHES: usize = 8;
 const STRETCH_NS: u64 = 1_000_000;
-/// Steps of work between two looks at the wall clock, which may be a system call that some clocks do not count.
-const STEPS: u32 = 100_000;
+/// Stretches without work, of which the shortest is the time of the reads.
+const EMPTY: usize = 20;
 
 /// The rate in a stretch of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,43 +111,102 @@ fn of_work(before: Working, after: Working) -> Rate {
 
 /// The rate while the thread works.
 fn working(clock: &Clock) -> Working {
-    let mut counter = (clock.counts == CountsWhen::WhileCoreRuns).then(CounterWatch::start).flatten();
-    let step_ns = wall_step_ns();
+    let mut watch = CoreWatch::start(clock);
+    let (step_ns, steps) = (wall_step_ns(), steps_of(STRETCH_NS));
+    // Something that takes the counter for a while does not have it each time.
+    let reads =
+        (0..STRETCHES).map(|_| watched(&mut watch, || time_of_reads(clock))).find_map(|(reads, is_intact)| is_intact.then_some(reads));
     let stretches: Vec<Working> = (0..STRETCHES)
         .map(|_| {
-            let stretch = stretch(clock, step_ns);
-            let is_intact = counter.as_mut().is_none_or(CounterWatch::is_intact) && stretch.is_intact;
-            Working { is_intact, ..stretch }
+            let (stretch, is_intact) = watched(&mut watch, || stretch(clock, steps));
+            stretch.rate(reads.unwrap_or(Stretch::NONE), step_ns, is_intact)
         })
         .collect();
     fastest(&stretches)
 }
 
-/// One stretch of work between two readings, each between two of the wall clock, so that the time of the reads is in neither.
-fn stretch(clock: &Clock, step_ns: f64) -> Working {
-    let begin = bracketed(clock);
-    while os::wall_ns() as f64 - begin.wall_ns < STRETCH_NS as f64 {
-        (0..STEPS).for_each(|step| {
-            black_box(step);
-        });
+/// The result, and whether nothing else had the counter and the thread stayed where it was.
+fn watched<T>(watch: &mut Option<CoreWatch>, work: impl FnOnce() -> T) -> (T, bool) {
+    if let Some(watch) = watch {
+        watch.restart();
     }
-    let end = bracketed(clock);
-    let span_ns = (end.wall_ns - begin.wall_ns).max(1.0);
-    // The wall clock moves in steps. A clock of the thread may not count within its own read.
-    let own = if clock.counts == CountsWhen::WhileThreadRuns { 2.0 } else { 1.0 };
-    let doubt_ns = (begin.doubt_ns * own).hypot(end.doubt_ns * own).hypot(step_ns / 6f64.sqrt());
-    Working {
-        hz: clock.width.between(begin.ticks, end.ticks) as f64 * 1e9 / span_ns,
-        doubt: doubt_ns / span_ns,
-        is_intact: begin.ticks != 0 && end.ticks != 0, // a counter of the thread reads 0 while something else has it
+    let result = work();
+    (result, watch.as_mut().is_none_or(|watch| watch.belongs().is_ok()))
+}
+
+/// Work that takes time and nothing else.
+fn work(steps: u32) {
+    (0..steps).for_each(|step| {
+        black_box(step);
+    });
+}
+
+/// Steps of work that take about this time. There is no look at the wall clock in a stretch: it may be a system call, which some clocks do
+/// not count.
+fn steps_of(ns: u64) -> u32 {
+    let timed = |steps| {
+        let begin = os::wall_ns();
+        work(steps);
+        os::wall_ns().saturating_sub(begin)
+    };
+    let mut steps = 1_000;
+    loop {
+        // One of them is hardly interrupted.
+        let elapsed = (0..3).map(|_| timed(steps)).min().unwrap_or(ns);
+        if elapsed >= ns || steps > u32::MAX / 2 {
+            return (f64::from(steps) * (ns as f64 / elapsed.max(1) as f64).clamp(0.5, 1.0)) as u32;
+        }
+        steps *= 2;
     }
 }
 
-/// The shortest step between readings of the wall clock.
+/// The time between two readings, by both clocks.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    ticks: f64,
+    wall_ns: f64,
+    /// How long each of the readings took.
+    widths: [f64; 2],
+}
+
+impl Stretch {
+    /// Takes no time.
+    const NONE: Stretch = Stretch { ticks: 0.0, wall_ns: 0.0, widths: [0.0; 2] };
+
+    /// The rate without the time of the reads. A clock of the thread may count only a part of it, so that its rate would be too low. The
+    /// readings are made in the same way, so that it is unknown only where in a reading the time lies by which it is longer than the
+    /// shortest one. The wall clock moves in steps, at both ends of the stretch and of the reads alone.
+    fn rate(self, reads: Stretch, step_ns: f64, is_intact: bool) -> Working {
+        let [begin, end] = self.widths.map(|width| (width - reads.widths[0]).max(0.0) / 12f64.sqrt());
+        let (ticks, wall_ns) = (self.ticks - reads.ticks, (self.wall_ns - reads.wall_ns).max(1.0));
+        Working { hz: ticks * 1e9 / wall_ns, doubt: begin.hypot(end).hypot(step_ns / 3f64.sqrt()) / wall_ns, is_intact }
+    }
+}
+
+/// Some work between two readings, each between two of the wall clock.
+fn stretch(clock: &Clock, steps: u32) -> Stretch {
+    let begin = bracketed(clock);
+    work(steps);
+    let end = bracketed(clock);
+    Stretch {
+        ticks: clock.width.between(begin.ticks, end.ticks) as f64,
+        wall_ns: end.wall_ns - begin.wall_ns,
+        widths: [begin, end].map(|reading| reading.doubt_ns * 12f64.sqrt()),
+    }
+}
+
+/// The shortest stretch without work, with the shortest readings.
+fn time_of_reads(clock: &Clock) -> Stretch {
+    let empty: Vec<Stretch> = (0..EMPTY).map(|_| stretch(clock, 0)).collect();
+    let shortest = empty.iter().copied().min_by(|one, other| one.wall_ns.total_cmp(&other.wall_ns)).unwrap_or(Stretch::NONE);
+    let width = empty.iter().flat_map(|stretch| stretch.widths).fold(f64::INFINITY, f64::min);
+    Stretch { widths: [width; 2], ..shortest }
+}
+
+/// The quantum of the wall clock.
 fn wall_step_ns() -> f64 {
-    let readings: Vec<u64> = (0..100).map(|_| os::wall_ns()).collect();
-    let steps = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).filter(|step| *step > 0);
-    steps.min().unwrap_or(1) as f64
+    static STEP: OnceLock<u64> = OnceLock::new();
+    *STEP.get_or_init(|| granularity(os::wall_ns as ReadFn).quantum) as f64
 }
 
 /// The rate of the stretch with the fewest interruptions, which is the fastest. Left out, if there are others: stretches in which something
@@ -241,6 +301,37 @@ mod tests {
         let rate = RateMeter::start(clock).rate();
         let error_ppm = (rate.hz / 1e9 - 1.0).abs() * 1e6;
         assert!(error_ppm < 3.0 * rate.uncertainty_ppm && rate.uncertainty_ppm < 50_000.0, "{rate:?}");
+    }
+
+    #[test]
+    fn rate_of_a_clock_that_stands_still_in_a_part_of_its_reads_is_that_of_the_work() {
+        thread_local! {
+            static UNCOUNTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+        }
+        extern "C" fn by_a_call() -> u64 {
+            let begin = os::wall_ns();
+            while os::wall_ns() - begin < 20_000 {}
+            let now = os::wall_ns();
+            UNCOUNTED.set(UNCOUNTED.get() + (now - begin));
+            now - UNCOUNTED.get()
+        }
+        let clock = Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("call", "", by_a_call) };
+        let rate = RateMeter::start(clock).rate();
+        let error_ppm = (rate.hz / 1e9 - 1.0).abs() * 1e6;
+        // 20 us of a millisecond are 20,000 ppm.
+        assert!(error_ppm < 3_000.0, "{rate:?}");
+    }
+
+    #[test]
+    fn work_takes_about_the_time_that_is_asked_for() {
+        let least = (0..20).map(|_| {
+            let steps = steps_of(1_000_000);
+            let begin = os::wall_ns();
+            work(steps);
+            os::wall_ns() - begin
+        });
+        let least = least.min().unwrap();
+        assert!((300_000..2_000_000).contains(&least), "{least}");
     }
 
     fn working(hz: f64, doubt: f64, is_intact: bool) -> Working {

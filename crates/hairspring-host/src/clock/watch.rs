@@ -2,7 +2,8 @@
 
 use super::module::Loss;
 use super::{Clock, CounterWatch, CountsWhen, ReadFn};
-use crate::thread::current_cpu;
+use crate::interference::all_switches;
+use crate::thread::{allowed_cpus, current_cpu};
 
 /// Watches the counter of a core between two readings by one thread.
 #[derive(Debug)]
@@ -13,16 +14,51 @@ pub struct CoreWatch {
 #[derive(Debug)]
 enum Watched {
     /// The counter of the core itself, on which the thread must stay.
-    OfCore { cpu: usize, module: Option<CounterWatch> },
+    OfCore { place: Place, module: Option<CounterWatch> },
     /// perf's, which follows the thread and reads 0 while something else has the counter.
     OfThread { read: ReadFn },
+}
+
+/// Where a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    cpu: usize,
+    /// How often it was switched out before and after this look at the CPU.
+    switches: [u64; 2],
+    /// It may run on this CPU alone.
+    is_bound: bool,
+}
+
+impl Place {
+    fn now() -> Place {
+        let before = all_switches();
+        let cpu = current_cpu();
+        Place { cpu, switches: [before, all_switches()], is_bound: allowed_cpus().len() == 1 }
+    }
+
+    /// Whether all readings between two looks were on one CPU. A thread changes its CPU only while it is switched out, so that it takes two
+    /// switches to go to another one and come back.
+    ///
+    /// # Errors
+    /// It was on two CPUs, or may have been.
+    fn stayed(self, now: Place) -> Result<(), String> {
+        const REMEDY: &str = "each core has a counter of its own: bind the thread to a CPU, or choose another clock";
+        let switches = now.switches[1].saturating_sub(self.switches[0]);
+        if self.cpu != now.cpu {
+            return Err(format!("the thread went from CPU {} to CPU {}, and {REMEDY}", self.cpu, now.cpu));
+        }
+        if switches < 2 || self.is_bound && now.is_bound {
+            return Ok(());
+        }
+        Err(format!("the thread was switched out {switches} times and may have read on another CPU than CPU {}, and {REMEDY}", now.cpu))
+    }
 }
 
 impl CoreWatch {
     /// Begins to watch; `None` for a clock that nothing can take from the thread.
     pub fn start(clock: &Clock) -> Option<CoreWatch> {
         let counter = match clock.counts {
-            CountsWhen::WhileCoreRuns => Watched::OfCore { cpu: current_cpu(), module: CounterWatch::start() },
+            CountsWhen::WhileCoreRuns => Watched::OfCore { place: Place::now(), module: CounterWatch::start() },
             CountsWhen::WhileThreadRuns => Watched::OfThread { read: clock.read },
             CountsWhen::Always | CountsWhen::WhileProcessRuns => return None,
         };
@@ -31,9 +67,9 @@ impl CoreWatch {
 
     /// Watches from now on, on the CPU that the thread is on now.
     pub fn restart(&mut self) {
-        if let Watched::OfCore { cpu, module } = &mut self.counter {
-            *cpu = current_cpu();
-            loss(module);
+        if let Watched::OfCore { place, module } = &mut self.counter {
+            loss(module); // first: if the thread moves here, the move is seen
+            *place = Place::now();
         }
     }
 
@@ -43,21 +79,17 @@ impl CoreWatch {
     /// The reason why the two readings have nothing to do with each other, with what to do.
     pub fn belongs(&mut self) -> Result<(), String> {
         match &mut self.counter {
-            Watched::OfCore { cpu, module } => same_core(cpu, module),
+            Watched::OfCore { place, module } => same_core(place, module),
             Watched::OfThread { read } => still_there(*read),
         }
     }
 }
 
-fn same_core(cpu: &mut usize, module: &mut Option<CounterWatch>) -> Result<(), String> {
-    let before = std::mem::replace(cpu, current_cpu());
+fn same_core(place: &mut Place, module: &mut Option<CounterWatch>) -> Result<(), String> {
+    let now = Place::now();
+    let before = std::mem::replace(place, now);
     let loss = loss(module); // after a move it is the other counter's, which is seen from now on
-    if before != *cpu {
-        return Err(format!(
-            "the thread went from CPU {before} to CPU {cpu}, and each core has a counter of its own: bind the thread to a CPU, or choose \
-             another clock"
-        ));
-    }
+    before.stayed(now)?;
     match loss {
         None => Ok(()),
         Some(Loss::Taken) => {
@@ -126,6 +158,31 @@ mod tests {
     }
 
     #[test]
+    fn thread_that_may_have_been_elsewhere_between_is_not_trusted() {
+        let at = |cpu, switches, is_bound| Place { cpu, switches: [switches; 2], is_bound };
+        assert_eq!(at(2, 7, false).stayed(at(2, 8, false)), Ok(()), "one switch brings it away or back, not both");
+        let away = at(2, 7, false).stayed(at(2, 9, false)).unwrap_err();
+        assert!(away.contains("switched out 2 times") && away.contains("CPU 2") && away.contains("bind the thread"), "{away}");
+        assert_eq!(at(2, 7, true).stayed(at(2, 900, true)), Ok(()));
+        assert!(at(2, 7, true).stayed(at(2, 9, false)).is_err(), "it was let go meanwhile");
+        assert!(at(2, 7, true).stayed(at(3, 7, true)).unwrap_err().contains("from CPU 2 to CPU 3"));
+    }
+
+    #[test]
+    fn thread_that_went_away_and_came_back_is_seen() {
+        let cpus = allowed_cpus();
+        let &[first, .., last] = cpus.as_slice() else { return };
+        let seen = std::thread::spawn(move || {
+            let mut watch = CoreWatch::start(&Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) }).unwrap();
+            let back = current_cpu();
+            let away = if back == last { first } else { last };
+            pin(away).and_then(|()| pin(back)).unwrap();
+            watch.belongs()
+        });
+        assert!(seen.join().unwrap().is_err());
+    }
+
+    #[test]
     fn counter_that_something_else_took_makes_readings_worthless() {
         let path = std::env::temp_dir().join(format!("hairspring-watch-{}", std::process::id()));
         let cpu = allowed_cpus()[0];
@@ -137,7 +194,7 @@ mod tests {
             scope.spawn(move || {
                 pin(cpu).unwrap();
                 says("0", "0");
-                let mut watch = CoreWatch { counter: Watched::OfCore { cpu, module: CounterWatch::of(path) } };
+                let mut watch = CoreWatch { counter: Watched::OfCore { place: Place::now(), module: CounterWatch::of(path) } };
                 assert_eq!(watch.belongs(), Ok(()));
                 says("1", "0");
                 assert!(watch.belongs().unwrap_err().contains("such as perf"));

@@ -4,6 +4,7 @@ use super::kinds::ClockFinding;
 use super::{Across, across, read_cost};
 use hairspring_core::judge::{Finding, SeriesResult, Severity};
 use hairspring_core::observations::Rate;
+use hairspring_host::clock::arch::attempt;
 use hairspring_host::clock::{Choice, Clock, CountsWhen, RateMeter, Reading, catalogue, choice, default_clock, granularity, wall_name};
 use std::time::{Duration, Instant};
 
@@ -90,11 +91,11 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
     let parts: Vec<_> = started
         .into_iter()
         .map(|(clock, meter)| {
-            let found = meter.map(|meter| {
-                let reading = granularity(&clock);
-                let cost = read_cost(&clock, outer, share, plan.level);
-                (meter, reading, cost, across(&clock, &plan.cpus, share))
-            });
+            let looked = |meter| {
+                let (reading, cost) = attempt(|| (granularity(&clock), read_cost(&clock, outer, share, plan.level)))?;
+                Ok((meter, reading, cost, across(&clock, &plan.cpus, share)))
+            };
+            let found = meter.and_then(looked);
             (clock, found)
         })
         .collect();
@@ -102,8 +103,10 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
     let clocks: Vec<Report> = parts
         .into_iter()
         .map(|(clock, found)| {
-            let state =
-                found.map(|(meter, reading, cost, across)| MeasuredClock { rate: rate(&clock, &meter, &reading), reading, cost, across });
+            let rated = |(meter, reading, cost, across)| {
+                Ok(MeasuredClock { rate: attempt(|| rate(&clock, &meter, &reading))?, reading, cost, across })
+            };
+            let state = found.and_then(rated);
             Report { clock, state }
         })
         .collect();
@@ -119,7 +122,7 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
 fn start(clock: Clock, available: Result<(), String>) -> Result<RateMeter, String> {
     available?;
     clock.ready().map_err(|error| error.to_string())?;
-    Ok(RateMeter::start(clock))
+    attempt(|| RateMeter::start(clock))
 }
 
 fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {

@@ -82,6 +82,7 @@ pub struct MeasuredTask {
 /// CPU, priority, clocks, period or partner are unavailable, or the run ended too early.
 pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &AtomicBool) -> Result<MeasuredTask> {
     let mut settled = settle(request.cpu)?;
+    request.clocks.iter().try_for_each(Clock::ready)?; // programs may be allowed to read them on some CPUs only
     let (_guard, real_time) = take_priority(request.priority)?;
     let mut system = System::new(request.clocks);
     let least_cycle_ns = least_cycle_ns(&mut system);

@@ -16,7 +16,7 @@ use hairspring_host::clock::{Clock, CountsWhen, default_clock, find, seated_cloc
 use hairspring_host::error::{Error, Result};
 use hairspring_host::other_threads::{OthersMeter, OthersTime};
 use hairspring_host::seat::Seat;
-use hairspring_host::thread::{allowed_cpus, check_cpu};
+use hairspring_host::thread::{allowed_cpus, check_cpu, pin};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ impl Home {
     /// The given CPU, or the one that [`quiet_cpu`] chooses by this clock; none if the thread is not to be bound.
     ///
     /// # Errors
-    /// If the CPU does not exist or may not be used, or if the thread is not to be bound to any.
+    /// If the CPU does not exist or may not be used, if the thread is not to be bound to any, or if the clock cannot be read there.
     pub fn find(seating: Seating, cpu: Option<usize>, clock: Clock) -> Result<Home> {
         cpu.map_or(Ok(()), check_cpu)?;
         let (is_asked, cpus) = (cpu.is_some(), allowed_cpus().len());
@@ -102,6 +102,7 @@ impl Home {
             (_, None) => None,
             (_, Some(cpu)) => return Err(not_both(cpu)),
         };
+        chosen.map_or(Ok(()), |cpu| ready_on(cpu, &clock))?;
         Ok(Home { seating, cpu: chosen, is_asked, cpus, usual: 0.0 })
     }
 
@@ -123,6 +124,19 @@ impl Home {
         let share = taken.share();
         taken.processor >= LEAST && share > MUCH + CLEARLY_MORE * self.usual && share <= self.cpus as f64
     }
+}
+
+/// Whether a clock can be read on a CPU: the system may allow that on some only.
+///
+/// # Errors
+/// Those of [`Clock::ready`].
+fn ready_on(cpu: usize, clock: &Clock) -> Result<()> {
+    if clock.counts != CountsWhen::WhileCoreRuns {
+        return Ok(());
+    }
+    // A thread of its own, because it is bound. One that cannot be bound is refused by the seat.
+    let there = std::thread::scope(|scope| scope.spawn(|| if pin(cpu).is_ok() { clock.ready() } else { Ok(()) }).join());
+    there.unwrap_or(Ok(()))
 }
 
 fn not_both(cpu: usize) -> Error {

@@ -245,7 +245,8 @@ impl Stopwatch {
         self.meter.rate()
     }
 
-    /// Longest measurable time in nanoseconds: half the period of a counter that wraps. `None` if the counter does not wrap.
+    /// Longest measurable time in nanoseconds: half the period of a counter that wraps, or less where its core may become more than twice as
+    /// fast. `None` if the counter does not wrap.
     pub fn longest_ns(&self) -> Option<f64> {
         self.reach.as_ref().map(Reach::longest_ns)
     }

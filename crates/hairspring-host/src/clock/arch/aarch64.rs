@@ -31,8 +31,8 @@ pub use here::{clocks, open_cycles};
 #[cfg(target_arch = "aarch64")]
 #[allow(unsafe_code, reason = "the instructions that read the counters have no safe form in Rust; none of them accesses memory")]
 mod here {
-    use crate::clock::arch::{ENABLE, permission};
-    use crate::clock::{Clock, CountsWhen, Ordering, module};
+    use crate::clock::arch::{cycles_permission, explain_loss, permission};
+    use crate::clock::{Clock, CountsWhen, Ordering};
     use std::arch::asm;
 
     /// The counters, the finest first; those that the system forbids have the reason.
@@ -43,16 +43,7 @@ mod here {
         };
         let cntvct_here = permission(cntvct, "the virtual counter (CNTKCTL_EL1)");
         let nominal_hz = cntvct_here.is_ok().then(cntfrq).filter(|hz| *hz > 0.0);
-        vec![
-            (
-                cycles(),
-                module::is_free().and_then(|()| {
-                    permission(pmccntr, "the cycle counter (PMUSERENR_EL0)")
-                        .map_err(|reason| format!("{reason}: {}", module::remedy("perf")))
-                }),
-            ),
-            (Clock { nominal_hz, ..virtual_counter }, cntvct_here),
-        ]
+        vec![(cycles(), may_read()), (Clock { nominal_hz, ..virtual_counter }, cntvct_here)]
     }
 
     /// The cycle counter of the core.
@@ -60,14 +51,24 @@ mod here {
         Clock {
             ordering: Ordering::both("isb"),
             counts: CountsWhen::WhileCoreRuns,
-            enable: ENABLE,
+            enable: Some(enable),
             ..Clock::new("pmccntr", "cycle counter of the core (PMCCNTR_EL0), read by programs where a module allows it", pmccntr)
         }
     }
 
+    fn may_read() -> Result<(), String> {
+        cycles_permission(pmccntr, "the cycle counter (PMUSERENR_EL0)", "perf")
+    }
+
+    /// The system may have forbidden it since, or on this CPU. A read that it forbids later ends the process with a message.
+    fn enable() -> Result<(), String> {
+        may_read()?;
+        explain_loss()
+    }
+
     /// The cycle counter, if the system lets programs read it.
     pub fn open_cycles() -> Option<Clock> {
-        permission(pmccntr, "").is_ok().then(cycles)
+        may_read().is_ok().then(cycles)
     }
 
     // No block has the option `nomem`: the compiler must not move memory accesses across a read.

@@ -26,8 +26,13 @@ pub fn is_permitted(read: ReadFn) -> bool {
 }
 
 /// Does work that reads counters in this thread only; `None` if the system forbade one of its reads, or refuses the handler. Permission can
-/// end during the work: the thread comes to another CPU, or perf takes the counter. The work must not call this or [`explain_loss`].
+/// end during the work: the thread comes to another CPU, or perf takes the counter.
 pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
+    if is_trying() {
+        let before = FORBIDDEN.load(Ordering::Relaxed);
+        let done = work();
+        return (FORBIDDEN.load(Ordering::Relaxed) == before).then_some(done);
+    }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let before = install()?;
     let _unblocked = Unblocked::new();
@@ -44,8 +49,16 @@ pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
 /// # Errors
 /// If the system refuses the handler.
 pub fn explain_loss() -> Result<(), String> {
+    if is_trying() {
+        return Ok(()); // its reads are passed over
+    }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     install().map(|_| ()).ok_or_else(|| "the system refuses a handler for illegal instructions".to_owned())
+}
+
+/// Whether this thread tries a counter now, so that it holds the turn.
+fn is_trying() -> bool {
+    TRYING.load(Ordering::SeqCst) == thread()
 }
 
 /// Installs the handler; returns what was there before, or `None` if the system refuses. If the handler is there already it
@@ -217,6 +230,13 @@ mod tests {
         // No system lets programs read this counter, but on 32-bit ARM it is the cycle counter.
         assert!(read.is_none() || cfg!(target_arch = "arm"));
         assert_eq!(attempt(|| 7), Some(7));
+    }
+
+    #[test]
+    fn attempt_within_an_attempt_has_its_own_answer() {
+        assert_eq!(attempt(|| (attempt(|| 7), explain_loss())), Some((Some(7), Ok(()))));
+        let both = attempt(|| attempt(|| event_counter()).is_some());
+        assert!(both.is_none() || cfg!(target_arch = "arm"));
     }
 
     #[test]

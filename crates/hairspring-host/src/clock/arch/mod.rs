@@ -51,10 +51,8 @@ pub use riscv64::clocks;
 pub use x86_64::clocks;
 
 /// What a counter needs that the system may forbid while it is in use.
-#[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
-const ENABLE: Option<fn() -> Result<(), String>> = Some(guard::explain_loss);
-#[cfg(all(not(target_os = "linux"), any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
-const ENABLE: Option<fn() -> Result<(), String>> = None;
+#[cfg(target_arch = "riscv64")]
+const ENABLE: Option<fn() -> Result<(), String>> = Some(explain_loss);
 
 /// Does work that reads counters, in this thread; an error if the system forbids one of the reads meanwhile, which would end the process.
 ///
@@ -89,6 +87,31 @@ fn permission(read: super::ReadFn, what: &str) -> Result<(), String> {
     return guard::is_permitted(read).then_some(()).ok_or_else(|| format!("the system does not let programs read {what}"));
     #[cfg(not(target_os = "linux"))]
     return Err(format!("whether programs may read {what} is only tried on Linux; {} is not called", read as usize));
+}
+
+/// Whether the system lets perf give programs the counter, and take it from them again (arm64).
+#[cfg(target_os = "linux")]
+pub fn perf_gives_access() -> bool {
+    std::fs::read_to_string("/proc/sys/kernel/perf_user_access").is_ok_and(|setting| setting.trim() == "1")
+}
+
+/// Whether programs may read the cycle counter of ARM on this CPU, and keep it. `perf` is the clock that perf offers instead.
+#[cfg(all(any(target_arch = "aarch64", target_arch = "arm"), target_os = "linux"))]
+fn cycles_permission(read: super::ReadFn, what: &str, perf: &str) -> Result<(), String> {
+    use super::module;
+    module::is_free()?;
+    if perf_gives_access() && !module::is_loaded() {
+        return Err(format!(
+            "programs read {what} with kernel.perf_user_access=1 only while perf lets them, and it is perf's: use `{perf}`, or load the module"
+        ));
+    }
+    permission(read, what).map_err(|reason| format!("{reason}: {}", module::remedy(perf)))
+}
+
+/// Other systems let programs read no cycle counter.
+#[cfg(all(any(target_arch = "aarch64", target_arch = "arm"), not(target_os = "linux")))]
+fn cycles_permission(read: super::ReadFn, what: &str, _: &str) -> Result<(), String> {
+    permission(read, what)
 }
 
 /// There is no assembly for this architecture: only the clocks of the operating system are available.

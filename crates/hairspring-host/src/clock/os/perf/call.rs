@@ -1,13 +1,7 @@
 //! perf's counter of core cycles, read by a system call: for machines whose kernel lets no program read the counter itself.
 
-use super::open::{Opened, count, open_file};
+use super::open::{count, kept, open_file};
 use crate::clock::{Clock, CountsWhen, Ordering};
-use std::cell::Cell;
-
-thread_local! {
-    /// This thread's counter. It remains open until the process ends, because the clock may be read until then.
-    static FILE: Cell<Option<i32>> = const { Cell::new(None) };
-}
 
 /// The clock, and whether this thread may use it.
 pub fn clock() -> (Clock, Result<(), String>) {
@@ -19,19 +13,18 @@ pub fn clock() -> (Clock, Result<(), String>) {
         enable: Some(enable),
         ..Clock::new("perf_read", DESCRIPTION, read)
     };
-    let available = if FILE.get().is_some() { Ok(()) } else { open_file().and_then(Opened::counting).map(drop) };
-    (clock, available)
+    (clock, open_file().and_then(|file| file.counting()))
 }
 
 /// Core cycles of this thread; 0 where it was not enabled in this thread, or where something else holds the counter meanwhile.
 extern "C" fn read() -> u64 {
-    FILE.get().and_then(count).unwrap_or(0)
+    kept().and_then(count).unwrap_or(0)
 }
 
 /// Opens the counter for this thread, unless it is already open.
 fn enable() -> Result<(), String> {
-    if FILE.get().is_none() {
-        FILE.set(Some(open_file()?.counting()?.keep()));
-    }
+    let file = open_file()?;
+    file.counting()?;
+    file.keep();
     Ok(())
 }

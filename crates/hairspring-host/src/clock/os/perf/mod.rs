@@ -7,7 +7,7 @@ mod call;
 mod hardware;
 mod open;
 
-use crate::clock::arch::explain_loss;
+use crate::clock::arch::{explain_loss, perf_gives_access};
 use crate::clock::{Clock, CountsWhen};
 use open::Mapped;
 use std::cell::Cell;
@@ -86,6 +86,12 @@ fn enable() -> Result<(), String> {
     Ok(())
 }
 
+/// A child process has no page, and its file would be that of its parent's counter: its clocks read 0 until they are enabled there.
+extern "C" fn give_up_in_child() {
+    PAGE.set(None);
+    open::give_up();
+}
+
 /// Whether the counter can be opened. Opens and closes it.
 fn available() -> Result<(), String> {
     if PAGE.get().is_some() { Ok(()) } else { open().map(drop) }
@@ -102,7 +108,7 @@ const ALLOW: &str = if cfg!(target_arch = "x86_64") {
 
 /// Whether the system's setting allows reads by programs, where the page does not tell: on arm64 it then only lacks the counter's number.
 fn is_allowed() -> bool {
-    !cfg!(target_arch = "aarch64") || open::perf_gives_access()
+    !cfg!(target_arch = "aarch64") || perf_gives_access()
 }
 
 /// Opens a counter that this thread can read.
@@ -112,7 +118,8 @@ fn open() -> Result<Mapped, String> {
         return Err(format!("the kernel counts cycles, but does not let user code read them (cap_user_rdpmc is not set): {ALLOW}"));
     }
     if mapped.page.index.load(Memory::Relaxed) == 0 {
-        return Err("all hardware counters are in use (by the NMI watchdog or another perf): free one".into());
+        mapped.file.counting()?;
+        return Err("the kernel counts cycles, but its page names no counter that user code may read: choose another clock".into());
     }
     cycles(mapped.page, hardware::read).ok_or_else(|| {
         let number = mapped.page.index.load(Memory::Relaxed);

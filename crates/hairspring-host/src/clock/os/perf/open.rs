@@ -3,7 +3,8 @@
 use super::Page;
 use crate::clock::arch::open_cycles;
 use crate::clock::module::{DEVICE as MODULE, keeps_from_perf};
-use std::sync::OnceLock;
+use std::cell::Cell;
+use std::sync::{Once, OnceLock};
 
 /// Bytes of the page that are mapped: the smallest page size of the supported machines.
 const PAGE_BYTES: usize = 4096;
@@ -34,34 +35,55 @@ const CONFIG1: &[u64] = if cfg!(target_arch = "aarch64") { &[3, 2] } else { &[0]
 
 const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 
-/// An open counter of this thread. It is closed when this is dropped.
-pub struct Opened(i32);
+thread_local! {
+    /// This thread's counter, for all clocks that read it: a second event would find the cycle counter taken by the first one.
+    static KEPT: Cell<Option<i32>> = const { Cell::new(None) };
+}
 
-impl Opened {
-    /// Leaves the counter open for the life of the process.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn keep(self) -> i32 {
-        let file = self.0;
-        std::mem::forget(self);
-        file
+/// Gives up what this thread keeps. The file of a child process is that of its parent's counter.
+pub fn give_up() {
+    if let Some(file) = KEPT.take() {
+        // SAFETY: closes what `open_file` opened; nothing else uses it, because it is not kept any longer.
+        unsafe { libc::close(file) };
     }
 }
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+/// The counter that this thread keeps open.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn kept() -> Option<i32> {
+    KEPT.get()
+}
+
+/// An open counter of this thread. It is closed when this is dropped, unless the thread keeps it.
+pub struct Opened(i32);
+
 impl Opened {
+    /// Leaves the counter open for the life of the process, and not in the children that it forks.
+    pub fn keep(&self) {
+        static GIVES_UP: Once = Once::new();
+        // SAFETY: the function lives as long as the process, and calls async-signal-safe functions only.
+        GIVES_UP.call_once(|| unsafe {
+            libc::pthread_atfork(None, None, Some(super::give_up_in_child));
+        });
+        KEPT.set(Some(self.0));
+    }
+
     /// Whether the counter counts for this thread.
     ///
     /// # Errors
     /// The kernel has no hardware counter for it. It opens a pinned event also then, and reads of it give nothing.
-    pub fn counting(self) -> Result<Opened, String> {
-        let taken = "another perf event holds the cycle counter, so this thread's counts nothing: end what uses perf (perf, a watchdog), or \
-                     choose another clock";
-        count(self.0).map(|_| self).ok_or_else(|| taken.to_owned())
+    pub fn counting(&self) -> Result<(), String> {
+        const HELD: &str = if cfg!(target_arch = "x86_64") {
+            "other perf events hold all counters that can count cycles"
+        } else {
+            "another perf event holds the cycle counter"
+        };
+        let taken = || format!("{HELD}, so this thread's counts nothing: end what uses perf (perf, a watchdog), or choose another clock");
+        count(self.0).map(drop).ok_or_else(taken)
     }
 }
 
 /// The number of cycles by a system call; `None` while the kernel has no hardware counter for it.
-#[cfg(any(test, not(target_arch = "x86_64")))]
 pub fn count(file: i32) -> Option<u64> {
     let mut count = 0u64;
     // SAFETY: writes at most 8 bytes to a live number; a file that is not open is an error.
@@ -71,25 +93,26 @@ pub fn count(file: i32) -> Option<u64> {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        // SAFETY: closes what `open_file` opened; nothing else uses it, because `keep` was not called.
-        unsafe { libc::close(self.0) };
+        if KEPT.get() != Some(self.0) {
+            // SAFETY: closes what `open_file` opened; nothing else uses it, because it is not kept.
+            unsafe { libc::close(self.0) };
+        }
     }
 }
 
-/// Opens a counter of core cycles in user code for this thread.
+/// A counter of core cycles in user code for this thread: the one that it keeps, or a new one.
 ///
 /// # Errors
 /// Why the kernel refuses it, and the setting that this depends on.
 pub fn open_file() -> Result<Opened, String> {
+    if let Some(file) = KEPT.get() {
+        return Ok(Opened(file));
+    }
     // An event of perf would take the counter from the module, even if it is closed at once, and the permission from all programs.
     if std::path::Path::new(MODULE).exists() {
         return Err(keeps_from_perf(open_cycles().is_some()));
     }
-    if is_open_to_programs() {
-        return Err("programs may read the cycle counter (`pmccntr`), and perf would take the permission away: use that clock, or unload the module \
-                    that gives it"
-            .to_owned());
-    }
+    is_free_for_perf()?;
     let mut last = None;
     for config1 in CONFIG1 {
         match open_with(*config1) {
@@ -100,17 +123,19 @@ pub fn open_file() -> Result<Opened, String> {
     Err(refused(&last.unwrap_or_else(std::io::Error::last_os_error)))
 }
 
-/// Whether somebody's module lets programs read the counter. It is asked before this process opens an event, which may itself give this
-/// permission. Where perf may give it, what an event of another program has left is a permission for a counter that is off.
-fn is_open_to_programs() -> bool {
-    static IS_OPEN: OnceLock<bool> = OnceLock::new();
-    let is_open = || open_cycles().is_some_and(|clock| !perf_gives_access() || clock.ready().is_ok());
-    *IS_OPEN.get_or_init(is_open)
-}
-
-/// Whether the system lets perf give programs the counter (arm64).
-pub fn perf_gives_access() -> bool {
-    std::fs::read_to_string("/proc/sys/kernel/perf_user_access").is_ok_and(|setting| setting.trim() == "1")
+/// Whether perf takes no permission from programs if it opens the counter: somebody's module may let them read it.
+///
+/// # Errors
+/// What to do instead.
+fn is_free_for_perf() -> Result<(), String> {
+    /// Whether the counter that programs may read counts. It is asked once, because it takes 60 ms for one that does not.
+    static COUNTS: OnceLock<Option<bool>> = OnceLock::new();
+    let instead = match COUNTS.get_or_init(|| open_cycles().map(|clock| clock.ready().is_ok())) {
+        None => return Ok(()),
+        Some(true) => "use that clock, or unload the module that gives it",
+        Some(false) => "it is off, so unload the module that gives it",
+    };
+    Err(format!("programs may read the cycle counter (`pmccntr`), and perf would take the permission away: {instead}"))
 }
 
 fn open_with(config1: u64) -> Result<Opened, std::io::Error> {
@@ -136,11 +161,11 @@ pub struct Mapped {
     /// The page.
     pub page: &'static Page,
     /// Closed with it.
-    _file: Opened,
+    pub file: Opened,
 }
 
 impl Mapped {
-    /// Opens a counter and maps its page.
+    /// Maps the page of a counter.
     ///
     /// # Errors
     /// As [`open_file`].
@@ -153,12 +178,13 @@ impl Mapped {
         }
         // SAFETY: the mapping is aligned to pages and longer than the structure; all that the kernel changes is read
         // through atomics. The reference leaves this type by `keep` only, which never unmaps.
-        Ok(Mapped { page: unsafe { &*page.cast::<Page>() }, _file: file })
+        Ok(Mapped { page: unsafe { &*page.cast::<Page>() }, file })
     }
 
     /// Leaves the counter open and the page mapped for the life of the process.
     pub fn keep(self) -> &'static Page {
         let page = self.page;
+        self.file.keep();
         std::mem::forget(self);
         page
     }
@@ -212,8 +238,33 @@ mod tests {
         file.rewind().unwrap();
         assert_eq!(count(file.as_raw_fd()), Some(7));
         // The file has ended, as a pinned event without a counter has.
-        let error = Opened(file.into_raw_fd()).counting().map(drop).unwrap_err();
-        assert!(error.contains("another perf event holds") && error.contains("choose another clock"), "{error}");
+        let error = Opened(file.into_raw_fd()).counting().unwrap_err();
+        assert!(error.contains("perf event") && error.contains("choose another clock"), "{error}");
+    }
+
+    #[test]
+    fn child_does_not_read_the_counter_of_its_parent() {
+        use std::os::fd::IntoRawFd;
+        // A thread of its own, because a thread keeps one counter.
+        let codes = std::thread::spawn(|| {
+            let file = std::fs::File::open("/proc/self/stat").unwrap().into_raw_fd();
+            Opened(file).keep();
+            // SAFETY: the child calls async-signal-safe functions only, and ends.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                // SAFETY: asks about a number of a file.
+                let is_open = unsafe { libc::fcntl(file, libc::F_GETFD) } >= 0;
+                // SAFETY: ends the child.
+                unsafe { libc::_exit(i32::from(KEPT.get().is_some()) + 2 * i32::from(is_open)) };
+            }
+            let mut status = 0;
+            // SAFETY: waits for the child that was just forked.
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            let of_parent = KEPT.get() == Some(file);
+            give_up();
+            (libc::WEXITSTATUS(status), of_parent, KEPT.get())
+        });
+        assert_eq!(codes.join().unwrap(), (0, true, None));
     }
 
     #[test]
