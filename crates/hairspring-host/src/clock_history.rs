@@ -7,7 +7,7 @@
 //! `1795000000 3694100000 tsc-0.1.0=173.4`. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a
 //! folder that can be written there is no history, and nothing fails.
 
-use crate::history_file::{ONE_RUN_SECONDS, counts, folder, keep, key, now, text_of};
+use crate::history_file::{counts, folder, keep, key, now, text_of, with_line};
 use crate::identity::fingerprint;
 use hairspring_core::estimate::variance_of_runs;
 use hairspring_core::observations::ClockSpread;
@@ -54,7 +54,7 @@ fn added(path: &Path, now: u64, seen: Seen) -> Option<ClockSpread> {
         return None;
     }
     let line_of_run = line(&(now, seen.clone()));
-    let runs = with_line(read(path, now), (now, seen));
+    let runs = with_line(read(path, now), (now, seen), merge);
     keep(path, &line_of_run, || runs.iter().map(line).collect());
     spread(&runs.iter().map(|(_, seen)| seen.hz).collect::<Vec<f64>>())
 }
@@ -67,25 +67,19 @@ fn line((time, seen): &(u64, Seen)) -> String {
 /// The latest runs in the file, oldest first. Lines that are no run are skipped; those of one program are one run.
 fn read(path: &Path, now: u64) -> Vec<(u64, Seen)> {
     let run = |line: &str| parsed(line).filter(|(time, seen)| counts(*time, now) && BELIEVED.contains(&seen.hz));
-    let runs = text_of(path).lines().filter_map(run).fold(Vec::new(), with_line);
+    let runs = text_of(path).lines().filter_map(run).fold(Vec::new(), |runs, line| with_line(runs, line, merge));
     runs[runs.len().saturating_sub(MOST_RUNS - 1)..].to_vec()
 }
 
-/// Adds a line to the runs before it. Of the lines of one run, the last clock counts, because a mean would move less than the clock of a
-/// run does, and the shortest guard.
-fn with_line(mut runs: Vec<(u64, Seen)>, (time, seen): (u64, Seen)) -> Vec<(u64, Seen)> {
-    match runs.last_mut() {
-        Some((begin, run)) if (*begin..*begin + ONE_RUN_SECONDS).contains(&time) => {
-            let shorter = |before: &(String, f64), now: &(String, f64)| before.0 == now.0 && before.1 < now.1;
-            let keeps = match (&run.guard, &seen.guard) {
-                (Some(before), Some(now)) => shorter(before, now),
-                (before, _) => before.is_some(),
-            };
-            *run = Seen { hz: seen.hz, guard: if keeps { run.guard.take() } else { seen.guard } };
-        }
-        _ => runs.push((time, seen)),
-    }
-    runs
+/// Adds a line of one run to those before it. The last clock counts, because a mean would move less than the clock of a run does, and the
+/// shortest guard.
+fn merge(run: &mut Seen, seen: Seen) {
+    let shorter = |before: &(String, f64), now: &(String, f64)| before.0 == now.0 && before.1 < now.1;
+    let keeps = match (&run.guard, &seen.guard) {
+        (Some(before), Some(now)) => shorter(before, now),
+        (before, _) => before.is_some(),
+    };
+    *run = Seen { hz: seen.hz, guard: if keeps { run.guard.take() } else { seen.guard } };
 }
 
 fn parsed(line: &str) -> Option<(u64, Seen)> {
@@ -116,7 +110,7 @@ fn spread(hz: &[f64]) -> Option<ClockSpread> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history_file::{MOST_BYTES, MOST_SECONDS};
+    use crate::history_file::{MOST_BYTES, MOST_SECONDS, ONE_RUN_SECONDS};
     use std::fs;
 
     const NOW: u64 = 2_000_000_000;
@@ -182,7 +176,7 @@ mod tests {
     #[test]
     fn shortest_guard_of_one_program_counts() {
         let of = |cycles: f64| (NOW, with_guard("tsc", cycles));
-        let run = [174.0, 173.0, 180.0].map(of).into_iter().fold(Vec::new(), with_line);
+        let run = [174.0, 173.0, 180.0].map(of).into_iter().fold(Vec::new(), |runs, line| with_line(runs, line, merge));
         assert_eq!(run, [of(173.0)]);
     }
 

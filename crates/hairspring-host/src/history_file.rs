@@ -43,6 +43,15 @@ pub fn counts(time: u64, now: u64) -> bool {
     time <= now && now - time <= MOST_SECONDS
 }
 
+/// Adds a line to the runs before it, oldest first; `merge` adds it to the line of the same run.
+pub fn with_line<T>(mut runs: Vec<(u64, T)>, (time, value): (u64, T), merge: impl Fn(&mut T, T)) -> Vec<(u64, T)> {
+    match runs.last_mut() {
+        Some((begin, run)) if (*begin..*begin + ONE_RUN_SECONDS).contains(&time) => merge(run, value),
+        _ => runs.push((time, value)),
+    }
+    runs
+}
+
 /// The text of a file: nothing if it cannot be read, and no more than its beginning if it is too long.
 pub fn text_of(path: &Path) -> String {
     let mut text = Vec::new();

@@ -4,7 +4,7 @@
 //! The file is `runs-FINGERPRINT` beside that of [`crate::clock_history`], under the same rules. Each line has the time of a run in
 //! seconds since 1970, what it measured, and the value: `1795000000 switch-futex-processes-0-0.1.0 9487.2`.
 
-use crate::history_file::{MOST_BYTES, ONE_RUN_SECONDS, counts, folder, keep, key, now, text_of};
+use crate::history_file::{MOST_BYTES, counts, folder, keep, key, now, text_of, with_line};
 use crate::identity::fingerprint;
 use std::path::Path;
 
@@ -28,17 +28,9 @@ fn added(path: &Path, now: u64, name: &str, value: f64) -> Vec<f64> {
     let kept = || runs.iter().map(|(time, name, value)| format!("{time} {name} {value:.6e}\n")).collect::<String>();
     keep(path, &line, || kept() + &line);
     let same = runs.iter().filter(|(_, own, _)| own == name).map(|(time, _, value)| (*time, *value));
-    let runs = same.fold(Vec::new(), with_line);
+    // Of the lines of one run the last counts, because a mean would scatter less than a run does.
+    let runs = same.fold(Vec::new(), |runs, line| with_line(runs, line, |run, value| *run = value));
     runs[runs.len().saturating_sub(MOST_RUNS)..].iter().map(|(_, value)| *value).collect()
-}
-
-/// Adds a line to the runs before it. Of the lines of one run the last counts, because a mean would scatter less than a run does.
-fn with_line(mut runs: Vec<(u64, f64)>, (time, value): (u64, f64)) -> Vec<(u64, f64)> {
-    match runs.last_mut() {
-        Some((begin, run)) if (*begin..*begin + ONE_RUN_SECONDS).contains(&time) => *run = value,
-        _ => runs.push((time, value)),
-    }
-    runs
 }
 
 /// The runs of the last week in the file. Lines that are no run are skipped.
@@ -58,7 +50,7 @@ fn read(path: &Path, now: u64) -> Vec<(u64, String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history_file::MOST_SECONDS;
+    use crate::history_file::{MOST_SECONDS, ONE_RUN_SECONDS};
     use std::fs;
 
     const NOW: u64 = 2_000_000_000;

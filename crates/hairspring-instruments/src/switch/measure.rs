@@ -43,7 +43,6 @@ pub fn measure(request: &Request) -> Result<Measured> {
 
 fn on_this_thread(request: &Request) -> Result<Measured> {
     check_bytes(request.bytes)?;
-    request.clock.ready()?;
     let settled = settle_where_quiet(request.cpu, request.clock)?;
     let meter = RateMeter::start(request.clock);
     let ruler = find_ruler(request.clock);

@@ -66,8 +66,7 @@ impl Cost {
         let compared = Uncertain { value: self.ns.value, budget: self.budget.iter().filter(is_compared).copied().collect() };
         let beyond = scatter.beyond(&compared.estimate(self.ns.level), warm.ns.value);
         if beyond.half_width(self.ns.level) > 0.0 {
-            self.budget.push(beyond);
-            self.ns = Uncertain { value: self.ns.value, budget: self.budget.clone() }.estimate(self.ns.level);
+            add(&mut self.ns, &mut self.budget, beyond);
         }
         if let Some((cycles, warm)) = self.cycles.as_mut().zip(warm.cycles) {
             let half = scatter.beyond(cycles, warm.value).half_width(cycles.level).hypot(cycles.half_width());
@@ -127,12 +126,17 @@ impl Check {
     fn with(mut self, contribution: impl Fn(&Estimate) -> Option<Contribution>) -> Check {
         for (ns, budget) in [(&mut self.ns, &mut self.budget), (&mut self.timed_ns, &mut self.timed_budget)] {
             if let Some(added) = contribution(ns) {
-                budget.push(added);
-                *ns = Uncertain { value: ns.value, budget: budget.clone() }.estimate(ns.level);
+                add(ns, budget, added);
             }
         }
         self
     }
+}
+
+/// Adds a contribution to an interval and its budget.
+fn add(interval: &mut Estimate, budget: &mut Vec<Contribution>, added: Contribution) {
+    budget.push(added);
+    *interval = Uncertain { value: interval.value, budget: budget.clone() }.estimate(interval.level);
 }
 
 /// How far the placements differ.

@@ -71,28 +71,28 @@ pub fn reading_bound(signal: &Signal, table: &Observations) -> Option<f64> {
 
 /// The width in samples from which on neighbours leave little open, if at least half of the rows are as wide, and a few.
 pub fn clear_width(signal: &Signal, table: &Observations) -> f64 {
-    let widths: Vec<f64> = widths(table).into_iter().filter(|widths| !widths.is_empty()).map(|widths| spread(widths).0).collect();
+    let widths: Vec<f64> = widths(table).into_iter().map(|(_, width)| width).collect();
     let longest = widths.iter().copied().fold(0.0, f64::max);
     let clear = (0..=longest as u32).map(f64::from).find(|width| neighbours_bound(signal, *width) <= CLEAR).unwrap_or(f64::INFINITY);
     let left = widths.iter().filter(|width| **width >= clear).count();
     if left >= FEWEST_CLEAR.max(widths.len().div_ceil(2)) { clear } else { 0.0 }
 }
 
-/// The readings of each row that are used.
-fn widths(table: &Observations) -> Vec<Vec<f64>> {
-    let mut widths: Vec<Vec<f64>> = vec![Vec::new(); table.rows().len()];
-    table.readings().iter().filter(|reading| !reading.flags.any()).for_each(|reading| widths[reading.row as usize].push(reading.ticks));
-    widths
+/// Rows with readings that are used, and the width of each.
+fn widths(table: &Observations) -> Vec<(usize, f64)> {
+    let mut readings: Vec<Vec<f64>> = vec![Vec::new(); table.rows().len()];
+    table.readings().iter().filter(|reading| !reading.flags.any()).for_each(|reading| readings[reading.row as usize].push(reading.ticks));
+    let used = readings.into_iter().enumerate().filter(|(_, readings)| !readings.is_empty());
+    used.map(|(row, readings)| (row, spread(readings).0)).collect()
 }
 
 /// The error of all readings that moves the times as far as an error that depends on the width of a pulse: its mean over the rows, each
 /// with its distance from the middle of the counts, for the component for which it is largest.
 fn over_rows(table: &Observations, error: impl Fn(f64) -> f64) -> f64 {
     let widths = widths(table);
-    let rows = || widths.iter().zip(table.rows()).filter(|(widths, _)| !widths.is_empty());
-    let errors: Vec<f64> = rows().map(|(widths, _)| error(spread(widths.clone()).0)).collect();
+    let errors: Vec<f64> = widths.iter().map(|(_, width)| error(*width)).collect();
     let of = |component: usize| {
-        let counts = || rows().map(|(_, row)| row.counts[component]);
+        let counts = || widths.iter().map(|(row, _)| table.rows()[*row].counts[component]);
         let middle = counts().sum::<f64>() / errors.len().max(1) as f64;
         let weights: Vec<f64> = counts().map(|count| (count - middle).abs()).collect();
         let all: f64 = weights.iter().sum();
