@@ -13,6 +13,8 @@ const NOISY: f64 = 0.02;
 const WANDERING: f64 = 0.2;
 /// Steps that differ by more than this share were cut so far that nothing bounds the place of their edges.
 const CUT_TOO_FAR: f64 = 0.3;
+/// The same for the movement of levels that a linear input does not explain.
+const BENT_TOO_FAR: f64 = 0.1;
 /// The same if more than this share of the edges is so low that they are not found.
 const LOST: f64 = 0.01;
 /// Largest shift of an edge for steps that differ by their whole height, of one whose overshoot alone is cut, and of one that is cut by
@@ -20,6 +22,8 @@ const LOST: f64 = 0.01;
 /// the shift grows as its root.
 const SHIFT: f64 = 1.5;
 const SHIFT_BY_ROOT: f64 = 0.6;
+/// The same for levels that a linear input does not explain.
+const SHIFT_BY_LEVELS: f64 = 2.0;
 const SHIFT_OF_OVERSHOOT: f64 = 0.15;
 const SHIFT_OF_CUT: f64 = 1.0;
 /// Share of the steps that may begin or end at full scale.
@@ -35,7 +39,7 @@ const APART: f64 = 5.5;
 
 /// Whether the signal met a limit: full scale, a level below it, or an input that saturates.
 fn is_overloaded(signal: &Signal) -> bool {
-    signal.clipped > 0 || signal.overload.is_some() || signal.bent > 0.0
+    signal.clipped > 0 || signal.overload.is_some() || signal.bent.max(signal.bend_of_levels) > 0.0
 }
 
 /// Share by which the heights of steps differ beyond noise.
@@ -53,7 +57,8 @@ fn overload_bound(signal: &Signal) -> Option<f64> {
         signal if signal.clipped > 0 => SHIFT_OF_OVERSHOOT,
         _ => 0.0,
     };
-    let bound = signal.rise * ((SHIFT * spread).max(SHIFT_BY_ROOT * spread.sqrt()) + cut);
+    let by_heights = (SHIFT * spread).max(SHIFT_BY_ROOT * spread.sqrt());
+    let bound = signal.rise * (by_heights.max(SHIFT_BY_LEVELS * signal.bend_of_levels) + cut);
     Some(bound).filter(|bound| is_overloaded(signal) && *bound > 0.0)
 }
 
@@ -119,13 +124,16 @@ pub fn distance_needed(signal: &Signal, method: Method) -> f64 {
 /// A finding about overload; `at` gives a place in samples as text.
 fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Finding> {
     let lost = signal.weak as f64 > LOST * signal.edges as f64;
-    let is_too_far = is_overloaded(signal) && (height_spread(signal) > CUT_TOO_FAR || lost);
+    let is_too_far = is_overloaded(signal) && (height_spread(signal) > CUT_TOO_FAR || signal.bend_of_levels > BENT_TOO_FAR || lost);
     let severity = if is_too_far { Severity::Untrusted } else { Severity::Warning };
     let bound_samples = overload_bound(signal);
     let kind = match (signal.first_clipped, signal.overload) {
         (Some(first), _) => OverloadFinding::Clipped { samples: signal.clipped, first_at: at(first as f64), bound_samples },
         (None, Some((steps, first))) => OverloadFinding::Overloaded { steps, first_at: at(first), bound_samples },
         (None, None) if signal.bent > 0.0 => OverloadFinding::Saturated { bent_percent: 100.0 * signal.bent, bound_samples },
+        (None, None) if signal.bend_of_levels > 0.0 => {
+            OverloadFinding::NotLinear { bend_percent: 100.0 * signal.bend_of_levels, bound_samples }
+        }
         (None, None) => return None,
     };
     Some(Finding::new(severity, kind))

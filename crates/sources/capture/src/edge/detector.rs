@@ -105,6 +105,8 @@ pub struct Signal {
     pub height_spread: f64,
     /// Share by which the height of a step depends on its level, as behind an input that saturates; 0 if it does not.
     pub bent: f64,
+    /// Movement of the levels before edges that a linear input does not explain, as a share of their movement; 0 if none is sure.
+    pub bend_of_levels: f64,
     /// The first edge with the samples around it.
     pub window: Option<Window>,
 }
@@ -268,6 +270,7 @@ impl Detector {
         signal.step = self.heights / n;
         signal.overload = self.overload.found();
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
+        signal.bend_of_levels = self.overload.bend_of_levels();
         let every = self.averager.every() as f64;
         signal.doubt = ByDistance { every, moved: self.doubt.iter().map(|moved| every * moved).collect() };
         signal.neighbours = self.neighbours.response().map(|response| Moved {

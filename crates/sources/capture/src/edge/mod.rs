@@ -4,6 +4,7 @@ mod detector;
 mod estimator;
 mod kernel;
 mod learn;
+mod linearity;
 mod overload;
 mod response;
 mod scale;

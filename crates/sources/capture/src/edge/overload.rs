@@ -3,6 +3,8 @@
 //! Linear effects (a wire, a filter, AC coupling, added hum) leave all steps of a pin equally high. If some steps are
 //! lower than others and the signal always stops at the same level, it was clipped there.
 
+use super::linearity::Linearity;
+
 /// Maximum number of edges checked.
 const MOST: usize = 1 << 16;
 /// Share of the height of a step by which it may be lower than the others.
@@ -32,6 +34,7 @@ pub(super) struct Overload {
     steps: Vec<(f64, f64, f64)>,
     /// Level before and height of these steps, where levels that move are followed up to the edge: falling and rising ones apart.
     heights: [Vec<(f64, f64)>; 2],
+    linearity: Linearity,
     /// Place of the last edge, and its level and height if no edge was near before it.
     last: Option<(f64, Option<(f64, f64)>)>,
 }
@@ -66,7 +69,7 @@ impl Level {
 }
 
 impl Overload {
-    /// Takes a step; the samples before and after it, the nearest first.
+    /// Takes a step; the levels before and after it, the nearest first.
     pub(super) fn push(&mut self, at: f64, wide: f64, before: Level, after: Level) {
         let height = after.near - before.near;
         // Another edge nearby, ringing, or a slow edge.
@@ -78,6 +81,8 @@ impl Overload {
         if let Some((_, Some((level, step)))) = self.last.filter(|_| far && self.heights[0].len() + self.heights[1].len() < MOST) {
             self.heights[usize::from(step > 0.0)].push((level, step.abs()));
         }
+        // The farther level is a mean of an even number of samples, in which the ringing at the end of a converter's band cancels.
+        self.linearity.push(at, height > 0.0, far.then_some(before.far));
         let (from, to) = (before.at_edge(BEFORE), after.at_edge(AFTER));
         // The level before: that behind the edge has the tail of a slow one, which changes with its place between the samples, so that
         // a higher level would seem to come with a higher step. So would its noise, if it were that of the step.
@@ -115,6 +120,11 @@ impl Overload {
             if heights.len() < ENOUGH.1 || at(0.95) <= 0.0 { 0.0 } else { 1.0 - at(0.05) / at(0.95) }
         };
         self.heights.iter().map(spread).fold(0.0, f64::max)
+    }
+
+    /// Movement of the levels that a linear input does not explain, as a share of their movement; 0 if none is sure.
+    pub(super) fn bend_of_levels(&self) -> f64 {
+        self.linearity.bend()
     }
 
     /// Share of a step by which steps at other levels have other heights, as behind an input that saturates; 0 if none is sure.

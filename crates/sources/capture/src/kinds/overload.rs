@@ -15,6 +15,8 @@ pub enum OverloadFinding {
     Overloaded { steps: u64, first_at: String, bound_samples: Option<f64> },
     /// Steps whose height depends on their level, as behind an input that saturates.
     Saturated { bent_percent: f64, bound_samples: Option<f64> },
+    /// Levels between edges that no coupling capacitor explains.
+    NotLinear { bend_percent: f64, bound_samples: Option<f64> },
 }
 
 impl Kind for OverloadFinding {
@@ -46,6 +48,15 @@ impl Kind for OverloadFinding {
                     included(bound_samples)
                 ),
                 numbers: numbers! { bent_percent, bound_samples },
+                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
+            },
+            OverloadFinding::NotLinear { bend_percent, bound_samples } => Description {
+                code: "not_linear",
+                message: format!(
+                    "the levels between edges move in a way that coupling does not explain, by {bend_percent:.0} % of their movement: the input bends or cuts the signal, and edges may be misplaced{}",
+                    included(bound_samples)
+                ),
+                numbers: numbers! { bend_percent, bound_samples },
                 remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
             },
         }

@@ -1,0 +1,168 @@
+//! Whether an input is linear, by the levels before the edges.
+//!
+//! Behind a wire, a filter and any number of coupling capacitors the level before an edge is a linear combination of the pin's own level
+//! and of what is left of its rises and of its falls, which fade exponentially. So that combination is fitted. If powers of it explain a
+//! large part of the residuals, the input bends or cuts the signal. This is the regression specification error test of J. B. Ramsey, Journal of the Royal Statistical
+//! Society B 31, 1969, 350. Unlike the heights of steps, it also shows an input that cuts all steps to the same height.
+
+use nalgebra::{DMatrix, DVector};
+
+/// Time constants in samples: of the tails of slow edges, and of coupling. The combination approximates those between them.
+const TIMES: [f64; 17] = [4.0, 8.0, 16.0, 32.0, 64.0, 125.0, 250.0, 500.0, 1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 64e3, 128e3, 256e3];
+/// The first of them that lasts beyond the next edge.
+const LONG: usize = 6;
+/// Edges that are used: at least, and at most.
+const FEWEST: usize = 100;
+const MOST: usize = 1 << 11;
+/// Singular values below this share of the largest one count as 0.
+const SINGULAR: f64 = 1e-10;
+const MOST_ITERATIONS: usize = 1000;
+/// Least movement of the levels, as a share of a step (root mean square): without coupling the noise of levels has no meaning.
+const LEAST_MOVEMENT: f64 = 0.003;
+/// Powers: the first one, by itself for high levels, and the second one for high and for low levels.
+const POWERS: usize = 3;
+/// Share of what the combination leaves that the powers must explain, the least value of the F test, and the least bend.
+const EXPLAINED: f64 = 0.12;
+const LEAST_F: f64 = 40.0;
+const LEAST_BEND: f64 = 0.002;
+
+/// The level before an edge, whether it is the high one, and what is left of the falls and of the rises before it for each time constant.
+#[derive(Debug, Clone)]
+struct Before {
+    at: f64,
+    level: f64,
+    is_high: bool,
+    left: [[f64; TIMES.len()]; 2],
+}
+
+/// Collects the levels before edges.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Linearity {
+    levels: Vec<Before>,
+    left: [[f64; TIMES.len()]; 2],
+    /// Place of the last edge.
+    last: f64,
+    /// Place of the first edge.
+    first: Option<f64>,
+}
+
+impl Linearity {
+    /// Takes an edge at a place in samples; the level before it, if no edge is so near that it disturbs the level.
+    pub(super) fn push(&mut self, at: f64, rising: bool, level: Option<f64>) {
+        if self.levels.len() >= MOST {
+            return;
+        }
+        let first = *self.first.get_or_insert(at);
+        for left in &mut self.left {
+            left.iter_mut().zip(TIMES).for_each(|(left, time)| *left *= ((self.last - at) / time).exp());
+        }
+        self.last = at;
+        if let Some(level) = level.filter(|level| level.is_finite()) {
+            self.levels.push(Before { at: at - first, level, is_high: !rising, left: self.left });
+        }
+        self.left[usize::from(rising)].iter_mut().for_each(|left| *left += 1.0);
+    }
+
+    /// Movement of the levels that a linear input does not explain, as a share of their whole movement; 0 if none is sure.
+    pub(super) fn bend(&self) -> f64 {
+        let is_sure = |test: &Test| test.bend > LEAST_BEND && test.f > LEAST_F && test.explained > EXPLAINED;
+        test(&self.levels).filter(is_sure).map_or(0.0, |test| test.bend)
+    }
+}
+
+/// Outcome of the test.
+#[derive(Debug)]
+struct Test {
+    /// Share of the squares left by the linear combination that the powers explain.
+    explained: f64,
+    /// The value of the F test.
+    f: f64,
+    /// What the powers add to the levels, as a share of the levels' movement (root mean squares).
+    bend: f64,
+}
+
+/// The test; `None` for too few levels, or for levels that hardly move.
+fn test(levels: &[Before]) -> Option<Test> {
+    let values = DVector::from_iterator(levels.len(), levels.iter().map(|before| before.level));
+    let linear = linear(levels);
+    let freedom = levels.len().checked_sub(linear.ncols() + POWERS).filter(|_| levels.len() >= FEWEST)? as f64;
+    let combination = fit(&linear, &values)?;
+    let moved = moved(levels, &combination)?;
+    let mut columns: Vec<DVector<f64>> = linear.column_iter().map(|column| column.into_owned()).collect();
+    columns.extend(powers(levels, &moved));
+    let bent = fit(&DMatrix::from_columns(&columns), &values)?;
+    let (left, still_left) = ((&values - combination).norm_squared(), (&values - bent).norm_squared());
+    let explained = (left - still_left).max(0.0);
+    let f = explained / POWERS as f64 / (still_left / freedom);
+    Some(Test { explained: explained / left, f, bend: (explained / moved.norm_squared()).sqrt() })
+}
+
+/// The columns of the linear combination. What was before the first edge is unknown and fades with each time constant.
+fn linear(levels: &[Before]) -> DMatrix<f64> {
+    let row = |before: &Before| -> Vec<f64> {
+        let unknown = TIMES[LONG..].iter().map(|time| (-before.at / time).exp());
+        let left = before.left.iter().flatten().copied();
+        [1.0, f64::from(u8::from(before.is_high))].into_iter().chain(left).chain(unknown).collect()
+    };
+    let rows: Vec<Vec<f64>> = levels.iter().map(row).collect();
+    DMatrix::from_fn(levels.len(), rows.first().map_or(0, Vec::len), |at, column| rows[at][column])
+}
+
+/// The values of the columns' combination that is nearest to the values.
+fn fit(columns: &DMatrix<f64>, values: &DVector<f64>) -> Option<DVector<f64>> {
+    let parts = columns.clone().try_svd(true, true, f64::EPSILON, MOST_ITERATIONS)?;
+    let unknowns = parts.solve(values, SINGULAR * parts.singular_values.max()).ok()?;
+    Some(columns * unknowns)
+}
+
+/// The combination without the mean of its high and of its low levels. `None` if one of them is missing, or if they hardly move.
+fn moved(levels: &[Before], combination: &DVector<f64>) -> Option<DVector<f64>> {
+    let mean = |is_high: bool| {
+        let own = || levels.iter().zip(combination).filter(move |(before, _)| before.is_high == is_high);
+        Some(own().map(|(_, value)| value).sum::<f64>() / own().count() as f64).filter(|mean| mean.is_finite())
+    };
+    let (low, high) = (mean(false)?, mean(true)?);
+    let own = levels.iter().zip(combination).map(|(before, value)| value - if before.is_high { high } else { low });
+    let moved = DVector::from_iterator(combination.len(), own);
+    let is_enough = moved.norm() > LEAST_MOVEMENT * (high - low).abs() * (levels.len() as f64).sqrt();
+    is_enough.then_some(moved)
+}
+
+/// The powers of the movement of the levels.
+fn powers(levels: &[Before], moved: &DVector<f64>) -> [DVector<f64>; POWERS] {
+    let size = moved.amax().max(f64::MIN_POSITIVE);
+    let of = |is_high: bool, power: i32| {
+        let own = levels.iter().zip(moved).map(|(before, value)| if before.is_high == is_high { (value / size).powi(power) } else { 0.0 });
+        DVector::from_iterator(levels.len(), own)
+    };
+    [of(true, 1), of(true, 2), of(false, 2)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pin with pulses of many widths behind a coupling capacitor of 2,800 samples, between two of the time constants,
+    /// and an input with this output.
+    fn bend(noise: f64, input: impl Fn(f64) -> f64) -> f64 {
+        let (mut linearity, mut at, mut mean) = (Linearity::default(), 0.0, 0.0);
+        for n in 0..600 {
+            let high = f64::from(n % 2);
+            let past = 60.0 + 400.0 * (0.5 + 0.5 * (f64::from(n) * 0.37).sin()) * (0.2 + high);
+            mean = high + (mean - high) * f64::exp(-past / 2800.0);
+            at += past;
+            linearity.push(at, n % 2 == 0, Some(input(high - mean) + noise * f64::from(n * 7919 % 101 - 50)));
+        }
+        linearity.bend()
+    }
+
+    #[test]
+    fn an_input_that_bends_or_cuts_differs_from_a_coupled_one() {
+        assert_eq!(bend(1e-5, |level| level), 0.0);
+        assert_eq!(bend(0.0, |level| level), 0.0);
+        assert_eq!(bend(1e-5, |_| 0.3), 0.0);
+        let soft = bend(1e-5, |level| 2.0 * (level / 2.0).tanh());
+        let cut = bend(1e-5, |level| level.clamp(-0.4, 0.4));
+        assert!(soft > 0.005 && cut > 0.1, "{soft} {cut}");
+    }
+}
