@@ -12,6 +12,7 @@ import budget
 import capture
 import chains
 import clocks
+import counts
 import dumps
 import fit
 import instructions
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "recordings": (recordings.run, "500 recordings of each kind of device: how often the intervals hold"),
     "dumps": (dumps.run, "real recordings of logic analysers and oscilloscopes, against readers written anew"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
+    "counts": (counts.run, "how often blocks of real programs run, against callgrind"),
     "parts": (parts.run, "eleven small programs of known blocks: how many times are right, doubted or wrong"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "instructions": (
