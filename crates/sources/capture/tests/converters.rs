@@ -115,13 +115,9 @@ fn slow_edges_at_levels_that_wander_are_no_saturated_input() {
         ("rise 2", coupled(rise(2.0))),
         ("rise 8", coupled(rise(8.0))),
     ];
-    // Steps of a frame share their place between the samples: by chance a few recordings look like a slightly bent input.
-    let bent = std::cell::Cell::new(0);
-    let (_, all) = hold(&recorders, |name, found| {
-        assert!(!found.has("overloaded") && !found.has("not_linear"), "{name} {found:?}");
-        bent.set(bent.get() + u32::from(found.has("saturated")));
+    hold(&recorders, |name, found| {
+        assert!(!["overloaded", "saturated", "not_linear"].into_iter().any(|code| found.has(code)), "{name} {found:?}");
     });
-    assert!(8 * bent.get() <= all, "{} of {all}", bent.get());
 }
 
 #[test]

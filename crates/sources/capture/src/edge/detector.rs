@@ -2,6 +2,7 @@
 
 use super::kernel::Kernel;
 use super::learn::Learnt;
+use super::linearity::Shown;
 use super::overload::{Level, Overload};
 use super::response::{Neighbours, Response, Stood, band_end, doubt, width};
 use super::scale::{Averager, scale};
@@ -270,7 +271,12 @@ impl Detector {
         signal.step = self.heights / n;
         signal.overload = self.overload.found();
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
-        signal.bend_of_levels = self.overload.bend_of_levels();
+        match self.overload.shown() {
+            Shown::Bent(bend) => signal.bend_of_levels = bend,
+            // Then the heights of slow edges only seem to follow their level.
+            Shown::Linear => signal.bent = 0.0,
+            Shown::Nothing => {}
+        }
         let every = self.averager.every() as f64;
         signal.doubt = ByDistance { every, moved: self.doubt.iter().map(|moved| every * moved).collect() };
         signal.neighbours = self.neighbours.response().map(|response| Moved {

@@ -11,8 +11,9 @@ use nalgebra::{DMatrix, DVector};
 const TIMES: [f64; 17] = [4.0, 8.0, 16.0, 32.0, 64.0, 125.0, 250.0, 500.0, 1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 64e3, 128e3, 256e3];
 /// The first of them that lasts beyond the next edge.
 const LONG: usize = 6;
-/// Edges that are used: at least, and at most.
+/// Edges that are used: at least, at least to call an input linear, and at most.
 const FEWEST: usize = 100;
+const ENOUGH: usize = 300;
 const MOST: usize = 1 << 11;
 /// Singular values below this share of the largest one count as 0.
 const SINGULAR: f64 = 1e-10;
@@ -63,11 +64,26 @@ impl Linearity {
         self.left[usize::from(rising)].iter_mut().for_each(|left| *left += 1.0);
     }
 
-    /// Movement of the levels that a linear input does not explain, as a share of their whole movement; 0 if none is sure.
-    pub(super) fn bend(&self) -> f64 {
-        let is_sure = |test: &Test| test.bend > LEAST_BEND && test.f > LEAST_F && test.explained > EXPLAINED;
-        test(&self.levels).filter(is_sure).map_or(0.0, |test| test.bend)
+    /// What the levels show.
+    pub(super) fn shown(&self) -> Shown {
+        match test(&self.levels) {
+            Some(test) if test.bend > LEAST_BEND && test.f > LEAST_F && test.explained > EXPLAINED => Shown::Bent(test.bend),
+            // Noise makes the bend larger, so a small one is small.
+            Some(test) if test.bend < LEAST_BEND && self.levels.len() >= ENOUGH => Shown::Linear,
+            _ => Shown::Nothing,
+        }
     }
+}
+
+/// What the levels show of the input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Shown {
+    /// Nothing: they are too few, too noisy, or hardly move.
+    Nothing,
+    /// It is linear.
+    Linear,
+    /// Movement of the levels that a linear input does not explain, as a share of their whole movement.
+    Bent(f64),
 }
 
 /// Outcome of the test.
@@ -144,7 +160,7 @@ mod tests {
 
     /// A pin with pulses of many widths behind a coupling capacitor of 2,800 samples, between two of the time constants,
     /// and an input with this output.
-    fn bend(noise: f64, input: impl Fn(f64) -> f64) -> f64 {
+    fn shown(noise: f64, input: impl Fn(f64) -> f64) -> Shown {
         let (mut linearity, mut at, mut mean) = (Linearity::default(), 0.0, 0.0);
         for n in 0..600 {
             let high = f64::from(n % 2);
@@ -153,16 +169,16 @@ mod tests {
             at += past;
             linearity.push(at, n % 2 == 0, Some(input(high - mean) + noise * f64::from(n * 7919 % 101 - 50)));
         }
-        linearity.bend()
+        linearity.shown()
     }
 
     #[test]
     fn an_input_that_bends_or_cuts_differs_from_a_coupled_one() {
-        assert_eq!(bend(1e-5, |level| level), 0.0);
-        assert_eq!(bend(0.0, |level| level), 0.0);
-        assert_eq!(bend(1e-5, |_| 0.3), 0.0);
-        let soft = bend(1e-5, |level| 2.0 * (level / 2.0).tanh());
-        let cut = bend(1e-5, |level| level.clamp(-0.4, 0.4));
+        assert_eq!(shown(1e-5, |level| level), Shown::Linear);
+        assert_eq!(shown(0.0, |level| level), Shown::Linear);
+        assert_eq!(shown(0.0, |level| if level > 0.1 { 0.3 } else { -0.3 }), Shown::Nothing);
+        let bend = |input: fn(f64) -> f64| if let Shown::Bent(bend) = shown(1e-5, input) { bend } else { 0.0 };
+        let (soft, cut) = (bend(|level| 2.0 * (level / 2.0).tanh()), bend(|level| level.clamp(-0.4, 0.4)));
         assert!(soft > 0.005 && cut > 0.1, "{soft} {cut}");
     }
 }

@@ -3,7 +3,7 @@
 //! Linear effects (a wire, a filter, AC coupling, added hum) leave all steps of a pin equally high. If some steps are
 //! lower than others and the signal always stops at the same level, it was clipped there.
 
-use super::linearity::Linearity;
+use super::linearity::{Linearity, Shown};
 
 /// Maximum number of edges checked.
 const MOST: usize = 1 << 16;
@@ -122,9 +122,9 @@ impl Overload {
         self.heights.iter().map(spread).fold(0.0, f64::max)
     }
 
-    /// Movement of the levels that a linear input does not explain, as a share of their movement; 0 if none is sure.
-    pub(super) fn bend_of_levels(&self) -> f64 {
-        self.linearity.bend()
+    /// What the levels between edges show of the input.
+    pub(super) fn shown(&self) -> Shown {
+        self.linearity.shown()
     }
 
     /// Share of a step by which steps at other levels have other heights, as behind an input that saturates; 0 if none is sure.
