@@ -1,5 +1,6 @@
 """How often the blocks of real programs run in a call, against callgrind, which counts every instruction."""
 
+import shlex
 import subprocess
 import tempfile
 from collections import Counter
@@ -72,24 +73,25 @@ def by_callgrind(program: str, case: Case, folder: Path) -> Counter[int]:
 def by_blocks(program: str, case: Case, folder: Path, cpu: int) -> dict[int, float] | str:
     """How often each block of the function ran in its first call, by its address in the file; or the error."""
     inputs = folder / "inputs"
-    inputs.write_text(" ".join("'" + word.replace("'", "'\\''") + "'" for word in case.arguments) + "\n")
+    inputs.write_text(shlex.join(case.arguments) + "\n")
     given = ["blocks", program, "--function", case.function, "--inputs", str(inputs)]
     document, said, _ = run_json(*given, "--cpu", str(cpu), "--budget", "200ms", "--timeout", "30s")
     if document is None:
-        return said.strip().splitlines()[-1] if said.strip() else "no answer"
+        return said
     return {int(block["address"], 16): block["runs"] for block in document["blocks"]}
 
 
 def compared(case: Case, folder: Path, cpu: int) -> list[str | int]:
     """A row of the table."""
-    program = which(case.program, path="/usr/bin")
+    found = which(case.program, path="/usr/bin")
     named = [case.program, case.function]
-    if program is None:
+    if found is None:
         return [*named, "", "", "", "the program is not installed"]
-    own = by_blocks(str(Path(program).resolve()), case, folder, cpu)
+    program = str(Path(found).resolve())
+    own = by_blocks(program, case, folder, cpu)
     if isinstance(own, str):
         return [*named, "", "", "", own]
-    true = by_callgrind(str(Path(program).resolve()), case, folder)
+    true = by_callgrind(program, case, folder)
     differ = [hex(address) for address, runs in own.items() if runs != true[address]]
     return [*named, len(own), sum(1 for runs in own.values() if runs > 0), len(differ), " ".join(differ[:5])]
 

@@ -22,10 +22,10 @@ const LOST: f64 = 0.01;
 /// the shift grows as its root.
 const SHIFT: f64 = 1.5;
 const SHIFT_BY_ROOT: f64 = 0.6;
-/// The same for levels that a linear input does not explain.
-const SHIFT_BY_LEVELS: f64 = 2.0;
 const SHIFT_OF_OVERSHOOT: f64 = 0.15;
 const SHIFT_OF_CUT: f64 = 1.0;
+/// The same in times of the movement of levels that a linear input does not explain.
+const SHIFT_BY_LEVELS: f64 = 2.0;
 /// Share of the steps that may begin or end at full scale.
 const CUT_STEPS: f64 = 0.02;
 /// Part of a correction by neighbours that may be wrong, and size below which it is not counted, in samples.

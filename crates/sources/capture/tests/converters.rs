@@ -24,6 +24,10 @@ impl Found {
     fn has(&self, code: &str) -> bool {
         self.findings.iter().any(|finding| finding.is(code))
     }
+
+    fn has_any(&self, codes: &[&str]) -> bool {
+        codes.iter().any(|code| self.has(code))
+    }
 }
 
 /// A recording of frames with 1 to `copies` copies.
@@ -75,7 +79,7 @@ fn a_narrow_band_and_minimum_phases_are_measured_and_corrected() {
     let (held, all) = hold(&recorders, |name, found| {
         assert!(found.error.abs() < 0.0015, "{name} {found:?}");
         assert_eq!(found.has("narrow_band") || found.has("oversampled"), name != "full", "{name} {found:?}");
-        assert!(!["overloaded", "saturated", "not_linear"].into_iter().any(|code| found.has(code)), "{name} {found:?}");
+        assert!(!found.has_any(&["overloaded", "saturated", "not_linear"]), "{name} {found:?}");
     });
     assert!(10 * held >= 9 * all, "{held} of {all}");
 }
@@ -96,10 +100,7 @@ fn slow_edges_are_found_and_their_tails_corrected() {
     ];
     let (held, all) = hold(&recorders, |name, found| {
         assert!(found.findings.iter().all(|finding| finding.severity != Severity::Untrusted), "{name} {found:?}");
-        assert!(
-            found.half < 0.05 && !["overloaded", "saturated", "not_linear"].into_iter().any(|code| found.has(code)),
-            "{name} {found:?}"
-        );
+        assert!(found.half < 0.05 && !found.has_any(&["overloaded", "saturated", "not_linear"]), "{name} {found:?}");
     });
     assert!(10 * held >= 9 * all, "{held} of {all}");
 }
@@ -116,7 +117,7 @@ fn slow_edges_at_levels_that_wander_are_no_saturated_input() {
         ("rise 8", coupled(rise(8.0))),
     ];
     hold(&recorders, |name, found| {
-        assert!(!["overloaded", "saturated", "not_linear"].into_iter().any(|code| found.has(code)), "{name} {found:?}");
+        assert!(!found.has_any(&["overloaded", "saturated", "not_linear"]), "{name} {found:?}");
     });
 }
 
@@ -137,11 +138,11 @@ fn overload_is_reported_and_in_the_interval() {
         ("soft behind an RC", behind_an_rc(|level| 2.0 * (0.5 * level).tanh())),
     ];
     let (held, all) = hold(&recorders, |name, found| {
-        assert!(["clipped", "overloaded", "saturated", "not_linear"].into_iter().any(|code| found.has(code)), "{name} {found:?}");
+        assert!(found.has_any(&["clipped", "overloaded", "saturated", "not_linear"]), "{name} {found:?}");
     });
     assert!(20 * held >= 19 * all, "{held} of {all}");
     let (held, all) = hold(&[("none", coupled(|level| level))], |_, found| {
-        assert!(found.half < 5e-4 && !["clipped", "saturated", "not_linear"].into_iter().any(|code| found.has(code)), "{found:?}");
+        assert!(found.half < 5e-4 && !found.has_any(&["clipped", "saturated", "not_linear"]), "{found:?}");
     });
     assert!(held + 1 >= all, "{held} of {all}");
 }

@@ -54,8 +54,10 @@ impl Linearity {
             return;
         }
         let first = *self.first.get_or_insert(at);
-        for left in &mut self.left {
-            left.iter_mut().zip(TIMES).for_each(|(left, time)| *left *= ((self.last - at) / time).exp());
+        let [falls, rises] = &mut self.left;
+        for ((fall, rise), time) in falls.iter_mut().zip(rises).zip(TIMES) {
+            let stays = ((self.last - at) / time).exp();
+            (*fall, *rise) = (stays * *fall, stays * *rise);
         }
         self.last = at;
         if let Some(level) = level.filter(|level| level.is_finite()) {
@@ -104,9 +106,10 @@ fn test(levels: &[Before]) -> Option<Test> {
     let freedom = levels.len().checked_sub(linear.ncols() + POWERS).filter(|_| levels.len() >= FEWEST)? as f64;
     let combination = fit(&linear, &values)?;
     let moved = moved(levels, &combination)?;
-    let mut columns: Vec<DVector<f64>> = linear.column_iter().map(|column| column.into_owned()).collect();
-    columns.extend(powers(levels, &moved));
-    let bent = fit(&DMatrix::from_columns(&columns), &values)?;
+    let first = linear.ncols();
+    let mut with_powers = linear.insert_columns(first, POWERS, 0.0);
+    powers(levels, &moved).iter().enumerate().for_each(|(n, power)| with_powers.set_column(first + n, power));
+    let bent = fit(&with_powers, &values)?;
     let (left, still_left) = ((&values - combination).norm_squared(), (&values - bent).norm_squared());
     let explained = (left - still_left).max(0.0);
     let f = explained / POWERS as f64 / (still_left / freedom);

@@ -4,6 +4,9 @@ use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Description, Kind};
 use hairspring_core::numbers;
 
+/// What helps against an input that meets its limit before the converter.
+const ATTENUATE: &str = "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help";
+
 /// Findings about overload.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -39,7 +42,7 @@ impl Kind for OverloadFinding {
                     included(bound_samples)
                 ),
                 numbers: numbers! { steps, first_at, bound_samples },
-                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
+                remedy: ATTENUATE,
             },
             OverloadFinding::Saturated { bent_percent, bound_samples } => Description {
                 code: "saturated",
@@ -48,7 +51,7 @@ impl Kind for OverloadFinding {
                     included(bound_samples)
                 ),
                 numbers: numbers! { bent_percent, bound_samples },
-                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
+                remedy: ATTENUATE,
             },
             OverloadFinding::NotLinear { bend_percent, bound_samples } => Description {
                 code: "not_linear",
@@ -57,7 +60,7 @@ impl Kind for OverloadFinding {
                     included(bound_samples)
                 ),
                 numbers: numbers! { bend_percent, bound_samples },
-                remedy: "attenuate the signal at the recorder's input, for instance with two resistors; a lower gain alone does not help",
+                remedy: ATTENUATE,
             },
         }
     }
