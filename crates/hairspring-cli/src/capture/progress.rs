@@ -1,7 +1,7 @@
 //! The progress of reading a recording, on a terminal only.
 
 use crate::output;
-use std::io::{IsTerminal, Read, Result, Seek, SeekFrom};
+use std::io::{Read, Result, Seek, SeekFrom};
 use std::time::{Duration, Instant};
 
 /// Time before the first line, and between two lines.
@@ -13,13 +13,16 @@ pub struct Watched<S> {
     size: Option<u64>,
     read: u64,
     last: Instant,
+    between: Duration,
+    /// Shows a line on a terminal, or nothing.
+    show: fn(&str),
     shown: bool,
 }
 
 impl<S> Watched<S> {
     /// A stream, and its size if that is known.
     pub fn new(stream: S, size: Option<u64>) -> Watched<S> {
-        Watched { stream, size, read: 0, last: Instant::now(), shown: false }
+        Watched { stream, size, read: 0, last: Instant::now(), between: BETWEEN, show: output::status_line, shown: false }
     }
 }
 
@@ -33,9 +36,9 @@ impl<S: Read> Read for Watched<S> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let read = self.stream.read(buffer)?;
         self.read += read as u64;
-        if self.last.elapsed() >= BETWEEN && std::io::stderr().is_terminal() {
+        if self.last.elapsed() >= self.between {
             (self.last, self.shown) = (Instant::now(), true);
-            output::status_line(&describe(self.read, self.size));
+            (self.show)(&describe(self.read, self.size));
         }
         Ok(read)
     }
@@ -50,7 +53,7 @@ impl<S: Seek> Seek for Watched<S> {
 impl<S> Drop for Watched<S> {
     fn drop(&mut self) {
         if self.shown {
-            output::status_line("");
+            (self.show)("");
         }
     }
 }
@@ -58,6 +61,26 @@ impl<S> Drop for Watched<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
+
+    thread_local! { static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) } }
+
+    /// The lines shown while a stream of 3 MB is read in pieces of 1 MB.
+    fn lines(between: Duration) -> Vec<String> {
+        let show = |line: &str| LINES.with_borrow_mut(|lines| lines.push(line.to_owned()));
+        let mut stream = Watched::new(std::io::repeat(0).take(3_000_000), None);
+        (stream.between, stream.show) = (between, show);
+        let mut buffer = vec![0; 1_000_000];
+        while stream.read(&mut buffer).unwrap() > 0 {}
+        drop(stream);
+        LINES.take()
+    }
+
+    #[test]
+    fn a_stream_without_a_size_shows_its_progress_and_takes_it_away() {
+        assert_eq!(lines(Duration::ZERO), ["read 1 MB", "read 2 MB", "read 3 MB", "read 3 MB", ""]);
+        assert!(lines(Duration::from_secs(3600)).is_empty());
+    }
 
     #[test]
     fn progress_is_described_with_and_without_a_size() {

@@ -304,6 +304,28 @@ fn every_container_is_read() {
     }
 }
 
+/// A tag of ID3v2 with 300 bytes, and with a footer behind it.
+fn tagged(footer: bool, file: &[u8]) -> Vec<u8> {
+    let head = [b"ID3\x04\x00", [if footer { 0x10 } else { 0 }, 0, 0, 2, 44].as_slice()].concat();
+    let rest = if footer { [b"3DI".as_slice(), &head[3..]].concat() } else { Vec::new() };
+    [head, vec![b'R'; 300], rest, file.to_vec()].concat()
+}
+
+#[test]
+fn tags_before_a_file_are_skipped() {
+    for (name, file) in containers().into_iter().chain([("WAV", whole())]) {
+        for footer in [false, true] {
+            let file = tagged(footer, &file);
+            assert_eq!(Format::detect(&file[..64]), Some(Format::Sound), "{name}");
+            right(&read(&file, None).unwrap_or_else(|message| panic!("{name}: {message}")).0, 0.005);
+        }
+    }
+    assert!(read(&tagged(false, b"\xff\xfb\x90\x00"), None).unwrap_err().contains("an MP3 file, whose compression moves edges"));
+    assert_eq!(read(&tagged(false, b"")[..200], None).unwrap_err(), "byte 200: the file ends within the ID3 tag");
+    // A table may have a column of this name.
+    assert_eq!(Format::detect(b"ID3,Time\n"), Some(Format::Csv));
+}
+
 #[test]
 fn every_encoding_of_a_container_is_read() {
     let signed = |bytes: Vec<u8>| bytes.into_iter().map(|byte| byte ^ 0x80).collect::<Vec<u8>>();

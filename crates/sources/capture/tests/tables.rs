@@ -182,6 +182,8 @@ fn times_with_units_of_their_own_are_read() {
     let text = "Times;CH1 MOSI;CH2 CLK\n0 ns;1;1\n250 ns;1;0\n4.860 530 ms;0;0\n1.000 000 5 s;1;0\n";
     assert_eq!(csv(text, Some("CH1 MOSI")).unwrap().0, [4_860_530.0, 1_000_000_500.0]);
     assert_eq!(csv(text, Some("CH2 CLK")).unwrap().0, [250.0]);
+    // Where the system's numbers have commas.
+    assert_eq!(csv(&text.replace('.', ","), Some("CH1 MOSI")).unwrap().0, [4_860_530.0, 1_000_000_500.0]);
 }
 
 #[test]
@@ -343,6 +345,34 @@ fn sessions_are_read_in_one_piece_or_several() {
 }
 
 #[test]
+fn samples_of_any_number_of_bytes_are_read() {
+    for unit in [1, 3, 5, 6, 7, 8, 9, 64] {
+        // The last bit of the last byte is high from sample 100,000 on, beyond the first blocks; every other bit is high before that.
+        let sample = |n: usize| {
+            let (first, last) = if n < 100_000 { (0xff, 0x7f) } else { (0, 0x80) };
+            [vec![first; unit - 1], vec![last]].concat()
+        };
+        let all: Vec<u8> = (0..150_000).flat_map(sample).collect();
+        let metadata = format!("[device 1]\ncapturefile=logic-1\nsamplerate=1 MHz\nprobe1=A\nprobe{}=Z\nunitsize={unit}\n", 8 * unit);
+        let (one, two) = all.split_at(70_001 * unit);
+        for pieces in [vec![("logic-1", all.clone())], vec![("logic-1-1", one.to_vec()), ("logic-1-2", two.to_vec())]] {
+            let (edges, recording) = sigrok(&session(&metadata, &pieces), Some("Z")).unwrap();
+            assert!(edges == [100_000.0] && recording.remarks.is_empty(), "{unit}: {edges:?} {:?}", recording.remarks);
+        }
+    }
+}
+
+#[test]
+fn an_incomplete_sample_within_a_session_ends_it() {
+    let odd = [samples(0, 20), vec![0]].concat();
+    let (edges, recording) = sigrok(&session(METADATA, &[("logic-1-1", odd), ("logic-1-2", samples(20, 100))]), Some("PB7")).unwrap();
+    assert_eq!(edges, [10.0]);
+    let [Remark::Truncated { place, reason }] = &recording.remarks[..] else { panic!("{:?}", recording.remarks) };
+    assert_eq!(place.to_string(), "at 0.000020 s");
+    assert_eq!(reason, "the last sample of the piece `logic-1-1` has 1 of 2 bytes, so the rest is not read");
+}
+
+#[test]
 fn a_missing_piece_is_reported_with_its_place() {
     let pieces = [("logic-1-1", samples(0, 20)), ("logic-1-3", samples(40, 60)), ("logic-1-4", samples(60, 100))];
     let (edges, recording) = sigrok(&session(METADATA, &pieces), Some("PB7")).unwrap();
@@ -371,7 +401,13 @@ fn invalid_sessions_are_refused_with_the_reason() {
         |from: &str, to: &str| sigrok(&session(&METADATA.replace(from, to), &[("logic-1", samples(0, 50))]), Some("PB7")).unwrap_err();
     assert!(wrong("1 MHz", "0 Hz").contains("missing or 0"));
     assert!(wrong("1 MHz", "fast").contains("line 7: metadata: the rate is `fast`"));
-    assert!(wrong("unitsize=2", "unitsize=0").contains("the unit size is `0`"));
+    for size in ["0", "65", "-1", "2.5", "18446744073709551617"] {
+        let message = wrong("unitsize=2", &format!("unitsize={size}"));
+        assert!(
+            message.contains(&format!("line 10: metadata: the unit size is `{size}`, but a sample of levels has 1 to 64 bytes")),
+            "{message}"
+        );
+    }
     assert!(wrong("unitsize=2", "unitsize=1").contains("beyond the unit size"));
     assert!(wrong("=logic-1", "=logic-7").contains("has no `logic-7`"));
     assert!(sigrok(&session("", &[]), None).unwrap_err().contains("missing or 0"));

@@ -40,7 +40,7 @@ impl Fields {
             let (seconds, fraction) = date(field).filter(|_| at == 0)?;
             Some((seconds - *self.origin.get_or_insert(seconds)) as f64 + fraction)
         };
-        let with_unit = || time_with_unit(field).filter(|_| at == 0);
+        let with_unit = || time_with_unit(field, comma).filter(|_| at == 0);
         let no_level = || (at > 0 && (UNDEFINED.contains(&field) || BEYOND.contains(&field))).then_some(f64::NAN);
         // Rigol writes its digital channels beside the volts as bytes, `0x00`.
         let byte = || field.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok()).map(f64::from);
@@ -59,12 +59,14 @@ pub(super) fn is_blank(text: &str) -> bool {
     text.split_once(separator).is_some_and(|(time, values)| !time.trim().is_empty() && values.trim_matches([separator, ' ']).is_empty())
 }
 
-/// Seconds of a time with its own unit and gaps between its digits, as ScanaStudio writes it: `4.860 530 ms`.
-fn time_with_unit(text: &str) -> Option<f64> {
+/// Seconds of a time with its own unit and gaps between its digits, as ScanaStudio writes it: `4.860 530 ms`, or `4,860 530 ms` where
+/// numbers have a comma.
+fn time_with_unit(text: &str, comma: bool) -> Option<f64> {
     const UNITS: [(&str, f64); 7] = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("ps", 1e-12), ("s", 1.0)];
     let (digits, unit) = text.rsplit_once(' ')?;
     let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    let number: f64 = digits.replace(' ', "").parse().ok()?;
+    let digits = digits.replace(' ', "");
+    let number: f64 = if comma { digits.replacen(',', ".", 1) } else { digits }.parse().ok()?;
     Some(number * factor).filter(|seconds| seconds.is_finite())
 }
 
@@ -115,18 +117,20 @@ mod tests {
 
     #[test]
     fn times_with_units_are_seconds() {
-        let near = |text: &str, seconds: f64| assert!((time_with_unit(text).unwrap() / seconds - 1.0).abs() < 1e-12, "{text}");
+        let near = |text: &str, seconds: f64| assert!((time_with_unit(text, false).unwrap() / seconds - 1.0).abs() < 1e-12, "{text}");
         near("4.860 530 ms", 4.860_53e-3);
         near("1 250 ns", 1.25e-6);
         near("12.5 µs", 1.25e-5);
         near("2.000 001 5 s", 2.000_001_5);
-        assert_eq!(time_with_unit("0 ns"), Some(0.0));
-        for wrong in ["", "5", "ms", " ms", "5 parsecs", "1..2 ms", "1e999 s", "5ms"] {
-            assert_eq!(time_with_unit(wrong), None, "{wrong}");
+        assert_eq!(time_with_unit("0 ns", true), Some(0.0));
+        for wrong in ["", "5", "ms", " ms", "5 parsecs", "1..2 ms", "1e999 s", "5ms", "4,860 530 ms"] {
+            assert_eq!(time_with_unit(wrong, false), None, "{wrong}");
         }
         let mut fields = Fields::default();
         let row = fields.numbers("4.860 530 ms;1;0").unwrap();
         assert!((row[0] - 4.860_53e-3).abs() < 1e-15 && row[1..] == [1.0, 0.0]);
+        assert_eq!(fields.numbers("4,860 530 ms;1;0").unwrap(), row);
+        assert!(fields.numbers("4,860,530 ms;1;0").is_err() && fields.numbers("4,860 530 ms,1,0").is_err());
         assert!(fields.numbers("0;1 ms").is_err());
     }
 

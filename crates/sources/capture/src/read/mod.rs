@@ -85,11 +85,15 @@ impl Request {
 
 /// What a file is that none of the readers reads, by its beginning, and how to convert it.
 pub(crate) fn foreign(head: &[u8]) -> Option<String> {
-    const LOSSY: [(&[u8], &str); 3] = [(b"OggS", "an Ogg"), (b"ID3", "an MP3"), (b"\xff\xfb", "an MP3")];
-    let name = LOSSY.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| *name)?;
-    let flac =
-        if name == "an MP3" && head.starts_with(b"ID3") { "; if it is FLAC behind an ID3 tag, convert it: sox FILE pin.wav" } else { "" };
-    Some(format!("this is {name} file, whose compression moves edges: record again as WAV or FLAC{flac}"))
+    const LOSSY: [(&[u8], &str); 2] = [(b"OggS", "an Ogg"), (b"\xff\xfb", MP3)];
+    LOSSY.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| lossy(name))
+}
+
+/// The name of a file that begins with a frame of MPEG audio, or with an ID3 tag before one.
+const MP3: &str = "an MP3";
+
+fn lossy(name: &str) -> String {
+    format!("this is {name} file, whose compression moves edges: record again as WAV or FLAC")
 }
 
 /// A defect of a file that could still be read.

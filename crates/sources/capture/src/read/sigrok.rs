@@ -13,6 +13,8 @@ use zip::ZipArchive;
 const MOST_METADATA: u64 = 1 << 20;
 /// Maximum number of pieces of a recording.
 const MOST_PIECES: u32 = 1 << 20;
+/// Maximum size of a sample of levels in bytes: 512 channels.
+const MOST_UNIT: usize = 64;
 /// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 31;
 
@@ -72,7 +74,16 @@ fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
             "samplerate" => metadata.hz = Some(frequency(value).ok_or_else(|| wrong("the rate"))?),
             "capturefile" => metadata.file = Some(value.to_owned()),
             "unitsize" => {
-                metadata.unit = value.parse().ok().filter(|unit| (1..=64).contains(unit)).ok_or_else(|| wrong("the unit size"))?
+                let limit = || {
+                    Error::line(
+                        at as u64 + 1,
+                        format!(
+                            "metadata: the unit size is `{}`, but a sample of levels has 1 to {MOST_UNIT} bytes: save the session again",
+                            shown(value)
+                        ),
+                    )
+                };
+                metadata.unit = value.parse().ok().filter(|unit| (1..=MOST_UNIT).contains(unit)).ok_or_else(limit)?
             }
             _ => {
                 let channel = numbered("probe").map(|n| (n, false)).or_else(|| numbered("analog").map(|n| (n, true)));
@@ -134,6 +145,10 @@ fn bytes<R: Read + Seek>(
             }
         }
         take(&block[..held / unit * unit])?;
+        if held % unit != 0 {
+            let name = shown(&piece);
+            return Ok(Some(format!("the last sample of the piece `{name}` has {} of {unit} bytes, so the rest is not read", held % unit)));
+        }
     }
     Ok(hole)
 }

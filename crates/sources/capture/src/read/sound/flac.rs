@@ -8,15 +8,16 @@ use crate::read::{Recording, Remark, Request};
 use claxon::{Block, FlacReader};
 use std::io::Read;
 
-/// Place of the rate in the file.
-const RATE: u64 = 18;
+/// Place of the rate behind the first four bytes.
+const RATE: u64 = 14;
 
 /// Reads the file after its first four bytes.
 pub(super) fn read<R: Read>(stream: &mut Counted<R>, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+    let start = stream.place;
     let whole = (&b"fLaC"[..]).chain(&mut stream.stream);
     let mut reader = FlacReader::new(whole).map_err(|error| Error::Unusable(format!("the head of the FLAC file: {error}")))?;
     let head = reader.streaminfo();
-    let hz = check_rate(RATE, f64::from(head.sample_rate))?;
+    let hz = check_rate(start + RATE, f64::from(head.sample_rate))?;
     let full = 2f64.powi(head.bits_per_sample as i32 - 1);
     // A few steps of a converter of 16 bits, as in other files.
     let floor = (8.0 / full).clamp(1e-5, 4.0 / 128.0);

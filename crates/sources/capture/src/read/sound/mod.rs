@@ -10,7 +10,7 @@ mod samples;
 mod w64;
 mod wav;
 
-use super::{Recording, Remark, Request};
+use super::{MP3, Recording, Remark, Request, lossy};
 use crate::edge::Edge;
 use crate::error::{Error, Place, Result, shown};
 use pin::Pin;
@@ -27,8 +27,16 @@ const MOST_RATE: f64 = 1e9;
 /// Beginnings of sound files.
 pub(super) const BEGINNINGS: [&[u8]; 8] = [b"RIFF", b"RF64", b"BW64", b"riff", b"FORM", b".snd", b"caff", b"fLaC"];
 
+/// Whether a file begins with an ID3 tag: its name and version, which is no text.
+fn is_tagged(head: &[u8]) -> bool {
+    matches!(head, [b'I', b'D', b'3', 2..=4, ..])
+}
+
 /// Whether a file begins as a sound file; `FORM` is also a word of tables.
 pub(super) fn begins(head: &[u8]) -> bool {
+    if is_tagged(head) {
+        return true;
+    }
     let is_form = head.starts_with(b"FORM");
     let is_aiff = || head.get(8..11).is_none_or(|kind| kind == b"AIF");
     BEGINNINGS.iter().any(|name| head.starts_with(name)) && (!is_form || is_aiff())
@@ -62,7 +70,11 @@ impl Size {
 /// Not a sound file, an unsupported format, a rate of 0, a missing channel, or a signal without edges; with the place.
 pub fn read_sound(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
     let mut stream = Counted { stream, place: 0 };
-    let start: [u8; 4] = stream.whole("the first 4 bytes")?;
+    let mut start: [u8; 4] = stream.whole("the first 4 bytes")?;
+    let is_tagged = is_tagged(&start);
+    if is_tagged {
+        start = behind_tag(&mut stream)?;
+    }
     let head = match &start {
         b"RIFF" | b"RF64" | b"BW64" => wav::header(&mut stream),
         b"riff" => w64::header(&mut stream),
@@ -70,6 +82,7 @@ pub fn read_sound(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edg
         b".snd" => au::header(&mut stream),
         b"caff" => caf::header(&mut stream),
         b"fLaC" => return flac::read(&mut stream, request, sink),
+        _ if is_tagged => Err(Error::Unusable(lossy(MP3))),
         _ => Err(Error::byte(0, "this is not a sound file: it begins with none of RIFF, RF64, riff, FORM, .snd, caff, fLaC")),
     }?;
     let Head { layout, size } = head;
@@ -90,6 +103,15 @@ pub fn read_sound(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edg
         remarks.push(Remark::Truncated { place: Place::Byte(stream.place), reason });
     }
     pin.finish(remarks, sink)
+}
+
+/// The four bytes behind an ID3 tag, whose own first four bytes have been read. Its size is in four bytes of seven bits.
+fn behind_tag<R: Read>(stream: &mut Counted<R>) -> Result<[u8; 4]> {
+    const FOOTER: u8 = 0x10;
+    let [_, flags, size @ ..] = stream.whole::<6>("the head of the ID3 tag")?;
+    let size = size.iter().fold(0, |size, byte| size << 7 | u64::from(byte & 0x7f));
+    stream.skip(size + if flags & FOOTER == 0 { 0 } else { 10 }, "the ID3 tag")?;
+    stream.whole("the 4 bytes behind the ID3 tag")
 }
 
 /// An error for a number of channels that no recording has.
