@@ -311,6 +311,7 @@ impl Detector {
     fn set_scale(&mut self) -> bool {
         let Some(scale) = scale(&self.held, self.floor) else { return false };
         (self.learnt, self.signal.rise) = (Some(scale.learnt), scale.rise);
+        self.overload = Overload::new(scale.quantum);
         if scale.every > 1 {
             let samples = std::mem::take(&mut self.held);
             self.averager = Averager::new(scale.every);

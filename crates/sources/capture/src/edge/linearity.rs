@@ -2,8 +2,8 @@
 //!
 //! Behind a wire, a filter and any number of coupling capacitors the level before an edge is a linear combination of the pin's own level
 //! and of what is left of its rises and of its falls, which fade exponentially. So that combination is fitted. If powers of it explain a
-//! large part of the residuals, the input bends or cuts the signal. This is the regression specification error test of J. B. Ramsey, Journal of the Royal Statistical
-//! Society B 31, 1969, 350. Unlike the heights of steps, it also shows an input that cuts all steps to the same height.
+//! large part of the residuals, the input bends or cuts the signal. This is the regression specification error test of J. B. Ramsey,
+//! Journal of the Royal Statistical Society B 31, 1969, 350. Unlike the heights of steps, it also shows an input that cuts all steps to the same height.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -11,6 +11,10 @@ use nalgebra::{DMatrix, DVector};
 const TIMES: [f64; 17] = [4.0, 8.0, 16.0, 32.0, 64.0, 125.0, 250.0, 500.0, 1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 64e3, 128e3, 256e3];
 /// The first of them that lasts beyond the next edge.
 const LONG: usize = 6;
+/// Halves of a period, over the whole recording, of the fastest cosine in the combination: drift and slow hum.
+const SLOW: usize = 6;
+/// The same for what changes faster, such as a level that jumps: powers must explain more than these cosines.
+const FASTER: usize = 18;
 /// Edges that are used: at least, at least to call an input linear, and at most.
 const FEWEST: usize = 100;
 const ENOUGH: usize = 300;
@@ -26,6 +30,8 @@ const POWERS: usize = 3;
 const EXPLAINED: f64 = 0.12;
 const LEAST_F: f64 = 40.0;
 const LEAST_BEND: f64 = 0.002;
+/// What the powers add at least, in steps of the converter (root mean square): rounding moves a level by at most half a step.
+const LEAST_STEPS: f64 = 0.5;
 
 /// The level before an edge, whether it is the high one, and what is left of the falls and of the rises before it for each time constant.
 #[derive(Debug, Clone)]
@@ -45,9 +51,16 @@ pub(super) struct Linearity {
     last: f64,
     /// Place of the first edge.
     first: Option<f64>,
+    /// Step of the converter, or 0.
+    quantum: f64,
 }
 
 impl Linearity {
+    /// Of a signal whose converter has steps of this size, or 0.
+    pub(super) fn new(quantum: f64) -> Linearity {
+        Linearity { quantum, ..Linearity::default() }
+    }
+
     /// Takes an edge at a place in samples; the level before it, if no edge is so near that it disturbs the level.
     pub(super) fn push(&mut self, at: f64, rising: bool, level: Option<f64>) {
         if self.levels.len() >= MOST {
@@ -69,7 +82,7 @@ impl Linearity {
     /// What the levels show.
     pub(super) fn shown(&self) -> Shown {
         match test(&self.levels) {
-            Some(test) if test.bend > LEAST_BEND && test.f > LEAST_F && test.explained > EXPLAINED => Shown::Bent(test.bend),
+            Some(test) if test.is_sure() && test.added > LEAST_STEPS * self.quantum => Shown::Bent(test.bend),
             // Noise makes the bend larger, so a small one is small.
             Some(test) if test.bend < LEAST_BEND && self.levels.len() >= ENOUGH => Shown::Linear,
             _ => Shown::Nothing,
@@ -95,28 +108,47 @@ struct Test {
     explained: f64,
     /// The value of the F test.
     f: f64,
-    /// What the powers add to the levels, as a share of the levels' movement (root mean squares).
+    /// Whether the powers explain more than cosines of time.
+    more_than_time: bool,
+    /// What the powers add to the levels (root mean square).
+    added: f64,
+    /// The same, as a share of the levels' movement.
     bend: f64,
+}
+
+impl Test {
+    fn is_sure(&self) -> bool {
+        self.bend > LEAST_BEND && self.f > LEAST_F && self.explained > EXPLAINED && self.more_than_time
+    }
 }
 
 /// The test; `None` for too few levels, or for levels that hardly move.
 fn test(levels: &[Before]) -> Option<Test> {
     let values = DVector::from_iterator(levels.len(), levels.iter().map(|before| before.level));
-    let linear = linear(levels);
+    let linear = with_time(linear(levels), levels, 1..=SLOW);
     let freedom = levels.len().checked_sub(linear.ncols() + POWERS).filter(|_| levels.len() >= FEWEST)? as f64;
     let combination = fit(&linear, &values)?;
     let moved = moved(levels, &combination)?;
     let first = linear.ncols();
-    let mut with_powers = linear.insert_columns(first, POWERS, 0.0);
+    let mut with_powers = linear.clone().insert_columns(first, POWERS, 0.0);
     powers(levels, &moved).iter().enumerate().for_each(|(n, power)| with_powers.set_column(first + n, power));
-    let bent = fit(&with_powers, &values)?;
-    let (left, still_left) = ((&values - combination).norm_squared(), (&values - bent).norm_squared());
+    let left_by = |combination: DVector<f64>| (&values - combination).norm_squared();
+    let faster = fit(&with_time(linear, levels, SLOW + 1..=FASTER), &values)?;
+    let (left, still_left, left_by_time) = (left_by(combination), left_by(fit(&with_powers, &values)?), left_by(faster));
     let explained = (left - still_left).max(0.0);
     let f = explained / POWERS as f64 / (still_left / freedom);
-    Some(Test { explained: explained / left, f, bend: (explained / moved.norm_squared()).sqrt() })
+    let added = (explained / levels.len() as f64).sqrt();
+    Some(Test {
+        explained: explained / left,
+        f,
+        added,
+        more_than_time: still_left < left_by_time,
+        bend: (explained / moved.norm_squared()).sqrt(),
+    })
 }
 
-/// The columns of the linear combination. What was before the first edge is unknown and fades with each time constant.
+/// The columns of the linear combination. What was before the first edge is unknown and fades with each time constant. Drift and slow hum
+/// are not the pin's.
 fn linear(levels: &[Before]) -> DMatrix<f64> {
     let row = |before: &Before| -> Vec<f64> {
         let unknown = TIMES[LONG..].iter().map(|time| (-before.at / time).exp());
@@ -125,6 +157,19 @@ fn linear(levels: &[Before]) -> DMatrix<f64> {
     };
     let rows: Vec<Vec<f64>> = levels.iter().map(row).collect();
     DMatrix::from_fn(levels.len(), rows.first().map_or(0, Vec::len), |at, column| rows[at][column])
+}
+
+/// Adds cosines of time; the first has half a period in the recording.
+fn with_time(columns: DMatrix<f64>, levels: &[Before], halves: std::ops::RangeInclusive<usize>) -> DMatrix<f64> {
+    let end = levels.last().map_or(1.0, |last| last.at.max(1.0));
+    let mut columns = columns;
+    for halves in halves {
+        let cosine = levels.iter().map(|before| (std::f64::consts::PI * halves as f64 * before.at / end).cos());
+        let at = columns.ncols();
+        columns = columns.insert_column(at, 0.0);
+        columns.set_column(at, &DVector::from_iterator(levels.len(), cosine));
+    }
+    columns
 }
 
 /// The values of the columns' combination that is nearest to the values.
@@ -160,6 +205,8 @@ fn powers(levels: &[Before], moved: &DVector<f64>) -> [DVector<f64>; POWERS] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
 
     /// A pin with pulses of many widths behind a coupling capacitor of 2,800 samples, between two of the time constants,
     /// and an input with this output.
@@ -183,5 +230,39 @@ mod tests {
         let bend = |input: fn(f64) -> f64| if let Shown::Bent(bend) = shown(1e-5, input) { bend } else { 0.0 };
         let (soft, cut) = (bend(|level| 2.0 * (level / 2.0).tanh()), bend(|level| level.clamp(-0.4, 0.4)));
         assert!(soft > 0.005 && cut > 0.1, "{soft} {cut}");
+    }
+
+    /// A pin without a coupling capacitor, with something added that changes in time (0 to about 1), behind a converter.
+    fn shown_with(quantum: f64, seed: u64, added: impl Fn(f64) -> f64) -> Shown {
+        let (mut linearity, mut at) = (Linearity::new(quantum), 0.0);
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        for n in 0..300 {
+            let high = f64::from(n % 2);
+            at += 60.0 + 400.0 * random.random::<f64>();
+            // Little noise: it does not hide the steps of the converter.
+            let level = high + added(at / 78_000.0) + random.random_range(-1.5e-3..1.5e-3);
+            let rounded = if quantum > 0.0 { (level / quantum).round() * quantum } else { level };
+            linearity.push(at, n % 2 == 0, Some(rounded));
+        }
+        linearity.shown()
+    }
+
+    #[test]
+    fn drift_hum_and_the_steps_of_a_converter_are_not_a_bend() {
+        let is_bent = |shown| matches!(shown, Shown::Bent(_));
+        for (n, quantum) in (0..20u8).flat_map(|n| [(n, 0.0), (n, 0.012)]) {
+            // Levels at several places between two steps of the converter, and a change at several times.
+            let (offset, when) = (0.0006 * f64::from(n), 0.05 * f64::from(n));
+            for size in [0.01, 0.02, 0.05] {
+                let drift = |time: f64| offset + size * time;
+                let parabola = |time: f64| offset + 4.0 * size * (time - when).powi(2);
+                let hum = |time: f64| offset + size * (20.0 * time + f64::from(n)).sin();
+                let jump = |time: f64| offset + if time > when { size } else { 0.0 };
+                assert!(!is_bent(shown_with(quantum, n.into(), drift)), "drift {n} {size} {quantum}");
+                assert!(!is_bent(shown_with(quantum, n.into(), parabola)), "parabola {n} {size} {quantum}");
+                assert!(!is_bent(shown_with(quantum, n.into(), hum)), "hum {n} {size} {quantum}");
+                assert!(!is_bent(shown_with(quantum, n.into(), jump)), "jump {n} {size} {quantum}");
+            }
+        }
     }
 }

@@ -69,6 +69,11 @@ impl Level {
 }
 
 impl Overload {
+    /// Of a signal whose converter has steps of this size, or 0.
+    pub(super) fn new(quantum: f64) -> Overload {
+        Overload { linearity: Linearity::new(quantum), ..Overload::default() }
+    }
+
     /// Takes a step; the levels before and after it, the nearest first.
     pub(super) fn push(&mut self, at: f64, wide: f64, before: Level, after: Level) {
         let height = after.near - before.near;

@@ -31,6 +31,8 @@ pub struct Scale {
     pub rise: f64,
     /// Properties of the signal at this scale.
     pub learnt: Learnt,
+    /// Step of the converter; 0 if none is known.
+    pub quantum: f64,
 }
 
 /// The scale for a stretch of the signal; `None` if there is no edge in it at any scale.
@@ -60,7 +62,7 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     let rise = least as f64 * height / share / first.peak;
     let chosen = seen.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
     let (every, learnt) = *chosen.unwrap_or(&(least, first));
-    (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale { every, rise, learnt })
+    (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale { every, rise, learnt, quantum })
 }
 
 /// Whether most slow edges lead from one constant level to another: hum also rises, but has no constant level.
