@@ -36,9 +36,10 @@ fn sigrok_tables_with_times_count_samples() {
     }
     let trigger = format!("{head}nanoseconds,logic,logic,Trigger\n{}", rows.replace('\n', ",0\n"));
     assert_eq!(csv(&trigger, Some("PB7")).unwrap().0, [101.0, 201.0]);
-    // Without the comments the name of the column is all there is.
-    let (edges, recording) = csv("microseconds,logic\n1,0\n5,1\n9,0\n", None).unwrap();
-    assert_eq!((edges, recording.hz), (vec![5_000.0, 9_000.0], Some(1e9)));
+    // Without the comments the name of the column is all there is, and sigrok's whole units do not tell the rate.
+    assert!(csv("microseconds,logic\n1,0\n5,1\n9,0\n", None).unwrap_err().contains("line 2: the column `microseconds` has whole numbers"));
+    let (edges, recording) = csv("microseconds,logic\n1,0\n5,1\n9,0\n9.5,1\n", None).unwrap();
+    assert_eq!((edges, recording.hz), (vec![5_000.0, 9_000.0, 9_500.0], Some(1e9)));
     let (edges, _) = csv("Time (ms),pin\n0,0\n0.5,1\n2,0\n", None).unwrap();
     assert_eq!(edges, [500_000.0, 2_000_000.0]);
     assert_eq!(csv("time [us]\n1.5\n2.25\n", None).unwrap().0, [1_500.0, 2_250.0]);

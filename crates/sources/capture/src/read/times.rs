@@ -41,7 +41,10 @@ impl Times {
     /// A unit that is not known.
     pub fn new(name: Option<&str>, hz: Option<f64>, times: &[f64]) -> Result<Times, String> {
         let stated = name.map_or(Ok(None), unit_of)?;
-        let Some(hz) = hz else { return Ok(Times { unit: stated.unwrap_or(1.0), ..Times::seconds() }) };
+        let Some(hz) = hz else {
+            name.filter(|_| times.iter().all(|time| time.fract() == 0.0)).map_or(Ok(()), |name| certain(name, stated))?;
+            return Ok(Times { unit: stated.unwrap_or(1.0), ..Times::seconds() });
+        };
         let steps = steps_of(hz);
         let period = (steps / hz).floor();
         let counts_samples =
@@ -58,6 +61,19 @@ impl Times {
         const FINE: f64 = (1u64 << 20) as f64;
         self.period.map_or_else(|| (time * (self.unit * NANO) * FINE).round() / FINE, |period| time / period)
     }
+}
+
+/// Refuses the name of a column of whole numbers that leaves their unit open.
+fn certain(name: &str, stated: Option<f64>) -> Result<(), String> {
+    let is_sigrok = SIGROK.iter().any(|(sigrok, _)| *sigrok == name.trim().to_lowercase());
+    let reason = match stated {
+        None => "has whole numbers and no unit",
+        Some(_) if is_sigrok => {
+            "has whole numbers and no comment `; Samplerate:`: sigrok cuts the period of a sample to whole units, 41 ns at 24 MHz"
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(format!("the column `{}` {reason}; save with sigrok's option header=true, or name the unit as in `Time [us]`", shown(name)))
 }
 
 /// Whether a column has times by its name.
@@ -80,6 +96,9 @@ fn unit_of(name: &str) -> Result<Option<f64>, String> {
     let name = name.trim().to_lowercase();
     if let Some((_, seconds)) = SIGROK.iter().find(|(sigrok, _)| *sigrok == name) {
         return Ok(Some(*seconds));
+    }
+    if name == "second" {
+        return Ok(Some(1.0));
     }
     let unit = name.strip_prefix("time").unwrap_or_default();
     let unit = unit.trim_matches(|c: char| !c.is_alphabetic());
@@ -112,6 +131,16 @@ mod tests {
             assert_eq!(unit_of(name), Ok(seconds), "{name}");
         }
         assert!(unit_of("Time [fortnights]").unwrap_err().contains("fortnights"));
+    }
+
+    #[test]
+    fn whole_numbers_without_a_certain_unit_are_refused() {
+        let of = |name: &str, times: &[f64]| Times::new(Some(name), None, times).map(|times| times.unit);
+        assert!(of("nanoseconds", &[41.0, 82.0]).unwrap_err().contains("no comment `; Samplerate:`"));
+        assert!(of("Time", &[41.0, 82.0]).unwrap_err().contains("`Time` has whole numbers and no unit"));
+        assert_eq!((of("nanoseconds", &[41.5, 82.0]), of("Time", &[0.0, 0.5])), (Ok(1e-9), Ok(1.0)));
+        assert_eq!((of("Time [us]", &[1.0, 2.0]), of("second", &[1.0, 2.0])), (Ok(1e-6), Ok(1.0)));
+        assert_eq!(Times::new(None, None, &[1.0, 2.0]).map(|times| times.unit), Ok(1.0));
     }
 
     #[test]
