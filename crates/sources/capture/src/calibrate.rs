@@ -135,7 +135,7 @@ fn refuse_odd(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -
     let expected = stated_hz.map_or(intervals.iter().sum::<f64>() / n as f64, |hz| hz * reference.seconds);
     match intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > FARTHEST) {
         Some((at, odd)) => Err(Error::Unusable(format!(
-            "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or extra, or --reference is not its length",
+            "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or extra, samples were dropped, or --reference is not its length",
             at + 1,
             odd / expected,
             reference.seconds

@@ -13,6 +13,8 @@ const SIGROK: [(&str, f64); 7] = [
     ("femtoseconds", 1e-15),
     ("attoseconds", 1e-18),
 ];
+/// Names of the column in tables of Keysight's and Siglent's oscilloscopes, and of Rohde & Schwarz's.
+const SECONDS: [&str; 2] = ["second", "in s"];
 /// Units in names of other tools, such as `Time [ms]` or `time_us`.
 const UNITS: [(&str, f64); 9] =
     [("s", 1.0), ("sec", 1.0), ("second", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ns", 1e-9), ("ps", 1e-12)];
@@ -79,7 +81,13 @@ fn certain(name: &str, stated: Option<f64>) -> Result<(), String> {
 /// Whether a column has times by its name.
 pub(super) fn is_time(name: &str) -> bool {
     let name = name.to_lowercase();
-    name.starts_with("time") || name == "second" || SIGROK.iter().any(|(sigrok, _)| *sigrok == name)
+    let by_unit = || in_brackets(&name).is_some_and(|unit| UNITS.iter().any(|(known, _)| *known == unit));
+    name.starts_with("time") || SECONDS.contains(&&*name) || SIGROK.iter().any(|(sigrok, _)| *sigrok == name) || by_unit()
+}
+
+/// The unit in brackets at the end of a name, as in `Zeit (us)`.
+fn in_brackets(name: &str) -> Option<&str> {
+    name.strip_suffix([')', ']'])?.rsplit_once(['(', '[']).map(|(_, unit)| unit.trim())
 }
 
 /// Units per second by which sigrok writes times: the first power of 1,000 that is not below the rate.
@@ -97,10 +105,10 @@ fn unit_of(name: &str) -> Result<Option<f64>, String> {
     if let Some((_, seconds)) = SIGROK.iter().find(|(sigrok, _)| *sigrok == name) {
         return Ok(Some(*seconds));
     }
-    if name == "second" {
+    if SECONDS.contains(&&*name) {
         return Ok(Some(1.0));
     }
-    let unit = name.strip_prefix("time").unwrap_or_default();
+    let unit = name.strip_prefix("time").or_else(|| in_brackets(&name)).unwrap_or_default();
     let unit = unit.trim_matches(|c: char| !c.is_alphabetic());
     let known = SIGROK.iter().chain(&UNITS).find(|(known, _)| *known == unit);
     match known {
@@ -127,9 +135,14 @@ mod tests {
             ("nanoseconds", Some(1e-9)),
             ("Time", None),
             ("timestamp", None),
+            ("in s", Some(1.0)),
+            ("Zeit (us)", Some(1e-6)),
+            ("t [ms]", Some(1e-3)),
         ] {
             assert_eq!(unit_of(name), Ok(seconds), "{name}");
         }
+        assert!(is_time("Zeit (us)") && is_time("t [ms]") && is_time("in s"));
+        assert!(!is_time("CH1 (V)") && !is_time("us") && !is_time("D0 ()") && !is_time("in V"));
         assert!(unit_of("Time [fortnights]").unwrap_err().contains("fortnights"));
     }
 
