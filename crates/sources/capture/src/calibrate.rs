@@ -117,15 +117,16 @@ pub fn calibration(intervals: &[f64], stated_hz: Option<f64>, reference: Referen
     // Readings that are all equal may still be off by a part of the quantum.
     let own = scatter.max(quantum.map_or(0.0, |_| alone(quantum) / n.sqrt()));
     let off_ppm = stated_hz.map_or(0.0, |hz| 1e6 * (mean / (hz * reference.seconds) - 1.0));
+    let own_ppm = 1e6 * own / mean;
     // Nothing tells the distance of a single interval from samples that were dropped.
     let unchecked = (intervals.len() == 1 && off_ppm != 0.0).then_some(Doubt::Alone { off_ppm });
     let distance = if unchecked.is_some() { off_ppm } else { 0.0 };
     let rate = Rate {
         hz: mean / reference.seconds,
-        uncertainty_ppm: (1e6 * own / mean).hypot(reference.uncertainty_ppm).hypot(distance),
+        uncertainty_ppm: own_ppm.hypot(reference.uncertainty_ppm).hypot(distance),
         provenance: format!("{n} {} of {} s in the recording", if n < 2.0 { "interval" } else { "intervals" }, reference.seconds),
     };
-    let far = (off_ppm.abs() > FAR_PPM).then_some(Doubt::Far { off_ppm });
+    let far = (off_ppm.abs() - 2.0 * own_ppm > FAR_PPM).then_some(Doubt::Far { off_ppm });
     Ok((rate, dropped.or(far).or(unchecked)))
 }
 
@@ -222,6 +223,10 @@ mod tests {
         let (rate, doubt) = of(&[1000.0, 1000.0, 1001.0, 1000.0, 1001.0, 1000.0, 1000.0, 1001.0, 1000.0, 1000.0, 1001.0]);
         assert_eq!(doubt, None);
         assert!((rate.hz - 40.0 * 1000.3).abs() < 3.0 && rate.uncertainty_ppm < 250.0, "{rate:?}");
+        // Short intervals are far from the stated rate because they are rounded.
+        let ticks = [40.0 * 2001.0; 3];
+        assert_eq!(calibration(&ticks, Some(80_000.0), SECOND, Some(40.0)).unwrap().1, None);
+        assert!(matches!(calibration(&ticks, Some(80_000.0), SECOND, Some(1.0)).unwrap().1, Some(Doubt::Far { .. })));
         // All equal: they may be off by a part of a sample.
         let (rate, doubt) = of(&[1000.0; 4]);
         assert!(doubt.is_none() && (rate.uncertainty_ppm - 205.0).abs() < 1.0, "{rate:?}");
