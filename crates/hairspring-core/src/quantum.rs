@@ -14,6 +14,12 @@ const MOST: usize = 4096;
 const BY_CHANCE: f64 = 1e-9;
 /// Finest and coarsest digit of times, in ticks, as powers of ten.
 const DIGITS: std::ops::RangeInclusive<i32> = -6..=9;
+/// What stands for the last digit of times such as 41.66666667, which are written with more digits than [`DIGITS`] or rounded as numbers.
+const NO_LAST_DIGIT: f64 = 1e-5;
+/// Rounding of times of which each has the same number of digits, such as `1.041666667e-03`, as a share of the time.
+const OF_TEN_DIGITS: f64 = 1e-9;
+/// Largest digit of such times, as a share of their period.
+const FINE_DIGIT: f64 = 1e-3;
 /// Rounding of the numbers themselves, as a share of a digit and of a tick.
 const ROUNDING: f64 = 0.01;
 /// Most parts into which the shortest time is divided in the search for a period that is no whole number of digits, and its least
@@ -54,11 +60,20 @@ impl Lattice {
     /// assert!((lattice.period(1e9).unwrap() - 1e9 / 24e6).abs() < 0.01);
     /// ```
     pub fn period(&self, hz: f64) -> Option<f64> {
-        let digit = self.digit()?;
+        let digit = self.digit().or((!self.times.is_empty()).then_some(NO_LAST_DIGIT))?;
         let exact = self.greatest(digit).filter(|period| self.is_believed(*period, digit, 0.0));
         let is_usual = |period: &f64| *period > 2.0 * digit && self.is_believed(*period, digit, digit);
         let rounded = || usual(hz).find(is_usual).or_else(|| self.rounded(digit));
-        exact.filter(|period| *period > 1.5 * digit).or_else(rounded).or(exact)
+        exact.filter(|period| *period > 1.5 * digit).or_else(rounded).or_else(|| self.significant(digit, hz)).or(exact)
+    }
+
+    /// The period of a usual sample rate, of times that have the same number of digits each.
+    fn significant(&self, digit: f64, hz: f64) -> Option<f64> {
+        let tolerance = |time: f64| OF_TEN_DIGITS * time + digit;
+        let is_on = |period: f64| self.times.iter().all(|time| off(*time, period) <= tolerance(*time));
+        let chance = |period: f64| self.times.iter().skip(2).map(|time| (2.0 * tolerance(*time) / period).min(1.0)).product::<f64>();
+        // Times of a coarse digit would lie near many periods.
+        usual(hz).filter(|period| digit < FINE_DIGIT * period).find(|period| is_on(*period) && chance(*period) < BY_CHANCE)
     }
 
     /// The last digit of the times: the greatest power of ten of which all are multiples.
@@ -204,6 +219,25 @@ mod tests {
             let found = edges(period, 1.0, 200).period(1e9).unwrap_or(f64::NAN);
             assert!((found - period).abs() < 1e-3 * period, "{period}: {found}");
         }
+    }
+
+    #[test]
+    fn period_is_found_in_times_without_a_last_digit() {
+        // Kingst writes 15 digits of a second, and readers round times to a part of a tick.
+        for period in [1e9 / 12e6, 1e9 / 24e6, 1e9 / 48e6, 1e9 / 3e6] {
+            let mut fine = Lattice::default();
+            edges(period, 1e-6, 60).times.iter().for_each(|time| fine.push((time * 1_048_576.0).round() / 1_048_576.0));
+            let found = fine.period(1e9).unwrap_or(f64::NAN);
+            assert!((found - period).abs() < 1e-6 * period, "{period}: {found}");
+        }
+        for period in [1e9 / 24e6, 62.5, 10.0] {
+            let mut significant = Lattice::default();
+            edges(period, 1e-6, 60).times.iter().for_each(|time| significant.push(format!("{time:.9e}").parse().unwrap()));
+            let found = significant.period(1e9).unwrap_or(f64::NAN);
+            assert!((found - period).abs() < 1e-6 * period, "{period}: {found}");
+        }
+        let free = edges(1.0 / 3.0, 1e-7, 60).period(1e9).unwrap();
+        assert!(free < 1e-3 || (free - 1.0 / 3.0).abs() < 1e-6, "{free}");
     }
 
     #[test]

@@ -3,9 +3,8 @@
 use crate::arguments::ReportArguments;
 use clap::{Args, ValueEnum};
 use hairspring_capture::OVERHEAD;
-use hairspring_program::values::duration;
+use hairspring_program::values::seconds;
 use std::path::PathBuf;
-use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV of sigrok and Saleae, and lists of edges.
@@ -91,8 +90,8 @@ pub struct CaptureArguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = component)]
     pub components: Vec<String>,
     /// Length of the reference intervals in the recording: calibrates the recorder's rate
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub reference: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub reference: Option<f64>,
     /// Standard uncertainty of the reference, in parts per million [default: 0, times are in the reference's time]
     #[arg(long, value_name = "PPM", requires = "reference", value_parser = ppm)]
     pub reference_ppm: Option<f64>,

@@ -133,7 +133,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
         },
         trim: arguments.trim,
         components: arguments.components.clone(),
-        reference: arguments.reference.map(|time| Reference { seconds: time.as_secs_f64(), uncertainty_ppm }),
+        reference: arguments.reference.map(|seconds| Reference { seconds, uncertainty_ppm }),
         rate_ppm: arguments.rate_ppm,
         crystal: None,
     }

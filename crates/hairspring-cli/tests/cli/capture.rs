@@ -172,6 +172,17 @@ fn a_reference_at_another_sample_rate_calibrates_the_crystal() {
 }
 
 #[test]
+fn a_reference_of_a_fraction_of_a_nanosecond_is_not_rounded() {
+    // At 10 GHz, an interval of 800,000.4 ns; a whole number of nanoseconds is 0.5 ppm off.
+    let mut pin = frames(4, 1e10, true);
+    pin.reference(5, 8_000_004.0);
+    let text: String = pin.edges.iter().fold("time [ns]\n".to_owned(), |text, edge| format!("{text}{:.1}\n", edge.at / 10.0));
+    let document = capture("pin.csv", &text).option("--reference", "800.0004us").document();
+    let hz = document.0["environment"]["clock"]["rate_hz"].as_f64().unwrap();
+    assert!((hz / 1e9 - 1.0).abs() < 1e-7, "{hz}");
+}
+
+#[test]
 fn a_single_reference_interval_is_doubted() {
     // The recorder drops 25 samples of the only interval.
     let mut pin = frames(10, HZ, true);

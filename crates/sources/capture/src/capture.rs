@@ -4,7 +4,7 @@ use crate::calibrate::{Crystal, Doubt, Reference, calibration};
 use crate::edge::{Edge, Method};
 use crate::error::{Error, Place, Result};
 use crate::kinds::{FileFinding, PulseFinding, ReferenceFinding};
-use crate::list::{assign, trimmed};
+use crate::list::{Clock, assign, trimmed};
 use crate::observe::Collector;
 use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
@@ -152,7 +152,7 @@ pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Resul
     let mut gathered = Gathered::new(options);
     let recording = gathered.read(input, options)?;
     let stated_hz = recording.hz.ok_or_else(|| Error::Unusable(format!("it {NO_RATE}")))?;
-    let (rate, doubt) = gathered.rate(recording.hz, reference)?;
+    let (rate, doubt) = gathered.rate(&recording, reference)?;
     Ok(Crystal { doubt, ..Crystal::new(stated_hz, rate) })
 }
 
@@ -274,8 +274,15 @@ impl Gathered {
         self.distances.iter().copied().filter(|distance| (distance / expected - 1.0).abs() < 0.01).collect()
     }
 
+    /// The step of the edges' times; `None` if they are found between samples.
+    fn quantum(&self, recording: &Recording) -> Option<f64> {
+        let sampled = || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
+        recording.granularity.map(|stated| sampled().map_or(stated, |period| period.max(stated)))
+    }
+
     /// The rate by the reference intervals.
-    fn rate(&self, hz: Option<f64>, reference: Reference) -> Result<(Rate, Option<Finding>)> {
+    fn rate(&self, recording: &Recording, reference: Reference) -> Result<(Rate, Option<Finding>)> {
+        let hz = recording.hz;
         let intervals = self.intervals(hz, reference);
         if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
             return Err(Error::Unusable(format!(
@@ -284,10 +291,11 @@ impl Gathered {
                 damaged.reason
             )));
         }
-        let (rate, doubt) = calibration(&intervals, hz, reference)?;
+        let quantum = self.quantum(recording);
+        let (rate, doubt) = calibration(&intervals, hz, reference, quantum)?;
         let kind = |doubt| match doubt {
             Doubt::Dropped { intervals: dropped, ticks } => {
-                ReferenceFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks }
+                ReferenceFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks / quantum.unwrap_or(1.0) }
             }
             Doubt::Far { off_ppm } => ReferenceFinding::ReferenceFar { off_ppm },
             Doubt::Alone { off_ppm } => ReferenceFinding::ReferenceUnchecked { off_ppm },
@@ -300,11 +308,11 @@ impl Gathered {
             return Err(Error::Unusable(reason));
         }
         let by_reference = options.reference.filter(|_| options.crystal.is_none());
-        let (calibrated, doubt) = by_reference.map(|reference| self.rate(recording.hz, reference)).transpose()?.unzip();
+        let (calibrated, doubt) = by_reference.map(|reference| self.rate(&recording, reference)).transpose()?.unzip();
         let rate = known_rate(&recording, options, calibrated)?;
         let of_reference = doubt.flatten().or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
-        let trimmed_off = self.assign_list(options, hz)?;
+        let trimmed_off = self.assign_list(options, Clock { hz, quantum: self.quantum(&recording) })?;
         if self.collector.frames == 0 {
             return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
         }
@@ -315,7 +323,7 @@ impl Gathered {
         findings.extend(of_reference);
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
         findings.extend(trimmed_off);
-        let rounds = self.collector.frames;
+        let (rounds, quantum) = (self.collector.frames, self.quantum(&recording));
         let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
         if doubted > 0 {
             findings.push(Finding::new(Severity::Warning, PulseFinding::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
@@ -330,18 +338,14 @@ impl Gathered {
             findings.extend(neighbours_unknown(signal, &table));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
-        let sampled = || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
-        table.origin.granularity = recording
-            .granularity
-            .map(|stated| sampled().map_or(stated, |period| period.max(stated)))
-            .or(Some(options.request.method.quantum() * averaged));
+        table.origin.granularity = quantum.or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
         carry(&findings, &mut table.origin);
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
 
     /// Assigns the pulses to the list of counts, if there is one. Returns a finding if incomplete rounds are left out.
-    fn assign_list(&mut self, options: &Options, hz: Option<f64>) -> Result<Option<Finding>> {
+    fn assign_list(&mut self, options: &Options, clock: Clock) -> Result<Option<Finding>> {
         let Some(ks) = &options.ks else { return Ok(None) };
         if self.collector.frames + self.collector.left_out > 0 {
             return Err(Error::Unusable(
@@ -349,8 +353,8 @@ impl Gathered {
             ));
         }
         let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
-        let (pulses, before, after) = if options.trim { trimmed(&self.pulses, ks, hz)? } else { (&self.pulses[..], 0, 0) };
-        for round in assign(pulses, ks, hz)? {
+        let (pulses, before, after) = if options.trim { trimmed(&self.pulses, ks, clock)? } else { (&self.pulses[..], 0, 0) };
+        for round in assign(pulses, ks, clock)? {
             self.collector.round(&counts, &round).map_err(Error::Unusable)?;
         }
         let is_trimmed = before + after > 0;

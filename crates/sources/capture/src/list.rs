@@ -6,6 +6,10 @@ use crate::pattern::Pulse;
 
 /// Largest distance of a pulse from its k, as a share of the distance to the next k.
 const FARTHEST: f64 = 0.45;
+/// The same where copies are only a few quanta of the clock long, in quanta: a width may be off by one, the line by another. The share
+/// must still tell a list from the same list shifted by one pulse.
+const FARTHEST_QUANTA: f64 = 2.1;
+const FARTHEST_QUANTISED: f64 = 0.75;
 
 /// Largest scatter of the widths of one count, as a share of a step of the list, at which counts can be told apart.
 const SCATTER: f64 = 0.15;
@@ -17,16 +21,25 @@ const MOST_LOST: usize = 8;
 const MOST_TURNED: usize = 256;
 const MOST_ROUNDS: usize = 256;
 
+/// The recorder's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Clock {
+    /// Ticks per second.
+    pub hz: Option<f64>,
+    /// The step of the edges' times, if they have one.
+    pub quantum: Option<f64>,
+}
+
 /// Pulses of whole rounds only: those before the first round and behind the last one are left out. Returns their numbers too.
 ///
 /// # Errors
 /// As [`assign`], or no rotation of the list fits.
-pub fn trimmed<'p>(pulses: &'p [Pulse], ks: &[f64], hz: Option<f64>) -> Result<(&'p [Pulse], usize, usize)> {
+pub fn trimmed<'p>(pulses: &'p [Pulse], ks: &[f64], clock: Clock) -> Result<(&'p [Pulse], usize, usize)> {
     let whole = |before: usize| {
         let rest = &pulses[before.min(pulses.len())..];
         &rest[..rest.len() / ks.len() * ks.len()]
     };
-    let fits = |before: &usize| !whole(*before).is_empty() && assign(whole(*before), ks, hz).is_ok();
+    let fits = |before: &usize| !whole(*before).is_empty() && assign(whole(*before), ks, clock).is_ok();
     // The list may begin anywhere in the recording's first round; where no place fits, the error of the first one tells why.
     let Some(before) = (0..ks.len().min(MOST_TURNED)).find(fits) else {
         let failed = |error| match error {
@@ -35,7 +48,7 @@ pub fn trimmed<'p>(pulses: &'p [Pulse], ks: &[f64], hz: Option<f64>) -> Result<(
             }
             error => error,
         };
-        return assign(whole(0), ks, hz).map(|_| (whole(0), 0, pulses.len() - whole(0).len())).map_err(failed);
+        return assign(whole(0), ks, clock).map(|_| (whole(0), 0, pulses.len() - whole(0).len())).map_err(failed);
     };
     Ok((whole(before), before, pulses.len() - before - whole(before).len()))
 }
@@ -46,12 +59,13 @@ pub fn trimmed<'p>(pulses: &'p [Pulse], ks: &[f64], hz: Option<f64>) -> Result<(
 ///
 /// # Errors
 /// The first pulse that does not fit, with its place: a pulse before it is missing or extra.
-pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<Pulse>>> {
-    let place = |pulse: &Pulse| match hz {
+pub fn assign(pulses: &[Pulse], ks: &[f64], clock: Clock) -> Result<Vec<Vec<Pulse>>> {
+    let quantum = clock.quantum.unwrap_or(0.0);
+    let place = |pulse: &Pulse| match clock.hz {
         Some(hz) => format!("{:.6} s", pulse.leading / hz),
         None => format!("tick {}", pulse.leading),
     };
-    if let Some(reason) = broken(pulses, ks, &place) {
+    if let Some(reason) = broken(pulses, ks, quantum, &place) {
         return Err(Error::Unusable(reason));
     }
     if pulses.is_empty() || pulses.len() % ks.len() != 0 {
@@ -66,9 +80,9 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<P
         for (n, pulse) in pulses.iter().enumerate() {
             let k = ks[n % ks.len()];
             let seen = (pulse.width() - start) / slope;
-            if !(slope > 0.0 && (seen - k).abs() <= tolerance(ks, n)) {
+            if !(slope > 0.0 && (seen - k).abs() <= tolerance(ks, n, quantum / slope)) {
                 let (pulse, place) = (n + 1, place(pulse));
-                return Err(Error::Unusable(match rotation(pulses, ks) {
+                return Err(Error::Unusable(match rotation(pulses, ks, quantum) {
                     Some((turned, first)) => format!(
                         "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}, or --trim"
                     ),
@@ -83,11 +97,11 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], hz: Option<f64>) -> Result<Vec<Vec<P
 /// Where a pulse is missing or extra: the rounds before it lie on a line, and those behind it on the same line with the list turned.
 ///
 /// The medians over the whole recording mix both kinds of rounds, so that the line through them names any pulse.
-fn broken(pulses: &[Pulse], ks: &[f64], place: &dyn Fn(&Pulse) -> String) -> Option<String> {
+fn broken(pulses: &[Pulse], ks: &[f64], quantum: f64, place: &dyn Fn(&Pulse) -> String) -> Option<String> {
     let first = pulses.get(..ks.len() * FIRST_ROUNDS)?;
     let (slope, start) = line(ks, &middles(first, ks.len())).filter(|(slope, _)| *slope > 0.0)?;
     let seen = |pulse: &Pulse| (pulse.width() - start) / slope;
-    let fits = |(n, pulse): (usize, &Pulse)| (seen(pulse) - ks[n % ks.len()]).abs() <= tolerance(ks, n);
+    let fits = |(n, pulse): (usize, &Pulse)| (seen(pulse) - ks[n % ks.len()]).abs() <= tolerance(ks, n, quantum / slope);
     if !first.iter().enumerate().all(fits) {
         return None;
     }
@@ -126,13 +140,14 @@ fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen)
 
 /// If a rotation of the list fits because the recording begins within a round: that list, and the pulse with which the
 /// original list begins.
-fn rotation(pulses: &[Pulse], ks: &[f64]) -> Option<(String, usize)> {
+fn rotation(pulses: &[Pulse], ks: &[f64], quantum: f64) -> Option<(String, usize)> {
     let pulses = &pulses[..pulses.len().min(MOST_ROUNDS * ks.len())];
     let fits = |turned: &[f64]| {
         let middles = middles(pulses, turned.len());
         let Some((slope, start)) = line(turned, &middles) else { return false };
-        let near =
-            |(n, pulse): (usize, &Pulse)| (((pulse.width() - start) / slope) - turned[n % turned.len()]).abs() <= tolerance(turned, n);
+        let near = |(n, pulse): (usize, &Pulse)| {
+            (((pulse.width() - start) / slope) - turned[n % turned.len()]).abs() <= tolerance(turned, n, quantum / slope)
+        };
         slope > 0.0 && pulses.iter().enumerate().all(near)
     };
     let turn = |by: usize| -> Vec<f64> { ks.iter().cycle().skip(by).take(ks.len()).copied().collect() };
@@ -144,10 +159,11 @@ fn rotation(pulses: &[Pulse], ks: &[f64]) -> Option<(String, usize)> {
     Some((words.join(","), ks.len() - by + 1))
 }
 
-/// Largest distance of a pulse from its count, in copies.
-fn tolerance(ks: &[f64], n: usize) -> f64 {
+/// Largest distance of a pulse from its count, in copies; `quantum` is the clock's in copies.
+fn tolerance(ks: &[f64], n: usize, quantum: f64) -> f64 {
     let k = ks[n % ks.len()];
-    FARTHEST * ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min)
+    let step = ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min);
+    (FARTHEST * step).max((FARTHEST_QUANTA * quantum).min(FARTHEST_QUANTISED * step))
 }
 
 fn middles(pulses: &[Pulse], rows: usize) -> Vec<f64> {
@@ -170,6 +186,8 @@ fn line(ks: &[f64], widths: &[f64]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
+    const MICROSECONDS: Clock = Clock { hz: Some(1e6), quantum: None };
+
     fn pulses(ks: &[f64]) -> Vec<Pulse> {
         (0..).zip(ks).map(|(n, k)| Pulse { leading: 5000.0 * f64::from(n), trailing: 5000.0 * f64::from(n) + 100.0 * k + 8.5 }).collect()
     }
@@ -179,11 +197,11 @@ mod tests {
         let ks: Vec<f64> = (1..=100).map(f64::from).collect();
         let begun: Vec<f64> = ks[30..].iter().chain(&ks).chain(&ks[..7]).copied().collect();
         let all = pulses(&begun);
-        let (inner, before, behind) = trimmed(&all, &ks, None).unwrap();
+        let (inner, before, behind) = trimmed(&all, &ks, Clock::default()).unwrap();
         assert_eq!((inner.len(), before, behind), (100, 70, 7));
         let long: Vec<f64> = (1..=300).map(f64::from).collect();
         let late: Vec<f64> = long[10..].iter().chain(&long).copied().collect();
-        let error = trimmed(&pulses(&late), &long, None).unwrap_err().to_string();
+        let error = trimmed(&pulses(&late), &long, Clock::default()).unwrap_err().to_string();
         assert!(error.ends_with("only the first 256 pulses were tried"), "{error}");
     }
 
@@ -191,7 +209,7 @@ mod tests {
     fn fitting_rounds_are_assigned_and_others_are_refused() {
         let ks: Vec<f64> = (1..=10).map(f64::from).collect();
         let whole = [ks.clone(), ks.clone(), ks.clone()].concat();
-        assert_eq!(assign(&pulses(&whole), &ks, None).unwrap().len(), 3);
+        assert_eq!(assign(&pulses(&whole), &ks, Clock::default()).unwrap().len(), 3);
         for at in 0..whole.len() {
             let mut missing = whole.clone();
             missing.remove(at);
@@ -200,12 +218,12 @@ mod tests {
             let mut both = missing.clone();
             both.insert((at + 7) % 29, 0.3);
             for ks_seen in [missing, glitch, both.clone()] {
-                assert!(assign(&pulses(&ks_seen), &ks, Some(1e6)).is_err(), "{at}");
+                assert!(assign(&pulses(&ks_seen), &ks, MICROSECONDS).is_err(), "{at}");
             }
         }
         let mut other = whole.clone();
         other[7] = 4.0;
-        let message = assign(&pulses(&other), &ks, Some(1e6)).unwrap_err().to_string();
+        let message = assign(&pulses(&other), &ks, MICROSECONDS).unwrap_err().to_string();
         assert!(message.contains("pulse 8 (") && message.contains(" s) should be k = 8"), "{message}");
     }
 
@@ -213,7 +231,7 @@ mod tests {
     fn a_missing_or_extra_pulse_is_named_where_it_is() {
         let ks: Vec<f64> = (1..=8).map(f64::from).collect();
         let whole = ks.repeat(40);
-        let message = |seen: &[f64]| assign(&pulses(seen), &ks, Some(1e6)).unwrap_err().to_string();
+        let message = |seen: &[f64]| assign(&pulses(seen), &ks, MICROSECONDS).unwrap_err().to_string();
         for at in [16, 97, 150, 255] {
             let mut missing = whole.clone();
             missing.remove(at);
@@ -232,9 +250,9 @@ mod tests {
     fn a_recording_that_begins_within_a_round_gets_the_fitting_list() {
         let ks = [1.0, 2.0, 3.0, 5.0];
         let late: Vec<f64> = ks.iter().cycle().skip(3).take(12).copied().collect();
-        let message = assign(&pulses(&late), &ks, Some(1e6)).unwrap_err().to_string();
+        let message = assign(&pulses(&late), &ks, MICROSECONDS).unwrap_err().to_string();
         assert!(message.contains("a round of --k begins with pulse 2; give --k 5,1,2,3"), "{message}");
-        assert_eq!(assign(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], None).unwrap().len(), 3);
+        assert_eq!(assign(&pulses(&late), &[5.0, 1.0, 2.0, 3.0], Clock::default()).unwrap().len(), 3);
     }
 
     #[test]
@@ -243,14 +261,14 @@ mod tests {
         for (first, number) in [(0, 14), (3, 13), (2, 16), (0, 16)] {
             let seen: Vec<f64> = ks.iter().cycle().skip(first).take(number).copied().collect();
             let all = pulses(&seen);
-            let (whole, before, after) = trimmed(&all, &ks, Some(1e6)).unwrap();
+            let (whole, before, after) = trimmed(&all, &ks, MICROSECONDS).unwrap();
             assert_eq!((before, before + whole.len() + after), ((4 - first) % 4, number));
-            assert_eq!(assign(whole, &ks, None).unwrap().len(), whole.len() / 4);
+            assert_eq!(assign(whole, &ks, Clock::default()).unwrap().len(), whole.len() / 4);
         }
         let mut missing: Vec<f64> = ks.repeat(6);
         missing.remove(9);
-        assert!(trimmed(&pulses(&missing), &ks, None).is_err());
-        assert!(trimmed(&pulses(&ks[1..]), &ks, None).is_err());
+        assert!(trimmed(&pulses(&missing), &ks, Clock::default()).is_err());
+        assert!(trimmed(&pulses(&ks[1..]), &ks, Clock::default()).is_err());
     }
 
     #[test]
@@ -258,7 +276,37 @@ mod tests {
         let jitter = |n: usize| [0.0, 90.0, -110.0, 40.0, -60.0, 120.0, -20.0][n % 7];
         let all = (0..40)
             .map(|n| Pulse { leading: 5000.0 * n as f64, trailing: 5000.0 * n as f64 + 100.0 * (n % 4 + 1) as f64 + 800.0 + jitter(n) });
-        let message = assign(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], None).unwrap_err().to_string();
+        let message = assign(&all.collect::<Vec<_>>(), &[1.0, 2.0, 3.0, 4.0], Clock::default()).unwrap_err().to_string();
         assert!(message.contains("too alike") && message.contains("ticks") && !message.contains("missing"), "{message}");
+    }
+
+    /// Pulses of `copy` samples a copy at sampled times, without those of `lost`.
+    fn sampled(ks: &[f64], copy: f64, lost: &[usize]) -> Vec<Pulse> {
+        let mut at = 0.0;
+        let all = ks.iter().map(|k| {
+            at += 41.37;
+            let leading = f64::ceil(at);
+            at += 3.5 + copy * k;
+            Pulse { leading, trailing: at.ceil() }
+        });
+        all.enumerate().filter(|(n, _)| !lost.contains(n)).map(|(_, pulse)| pulse).collect()
+    }
+
+    #[test]
+    fn copies_of_two_samples_are_told_apart() {
+        let ks: Vec<f64> = (1..=12).map(f64::from).collect();
+        let clock = Clock { hz: Some(1e6), quantum: Some(1.0) };
+        let seen = ks.repeat(20);
+        for copy in [2.0, 2.03, 2.4, 3.01, 4.5] {
+            assert_eq!(assign(&sampled(&seen, copy, &[]), &ks, clock).map(|rounds| rounds.len()), Ok(20), "{copy}");
+            let late = sampled(&seen[5..], copy, &[]);
+            assert_eq!(trimmed(&late, &ks, clock).map(|(_, before, behind)| (before, behind)), Ok((7, 0)), "{copy}");
+            // One round less one pulse, or a whole round of which each pulse comes from two rounds.
+            for lost in [&[40][..], &[30, 31, 90], &[14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 37]] {
+                assert!(assign(&sampled(&seen, copy, lost), &ks, clock).is_err(), "{copy} {lost:?}");
+            }
+        }
+        // A clock without a quantum has no such excuse.
+        assert!(assign(&sampled(&seen, 2.03, &[]), &ks, MICROSECONDS).is_err());
     }
 }

@@ -36,9 +36,10 @@ fn sigrok_tables_with_times_count_samples() {
     }
     let trigger = format!("{head}nanoseconds,logic,logic,Trigger\n{}", rows.replace('\n', ",0\n"));
     assert_eq!(csv(&trigger, Some("PB7")).unwrap().0, [101.0, 201.0]);
-    // Without the comments the name of the column is all there is.
-    let (edges, recording) = csv("microseconds,logic\n1,0\n5,1\n9,0\n", None).unwrap();
-    assert_eq!((edges, recording.hz), (vec![5_000.0, 9_000.0], Some(1e9)));
+    // Without the comments the name of the column is all there is, and sigrok's whole units do not tell the rate.
+    assert!(csv("microseconds,logic\n1,0\n5,1\n9,0\n", None).unwrap_err().contains("line 2: the column `microseconds` has whole numbers"));
+    let (edges, recording) = csv("microseconds,logic\n1,0\n5,1\n9,0\n9.5,1\n", None).unwrap();
+    assert_eq!((edges, recording.hz), (vec![5_000.0, 9_000.0, 9_500.0], Some(1e9)));
     let (edges, _) = csv("Time (ms),pin\n0,0\n0.5,1\n2,0\n", None).unwrap();
     assert_eq!(edges, [500_000.0, 2_000_000.0]);
     assert_eq!(csv("time [us]\n1.5\n2.25\n", None).unwrap().0, [1_500.0, 2_250.0]);
@@ -112,9 +113,13 @@ fn oscilloscopes_put_their_settings_before_the_samples() {
     let new_siglent = "Record Length,Analog:1000,\nSample Interval,Analog:4.000000E-09,\nVertical Units,CH3:V,,\nModel Number,SDS1104X-U,\nSource,CH3\nSecond,Value\n"
         .to_owned()
         + &samples_of(|n, volts| format!("{:+.6E},{volts:+.6E}", 12.4 + time(n)));
-    let rigols = [rigol, rigol_without_times, rigol_with_times, mixed_rigol];
+    let rigol_with_unit = rigol_without_times.replacen("e-06,", "e-06s,", 1).replacen("e-09,", "e-09s,", 1);
+    let rohde_schwarz = "in s,CH1 in V\n".to_owned() + &samples_of(|n, volts| format!("{:.6e},{volts:.5e}", time(n)));
+    let german =
+        "Zeit;Kanal A\n(us);(V)\n\n".to_owned() + &samples_of(|n, volts| format!("{:.8};{volts:.8}", 1e6 * time(n)).replace('.', ","));
+    let rigols = [rigol, rigol_without_times, rigol_with_unit, rigol_with_times, mixed_rigol];
     let siglents = [siglent, by_program, new_siglent];
-    for text in rigols.into_iter().chain(siglents).chain([tektronix, old_tektronix, keysight, picoscope]) {
+    for text in rigols.into_iter().chain(siglents).chain([tektronix, old_tektronix, keysight, picoscope, rohde_schwarz, german]) {
         let (edges, recording) = csv(&text, Some("1")).unwrap_or_else(|error| panic!("{error}: {}", &text[..200]));
         assert_eq!(edges.len(), 9, "{}", &text[..200]);
         assert!((edges[0] - 99.5).abs() < 0.01 && (recording.hz.unwrap() / 2.5e8 - 1.0).abs() < 1e-6, "{edges:?} {}", &text[..200]);

@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
-/// A time such as `1s`, `250ms`, `2m`; a bare number is seconds.
+/// A time such as `1s`, `250ms`, `2m`, in whole nanoseconds; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    const UNITS: [(&str, f64); 6] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor).or((unit.is_empty()).then_some(1.0));
-    let seconds = number.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
-    match seconds {
-        Some(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(Duration::from_secs_f64(seconds)),
+    seconds(text).map(Duration::from_secs_f64)
+}
+
+/// A time as for [`duration`], in seconds and with all its digits: `29.5625us`, `4.5e-5s`.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    // Units and how many of them, or of which parts, are a second: a quotient keeps the decimals that a product would not.
+    const UNITS: [(&str, f64, f64); 7] =
+        [("ns", 1.0, 1e9), ("us", 1.0, 1e6), ("ms", 1.0, 1e3), ("s", 1.0, 1.0), ("m", 60.0, 1.0), ("h", 3600.0, 1.0), ("", 1.0, 1.0)];
+    let digits = text.rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let known = UNITS.iter().find(|(name, ..)| *name == unit);
+    match number.trim().parse::<f64>().ok().zip(known).map(|(number, (_, factor, parts))| number * factor / parts) {
+        Some(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
         Some(_) => Err("must be above 0 and at most a day".into()),
         None => Err("expected a time such as 1s, 250ms or 2m".into()),
     }
@@ -56,8 +62,10 @@ mod tests {
         assert_eq!(duration("1s"), Ok(Duration::from_secs(1)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
-        for text in ["", "s", "-1s", "0", "1x", "1e9h", "nan", "inf"] {
-            assert!(duration(text).is_err(), "{text}");
+        assert_eq!((seconds("29.5625us"), seconds("4.5e-5s"), seconds("0.3 ms")), (Ok(29.5625e-6), Ok(4.5e-5), Ok(0.3e-3)));
+        assert_eq!((seconds("1.5m"), seconds("2e3"), seconds("0.05ns")), (Ok(90.0), Ok(2_000.0), Ok(0.05e-9)));
+        for text in ["", "s", "-1s", "0", "1x", "1e9h", "nan", "inf", "1e", "1e-", "1µs", "µ", "e5s", "1s5"] {
+            assert!(duration(text).is_err() && seconds(text).is_err(), "{text}");
         }
     }
 

@@ -80,5 +80,5 @@ pub fn calibrated(frames: Vec<Frame>, stated_hz: f64) -> Result<(Rate, Vec<Frame
     let (references, rest): (Vec<Frame>, Vec<Frame>) = frames.into_iter().partition(|frame| matches!(frame.kind, Kind::Reference(_)));
     let between = |frame: &Frame| frame.pulses.windows(2).map(|pair| pair[1].leading - pair[0].leading).collect::<Vec<f64>>();
     let intervals: Vec<f64> = references.iter().flat_map(between).collect();
-    Ok((rate(&intervals, Some(stated_hz), Reference { seconds: 1.0, uncertainty_ppm: 0.0 })?, rest))
+    Ok((rate(&intervals, Some(stated_hz), Reference { seconds: 1.0, uncertainty_ppm: 0.0 }, None)?, rest))
 }

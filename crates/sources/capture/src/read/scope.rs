@@ -59,7 +59,8 @@ fn setting(head: &mut Head, name: &str, value: Option<f64>) {
 
 /// Rigol without a column of times: `CH1V,CH2V,t0 = -0.001, tInc = 1e-09`.
 fn by_increment(head: &mut Head, fields: &mut Fields, parts: &[String]) {
-    let value = |part: &String| part.split_once('=').and_then(|(_, value)| value.trim().parse::<f64>().ok());
+    // Some models write the unit, `tInc = 1e-09s`.
+    let value = |part: &String| part.split_once('=').and_then(|(_, value)| value.trim().trim_end_matches('s').parse::<f64>().ok());
     let step = parts.iter().find(|part| part.to_lowercase().starts_with("tinc")).and_then(value);
     setting(head, "sample interval", step);
     head.names = parts.iter().filter(|part| !part.is_empty() && !part.contains('=')).cloned().collect();

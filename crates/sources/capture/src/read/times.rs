@@ -13,6 +13,8 @@ const SIGROK: [(&str, f64); 7] = [
     ("femtoseconds", 1e-15),
     ("attoseconds", 1e-18),
 ];
+/// Names of the column in tables of Keysight's and Siglent's oscilloscopes, and of Rohde & Schwarz's.
+const SECONDS: [&str; 2] = ["second", "in s"];
 /// Units in names of other tools, such as `Time [ms]` or `time_us`.
 const UNITS: [(&str, f64); 9] =
     [("s", 1.0), ("sec", 1.0), ("second", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ns", 1e-9), ("ps", 1e-12)];
@@ -41,7 +43,10 @@ impl Times {
     /// A unit that is not known.
     pub fn new(name: Option<&str>, hz: Option<f64>, times: &[f64]) -> Result<Times, String> {
         let stated = name.map_or(Ok(None), unit_of)?;
-        let Some(hz) = hz else { return Ok(Times { unit: stated.unwrap_or(1.0), ..Times::seconds() }) };
+        let Some(hz) = hz else {
+            name.filter(|_| times.iter().all(|time| time.fract() == 0.0)).map_or(Ok(()), |name| certain(name, stated))?;
+            return Ok(Times { unit: stated.unwrap_or(1.0), ..Times::seconds() });
+        };
         let steps = steps_of(hz);
         let period = (steps / hz).floor();
         let counts_samples =
@@ -60,10 +65,29 @@ impl Times {
     }
 }
 
+/// Refuses the name of a column of whole numbers that leaves their unit open.
+fn certain(name: &str, stated: Option<f64>) -> Result<(), String> {
+    let is_sigrok = SIGROK.iter().any(|(sigrok, _)| *sigrok == name.trim().to_lowercase());
+    let reason = match stated {
+        None => "has whole numbers and no unit",
+        Some(_) if is_sigrok => {
+            "has whole numbers and no comment `; Samplerate:`: sigrok cuts the period of a sample to whole units, 41 ns at 24 MHz"
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(format!("the column `{}` {reason}; save with sigrok's option header=true, or name the unit as in `Time [us]`", shown(name)))
+}
+
 /// Whether a column has times by its name.
 pub(super) fn is_time(name: &str) -> bool {
     let name = name.to_lowercase();
-    name.starts_with("time") || name == "second" || SIGROK.iter().any(|(sigrok, _)| *sigrok == name)
+    let by_unit = || in_brackets(&name).is_some_and(|unit| UNITS.iter().any(|(known, _)| *known == unit));
+    name.starts_with("time") || SECONDS.contains(&&*name) || SIGROK.iter().any(|(sigrok, _)| *sigrok == name) || by_unit()
+}
+
+/// The unit in brackets at the end of a name, as in `Zeit (us)`.
+fn in_brackets(name: &str) -> Option<&str> {
+    name.strip_suffix([')', ']'])?.rsplit_once(['(', '[']).map(|(_, unit)| unit.trim())
 }
 
 /// Units per second by which sigrok writes times: the first power of 1,000 that is not below the rate.
@@ -81,7 +105,10 @@ fn unit_of(name: &str) -> Result<Option<f64>, String> {
     if let Some((_, seconds)) = SIGROK.iter().find(|(sigrok, _)| *sigrok == name) {
         return Ok(Some(*seconds));
     }
-    let unit = name.strip_prefix("time").unwrap_or_default();
+    if SECONDS.contains(&&*name) {
+        return Ok(Some(1.0));
+    }
+    let unit = name.strip_prefix("time").or_else(|| in_brackets(&name)).unwrap_or_default();
     let unit = unit.trim_matches(|c: char| !c.is_alphabetic());
     let known = SIGROK.iter().chain(&UNITS).find(|(known, _)| *known == unit);
     match known {
@@ -108,10 +135,25 @@ mod tests {
             ("nanoseconds", Some(1e-9)),
             ("Time", None),
             ("timestamp", None),
+            ("in s", Some(1.0)),
+            ("Zeit (us)", Some(1e-6)),
+            ("t [ms]", Some(1e-3)),
         ] {
             assert_eq!(unit_of(name), Ok(seconds), "{name}");
         }
+        assert!(is_time("Zeit (us)") && is_time("t [ms]") && is_time("in s"));
+        assert!(!is_time("CH1 (V)") && !is_time("us") && !is_time("D0 ()") && !is_time("in V"));
         assert!(unit_of("Time [fortnights]").unwrap_err().contains("fortnights"));
+    }
+
+    #[test]
+    fn whole_numbers_without_a_certain_unit_are_refused() {
+        let of = |name: &str, times: &[f64]| Times::new(Some(name), None, times).map(|times| times.unit);
+        assert!(of("nanoseconds", &[41.0, 82.0]).unwrap_err().contains("no comment `; Samplerate:`"));
+        assert!(of("Time", &[41.0, 82.0]).unwrap_err().contains("`Time` has whole numbers and no unit"));
+        assert_eq!((of("nanoseconds", &[41.5, 82.0]), of("Time", &[0.0, 0.5])), (Ok(1e-9), Ok(1.0)));
+        assert_eq!((of("Time [us]", &[1.0, 2.0]), of("second", &[1.0, 2.0])), (Ok(1e-6), Ok(1.0)));
+        assert_eq!(Times::new(None, None, &[1.0, 2.0]).map(|times| times.unit), Ok(1.0));
     }
 
     #[test]
