@@ -22,9 +22,9 @@ MOST_MIB = 500
 # Share of the instructions whose time an answer has to give.
 LEAST_SHARE = 50
 RULE = (
-    "An answer is useful if the command ends well in 30 s and 500 MiB, has no finding `untrusted`, and gives times: with an interval, "
-    "of blocks (alone, or with those that run equally often) that make up at least 50 % of the instructions that ran; or with a range, "
-    "of two or more paths that 90 % of the calls took."
+    "An answer is useful if the command ends well in 30 s and 500 MiB, has no finding `untrusted`, and gives times: "
+    "with an interval, of blocks (alone, or with those that run equally often) that make up at least 50 % of the "
+    "instructions that ran; or with a range, of two or more paths that 90 % of the calls took."
 )
 
 
@@ -107,7 +107,7 @@ def watched(command: list[str], folder: Path) -> Run:
 
 
 def share_told(document: dict[str, Any]) -> float:
-    """Share of the instructions that are in blocks with a time: of their own, or with blocks that run as often. In percent."""
+    """Share of the instructions, in percent, in blocks with a time: of their own, or with blocks that run as often."""
     timed = {part["name"] for part in document["components"] if part["time"]}
     clear = ("alone", "merged", "common")
     told = {part["name"] for part in document["parts"] if part["place"] in clear and part["component"] in timed}
@@ -115,7 +115,7 @@ def share_told(document: dict[str, Any]) -> float:
 
 
 def tells_paths(document: dict[str, Any]) -> bool:
-    """Whether several paths have a time, and most calls took one of them. With `--from`, parts of a call are no calls."""
+    """Whether several paths have a time, and most calls took one of them; parts of a call (`--from`) are no calls."""
     paths = [path for path in document["paths"] if path["low_ticks"] is not None]
     calls = sum(path["calls"] for path in paths)
     return document["inputs"]["from"] is None and len(paths) > 1 and calls >= 0.9 * document["inputs"]["calls"]

@@ -242,8 +242,8 @@ impl Follower<'_> {
     /// The process has stopped where a call returned to, and goes on in the copy. From now on a jump may stand there.
     pub(super) fn come_back(&mut self, stopped: u64, place: u64) -> Result<()> {
         let is_new = self.copy.as_ref().is_some_and(|copy| copy.translation.borrow_mut().note_return(stopped));
-        if let Some(jump) = self.bridges().get(&stopped).filter(|_| is_new) {
-            self.process.poke_all(stopped, jump)?;
+        if is_new {
+            self.bridges().get(&stopped).map_or(Ok(()), |jump| self.process.poke_all(stopped, jump))?;
         }
         self.process.go_to(place)
     }
