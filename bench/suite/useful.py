@@ -111,7 +111,7 @@ def share_told(document: dict[str, Any]) -> float:
     timed = {part["name"] for part in document["components"] if part["time"]}
     clear = ("alone", "merged", "common")
     told = {part["name"] for part in document["parts"] if part["place"] in clear and part["component"] in timed}
-    return 100 * sum(block["instruction_share"] for block in document["blocks"] if block["name"] in told)
+    return 100 * sum(float(block["instruction_share"]) for block in document["blocks"] if block["name"] in told)
 
 
 def tells_paths(document: dict[str, Any]) -> bool:
