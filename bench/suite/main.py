@@ -27,6 +27,7 @@ import steps
 import stopwatch
 import switch
 import trust
+import useful
 from harness import Record, Settings, circumstances
 
 BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "dumps": (dumps.run, "real recordings of logic analysers and oscilloscopes, against readers written anew"),
     "blocks": (blocks.run, "blocks of known length, the speed of following, 1,000 inputs by 200 blocks"),
     "counts": (counts.run, "how often blocks of real programs run, against callgrind"),
+    "useful": (useful.run, "whether answers about real programs are useful, their time and memory"),
     "parts": (parts.run, "eleven small programs of known blocks: how many times are right, doubted or wrong"),
     "mhz": (mhz.run, "the core clock in 100 runs, and by the method of the paper, quiet and beside a busy neighbour"),
     "instructions": (

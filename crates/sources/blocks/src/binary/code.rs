@@ -1,6 +1,7 @@
 //! The bytes of a function at the addresses where they run, and the effect of each instruction on the flow of control.
 
-use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Bytes of a function.
@@ -65,6 +66,27 @@ impl Code {
         let rest = &bytes[(address - start) as usize..];
         let instruction = Decoder::with_ip(64, rest, address, DecoderOptions::NONE).decode();
         (!instruction.is_invalid()).then_some(instruction)
+    }
+
+    /// Whether an instruction reads memory inside of the function, or takes an address there that is right behind a call: what is there
+    /// may be data behind one that never returns. Other addresses that are taken are labels of computed jumps.
+    pub fn has_data(&self, entry: u64) -> bool {
+        let mut behind_call = false;
+        let (mut returns, mut taken) = (BTreeSet::new(), BTreeSet::new());
+        for (start, bytes) in &self.parts {
+            for one in Decoder::with_ip(64, bytes, *start, DecoderOptions::NONE) {
+                returns.extend(behind_call.then(|| one.ip()));
+                // A system call returns.
+                behind_call = one.mnemonic() == Mnemonic::Call && self.flow(&one, entry) == Flow::Call;
+                if one.is_ip_rel_memory_operand() && self.contains(one.ip_rel_memory_address()) {
+                    if one.mnemonic() != Mnemonic::Lea {
+                        return true;
+                    }
+                    taken.insert(one.ip_rel_memory_address());
+                }
+            }
+        }
+        taken.intersection(&returns).next().is_some()
     }
 
     /// The effect of an instruction of this function, which begins at `entry`, on the flow of control. A call into its own middle is a
@@ -144,6 +166,18 @@ mod tests {
         assert_eq!(flow(&one(&[0xc3])), Flow::Return);
         assert_eq!(flow(&one(&[0x0f, 0x0b])), Flow::Stop);
         assert!(Code::new(vec![(0, vec![0xff, 0xff])]).decode(0).is_none());
+    }
+
+    #[test]
+    fn data_among_the_instructions_is_noticed() {
+        // mov eax, [rip + distance]; ret; four bytes of data.
+        let load = |distance: u8| Code::new(vec![(0x1000, vec![0x8b, 0x05, distance, 0, 0, 0, 0xc3, 1, 2, 3, 4])]);
+        assert!(load(1).has_data(0x1000));
+        assert!(!load(0x40).has_data(0x1000));
+        // lea rax, [rip + distance]; nop; call far away; two bytes: the address behind the call may be a table's, the nop's is a label's.
+        let take = |distance: u8| Code::new(vec![(0x1000, vec![0x48, 0x8d, 5, distance, 0, 0, 0, 0x90, 0xe8, 0, 1, 0, 0, 0x90, 0xc3])]);
+        assert!(take(6).has_data(0x1000));
+        assert!(!take(0).has_data(0x1000));
     }
 
     #[test]

@@ -193,6 +193,30 @@ fn the_copy_cannot_be_told_from_the_function() {
     }
 }
 
+/// A table behind a call that never returns, with or without a byte between them; the function counts by its words.
+fn with_table(between: &str) -> String {
+    format!(
+        r#"
+#include <stdlib.h>
+unsigned work(unsigned x, unsigned depth);
+__asm__(".globl work\n.type work, @function\nwork:\npush %rbx\nmov $90, %ebx\nmov %edi, %eax\nlea 9f(%rip), %r8\n"
+        "0: mov %eax, %edx\nand $3, %edx\nadd (%r8, %rdx, 4), %eax\ntest $4, %eax\njz 1f\nadd $7, %eax\n"
+        "1: dec %ebx\njnz 0b\ntest %ebx, %ebx\njnz 2f\npop %rbx\nret\n"
+        "2: call abort\n{between}\n9: .long 11, 22, 35, 48\n.size work, . - work\n");
+int main(int count, char **all) {{ return work(count > 1 ? atoi(all[1]) : 1, 2) & 1; }}
+"#
+    )
+}
+
+#[test]
+fn data_behind_a_call_that_never_returns_stays_as_it_is() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let all = follow_both_ways(&compile(folder.path(), &with_table("nop"), &["-O2"]), "1");
+    assert!(all.branches > 2 * 180 && all.copied * 2 < all.stepped && all.why.is_none(), "{all:?}");
+    let all = follow_both_ways(&compile(folder.path(), &with_table(""), &["-O2"]), "1");
+    assert!(all.why.is_some_and(|why| why.contains("data")) && all.copied == all.stepped, "{all:?}");
+}
+
 /// More branches than the log has room for: it is taken when it is full, and goes on.
 const LONG: &str = "
 #include <stdlib.h>

@@ -458,7 +458,7 @@ impl<'a> Follower<'a> {
             return if expected == Some(site) { self.at_site(site) } else { self.leave_copy(site).map(|()| None) };
         }
         if let Some(place) = self.back_in_copy(stopped) {
-            return self.process.go_to(place).map(|()| None);
+            return self.come_back(stopped, place).map(|()| None);
         }
         let is_entered = stopped == self.target.entry() && self.is_bridged();
         if Some(stopped) == expected && !is_entered {

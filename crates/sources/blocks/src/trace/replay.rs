@@ -73,6 +73,7 @@ impl Follower<'_> {
     pub fn in_copy(mut self, room: Option<Room>, after: u64) -> Result<Self> {
         self.found.stepped = match room {
             None => Some("there is no room for a copy of the function near it"),
+            Some(_) if self.target.code.has_data(self.target.entry()) => Some("the function reads data among its instructions"),
             Some(_) if has_shadow_stack(self.process.id()) => {
                 Some("the processor checks the return addresses of the program (shadow stack)")
             }
@@ -98,7 +99,7 @@ impl Follower<'_> {
     /// Where an address of the function is in the copy, for control that comes there by a branch; makes the copy ready to run.
     pub(super) fn enter_copy(&mut self, address: u64) -> Result<Option<u64>> {
         let Some(copy) = self.copy.as_ref().filter(|copy| copy.after <= self.found.stops) else { return Ok(None) };
-        let original = Original { code: &self.target.code, entry: self.target.entry(), handlers: &self.handlers };
+        let original = self.as_original();
         let translation = copy.translation.clone();
         // Activations that began before the copy ran come back into it, too.
         let older: Vec<u64> = self.frames.iter().filter(|_| !copy.is_bridged).map(|frame| frame.from).collect();
@@ -165,7 +166,8 @@ impl Follower<'_> {
         self.target.code.parts().iter().map(patch).collect()
     }
 
-    /// The jumps where calls of the copy return to, or breakpoints where there is no room for a jump.
+    /// The jumps where calls of the copy return to. A breakpoint stands where there is no room for a jump, and where no call has returned
+    /// yet: a call that never returns may have data behind it.
     fn bridges(&self) -> BTreeMap<u64, Vec<u8>> {
         let Some(copy) = self.copy.as_ref().filter(|copy| copy.is_bridged) else { return BTreeMap::new() };
         let translation = copy.translation.borrow();
@@ -175,7 +177,7 @@ impl Follower<'_> {
             let end = at + JUMP as u64;
             let inside = (at..end).all(|byte| self.target.code.contains(byte));
             let apart = (at + 1..end).all(|byte| !is_watched(byte) && !translation.returns().contains(&byte));
-            if !inside || !apart {
+            if !inside || !apart || !translation.is_code(self.as_original(), at..end) {
                 return Some((at, vec![BREAKPOINT]));
             }
             let distance = to.wrapping_sub(end) as u32;
@@ -235,6 +237,19 @@ impl Follower<'_> {
         let copy = self.copy.as_ref().filter(|copy| copy.is_bridged)?;
         let is_watched = stopped == self.target.entry() || self.handlers.contains(&stopped);
         copy.translation.borrow().by_flow(stopped).filter(|_| !is_watched)
+    }
+
+    /// The process has stopped where a call returned to, and goes on in the copy. From now on a jump may stand there.
+    pub(super) fn come_back(&mut self, stopped: u64, place: u64) -> Result<()> {
+        let is_new = self.copy.as_ref().is_some_and(|copy| copy.translation.borrow_mut().note_return(stopped));
+        if is_new {
+            self.bridges().get(&stopped).map_or(Ok(()), |jump| self.process.poke_all(stopped, jump))?;
+        }
+        self.process.go_to(place)
+    }
+
+    fn as_original(&self) -> Original<'_> {
+        Original { code: &self.target.code, entry: self.target.entry(), handlers: &self.handlers }
     }
 
     /// The address in the function for one in the copy; others are themselves.

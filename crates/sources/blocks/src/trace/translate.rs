@@ -5,7 +5,7 @@
 
 use super::assembly::Assembly;
 use super::room::{Room, TARGETS};
-use crate::binary::{Code, Flow};
+use crate::binary::{Code, Flow, is_padding};
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
 use std::collections::{BTreeSet, HashMap};
 
@@ -74,6 +74,8 @@ pub struct Translation {
     origins: Vec<(u64, u64)>,
     /// Return addresses of calls.
     returns: BTreeSet<u64>,
+    /// Those to which a call has returned.
+    returned: BTreeSet<u64>,
     /// Targets of indirect jumps: their place in the table, the target, and the code for it.
     targets: Vec<(u64, u64, u64)>,
 }
@@ -99,6 +101,7 @@ impl Translation {
             exits: HashMap::new(),
             origins: Vec::new(),
             returns: BTreeSet::new(),
+            returned: BTreeSet::new(),
             targets: Vec::new(),
         }
     }
@@ -138,6 +141,26 @@ impl Translation {
     /// Return addresses of the calls in the copy.
     pub fn returns(&self) -> &BTreeSet<u64> {
         &self.returns
+    }
+
+    /// Notes that a call has returned to an address; returns whether that is new.
+    pub fn note_return(&mut self, at: u64) -> bool {
+        self.returned.insert(at)
+    }
+
+    /// Whether nothing but code is in these bytes behind a call, so that a jump may stand there. What follows a call that never returns, or
+    /// an instruction that does not go on, may be data that the function reads.
+    pub fn is_code(&self, original: Original<'_>, range: std::ops::Range<u64>) -> bool {
+        let (mut at, mut goes_on) = (range.start, self.returned.contains(&range.start));
+        while at < range.end {
+            let Some(instruction) = original.code.decode(at) else { return false };
+            if !goes_on && !self.copied.contains_key(&at) && !is_padding(&instruction) {
+                return false;
+            }
+            goes_on = matches!(original.code.flow(&instruction, original.entry), Flow::Next | Flow::Conditional(_));
+            at = instruction.next_ip();
+        }
+        true
     }
 
     /// Targets of indirect jumps: their place in the table, the target, and the code for it.
