@@ -10,7 +10,7 @@ use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd};
 use crate::short::{Short, leave_out_short};
-use crate::signal::{clear_width, distance_needed, neighbours_unknown, reading_bound, signal_findings};
+use crate::signal::{clear_width, distance_needed, locked_severity, neighbours_unknown, reading_bound, signal_findings};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_core::quantum::Lattice;
@@ -324,6 +324,7 @@ impl Gathered {
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
         findings.extend(trimmed_off);
         let (rounds, quantum) = (self.collector.frames, self.quantum(&recording));
+        let is_locked = self.collector.phases().coverage().is_locked();
         let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
         if doubted > 0 {
             findings.push(Finding::new(Severity::Warning, PulseFinding::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
@@ -334,7 +335,7 @@ impl Gathered {
             let short;
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
-            table.origin.reading_bound = reading_bound(signal, &table);
+            table.origin.reading_bound = reading_bound(signal, &table, is_locked);
             findings.extend(neighbours_unknown(signal, &table));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
@@ -475,10 +476,10 @@ fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recor
         all.push(Finding::new(Severity::Note, PulseFinding::PulsesOutside { pulses: outside }));
     }
     let coverage = collector.phases().coverage();
-    if recording.signal.is_some() && coverage.locked > 0 {
+    if let Some(signal) = recording.signal.as_ref().filter(|_| coverage.locked > 0) {
         let kind = PulseFinding::PhaseLocked { rows: coverage.locked, of: coverage.rows, concentration: coverage.most };
-        // The bias of the band-limited estimator is small at any phase.
-        all.push(Finding::new(if method == Method::BandLimited { Severity::Note } else { Severity::Warning }, kind));
+        let severity = if coverage.is_locked() { locked_severity(signal, method) } else { Severity::Note };
+        all.push(Finding::new(severity, kind));
     }
     all
 }

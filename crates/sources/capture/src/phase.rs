@@ -23,6 +23,13 @@ pub struct Coverage {
     pub most: f64,
 }
 
+impl Coverage {
+    /// Whether the recording is locked: at least half of the rows are, because a row of few readings is locked by chance in one of 170 cases.
+    pub fn is_locked(&self) -> bool {
+        self.locked > 0 && 2 * self.locked >= self.rows
+    }
+}
+
 impl Phases {
     /// Takes an edge of a row.
     pub fn push(&mut self, row: usize, at: f64) {
@@ -60,7 +67,9 @@ mod tests {
         }
         phases.push(3, 1.0);
         let coverage = phases.coverage();
-        assert_eq!((coverage.rows, coverage.locked), (3, 1));
+        assert_eq!((coverage.rows, coverage.locked, coverage.is_locked()), (3, 1, false));
+        let (locked, none) = (Coverage { locked: 2, ..coverage }, Coverage { rows: 0, locked: 0, most: 0.0 });
+        assert!(locked.is_locked() && !none.is_locked());
         assert!(coverage.most > 0.99);
     }
 }

@@ -26,6 +26,14 @@ const SHIFT_OF_OVERSHOOT: f64 = 0.15;
 const SHIFT_OF_CUT: f64 = 1.0;
 /// The same in times of the movement of levels that a linear input does not explain.
 const SHIFT_BY_LEVELS: f64 = 2.0;
+/// Largest bias of an edge through a resistor and a capacitor without another filter, in samples times the square of its rise: it is
+/// 0.107, 0.061, 0.035, 0.018 and 0.009 samples for a rise of 1.09, 1.27, 2.2, 3.2 and 4.7. An edge within a sample can be anywhere in it.
+const ALIASING: f64 = 0.2;
+const WITHIN_A_SAMPLE: (f64, f64) = (1.05, 0.5);
+/// Noise that dithers a converter, in its steps.
+const DITHERS: f64 = 0.4;
+/// Bias of an edge that is worth a warning, in samples: more than that of the band-limited method.
+const BIASED: f64 = 0.002;
 /// Share of the steps that may begin or end at full scale.
 const CUT_STEPS: f64 = 0.02;
 /// Part of a correction by neighbours that may be wrong, and size below which it is not counted, in samples.
@@ -68,10 +76,27 @@ fn neighbours_bound(signal: &Signal, width: f64) -> f64 {
     corrected.map_or(0.0, |moved| WRONG * moved.of_pulse.at(width) + 2.0 * moved.noise) + signal.doubt.at(width)
 }
 
-/// Largest error of a reading that may follow its counts, in samples: what overload and neighbours leave open.
-pub fn reading_bound(signal: &Signal, table: &Observations) -> Option<f64> {
-    let bound = overload_bound(signal).unwrap_or(0.0) + over_rows(table, |width| neighbours_bound(signal, width));
+/// Largest error of a reading that may follow its counts, in samples: what overload and neighbours leave open, and the bias of edges
+/// if pulses always begin at the same place between two samples.
+pub fn reading_bound(signal: &Signal, table: &Observations, is_locked: bool) -> Option<f64> {
+    let of_edges = if is_locked { 2.0 * bias_bound(signal) } else { 0.0 };
+    let bound = overload_bound(signal).unwrap_or(0.0) + over_rows(table, |width| neighbours_bound(signal, width)) + of_edges;
     Some(bound).filter(|bound| *bound > 0.0)
+}
+
+/// Largest bias of an edge at one place between two samples, in samples: of a signal that is not filtered before the converter, and of
+/// a converter whose steps the noise does not dither. Both average out over all places.
+pub fn bias_bound(signal: &Signal) -> f64 {
+    let (rise, step) = (signal.rise.max(1.0), signal.step.max(f64::MIN_POSITIVE));
+    let is_undithered = signal.noise.unwrap_or(0.0) < DITHERS * signal.quantum;
+    let rounding = if is_undithered { 0.5 * rise * signal.quantum / step } else { 0.0 };
+    let averaged = signal.averaged.max(1) as f64;
+    let aliasing = match rise / averaged {
+        _ if signal.is_filtered => 0.0,
+        rise if rise < WITHIN_A_SAMPLE.0 => WITHIN_A_SAMPLE.1,
+        rise => averaged * ALIASING / (rise * rise),
+    };
+    rounding + aliasing
 }
 
 /// The width in samples from which on neighbours leave little open, if at least half of the rows are as wide, and a few.
@@ -110,6 +135,11 @@ fn over_rows(table: &Observations, error: impl Fn(f64) -> f64) -> f64 {
 pub fn neighbours_unknown(signal: &Signal, table: &Observations) -> Option<Finding> {
     let bound_samples = over_rows(table, |width| signal.doubt.at(width));
     (bound_samples > SMALL).then(|| Finding::new(Severity::Warning, NeighbourFinding::NeighboursUnknown { bound_samples }))
+}
+
+/// How severe it is that pulses always begin at the same place between two samples.
+pub fn locked_severity(signal: &Signal, method: Method) -> Severity {
+    if method == Method::BandLimited && bias_bound(signal) < BIASED { Severity::Note } else { Severity::Warning }
 }
 
 /// Distance that two edges need, in samples after averaging.

@@ -94,6 +94,10 @@ pub struct Signal {
     pub rise: f64,
     /// Samples that are averaged because an edge rises over many; else 1.
     pub averaged: usize,
+    /// Step of the converter in the unit of the samples; 0 if none is known.
+    pub quantum: f64,
+    /// Whether a filter before the converter, as sound devices have, is certain.
+    pub is_filtered: bool,
     /// End of the signal's band as a share of the sample rate, after averaging.
     pub band_end: f64,
     /// How many times as wide as for a full band the low pass of the edges is.
@@ -269,6 +273,7 @@ impl Detector {
         let n = signal.edges.max(1) as f64;
         signal.averaged = self.averager.every();
         signal.step = self.heights / n;
+        signal.is_filtered = self.full.is_finite();
         signal.overload = self.overload.found();
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
         match self.overload.shown() {
@@ -310,7 +315,7 @@ impl Detector {
     /// Learns the size of an edge, and averages the pending samples if edges are slow. Returns whether there is an edge.
     fn set_scale(&mut self) -> bool {
         let Some(scale) = scale(&self.held, self.floor) else { return false };
-        (self.learnt, self.signal.rise) = (Some(scale.learnt), scale.rise);
+        (self.learnt, self.signal.rise, self.signal.quantum) = (Some(scale.learnt), scale.rise, scale.quantum);
         self.overload = Overload::new(scale.quantum);
         if scale.every > 1 {
             let samples = std::mem::take(&mut self.held);
