@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from harness import Record, Settings, run_json
+from harness import Record, Settings, installed, run_json
 
 WORDS = "my %h; $h{sprintf('%05d %s', $_, $_ * 1.5)}++ for 1..50; print scalar(keys %h)"
 TABLE = "create table t(a,b); insert into t values(1,'x'),(2,'y'); select printf('%08.3f %s', a, b) from t order by b;"
@@ -83,11 +83,10 @@ def by_blocks(program: str, case: Case, folder: Path, cpu: int) -> dict[int, flo
 
 def compared(case: Case, folder: Path, cpu: int) -> list[str | int]:
     """A row of the table."""
-    found = which(case.program, path="/usr/bin")
+    program = installed(case.program)
     named = [case.program, case.function]
-    if found is None:
+    if program is None:
         return [*named, "", "", "", "the program is not installed"]
-    program = str(Path(found).resolve())
     own = by_blocks(program, case, folder, cpu)
     if isinstance(own, str):
         return [*named, "", "", "", own]

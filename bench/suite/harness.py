@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 BENCH = Path(__file__).resolve().parent.parent
@@ -64,13 +65,24 @@ class Answer:
         return " ".join(f"{kind}:{severity}" for kind, severity in self.findings) or self.error
 
 
+def refusal(code: int, said: str) -> str:
+    """A failed command in a cell of a table."""
+    return f"exit {code}: {' '.join(said.split())[:200]}"
+
+
+def installed(program: str) -> str | None:
+    """The file of a program of Debian; None if it is not installed."""
+    found = which(program, path="/usr/bin")
+    return found and str(Path(found).resolve())
+
+
 def run_json(*arguments: str, timeout: float = 600) -> tuple[dict[str, Any] | None, str, float]:
     """Runs the command with `--json`: document, error, wall time in seconds."""
     begin = time.monotonic()
     done = subprocess.run([COMMAND, *arguments, "--json"], capture_output=True, text=True, timeout=timeout)
     wall = time.monotonic() - begin
     if done.returncode not in (0, 3) or not done.stdout:
-        return None, f"exit {done.returncode}: {' '.join(done.stderr.split())[:200]}", wall
+        return None, refusal(done.returncode, done.stderr), wall
     return json.loads(done.stdout), "", wall
 
 

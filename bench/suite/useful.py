@@ -7,11 +7,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import harness
-from harness import Record, Settings
+from harness import Record, Settings, installed, refusal
 
 SUM = "with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) select sum(x * x % 7) from c;"
 LUA = "local t = {} for i = 1, 20000 do t[i] = i % 7 == 0 and i * 2 or i // 3 end print(#t)"
@@ -30,7 +29,7 @@ RULE = (
 
 @dataclass
 class Case:
-    """A function in a program, and the options that the messages of the tool lead to."""
+    """A function in a program, and the options that suit it."""
 
     program: str
     function: str
@@ -102,7 +101,7 @@ def watched(command: list[str], folder: Path) -> Run:
         err.seek(0)
         text = out.read()
         if running.returncode not in (0, 3) or not text:
-            return Run(None, f"exit {running.returncode}: {' '.join(err.read().split())[:160]}", wall, peak)
+            return Run(None, refusal(running.returncode, err.read()), wall, peak)
     return Run(json.loads(text), "", wall, peak)
 
 
@@ -140,13 +139,12 @@ def judged(run: Run) -> tuple[bool, str]:
 
 def row(case: Case, folder: Path, cpu: int) -> tuple[bool, list[str | int]]:
     """Whether a case is useful, and its row of the table."""
-    found = which(case.program, path="/usr/bin")
+    program = installed(case.program)
     named: list[str | int] = [case.program, case.function, " ".join(case.options)]
-    if found is None:
+    if program is None:
         return False, [*named, "", "", "", "", "the program is not installed"]
     inputs = folder / "inputs"
     inputs.write_text(shlex.join(case.arguments) + "\n")
-    program = str(Path(found).resolve())
     command = [harness.COMMAND, "blocks", program, "--function", case.function, "--inputs", str(inputs)]
     run = watched([*command, *case.options, "--cpu", str(cpu), "--json"], folder)
     useful, against = judged(run)

@@ -152,7 +152,8 @@ pub fn calibrate(input: Input, options: &Options, reference: Reference) -> Resul
     let mut gathered = Gathered::new(options);
     let recording = gathered.read(input, options)?;
     let stated_hz = recording.hz.ok_or_else(|| Error::Unusable(format!("it {NO_RATE}")))?;
-    let (rate, doubt) = gathered.rate(&recording, reference)?;
+    let clock = Clock { hz: recording.hz, quantum: gathered.quantum(&recording) };
+    let (rate, doubt) = gathered.rate(clock, reference)?;
     Ok(Crystal { doubt, ..Crystal::new(stated_hz, rate) })
 }
 
@@ -281,8 +282,7 @@ impl Gathered {
     }
 
     /// The rate by the reference intervals.
-    fn rate(&self, recording: &Recording, reference: Reference) -> Result<(Rate, Option<Finding>)> {
-        let hz = recording.hz;
+    fn rate(&self, Clock { hz, quantum }: Clock, reference: Reference) -> Result<(Rate, Option<Finding>)> {
         let intervals = self.intervals(hz, reference);
         if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
             return Err(Error::Unusable(format!(
@@ -291,7 +291,6 @@ impl Gathered {
                 damaged.reason
             )));
         }
-        let quantum = self.quantum(recording);
         let (rate, doubt) = calibration(&intervals, hz, reference, quantum)?;
         let kind = |doubt| match doubt {
             Doubt::Dropped { intervals: dropped, ticks } => {
@@ -308,11 +307,12 @@ impl Gathered {
             return Err(Error::Unusable(reason));
         }
         let by_reference = options.reference.filter(|_| options.crystal.is_none());
-        let (calibrated, doubt) = by_reference.map(|reference| self.rate(&recording, reference)).transpose()?.unzip();
+        let clock = Clock { hz: recording.hz, quantum: self.quantum(&recording) };
+        let (calibrated, doubt) = by_reference.map(|reference| self.rate(clock, reference)).transpose()?.unzip();
         let rate = known_rate(&recording, options, calibrated)?;
         let of_reference = doubt.flatten().or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
-        let trimmed_off = self.assign_list(options, Clock { hz, quantum: self.quantum(&recording) })?;
+        let trimmed_off = self.assign_list(options, Clock { hz, ..clock })?;
         if self.collector.frames == 0 {
             return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
         }
@@ -323,7 +323,7 @@ impl Gathered {
         findings.extend(of_reference);
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
         findings.extend(trimmed_off);
-        let (rounds, quantum) = (self.collector.frames, self.quantum(&recording));
+        let rounds = self.collector.frames;
         let is_locked = self.collector.phases().coverage().is_locked();
         let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
         if doubted > 0 {
@@ -339,7 +339,7 @@ impl Gathered {
             findings.extend(neighbours_unknown(signal, &table));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
-        table.origin.granularity = quantum.or(Some(options.request.method.quantum() * averaged));
+        table.origin.granularity = clock.quantum.or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
         carry(&findings, &mut table.origin);
         Ok(Captured { table, findings, recording, rounds, orientation })

@@ -60,12 +60,11 @@ pub fn trimmed<'p>(pulses: &'p [Pulse], ks: &[f64], clock: Clock) -> Result<(&'p
 /// # Errors
 /// The first pulse that does not fit, with its place: a pulse before it is missing or extra.
 pub fn assign(pulses: &[Pulse], ks: &[f64], clock: Clock) -> Result<Vec<Vec<Pulse>>> {
-    let quantum = clock.quantum.unwrap_or(0.0);
     let place = |pulse: &Pulse| match clock.hz {
         Some(hz) => format!("{:.6} s", pulse.leading / hz),
         None => format!("tick {}", pulse.leading),
     };
-    if let Some(reason) = broken(pulses, ks, quantum, &place) {
+    if let Some(reason) = broken(pulses, ks, clock, &place) {
         return Err(Error::Unusable(reason));
     }
     if pulses.is_empty() || pulses.len() % ks.len() != 0 {
@@ -76,19 +75,14 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], clock: Clock) -> Result<Vec<Vec<Puls
         )));
     }
     let middles = middles(pulses, ks.len());
-    if let Some((slope, start)) = line(ks, &middles) {
-        for (n, pulse) in pulses.iter().enumerate() {
-            let k = ks[n % ks.len()];
-            let seen = (pulse.width() - start) / slope;
-            if !(slope > 0.0 && (seen - k).abs() <= tolerance(ks, n, quantum / slope)) {
-                let (pulse, place) = (n + 1, place(pulse));
-                return Err(Error::Unusable(match rotation(pulses, ks, quantum) {
-                    Some((turned, first)) => format!(
-                        "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}, or --trim"
-                    ),
-                    None => misfit(pulses, ks, &middles, (pulse, &place, k, seen), slope),
-                }));
-            }
+    if let Some(line) = Line::through(ks, &middles, clock) {
+        if let Some((n, pulse)) = pulses.iter().enumerate().find(|pulse| !line.fits(*pulse)) {
+            let misfit = || misfit(pulses, &middles, &line, (n, &place(pulse)));
+            return Err(Error::Unusable(rotation(pulses, ks, clock).map_or_else(misfit, |(turned, first)| {
+                format!(
+                    "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}, or --trim"
+                )
+            })));
         }
     }
     Ok(pulses.chunks(ks.len()).map(<[Pulse]>::to_vec).collect())
@@ -97,25 +91,23 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], clock: Clock) -> Result<Vec<Vec<Puls
 /// Where a pulse is missing or extra: the rounds before it lie on a line, and those behind it on the same line with the list turned.
 ///
 /// The medians over the whole recording mix both kinds of rounds, so that the line through them names any pulse.
-fn broken(pulses: &[Pulse], ks: &[f64], quantum: f64, place: &dyn Fn(&Pulse) -> String) -> Option<String> {
+fn broken(pulses: &[Pulse], ks: &[f64], clock: Clock, place: &dyn Fn(&Pulse) -> String) -> Option<String> {
     let first = pulses.get(..ks.len() * FIRST_ROUNDS)?;
-    let (slope, start) = line(ks, &middles(first, ks.len())).filter(|(slope, _)| *slope > 0.0)?;
-    let seen = |pulse: &Pulse| (pulse.width() - start) / slope;
-    let fits = |(n, pulse): (usize, &Pulse)| (seen(pulse) - ks[n % ks.len()]).abs() <= tolerance(ks, n, quantum / slope);
-    if !first.iter().enumerate().all(fits) {
+    let line = Line::through(ks, &middles(first, ks.len()), clock)?;
+    if !first.iter().enumerate().all(|pulse| line.fits(pulse)) {
         return None;
     }
-    let at = pulses.iter().enumerate().position(|pulse| !fits(pulse))?;
+    let at = pulses.iter().enumerate().position(|pulse| !line.fits(pulse))?;
     let behind = &pulses[at..pulses.len().min(at + FIRST_ROUNDS * ks.len())];
     let follows = |from: usize, by: usize| {
-        let shifted = |(n, pulse): (usize, &Pulse)| fits((at + n + by, pulse));
+        let shifted = |(n, pulse): (usize, &Pulse)| line.fits((at + n + by, pulse));
         behind.len() > from && behind.iter().enumerate().skip(from).all(shifted)
     };
     let missing = (1..ks.len().min(MOST_LOST + 1)).find(|lost| follows(0, *lost));
     let extra = || (1..ks.len().min(MOST_LOST + 1)).find(|more| follows(*more, ks.len() - more));
     let (what, n) = missing.map(|n| ("missing before it", n)).or_else(|| extra().map(|n| ("extra there", n)))?;
     let what = if n == 1 { format!("one pulse is {what}") } else { format!("{n} pulses are {what}") };
-    let (k, width) = (ks[at % ks.len()], seen(&pulses[at]));
+    let (k, width) = (ks[at % ks.len()], line.copies(&pulses[at]));
     Some(format!(
         "pulse {} ({}) should be k = {k} by the list of --k and is as wide as {width:.2} copies: {what}; cut the recording there, or use the header pattern (spec/capture.md), which leaves out the damaged frame only",
         at + 1,
@@ -124,7 +116,9 @@ fn broken(pulses: &[Pulse], ks: &[f64], quantum: f64, place: &dyn Fn(&Pulse) -> 
 }
 
 /// The message for a pulse that does not fit: its width and its k, or that widths scatter too far to tell counts apart.
-fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen): (usize, &str, f64, f64), slope: f64) -> String {
+fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, (n, place): (usize, &str)) -> String {
+    let (ks, slope) = (line.ks, line.slope);
+    let (pulse, k, seen) = (n + 1, ks[n % ks.len()], line.copies(&pulses[n]));
     let scatter = |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;
     let typical = spread((0..ks.len()).map(scatter).collect()).0;
     let widest = middles.iter().copied().fold(0.0, f64::max);
@@ -140,15 +134,11 @@ fn misfit(pulses: &[Pulse], ks: &[f64], middles: &[f64], (pulse, place, k, seen)
 
 /// If a rotation of the list fits because the recording begins within a round: that list, and the pulse with which the
 /// original list begins.
-fn rotation(pulses: &[Pulse], ks: &[f64], quantum: f64) -> Option<(String, usize)> {
+fn rotation(pulses: &[Pulse], ks: &[f64], clock: Clock) -> Option<(String, usize)> {
     let pulses = &pulses[..pulses.len().min(MOST_ROUNDS * ks.len())];
     let fits = |turned: &[f64]| {
-        let middles = middles(pulses, turned.len());
-        let Some((slope, start)) = line(turned, &middles) else { return false };
-        let near = |(n, pulse): (usize, &Pulse)| {
-            (((pulse.width() - start) / slope) - turned[n % turned.len()]).abs() <= tolerance(turned, n, quantum / slope)
-        };
-        slope > 0.0 && pulses.iter().enumerate().all(near)
+        let line = Line::through(turned, &middles(pulses, turned.len()), clock);
+        line.is_some_and(|line| pulses.iter().enumerate().all(|pulse| line.fits(pulse)))
     };
     let turn = |by: usize| -> Vec<f64> { ks.iter().cycle().skip(by).take(ks.len()).copied().collect() };
     if ks.len() > MOST_TURNED {
@@ -159,11 +149,37 @@ fn rotation(pulses: &[Pulse], ks: &[f64], quantum: f64) -> Option<(String, usize
     Some((words.join(","), ks.len() - by + 1))
 }
 
-/// Largest distance of a pulse from its count, in copies; `quantum` is the clock's in copies.
-fn tolerance(ks: &[f64], n: usize, quantum: f64) -> f64 {
-    let k = ks[n % ks.len()];
-    let step = ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min);
-    (FARTHEST * step).max((FARTHEST_QUANTA * quantum).min(FARTHEST_QUANTISED * step))
+/// The line on which the widths of a list lie.
+struct Line<'a> {
+    ks: &'a [f64],
+    /// Ticks of a copy, and of none.
+    slope: f64,
+    start: f64,
+    /// The step of the clock in ticks, or 0.
+    quantum: f64,
+}
+
+impl Line<'_> {
+    fn through<'a>(ks: &'a [f64], widths: &[f64], clock: Clock) -> Option<Line<'a>> {
+        line(ks, widths).map(|(slope, start)| Line { ks, slope, start, quantum: clock.quantum.unwrap_or(0.0) })
+    }
+
+    /// How many copies a pulse is wide.
+    fn copies(&self, pulse: &Pulse) -> f64 {
+        (pulse.width() - self.start) / self.slope
+    }
+
+    /// Whether the n-th pulse has its count.
+    fn fits(&self, (n, pulse): (usize, &Pulse)) -> bool {
+        let k = self.ks[n % self.ks.len()];
+        self.slope > 0.0 && (self.copies(pulse) - k).abs() <= self.tolerance(k)
+    }
+
+    /// Largest distance of a pulse from its count, in copies.
+    fn tolerance(&self, k: f64) -> f64 {
+        let step = self.ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min);
+        (FARTHEST * step).max((FARTHEST_QUANTA * self.quantum / self.slope).min(FARTHEST_QUANTISED * step))
+    }
 }
 
 fn middles(pulses: &[Pulse], rows: usize) -> Vec<f64> {

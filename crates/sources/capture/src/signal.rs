@@ -86,7 +86,7 @@ pub fn reading_bound(signal: &Signal, table: &Observations, is_locked: bool) -> 
 
 /// Largest bias of an edge at one place between two samples, in samples: of a signal that is not filtered before the converter, and of
 /// a converter whose steps the noise does not dither. Both average out over all places.
-pub fn bias_bound(signal: &Signal) -> f64 {
+fn bias_bound(signal: &Signal) -> f64 {
     let (rise, step) = (signal.rise.max(1.0), signal.step.max(f64::MIN_POSITIVE));
     let is_undithered = signal.noise.unwrap_or(0.0) < DITHERS * signal.quantum;
     let rounding = if is_undithered { 0.5 * rise * signal.quantum / step } else { 0.0 };

@@ -73,7 +73,7 @@ impl Follower<'_> {
     pub fn in_copy(mut self, room: Option<Room>, after: u64) -> Result<Self> {
         self.found.stepped = match room {
             None => Some("there is no room for a copy of the function near it"),
-            Some(_) if self.target.code.has_data(self.target.entry()) => Some("the function reads data among its instructions"),
+            Some(_) if self.target.has_data => Some("the function reads data among its instructions"),
             Some(_) if has_shadow_stack(self.process.id()) => {
                 Some("the processor checks the return addresses of the program (shadow stack)")
             }
@@ -171,19 +171,21 @@ impl Follower<'_> {
     fn bridges(&self) -> BTreeMap<u64, Vec<u8>> {
         let Some(copy) = self.copy.as_ref().filter(|copy| copy.is_bridged) else { return BTreeMap::new() };
         let translation = copy.translation.borrow();
+        translation.returns().iter().filter_map(|at| Some((*at, self.bridge(&translation, *at)?))).collect()
+    }
+
+    /// The bytes where a call of the copy returns to.
+    fn bridge(&self, translation: &Translation, at: u64) -> Option<Vec<u8>> {
         let is_watched = |at: u64| at == self.target.entry() || self.handlers.contains(&at);
-        let bridge = |at: u64| {
-            let to = translation.by_flow(at).filter(|_| self.target.code.contains(at) && !is_watched(at))?;
-            let end = at + JUMP as u64;
-            let inside = (at..end).all(|byte| self.target.code.contains(byte));
-            let apart = (at + 1..end).all(|byte| !is_watched(byte) && !translation.returns().contains(&byte));
-            if !inside || !apart || !translation.is_code(self.as_original(), at..end) {
-                return Some((at, vec![BREAKPOINT]));
-            }
-            let distance = to.wrapping_sub(end) as u32;
-            Some((at, std::iter::once(0xe9).chain(distance.to_le_bytes()).collect()))
-        };
-        translation.returns().iter().filter_map(|at| bridge(*at)).collect()
+        let to = translation.by_flow(at).filter(|_| self.target.code.contains(at) && !is_watched(at))?;
+        let end = at + JUMP as u64;
+        let inside = (at..end).all(|byte| self.target.code.contains(byte));
+        let apart = (at + 1..end).all(|byte| !is_watched(byte) && !translation.returns().contains(&byte));
+        if !inside || !apart || !translation.is_code(self.as_original(), at..end) {
+            return Some(vec![BREAKPOINT]);
+        }
+        let distance = to.wrapping_sub(end) as u32;
+        Some(std::iter::once(0xe9).chain(distance.to_le_bytes()).collect())
     }
 
     /// Goes on in the function itself, from an address there.
@@ -241,9 +243,10 @@ impl Follower<'_> {
 
     /// The process has stopped where a call returned to, and goes on in the copy. From now on a jump may stand there.
     pub(super) fn come_back(&mut self, stopped: u64, place: u64) -> Result<()> {
-        let is_new = self.copy.as_ref().is_some_and(|copy| copy.translation.borrow_mut().note_return(stopped));
-        if is_new {
-            self.bridges().get(&stopped).map_or(Ok(()), |jump| self.process.poke_all(stopped, jump))?;
+        if let Some(copy) = self.copy.as_ref().filter(|copy| copy.translation.borrow_mut().note_return(stopped)) {
+            let translation = copy.translation.borrow();
+            let jump = self.bridge(&translation, stopped).filter(|_| translation.returns().contains(&stopped));
+            jump.map_or(Ok(()), |jump| self.process.poke_all(stopped, &jump))?;
         }
         self.process.go_to(place)
     }

@@ -24,9 +24,17 @@ pub struct Target {
     pub code: Code,
     /// Offset from addresses of the file to addresses in memory.
     pub bias: u64,
+    /// Whether the function may have data among its instructions.
+    pub has_data: bool,
 }
 
 impl Target {
+    /// A function with its code at the addresses where it runs.
+    pub fn new(function: Function, code: Code, bias: u64) -> Target {
+        let has_data = code.has_data(function.entry.wrapping_add(bias));
+        Target { function, code, bias, has_data }
+    }
+
     /// The entry, where calls begin.
     pub fn entry(&self) -> u64 {
         self.function.entry.wrapping_add(self.bias)
@@ -37,7 +45,7 @@ impl Target {
     pub fn moved_to(&self, bias: u64) -> Target {
         let moved = |address: u64| address.wrapping_sub(self.bias).wrapping_add(bias);
         let parts = self.code.parts().iter().map(|(start, bytes)| (moved(*start), bytes.clone())).collect();
-        Target { function: self.function.clone(), code: Code::new(parts), bias }
+        Target { function: self.function.clone(), code: Code::new(parts), bias, has_data: self.has_data }
     }
 }
 
@@ -348,7 +356,7 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Journey> {
     }
     Ok(Journey {
         crowd,
-        target: Target { function, code: Code::new(parts), bias },
+        target: Target::new(function, Code::new(parts), bias),
         image,
         mappings,
         from: start,

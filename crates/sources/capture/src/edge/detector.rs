@@ -276,7 +276,7 @@ impl Detector {
         signal.is_filtered = self.full.is_finite();
         signal.overload = self.overload.found();
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
-        match self.overload.shown() {
+        match self.overload.shown(signal.quantum) {
             Shown::Bent(bend) => signal.bend_of_levels = bend,
             // Then the heights of slow edges only seem to follow their level.
             Shown::Linear => signal.bent = 0.0,
@@ -316,7 +316,6 @@ impl Detector {
     fn set_scale(&mut self) -> bool {
         let Some(scale) = scale(&self.held, self.floor) else { return false };
         (self.learnt, self.signal.rise, self.signal.quantum) = (Some(scale.learnt), scale.rise, scale.quantum);
-        self.overload = Overload::new(scale.quantum);
         if scale.every > 1 {
             let samples = std::mem::take(&mut self.held);
             self.averager = Averager::new(scale.every);

@@ -3,7 +3,8 @@
 //! Behind a wire, a filter and any number of coupling capacitors the level before an edge is a linear combination of the pin's own level
 //! and of what is left of its rises and of its falls, which fade exponentially. So that combination is fitted. If powers of it explain a
 //! large part of the residuals, the input bends or cuts the signal. This is the regression specification error test of J. B. Ramsey,
-//! Journal of the Royal Statistical Society B 31, 1969, 350. Unlike the heights of steps, it also shows an input that cuts all steps to the same height.
+//! Journal of the Royal Statistical Society B 31, 1969, 350. Unlike the heights of steps, it also shows an input that cuts all steps to
+//! the same height.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -51,16 +52,9 @@ pub(super) struct Linearity {
     last: f64,
     /// Place of the first edge.
     first: Option<f64>,
-    /// Step of the converter, or 0.
-    quantum: f64,
 }
 
 impl Linearity {
-    /// Of a signal whose converter has steps of this size, or 0.
-    pub(super) fn new(quantum: f64) -> Linearity {
-        Linearity { quantum, ..Linearity::default() }
-    }
-
     /// Takes an edge at a place in samples; the level before it, if no edge is so near that it disturbs the level.
     pub(super) fn push(&mut self, at: f64, rising: bool, level: Option<f64>) {
         if self.levels.len() >= MOST {
@@ -79,10 +73,10 @@ impl Linearity {
         self.left[usize::from(rising)].iter_mut().for_each(|left| *left += 1.0);
     }
 
-    /// What the levels show.
-    pub(super) fn shown(&self) -> Shown {
+    /// What the levels show behind a converter with steps of this size, or 0.
+    pub(super) fn shown(&self, quantum: f64) -> Shown {
         match test(&self.levels) {
-            Some(test) if test.is_sure() && test.added > LEAST_STEPS * self.quantum => Shown::Bent(test.bend),
+            Some(test) if test.is_sure && test.added > LEAST_STEPS * quantum => Shown::Bent(test.bend),
             // Noise makes the bend larger, so a small one is small.
             Some(test) if test.bend < LEAST_BEND && self.levels.len() >= ENOUGH => Shown::Linear,
             _ => Shown::Nothing,
@@ -104,51 +98,34 @@ pub(super) enum Shown {
 /// Outcome of the test.
 #[derive(Debug)]
 struct Test {
-    /// Share of the squares left by the linear combination that the powers explain.
-    explained: f64,
-    /// The value of the F test.
-    f: f64,
-    /// Whether the powers explain more than cosines of time.
-    more_than_time: bool,
+    /// Whether the powers surely explain a part of what the linear combination leaves, and more of it than cosines of time.
+    is_sure: bool,
     /// What the powers add to the levels (root mean square).
     added: f64,
     /// The same, as a share of the levels' movement.
     bend: f64,
 }
 
-impl Test {
-    fn is_sure(&self) -> bool {
-        self.bend > LEAST_BEND && self.f > LEAST_F && self.explained > EXPLAINED && self.more_than_time
-    }
-}
-
 /// The test; `None` for too few levels, or for levels that hardly move.
 fn test(levels: &[Before]) -> Option<Test> {
     let values = DVector::from_iterator(levels.len(), levels.iter().map(|before| before.level));
-    let linear = with_time(linear(levels), levels, 1..=SLOW);
+    let linear = with(&linear(levels), &cosines(levels, 1..=SLOW));
     let freedom = levels.len().checked_sub(linear.ncols() + POWERS).filter(|_| levels.len() >= FEWEST)? as f64;
     let combination = fit(&linear, &values)?;
     let moved = moved(levels, &combination)?;
-    let first = linear.ncols();
-    let mut with_powers = linear.clone().insert_columns(first, POWERS, 0.0);
-    powers(levels, &moved).iter().enumerate().for_each(|(n, power)| with_powers.set_column(first + n, power));
     let left_by = |combination: DVector<f64>| (&values - combination).norm_squared();
-    let faster = fit(&with_time(linear, levels, SLOW + 1..=FASTER), &values)?;
-    let (left, still_left, left_by_time) = (left_by(combination), left_by(fit(&with_powers, &values)?), left_by(faster));
+    let left_with = |more: &[DVector<f64>]| fit(&with(&linear, more), &values).map(left_by);
+    let (left, still_left) = (left_by(combination), left_with(&powers(levels, &moved))?);
     let explained = (left - still_left).max(0.0);
     let f = explained / POWERS as f64 / (still_left / freedom);
     let added = (explained / levels.len() as f64).sqrt();
-    Some(Test {
-        explained: explained / left,
-        f,
-        added,
-        more_than_time: still_left < left_by_time,
-        bend: (explained / moved.norm_squared()).sqrt(),
-    })
+    let bend = (explained / moved.norm_squared()).sqrt();
+    let is_large = bend > LEAST_BEND && f > LEAST_F && explained / left > EXPLAINED;
+    let is_sure = is_large && still_left < left_with(&cosines(levels, SLOW + 1..=FASTER))?;
+    Some(Test { is_sure, added, bend })
 }
 
-/// The columns of the linear combination. What was before the first edge is unknown and fades with each time constant. Drift and slow hum
-/// are not the pin's.
+/// The columns of the linear combination. What was before the first edge is unknown and fades with each time constant.
 fn linear(levels: &[Before]) -> DMatrix<f64> {
     let row = |before: &Before| -> Vec<f64> {
         let unknown = TIMES[LONG..].iter().map(|time| (-before.at / time).exp());
@@ -159,17 +136,19 @@ fn linear(levels: &[Before]) -> DMatrix<f64> {
     DMatrix::from_fn(levels.len(), rows.first().map_or(0, Vec::len), |at, column| rows[at][column])
 }
 
-/// Adds cosines of time; the first has half a period in the recording.
-fn with_time(columns: DMatrix<f64>, levels: &[Before], halves: std::ops::RangeInclusive<usize>) -> DMatrix<f64> {
+/// Cosines of time; the first has half a period in the recording.
+fn cosines(levels: &[Before], halves: std::ops::RangeInclusive<usize>) -> Vec<DVector<f64>> {
     let end = levels.last().map_or(1.0, |last| last.at.max(1.0));
-    let mut columns = columns;
-    for halves in halves {
-        let cosine = levels.iter().map(|before| (std::f64::consts::PI * halves as f64 * before.at / end).cos());
-        let at = columns.ncols();
-        columns = columns.insert_column(at, 0.0);
-        columns.set_column(at, &DVector::from_iterator(levels.len(), cosine));
-    }
-    columns
+    let cosine = |halves| levels.iter().map(move |before| (std::f64::consts::PI * halves as f64 * before.at / end).cos());
+    halves.map(|halves| DVector::from_iterator(levels.len(), cosine(halves))).collect()
+}
+
+/// The columns and more of them.
+fn with(columns: &DMatrix<f64>, more: &[DVector<f64>]) -> DMatrix<f64> {
+    let first = columns.ncols();
+    let mut all = columns.clone().insert_columns(first, more.len(), 0.0);
+    more.iter().enumerate().for_each(|(n, column)| all.set_column(first + n, column));
+    all
 }
 
 /// The values of the columns' combination that is nearest to the values.
@@ -219,7 +198,7 @@ mod tests {
             at += past;
             linearity.push(at, n % 2 == 0, Some(input(high - mean) + noise * f64::from(n * 7919 % 101 - 50)));
         }
-        linearity.shown()
+        linearity.shown(0.0)
     }
 
     #[test]
@@ -234,7 +213,7 @@ mod tests {
 
     /// A pin without a coupling capacitor, with something added that changes in time (0 to about 1), behind a converter.
     fn shown_with(quantum: f64, seed: u64, added: impl Fn(f64) -> f64) -> Shown {
-        let (mut linearity, mut at) = (Linearity::new(quantum), 0.0);
+        let (mut linearity, mut at) = (Linearity::default(), 0.0);
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         for n in 0..300 {
             let high = f64::from(n % 2);
@@ -244,7 +223,7 @@ mod tests {
             let rounded = if quantum > 0.0 { (level / quantum).round() * quantum } else { level };
             linearity.push(at, n % 2 == 0, Some(rounded));
         }
-        linearity.shown()
+        linearity.shown(quantum)
     }
 
     #[test]

@@ -69,11 +69,6 @@ impl Level {
 }
 
 impl Overload {
-    /// Of a signal whose converter has steps of this size, or 0.
-    pub(super) fn new(quantum: f64) -> Overload {
-        Overload { linearity: Linearity::new(quantum), ..Overload::default() }
-    }
-
     /// Takes a step; the levels before and after it, the nearest first.
     pub(super) fn push(&mut self, at: f64, wide: f64, before: Level, after: Level) {
         let height = after.near - before.near;
@@ -127,9 +122,9 @@ impl Overload {
         self.heights.iter().map(spread).fold(0.0, f64::max)
     }
 
-    /// What the levels between edges show of the input.
-    pub(super) fn shown(&self) -> Shown {
-        self.linearity.shown()
+    /// What the levels between edges show of the input, whose converter has steps of this size, or 0.
+    pub(super) fn shown(&self, quantum: f64) -> Shown {
+        self.linearity.shown(quantum)
     }
 
     /// Share of a step by which steps at other levels have other heights, as behind an input that saturates; 0 if none is sure.
