@@ -74,7 +74,7 @@ impl From<hairspring_core::Error> for Refusal {
         use hairspring_core::Error;
         let status = match &error {
             Error::BadObservation { .. } | Error::BadTable(_) => Status::BadObservations,
-            Error::TooFewRows { .. } => Status::TooFewRows,
+            Error::TooFewRows { .. } | Error::Singular { .. } => Status::TooFewRows,
             _ => Status::Refused,
         };
         Refusal::new(status, error.to_string())

@@ -30,9 +30,25 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// The observations are enough in number, but their counts are too nearly dependent to be solved.
+    #[error(
+        "{} ({left_out} left out) do not tell {} apart, because the counts of some unknowns are nearly a sum of those of others: {advice}",
+        counted(*.rows, "observation"),
+        counted(*.unknowns, "unknown")
+    )]
+    Singular {
+        /// Number of rows or readings.
+        rows: usize,
+        /// How many of them are flagged or far off.
+        left_out: usize,
+        /// Number of unknowns, including the overhead.
+        unknowns: usize,
+        /// What to do.
+        advice: &'static str,
+    },
 }
 
-/// Advice for [`Error::TooFewRows`] where the origin of the rows is unknown.
+/// Advice for [`Error::TooFewRows`] and [`Error::Singular`] where the origin of the rows is unknown.
 pub(crate) const MORE_ROWS: &str = "add rows with other counts";
 
 /// A number with its noun: `1 row`, `2 rows`.
@@ -49,5 +65,11 @@ mod tests {
         let message = |usable, unknowns| Error::TooFewRows { usable, unknowns, detail: "why".into(), advice: MORE_ROWS }.to_string();
         assert_eq!(message(1, 1), "1 usable row with different counts for 1 unknown (why): add rows with other counts");
         assert_eq!(message(2, 3), "2 usable rows with different counts for 3 unknowns (why): add rows with other counts");
+    }
+    #[test]
+    fn nearly_dependent_counts_are_not_called_too_few() {
+        let message = Error::Singular { rows: 203, left_out: 20, unknowns: 23, advice: MORE_ROWS }.to_string();
+        let start = "203 observations (20 left out) do not tell 23 unknowns apart, because";
+        assert!(message.starts_with(start) && message.ends_with(": add rows with other counts"), "{message}");
     }
 }

@@ -58,6 +58,35 @@ fn outlier_row_is_left_out_and_listed() {
     assert_eq!(all.rows_used(), (9, 0));
 }
 
+/// 400 rows of two components, a tenth of them off the plane; `rare` holds the times of the rows with the second component.
+fn with_rare(rare: &[f64]) -> Solution {
+    let mut table = Observations::new(vec!["often".into(), "rare".into()]);
+    let series = table.series("main");
+    for at in 0..400u32 {
+        let own = rare.get(at as usize).copied();
+        let off = own.unwrap_or(if at % 10 == 9 { 3_000.0 } else { 0.0 });
+        let row = table.row_apart(series, &[f64::from(1 + at % 8), f64::from(u8::from(own.is_some()))]);
+        (0..64).for_each(|round| table.push(row, round, 80.0 + 100.0 * f64::from(1 + at % 8) + off + 0.5 * f64::from(round % 2)));
+    }
+    solve(&table, series, &Options::default()).unwrap()
+}
+
+#[test]
+fn rows_that_alone_check_each_other_are_kept_however_far_off() {
+    // Both are off so far that they are among the first to be left out, which would leave nothing that tells of the component; or only one.
+    for rare in [[500_000.0, 100_000.0], [9_000.0, 3_000.0]] {
+        let found = with_rare(&rare);
+        let time = found.component("rare").unwrap().ticks;
+        let mean = (rare[0] + rare[1]) / 2.0;
+        assert!((time.value - mean).abs() < 0.02 * mean && time.half_width() > 0.02 * mean, "{time:?}");
+        assert!(found.rows.iter().all(|row| row.counts[1] == 0.0 || row.left_out.is_none()));
+        assert!(found.rows_used().1 > 0);
+    }
+    // Two that agree show that the third one is off.
+    let found = with_rare(&[9_000.0, 3_000.0, 3_000.0]);
+    assert!((found.component("rare").unwrap().ticks.value - 3_000.0).abs() < 10.0, "{:?}", found.components);
+}
+
 #[test]
 fn curve_is_reported_as_non_linear() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + 4.0 * f64::from(n * n));

@@ -35,9 +35,11 @@ pub const MOST_WINDOW_NS: f64 = 50_000.0;
 const MOST_CODE_BYTES: f64 = 16_384.0;
 /// Most copies in one row, because compile time grows with their sum.
 const MOST_COPIES: f64 = 256.0;
-/// The same for code that an assembler repeats, which takes it little time, and for a coarse clock, which justifies a longer
-/// compilation. Rows are off the line by up to one latency of the code: longer rows divide that by a longer line.
-const MOST_CHEAP_COPIES: f64 = 512.0;
+/// The same for a coarse clock, which justifies a longer compilation.
+const MOST_COPIES_OF_COARSE_CLOCK: f64 = 512.0;
+/// The same for code that an assembler repeats, which takes it little time. Rows are off the line by up to one latency of the
+/// code, and a reading of a short row is rounded to a large part of its time: a longer line divides both.
+const MOST_ASSEMBLED_COPIES: f64 = 1_024.0;
 /// Lengths of the rows, as shares of the longest.
 const SHARES: [f64; 9] = [1.0 / SHORTEST_SHARE as f64, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
@@ -74,7 +76,11 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 fn longest(pilot: Pilot) -> u32 {
     let copy_ns = pilot.copy_ns.max(0.01);
     let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
-    let most = if pilot.assembled || window > TARGET_WINDOW_NS { MOST_CHEAP_COPIES } else { MOST_COPIES };
+    let most = match (pilot.assembled, window > TARGET_WINDOW_NS) {
+        (true, _) => MOST_ASSEMBLED_COPIES,
+        (false, true) => MOST_COPIES_OF_COARSE_CLOCK,
+        (false, false) => MOST_COPIES,
+    };
     let wanted = (window / copy_ns).clamp(8.0, most);
     let allowed = (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
     wanted.min(allowed).max(FEWEST_ROWS as f64) as u32
@@ -140,7 +146,7 @@ mod tests {
             let pilot = Pilot { copy_ns, copy_bytes, quantum_ns, assembled };
             let copies = line(pilot);
             proptest::prop_assert!(copies.len() >= 4 && copies.is_sorted());
-            let most = if assembled || quantum_ns > 0.0 { 4_000 } else { 2_000 };
+            let most = if assembled || quantum_ns > 0.0 { 6_000 } else { 2_000 };
             proptest::prop_assert!(copies.iter().sum::<u32>() < most);
             let (shortest, longest) = (copies[0], copies[copies.len() - 1]);
             proptest::prop_assert!(longest <= 10 || (shortest + 1) * SHORTEST_SHARE > longest);

@@ -49,6 +49,12 @@ impl LinearMap {
         values.iter().enumerate().map(|(i, value)| value - dot(self.design.row(i), unknowns)).collect()
     }
 
+    /// The product of the leverages of two rows on each other; 0 if they tell of different unknowns.
+    pub fn shared(&self, a: usize, b: usize) -> f64 {
+        let on = |of: usize, by: usize| -> f64 { self.design.row(of).iter().enumerate().map(|(j, count)| count * self.map[(j, by)]).sum() };
+        on(a, b) * on(b, a)
+    }
+
     /// The weights of the row values in one unknown.
     pub fn row_weights(&self, unknown: usize) -> Vec<f64> {
         self.map.row(unknown).to_vec()

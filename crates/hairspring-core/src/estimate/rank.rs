@@ -54,6 +54,18 @@ pub fn exact_rank(rows: &[Vec<f64>]) -> Rank {
     basis.finish(rows)
 }
 
+/// For each row of `candidates`, whether it is a linear combination of `rows`: without it they tell as much as with it.
+pub fn spanned(rows: &[Vec<f64>], candidates: &[Vec<f64>]) -> Vec<bool> {
+    let mut basis = Basis { columns: rows.first().map_or(0, Vec::len), rows: Vec::new() };
+    for row in rows {
+        if basis.rows.len() == basis.columns {
+            break;
+        }
+        basis.insert(to_residues(row));
+    }
+    candidates.iter().map(|row| basis.spans(&to_residues(row))).collect()
+}
+
 /// All indices below `n` once each; consecutive ones are far apart.
 fn spread(n: usize) -> impl Iterator<Item = usize> {
     let mut stride = (n as f64 * 0.618) as usize | 1;

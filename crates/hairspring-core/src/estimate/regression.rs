@@ -58,12 +58,8 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
 }
 
 fn singular(data: &Data) -> Error {
-    Error::TooFewRows {
-        usable: data.rows.len(),
-        unknowns: data.rank.pivots.len(),
-        detail: "the rows that remain without outliers do not determine the unknowns".into(),
-        advice: MORE_ROWS,
-    }
+    let (all, used) = data.grouped.reading_counts();
+    Error::Singular { rows: all, left_out: all - used, unknowns: data.rank.pivots.len(), advice: MORE_ROWS }
 }
 
 /// Usable readings with their counts.

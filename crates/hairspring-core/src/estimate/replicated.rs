@@ -13,7 +13,7 @@ use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain};
 use super::linear::LinearMap;
 use super::location::{Grouped, Sample, median, total_weight};
-use super::rank::{Rank, exact_rank};
+use super::rank::{Rank, exact_rank, spanned};
 use super::scatter::scatter;
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
@@ -35,6 +35,10 @@ const OFF_LINE_PASSES: usize = 20;
 const MOST_LINE_ROWS: usize = 64;
 /// If the rest is not straight after a bend was left out, at most this share of the departure's variance may remain.
 const MUCH_BETTER: f64 = 0.05;
+/// Leverage from which a row follows its own time whatever the other rows say.
+const UNCHECKED: f64 = 0.999;
+/// Product of two rows' leverages on each other above which they tell of the same component.
+const SHARED: f64 = 1e-3;
 /// Largest share of rows left out as the bend at few copies, and as outliers.
 const MOST_BEND: f64 = 0.4;
 const MOST_OFF_LINE: f64 = 0.2;
@@ -53,8 +57,10 @@ pub fn solve(mut grouped: Grouped, table: &Observations, options: &Options) -> R
     let system = System::new(&grouped, table, &blocks)?;
     let marks = system.choose_rows(options);
     let active = in_use(&marks);
-    let fit = if active.len() >= system.rank.pivots.len() { system.fit(&active) } else { None };
-    let fit = fit.ok_or_else(|| system.too_few())?;
+    if active.len() < system.rank.pivots.len() {
+        return Err(system.too_few());
+    }
+    let fit = system.fit(&active).ok_or_else(|| system.singular(active.len()))?;
     Ok(system.solution(&fit, &marks, &starved, options))
 }
 
@@ -125,6 +131,10 @@ impl<'a> System<'a> {
             detail: "rows with the same counts count as one".into(),
             advice: MORE_ROWS,
         }
+    }
+
+    fn singular(&self, used: usize) -> Error {
+        Error::Singular { rows: self.design.len(), left_out: self.design.len() - used, unknowns: self.rank.pivots.len(), advice: MORE_ROWS }
     }
 
     /// Weighted least squares over the rows in use. A second pass includes the departure of the rows in the weights.
@@ -331,12 +341,33 @@ impl<'a> System<'a> {
             let mut off: Vec<usize> = (0..sizes.len()).filter(|at| sizes[*at] > limit).collect();
             off.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
             off.truncate(off.len().div_ceil(10));
+            self.keep_needed(&mut off, &fit, &active);
             let gone = marks.iter().filter(|mark| mark.1 == Some(LeftOut::OffLine)).count();
             if off.is_empty() || gone + off.len() > most {
                 return;
             }
             off.into_iter().for_each(|at| marks[active[at]].1 = Some(LeftOut::OffLine));
         }
+    }
+
+    /// Takes those out of `off`, places in `active`, without which nothing would check the others: if all rows with a component are off, or
+    /// all but one, nothing shows which of them is right.
+    fn keep_needed(&self, off: &mut Vec<usize>, fit: &Fit, active: &[usize]) {
+        let before = &fit.map.leverage;
+        let others: Vec<usize> = (0..active.len()).filter(|at| !off.contains(at)).collect();
+        let checked = others.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED).fold(0.0, f64::max);
+        // Rows can be needed only if their leverages and that of one other row amount to 1.
+        if off.iter().map(|at| before[*at]).sum::<f64>() + checked < UNCHECKED {
+            return;
+        }
+        let designs = |places: &[usize]| places.iter().map(|at| self.design[active[*at]].clone()).collect::<Vec<_>>();
+        let mut spanned = spanned(&designs(&others), &designs(off)).into_iter();
+        off.retain(|_| spanned.next().unwrap_or(false));
+        let rest: Vec<usize> = (0..active.len()).filter(|at| !off.contains(at)).collect();
+        let Some(after) = self.fit(&rest.iter().map(|at| active[*at]).collect::<Vec<_>>()) else { return off.clear() };
+        let unchecked = rest.iter().zip(&after.map.leverage).filter(|(at, leverage)| **leverage >= UNCHECKED && before[**at] < UNCHECKED);
+        let unchecked: Vec<usize> = unchecked.map(|(at, _)| *at).collect();
+        off.retain(|row| unchecked.iter().all(|other| fit.map.shared(*row, *other) < SHARED));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::observations::Observations;
 pub struct Remedies {
     /// Remedies by the code of the finding. Findings that are not listed keep their neutral remedy.
     pub by_code: &'static [(&'static str, &'static str)],
-    /// The advice of [`Error::TooFewRows`].
+    /// The advice of [`Error::TooFewRows`] and [`Error::Singular`].
     pub more_rows: &'static str,
 }
 
@@ -43,6 +43,7 @@ impl Remedies {
     pub fn explain(&self, error: Error) -> Error {
         match error {
             Error::TooFewRows { usable, unknowns, detail, .. } => Error::TooFewRows { usable, unknowns, detail, advice: self.more_rows },
+            Error::Singular { rows, left_out, unknowns, .. } => Error::Singular { rows, left_out, unknowns, advice: self.more_rows },
             other => other,
         }
     }

@@ -12,7 +12,7 @@ pub const PILOT: [u32; 3] = [1, 2, 4];
 /// up to 16 alternatives would use up the budget.
 pub const LONG_NS: f64 = 200_000.0;
 /// Maximum number of evaluations in all rows together: compile time grows with them.
-const MOST_EVALUATIONS: u32 = 3_000;
+const MOST_EVALUATIONS: u32 = 6_000;
 
 /// Rows of the pilot run.
 pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
