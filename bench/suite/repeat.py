@@ -4,14 +4,19 @@ C and C++ by `hairspring time`, Rust and Python by programs that `hairspring run
 """
 
 import itertools
+import json
 import os
 import random
 import statistics
+import subprocess
 import sys
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from harness import Answer, Record, Settings, answers, measure, run_json, share
+from harness import COMMAND, Answer, Record, Settings, answers, refusal, run_json, share
 from languages import SOURCES, Builder
 
 LETS: dict[str, tuple[str, ...]] = {
@@ -72,6 +77,9 @@ CASES: dict[str, tuple[str, ...]] = {
 }
 UNITS = ("cycles", "ns")
 TARGET_PERCENT = 1.0
+THRESHOLD = "2%"
+# Verdicts about unchanged code that may be false, in percent.
+MOST_FALSE = 0.1
 # A 95 % interval needs 1.96 standard deviations to either side; it may be half as wide again.
 MOST_WIDTH = 1.5 * 1.96
 
@@ -111,23 +119,32 @@ def program_in_python(builder: Builder) -> list[str]:
     return [str(SOURCES / "real.py")]
 
 
-def of_program(arguments: Sequence[str], cpu: int) -> dict[str, Answer]:
-    """Every code of a program, in one run of it."""
-    document, error, wall = run_json("run", *arguments, "--cpu", str(cpu))
-    return answers(document) if document else {f"{arguments[0]}: {error}": Answer(error=error, wall_s=wall)}
+# A run that is started anew: its document, and the error if there is none.
+Started = tuple[dict[str, Any] | None, str]
 
 
-def asked(cpu: int) -> dict[str, Callable[[], dict[str, Answer]]]:
+def asked(cpu: int) -> dict[str, Callable[[], Started]]:
     """What is started anew for every run: a case of `time`, or a program with several codes."""
     # The programs of Python are found by their interpreter, which is that of the package.
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     builder = Builder()
-    found: dict[str, Callable[[], dict[str, Answer]]] = {}
-    for name, case in CASES.items():
-        found[name] = lambda name=name, case=case: {name: measure(*case, cpu=cpu)}  # type: ignore[misc]
-    for name, arguments in (("Rust", program_in_rust(builder)), ("Python", program_in_python(builder))):
-        found[name] = lambda arguments=arguments: of_program(arguments, cpu)  # type: ignore[misc]
-    return found
+    commands = {name: ("time", *case) for name, case in CASES.items()}
+    commands |= {"Rust": ("run", *program_in_rust(builder)), "Python": ("run", *program_in_python(builder))}
+    return {name: lambda command=command: started(*command, cpu=cpu) for name, command in commands.items()}  # type: ignore[misc]
+
+
+def started(*command: str, cpu: int) -> Started:
+    """One run of the command."""
+    document, error, _ = run_json(*command, "--cpu", str(cpu))
+    return document, error
+
+
+def answers_of(case: str, document: dict[str, Any] | None, error: str) -> dict[str, Answer]:
+    """Every code of a run by its name; that of `time` has the name of the case."""
+    if document is None:
+        return {case: Answer(error=error)}
+    found = answers(document)
+    return {case: next(iter(found.values()))} if case in CASES else found
 
 
 def run(record: Record, settings: Settings) -> None:
@@ -136,15 +153,58 @@ def run(record: Record, settings: Settings) -> None:
     found: dict[str, list[Answer]] = {}
     raw: list[tuple[object, ...]] = []
     cases = asked(settings.cpu)
-    for at in range(runs):
-        for case in random.Random(at).sample(list(cases), len(cases)):
-            for name, one in cases[case]().items():
-                found.setdefault(name, []).append(one)
-                values = (one.cycles, one.low, one.high, *one.time_ns, one.core_hz / 1e9)
-                raw.append((name, at, *values, one.found()))
-    header = ("case", "run", "cycles", "low", "high", "ns", "ns_low", "ns_high", "core_ghz", "findings")
-    record.csv(header, raw)
-    report(record, found, runs)
+    with tempfile.TemporaryDirectory() as folder:
+        saved: dict[str, list[Path]] = {case: [] for case in cases}
+        for at in range(runs):
+            for case in random.Random(at).sample(list(cases), len(cases)):
+                document, error = cases[case]()
+                if document is not None:
+                    saved[case].append(Path(folder) / f"{len(saved[case])} {case}.json".replace("/", " "))
+                    saved[case][-1].write_text(json.dumps(document))
+                for name, one in answers_of(case, document, error).items():
+                    found.setdefault(name, []).append(one)
+                    values = (one.cycles, one.low, one.high, *one.time_ns, one.core_hz / 1e9)
+                    raw.append((name, at, *values, one.found()))
+        header = ("case", "run", "cycles", "low", "high", "ns", "ns_low", "ns_high", "core_ghz", "findings")
+        record.csv(header, raw)
+        report(record, found, runs)
+        report_compared(record, {case: compared(paths) for case, paths in saved.items()})
+
+
+def compared(paths: Sequence[Path]) -> Counter[str]:
+    """What `compare` says of every pair of these runs: verdicts, and where the ratio lies relative to the threshold."""
+    said: Counter[str] = Counter()
+    for old, new in itertools.combinations(paths, 2):
+        command = [COMMAND, "compare", str(old), str(new), "--threshold", THRESHOLD, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode not in (0, 3):
+            raise RuntimeError(f"hairspring compare: {refusal(done.returncode, done.stderr)}")
+        for one in json.loads(done.stdout)["comparisons"]:
+            said.update((one["verdict"], f"threshold {one['limit']}"))
+    return said
+
+
+def report_compared(record: Record, said: dict[str, Counter[str]]) -> None:
+    """What `compare` claims about code that has not changed."""
+    columns = (
+        "no_difference",
+        "undecided",
+        "faster",
+        "slower",
+        "threshold within",
+        "threshold undecided",
+        "threshold past",
+    )
+    rows = [(case, *(counts[column] for column in columns)) for case, counts in said.items()]
+    record.table(f"Pairs of runs by `compare --threshold {THRESHOLD}`", ("case", *columns), rows)
+    total = sum(said.values(), Counter[str]())
+    all_pairs = sum(total[column] for column in columns[:4])
+    past = 100 * total["threshold past"] / all_pairs if all_pairs else float("nan")
+    record.target(
+        f"verdicts beyond a threshold of {THRESHOLD} in unchanged code: {MOST_FALSE} % or fewer",
+        past <= MOST_FALSE,
+        f"{total['threshold past']} of {all_pairs}",
+    )
 
 
 def report(record: Record, found: dict[str, list[Answer]], runs: int) -> None:
