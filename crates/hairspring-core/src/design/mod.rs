@@ -83,7 +83,16 @@ fn longest(pilot: Pilot) -> u32 {
     };
     let wanted = (window / copy_ns).clamp(8.0, most);
     let allowed = (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
-    wanted.min(allowed).max(FEWEST_ROWS as f64) as u32
+    usual_length(wanted.min(allowed), allowed)
+}
+
+/// The power of two that is closest to a length, and allowed. Two pilots of the same code differ, not least because the core clock
+/// does. Code whose rows are off the line has another time by another design, so a design that follows its pilot closely makes
+/// runs differ.
+fn usual_length(wanted: f64, allowed: f64) -> u32 {
+    let closest = wanted.log2().round().exp2();
+    let usual = if closest <= allowed { closest } else { closest / 2.0 };
+    usual.max(FEWEST_ROWS as f64) as u32
 }
 
 /// Indices of the rows that are long enough for a straight line: those with at least 1/`share` of the most bodies.
@@ -139,6 +148,24 @@ pub fn cold(pilot: Pilot) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pilots_that_differ_a_little_give_the_same_design() {
+        let design = |copy_ns| line(Pilot { copy_ns, copy_bytes: 60.0, quantum_ns: 1.0, assembled: false });
+        for copy_ns in [0.3, 3.9, 26.0, 46.0, 105.0, 1_500.0] {
+            assert!([0.9, 1.1].iter().all(|factor| design(factor * copy_ns) == design(copy_ns)), "{copy_ns}");
+        }
+        assert_eq!(design(46.0), [4, 6, 8, 12, 16, 20, 24, 28, 32]);
+    }
+
+    #[test]
+    fn rows_do_not_become_longer_than_allowed() {
+        for (copy_ns, copy_bytes) in [(0.3, 100.0), (9_000.0, 10.0), (16_000.0, 10.0), (40.0, 2_000.0), (0.3, 9_000.0)] {
+            let longest = longest(Pilot { copy_ns, copy_bytes, quantum_ns: 1.0, assembled: false });
+            let fits = f64::from(longest) * copy_ns <= MOST_WINDOW_NS && f64::from(longest) * copy_bytes <= MOST_CODE_BYTES;
+            assert!(fits || longest == FEWEST_ROWS as u32, "{longest} copies of {copy_ns} ns");
+        }
+    }
 
     proptest::proptest! {
         #[test]

@@ -39,6 +39,8 @@ const MUCH_BETTER: f64 = 0.05;
 const UNCHECKED: f64 = 0.999;
 /// Product of two rows' leverages on each other above which they tell of the same component.
 const SHARED: f64 = 1e-3;
+/// Fewest degrees of freedom for which the departure of each row counts by itself: with fewer, all rows together tell more.
+const FEWEST_FOR_EACH_ROW: f64 = 3.0;
 /// Largest share of rows left out as the bend at few copies, and as outliers.
 const MOST_BEND: f64 = 0.4;
 const MOST_OFF_LINE: f64 = 0.2;
@@ -210,8 +212,11 @@ impl<'a> System<'a> {
         if fit.tau2 > 0.0 {
             let single = Contribution::standard(Source::LackOfFit, (fit.tau2 * spread).sqrt(), (active.len() - fit.unknowns.len()) as f64);
             let follows = options.departure_follows_counts.then(|| self.departure_by_groups(fit, active, unknown)).flatten();
-            let wider = follows.filter(|wider| wider.half_width(options.level) > single.half_width(options.level));
-            budget.push(wider.unwrap_or(single));
+            let is_certain = fit.lack_of_fit.is_some_and(|lack| lack.p < LACK_OF_FIT_ALPHA);
+            let by_rows = is_certain.then(|| self.departure_by_rows(fit, active, unknown)).flatten();
+            let all = [Some(single), by_rows, follows];
+            let width = |one: &Contribution| one.half_width(options.level);
+            budget.extend(all.into_iter().flatten().max_by(|a, b| width(a).total_cmp(&width(b))));
         }
         if is_commensurate {
             let counts = active.iter().map(|row| self.design[*row][unknown]);
@@ -226,6 +231,19 @@ impl<'a> System<'a> {
         let rows: Vec<RowId> = active.iter().map(|at| self.grouped.rows[*at]).collect();
         budget.extend(left(&rows, &weights, &options.ends));
         Uncertain { value: fit.unknowns[unknown], budget }
+    }
+
+    /// The contribution of the departure to an unknown if it is larger in some rows than in others, as in long rows of code whose branches
+    /// are predicted in short ones only: every row counts with its own residual (MacKinnon and White 1985, HC2). `None` if too
+    /// few rows tell of the unknown.
+    fn departure_by_rows(&self, fit: &Fit, active: &[usize], unknown: usize) -> Option<Contribution> {
+        let squares: Vec<f64> = fit.map.row_weights(unknown).iter().map(|weight| weight * weight).collect();
+        let sum: f64 = squares.iter().sum();
+        // Satterthwaite's degrees of freedom of a sum of squares with these weights.
+        let dof = (sum * sum / squares.iter().map(|square| square * square).sum::<f64>()).min((active.len() - fit.unknowns.len()) as f64);
+        let own = |at: usize| fit.residuals[at].powi(2) / (1.0 - fit.map.leverage[at]).max(1e-3) - self.location_variance[active[at]];
+        let variance: f64 = squares.iter().enumerate().map(|(at, square)| square * own(at)).sum();
+        (dof >= FEWEST_FOR_EACH_ROW).then(|| Contribution::standard(Source::LackOfFit, variance.max(0.0).sqrt(), dof))
     }
 
     /// The contribution of the departure to an unknown if it follows the counts: the larger of those from groups of rows of

@@ -174,6 +174,12 @@ fn coarse_clocks() -> Vec<Group> {
         on_core("clock of 1 us", 80, coarse(1_000, 16.0), at_times_too_wide()),
         on_core("two rows one latency off", 80, Plan { offset: 1.0, ..Plan::on(SimulatedCore::CALM) }, vec![Claim::wide("cycles", 2.2)]),
         on_core(
+            "rows off by 0.3 % of their length",
+            200,
+            Plan { uneven: 0.003, ..Plan::on(SimulatedCore::CALM) },
+            vec![Claim::wide("cycles", 2.2)],
+        ),
+        on_core(
             "placements differ by 0.3 %",
             80,
             Plan { placements: (6, |random| normal(random, 0.003)), ..Plan::on(SimulatedCore::CALM) },

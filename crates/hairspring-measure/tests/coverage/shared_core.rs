@@ -25,6 +25,9 @@ pub struct Plan {
     pub of_chains: f64,
     /// Core cycles that two rows of the code take more than their copies, as if their front end stalled once.
     pub offset: f64,
+    /// Standard deviation by which every row of the code is off its copies, as a share of them, as if branches of each row were predicted
+    /// in a way of its own.
+    pub uneven: f64,
     /// Placements, and the factor on the code in each, whose mean is 1.
     pub placements: (u32, fn(&mut Rng) -> f64),
     /// Whether earlier runs on this machine had the core to themselves, so that the guards without a neighbour are known.
@@ -41,6 +44,7 @@ impl Plan {
             slower: 0.03,
             of_chains: 1.0,
             offset: 0.0,
+            uneven: 0.0,
             placements: (1, |random| normal(random, 0.0)),
             known_guard: false,
         }
@@ -140,6 +144,10 @@ impl Plan {
         let mut rounds = rounds_of(&self.core, rows.rows.len(), seed);
         rows.random.shuffle(&mut off);
         off.into_iter().zip(&mut rows.rows).for_each(|(is_off, row)| row.cycles += if is_off { self.offset } else { 0.0 });
+        if self.uneven > 0.0 {
+            let SimulatedRows { rows, random, .. } = &mut rows;
+            rows[..CODE.len()].iter_mut().for_each(|row| row.cycles *= normal(random, self.uneven));
+        }
         let still = rows.rows.clone();
         for placement in 0..self.placements.0 {
             if placement > 0 {
@@ -172,7 +180,7 @@ impl Plan {
             of("cycles", 1.0, time.cycles.as_ref().map(|cycles| cycles.estimate(LEVEL)), code.is_trusted()),
             of("nanoseconds", ns, time.ns.as_ref().map(|ns| ns.estimate(LEVEL)), code.is_trusted()),
         ];
-        if self.placements.0 == 1 && self.offset == 0.0 {
+        if self.placements.0 == 1 && self.offset == 0.0 && self.uneven == 0.0 {
             all.push(of("ratio", 1.0, found.comparisons.first().map(|comparison| comparison.ratio), both));
         }
         all
