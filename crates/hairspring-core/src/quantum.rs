@@ -63,8 +63,17 @@ impl Lattice {
         let digit = self.digit().or((!self.times.is_empty()).then_some(NO_LAST_DIGIT))?;
         let exact = self.greatest(digit).filter(|period| self.is_believed(*period, digit, 0.0));
         let is_usual = |period: &f64| *period > 2.0 * digit && self.is_believed(*period, digit, digit);
-        let rounded = || usual(hz).find(is_usual).or_else(|| self.rounded(digit));
+        let rounded = || usual(hz).find(is_usual).or_else(|| self.rounded(digit).filter(|period| self.is_of_recorder(*period, digit, hz)));
         exact.filter(|period| *period > 1.5 * digit).or_else(rounded).or_else(|| self.significant(digit, hz)).or(exact)
+    }
+
+    /// Whether a period may be that of a recorder, whose rate is a whole number of kHz (of 10 Hz below 100 kHz) in its own time. The cycle of
+    /// a slow chip is a lattice, too, but of another crystal.
+    fn is_of_recorder(&self, period: f64, digit: f64, hz: f64) -> bool {
+        let (rate, longest) = (hz / period, self.times.iter().copied().fold(0.0, f64::max));
+        let grid = if rate < 1e5 { 10.0 } else { 1e3 };
+        let known = 4.0 * rate * digit / longest;
+        known > 0.25 * grid || off(rate, grid) <= known + 1e-3 * grid
     }
 
     /// The period of a usual sample rate, of times that have the same number of digits each.
@@ -86,7 +95,12 @@ impl Lattice {
 
     /// The greatest common step of all times, as whole numbers of digits.
     fn greatest(&self, digit: f64) -> Option<f64> {
-        self.times.iter().map(|time| (time / digit).round() as u64).reduce(gcd).map(|step| step as f64 * digit)
+        (!self.times.is_empty()).then(|| self.common(digit))
+    }
+
+    /// The greatest multiple of a step of which all times are multiples, as whole numbers of steps.
+    fn common(&self, step: f64) -> f64 {
+        self.times.iter().map(|time| (time / step).round() as u64).reduce(gcd).unwrap_or(1) as f64 * step
     }
 
     /// The greatest period of which all times are multiples but for their last digit.
@@ -154,8 +168,25 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
     let of_ns = || usual(1e9).find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit));
     // This step comes from the readings themselves, and is one of many that were tried.
     let fitted = || lattice.rounded(unit).filter(|step| is_sure(*step, 2.0));
-    let rounded = || (table.origin.unit == Unit::TimeNs).then(of_ns).flatten().or_else(fitted);
+    // A usual rate may be a multiple of the clock's own.
+    let whole = |step: f64| Some(lattice.common(step)).filter(|common| is_sure(*common, 1.0)).unwrap_or(step);
+    let rounded = || (table.origin.unit == Unit::TimeNs).then(of_ns).flatten().or_else(fitted).map(whole);
     exact.or_else(rounded)
+}
+
+/// The last digit to which the readings of a table in nanoseconds are written, a nanosecond at most: no reading is known better. 0 for
+/// readings without a last digit, and for those in ticks.
+///
+/// ```
+/// use hairspring_core::observations::read_csv;
+/// use hairspring_core::quantum::digit_of_readings;
+/// let digit = |reading: &str| digit_of_readings(&read_csv(format!("body,time_ns\n1,40\n2,{reading}\n").as_bytes()).unwrap());
+/// assert_eq!((digit("71"), digit("71.25"), digit("71.3333333333")), (1.0, 0.01, 0.0));
+/// ```
+pub fn digit_of_readings(table: &Observations) -> f64 {
+    let times = table.readings().iter().map(|reading| reading.ticks).filter(|ticks| *ticks > 0.0).take(MOST).collect();
+    let lattice = Lattice { times, first: Some(0.0) };
+    if table.origin.unit == Unit::TimeNs { lattice.digit().map_or(0.0, |digit| digit.min(1.0)) } else { 0.0 }
 }
 
 /// How many independent multiples of a step the readings of a table hold.
@@ -241,6 +272,20 @@ mod tests {
     }
 
     #[test]
+    fn cycles_of_a_slow_chip_are_no_period_of_the_recorder() {
+        // A chip of 1 MHz, 30 ppm slow, before recorders of 24 and 100 MHz, the latter in nanoseconds.
+        let lattice = |hz: f64, sample: f64| {
+            let (mut lattice, mut at) = (Lattice::default(), 0.0);
+            for n in 0..400u32 {
+                at += 100.0 * f64::from(n % 20) + f64::from(n * 7919 % 160) + 42.0;
+                lattice.push((at * 1.000_03e-6 * hz / sample).ceil() * sample);
+            }
+            lattice.period(hz)
+        };
+        assert_eq!((lattice(24e6, 1.0), lattice(1e9, 10.0)), (Some(1.0), Some(10.0)));
+    }
+
+    #[test]
     fn period_of_the_digits_themselves_is_that_of_times_without_a_lattice() {
         assert_eq!(edges(1.0, 1.0, 200).period(1e9), Some(1.0));
         let found = edges(0.001, 0.001, 200).period(1e9).unwrap();
@@ -280,6 +325,22 @@ mod tests {
                 assert!((found / period - 1.0).abs() < 2e-3, "{period} {copy}: {found}");
             }
         }
+    }
+
+    #[test]
+    fn a_step_of_which_a_usual_period_is_a_part_is_found_whole() {
+        // A fifth of it is the period of 327.68 MHz.
+        let period = 1e9 / 65.536e6;
+        let mut table = Observations::new(vec!["body".into()]);
+        table.origin.unit = Unit::TimeNs;
+        let series = table.series("main");
+        for n in 0..60u32 {
+            let row = table.row(series, &[f64::from(n % 5 + 1)]);
+            let steps = (2.237 * f64::from(n % 5 + 1) + 4.6 + f64::from(n * 7 % 10) / 10.0).floor();
+            table.push(row, n / 5, (steps * period * 1e6).round() / 1e6);
+        }
+        let found = step_of_readings(&table).unwrap_or(f64::NAN);
+        assert!((found / period - 1.0).abs() < 1e-6, "{found}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::visits::leave_out_slow;
 use crate::observations::{Observations, Reading, RowId, SeriesId};
-use crate::quantum::step_of_readings;
+use crate::quantum::{digit_of_readings, step_of_readings};
 
 /// Rounds in one chunk of the spike filter; its window is three chunks.
 const CHUNK: usize = 32;
@@ -83,7 +83,8 @@ impl Grouped {
             readings.iter_mut().flatten().for_each(|sample| sample.weight = 1.0);
         }
         let learnt = if table.origin.granularity.is_none() { step_of_readings(table) } else { None };
-        let quantum = learnt.map_or(table.origin.quantum(), |step| step.max(table.origin.quantum()));
+        let stated = table.origin.granularity.unwrap_or_else(|| table.origin.quantum().max(digit_of_readings(table)));
+        let quantum = learnt.map_or(stated, |step| step.max(stated));
         for row in &mut readings {
             row.sort_by_key(|sample| sample.round);
             if calm_visits {
@@ -209,5 +210,19 @@ mod tests {
         let mut values = vec![52.0; 300];
         (0..300).step_by(40).for_each(|i| values[i] = 78.0);
         assert!(used(&values, 26.0).iter().all(|ok| *ok));
+    }
+
+    #[test]
+    fn whole_nanoseconds_that_differ_by_one_are_no_spikes() {
+        let mut table = Observations::new(vec!["body".into()]);
+        table.origin.unit = crate::observations::Unit::TimeNs;
+        let series = table.series("main");
+        for n in 0..90u32 {
+            let row = table.row(series, &[f64::from(n % 3 + 1)]);
+            let start = f64::from(n * 37 % 100) / 100.0;
+            table.push(row, n / 3, (start + 6.5 + 15.151 * f64::from(n % 3 + 1)).floor());
+        }
+        let grouped = Grouped::new(&table, series);
+        assert_eq!((grouped.quantum, grouped.reading_counts()), (1.0, (90, 90)));
     }
 }

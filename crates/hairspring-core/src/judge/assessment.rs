@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain};
 use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
+use crate::quantum::digit_of_readings;
 
 /// Settings of an assessment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -487,7 +488,8 @@ fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &So
 fn quantum_learnt(solution: &Solution, table: &Observations) -> Option<Finding> {
     let unit = if table.origin.unit == Unit::TimeNs { "ns" } else { "ticks" };
     let kind = FindingKind::QuantumLearnt { step: (1e6 * solution.quantum).round() / 1e6, unit: unit.to_owned() };
-    (table.origin.granularity.is_none() && solution.quantum > table.origin.quantum()).then(|| Finding::new(Severity::Note, kind))
+    let digit = digit_of_readings(table);
+    (table.origin.granularity.is_none() && solution.quantum > table.origin.quantum().max(digit)).then(|| Finding::new(Severity::Note, kind))
 }
 
 fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {

@@ -92,9 +92,9 @@ pub enum Doubt {
         /// Their distance in parts per million.
         off_ppm: f64,
     },
-    /// There is only one, this far off the stated rate.
-    Alone {
-        /// Its distance in parts per million.
+    /// They are too few to check each other, and this far off the stated rate.
+    Unchecked {
+        /// Their distance in parts per million.
         off_ppm: f64,
     },
 }
@@ -118,8 +118,8 @@ pub fn calibration(intervals: &[f64], stated_hz: Option<f64>, reference: Referen
     let own = scatter.max(quantum.map_or(0.0, |_| alone(quantum) / n.sqrt()));
     let off_ppm = stated_hz.map_or(0.0, |hz| 1e6 * (mean / (hz * reference.seconds) - 1.0));
     let own_ppm = 1e6 * own / mean;
-    // Nothing tells the distance of a single interval from samples that were dropped.
-    let unchecked = (intervals.len() == 1 && off_ppm != 0.0).then_some(Doubt::Alone { off_ppm });
+    // Nothing tells the distance of a few intervals from samples that were dropped: two may have lost as many.
+    let unchecked = (intervals.len() < FEWEST && off_ppm != 0.0).then_some(Doubt::Unchecked { off_ppm });
     let distance = if unchecked.is_some() { off_ppm } else { 0.0 };
     let rate = Rate {
         hz: mean / reference.seconds,
@@ -204,12 +204,12 @@ mod tests {
         assert!(matches!(doubt, Some(Doubt::Dropped { intervals: 1, ticks }) if (ticks - 11.0).abs() < 0.5), "{doubt:?}");
         // Two intervals that differ: which of them is whole is not known, and the uncertainty is large.
         assert!(of(&[48_001.0, 47_990.0]).0.uncertainty_ppm > 500.0);
-        // One alone: its distance is the uncertainty.
-        let (rate, doubt) = of(&[47_994.0]);
-        assert!(
-            rate.uncertainty_ppm > 120.0 && matches!(doubt, Some(Doubt::Alone { off_ppm }) if (off_ppm + 125.0).abs() < 0.1),
-            "{rate:?} {doubt:?}"
-        );
+        // One alone, or two that may have lost as many: their distance is the uncertainty.
+        for few in [&[47_994.0][..], &[47_994.0, 47_994.0]] {
+            let (rate, doubt) = of(few);
+            let is_told = matches!(doubt, Some(Doubt::Unchecked { off_ppm }) if (off_ppm + 125.0).abs() < 0.1);
+            assert!(rate.uncertainty_ppm > 120.0 && is_told, "{rate:?} {doubt:?}");
+        }
         assert_eq!(of(&[48_001.0, 48_001.3, 48_000.8]).1, None);
     }
 

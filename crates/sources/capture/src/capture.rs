@@ -297,7 +297,7 @@ impl Gathered {
                 ReferenceFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks / quantum.unwrap_or(1.0) }
             }
             Doubt::Far { off_ppm } => ReferenceFinding::ReferenceFar { off_ppm },
-            Doubt::Alone { off_ppm } => ReferenceFinding::ReferenceUnchecked { off_ppm },
+            Doubt::Unchecked { off_ppm } => ReferenceFinding::ReferenceUnchecked { intervals: intervals.len(), off_ppm },
         };
         Ok((rate, doubt.map(|doubt| Finding::new(Severity::Warning, kind(doubt)))))
     }

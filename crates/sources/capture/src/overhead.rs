@@ -11,7 +11,7 @@ const MARGIN: (f64, f64) = (3.0, 3.0);
 const COPIES: f64 = 0.05;
 
 /// Findings about signals whose edges may be moved.
-const MOVING: [&str; 5] = ["clipped", "overloaded", "saturated", "not_linear", "neighbours_unknown"];
+const MOVING: [&str; 6] = ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
 
 /// Beginning of the clock's name of a recording.
 pub(crate) const CLOCK: &str = "capture of ";

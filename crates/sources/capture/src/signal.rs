@@ -47,7 +47,7 @@ const APART: f64 = 5.5;
 
 /// Whether the signal met a limit: full scale, a level below it, or an input that saturates.
 fn is_overloaded(signal: &Signal) -> bool {
-    signal.clipped > 0 || signal.overload.is_some() || signal.bent.max(signal.bend_of_levels) > 0.0
+    signal.clipped > 0 || signal.overload.is_some() || signal.bent.max(signal.bend_of_levels).max(signal.steepness_spread) > 0.0
 }
 
 /// Share by which the heights of steps differ beyond noise.
@@ -59,14 +59,14 @@ fn height_spread(signal: &Signal) -> f64 {
 
 /// What overload leaves open, in samples for each reading.
 fn overload_bound(signal: &Signal) -> Option<f64> {
-    let spread = height_spread(signal).max(signal.bent);
+    let spread = height_spread(signal).max(signal.bent).max(signal.steepness_spread);
     let cut = match signal {
         signal if signal.cut_steps as f64 > CUT_STEPS * signal.edges as f64 => SHIFT_OF_CUT,
         signal if signal.clipped > 0 => SHIFT_OF_OVERSHOOT,
         _ => 0.0,
     };
     let by_heights = (SHIFT * spread).max(SHIFT_BY_ROOT * spread.sqrt());
-    let bound = signal.rise * (by_heights.max(SHIFT_BY_LEVELS * signal.bend_of_levels) + cut);
+    let bound = signal.rise.max(signal.smoothed_rise) * (by_heights.max(SHIFT_BY_LEVELS * signal.bend_of_levels) + cut);
     Some(bound).filter(|bound| is_overloaded(signal) && *bound > 0.0)
 }
 
@@ -154,7 +154,8 @@ pub fn distance_needed(signal: &Signal, method: Method) -> f64 {
 /// A finding about overload; `at` gives a place in samples as text.
 fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Finding> {
     let lost = signal.weak as f64 > LOST * signal.edges as f64;
-    let is_too_far = is_overloaded(signal) && (height_spread(signal) > CUT_TOO_FAR || signal.bend_of_levels > BENT_TOO_FAR || lost);
+    let spread = height_spread(signal).max(signal.steepness_spread);
+    let is_too_far = is_overloaded(signal) && (spread > CUT_TOO_FAR || signal.bend_of_levels > BENT_TOO_FAR || lost);
     let severity = if is_too_far { Severity::Untrusted } else { Severity::Warning };
     let bound_samples = overload_bound(signal);
     let kind = match (signal.first_clipped, signal.overload) {
@@ -163,6 +164,9 @@ fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Findi
         (None, None) if signal.bent > 0.0 => OverloadFinding::Saturated { bent_percent: 100.0 * signal.bent, bound_samples },
         (None, None) if signal.bend_of_levels > 0.0 => {
             OverloadFinding::NotLinear { bend_percent: 100.0 * signal.bend_of_levels, bound_samples }
+        }
+        (None, None) if signal.steepness_spread > 0.0 => {
+            OverloadFinding::EdgesDiffer { steepness_percent: 100.0 * signal.steepness_spread, bound_samples }
         }
         (None, None) => return None,
     };

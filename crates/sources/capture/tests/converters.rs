@@ -79,7 +79,7 @@ fn a_narrow_band_and_minimum_phases_are_measured_and_corrected() {
     let (held, all) = hold(&recorders, |name, found| {
         assert!(found.error.abs() < 0.0015, "{name} {found:?}");
         assert_eq!(found.has("narrow_band") || found.has("oversampled"), name != "full", "{name} {found:?}");
-        assert!(!found.has_any(&["overloaded", "saturated", "not_linear"]), "{name} {found:?}");
+        assert!(!found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
     });
     assert!(10 * held >= 9 * all, "{held} of {all}");
 }
@@ -100,7 +100,7 @@ fn slow_edges_are_found_and_their_tails_corrected() {
     ];
     let (held, all) = hold(&recorders, |name, found| {
         assert!(found.findings.iter().all(|finding| finding.severity != Severity::Untrusted), "{name} {found:?}");
-        assert!(found.half < 0.05 && !found.has_any(&["overloaded", "saturated", "not_linear"]), "{name} {found:?}");
+        assert!(found.half < 0.05 && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
     });
     assert!(10 * held >= 9 * all, "{held} of {all}");
 }
@@ -117,7 +117,7 @@ fn slow_edges_at_levels_that_wander_are_no_saturated_input() {
         ("rise 8", coupled(rise(8.0))),
     ];
     hold(&recorders, |name, found| {
-        assert!(!found.has_any(&["overloaded", "saturated", "not_linear"]), "{name} {found:?}");
+        assert!(!found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
     });
 }
 
@@ -138,11 +138,31 @@ fn overload_is_reported_and_in_the_interval() {
         ("soft behind an RC", behind_an_rc(|level| 2.0 * (0.5 * level).tanh())),
     ];
     let (held, all) = hold(&recorders, |name, found| {
-        assert!(found.has_any(&["clipped", "overloaded", "saturated", "not_linear"]), "{name} {found:?}");
+        assert!(found.has_any(&["clipped", "overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
     });
     assert!(20 * held >= 19 * all, "{held} of {all}");
     let (held, all) = hold(&[("none", coupled(|level| level))], |_, found| {
-        assert!(found.half < 5e-4 && !found.has_any(&["clipped", "saturated", "not_linear"]), "{found:?}");
+        assert!(found.half < 5e-4 && !found.has_any(&["clipped", "saturated", "not_linear", "edges_differ"]), "{found:?}");
     });
     assert!(held + 1 >= all, "{held} of {all}");
+}
+
+#[test]
+fn slow_edges_that_are_cut_to_one_height_differ_in_steepness() {
+    let behind =
+        |tau, coupling, input| Recorder { coupling: Some(coupling), input, ..Recorder::new(&behind_rc(&linear_phase(0.4535, 32.0), tau)) };
+    let cut: fn(f64) -> f64 = |level| level.clamp(-0.2, 0.2);
+    let recorders = [
+        ("2 samples", behind(2.0, 700.0, cut)),
+        ("5 samples", behind(5.0, 2000.0, cut)),
+        ("12 samples", behind(12.0, 2000.0, cut)),
+        ("little coupled", behind(5.0, 20_000.0, cut)),
+    ];
+    let (held, all) = hold(&recorders, |name, found| {
+        assert!(found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
+    });
+    assert!(held + 1 >= all, "{held} of {all}");
+    hold(&[("linear", behind(5.0, 2000.0, |level| level))], |_, found| {
+        assert!(found.half < 0.02 && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{found:?}");
+    });
 }

@@ -6,6 +6,7 @@ use super::linearity::Shown;
 use super::overload::{Level, Overload};
 use super::response::{Neighbours, Response, Stood, band_end, doubt, width};
 use super::scale::{Averager, scale};
+use super::steepness::{Alone, Slopes, Steepness};
 use super::tops::{Sizes, Top, tops};
 use super::{Edge, Method};
 use crate::error::{Error, Result};
@@ -26,6 +27,11 @@ const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
 /// Integers from this value on are at full scale, which is 1.
 const FULL_SCALE: f32 = 0.9999;
+/// Distance of other edges, in rises of an edge, at which the tail of a slow one is a quarter of a percent.
+const TAILS: f64 = 6.0;
+/// Share by which edges of one direction differ in steepness with their place between the samples if no filter is before the converter:
+/// measured up to 0.06, through a resistor and a capacitor of half a sample.
+const ALIASED: f64 = 0.08;
 /// Samples that are checked together.
 const STRIDE: usize = 64;
 /// Differences on either side of a smoothed top among which the largest one is.
@@ -94,6 +100,8 @@ pub struct Signal {
     pub rise: f64,
     /// Samples that are averaged because an edge rises over many; else 1.
     pub averaged: usize,
+    /// The same by the smoothed slope, which noise hardly changes: 0 for an edge that is as steep as the kernel.
+    pub smoothed_rise: f64,
     /// Step of the converter in the unit of the samples; 0 if none is known.
     pub quantum: f64,
     /// Whether a filter before the converter, as sound devices have, is certain.
@@ -112,6 +120,8 @@ pub struct Signal {
     pub bent: f64,
     /// Movement of the levels before edges that a linear input does not explain, as a share of their movement; 0 if none is sure.
     pub bend_of_levels: f64,
+    /// Share by which edges of one direction differ in steepness; 0 if none is sure, as behind a linear input.
+    pub steepness_spread: f64,
     /// The first edge with the samples around it.
     pub window: Option<Window>,
 }
@@ -192,6 +202,7 @@ pub struct Detector {
     /// The full-scale value.
     full: f32,
     overload: Overload,
+    steepness: Steepness,
 }
 
 impl Detector {
@@ -219,6 +230,7 @@ impl Detector {
             run: 0,
             full: FULL_SCALE,
             overload: Overload::default(),
+            steepness: Steepness::default(),
         }
     }
 
@@ -273,8 +285,11 @@ impl Detector {
         let n = signal.edges.max(1) as f64;
         signal.averaged = self.averager.every();
         signal.step = self.heights / n;
+        signal.smoothed_rise = self.steepness.typical().map_or(0.0, |top| signal.averaged as f64 * self.kernel.rise(signal.step / top));
         signal.is_filtered = self.full.is_finite();
         signal.overload = self.overload.found();
+        let least_sure = if self.full.is_finite() { 0.0 } else { ALIASED };
+        signal.steepness_spread = Some(self.steepness.spread()).filter(|spread| *spread > least_sure).unwrap_or(0.0);
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
         match self.overload.shown(signal.quantum) {
             Shown::Bent(bend) => signal.bend_of_levels = bend,
@@ -463,6 +478,7 @@ impl Detector {
             return;
         }
         self.note(top, edge);
+        self.compare(&self.slopes(top, sign), edge, offset);
         self.pass(Some(edge), sink);
     }
 
@@ -517,6 +533,18 @@ impl Detector {
             let (first, every) = (self.place(self.first as f64 + from as f64), self.averager.every() as f64);
             self.signal.window = Some(Window { first, every, samples, edge });
         }
+    }
+
+    /// Compares the steepness of an edge with that of others; `offset` is its place from the middle of the slopes.
+    fn compare(&mut self, slopes: &[f64], edge: Edge, offset: f64) {
+        let (middle, every) = (slopes.len() / 2, self.averager.every() as f64);
+        // Simpson's rule from the middle to the edge.
+        let bend = |at: f64| self.kernel.bend(slopes, middle as f64 + at * offset);
+        let top = self.kernel.value(slopes, middle) + offset / 6.0 * (bend(0.0) + 4.0 * bend(0.5) + bend(1.0));
+        let before = self.kernel.value(slopes, middle - BEYOND);
+        let (tails, half) = (TAILS * self.signal.rise, self.kernel.half() as f64);
+        let alone = Alone { before: tails.max(every * (half + BEYOND as f64)), after: tails.max(every * half) };
+        self.steepness.push(self.place(edge.at), edge.rising, Slopes { top, before }, alone);
     }
 
     fn drop_done(&mut self) {

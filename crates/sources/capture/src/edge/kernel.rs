@@ -48,6 +48,13 @@ impl Kernel {
         self.half
     }
 
+    /// Samples over which an edge rises evenly if its height is this many times the largest smoothed slope: the squares of the widths of
+    /// kernel and edge add. Up to 1.4 times as many for an edge that is much slower than the kernel.
+    pub fn rise(&self, height_over_slope: f64) -> f64 {
+        let deviation = height_over_slope / std::f64::consts::TAU.sqrt();
+        (12.0 * (deviation.powi(2) - (SIGMA * self.width).powi(2)).max(0.0)).sqrt()
+    }
+
     /// The part of the standard deviation of white noise that the smoothed slope keeps.
     pub fn noise(&self) -> f64 {
         self.over_samples.iter().map(|weight| f64::from(*weight).powi(2)).sum::<f64>().sqrt()
@@ -124,6 +131,20 @@ mod tests {
             let middle = kernel.bend(&differences, 100.0);
             let around = (kernel.value(&differences, 101) - kernel.value(&differences, 99)) / 2.0;
             assert!((middle - around).abs() < 0.2 * kernel.noise(), "{middle} {around}");
+        }
+    }
+
+    #[test]
+    fn the_smoothed_slope_shows_how_long_an_edge_rises() {
+        for (width, rise) in [(1.0, 0.0), (1.0, 4.0), (1.0, 8.0), (2.0, 10.0)] {
+            let kernel = Kernel::new(width);
+            let samples: Vec<f32> =
+                (0..200).map(|n| ((n as f32 - 100.0 + 0.5 * rise as f32) / (rise as f32).max(1e-3)).clamp(0.0, 1.0)).collect();
+            let mut slopes = vec![0.0; 200];
+            kernel.slopes(&samples, 0, &mut slopes);
+            let top = slopes.iter().copied().fold(0.0, f32::max);
+            let found = kernel.rise(1.0 / f64::from(top));
+            assert!((rise - 0.5..1.4 * rise + 0.5).contains(&found), "{width} {rise} {found}");
         }
     }
 

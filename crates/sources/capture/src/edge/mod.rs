@@ -8,6 +8,7 @@ mod linearity;
 mod overload;
 mod response;
 mod scale;
+mod steepness;
 mod tops;
 
 pub use detector::{ByDistance, Detector, Signal, Window};

@@ -20,6 +20,8 @@ pub enum OverloadFinding {
     Saturated { bent_percent: f64, bound_samples: Option<f64> },
     /// Levels between edges that no coupling capacitor explains.
     NotLinear { bend_percent: f64, bound_samples: Option<f64> },
+    /// Edges of one direction that are not equally steep.
+    EdgesDiffer { steepness_percent: f64, bound_samples: Option<f64> },
 }
 
 impl Kind for OverloadFinding {
@@ -60,6 +62,15 @@ impl Kind for OverloadFinding {
                     included(bound_samples)
                 ),
                 numbers: numbers! { bend_percent, bound_samples },
+                remedy: ATTENUATE,
+            },
+            OverloadFinding::EdgesDiffer { steepness_percent, bound_samples } => Description {
+                code: "edges_differ",
+                message: format!(
+                    "edges of one direction are not equally steep, by {steepness_percent:.0} %: the input bends or cuts them, or their height changes, and they may be misplaced{}",
+                    included(bound_samples)
+                ),
+                numbers: numbers! { steepness_percent, bound_samples },
                 remedy: ATTENUATE,
             },
         }

@@ -12,8 +12,8 @@ pub enum ReferenceFinding {
     SamplesDropped { intervals: usize, of: usize, samples: f64 },
     /// Reference intervals that are farther off the stated rate than two crystals are.
     ReferenceFar { off_ppm: f64 },
-    /// A single reference interval, which no other one checks.
-    ReferenceUnchecked { off_ppm: f64 },
+    /// One or two reference intervals, which others do not check.
+    ReferenceUnchecked { intervals: usize, off_ppm: f64 },
 }
 
 impl Kind for ReferenceFinding {
@@ -30,18 +30,19 @@ impl Kind for ReferenceFinding {
             ReferenceFinding::ReferenceFar { off_ppm } => Description {
                 code: "reference_far",
                 message: format!(
-                    "the reference intervals are {off_ppm:+.0} ppm off the stated rate, more than two crystals: --reference is not their length, or the chip's clock is no crystal"
+                    "the reference intervals are {off_ppm:+.0} ppm off the stated rate, more than two crystals: --reference is not their length, all of them lost samples, or the chip's clock is no crystal"
                 ),
                 numbers: numbers! { off_ppm },
-                remedy: "compare --reference with the firmware; nothing to do if the chip runs on an RC oscillator: times are then in the chip's time",
+                remedy: "compare --reference with the firmware, and record again to see whether the distance stays; nothing to do if the chip runs on an RC oscillator: times are then in the chip's time",
             },
-            ReferenceFinding::ReferenceUnchecked { off_ppm } => Description {
+            ReferenceFinding::ReferenceUnchecked { intervals, off_ppm } => Description {
                 code: "reference_unchecked",
                 message: format!(
-                    "there is one reference interval, {off_ppm:+.1} ppm off the stated rate: dropped samples would look the same, so the interval includes this distance"
+                    "{}, {off_ppm:+.1} ppm off the stated rate: dropped samples would look the same, so the interval includes this distance",
+                    if intervals == 1 { "there is one reference interval" } else { "there are only two reference intervals" }
                 ),
-                numbers: numbers! { off_ppm },
-                remedy: "send three pulses or more in the frame of the reference, or several such frames: intervals that agree check each other",
+                numbers: numbers! { intervals, off_ppm },
+                remedy: "send four pulses or more in the frame of the reference, or several such frames: three intervals that agree check each other",
             },
         }
     }
