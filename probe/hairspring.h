@@ -756,7 +756,7 @@ static inline void hairspring_observe_all(struct hairspring_rounds *rounds, cons
   }
   for (size_t at = 0; at < count; at += 1) hairspring_put_variants(rounds, &entries[at]);
   for (size_t at = 0; at < count; at += 1) hairspring_put_unoptimised(rounds, &entries[at]);
-  hairspring_put_text(rounds, "series,body,init,round,ticks" HAIRSPRING_DOUBT_COLUMN "\n");
+  hairspring_put_text(rounds, "# serves: init\nseries,body,init,round,ticks" HAIRSPRING_DOUBT_COLUMN "\n");
   for (size_t at = 0; at < count; at += 1) {
     unsigned arguments = hairspring_argument_count(&entries[at]);
     for (unsigned next = 0; next < arguments; next += 1) hairspring_observe(rounds, &entries[at], entries[at].arguments[next]);

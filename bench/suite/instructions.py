@@ -85,7 +85,9 @@ def run(record: Record, settings: Settings) -> None:
         name = family(known)
         rows = compare(kind, document, known[name]["forms"]) if name else []
         raw += rows
-        for quantity, limit in (("latency", LATENCY), ("throughput", THROUGHPUT)):
+        if name is None:
+            record.say("No figures are published for this CPU by its model number: nothing is compared.")
+        for quantity, limit in (("latency", LATENCY), ("throughput", THROUGHPUT)) if name else ():
             own = [row for row in rows if row[2] == quantity]
             good = [row for row in own if row[7]]
             doubted = [row for row in own if not row[7] and row[6]]

@@ -35,10 +35,11 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "C memcpy of 512 bytes": (COPY, "--vs", COPY, "--let", "char to[512]", "--let", "char from[512]", *APART),
     "C sort behind an init": (SORT, "--vs", SORT, "--init", MIX, "--let", "int v[16]", *APART),
 }
-# Alternatives of the Python package, where it is installed.
-STATEMENT = "sum(values)"
-SETUP = "values = list(range(100))"
-PYTHON = "Python sum of 100"
+# Alternatives of the Python package, where it and what they import are installed: the statement, its setup, the import.
+PYTHON: dict[str, tuple[str, str, str]] = {
+    "Python sum of 100": ("sum(values)", "values = list(range(100))", "hairspring"),
+    "numpy x + x of 1,000": ("x + x", "import numpy; x = numpy.random.rand(1000)", "hairspring, numpy"),
+}
 NEIGHBOURS = ("quiet", "busy", "bursty")
 LEVEL = 95.0
 # A difference is claimed at a level of 99 %: more than 4 % of 25 runs are then rare, and of 100 runs very rare.
@@ -48,7 +49,7 @@ KINDS = ("no_difference", "faster", "slower", "undecided", "error")
 
 def run(record: Record, settings: Settings) -> None:
     """A hundred runs of each pair when it is quiet, and a quarter of that beside each neighbour on the same CPU."""
-    pairs = [*PAIRS, *([PYTHON] if has_python() else [])]
+    pairs = [*PAIRS, *(name for name, (_, _, modules) in PYTHON.items() if can_import(modules))]
     raw: list[tuple[object, ...]] = []
     for kind in NEIGHBOURS:
         runs = settings.times(100 if kind == "quiet" else 25)
@@ -60,16 +61,17 @@ def run(record: Record, settings: Settings) -> None:
     record.csv(header, raw)
 
 
-def has_python() -> bool:
-    """Whether the Python package is installed beside this program."""
-    return subprocess.run([sys.executable, "-c", "import hairspring"], capture_output=True).returncode == 0
+def can_import(modules: str) -> bool:
+    """Whether these modules are installed beside this program."""
+    return subprocess.run([sys.executable, "-c", f"import {modules}"], capture_output=True).returncode == 0
 
 
 def compared(name: str, cpu: int) -> Answer:
     """One run of a pair."""
-    if name != PYTHON:
+    if name in PAIRS:
         return measure(*PAIRS[name], cpu=cpu)
-    command = [sys.executable, "-m", "hairspring", "time", STATEMENT, "--vs", STATEMENT, "-s", SETUP]
+    statement, setup, _ = PYTHON[name]
+    command = [sys.executable, "-m", "hairspring", "time", statement, "--vs", statement, "-s", setup]
     begin = time.monotonic()
     done = subprocess.run([*command, "--cpu", str(cpu), "--json"], capture_output=True, text=True)
     if done.returncode not in (0, 3):

@@ -46,7 +46,7 @@ static void every_row_is_there_in_every_round(void) {
   assert(count_of("\"hundred\",") == 5 * 12);
   assert(count_of("\"hundred\",256,0,") == 5 && count_of(",25640\n") == 5);
   assert(count_of("\"hundred\",1,0,4,140\n") == 1);
-  assert(strstr(text, "series,body,init,round,ticks\n") != NULL);
+  assert(strstr(text, "# serves: init\nseries,body,init,round,ticks\n") != NULL);
 }
 
 static void long_rows_are_left_out_but_for_four(void) {

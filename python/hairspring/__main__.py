@@ -40,7 +40,12 @@ def parser() -> argparse.ArgumentParser:
     )
     verb.add_argument("statement", nargs="+", help="the statement; several are its lines, as with timeit")
     verb.add_argument(
-        "-s", "--setup", action="append", default=[], metavar="CODE", help="runs once; a line (repeatable)"
+        "-s",
+        "--setup",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="runs once, with --vs several times; a line (repeatable)",
     )
     verb.add_argument(
         "-i",

@@ -23,6 +23,7 @@ class Declared(NamedTuple):
     code: str | None
     rows: list[Counts]
     prepare: Callable[[], object]
+    place: Callable[[int], object]
     function: Callable[[int, int, bool], Row]
 
 
@@ -66,7 +67,7 @@ def time(
     `init`: runs before every copy and is timed separately: `time("x.sort()", init="x = data[:]", ...)` is the time of
     the sort. If both are callables, the statement is called with what init returned.
 
-    `setup`: runs once, and once more for each alternative.
+    `setup`: runs once; with alternatives up to 16 times for each, in 30 ms: where data lie may change the time.
     `globals`: the namespace of the code, such as `globals()`; without it the code sees the builtins and its setup.
     `against`: alternatives, measured in the same rounds with the same init and setup, and compared with the statement.
     A mapping gives them names.
@@ -94,7 +95,7 @@ def time(
     """
     codes = {name or name_of(statement): statement}
     add_alternatives(codes, against)
-    declared = [declare(code, init, setup, globals, named, at) for at, (named, code) in enumerate(codes.items())]
+    declared = declare_all(codes, init, setup, globals)
     asked = Asked(as_text(budget), optional(precision), as_text(confidence_level), clock, cpu, threads, pin)
     with garbage_collector(on=gc):
         return Result(_native.measure(declared, asked))
@@ -110,6 +111,21 @@ def as_text(value: float | str) -> str:
     return value if isinstance(value, str) else f"{float(value):.12f}"
 
 
+def declare_all(
+    codes: Mapping[str, Code],
+    init: Code | None,
+    setup: Code | None,
+    namespace: dict[str, Any] | None,
+    arguments: Sequence[object] = (),
+) -> list[Declared]:
+    """A statement and its alternatives, whose data move so that they do not differ by where these lie."""
+    moves = len(codes) > 1
+    return [
+        declare(code, init, setup, namespace, name, at, arguments, moves=moves)
+        for at, (name, code) in enumerate(codes.items())
+    ]
+
+
 def declare(
     code: Code,
     init: Code | None,
@@ -118,11 +134,14 @@ def declare(
     name: str,
     at: int,
     arguments: Sequence[object] = (),
+    *,
+    moves: bool = False,
 ) -> Declared:
-    """A piece of code in the form that the engine needs; `at` is its index among the alternatives."""
+    """A piece of code in the form that the engine needs; `at` is its index among the alternatives, whose data move."""
     file = "<statement>" if at == 0 else f"<statement {at + 1}>"
-    statement = Statement(code, init, setup, namespace, file, arguments)
-    return Declared(name, statement.text, statement.rows(), statement.prepare, statement.function)
+    statement = Statement(code, init, setup, namespace, file, arguments, moves=moves)
+    rows = statement.rows()
+    return Declared(name, statement.text, rows, statement.prepare, statement.place, statement.function)
 
 
 def add_alternatives(codes: dict[str, Code], against: Against | None) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from hairspring import _native
-from hairspring._measure import Against, Declared, add_alternatives, declare, garbage_collector
+from hairspring._measure import Against, Declared, add_alternatives, declare_all, garbage_collector
 from hairspring._statement import Code
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -42,10 +42,8 @@ def bench(
         parameter = parameter_of(init if callable(init) else function)
         for handed in [()] if arguments is None else [(argument,) for argument in arguments]:
             suffix = "".join(f"/{parameter}:{argument}" for argument in handed)
-            named = ((f"{name}{suffix}", code) for name, code in codes.items())
-            _groups.append(
-                [declare(code, init, setup, None, name, at, handed) for at, (name, code) in enumerate(named)]
-            )
+            named = {f"{name}{suffix}": code for name, code in codes.items()}
+            _groups.append(declare_all(named, init, setup, None, handed))
         return function
 
     return declared

@@ -9,6 +9,7 @@ import ast
 import builtins
 import linecache
 import textwrap
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +32,10 @@ FEWEST_COPIES = 8
 WARMING_RUNS = 128
 #: ... and the time after which no further one begins, in seconds.
 WARMING_SECONDS = 0.005
+#: Times that the setup of an alternative makes its data, for placements that differ ...
+MOST_SETS = 16
+#: ... and the time after which it does so no more, in seconds.
+SETS_SECONDS = 0.03
 
 
 class Counts(NamedTuple):
@@ -62,16 +67,20 @@ class Statement:
         namespace: dict[str, Any] | None,
         file: str = "<statement>",
         arguments: Sequence[object] = (),
+        *,
+        moves: bool = False,
     ) -> None:
         """Reads the code; `SyntaxError` with its line if it is not Python, `OptionError` if it is empty.
 
         If init and code are callables, init is called with the arguments and the code with the result of init; else a
-        callable code is called with the arguments.
+        callable code is called with the arguments. If the data `moves`, the setup makes several sets of them.
         """
         self._globals: dict[str, Any] = {"__builtins__": builtins} if namespace is None else namespace
         self._file = file
         self._handed: dict[str, object] = {f"<argument {at}>": argument for at, argument in enumerate(arguments)}
-        self._names: dict[str, Any] = {}
+        self._sets: list[dict[str, Any]] = [{}]
+        self._placement = 0
+        self._moves = moves
         self._setup = setup if callable(setup) else read(setup or "", "<setup>")
         handed = list(self._handed)
         returns = callable(code) and callable(init)
@@ -113,17 +122,34 @@ class Statement:
         elif self._setup.body:
             remember("<setup>", [self._setup.text])
             setup = self._compile([*self._setup.body, ast.Return(call("<locals>"))], ["<locals>"], "<setup>")
-            self._names = {name: value for name, value in setup(locals).items() if not name.startswith("<")}
+            threads = threading.active_count()
+            self._sets = [made_by(setup)]
+            if self._moves and threading.active_count() == threads:
+                self._make_further_sets(setup)
+
+    def _make_further_sets(self, setup: Callable[..., Any]) -> None:
+        """Runs the setup again: its data then lie elsewhere. Names that are not the same each time end it."""
+        used = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
+        begin = time.perf_counter()
+        while len(self._sets) < MOST_SETS and time.perf_counter() - begin < SETS_SECONDS:
+            made = made_by(setup)
+            if made.keys() != self._sets[0].keys() or all(made[name] is self._sets[-1][name] for name in used):
+                break
+            self._sets.append(made)
+
+    def place(self, placement: int) -> None:
+        """Takes the data of this placement: where data lie may change the time, and is in the interval then."""
+        self._placement = placement
 
     def function(self, bodies: int, inits: int, in_place: bool) -> Row:
         """The function of a row. Its first call warms it up."""
         copies = list(self._copies(Counts(bodies, inits, in_place)))
-        names = self._names.keys() & used_names([*self._init.body, *self._body.body])
-        handed = {
-            name: self._names[name] for name in sorted(names - self._body.declared - self._init.declared)
-        } | self._handed
-        function = self._compile(between_reads(copies), ["<clock>", *handed], self._file)
-        return Warmed(function, tuple(handed.values()))
+        names = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
+        own = sorted(names - self._body.declared - self._init.declared)
+        function = self._compile(between_reads(copies), ["<clock>", *own, *self._handed], self._file)
+        handed = tuple(self._handed.values())
+        sets = [(*(made[name] for name in own), *handed) for made in self._sets]
+        return Warmed(function, lambda: sets[self._placement % len(sets)])
 
     def _copies(self, counts: Counts) -> Iterator[ast.stmt]:
         before = counts.inits // counts.bodies if counts.in_place else min(counts.inits, 1)
@@ -149,23 +175,29 @@ class Statement:
 class Warmed:
     """The function of a row, which warms itself up at its first call."""
 
-    def __init__(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> None:
-        """`function` takes the clock and then the arguments."""
+    def __init__(self, function: Callable[..., int], arguments: Callable[[], tuple[Any, ...]]) -> None:
+        """`function` takes the clock and then the arguments, which are asked for before each call."""
         self._function = function
         self._arguments = arguments
         self._is_warm = False
 
     def __call__(self, clock: Clock) -> int:
         """Ticks between the two reads of the clock."""
-        ticks = self._function(clock, *self._arguments)
+        arguments = self._arguments()
+        ticks = self._function(clock, *arguments)
         if not self._is_warm:
             self._is_warm = True
             begin = time.perf_counter()
             runs = 1
             while runs < WARMING_RUNS and time.perf_counter() - begin < WARMING_SECONDS:
-                ticks = self._function(clock, *self._arguments)
+                ticks = self._function(clock, *arguments)
                 runs += 1
         return ticks
+
+
+def made_by(setup: Callable[..., Any]) -> dict[str, Any]:
+    """The names that a setup leaves, with their values."""
+    return {name: value for name, value in setup(locals).items() if not name.startswith("<")}
 
 
 # ---- reading

@@ -1,6 +1,7 @@
 """How a statement is compiled: copies, names, scopes, refused code. No real time is measured here."""
 
 import json
+import threading
 import traceback
 from pathlib import Path
 from typing import Any
@@ -258,3 +259,42 @@ def test_long_code_is_not_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     log: list[int] = []
     Statement(lambda: log.append(1), None, None, None).function(1, 0, False)(Count())
     assert log == [1]
+
+
+def test_data_of_alternatives_lie_elsewhere_in_other_placements() -> None:
+    seen: list[list[int]] = []
+    statement = Statement("seen.append(data)", None, "data = [1]", {"seen": seen}, moves=True)
+    statement.prepare()
+    row = statement.function(1, 0, False)
+    for placement in (0, 1, 0):
+        statement.place(placement)
+        row(Count())
+    assert seen[0] is not seen[-2] and seen[0] is seen[-1]
+
+
+@pytest.mark.parametrize(
+    ("setup", "moves"),
+    [
+        ("runs.append(1); data = [1]", False),
+        ("runs.append(1)", True),
+        ("runs.append(1); data = 7", True),
+        ("runs.append(1); data = [1]; threading.Thread(target=stop.wait).start()", True),
+    ],
+)
+def test_setup_runs_again_only_for_data_that_can_move(setup: str, moves: bool) -> None:
+    stop = threading.Event()
+    runs: list[int] = []
+    names = {"runs": runs, "stop": stop, "threading": threading, "data": None}
+    statement = Statement("data", None, setup, names, moves=moves)
+    statement.prepare()
+    stop.set()
+    assert len(runs) <= 2
+
+
+def test_setup_with_other_names_each_time_is_not_mixed() -> None:
+    names: dict[str, object] = {"turn": []}
+    setup = "turn.append(1); data = [1]\nif len(turn) % 2: more = 1"
+    statement = Statement("data", None, setup, names, moves=True)
+    statement.prepare()
+    statement.place(1)
+    assert statement.function(1, 0, False)(Count()) == 1

@@ -27,7 +27,7 @@ Examples:
   hairspring instructions --set integer         a set; without one all sets but avx512 and memory512
   hairspring instructions --set memory --pairs  loads, stores, and what goes through memory
   hairspring instructions --list                the forms, without measuring
-  hairspring instructions fma --pairs --values  each pair of operands, also with 0, 1, random and denormal numbers
+  hairspring instructions --set fma --pairs --values  each pair of operands, also with 0, 1, random and denormal numbers
   hairspring instructions --against llvm        where the scheduling model of LLVM differs
   hairspring instructions --csv > here.csv      to compare with later: --against here.csv";
 

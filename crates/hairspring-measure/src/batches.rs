@@ -87,6 +87,7 @@ impl<R: Rig> Batches for InProcess<R> {
 
     fn move_rows(&mut self) -> Result<(), RowFailed> {
         self.placements = self.placements.map(|placement| placement.wrapping_add(1));
+        self.placements.into_iter().for_each(|placement| self.rig.place(placement));
         Ok(())
     }
 }
@@ -142,6 +143,26 @@ mod tests {
             let here = 0_u8;
             std::ptr::from_ref(std::hint::black_box(&here)).addr()
         })
+    }
+
+    #[test]
+    fn the_rows_are_told_the_number_of_every_placement() {
+        struct Told(Vec<u32>);
+        impl Rig for Told {
+            fn rows(&self) -> usize {
+                0
+            }
+            fn run(&mut self, _: usize) -> u64 {
+                0
+            }
+            fn place(&mut self, placement: u32) {
+                self.0.push(placement);
+            }
+        }
+        let clock = hairspring_host::clock::fake::clock(64);
+        let mut batches = InProcess::new(Told(Vec::new()), &clock, 1, 7).with_placements();
+        (0..3).for_each(|_| batches.move_rows().unwrap());
+        assert_eq!(batches.rig.0, [1, 2, 3]);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) struct Declared {
     rows: Vec<(u32, u32, bool)>,
     /// Runs the setup.
     prepare: Py<PyAny>,
+    /// Takes the data that the setup made for the placement of a number.
+    place: Py<PyAny>,
     /// Makes the function of a row: it takes a callable that reads the clock, and returns the ticks in between.
     function: Py<PyAny>,
 }
@@ -57,6 +59,7 @@ pub(crate) fn group<'py>(py: Python<'py>, declared: Vec<Declared>, failure: &Fai
 
 fn benchmark<'py>(py: Python<'py>, declared: Declared, failure: &Failure) -> Benchmark<'py> {
     let (prepare, failed) = (declared.prepare.into_bound(py), failure.clone());
+    let (place, misplaced) = (declared.place.into_bound(py), failure.clone());
     let function = declared.function.into_bound(py);
     let rows = declared.rows.into_iter().map(|(bodies, inits, in_place)| {
         let order = if in_place { Order::InPlace } else { Order::AtEnd };
@@ -66,6 +69,9 @@ fn benchmark<'py>(py: Python<'py>, declared: Declared, failure: &Failure) -> Ben
         code: declared.code,
         setup: Some(Box::new(move || {
             failed.unless(|| prepare.call0());
+        })),
+        place: Some(Box::new(move |placement| {
+            misplaced.unless(|| place.call1((placement,)));
         })),
         ..Benchmark::new(declared.name, rows.collect())
     }

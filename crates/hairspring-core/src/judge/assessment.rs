@@ -378,10 +378,11 @@ fn series_result(
     SeriesResult { name: name.to_owned(), components, overhead, solution, findings }
 }
 
-/// A finding for components that are 0 in every row of the table. A component that some series uses is not reported.
+/// A finding for components that are 0 in every row of the table, unless they only serve: programs without an init have its column.
 fn never_ran(table: &Observations) -> Option<Finding> {
     let ran = |at: usize| table.rows().iter().any(|row| row.counts[at] != 0.0);
-    let components: Vec<String> = (0..table.components().len()).filter(|at| !ran(*at)).map(|at| table.components()[at].clone()).collect();
+    let is_idle = |(at, name): &(usize, &String)| !table.origin.serving.contains(name) && !ran(*at);
+    let components: Vec<String> = table.components().iter().enumerate().filter(is_idle).map(|(_, name)| name.clone()).collect();
     (!components.is_empty()).then(|| Finding::new(Severity::Warning, FindingKind::NeverRan { components }))
 }
 
@@ -559,6 +560,8 @@ mod tests {
         let named =
             |finding: &Finding| finding.is(code::NEVER_RAN) && finding.list("components") == Some(&["b".to_owned(), "c".to_owned()]);
         assert!(findings.iter().any(named), "{findings:?}");
+        table.origin.serving = vec!["b".into(), "c".into()];
+        assert!(!assess(&table, &Question::default()).unwrap().series[0].findings.iter().any(|finding| finding.is(code::NEVER_RAN)));
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub trait Rig {
     fn has_failed(&self) -> bool {
         false
     }
+    /// The rounds that follow belong to the placement of this number: what a row can move by itself, such as its data, it moves now.
+    fn place(&mut self, _placement: u32) {}
 }
 
 /// Functions that read the clock themselves.

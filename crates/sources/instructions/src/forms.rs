@@ -50,7 +50,7 @@ pub fn choose(wanted: &Wanted) -> Result<Vec<Form>, String> {
     let in_sets: Vec<Form> = all().into_iter().filter(|form| wanted.has_set(form.set)).collect();
     for pattern in &wanted.names {
         if !in_sets.iter().any(|form| fits(pattern, &form.name)) {
-            return Err(format!("no form is called `{pattern}`; list them (--list), or write * for any text: add*"));
+            return Err(no_form(pattern, wanted));
         }
     }
     for extension in &wanted.extensions {
@@ -58,7 +58,8 @@ pub fn choose(wanted: &Wanted) -> Result<Vec<Form>, String> {
             let mut known: Vec<String> = in_sets.iter().map(Form::extension).collect();
             known.sort();
             known.dedup();
-            return Err(format!("no form belongs to the extension `{extension}`; the extensions are {}", known.join(", ")));
+            let of = if wanted.sets.is_empty() { "the extensions are" } else { "the extensions of the chosen sets are" };
+            return Err(format!("no form belongs to the extension `{extension}`; {of} {}", known.join(", ")));
         }
     }
     let forms = in_sets.into_iter().filter(|form| {
@@ -66,6 +67,17 @@ pub fn choose(wanted: &Wanted) -> Result<Vec<Form>, String> {
         named && (wanted.extensions.is_empty() || wanted.extensions.iter().any(|extension| has_extension(form, extension)))
     });
     Ok(forms.collect())
+}
+
+/// Why a pattern fits no form, and what to write instead.
+fn no_form(pattern: &str, wanted: &Wanted) -> String {
+    let set = SETS.iter().find(|set| set.name.eq_ignore_ascii_case(pattern));
+    let elsewhere = all().iter().find(|form| fits(pattern, &form.name)).map(|form| form.set);
+    match (set, elsewhere) {
+        (Some(set), _) => format!("no form is called `{pattern}`, but a set is: --set {}", set.name),
+        (None, Some(other)) => format!("no form of the sets {} is called `{pattern}`; one is in the set {other}", wanted.sets.join(", ")),
+        (None, None) => format!("no form is called `{pattern}`; list them (--list), or write * for any text: add*"),
+    }
 }
 
 impl Wanted {
@@ -196,6 +208,8 @@ mod tests {
         assert!(chosen(&["no such"], &[], &[]).unwrap_err().contains("--list"));
         assert!(chosen(&[], &["x"], &[]).unwrap_err().contains("avx512"));
         assert!(chosen(&[], &[], &["x"]).unwrap_err().contains("bmi2"));
-        assert!(chosen(&["add"], &["fma"], &[]).is_err());
+        assert!(chosen(&["add"], &["fma"], &[]).unwrap_err().contains("in the set integer"));
+        assert!(chosen(&["FMA"], &[], &[]).unwrap_err().contains("--set fma"));
+        assert!(chosen(&[], &["avx"], &["bmi2"]).unwrap_err().contains("of the chosen sets are avx, f16c"));
     }
 }

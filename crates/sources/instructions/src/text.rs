@@ -30,6 +30,7 @@ pub fn instructions(table: &Table, environment: &Environment, against: &[Compari
         if pairs {
             for latency in &row.latencies {
                 page.line(&pair(latency), Tone::Quiet);
+                values(latency).iter().for_each(|line| page.line(line, Tone::Quiet));
                 for (arrangement, cycles) in &latency.arrangements {
                     page.line(&arranged(*arrangement, cycles, latency.chain.as_ref()), Tone::Quiet);
                 }
@@ -128,9 +129,14 @@ fn pair(latency: &Latency) -> String {
         }
         Cycles::Unknown(reason) => reason.clone(),
     };
-    let values: Vec<String> =
-        latency.values.iter().map(|(values, cycles)| format!("; {} {}", values.name(), number(cycles.value, 2))).collect();
-    format!("      {} {text}{}{}", pad(&name, 14), values.concat(), if latency.is_doubtful { " ?" } else { "" })
+    format!("      {} {text}{}", pad(&name, 14), if latency.is_doubtful { " ?" } else { "" })
+}
+
+/// The chain with special values, on a line of its own: all of them fit there.
+fn values(latency: &Latency) -> Option<String> {
+    let each: Vec<String> =
+        latency.values.iter().map(|(values, cycles)| format!("{} {}", values.name(), number(cycles.value, 2))).collect();
+    (!each.is_empty()).then(|| format!("        {}", each.join(", ")))
 }
 
 /// The chain with another use of memory, beside the usual one.
@@ -225,4 +231,22 @@ pub fn list(forms: &[(Form, Vec<String>)], style: &Style) -> String {
         page.line(&format!("  {} {:<9} {}{lacks}", pad(&form.name, NAME + 8), form.set, form.extension()), Tone::Plain);
     }
     page.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Values;
+
+    #[test]
+    fn all_special_values_of_a_pair_are_told_on_a_line_that_fits_the_page() {
+        let cycles = Estimate { value: 1234.5, low: 1234.0, high: 1235.0, level: 0.95 };
+        let all = [Values::Zero, Values::One, Values::Random, Values::Denormal].map(|values| (values, cycles));
+        let (from, to) = ("1".to_owned(), "1".to_owned());
+        let cycles = Cycles::Alone(cycles);
+        let latency = Latency { from, to, cycles, values: all.into(), arrangements: Vec::new(), chain: None, is_doubtful: false };
+        let line = values(&latency).unwrap();
+        assert!(line.ends_with("random 1234.50, denormal 1234.50") && line.chars().count() <= 80, "{line}");
+        assert_eq!(values(&Latency { values: Vec::new(), ..latency }), None);
+    }
 }

@@ -11,6 +11,9 @@ pub const FLUSH: &str = "flush";
 /// wrapping difference), or `None` if the code failed.
 pub type RunRow<'a> = Box<dyn FnMut(ReadFn) -> Option<u64> + 'a>;
 
+/// Takes the data of the placement of this number, for all rows that run from now on.
+pub type Place<'a> = Box<dyn FnMut(u32) + 'a>;
+
 /// Code at one number of copies.
 pub struct Row<'a> {
     /// Bodies between the two reads.
@@ -53,6 +56,8 @@ pub struct Benchmark<'a> {
     pub unoptimised: bool,
     /// Runs once before the first row.
     pub setup: Option<Box<dyn FnMut() + 'a>>,
+    /// Runs before each placement but the first, if the binding can move the data of the rows.
+    pub place: Option<Place<'a>>,
     /// Its rows, the shortest first.
     pub rows: Vec<Row<'a>>,
 }
@@ -60,7 +65,7 @@ pub struct Benchmark<'a> {
 impl<'a> Benchmark<'a> {
     /// A benchmark of these rows, the shortest first.
     pub fn new(name: impl Into<String>, rows: Vec<Row<'a>>) -> Benchmark<'a> {
-        Benchmark { name: name.into(), code: None, second: "init", unoptimised: false, setup: None, rows }
+        Benchmark { name: name.into(), code: None, second: "init", unoptimised: false, setup: None, place: None, rows }
     }
 }
 

@@ -16,12 +16,14 @@ pub(crate) enum RowCode<'g> {
 pub(crate) struct Rows<'g> {
     now: ReadFn,
     pub all: Vec<RowCode<'g>>,
+    /// What moves the data of the benchmarks that can be moved.
+    pub places: Vec<&'g mut (dyn FnMut(u32) + 'g)>,
     failed: Option<usize>,
 }
 
 impl<'g> Rows<'g> {
     pub fn new(now: ReadFn) -> Rows<'g> {
-        Rows { now, all: Vec::new(), failed: None }
+        Rows { now, all: Vec::new(), places: Vec::new(), failed: None }
     }
 
     /// Index of the benchmark that failed.
@@ -48,6 +50,10 @@ impl Rig for Rows<'_> {
 
     fn has_failed(&self) -> bool {
         self.failed.is_some()
+    }
+
+    fn place(&mut self, placement: u32) {
+        self.places.iter_mut().for_each(|place| place(placement));
     }
 }
 

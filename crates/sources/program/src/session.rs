@@ -214,6 +214,7 @@ impl Session {
             if benchmark.unoptimised {
                 plan.table.declare_unoptimised(&names[at]);
             }
+            plan.rows.places.extend(benchmark.place.iter_mut().map(|place| &mut **place as &mut dyn FnMut(u32)));
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
             add(&mut plan, ruler, (at, names), rows.map(|(_, row)| row));
         }

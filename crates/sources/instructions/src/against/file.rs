@@ -5,7 +5,8 @@ use super::{Figure, Quantity};
 use std::collections::HashMap;
 use std::io::Read;
 
-/// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the largest of them.
+/// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the largest of them. What this
+/// program wrote as doubtful is left out.
 ///
 /// # Errors
 /// A file without these columns, or a number that is none, with its line.
@@ -48,6 +49,9 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
         };
         let of_flags = ["from", "to"].iter().any(|name| column(name).is_some_and(|at| text(at) == "flags"));
         let with_helpers = column("with").is_some_and(|at| !text(at).is_empty());
+        if column("doubtful").is_some_and(|at| text(at) == "yes") {
+            continue;
+        }
         match text(quantity) {
             "latency" if !of_flags && !with_helpers => add(Quantity::Latency, text(cycles))?,
             "throughput" => add(Quantity::Throughput, text(cycles))?,
@@ -73,6 +77,8 @@ mod tests {
         assert_eq!((wide.len(), wide[2].clone()), (3, ("NOP".into(), Quantity::Throughput, 0.17)));
         let long = "form,quantity,from,to,cycles,with\n\"add r64, r64\",latency,1,1,1,\n\"add r64, r64\",latency,2,1,2,\n\
                     \"add r64, r64\",latency,2,flags,9,\n\"add r64, r64\",latency,2,1,8,movq\n\"add r64, r64\",throughput,,,0.25,\n";
+        let doubted = figures("form,quantity,cycles,doubtful\nnop,throughput,0.17,no\n\"add r64, r64\",latency,1.4,yes\n");
+        assert_eq!(doubted, [("nop".into(), Quantity::Throughput, 0.17)]);
         assert_eq!(figures(long), [("add r64, r64".into(), Quantity::Latency, 2.0), ("add r64, r64".into(), Quantity::Throughput, 0.25)]);
     }
 

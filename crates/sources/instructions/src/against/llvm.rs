@@ -39,16 +39,16 @@ pub fn model(forms: &[Form], cpu: Option<&str>) -> Result<Model, String> {
 }
 
 /// Adds the figures of some forms; false if the program does not come to an end.
-fn ask(program: &str, cpu: Option<&str>, forms: &[&Form], model: &mut Model) -> Result<bool, String> {
+fn ask(program: &str, asked: Option<&str>, forms: &[&Form], model: &mut Model) -> Result<bool, String> {
     let mut lines: Vec<(&Form, String)> = forms.iter().map(|form| (*form, assembly(form))).collect();
     // The model's latency of a store says nothing about when the value can be loaded.
     let stores = |name: &str| forms.iter().any(|form| form.name == name && form.stores());
     loop {
-        match run(program, cpu, &lines)? {
+        match run(program, asked, &lines)? {
             Ran::Done(output) => {
                 let names: Vec<&str> = lines.iter().map(|(form, _)| form.name.as_str()).collect();
                 let (cpu, figures) = parse(&output, &names)?;
-                model.name = format!("{program} -mcpu={cpu}");
+                model.name = named(program, &cpu, asked.is_none());
                 model.figures.extend(figures.into_iter().filter(|one| !(one.quantity == Quantity::Latency && stores(&one.form))));
                 return Ok(true);
             }
@@ -63,6 +63,12 @@ fn ask(program: &str, cpu: Option<&str>, forms: &[&Form], model: &mut Model) -> 
             Ran::Refused(_) => return Err(format!("{program} cannot read its input")),
         }
     }
+}
+
+/// The name of a model. LLVM goes by the model number of this CPU, which a virtual machine may hide behind that of another one.
+fn named(program: &str, cpu: &str, is_guessed: bool) -> String {
+    let guessed = if is_guessed { " (taken for this CPU; llvm:CPU names another)" } else { "" };
+    format!("{program} -mcpu={cpu}{guessed}")
 }
 
 /// The instruction in Intel syntax.
@@ -170,6 +176,8 @@ mod tests {
             )
         );
         assert!(parse("no document", &[]).is_err() && parse("{}", &[]).is_err() && parse("{", &[]).is_err());
+        assert_eq!(named("llvm-mca", &cpu, false), "llvm-mca -mcpu=znver4");
+        assert!(named("llvm-mca", &cpu, true).contains("llvm:CPU"));
         assert_eq!(refused_line("<stdin>:7:1: error: invalid instruction mnemonic 'foo'"), Some(7));
         assert_eq!((refused_line("foo r8"), refused_line("x: error: y")), (None, None));
     }

@@ -100,7 +100,10 @@ impl Comparison {
                     let usual = form.throughput.cycles.as_ref().ok().filter(|_| !form.throughput.is_doubtful);
                     // Some sources store to one line of the cache, some to several.
                     let distance = |cycles: &&Estimate| (cycles.value - figure.cycles).abs();
-                    usual.into_iter().chain(&form.throughput.one_line).min_by(|a, b| distance(a).total_cmp(&distance(b)))
+                    usual.map(|usual| {
+                        let both = [Some(usual), form.throughput.one_line.as_ref()].into_iter().flatten();
+                        both.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(usual)
+                    })
                 }
             };
             let Some(here) = here else {
@@ -128,5 +131,38 @@ impl Comparison {
     /// Number of rows of a quantity that agree.
     pub fn agreeing(&self, quantity: Quantity) -> usize {
         self.rows.iter().filter(|row| row.quantity == quantity && row.agrees).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Run;
+    use crate::result::{FormResult, Throughput};
+    use std::time::Duration;
+
+    fn estimate(value: f64) -> Estimate {
+        Estimate { value, low: value - 0.004, high: value + 0.004, level: 0.95 }
+    }
+
+    /// A store that takes a cycle, and half a cycle if all copies write to one line.
+    fn store(is_doubtful: bool) -> Table {
+        let throughput = Throughput { cycles: Ok(estimate(1.0)), with: Vec::new(), one_line: Some(estimate(0.5)), is_doubtful };
+        let (name, set, extension) = ("mov m64, r64".to_owned(), "memory".to_owned(), "x64".to_owned());
+        let form = FormResult { name, set, extension, latencies: Vec::new(), throughput, findings: Vec::new() };
+        let run =
+            Run { series: Vec::new(), cpu: 0, provenance: String::new(), core_hz: None, rounds: 0, elapsed: Duration::ZERO, repeated: 0 };
+        Table { forms: vec![form], left_out: Vec::new(), front_end: None, run }
+    }
+
+    #[test]
+    fn a_store_agrees_by_its_lines_or_by_one_line_and_is_not_compared_in_doubt() {
+        let compared = |is_doubtful, cycles| {
+            let figure = Figure { form: "MOV_M64_R64".into(), quantity: Quantity::Throughput, cycles };
+            let found = Comparison::new(&store(is_doubtful), "other", &[figure]);
+            (found.agreeing(Quantity::Throughput), found.rows.len(), found.doubtful)
+        };
+        assert_eq!((compared(false, 1.0), compared(false, 0.5), compared(false, 0.7)), ((1, 1, 0), (1, 1, 0), (0, 1, 0)));
+        assert_eq!(compared(true, 1.0), (0, 0, 1), "copies on one line say nothing about the others");
     }
 }

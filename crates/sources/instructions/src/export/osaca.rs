@@ -1,7 +1,7 @@
 //! The table as the instruction forms of a machine file for OSACA: operands in the order of AT&T syntax, latency and
 //! reciprocal throughput. Ports are not measured, so they stay empty for the author of the file.
 
-use crate::result::{FormResult, Table};
+use crate::result::{Cycles, FormResult, Latency, Table};
 use std::fmt::Write;
 
 /// The machine file.
@@ -24,15 +24,34 @@ fn form(text: &mut String, row: &FormResult) {
     // Addresses contain no comma.
     let operands: Vec<&str> = operands.rsplit(", ").filter(|operand| !operand.is_empty()).collect();
     // A store has no result in a register.
-    let latency = row.latency().filter(|latency| !latency.is_of_memory()).and_then(|latency| latency.cycles.at_most());
+    let latency = row.latency().filter(|latency| !latency.is_of_memory());
     let number = |value: Option<f64>| value.map_or_else(|| "~".to_owned(), |value| format!("{:.3}", value.max(0.0)));
     let _ = write!(text, "- name: {mnemonic}\n  operands:{}\n", if operands.is_empty() { " []" } else { "" });
     for one in operands {
         text.push_str(&operand(one));
     }
     let throughput = row.throughput.cycles.as_ref().ok().map(|cycles| cycles.value);
-    let doubt = if row.is_doubtful() { "  # in doubt" } else { "" };
-    let _ = write!(text, "  latency: {}{doubt}\n  throughput: {}\n  port_pressure: []\n", number(latency), number(throughput));
+    let cycles = latency.and_then(|latency| latency.cycles.at_most());
+    let (latency_comment, throughput_comment) = (latency.map_or("", about), if row.throughput.is_doubtful { DOUBT } else { "" });
+    let _ = write!(
+        text,
+        "  latency: {}{latency_comment}\n  throughput: {}{throughput_comment}\n  port_pressure: []\n",
+        number(cycles),
+        number(throughput)
+    );
+}
+
+/// Stands behind a number that is in doubt.
+const DOUBT: &str = "  # in doubt";
+
+/// What a reader of the file must know about a latency.
+fn about(latency: &Latency) -> &'static str {
+    match (&latency.cycles, latency.is_doubtful) {
+        (Cycles::Sum(..), true) => "  # at most, known with helpers only; in doubt",
+        (Cycles::Sum(..), false) => "  # at most, known with helpers only",
+        (_, true) => DOUBT,
+        (_, false) => "",
+    }
 }
 
 fn operand(name: &str) -> String {
@@ -60,4 +79,22 @@ fn operand(name: &str) -> String {
 /// A text that YAML reads as one, whatever is in it.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''").replace(['\n', '\r'], " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_core::Estimate;
+
+    #[test]
+    fn an_upper_bound_and_a_doubt_stand_beside_the_number() {
+        let cycles = Estimate { value: 4.0, low: 3.9, high: 4.1, level: 0.95 };
+        let comment = |cycles: Cycles, is_doubtful| {
+            let (from, to) = ("2".to_owned(), "1".to_owned());
+            about(&Latency { from, to, cycles, values: Vec::new(), arrangements: Vec::new(), chain: None, is_doubtful })
+        };
+        assert_eq!((comment(Cycles::Alone(cycles), false), comment(Cycles::Alone(cycles), true)), ("", DOUBT));
+        assert!(comment(Cycles::Sum(cycles, Vec::new()), false).contains("at most"));
+        assert!(comment(Cycles::Sum(cycles, Vec::new()), true).contains("in doubt"));
+    }
 }

@@ -27,8 +27,11 @@ const NEARLY_NOTHING: f64 = 0.1;
 const FIRST_PASS: f64 = 0.7;
 /// Share of the budget in which the core cycle must be found.
 const FOR_RULER: f64 = 0.3;
-/// Half-width as a share of the cycles above which a series is repeated.
-const TOO_WIDE: f64 = 0.01;
+/// Half-width as a share of the cycles above which a series is repeated and in doubt: of a latency, and of independent copies.
+/// Two sources agree within the same shares.
+const TOO_WIDE: (f64, f64) = (0.01, 0.02);
+/// Half-widths in cycles that are narrow enough for any latency, and for any copies: what takes nearly no time needs no share of it.
+const NARROW: (f64, f64) = (0.01, 0.005);
 /// Half-width as a share of the cycles at which a group ends.
 const PRECISION: f64 = 0.001;
 /// Shortest time of a group.
@@ -70,8 +73,11 @@ impl Measured {
 
     /// Whether the measurement is in doubt: untrusted, unknown, or uncertain.
     pub fn is_doubtful(&self) -> bool {
-        self.is_untrusted()
-            || self.cycles.as_ref().is_ok_and(|cycles| cycles.half_width() > (TOO_WIDE * cycles.value).max(NEARLY_NOTHING * 0.1))
+        let widest = |cycles: f64| match self.quantity {
+            Quantity::Latency(_) => (TOO_WIDE.0 * cycles).max(NARROW.0),
+            Quantity::Throughput(_) => (TOO_WIDE.1 * cycles).max(NARROW.1),
+        };
+        self.is_untrusted() || self.cycles.as_ref().is_ok_and(|cycles| cycles.half_width() > widest(cycles.value))
     }
 
     /// Whether the cycles are unknown, or must not be trusted.
@@ -289,4 +295,24 @@ fn is_about(finding: &Finding, is_nothing: bool) -> bool {
     const OF_NOTHING: [&str; 3] = [code::NEGATIVE, code::WIDE_INTERVAL, code::NON_LINEAR];
     let is_one_of = |codes: &[&str]| codes.iter().any(|code| finding.is(code));
     finding.severity > Severity::Note && !is_one_of(&IRRELEVANT) && !(is_nothing && is_one_of(&OF_NOTHING))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_too_wide_by_its_share_of_the_cycles() {
+        let doubtful = |quantity, value: f64, half: f64| {
+            let cycles = Ok(Estimate { value, low: value - half, high: value + half, level: 0.95 });
+            let (form, findings) = (String::new(), Vec::new());
+            Measured { form, quantity, values: Default::default(), arrangement: crate::Arrangement::Usual, cycles, findings }.is_doubtful()
+        };
+        let latency = || Quantity::Latency(Vec::new());
+        let copies = || Quantity::Throughput(Vec::new());
+        assert!(!doubtful(latency(), 4.0, 0.039) && doubtful(latency(), 4.0, 0.041));
+        assert!(!doubtful(latency(), 0.17, 0.009), "of an instruction that nothing runs");
+        assert!(!doubtful(copies(), 0.333, 0.006) && doubtful(copies(), 0.345, 0.008), "2 % of a third of a cycle");
+        assert!(!doubtful(copies(), 0.01, 0.001));
+    }
 }
