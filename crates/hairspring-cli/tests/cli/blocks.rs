@@ -142,8 +142,10 @@ fn a_switch_in_a_loop_is_followed_block_by_block() {
     let cases: f64 = (0..8).map(|case| runs(line_of(&format!("case {case}:")))).sum();
     assert_eq!(cases as usize, codes);
     // With calls that end early all blocks can be separated; only the first one includes the overhead.
+    // On a loaded CPU some are so uncertain that they are told together.
     let places: Vec<&str> = document["parts"].as_array().unwrap().iter().map(|part| part["place"].as_str().unwrap()).collect();
-    assert!(places.iter().filter(|place| **place == "alone").count() >= places.len() - 3, "{places:?}");
+    assert!(places.iter().filter(|place| matches!(**place, "alone" | "together")).count() >= places.len() - 3, "{places:?}");
+    assert!(document["dependencies"].as_array().unwrap().len() <= 3, "{}", document["dependencies"]);
 }
 
 #[test]

@@ -41,9 +41,11 @@ fn one_input_tells_blocks_apart_when_calls_begin_at_each_trip() {
     assert_eq!((&document["inputs"]["from"], &document["inputs"]["calls"]), (&place.into(), &TRIPS.into()));
     // The k-th part has all trips but the first k - 1.
     assert_eq!(block(&document, line_of("CHAIN(10)"))["runs"], (TRIPS * (TRIPS + 1) / 2) as f64);
-    let alone = places(&document).iter().filter(|place| **place == "alone").count();
+    // On a loaded CPU some are so uncertain that they are told together.
+    let alone = places(&document).iter().filter(|place| matches!(**place, "alone" | "together")).count();
     let ran = document["blocks"].as_array().unwrap().iter().filter(|block| block["runs"] != 0.0).count();
     assert_eq!(alone, ran, "{}", document["parts"]);
+    assert!(document["dependencies"].as_array().unwrap().is_empty(), "{}", document["dependencies"]);
     let before = block(&document, line_of("CHAIN(20);"))["name"].as_str().unwrap();
     assert!(
         !document["missing"].as_array().unwrap().iter().any(|one| one["message"].as_str().unwrap() == format!("no input reached {before}"))
@@ -93,10 +95,10 @@ fn a_call_of_itself_is_not_taken_for_an_end() {
 fn blocks_that_always_run_together_are_told_apart_on_request() {
     let rig = rig();
     let inputs = "1 2 3\n1 2\n9 25\n25 9 1\n2\n3 3\n";
-    let merged = |document: &Value| places(document).iter().filter(|place| **place == "merged").count();
+    let merged = |document: &Value| document["dependencies"].as_array().unwrap().len();
     let plain = json(&rig.blocks("work", inputs, &["--json"]));
     let parts = json(&rig.blocks("work", inputs, &["--json", "--until", "merged"]));
-    assert!(merged(&parts) < merged(&plain), "{} {}", plain["parts"], parts["parts"]);
+    assert!(merged(&parts) < merged(&plain), "{} {}", plain["dependencies"], parts["dependencies"]);
     let each = json(&rig.blocks("work", inputs, &["--json", "--until", "each"]));
     assert!(parts["inputs"]["partial"].as_u64() < each["inputs"]["partial"].as_u64());
 }

@@ -253,8 +253,8 @@ pub struct EdgeJson {
 pub struct PlaceJson {
     /// The block or edge.
     pub name: String,
-    /// `alone`, `merged` with parts that always run equally often, `combined` with others, `common` to all calls, or
-    /// `never_ran`.
+    /// `alone`, `merged` with parts that always run equally often, `together` with parts whose counts vary with its own,
+    /// `combined` with others, `common` to all calls, or `never_ran`.
     pub place: String,
     /// Name of the component.
     pub component: Option<String>,
@@ -464,6 +464,7 @@ fn placed(name: &str, place: Place, analysis: &Analysis) -> PlaceJson {
         Place::NeverRan => ("never_ran", None),
         Place::Alone(at) => ("alone", Some(at)),
         Place::With(at) => ("merged", Some(at)),
+        Place::Together(at) => ("together", Some(at)),
         Place::Combined(at) => ("combined", Some(at)),
         Place::Common => ("common", None),
     };

@@ -58,7 +58,7 @@ fn time(measured: &MeasuredFunction, block: usize) -> (Option<String>, Option<f6
     let timed = |at: usize| shown(&analysis.series().components[at].time);
     match analysis.places[block] {
         Place::Alone(at) => (Some(timed(at)), analysis.share(at)),
-        Place::With(at) => {
+        Place::With(at) | Place::Together(at) => {
             let parts: Vec<&str> = analysis.series().solution.components[at].parts.iter().map(|(name, _)| name.as_str()).collect();
             (Some(format!("{} together: {}", parts.join(" "), timed(at))), None)
         }

@@ -184,7 +184,7 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
 /// Times of whole calls by their path, where times of parts cannot be told.
 fn paths(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
-    let are_few = (2..=MOST_PATHS).contains(&analysis.paths.len());
+    let are_few = (1..=MOST_PATHS).contains(&analysis.paths.len());
     if (analysis.quality.is_carried() && !are_few) || analysis.paths.is_empty() {
         return;
     }
@@ -253,6 +253,10 @@ fn followed(traced: &Traced) -> String {
 
 /// How well the sum of the parts describes the calls.
 fn model(quality: &Quality) -> (String, Tone) {
+    if quality.is_carried() && quality.spare == 0 {
+        let differ = quality.departure.map_or_else(String::new, |share| format!("; calls differ by {} %", significant(100.0 * share, 2)));
+        return (format!("all calls ran the same parts equally often, and their time is the sum{differ}"), Tone::Plain);
+    }
     let Some(departure) = quality.departure else {
         let unchecked = "NOTHING CHECKS THE SUM: there are as many unknowns as rows with different counts, so some times always fit";
         let negative = if quality.negative { "; one came out negative" } else { "" };

@@ -78,7 +78,7 @@ fn time(graph: &Graph, analysis: &Analysis, blocks: &[usize]) -> Option<(Time, f
         match place {
             Place::Alone(at) | Place::With(at) if !components.contains(at) => components.push(*at),
             Place::Alone(_) | Place::With(_) | Place::NeverRan => {}
-            Place::Combined(_) | Place::Common => return None,
+            Place::Together(_) | Place::Combined(_) | Place::Common => return None,
         }
     }
     let index = |name: &String| analysis.names.iter().position(|known| known == name);

@@ -9,6 +9,7 @@ mod paths;
 mod quality;
 mod regions;
 mod structure;
+mod together;
 
 pub use by_line::{At, Line, by_line};
 pub use data::depends_on_data;
@@ -99,6 +100,8 @@ pub enum Place {
     Alone(usize),
     /// It always runs as often as others, and their sum is the component of this index.
     With(usize),
+    /// Its counts depend on those of others or vary with them, and what they take together is the component of this index.
+    Together(usize),
     /// It is in one or several combinations; the first has this index.
     Combined(usize),
     /// It cannot be told apart from what all calls have in common.
@@ -122,6 +125,8 @@ pub struct Analysis {
     pub leads: Vec<Option<usize>>,
     /// Unknowns that run equally often in every row, by their index.
     pub groups: Vec<Vec<usize>>,
+    /// Whether parts are told together with others that come with them: the lead of each component is its first part.
+    pub told_together: bool,
     /// How often each unknown ran, in all whole calls.
     pub totals: Vec<f64>,
     /// Whole calls.
@@ -157,7 +162,7 @@ impl Analysis {
         let part = &self.series().solution.components[component];
         let runs = self.leads[component].map_or(self.calls as f64, |at| self.totals[at]);
         let fits = |(name, coefficient): &(String, f64)| (self.runs(name) / (coefficient * runs) - 1.0).abs() < ABOUT;
-        let is_part = !part.is_difference() && part.parts.iter().all(fits);
+        let is_part = !part.is_difference() && (self.told_together || part.parts.iter().all(fits));
         is_part.then(|| part.ticks.value * runs / (self.mean_call * self.calls as f64))
     }
 
@@ -203,7 +208,12 @@ pub fn analyse(
         totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
     }
     let finder = Finder::new(solution);
-    let places = names.iter().map(|name| finder.place(name)).collect();
+    let mut places: Vec<Place> = names.iter().map(|name| finder.place(name)).collect();
+    let mean_call = mean_call(solution, rows);
+    let groups = identical(&columns);
+    let told_together = quality.is_carried()
+        && tell_together(&mut assessment.series[0], &mut places, (table, rows, &totals), (&names, &groups), mean_call, question);
+    let solution = &assessment.series[0].solution;
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
     let mut analysis = Analysis {
@@ -212,10 +222,11 @@ pub fn analyse(
         quality,
         places,
         leads,
-        groups: identical(&columns),
+        groups,
+        told_together,
         totals,
         calls: rows.iter().filter(|row| row.is_whole()).count(),
-        mean_call: mean_call(solution, rows),
+        mean_call,
         paths: paths(solution, rows),
         regions: Vec::new(),
         missing: missing(graph, rows, structure),
@@ -255,6 +266,37 @@ fn without_page_chain(result: &mut SeriesResult) -> (usize, usize) {
     // A column of the page that depends on others is no pivot.
     let told_apart = solution.rank.pivots.iter().filter(|column| !is_of_page(&solution.columns[**column])).count();
     (told_apart, solution.columns.len() - less)
+}
+
+/// Puts what can be told together in place of the components, where these are not known well by themselves; returns whether it did.
+fn tell_together(
+    series: &mut SeriesResult,
+    places: &mut [Place],
+    (table, rows, totals): (&Observations, &[CountRow], &[f64]),
+    (names, groups): (&[String], &[Vec<usize>]),
+    mean_call: f64,
+    question: &Question,
+) -> bool {
+    let parts = together::parts(&series.solution, (table, rows), totals, mean_call);
+    let Some(times) = parts.and_then(|parts| together::solve(&parts, table, names, question)) else { return false };
+    (series.solution.components, series.components) = times.into_iter().unzip();
+    let components = &series.solution.components;
+    let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    let unknowns = |at: usize| components[at].parts.iter().filter_map(|(name, _)| index.get(name.as_str()).copied());
+    let runs = |at: &usize| unknowns(*at).next().map_or(0.0, |lead| totals[lead]);
+    for (unknown, place) in places.iter_mut().enumerate().filter(|(_, place)| **place != Place::NeverRan) {
+        let holders = (0..components.len()).filter(|at| unknowns(*at).any(|part| part == unknown));
+        // Where it comes with several, most of its runs are in the one that runs most. A difference is no time of it.
+        let is_time = |at: &usize| !components[*at].is_difference();
+        let Some(at) = holders.max_by(|a, b| is_time(a).cmp(&is_time(b)).then(runs(a).total_cmp(&runs(b)))) else { continue };
+        *place = match components[at].parts.len() {
+            _ if !is_time(&at) => Place::Combined(at),
+            1 => Place::Alone(at),
+            _ if groups.iter().any(|group| unknowns(at).all(|part| group.contains(&part))) => Place::With(at),
+            _ => Place::Together(at),
+        };
+    }
+    true
 }
 
 /// Where the parts of a solution are, by name.

@@ -1,6 +1,6 @@
 //! How well a sum of the parts describes the rows.
 
-use hairspring_core::estimate::{LeftOut, Solution, exact_rank};
+use hairspring_core::estimate::{LeftOut, Solution, exact_rank, variance};
 use std::collections::HashSet;
 
 /// How well a sum of the parts describes the rows.
@@ -50,6 +50,7 @@ impl Quality {
         let counts: Vec<Vec<f64>> = seen.clone().map(|row| row.counts.iter().copied().chain([1.0]).collect()).collect();
         let unknowns = exact_rank(&counts).pivots.len();
         match different.len().saturating_sub(unknowns) {
+            0 if different.len() == 1 && solution.overhead.is_some() => of_one_path(&times),
             0 => Quality { explained: None, departure: None, spare: 0, carried: None, negative: false },
             spare => from_rows(&times, unknowns, spare),
         }
@@ -80,6 +81,16 @@ impl Quality {
     pub fn with_negative(self) -> Quality {
         Quality { carried: Some(false), negative: true, ..self }
     }
+}
+
+/// The quality where all rows have the same counts, and the overhead is known from others: the only time is that of the whole row, so no
+/// sum needs a check.
+fn of_one_path(rows: &[(f64, f64)]) -> Quality {
+    let departure = (rows.len() > 1).then(|| {
+        let mean = rows.iter().map(|row| row.0).sum::<f64>() / rows.len() as f64;
+        variance(&rows.iter().map(|row| row.0).collect::<Vec<_>>()).sqrt() / mean
+    });
+    Quality { explained: None, departure, spare: 0, carried: Some(true), negative: false }
 }
 
 /// The quality from the rows' times and residuals. Both mean squares are per degree of freedom; otherwise a sum of many
@@ -119,6 +130,21 @@ mod tests {
         // Rows with equal counts check the clock, not the sum.
         let twice = [([1.0, 3.0], 100.0), ([1.0, 3.0], 103.0), ([1.0, 9.0], 500.0), ([1.0, 9.0], 490.0)];
         assert_eq!(quality(&twice), unchecked);
+    }
+
+    #[test]
+    fn one_path_needs_no_check_where_the_overhead_is_known() {
+        let mut table = Observations::new(vec!["a".into(), "b".into(), "copies".into()]);
+        let series = table.series("main");
+        for (counts, ticks) in [([1.0, 3.0, 0.0], 130.0), ([1.0, 3.0, 0.0], 180.0), ([0.0, 0.0, 1.0], 90.0), ([0.0, 0.0, 9.0], 170.0)] {
+            let row = table.row_apart(series, &counts);
+            (0..8).for_each(|round| table.push(row, round, ticks + 0.5 * f64::from(round % 2)));
+        }
+        let solution = solve(&table, series, &Options::default()).unwrap();
+        let found = Quality::from_solution(&solution, 2);
+        assert!(found.is_carried() && found.spare == 0 && found.departure.unwrap() > 0.1, "{found:?}");
+        let whole = &solution.components[0];
+        assert!(whole.ticks.low < 50.0 && whole.ticks.high > 100.0, "{whole:?}");
     }
 
     #[test]

@@ -170,6 +170,8 @@ pub struct Session<'a> {
     observed: Observed,
     /// Where calls are ended early.
     pub ends: Ends,
+    /// The same, where no request says it.
+    pub chosen: Option<Ends>,
     /// Where calls are ended in the graph that is known.
     arrivals: Option<Arrivals>,
     alike: HashMap<(u64, Vec<u64>), usize>,
@@ -202,6 +204,7 @@ impl<'a> Session<'a> {
             from: None,
             observed: Observed::new(),
             ends: Ends::default(),
+            chosen: None,
             arrivals: None,
             alike: HashMap::new(),
             partial_rows: 0,
@@ -227,6 +230,14 @@ impl<'a> Session<'a> {
         let mut all = self.require_any(all)?;
         self.recount(&mut all)?;
         Ok(all)
+    }
+
+    /// Ends of calls that the request leaves open: where all calls ran alike, only calls that are ended in their loops tell parts apart.
+    pub fn ends_to_choose(&self, all: &[Prepared]) -> Option<Ends> {
+        let mut rows = all.iter().flat_map(|one| one.rows.iter().map(|row| &row.counts.counts));
+        let first = rows.next()?;
+        let is_open = self.request.until.is_empty() && rows.all(|counts| counts.blocks == first.blocks);
+        is_open.then(|| Ends::in_loops(&self.graph, first)).flatten()
     }
 
     /// Checks that at least one process is left.
@@ -342,7 +353,10 @@ impl<'a> Session<'a> {
             let lines = Lines::open(&journey.image);
             let mut annotated = self.graph.clone();
             lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
-            self.ends = resolve(&self.request.until, &annotated)?;
+            self.ends = match self.chosen.clone() {
+                Some(chosen) => chosen,
+                None => resolve(&self.request.until, &annotated)?,
+            };
             self.from = self.request.from.as_ref().map(|place| from(place, &annotated)).transpose()?;
             self.limit_parts()?;
             self.target = Some(journey.target.clone());

@@ -3,6 +3,7 @@
 use super::overhead::OWN;
 use super::prepare::Prepared;
 use super::rows_of;
+use crate::analysis::CountRow;
 use crate::error::{Error, Result};
 use crate::result::Progress;
 use crate::trace::Program;
@@ -217,6 +218,14 @@ impl Timing<'_> {
 }
 
 impl Readings {
+    /// Drops rows that are not whole calls, with their readings.
+    pub fn keep_whole(&mut self, rows: &mut Vec<CountRow>) {
+        let mut next = 0..;
+        let numbers: Vec<Option<u32>> = rows.iter().map(|row| if row.is_whole() { next.next() } else { None }).collect();
+        self.function.retain_mut(|reading| numbers[reading.row as usize].map(|number| reading.row = number).is_some());
+        rows.retain(CountRow::is_whole);
+    }
+
     fn push(&mut self, row: usize, visit: Vec<Raw>) {
         let round = self.rounds;
         self.function.extend(visit.into_iter().map(|raw| reading(row, round, raw)));
@@ -234,4 +243,22 @@ impl Readings {
 
 fn reading(row: usize, round: u32, raw: Raw) -> Reading {
     Reading { row: row as u32, round, ticks: raw.signed(), flags: raw.flags, guard: raw.guard }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Counts;
+    use hairspring_core::observations::Flags;
+
+    #[test]
+    fn whole_calls_keep_their_readings_under_new_numbers() {
+        let row = |until, counted| CountRow { counts: Counts::default(), until, counted };
+        let mut rows = vec![row(None, None), row(Some(1), None), row(None, Some((1, 3))), row(None, None)];
+        let reading = |row: u32| Reading { row, round: 0, ticks: f64::from(row), flags: Flags::NONE, guard: None };
+        let mut readings = Readings { function: [0, 1, 2, 3, 3].map(reading).to_vec(), ..Readings::default() };
+        readings.keep_whole(&mut rows);
+        let kept: Vec<(u32, f64)> = readings.function.iter().map(|reading| (reading.row, reading.ticks)).collect();
+        assert!(rows.len() == 2 && kept == [(0, 0.0), (1, 3.0), (1, 3.0)], "{kept:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use crate::analysis::{CountRow, Structure};
 use crate::binary::{Code, is_padding};
 use crate::error::{Error, Result};
-use crate::graph::{Counts, Graph, block_name};
+use crate::graph::{Counts, Edge, Graph, block_name};
 use crate::trace::JUMP;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -122,7 +122,30 @@ pub fn notes(option: &str, what: &str, wanted: &[String], graph: &Graph) -> Vec<
     wanted.iter().filter_map(note).collect()
 }
 
+/// Runs of a block in a call from which some of its arrivals are worth an end.
+const SEVERAL: u64 = 4;
+/// Most blocks at whose arrivals calls are ended.
+const MOST_BLOCKS: usize = 8;
+
 impl Ends {
+    /// Ends that tell the parts of a loop apart where all calls ran alike: at some arrivals at its blocks, and behind it. `None` without a
+    /// loop.
+    pub fn in_loops(graph: &Graph, counts: &Counts) -> Option<Ends> {
+        let mut by_runs: BTreeMap<u64, usize> = BTreeMap::new();
+        for (at, runs) in counts.blocks.iter().enumerate().filter(|(at, runs)| **runs >= SEVERAL && *at != graph.entry) {
+            by_runs.entry(*runs).or_insert(at);
+        }
+        let behind = |edge: &&Edge| edge.to.is_some_and(|to| counts.blocks[to] == 1) && counts.blocks[edge.from] >= SEVERAL;
+        let mut named = Arrivals::new();
+        for (runs, block) in by_runs.iter().rev().take(MOST_BLOCKS) {
+            named.insert(graph.blocks[*block].start, BTreeSet::from([1, runs / 4, runs / 2, 3 * runs / 4]));
+        }
+        for to in graph.edges.iter().filter(behind).filter_map(|edge| edge.to).take(MOST_BLOCKS) {
+            named.insert(graph.blocks[to].start, BTreeSet::from([1]));
+        }
+        (!by_runs.is_empty()).then_some(Ends { named, ..Ends::default() })
+    }
+
     /// Addresses of the file where calls are ended, and at which arrivals.
     pub fn arrivals(&self, graph: &Graph) -> Arrivals {
         let start = |at: usize| graph.blocks[at].start;
@@ -210,6 +233,17 @@ mod tests {
         // A file is given by whole parts of its path.
         assert!(resolve(&wanted("src/a.c:8"), &graph).is_ok());
         assert!(resolve(&wanted("c:8"), &graph).unwrap_err().to_string().contains("no block begins on that line"));
+    }
+
+    #[test]
+    fn ends_in_loops_are_spread_over_their_trips() {
+        // 0 -> loop 1, 2 -> 3 -> out
+        let graph = graph(4, &[(0, Some(1)), (1, Some(2)), (2, Some(1)), (1, Some(3)), (3, None)]);
+        let counts = |blocks: [u64; 4]| Counts { blocks: blocks.to_vec(), edges: Vec::new() };
+        let some = |numbers: &[u64]| numbers.iter().copied().collect::<BTreeSet<u64>>();
+        let ends = Ends::in_loops(&graph, &counts([1, 101, 100, 1])).unwrap().arrivals(&graph);
+        assert_eq!(ends, BTreeMap::from([(16, some(&[1, 25, 50, 75])), (32, some(&[1, 25, 50, 75])), (48, some(&[1]))]));
+        assert!(Ends::in_loops(&graph, &counts([1, 1, 0, 1])).is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::MeasuredFunction;
 use crate::analysis::{Place, Unknowns};
 use crate::graph::{Block, Source};
+use hairspring_core::estimate::Component;
 use hairspring_core::judge::Time;
 use hairspring_view::cells::Cell;
 use hairspring_view::clean::{clean, cut, pad, width};
@@ -70,7 +71,7 @@ impl<'a> Listing<'a> {
         let (mut shown, mut listed) = (HashSet::new(), HashSet::new());
         for place in &analysis.places {
             match place {
-                Place::Alone(at) | Place::With(at) => drop(shown.insert(*at)),
+                Place::Alone(at) | Place::With(at) | Place::Together(at) => drop(shown.insert(*at)),
                 Place::Combined(at) => drop(listed.insert(*at)),
                 Place::NeverRan | Place::Common => {}
             }
@@ -137,6 +138,9 @@ impl<'a> Listing<'a> {
             let why = if analysis.quality.is_carried() { "its own time cannot be told" } else { "no time of a part can be told" };
             page.line(&format!("( ) share of the instructions that ran: {why}"), Tone::Quiet);
         }
+        if analysis.places.iter().any(|place| matches!(place, Place::Together(_))) {
+            page.line("with: runs of this part come with runs of that one, whose time is that of both", Tone::Quiet);
+        }
         if analysis.quality.is_carried() && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at)) {
             page.line("* includes the timing overhead of every call", Tone::Quiet);
         }
@@ -174,6 +178,14 @@ impl<'a> Listing<'a> {
         (format!("{file}{}{last}", source.line), calls + &text)
     }
 
+    /// The leads of the times that hold an unknown.
+    fn leads_of(&self, index: usize) -> Vec<&str> {
+        let analysis = &self.measured.analysis;
+        let components = analysis.series().solution.components.iter();
+        let holds = |component: &&Component| component.parts.iter().any(|(name, _)| *name == analysis.names[index]);
+        components.filter(|component| !component.is_difference()).filter(holds).map(|component| component.parts[0].0.as_str()).collect()
+    }
+
     /// The time of an unknown and its share, or where to find it.
     pub fn time_of(&self, index: usize) -> (String, Option<f64>) {
         let analysis = &self.measured.analysis;
@@ -185,7 +197,8 @@ impl<'a> Listing<'a> {
             Place::NeverRan => ("-".into(), None),
             Place::Common => ("in the overhead".into(), None),
             Place::Alone(component) => self.timed(component),
-            Place::With(component) if leads(component) => self.timed(component),
+            Place::With(component) | Place::Together(component) if leads(component) => self.timed(component),
+            Place::Together(_) => (format!("with {}", self.leads_of(index).join(", ")), None),
             Place::With(component) => (format!("with {}", analysis.series().solution.components[component].parts[0].0), None),
             Place::Combined(component) => (format!("in [{}]", self.number(component)), None),
         }
