@@ -44,9 +44,9 @@ class Case:
 def cases(text: str, numbers: str) -> list[Case]:
     """Programs of Debian; they read these files. Addresses are those of Debian 12, where a program has no names."""
     return [
-        Case("sqlite3", "sqlite3VdbeExec", (":memory:", SUM), ("--from", "B6@1-200")),
+        Case("sqlite3", "sqlite3VdbeExec", (":memory:", SUM), ("--parts", "40")),
         Case("python3", "_PyEval_EvalFrameDefault", ("-S", "-c", PYTHON), ("--calls", "200", "--sample")),
-        Case("lua5.4", "0x1b3a0", ("-e", LUA), ("--calls", "1")),
+        Case("lua5.4", "0x1b3a0", ("-e", LUA), ("--parts", "40")),
         Case("pigz", "libz.so.1:0x4970", ("-p1", "-kc", text), ("--calls", "100", "--sample")),
         Case("jq", "jq_next", (".[] | . * 2", numbers), ("--calls", "200", "--sample")),
         Case("bzip2", "BZ2_blockSort", ("-kc", text), ()),

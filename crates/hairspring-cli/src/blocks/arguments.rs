@@ -15,6 +15,7 @@ are ordinary arguments. Empty lines and lines that begin with `#` are ignored. T
 Examples:
   hairspring blocks ./coder --function encode --inputs inputs.txt
   hairspring blocks ./coder --function encode --generate 'seq 99' --until each
+  hairspring blocks ./interpreter --function run --inputs script.txt --parts 40
   hairspring blocks ./stripped --function 0x1149 --inputs -
   hairspring blocks /usr/bin/python3 --function adler32_z --inputs calls.txt";
 
@@ -49,7 +50,7 @@ pub struct BlocksArguments {
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
     /// Only list the functions of the program or library, with address and size: of a stripped one by its unwind table
-    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "until", "from", "sample", "calls", "skip", "memory"])]
+    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "until", "from", "parts", "sample", "calls", "skip", "memory"])]
     pub list: bool,
     /// The folder with files of names and lines that were moved out of programs (build-id, .gnu_debuglink)
     #[arg(long, value_name = "FOLDER", default_value = DEBUG_FILES)]
@@ -75,6 +76,11 @@ pub struct BlocksArguments {
     /// and B4@3-8 are six ends
     #[arg(long, value_name = "PLACE")]
     pub until: Vec<String>,
+    /// Time N parts of the calls in place of whole calls, for a function that runs long in one call, as the loop of an
+    /// interpreter: they begin evenly over the calls, at the block that runs most often or at --from, and each is ended at
+    /// the blocks that it comes to
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "until")]
+    pub parts: Option<u64>,
     /// What to solve for
     #[arg(long, value_enum, default_value = "auto")]
     pub unknowns: UnknownsArgument,

@@ -39,7 +39,7 @@ const REMEDIES: Remedies = Remedies {
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), or add inputs that run this part more often"),
         ("few_rounds", "give it more time (--budget), or fewer inputs"),
-        ("not_checked", "add inputs that take other paths through the function"),
+        ("not_checked", "add inputs that take other paths through the function, or time parts of long calls (--parts 40)"),
         (
             "not_additive",
             "the times of single parts mean nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges (--unknowns edges)",
@@ -49,7 +49,7 @@ const REMEDIES: Remedies = Remedies {
             "if it does, this time is attributed to another block whose count changes along with the data: keep the data of these calls alike, or time such a block on its own with --until",
         ),
     ],
-    more_rows: "add inputs that take other paths through the function, or end calls early (--until each)",
+    more_rows: "add inputs that take other paths through the function, or end calls early (--until each), or time parts of long calls (--parts 40)",
 };
 
 /// Runs the verb.
@@ -97,6 +97,7 @@ fn request(arguments: &BlocksArguments) -> Result<Request, AnyError> {
         sample: arguments.sample,
         memory: arguments.memory << 20,
         from: arguments.from.clone(),
+        parts: arguments.parts,
         until: arguments.until.clone(),
         unknowns: match arguments.unknowns {
             UnknownsArgument::Blocks => Wanted::Blocks,

@@ -57,6 +57,30 @@ fn one_input_tells_blocks_apart_when_calls_begin_at_each_trip() {
 }
 
 #[test]
+fn parts_of_one_call_that_begin_by_themselves_tell_its_blocks_apart() {
+    let codes: String = (0..600).map(|at| format!(" {}", (at * at + at / 7) % 64)).collect();
+    let document = json(&rig().blocks("work", &format!("{codes}\n"), &["--json", "--parts", "24", "--budget", "1s"]));
+    let schema: Value = serde_json::from_str(include_str!("../../../../spec/blocks.schema.json")).unwrap();
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&document));
+    // Counts and the time are those of the whole call, and the parts are short.
+    let trip = block(&document, line_of("CHAIN(10)"));
+    assert_eq!((&document["inputs"]["calls"], &trip["runs"]), (&1.into(), &600.0.into()));
+    assert!(document["mean_call_ticks"].as_f64().unwrap() > 600.0 * 10.0, "{}", document["mean_call_ticks"]);
+    assert!(document["inputs"]["partial"].as_u64().unwrap() > 24 && document["model"]["spare_rows"].as_u64().unwrap() > 0);
+    let alone = places(&document).iter().filter(|place| **place == "alone").count();
+    assert!(alone >= 12, "{}", document["parts"]);
+    if let (Some(long), Some(short)) = (cycles(&document, line_of("case 7")), cycles(&document, line_of("case 0"))) {
+        assert!(long / short > 1.2 && long / short < 5.0, "{long} {short}");
+    }
+}
+
+#[test]
+fn a_call_without_a_loop_has_no_parts() {
+    let done = rig().blocks("work", "1 2\n", &["--parts", "8"]);
+    assert!(done.status == 1 && done.stderr.contains("leave --parts out"), "{}", done.stderr);
+}
+
+#[test]
 fn calls_end_at_the_arrival_that_was_asked_for() {
     let rig = rig();
     let place = format!("{}@1-{}", line_of("CHAIN(10)"), TRIPS + 5);

@@ -15,6 +15,7 @@ mod interval;
 mod linear;
 mod location;
 mod method;
+mod nonnegative;
 mod parallel;
 mod quiet;
 mod rank;
@@ -78,11 +79,21 @@ pub struct Options {
     pub calm_visits: bool,
     /// Rows that may be longer than their parts, because of how they begin and end. Applies only to repeated rows.
     pub ends: Vec<Ending>,
+    /// Whether parts overlap whose times are not negative: where the rows depart from the plane and times without negative ones describe
+    /// them nearly as well, the intervals reach to those. Applies only to repeated rows.
+    pub overlapping: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { level: 0.95, leave_rows_out: true, departure_follows_counts: false, calm_visits: false, ends: Vec::new() }
+        Options {
+            level: 0.95,
+            leave_rows_out: true,
+            departure_follows_counts: false,
+            calm_visits: false,
+            ends: Vec::new(),
+            overlapping: false,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain};
 use super::linear::LinearMap;
 use super::location::{Grouped, Sample, median, total_weight};
+use super::nonnegative::{Rows, nonnegative};
 use super::rank::{Rank, exact_rank, spanned};
 use super::scatter::scatter;
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
@@ -175,7 +176,11 @@ impl<'a> System<'a> {
         let active = in_use(marks);
         let per_block: Vec<Vec<f64>> =
             self.blocks.means.iter().map(|means| fit.map.solve(&active.iter().map(|i| means[*i]).collect::<Vec<f64>>())).collect();
-        let unknowns: Vec<Uncertain> = (0..fit.unknowns.len()).map(|j| self.uncertain(fit, &active, &per_block, j, options)).collect();
+        let mut unknowns: Vec<Uncertain> = (0..fit.unknowns.len()).map(|j| self.uncertain(fit, &active, &per_block, j, options)).collect();
+        if let Some(others) = self.without_negative(fit, &active, options) {
+            let apart = |one: &Uncertain, other: f64| Contribution::bound(Source::LackOfFit, (one.value - other).abs());
+            unknowns.iter_mut().zip(others).for_each(|(one, other)| one.budget.push(apart(one, other)));
+        }
         let influence: Vec<f64> = (0..fit.unknowns.len()).map(|j| row_influence(fit, j)).collect();
         let (components, overhead) = assemble(&self.columns, &self.rank, unknowns, &influence, options.level);
         let (readings, readings_used) = self.grouped.reading_counts();
@@ -244,6 +249,19 @@ impl<'a> System<'a> {
         let own = |at: usize| fit.residuals[at].powi(2) / (1.0 - fit.map.leverage[at]).max(1e-3) - self.location_variance[active[at]];
         let variance: f64 = squares.iter().enumerate().map(|(at, square)| square * own(at)).sum();
         (dof >= FEWEST_FOR_EACH_ROW).then(|| Contribution::standard(Source::LackOfFit, variance.max(0.0).sqrt(), dof))
+    }
+
+    /// Times that are not negative, if parts overlap and these describe the rows nearly as well as the fit does.
+    fn without_negative(&self, fit: &Fit, active: &[usize], options: &Options) -> Option<Vec<f64>> {
+        if !options.overlapping || fit.tau2 <= 0.0 {
+            return None;
+        }
+        let design: Vec<Vec<f64>> = active.iter().map(|at| self.design[*at].clone()).collect();
+        let values: Vec<f64> = active.iter().map(|at| self.location[*at]).collect();
+        let weights: Vec<f64> = active.iter().map(|at| 1.0 / (self.location_variance[*at] + fit.tau2)).collect();
+        let is_sum = |terms: &[(usize, f64)]| terms.iter().all(|(_, coefficient)| *coefficient > 0.0);
+        let bounded: Vec<bool> = self.rank.identifiable.iter().map(|one| is_sum(&one.terms)).collect();
+        nonnegative(&Rows { design: &design, values: &values, weights: &weights }, &fit.unknowns, &bounded)
     }
 
     /// The contribution of the departure to an unknown if it follows the counts: the larger of those from groups of rows of

@@ -134,7 +134,7 @@ pub struct TraceJson {
 pub struct ModelJson {
     /// Share of the variation between rows that the sum explains; `null` if rows hardly vary, or if nothing checks the sum.
     pub explained: Option<f64>,
-    /// Root mean square of the residuals, as a share of the mean row; `null` if nothing checks the sum.
+    /// Root mean square of the residuals, as a share of that of the rows; `null` if nothing checks the sum.
     pub departure: Option<f64>,
     /// Rows of different counts beyond the number of unknowns.
     pub spare_rows: usize,

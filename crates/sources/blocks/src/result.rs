@@ -42,6 +42,8 @@ pub struct Request {
     /// Where rows begin inside of a call: a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`), each with `@k` or `@k-m`
     /// for the k-th arrival there.
     pub from: Option<String>,
+    /// Parts of calls that are timed in place of whole calls; each begins at `from`, or at the block that runs most often.
+    pub parts: Option<u64>,
     /// Where calls are also ended early: `each`, `merged`, or such places.
     pub until: Vec<String>,
     /// Unknowns.
@@ -142,6 +144,8 @@ pub struct MeasuredFunction {
     pub graph: Graph,
     /// The place where rows begin, if it is inside of the function.
     pub from: Option<String>,
+    /// Whether rows are parts of calls in place of whole calls.
+    pub parts: bool,
     /// Inputs that were given.
     pub inputs: usize,
     /// Inputs left out, with the reason.

@@ -68,7 +68,11 @@ fn head(page: &mut Page, listing: &Listing) {
         page.item("source", &format!("{main}{others}"), Tone::Quiet);
     }
     if let Some(from) = &measured.from {
-        page.item("from", &format!("{}: each call is begun at this place, and what comes before is not timed", clean(from)), Tone::Quiet);
+        let what = match measured.parts {
+            true => "parts of calls begin at this place, evenly over the calls; whole calls are timed beside them",
+            false => "each call is begun at this place, and what comes before is not timed",
+        };
+        page.item("from", &format!("{}: {what}", clean(from)), Tone::Quiet);
     }
     let partial = measured.rows.iter().filter(|row| !row.is_whole()).count();
     let ended_early = if partial > 0 { format!(", {} ended early", count(partial)) } else { String::new() };

@@ -1,12 +1,14 @@
 //! Negative times: they show that a sum is wrong, unless noise explains them. All parts are judged together, and by their size.
 
 use super::{Analysis, BlocksFinding};
-use hairspring_core::estimate::{Component, Source};
+use hairspring_core::estimate::{Component, Contribution, Source, Spread, Uncertain};
 use hairspring_core::judge::{Finding, FindingKind, Severity};
 
 /// Size of what is negative, as a share of a call, above which the sum is wrong, and above which it is doubtful.
 const WRONG: f64 = 0.05;
 const DOUBTFUL: f64 = 0.01;
+/// Size from which the sum is wrong although the overlap of neighbours may explain it: how most of the call is shared is not known.
+const MOST_OVERLAP: f64 = 0.5;
 
 /// The level at which `parts` intervals hold together as often as one does at `level`.
 pub fn family_level(level: f64, parts: usize) -> f64 {
@@ -25,12 +27,29 @@ pub fn negative(analysis: &Analysis) -> Option<Finding> {
     let all = surely_negative(analysis);
     let worst = all.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
     let share: f64 = all.iter().map(|one| one.share).sum();
-    if share > WRONG {
+    let explained = share <= MOST_OVERLAP && all.iter().all(|one| is_share_unknown(&analysis.series().solution.components[one.component]));
+    if share > WRONG && !explained {
         return Some(Finding::new(Severity::Untrusted, worst_of(analysis, worst.component)));
     }
     let severity = if share > DOUBTFUL { Severity::Warning } else { Severity::Note };
     let parts = all.iter().map(|one| analysis.series().components[one.component].name.clone()).collect();
     Some(Finding::new(severity, BlocksFinding::NegativeParts { parts, share_percent: 100.0 * share }))
+}
+
+/// Whether times that are not negative describe the rows nearly as well, and the interval reaches to them: then only the share of
+/// neighbours that overlap is not known.
+fn is_share_unknown(part: &Component) -> bool {
+    part.uncertain.budget.iter().any(is_overlap)
+}
+
+fn is_overlap(entry: &Contribution) -> bool {
+    entry.source == Source::LackOfFit && matches!(entry.spread, Spread::Bound(_))
+}
+
+/// A part without what its interval holds because neighbours overlap.
+fn as_solved(part: &Component) -> Uncertain {
+    let budget = part.uncertain.budget.iter().filter(|entry| !is_overlap(entry)).copied().collect();
+    Uncertain { value: part.uncertain.value, budget }
 }
 
 fn worst_of(analysis: &Analysis, component: usize) -> FindingKind {
@@ -49,7 +68,7 @@ fn surely_negative(analysis: &Analysis) -> Vec<Negative> {
         let share = analysis.size(component);
         let beyond_noise =
             part.ticks.value + part.uncertain.part(Source::Stochastic, level) + part.uncertain.part(Source::Ends, level) < 0.0;
-        let is_negative = part.uncertain.estimate(level).high < 0.0 || share > WRONG && beyond_noise;
+        let is_negative = as_solved(part).estimate(level).high < 0.0 || share > WRONG && beyond_noise;
         (!part.is_difference() && is_negative).then_some(Negative { component, share })
     };
     components.iter().enumerate().filter_map(found).collect()
@@ -88,7 +107,7 @@ mod tests {
             let row = table.row_apart(series, &[vec![0.0; ARMS + 1], vec![copies]].concat());
             (0..12).for_each(|round| table.push(row, round, 80.0 + 3.0 * copies + f64::from(round % 3)));
         }
-        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
+        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default(), None).unwrap()
     }
 
     #[test]

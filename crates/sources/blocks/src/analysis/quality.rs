@@ -9,7 +9,8 @@ pub struct Quality {
     /// Share of the variation between rows that it explains, at most 1; below 0 if it is worse than the mean row. `None` if
     /// rows hardly vary, or if nothing checks the sum.
     pub explained: Option<f64>,
-    /// Standard deviation of the rows from it, as a share of the mean row; `None` where nothing checks the sum.
+    /// Standard deviation of the rows from it, as a share of their size (root mean square): parts of calls may be a block or many trips of
+    /// a loop, and all of them may be wrong by what a core overlaps where they end. `None` where nothing checks the sum.
     pub departure: Option<f64>,
     /// Rows with different counts beyond the number of unknowns: with none, some times always fit.
     pub spare: usize,
@@ -100,7 +101,8 @@ fn from_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
     let mean = rows.iter().map(|row| row.0).sum::<f64>() / count;
     let around = rows.iter().map(|row| (row.0 - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let left = rows.iter().map(|row| row.1.powi(2)).sum::<f64>() / (rows.len() - unknowns) as f64;
-    let departure = left.sqrt() / mean;
+    let size = (rows.iter().map(|row| row.0.powi(2)).sum::<f64>() / count).sqrt();
+    let departure = left.sqrt() / size;
     let explained = (around.sqrt() > NO_VARIATION * mean).then(|| 1.0 - left / around);
     let carried = departure < NOT_ADDITIVE && explained.is_none_or(|explained| explained > EXPLAINED);
     Quality { explained, departure: Some(departure), spare, carried: Some(carried), negative: false }

@@ -295,7 +295,7 @@ mod tests {
             rows.push(CountRow { counts: Counts { edges: vec![0; graph.edges.len()], blocks }, until: None, counted: None });
         }
         [16.0, 32.0, 64.0].iter().for_each(|copies| push([vec![0.0; times.len()], vec![*copies]].concat(), 80.0 + 3.0 * copies, 0.0));
-        analyse(graph, &Structure::from_graph(graph), &rows, Unknowns::Blocks, &table, &Question::default()).unwrap()
+        analyse(graph, &Structure::from_graph(graph), &rows, Unknowns::Blocks, &table, &Question::default(), None).unwrap()
     }
 
     /// A loop with its test at the head; a call in ten leaves it in the middle.

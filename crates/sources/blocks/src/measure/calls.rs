@@ -1,6 +1,7 @@
 //! Which calls of a run are taken, and where in them the rows begin.
 
 use super::is_general;
+use super::parts::{Window, plan};
 use super::prepare::{Prepared, Session};
 use crate::error::{Error, Result};
 use crate::inputs::Input;
@@ -40,6 +41,10 @@ impl Session<'_> {
                 continue;
             }
             match self.from.clone() {
+                from if self.request.parts.is_some() => {
+                    let from = from.map(|(place, _)| place);
+                    self.add_sampled((at, call), &mut journey, (from, wanted.len() as u64), &stub, all)?;
+                }
                 Some((place, arrivals)) => self.add_parts((at, call), &mut journey, (place, &arrivals), &stub, all)?,
                 None if call == last => return self.add(at, call, journey.end()?, stub, all),
                 None => self.add(at, call, journey.copy()?, stub.clone(), all)?,
@@ -70,6 +75,85 @@ impl Session<'_> {
                 Err(error) => {
                     self.skip(at, (self.request.calls > 1).then_some(call), &error);
                     break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares a call as a whole, and then parts of it that begin evenly over it, each in a copy of the process.
+    fn add_sampled(
+        &mut self,
+        (at, call): (usize, u64),
+        journey: &mut Journey,
+        (from, calls): (Option<u64>, u64),
+        stub: &Stub,
+        all: &mut Vec<Prepared>,
+    ) -> Result<()> {
+        let whole = match self.prepare(at, journey.copy()?, stub.clone()) {
+            Err(error) if is_general(&error) => return Err(error),
+            Err(error) => {
+                self.skip(at, (calls > 1).then_some(call), &error);
+                return Ok(());
+            }
+            Ok(whole) => whole,
+        };
+        let ran = self.count_of(&whole).ok_or_else(|| Error::system("count the blocks", "a branch led out of the graph"))?;
+        self.whole_calls.push(whole);
+        let block = from.and_then(|place| self.graph.block_at(place));
+        let plan = match plan(&self.graph, &ran.blocks, block, self.request.parts.unwrap_or(1).div_ceil(calls)) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.skip(at, (calls > 1).then_some(call), &error);
+                return Ok(());
+            }
+        };
+        let address = |block: usize| self.graph.blocks[block].start.wrapping_add(journey.target.bias);
+        let (place, rarer) = (address(plan.block), address(plan.rarer));
+        self.counted_at = plan.counted.map(|block| self.graph.blocks[block].start);
+        self.begun_at.insert(self.graph.blocks[plan.block].start);
+        let mut arrivals = 0;
+        for window in plan.windows {
+            match self.add_window((at, &mut arrivals), journey, (place, rarer), window, (stub, all)) {
+                Err(error) if is_general(&error) => return Err(error),
+                // The call ends or calls itself before: what was taken is enough, or nothing was.
+                Err(error) if all.is_empty() => {
+                    self.skip(at, (calls > 1).then_some(call), &error);
+                    return Ok(());
+                }
+                Err(_) => break,
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares parts that begin one after the other.
+    fn add_window(
+        &mut self,
+        (at, arrivals): (usize, &mut u64),
+        journey: &mut Journey,
+        (place, rarer): (u64, u64),
+        window: Window,
+        (stub, all): (&Stub, &mut Vec<Prepared>),
+    ) -> Result<()> {
+        while *arrivals < window.after {
+            journey.next_arrival(&self.program, rarer)?;
+            *arrivals += 1;
+        }
+        for number in 0..window.skip + window.parts {
+            journey.next_arrival(&self.program, place)?;
+            *arrivals += u64::from(place == rarer);
+            if number >= window.skip {
+                let part = self.prepare_part(at, journey.copy()?, stub.clone(), all.len());
+                // A part that is as others, or cannot be repeated, is one less.
+                match part {
+                    Ok(part) => match self.room_for(&part, all) {
+                        Ok(()) => all.push(part),
+                        Err(error) => self.remarks.parts.push(error.to_string()),
+                    },
+                    Err(error) if is_general(&error) => return Err(error),
+                    Err(error) => self.remarks.parts.push(error.to_string()),
                 }
             }
         }
@@ -151,6 +235,8 @@ pub struct Remarks {
     fewer: Vec<String>,
     /// Inputs whose calls were not counted to the end.
     counting: Vec<String>,
+    /// Why parts of calls were not taken.
+    parts: Vec<String>,
 }
 
 impl Remarks {
@@ -163,7 +249,8 @@ impl Remarks {
         };
         let fewer = note("a run ended after fewer calls than requested (--calls), and all that it made were taken", &self.fewer);
         let counting = note("the sample is over a part of the run, because counting its calls stopped (raise --timeout)", &self.counting);
-        fewer.into_iter().chain(counting).collect()
+        let parts = note("a part of a call was left out", &self.parts);
+        fewer.into_iter().chain(counting).chain(parts).collect()
     }
 }
 
@@ -182,7 +269,7 @@ mod tests {
     fn remarks_name_the_first_input_and_count_the_others() {
         assert!(Remarks::default().notes().is_empty());
         let fewer = vec!["input 1 (a): 2 of 5".to_owned(), "input 2 (b): 1 of 5".to_owned()];
-        let notes = Remarks { fewer, counting: Vec::new() }.notes();
+        let notes = Remarks { fewer, ..Remarks::default() }.notes();
         assert!(notes.len() == 1 && notes[0].ends_with("input 1 (a): 2 of 5; likewise 1 more"), "{notes:?}");
     }
 

@@ -3,6 +3,7 @@
 mod again;
 mod calls;
 mod overhead;
+mod parts;
 mod prepare;
 mod rounds;
 mod until;
@@ -10,7 +11,7 @@ mod until;
 use crate::analysis::{Analysis, BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data};
 use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
-use crate::graph::{Block, Graph};
+use crate::graph::{Block, Graph, block_name};
 use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, exact_rank};
@@ -44,12 +45,15 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let begin = Instant::now();
     let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout, progress: request.progress };
     let mut readings = timing.run(&mut prepared, &session.program);
+    let measured_call = timing.whole_calls(&mut session.whole_calls, &session.program);
     let measuring = begin.elapsed();
     (request.progress)(Progress::Solving);
     session.follow_again(&mut prepared, &mut readings.lost);
     let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
-    let mut rows: Vec<CountRow> = prepared.iter().flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
+    // Whole calls of which parts were taken have counts, and no readings in the table.
+    let mut rows: Vec<CountRow> =
+        prepared.iter().chain(&session.whole_calls).flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
     let structure = Structure::from_graph(&graph);
     let origin = Origin {
         clock: Some(clock.name.to_owned()),
@@ -57,7 +61,9 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         granularity: (quantum > 0).then_some(quantum as f64),
         ..Origin::default()
     };
-    let solve = |rows: &[CountRow], readings: &Readings| solved(request, (&graph, &structure), rows, readings, (&chains[..], &origin));
+    let solve = |rows: &[CountRow], readings: &Readings| {
+        solved(request, (&graph, &structure), (rows, measured_call), readings, (&chains[..], &origin))
+    };
     let mut found = solve(&rows, &readings);
     if session.chosen.is_some() && !found.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
         // Ends that nobody asked for must not spoil what is known without them: the time of the calls.
@@ -72,7 +78,8 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     analysis.doubt(few_rounds(readings.rounds));
     Ok(MeasuredFunction {
         function: session.function(),
-        from: request.from.clone(),
+        parts: request.parts.is_some(),
+        from: session.begun_at(&graph).or_else(|| request.from.clone()),
         inputs: request.inputs.len(),
         notes: session.notes(&graph, &rows),
         graph,
@@ -87,21 +94,22 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     })
 }
 
-/// The table of the rows, and what it tells.
+/// The table of the rows, and what it tells. The mean time of whole calls is given where they are no rows with readings.
 fn solved(
     request: &Request,
     (graph, structure): (&Graph, &Structure),
-    rows: &[CountRow],
+    (rows, measured_call): (&[CountRow], Option<f64>),
     readings: &Readings,
     (chains, origin): (&[Companion], &Origin),
 ) -> Result<(Observations, Analysis)> {
-    let unknowns = choose(request.unknowns, structure, rows);
+    let unknowns = choose(request, structure, rows);
     let table = tabulate(graph, rows, unknowns, readings, chains, origin.clone());
     let overhead = Overhead::new(readings);
     let ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
-    let options = Options { level: request.level, departure_follows_counts: true, calm_visits: true, ends, ..Options::default() };
+    let options =
+        Options { level: request.level, departure_follows_counts: true, calm_visits: true, ends, overlapping: true, ..Options::default() };
     let question = Question { options, ..Question::default() };
-    let analysis = analyse(graph, structure, rows, unknowns, &table, &question)?;
+    let analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
     Ok((table, analysis))
 }
 
@@ -132,10 +140,12 @@ fn few_rounds(rounds: u32) -> Option<Finding> {
 }
 
 /// Blocks, unless the counts of edges are independent of theirs and determine more unknowns with these rows.
-fn choose(wanted: Wanted, structure: &Structure, rows: &[CountRow]) -> Unknowns {
-    match wanted {
+/// Parts of calls are short and few: from each target of an indirect jump to each other there are more edges than they can tell apart.
+fn choose(request: &Request, structure: &Structure, rows: &[CountRow]) -> Unknowns {
+    match request.unknowns {
         Wanted::Blocks => Unknowns::Blocks,
         Wanted::Edges => Unknowns::Edges,
+        Wanted::Auto if request.parts.is_some() => Unknowns::Blocks,
         Wanted::Auto
             if structure.undetermined.is_empty() || rank_of_counts(Unknowns::Edges, rows) <= rank_of_counts(Unknowns::Blocks, rows) =>
         {
@@ -274,6 +284,13 @@ impl Session<'_> {
                 .to_owned()
         }));
         notes
+    }
+
+    /// The blocks where parts of calls begin.
+    fn begun_at(&self, graph: &Graph) -> Option<String> {
+        let all = self.begun_at.iter().filter_map(|address| Some(block_name(graph.block_at(*address)?)));
+        let names = all.collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then_some(names)
     }
 
     fn function(&self) -> FunctionInfo {

@@ -1,5 +1,7 @@
 //! Prepares every input: runs it up to the function, follows the call, and makes it repeatable.
 
+mod part;
+
 use super::calls::Remarks;
 use super::until::{Arrivals, Ends, place_and_arrivals, resolve};
 use super::{code_of_file, instructions, is_general};
@@ -20,6 +22,8 @@ use std::time::{Duration, Instant};
 const MOST_ALIKE: usize = 3;
 /// Maximum number of rows: above it the engine treats rows as a sample, not as a design.
 const MOST_ROWS: usize = 2_000;
+/// Arrivals at which parts are ended where arrivals are counted.
+const LATER: [u64; 6] = [1, 2, 4, 8, 16, 32];
 
 /// A row of a process.
 #[derive(Debug)]
@@ -62,6 +66,9 @@ pub struct Prepared {
     /// The path of the whole call, and whether it reads what differs from time to time.
     path: u64,
     reads_outside: bool,
+    /// The call as it is followed again, and after how many branches that ends.
+    again: Call,
+    most: Option<u64>,
     /// Time that following it takes.
     pub took: Duration,
     /// Whether repeats left different registers.
@@ -104,7 +111,7 @@ impl Prepared {
         program.deadline(&self.process);
         let target = target.moved_to(self.bias);
         let what = (&target, self.begin);
-        let again = repeated(program, (&mut self.process, &mut self.stub), what, &self.rows[0].call, self.reads_outside)?;
+        let again = repeated(program, (&mut self.process, &mut self.stub), what, (&self.again, self.most), self.reads_outside)?;
         program.watchdog.watch(None);
         same_path(self.path, again.path)
     }
@@ -174,6 +181,12 @@ pub struct Session<'a> {
     pub chosen: Option<Ends>,
     /// Where calls are ended in the graph that is known.
     arrivals: Option<Arrivals>,
+    /// Whole calls of which parts are taken.
+    pub whole_calls: Vec<Prepared>,
+    /// Where parts are also ended at later arrivals, by address in the file.
+    pub counted_at: Option<u64>,
+    /// Where the parts begin, by address in the file.
+    pub begun_at: BTreeSet<u64>,
     alike: HashMap<(u64, Vec<u64>), usize>,
     partial_rows: usize,
     /// Longest random wait before a repeat, in ticks.
@@ -206,6 +219,9 @@ impl<'a> Session<'a> {
             ends: Ends::default(),
             chosen: None,
             arrivals: None,
+            whole_calls: Vec::new(),
+            counted_at: None,
+            begun_at: BTreeSet::new(),
             alike: HashMap::new(),
             partial_rows: 0,
             spread: (3 * quantum).clamp(64, 4096),
@@ -236,7 +252,7 @@ impl<'a> Session<'a> {
     pub fn ends_to_choose(&self, all: &[Prepared]) -> Option<Ends> {
         let mut rows = all.iter().flat_map(|one| one.rows.iter().map(|row| &row.counts.counts));
         let first = rows.next()?;
-        let is_open = self.request.until.is_empty() && rows.all(|counts| counts.blocks == first.blocks);
+        let is_open = self.request.until.is_empty() && self.request.parts.is_none() && rows.all(|counts| counts.blocks == first.blocks);
         is_open.then(|| Ends::in_loops(&self.graph, first)).flatten()
     }
 
@@ -258,28 +274,35 @@ impl<'a> Session<'a> {
     pub fn prepare(&mut self, at: usize, started: Started, stub: Stub) -> Result<Prepared> {
         let mut ready = Ready { started, stub };
         self.program.deadline(&ready.started.process);
-        let followed = self.follow(&mut ready).map_err(|e| self.program.explain("follow the call", e))?;
+        let followed = self.follow(&mut ready, None).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
+        let again = rows[0].call;
+        Ok(self.prepared(at, ready, &followed, (again, None), rows))
+    }
+
+    fn prepared(&self, at: usize, ready: Ready, followed: &Traces, (again, most): (Call, Option<u64>), rows: Vec<Row>) -> Prepared {
         self.program.watchdog.watch(None);
         let took = followed.took;
         let (path, bias, begin) = (followed.followed.path, ready.started.target.bias, ready.started.begin);
-        Ok(Prepared {
+        Prepared {
             input: at,
             process: ready.started.process,
             stub: ready.stub,
             rows,
             path,
             reads_outside: self.reads_outside,
+            again,
+            most,
             took,
             varies: false,
             bias,
             begin,
             last: 0,
-        })
+        }
     }
 
-    /// Follows the call, and records what it wrote.
-    fn follow(&mut self, ready: &mut Ready) -> Result<Traces> {
+    /// Follows the call, or some branches of it with an end at each block, and records what it wrote.
+    fn follow(&mut self, ready: &mut Ready, most: Option<u64>) -> Result<Traces> {
         let Ready { started, stub } = ready;
         const RED_ZONE: u64 = 128;
         let Started { process, target, begin } = started;
@@ -294,11 +317,21 @@ impl<'a> Session<'a> {
         stub.guard = Guard::protect(process, entry)?;
         let stack = if is_inside { process.stack()? - RED_ZONE } else { begin.slot + 8 };
         let snapshot = Snapshot::take(process, entry, stack, &stub.areas())?;
-        let ends = self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph));
+        let later = |at: u64| if self.counted_at == Some(at) { BTreeSet::from(LATER) } else { BTreeSet::from([1]) };
+        let each = || self.graph.blocks.iter().map(|block| (block.start, later(block.start))).collect::<Arrivals>();
+        let ends = match most {
+            None => self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph)),
+            Some(_) => &each(),
+        };
         let ends: Arrivals = ends.iter().map(|(end, numbers)| (end.wrapping_add(bias), numbers.clone())).collect();
         let place = (&*target, *begin);
         let begun = Instant::now();
-        let followed = Follower::new(&self.program, process, place, &stub.guard, &ends).in_copy(stub.room, SOON)?.run()?;
+        let follower = Follower::new(&self.program, process, place, &stub.guard, &ends);
+        let followed = match most {
+            None => follower.in_copy(stub.room, SOON)?.run()?,
+            // So few branches take less time from breakpoint to breakpoint than it takes to write a copy.
+            Some(most) => follower.up_to(most).run()?,
+        };
         let took = begun.elapsed();
         self.traced.seconds += took.as_secs_f64();
         self.traced.stops += followed.stops;
@@ -367,7 +400,7 @@ impl<'a> Session<'a> {
 
     /// Checks that the parts of all calls are not too many: each waits in a process of its own.
     fn limit_parts(&self) -> Result<()> {
-        let (Some((_, arrivals)), Some(place)) = (&self.from, &self.request.from) else { return Ok(()) };
+        let (Some((_, arrivals)), Some(place), None) = (&self.from, &self.request.from, self.request.parts) else { return Ok(()) };
         let (each, calls, inputs) = (arrivals.len(), self.request.calls as usize, self.request.inputs.len());
         let parts = each.saturating_mul(calls).saturating_mul(inputs);
         if each == 1 || parts <= MOST_ROWS {
@@ -408,14 +441,12 @@ impl<'a> Session<'a> {
         let mut sources = stub.watch(process, &call, begin.at)?;
         sources.extend(followed.sources.iter().cloned());
         let differs = contents(process, &undo.memory) != after;
-        let again = repeated(&self.program, (&mut *process, &mut *stub), (target, *begin), &call, !sources.is_empty())?;
+        let again = repeated(&self.program, (&mut *process, &mut *stub), (target, *begin), (&call, None), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
         self.program.deadline(process);
         put_back(process, stub.code(), undo)?;
-        // What is written may differ, where it is written may not: each repeat must begin from the same state.
-        if differs && snapshot.undo(process, &stub.areas())? != Undo::default() {
-            let reason = "a repeated call writes to other memory than the first one: it depends on something outside its memory (the time, random numbers), or it runs code that it generates; time a later call (--calls), or a function that is given such values";
-            return Err(Error::system("repeat the call", reason));
+        if differs {
+            same_places(snapshot, process, stub)?;
         }
         sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
         let bias = target.bias;
@@ -478,14 +509,21 @@ impl<'a> Session<'a> {
         Some(CountRow { counts, until: cut.map(|cut| cut.until), counted })
     }
 
+    /// The counts of a whole call by the graph that is known.
+    pub fn count_of(&self, whole: &Prepared) -> Option<Counts> {
+        self.count(&whole.rows.first()?.branches).map(|row| row.counts)
+    }
+
     /// The counts of all rows by the final graph.
     fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
-        for row in all.iter_mut().flat_map(|one| one.rows.iter_mut()) {
+        let mut whole_calls = std::mem::take(&mut self.whole_calls);
+        for row in all.iter_mut().chain(&mut whole_calls).flat_map(|one| one.rows.iter_mut()) {
             row.counts = self
                 .count(&row.branches)
                 .ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
         }
-        let whole = all.iter().flat_map(|one| &one.rows).filter(|row| row.counts.is_whole());
+        self.whole_calls = whole_calls;
+        let whole = all.iter().chain(&self.whole_calls).flat_map(|one| &one.rows).filter(|row| row.counts.is_whole());
         let instructions = |row: &Row| -> u64 {
             row.counts.counts.blocks.iter().zip(&self.graph.blocks).map(|(count, block)| count * u64::from(block.instructions)).sum()
         };
@@ -505,17 +543,30 @@ fn from(place: &str, graph: &Graph) -> Result<(u64, BTreeSet<u64>)> {
     }
 }
 
-/// Follows a call as it is repeated; a call that reads the clock gets one that hardly moves.
+/// Checks that what was written is put back: what is written may differ from one repeat to the next, where it is written may not.
+fn same_places(snapshot: &Snapshot, process: &Process, stub: &Stub) -> Result<()> {
+    if snapshot.undo(process, &stub.areas())? == Undo::default() {
+        return Ok(());
+    }
+    let reason = "a repeated call writes to other memory than the first one: it depends on something outside its memory (the time, random numbers), or it runs code that it generates; time a later call (--calls), or a function that is given such values";
+    Err(Error::system("repeat the call", reason))
+}
+
+/// Follows a call as it is repeated, or some branches of it; a call that reads the clock gets one that hardly moves.
 fn repeated(
     program: &Program,
     (process, stub): (&mut Process, &mut Stub),
     (target, begin): (&Target, Begin),
-    call: &Call,
+    (call, most): (&Call, Option<u64>),
     reads_outside: bool,
 ) -> Result<Followed> {
     stub.begin(process, call, begin.at)?;
     let no_ends = Arrivals::new();
-    let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends).in_copy(stub.room, SOON)?;
+    let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends);
+    let follower = match most {
+        None => follower.in_copy(stub.room, SOON)?,
+        Some(most) => follower.up_to(most),
+    };
     if reads_outside { follower.with_slow_clock()?.run() } else { follower.run() }
 }
 

@@ -64,8 +64,7 @@ pub struct Readings {
 }
 
 /// The shortest readings of the functions of the page that run in every round: all, or without those that end early if no call does.
-fn shortest_of_own(rows: &[(usize, usize)], quantum: u64) -> Vec<Shortest> {
-    let is_any_early = rows.iter().any(|(_, row)| *row > 0);
+fn shortest_of_own(is_any_early: bool, quantum: u64) -> Vec<Shortest> {
     let used = OWN.iter().filter(|own| own.returns || is_any_early).count();
     vec![Shortest::new(quantum); used]
 }
@@ -99,7 +98,8 @@ impl Timing<'_> {
         let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Companion::code).collect() };
         let dither = Dither::over(&self.clock, self.quantum);
         let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_clock(&self.clock);
-        let mut own = shortest_of_own(&rows, self.quantum);
+        let is_any_early = prepared.iter().flat_map(|one| &one.rows).any(|row| row.counts.until.is_some());
+        let mut own = shortest_of_own(is_any_early, self.quantum);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
             (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });
@@ -121,6 +121,24 @@ impl Timing<'_> {
         }
         program.watchdog.watch(None);
         readings
+    }
+
+    /// The mean time of whole calls of which parts were timed, in ticks; `None` without any. Each counts with its shortest run: one that
+    /// lasts for milliseconds is interrupted more often than not.
+    pub fn whole_calls(&self, all: &mut [Prepared], program: &Program) -> Option<f64> {
+        /// Share of the budget for all of them.
+        const SHARE: u32 = 4;
+        let budget = self.budget / SHARE / u32::try_from(all.len().max(1)).unwrap_or(u32::MAX);
+        let mut times = Vec::new();
+        for at in 0..all.len() {
+            let begin = Instant::now();
+            let trial = self.runs(all, (at, 0), (1, 1), self.timeout, program);
+            let repeats = (budget.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, MOST_TIMED as f64) as usize;
+            let ticks = trial.and_then(|_| self.runs(all, (at, 0), (repeats, 1), self.timeout * (1 + repeats as u32), program));
+            times.extend(ticks.ok().and_then(|ticks| ticks.into_iter().min()).map(|ticks| ticks as f64));
+        }
+        program.watchdog.watch(None);
+        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
     /// One visit for each function of the page, each in another process.

@@ -127,6 +127,10 @@ pub struct Follower<'a> {
     pub(super) copy: Option<Copy>,
     /// Where the indirect jump that was passed last leads.
     pub(super) jumps_to: Option<u64>,
+    /// After how many branches it ends, if the call has not ended before.
+    pub(super) most: Option<u64>,
+    /// Branches on its path.
+    pub(super) passed: u64,
     /// The system call that is being made.
     in_system: Option<SystemCall>,
     /// Where the call returns to, and the stack pointer after it.
@@ -174,6 +178,8 @@ impl<'a> Follower<'a> {
             now: None,
             copy: None,
             jumps_to: None,
+            most: None,
+            passed: 0,
             in_system: None,
             back: 0,
             top: 0,
@@ -210,6 +216,10 @@ impl<'a> Follower<'a> {
         self.frames.push(Frame { from: 0, expected: None, is_cut: false, stack: self.begin.slot, left: None });
         let mut onward = self.arrive(self.begin.at)?;
         while !self.frames.is_empty() {
+            if let Some(Onward::To(address)) = onward.as_ref().filter(|_| self.is_enough()) {
+                self.process.go_to(*address)?;
+                break;
+            }
             onward = match onward {
                 Some(Onward::To(address)) => self.arrive(address)?,
                 Some(Onward::Returned) => {
@@ -225,13 +235,6 @@ impl<'a> Follower<'a> {
             };
         }
         self.finish()
-    }
-
-    pub(super) fn enter(&mut self) -> Result<()> {
-        self.found.entries += 1;
-        let stack = self.process.stack()?;
-        self.frames.push(Frame { from: 0, expected: None, is_cut: false, stack, left: None });
-        Ok(())
     }
 
     fn finish(mut self) -> Result<Followed> {
@@ -443,6 +446,7 @@ impl<'a> Follower<'a> {
     }
 
     pub(super) fn add_to_path(&mut self, site: u64, to: u64) {
+        self.passed += 1;
         for word in [site.wrapping_sub(self.target.bias), to.wrapping_sub(self.target.bias)] {
             self.found.path = (self.found.path ^ word).wrapping_mul(PRIME).rotate_left(23);
         }

@@ -6,6 +6,7 @@ mod both_ways;
 mod counter;
 mod crowd;
 mod emulate;
+mod extent;
 mod follow;
 mod guard;
 mod maps;

@@ -1,0 +1,108 @@
+//! Where parts of a call begin, if they are timed in place of the whole call.
+//!
+//! An interpreter runs one call for as long as its program takes. Whole calls of it are few, too long, and alike. Parts of them are short,
+//! and differ: they begin at different trips of its loop, evenly over the call, and each is ended at the blocks that it comes to.
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+
+/// Parts that begin at arrivals that follow each other.
+const OF_ONE_PLACE: u64 = 4;
+/// Most arrivals at a place that the program is stopped at on the way: each stop takes some microseconds.
+const MOST_STOPS: u64 = 20_000;
+/// Fewest arrivals at a block at which parts begin.
+const FEWEST_ARRIVALS: u64 = 8;
+
+/// Parts of a call that begin one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// The arrival at the rarer block after which they are looked for.
+    pub after: u64,
+    /// How many arrivals at the block where parts begin are left out then.
+    pub skip: u64,
+    /// How many parts there are.
+    pub parts: u64,
+}
+
+/// Where parts of a call begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The block where they begin.
+    pub block: usize,
+    /// A block that runs less often, by which the program is taken near to them; the same one if it does not run too often.
+    pub rarer: usize,
+    /// A block that runs once in some arrivals there: parts are also ended at later arrivals at it, so that some of them are long.
+    pub counted: Option<usize>,
+    /// The parts in their order.
+    pub windows: Vec<Window>,
+}
+
+/// Where `parts` parts of a call begin whose blocks ran that often: at `block`, or at the one that ran most often.
+///
+/// # Errors
+/// A block that ran too rarely.
+pub fn plan(graph: &Graph, ran: &[u64], block: Option<usize>, parts: u64) -> Result<Plan> {
+    let inside = |at: &usize| *at != graph.entry;
+    // The first of several that ran equally often.
+    let busiest = (0..ran.len()).filter(inside).rev().max_by_key(|at| ran[*at]);
+    let too_few = |arrivals: u64| {
+        let reason = format!(
+            "the block where they would begin runs {arrivals} times in the call, and {FEWEST_ARRIVALS} times is the least: leave --parts out, or give another block (--from)"
+        );
+        Error::system("take parts of the call", reason)
+    };
+    let block = block.or(busiest).ok_or_else(|| too_few(0))?;
+    if ran[block] < FEWEST_ARRIVALS {
+        return Err(too_few(ran[block]));
+    }
+    let number = parts.div_ceil(OF_ONE_PLACE);
+    let is_rarer = |at: &usize| inside(at) && (number..=MOST_STOPS.min(ran[block])).contains(&ran[*at]);
+    let rarer =
+        if ran[block] <= MOST_STOPS { block } else { (0..ran.len()).filter(is_rarer).rev().max_by_key(|at| ran[*at]).unwrap_or(block) };
+    let all = ran[rarer].min(MOST_STOPS);
+    // Trips of a loop are alike: further windows begin at further places in them.
+    let window = |at: u64| Window {
+        after: 1 + (2 * at + 1) * (all - 1) / (2 * number),
+        skip: at * OF_ONE_PLACE,
+        parts: OF_ONE_PLACE.min(parts - at * OF_ONE_PLACE),
+    };
+    let is_counted = |at: &usize| inside(at) && (FEWEST_ARRIVALS..=ran[block] / 2).contains(&ran[*at]);
+    let counted = (0..ran.len()).filter(is_counted).rev().max_by_key(|at| ran[*at]);
+    Ok(Plan { block, rarer, counted, windows: (0..number).map(window).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::tests::graph;
+
+    fn of(ran: &[u64], block: Option<usize>, parts: u64) -> Result<Plan> {
+        plan(&graph(ran.len(), &[(0, Some(1))]), ran, block, parts)
+    }
+
+    #[test]
+    fn parts_begin_at_the_busiest_block_evenly_over_the_call() {
+        let found = of(&[1, 90, 90, 30], None, 10).unwrap();
+        assert_eq!((found.block, found.rarer, found.counted), (1, 1, Some(3)));
+        let windows: Vec<(u64, u64, u64)> = found.windows.iter().map(|one| (one.after, one.skip, one.parts)).collect();
+        assert_eq!(windows, [(15, 0, 4), (45, 4, 4), (75, 8, 2)]);
+        assert_eq!(of(&[1, 90, 90, 30], Some(3), 10).unwrap().block, 3);
+    }
+
+    #[test]
+    fn a_block_that_runs_too_often_is_found_by_a_rarer_one() {
+        let found = of(&[1, 400_000, 15_000, 9_000, 2], None, 40).unwrap();
+        assert_eq!((found.block, found.rarer), (1, 2));
+        assert!(found.windows.last().unwrap().after > 14_000);
+        // None is rarer: the parts are those of the beginning.
+        let found = of(&[1, 400_000, 2], None, 40).unwrap();
+        assert_eq!((found.block, found.rarer), (1, 1));
+        assert!(found.windows.iter().all(|one| one.after <= MOST_STOPS));
+    }
+
+    #[test]
+    fn a_call_without_a_loop_has_no_parts() {
+        let error = of(&[1, 1, 7], None, 40).unwrap_err().to_string();
+        assert!(error.contains("runs 7 times in the call, and 8 times is the least"), "{error}");
+    }
+}

@@ -1,0 +1,91 @@
+//! Parts of a call: it begins inside of the function, is followed for some branches, and some of its beginnings are rows.
+
+use super::{Prepared, Ready, Row, Session, Traces, contents, repeated, same_path, same_places};
+use crate::error::{Error, Result};
+use crate::trace::{Call, Partial, Started, Stub, put_back};
+
+/// Branches of a part of a call that are followed: a few trips of an interpreter's loop.
+const MOST_BRANCHES: u64 = 600;
+/// Maximum number of rows of all parts of calls, so that a round does not take long, and of one part at the least.
+const MOST_ROWS_OF_PARTS: usize = 800;
+const LEAST_ROWS_OF_PART: usize = 4;
+
+impl Session<'_> {
+    /// Follows the first branches of a call that begins inside of the function, and makes some of its beginnings repeatable.
+    ///
+    /// # Errors
+    /// A call that cannot be repeated, or none of whose beginnings tells anything new.
+    pub fn prepare_part(&mut self, at: usize, started: Started, stub: Stub, number: usize) -> Result<Prepared> {
+        let mut ready = Ready { started, stub };
+        self.program.deadline(&ready.started.process);
+        let followed = self.follow(&mut ready, Some(MOST_BRANCHES)).map_err(|e| self.program.explain("follow the call", e))?;
+        let (again, rows) = self.part(&mut ready, &followed, number).map_err(|e| self.program.explain("repeat the call", e))?;
+        Ok(self.prepared(at, ready, &followed, (again, Some(MOST_BRANCHES)), rows))
+    }
+
+    /// Beginnings of a part of a call, after a check that repeats take the same path and leave the same memory; and the part as it is
+    /// followed again.
+    fn part(&mut self, ready: &mut Ready, traces: &Traces, number: usize) -> Result<(Call, Vec<Row>)> {
+        let Traces { followed, undo, snapshot, .. } = traces;
+        let most = (MOST_ROWS_OF_PARTS / self.request.parts.unwrap_or(1) as usize).max(LEAST_ROWS_OF_PART);
+        let (first, later): (Vec<&Partial>, Vec<&Partial>) = followed.partials.iter().partition(|partial| partial.passes == 1);
+        let chosen = some_of(first, most, number);
+        let nothing = || Error::system("take a part of the call", "it ends before it comes to another block");
+        let longest = *chosen.last().ok_or_else(nothing)?;
+        let (begin, target) = (ready.started.begin, ready.started.target.clone());
+        let Ready { started: Started { process, .. }, stub } = ready;
+        let call = stub.prepare(process, begin.at, undo)?;
+        let mut sources = stub.watch(process, &call.up_to(longest.until, 1), begin.at)?;
+        // Where it ends early, memory may differ that is as before where following ended, after whole trips of a loop.
+        let early = snapshot.undo(process, &stub.areas())?;
+        let first = contents(process, &early.memory);
+        let shorter = stub.prepare(process, begin.at, &early)?.up_to(longest.until, 1);
+        stub.run(process, &shorter, 1, 1)?;
+        let differs = contents(process, &early.memory) != first;
+        put_back(process, stub.code(), &early)?;
+        sources.extend(followed.sources.iter().cloned());
+        let what = (&target, begin);
+        let again = repeated(&self.program, (&mut *process, &mut *stub), what, (&call, Some(MOST_BRANCHES)), !sources.is_empty())?;
+        same_path(followed.path, again.path)?;
+        self.program.deadline(process);
+        put_back(process, stub.code(), undo)?;
+        if differs {
+            same_places(snapshot, process, stub)?;
+        }
+        sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
+        self.reads_outside = !sources.is_empty();
+        self.sources.extend(sources);
+        let mut rows = Vec::new();
+        let can_count = |partial: &&&Partial| ready.stub.clone().count_at(partial.until, &target.code).is_ok();
+        let later: Vec<&Partial> = later.iter().filter(can_count).copied().collect();
+        for partial in chosen.into_iter().chain(later) {
+            self.program.deadline(&ready.started.process);
+            rows.extend(self.partial(ready, snapshot, &call, partial)?);
+        }
+        match rows.is_empty() {
+            true => Err(Error::system("take a part of the call", "other parts have the same counts, or no jump can be put where it ends")),
+            false => Ok((call, rows)),
+        }
+    }
+}
+
+/// No more than a number of things, evenly over all and the last one in any case; other ones for each `number`.
+fn some_of<T>(all: Vec<T>, most: usize, number: usize) -> Vec<T> {
+    let (step, last) = (all.len().div_ceil(most.max(1)).max(1), all.len().saturating_sub(1));
+    all.into_iter().enumerate().filter(|(at, _)| (at + number) % step == 0 || *at == last).map(|(_, one)| one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::some_of;
+
+    #[test]
+    fn some_are_taken_evenly_and_the_last_one_always() {
+        let all: Vec<u32> = (0..10).collect();
+        assert_eq!(some_of(all.clone(), 20, 3), all);
+        assert_eq!(some_of(all.clone(), 3, 0), [0, 4, 8, 9]);
+        // Another part takes other ones.
+        assert_eq!(some_of(all, 3, 1), [3, 7, 9]);
+        assert!(some_of(Vec::<u32>::new(), 3, 1).is_empty());
+    }
+}
