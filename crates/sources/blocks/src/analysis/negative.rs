@@ -129,4 +129,16 @@ mod tests {
         assert_eq!(worst(-20.0), (true, Some(Severity::Warning)));
         assert_eq!(worst(-120.0), (false, Some(Severity::Untrusted)));
     }
+
+    #[test]
+    fn overlap_explains_a_negative_time_that_is_less_than_half_of_a_call() {
+        let severity = |first: f64| {
+            let mut found = arms(1, first);
+            for part in &mut found.assessment.series[0].solution.components {
+                part.uncertain.budget.push(Contribution::bound(Source::LackOfFit, 2.0 * first.abs()));
+            }
+            negative(&found).map(|finding| finding.severity)
+        };
+        assert_eq!((severity(-120.0), severity(-300.0)), (Some(Severity::Warning), Some(Severity::Untrusted)));
+    }
 }

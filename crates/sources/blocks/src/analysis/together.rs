@@ -4,15 +4,20 @@
 //! The model stays as it is, only other sums of its unknowns are asked for. If `N_j` is about `N_a + N_b`, every run of a and of b comes with
 //! one of j: the times `T_a + T_j` and `T_b + T_j` are known well where `T_j` is not. They are the coefficients of `N_a` and `N_b` beside
 //! the column `N_j - N_a - N_b`, whose coefficient is `T_j`.
+//!
+//! So is a part that comes out negative because the core overlaps it with what follows, as the dispatch of an interpreter.
 
 use super::{CountRow, SERIES};
-use hairspring_core::estimate::{Component, Solution, solution::spell};
+use hairspring_core::estimate::{Component, Solution, Source, solution::spell};
 use hairspring_core::judge::{ComponentResult, Question, assess};
 use hairspring_core::observations::Observations;
 use std::collections::BTreeMap;
 
 /// Half-width of what a part takes in a mean call, as a share of the call, from which it is told together with others.
 const TOO_WIDE: f64 = 0.05;
+/// Time below zero, as a share of a mean call, from which a part is told with those whose sum its counts are within a tenth.
+const NEGATIVE: f64 = 0.01;
+const NEARLY: f64 = 0.1;
 /// Half-widths in a standard deviation.
 const COVERAGE: f64 = 2.0;
 /// By how much whole numbers may describe counts worse than the best numbers do.
@@ -193,8 +198,10 @@ pub fn parts(solution: &Solution, (table, rows): (&Observations, &[CountRow]), t
     let mut search = Search::new(&columns);
     let mut is_any = false;
     for class in columns.classes(totals) {
+        let column = &columns.all[class[0]];
         let shortest = COVERAGE * noise * totals[class[0]] / (calls * TOO_WIDE * mean);
-        match search.told(&columns.all[class[0]], shortest) {
+        let is_negative = is_negative(solution, &table.components()[class[0]], totals[class[0]] / (calls * mean));
+        match search.told(column, if is_negative { shortest.max(NEARLY * norm(column)) } else { shortest }) {
             Told::Alone => search.lead(&class),
             Told::With(runs, is_exact) => search.join(&class, &runs, is_exact),
             Told::InOverhead => return None,
@@ -202,6 +209,16 @@ pub fn parts(solution: &Solution, (table, rows): (&Observations, &[CountRow]), t
         is_any |= search.found.leads.last().is_none_or(|(lead, _)| *lead != class[0]);
     }
     (is_any && search.found.leads.len() > 1).then_some(search.found)
+}
+
+/// Whether an unknown of this many runs in the time of a mean call is negative by a good part of a call, and noise alone does not explain
+/// it: the core overlaps it with what comes with it.
+fn is_negative(solution: &Solution, name: &str, runs: f64) -> bool {
+    let holds = |part: &&Component| !part.is_difference() && part.parts.iter().any(|(known, _)| known == name);
+    let Some(part) = solution.components.iter().find(holds) else { return false };
+    let noise = |source| part.uncertain.part(source, part.ticks.level);
+    let beyond_noise = part.ticks.value + noise(Source::Stochastic) + noise(Source::Ends) < 0.0;
+    beyond_noise && part.ticks.value * runs < -NEGATIVE
 }
 
 /// The time of each part, from the same readings.
@@ -351,6 +368,19 @@ mod tests {
         let found = scan(0.1);
         assert!(!found.told_together && found.places.iter().all(|place| matches!(place, Place::Alone(_))), "{:?}", found.places);
         assert!((part(&found, "B2").ticks.value - 5.0).abs() < 0.5, "{:?}", part(&found, "B2"));
+    }
+
+    #[test]
+    fn a_dispatch_that_overlaps_what_it_jumps_to_is_told_with_that() {
+        // 0 -> 1 -> 2 or 3 -> 1, 1 -> out: the rows say that the dispatch takes less than nothing.
+        let graph = graph(4, &[(0, Some(1)), (1, Some(2)), (1, Some(3)), (2, Some(1)), (3, Some(1)), (1, None)]);
+        let call = |at: u64| vec![1, 21 + at % 7 + at % 11, 10 + at % 7, 10 + at % 11];
+        let found = analysis(&graph, &[30.0, -6.0, 20.0, 30.0], 0.1, (0..60).map(call));
+        for (lead, name, time) in [("B3", "B3 + B2", 14.0), ("B4", "B4 + B2", 24.0)] {
+            let told = part(&found, lead);
+            assert!(told.name == name && (told.ticks.value - time).abs() < 0.5, "{told:?}");
+        }
+        assert!(found.quality.is_carried() && !found.quality.negative, "{:?}", found.findings);
     }
 
     #[test]
