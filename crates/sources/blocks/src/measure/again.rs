@@ -3,8 +3,9 @@
 
 use super::prepare::{Prepared, Session};
 use super::{CountRow, instructions};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::graph::{Graph, block_name};
+use crate::trace::{Process, Snapshot, Stub, Undo, put_back};
 use hairspring_core::judge::words::shortened;
 use hairspring_core::judge::{Description, Finding, Kind, Severity};
 use hairspring_core::numbers;
@@ -12,7 +13,7 @@ use iced_x86::Mnemonic;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Doubts about the counts of calls.
@@ -89,6 +90,25 @@ impl Session<'_> {
         self.program.watchdog.watch(None);
     }
 
+    /// Puts back what repeats wrote, checks that it is in the same places if it differs, and keeps what they read from outside.
+    pub fn after_repeats(
+        &mut self,
+        (process, stub): (&mut Process, &Stub),
+        (undo, snapshot): (&Undo, &Snapshot),
+        differs: bool,
+        mut sources: BTreeSet<String>,
+    ) -> Result<()> {
+        self.program.deadline(process);
+        put_back(process, stub.code(), undo)?;
+        if differs {
+            same_places(snapshot, process, stub)?;
+        }
+        sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
+        self.reads_outside = !sources.is_empty();
+        self.sources.extend(sources);
+        Ok(())
+    }
+
     /// The doubts about the counts of the calls that are left.
     pub fn doubts(&self, graph: &Graph, rows: &[CountRow]) -> Vec<Finding> {
         let name = |at: &usize| format!("{} ({})", at + 1, self.request.inputs[*at].text);
@@ -116,4 +136,13 @@ impl Session<'_> {
         own.extend(others.cloned());
         own
     }
+}
+
+/// Checks that what was written is put back: what is written may differ from one repeat to the next, where it is written may not.
+fn same_places(snapshot: &Snapshot, process: &Process, stub: &Stub) -> Result<()> {
+    if snapshot.undo(process, &stub.areas())? == Undo::default() {
+        return Ok(());
+    }
+    let reason = "a repeated call writes to other memory than the first one: it depends on something outside its memory (the time, random numbers), or it runs code that it generates; time a later call (--calls), or a function that is given such values";
+    Err(Error::system("repeat the call", reason))
 }

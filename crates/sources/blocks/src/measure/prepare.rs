@@ -169,7 +169,7 @@ pub struct Session<'a> {
     /// What calls read that differs from time to time.
     pub sources: BTreeSet<String>,
     /// Whether the call that was prepared last does.
-    reads_outside: bool,
+    pub reads_outside: bool,
     /// Inputs whose path differs from one repeat to the next.
     pub differ: BTreeSet<usize>,
     /// The place where rows begin, by its address in the file, and at which arrivals; `None` for the function's entry.
@@ -443,17 +443,10 @@ impl<'a> Session<'a> {
         let differs = contents(process, &undo.memory) != after;
         let again = repeated(&self.program, (&mut *process, &mut *stub), (target, *begin), (&call, None), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
-        self.program.deadline(process);
-        put_back(process, stub.code(), undo)?;
-        if differs {
-            same_places(snapshot, process, stub)?;
-        }
-        sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
+        self.after_repeats((process, stub), (undo, snapshot), differs, sources)?;
         let bias = target.bias;
         let all = in_file(&followed.branches, bias);
         let branches = Branches { all, entries: followed.entries, begin: begin.at.wrapping_sub(bias), counted: None, end: None };
-        self.reads_outside = !sources.is_empty();
-        self.sources.extend(sources);
         Ok(Row {
             call,
             counts: CountRow { counts: Counts::default(), until: None, counted: None },
@@ -541,15 +534,6 @@ fn from(place: &str, graph: &Graph) -> Result<(u64, BTreeSet<u64>)> {
         ))),
         _ => Ok((address, numbers)),
     }
-}
-
-/// Checks that what was written is put back: what is written may differ from one repeat to the next, where it is written may not.
-fn same_places(snapshot: &Snapshot, process: &Process, stub: &Stub) -> Result<()> {
-    if snapshot.undo(process, &stub.areas())? == Undo::default() {
-        return Ok(());
-    }
-    let reason = "a repeated call writes to other memory than the first one: it depends on something outside its memory (the time, random numbers), or it runs code that it generates; time a later call (--calls), or a function that is given such values";
-    Err(Error::system("repeat the call", reason))
 }
 
 /// Follows a call as it is repeated, or some branches of it; a call that reads the clock gets one that hardly moves.

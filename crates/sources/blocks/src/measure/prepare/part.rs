@@ -1,6 +1,6 @@
 //! Parts of a call: it begins inside of the function, is followed for some branches, and some of its beginnings are rows.
 
-use super::{Prepared, Ready, Row, Session, Traces, contents, repeated, same_path, same_places};
+use super::{Prepared, Ready, Row, Session, Traces, contents, repeated, same_path};
 use crate::error::{Error, Result};
 use crate::trace::{Call, Partial, Started, Stub, put_back};
 
@@ -47,14 +47,7 @@ impl Session<'_> {
         let what = (&target, begin);
         let again = repeated(&self.program, (&mut *process, &mut *stub), what, (&call, Some(MOST_BRANCHES)), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
-        self.program.deadline(process);
-        put_back(process, stub.code(), undo)?;
-        if differs {
-            same_places(snapshot, process, stub)?;
-        }
-        sources.extend((differs && sources.is_empty()).then(|| "something that changes what it leaves in memory".to_owned()));
-        self.reads_outside = !sources.is_empty();
-        self.sources.extend(sources);
+        self.after_repeats((process, stub), (undo, snapshot), differs, sources)?;
         let mut rows = Vec::new();
         let can_count = |partial: &&&Partial| ready.stub.clone().count_at(partial.until, &target.code).is_ok();
         let later: Vec<&Partial> = later.iter().filter(can_count).copied().collect();
