@@ -298,9 +298,10 @@ mod tests {
             reading
         }
         let clock = Clock { counts: CountsWhen::WhileCoreRuns, ..Clock::new("slow", "", slow) };
-        let rate = RateMeter::start(clock).rate();
-        let error_ppm = (rate.hz / 1e9 - 1.0).abs() * 1e6;
-        assert!(error_ppm < 3.0 * rate.uncertainty_ppm && rate.uncertainty_ppm < 50_000.0, "{rate:?}");
+        let is_right = |rate: &Rate| (rate.hz / 1e9 - 1.0).abs() * 1e6 < 3.0 * rate.uncertainty_ppm && rate.uncertainty_ppm < 50_000.0;
+        // One in five may be disturbed: where another program runs between a reading and the wall clock's, both ends of the rate show it.
+        let rates: Vec<Rate> = (0..5).map(|_| RateMeter::start(clock).rate()).collect();
+        assert!(rates.iter().filter(|rate| is_right(rate)).count() >= 4, "{rates:?}");
     }
 
     #[test]
