@@ -25,9 +25,9 @@ LEAST_SHARE = 50
 WIDEST, WIDEST_OF_CALL = 0.5, 0.05
 RULE = (
     "An answer is useful if the command ends well in 30 s and 500 MiB, has no finding `untrusted`, and gives times: "
-    "within 50 % or 5 % of a call, of blocks (alone, with those that run equally often, or with those that their runs come "
-    "with) that make up at least 50 % of the instructions that ran, in two or more parts or on a single path; or with a "
-    "range, of two or more paths that 90 % of the calls took."
+    "within 50 % or 5 % of a call, of blocks (alone, with those that run equally often, or with those that their runs "
+    "come with) that make up at least 50 % of the instructions that ran, in two or more parts or on a single path; or "
+    "with a range, of two or more paths that 90 % of the calls took."
 )
 
 

@@ -67,6 +67,11 @@ pub struct Grouped {
     pub is_quantum_known: bool,
 }
 
+/// The quantum that a table states, or that of the digits of its readings.
+pub(crate) fn stated_quantum(table: &Observations) -> f64 {
+    table.origin.granularity.unwrap_or_else(|| table.origin.quantum().max(digit_of_readings(table)))
+}
+
 impl Grouped {
     /// Groups the readings of one series, and marks flagged readings and spikes as unusable.
     pub fn new(table: &Observations, series: SeriesId) -> Grouped {
@@ -83,7 +88,7 @@ impl Grouped {
             readings.iter_mut().flatten().for_each(|sample| sample.weight = 1.0);
         }
         let learnt = if table.origin.granularity.is_none() { step_of_readings(table) } else { None };
-        let stated = table.origin.granularity.unwrap_or_else(|| table.origin.quantum().max(digit_of_readings(table)));
+        let stated = stated_quantum(table);
         let quantum = learnt.map_or(stated, |step| step.max(stated));
         for row in &mut readings {
             row.sort_by_key(|sample| sample.round);

@@ -36,7 +36,7 @@ pub use blocks::{variance, variance_of_mean, variance_of_runs};
 pub use ends::Ending;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub use location::TOO_FEW_UNDISTURBED;
-pub(crate) use location::{median, robust_sd};
+pub(crate) use location::{median, robust_sd, stated_quantum};
 pub use method::{Departure, Measured, Method, Shown};
 pub use quiet::Quiet;
 #[cfg(test)]

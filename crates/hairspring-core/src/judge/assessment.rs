@@ -13,9 +13,8 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::estimate::ratio::ratio;
-use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain};
+use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, stated_quantum};
 use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
-use crate::quantum::digit_of_readings;
 
 /// Settings of an assessment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -489,8 +488,7 @@ fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &So
 fn quantum_learnt(solution: &Solution, table: &Observations) -> Option<Finding> {
     let unit = if table.origin.unit == Unit::TimeNs { "ns" } else { "ticks" };
     let kind = FindingKind::QuantumLearnt { step: (1e6 * solution.quantum).round() / 1e6, unit: unit.to_owned() };
-    let digit = digit_of_readings(table);
-    (table.origin.granularity.is_none() && solution.quantum > table.origin.quantum().max(digit)).then(|| Finding::new(Severity::Note, kind))
+    (table.origin.granularity.is_none() && solution.quantum > stated_quantum(table)).then(|| Finding::new(Severity::Note, kind))
 }
 
 fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
