@@ -184,9 +184,12 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
 /// assert_eq!((digit("71"), digit("71.25"), digit("71.3333333333")), (1.0, 0.01, 0.0));
 /// ```
 pub fn digit_of_readings(table: &Observations) -> f64 {
+    if table.origin.unit != Unit::TimeNs {
+        return 0.0;
+    }
     let times = table.readings().iter().map(|reading| reading.ticks).filter(|ticks| *ticks > 0.0).take(MOST).collect();
     let lattice = Lattice { times, first: Some(0.0) };
-    if table.origin.unit == Unit::TimeNs { lattice.digit().map_or(0.0, |digit| digit.min(1.0)) } else { 0.0 }
+    lattice.digit().map_or(0.0, |digit| digit.min(1.0))
 }
 
 /// How many independent multiples of a step the readings of a table hold.

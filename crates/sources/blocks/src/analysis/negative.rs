@@ -58,6 +58,12 @@ fn worst_of(analysis: &Analysis, component: usize) -> FindingKind {
     FindingKind::Negative { component: part.name.clone(), value, unit: unit.to_owned() }
 }
 
+/// Whether a part is below zero by more than noise and the ends of calls explain.
+pub fn is_beyond_noise(part: &Component, level: f64) -> bool {
+    let noise = |source| part.uncertain.part(source, level);
+    part.ticks.value + noise(Source::Stochastic) + noise(Source::Ends) < 0.0
+}
+
 /// The parts whose interval at the level of the whole family is below zero; and those that are negative by a good part of a call, if
 /// noise alone does not explain it: a departure of that size makes every interval wide.
 fn surely_negative(analysis: &Analysis) -> Vec<Negative> {
@@ -66,9 +72,7 @@ fn surely_negative(analysis: &Analysis) -> Vec<Negative> {
     let found = |(component, part): (usize, &Component)| {
         let level = family_level(part.ticks.level, parts);
         let share = analysis.size(component);
-        let beyond_noise =
-            part.ticks.value + part.uncertain.part(Source::Stochastic, level) + part.uncertain.part(Source::Ends, level) < 0.0;
-        let is_negative = as_solved(part).estimate(level).high < 0.0 || share > WRONG && beyond_noise;
+        let is_negative = as_solved(part).estimate(level).high < 0.0 || share > WRONG && is_beyond_noise(part, level);
         (!part.is_difference() && is_negative).then_some(Negative { component, share })
     };
     components.iter().enumerate().filter_map(found).collect()

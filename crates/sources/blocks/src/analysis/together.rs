@@ -7,8 +7,9 @@
 //!
 //! So is a part that comes out negative because the core overlaps it with what follows, as the dispatch of an interpreter.
 
+use super::negative::is_beyond_noise;
 use super::{CountRow, SERIES};
-use hairspring_core::estimate::{Component, Solution, Source, solution::spell};
+use hairspring_core::estimate::{Component, Solution, solution::spell};
 use hairspring_core::judge::{ComponentResult, Question, assess};
 use hairspring_core::observations::Observations;
 use std::collections::BTreeMap;
@@ -216,9 +217,7 @@ pub fn parts(solution: &Solution, (table, rows): (&Observations, &[CountRow]), t
 fn is_negative(solution: &Solution, name: &str, runs: f64) -> bool {
     let holds = |part: &&Component| !part.is_difference() && part.parts.iter().any(|(known, _)| known == name);
     let Some(part) = solution.components.iter().find(holds) else { return false };
-    let noise = |source| part.uncertain.part(source, part.ticks.level);
-    let beyond_noise = part.ticks.value + noise(Source::Stochastic) + noise(Source::Ends) < 0.0;
-    beyond_noise && part.ticks.value * runs < -NEGATIVE
+    is_beyond_noise(part, part.ticks.level) && part.ticks.value * runs < -NEGATIVE
 }
 
 /// The time of each part, from the same readings.
