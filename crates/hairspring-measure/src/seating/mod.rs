@@ -2,8 +2,9 @@
 //! the CPU, and a thread that waits for others would keep them from running, so code that runs other threads is timed as the
 //! process runs it: on all its CPUs, at its priority.
 //!
-//! Other threads are found by their processor time, which is also known of threads that have ended. The code runs once before
-//! the timed thread takes its [`Seat`], so that a pool of threads is made for all CPUs, and most threads are found then.
+//! Other threads are found by their processor time, which is also known of threads that have ended. The code runs before the
+//! timed thread takes its [`Seat`], so that a pool of threads is made for all CPUs, and most threads are found then: once, and
+//! again where other threads worked so little that it is not clear whose they are.
 
 mod finding;
 mod watched;
@@ -18,7 +19,7 @@ use hairspring_host::other_threads::{OthersMeter, OthersTime};
 use hairspring_host::seat::Seat;
 use hairspring_host::thread::{allowed_cpus, check_cpu, pin};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Processor time of other threads, as a share of the time that passed, from which the code is taken to run them.
 const MUCH: f64 = 0.01;
@@ -28,6 +29,11 @@ const LEAST: Duration = Duration::from_micros(10);
 const ENDING: Duration = Duration::from_millis(2);
 /// Other threads of a program may work all the time without the code's doing: they must take so many times as much as before.
 const CLEARLY_MORE: f64 = 2.0;
+/// How often the code runs at most before the thread takes its seat. Where a thread waited for a CPU, its share of the time that
+/// passed is too small to tell in that run, and not in all of them.
+const FIRST_RUNS: usize = 10;
+/// The code is not repeated when its runs have taken this long together.
+const FIRST_TIME: Duration = Duration::from_millis(200);
 
 /// How the timed thread is to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -124,6 +130,11 @@ impl Home {
         let share = taken.share();
         taken.processor >= LEAST && share > MUCH + CLEARLY_MORE * self.usual && share <= self.cpus as f64
     }
+
+    /// Whether other threads worked, and not so much that they are surely the code's.
+    fn is_unclear(&self, taken: &OthersTime) -> bool {
+        self.seating != Seating::Threads && taken.processor >= LEAST && !self.sees(taken)
+    }
 }
 
 /// Whether a clock can be read on a CPU: the system may allow that on some only.
@@ -165,7 +176,25 @@ impl TimedThread {
         TimedThread { home, seat: None, meter: OthersMeter::start(), threads: None }
     }
 
-    /// Takes the seat, after the code has run once; none if other threads ran meanwhile, unless the CPU was asked for.
+    /// Runs the code before the thread takes its seat, and looks for other threads meanwhile. Returns the time of the longest run.
+    ///
+    /// # Errors
+    /// Those of the code.
+    pub fn first_runs<E>(&mut self, mut run: impl FnMut() -> std::result::Result<(), E>) -> std::result::Result<Duration, E> {
+        let (first, mut longest) = (Instant::now(), Duration::ZERO);
+        for _ in 0..FIRST_RUNS {
+            let begin = Instant::now();
+            run()?;
+            longest = longest.max(begin.elapsed());
+            let taken = self.look(false);
+            if !self.home.is_unclear(&taken) || first.elapsed() > FIRST_TIME {
+                break;
+            }
+        }
+        Ok(longest)
+    }
+
+    /// Takes the seat, after the code has run; none if other threads ran meanwhile, unless the CPU was asked for.
     ///
     /// # Errors
     /// If the CPU may no longer be used.
@@ -183,7 +212,9 @@ impl TimedThread {
         if let Some(seat) = &mut self.seat {
             seat.free_others();
         }
-        let first = self.look(true);
+        let known = self.threads.is_some();
+        self.look(true);
+        let first = self.threads.is_some() && !known;
         if first && !self.home.is_asked {
             self.seat = None;
         }
@@ -191,16 +222,14 @@ impl TimedThread {
         self.threads.filter(|_| first)
     }
 
-    /// Watches for other threads again; returns whether they were seen for the first time.
-    fn look(&mut self, seated: bool) -> bool {
+    /// Looks at what other threads have taken since the last look, and watches again.
+    fn look(&mut self, seated: bool) -> OthersTime {
         let taken = std::mem::replace(&mut self.meter, OthersMeter::start()).taken();
-        if self.home.seating == Seating::Threads || !self.home.sees(&taken) {
-            return false;
+        if self.home.seating != Seating::Threads && self.home.sees(&taken) {
+            let threads = self.threads.get_or_insert(Threads { share: 0.0, cpus: self.home.cpus, late: seated });
+            threads.share = threads.share.max(taken.share());
         }
-        let first = self.threads.is_none();
-        let threads = self.threads.get_or_insert(Threads { share: 0.0, cpus: self.home.cpus, late: seated });
-        threads.share = threads.share.max(taken.share());
-        first
+        taken
     }
 
     /// Threads that wait for each other have the same priority, even if the timed one has a CPU.

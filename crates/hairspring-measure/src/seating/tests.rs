@@ -104,6 +104,25 @@ fn threads_that_worked_before_are_not_the_codes() {
 }
 
 #[test]
+fn code_whose_threads_waited_for_a_cpu_runs_again() {
+    let taken = |us: u64| OthersTime { processor: Duration::from_micros(us), elapsed: Duration::from_millis(20) };
+    let quiet = home(Seating::Pinned);
+    assert!(!quiet.is_unclear(&taken(9)), "no thread has begun");
+    assert!(quiet.is_unclear(&taken(150)), "a thread that waited for 20 ms");
+    assert!(!quiet.is_unclear(&taken(300)) && quiet.sees(&taken(300)), "a thread is seen");
+
+    let mut thread = TimedThread::begin(home(Seating::Threads), &OthersMeter::start());
+    let mut runs = 0;
+    let longest = thread.first_runs(|| {
+        runs += 1;
+        others_work();
+        Ok::<(), String>(())
+    });
+    assert!(longest.unwrap() >= Duration::from_millis(5) && runs == 1, "threads are declared: {runs} runs");
+    assert_eq!(thread.first_runs(|| Err("refused")), Err("refused"));
+}
+
+#[test]
 fn threads_of_the_code_are_freed() {
     let before = allowed_cpus();
     let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) }, &OthersMeter::start());

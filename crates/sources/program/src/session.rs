@@ -145,9 +145,8 @@ impl Session {
         let setup = OthersMeter::start();
         group.benchmarks.iter_mut().flat_map(|benchmark| &mut benchmark.setup).for_each(|setup| setup());
         let mut thread = TimedThread::begin(self.home.clone(), &setup);
-        let begin = Instant::now();
-        self.first_runs(group, &names)?;
-        if self.first.clock.wraps_within(begin.elapsed()) {
+        let longest = thread.first_runs(|| self.first_run(group, &names))?;
+        if self.first.clock.wraps_within(longest) {
             self.is_steady.store(true, Ordering::Relaxed);
         }
         thread.sit()?;
@@ -159,7 +158,7 @@ impl Session {
     }
 
     /// Runs every benchmark once.
-    fn first_runs(&self, group: &mut Group, names: &[String]) -> Result<()> {
+    fn first_run(&self, group: &mut Group, names: &[String]) -> Result<()> {
         let once = |benchmark: &mut Benchmark| (benchmark.rows[0].run)(self.timing().clock.read);
         let failure = group.benchmarks.iter_mut().position(|benchmark| once(benchmark).is_none());
         failure.map_or(Ok(()), |at| Err(failed(names, at)))

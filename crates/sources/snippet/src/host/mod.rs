@@ -112,11 +112,13 @@ impl Bench {
         let (cpu, setup) = (home.cpu, OthersMeter::start());
         let (library, mut rig) = loaded(load, &clock)?;
         let mut thread = TimedThread::begin(home, &setup);
-        let begin = Instant::now();
-        load.first.iter().for_each(|row| {
-            rig.run_row(*row as usize);
-        });
-        let longest = begin.elapsed();
+        let first_run = || {
+            load.first.iter().for_each(|row| {
+                rig.run_row(*row as usize);
+            });
+            Ok::<(), String>(())
+        };
+        let longest = thread.first_runs(first_run)?;
         thread.sit().map_err(|e| e.to_string())?;
         if load.clock.is_none() && (thread.seated().cpu.is_none() || clock.wraps_within(longest)) {
             (clock, reading) = rig.steady_clock();
