@@ -18,9 +18,11 @@ pub struct Core {
     pub of_chains: f64,
     /// Quantum of the clock in ticks.
     pub quantum: f64,
+    /// Standard deviation of the core clock from one reading to the next, as a share of it.
+    pub jitter: f64,
 }
 
-pub const CALM: Core = Core { present: 0.0, stalls: (500.0, 2_000.0), slower: 0.0, of_chains: 1.0, quantum: 2.0 };
+pub const CALM: Core = Core { present: 0.0, stalls: (500.0, 2_000.0), slower: 0.0, of_chains: 1.0, quantum: 2.0, jitter: 0.0 };
 pub const STALLS: Core = Core { present: 1.0, stalls: (600.0, 2_000.0), slower: 0.03, ..CALM };
 pub const EPISODES: Core = Core { present: 0.6, ..STALLS };
 
@@ -80,6 +82,7 @@ impl Core {
                 for copies in copies {
                     let row = table.row(id, &[copies]);
                     let (taken, guard) = self.reading(copies * cycles, *slower, present, &mut random);
+                    let taken = taken * (1.0 + self.jitter * normal(&mut random));
                     let ticks = self.floor(taken * rate + 0.8 * normal(&mut random), &mut random);
                     let guard = self.floor(guard * rate, &mut random).max(1.0) as u32;
                     table.push_guarded(row, round, ticks, Flags::NONE, std::num::NonZeroU32::new(guard));
