@@ -6,7 +6,7 @@ use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Slowed, Solver};
-use super::undisturbed::{may_replace, with_neighbour};
+use super::undisturbed::{calm, may_replace, with_neighbour};
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
     precision_finding, upper_bound, verdict, wide_finding,
@@ -47,14 +47,14 @@ impl Time {
         self.cycles.as_ref().map_or(self.ticks, |cycles| cycles.estimate(level))
     }
 
-    /// Adds a bound from a neighbour, as a share of the time.
-    fn bound_excess(&mut self, share: f64) {
+    /// Adds a bound, as a share of the time.
+    pub(super) fn bound_by(&mut self, share: f64, source: Source) {
         if share == 0.0 {
             return;
         }
         let bound = |value: f64| share * value.abs();
         let with = |time: Uncertain| {
-            let entry = Contribution::bound(Source::Neighbour, bound(time.value));
+            let entry = Contribution::bound(source, bound(time.value));
             time.with(entry)
         };
         let Estimate { value, low, high, level } = self.ticks;
@@ -139,9 +139,9 @@ pub struct Assessment {
     pub core_hz: Option<Estimate>,
 }
 
-/// Solves, converts, checks and compares. Where control chains show a neighbour on the core, all series are solved from their
-/// undisturbed readings, if there are enough. Few placements in which the code takes a quarter more or less than in the others are left
-/// out, with a finding.
+/// Solves, converts, checks and compares. All series are solved from their readings with short guards where nearly all are short, and
+/// from their undisturbed readings where control chains show a neighbour on the core, if there are enough. Few placements in which the
+/// code takes a quarter more or less than in the others are left out, with a finding.
 ///
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
@@ -168,17 +168,20 @@ fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, 
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
     let all = Solver::new(table, &chains);
     let found = assess_by(&all, table, question, &chains)?;
-    let quiet = all.undisturbed(&chains).and_then(|solver| {
-        let better = assess_by(&solver, table, question, &chains).ok()?;
-        let better = Some(better).filter(|better| may_replace(better, &found, &solver, all.excess()))?;
+    let by = |solver: &Solver| assess_by(solver, table, question, &chains).ok();
+    let of_calm_core = all.calm(&chains).and_then(|solver| Some((calm(by(&solver)?, &found, question.options.level)?, solver)));
+    let beside_neighbour = || {
+        let solver = all.undisturbed(&chains)?;
+        let better = by(&solver).filter(|better| may_replace(better, &found, &solver, all.excess()))?;
         Some((with_neighbour(better, &found, &solver, all.excess()), solver))
-    });
-    let (mut found, solver) = quiet.unwrap_or((found, all));
+    };
+    let better = of_calm_core.or_else(beside_neighbour);
+    let (mut found, solver) = better.unwrap_or((found, all));
     let excess = if solver.is_quiet() { Vec::new() } else { find_slowed(&mut found, &solver, table, question) };
     let placements = Placements::new(table, question, &chains, &solver);
     with_placements(&mut found, &placements, table, &solver, question.options.level);
     for (at, excess) in excess {
-        found.series[at].components.iter_mut().for_each(|component| component.time.bound_excess(excess));
+        found.series[at].components.iter_mut().for_each(|component| component.time.bound_by(excess, Source::Neighbour));
     }
     let carried = super::carried::carried(&table.origin);
     for series in &mut found.series {

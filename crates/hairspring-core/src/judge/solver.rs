@@ -115,6 +115,16 @@ impl<'a> Solver<'a> {
         (complete && trusted).then_some(solver)
     }
 
+    /// Solves from the readings with short guards of a core that hardly anybody else used. Single readings are converted to core cycles,
+    /// so that steps of the core clock add no noise, which would be that of the ratio to the reference chain otherwise. `None` if a
+    /// control chain is off its length, in all readings or in these: guards do not show every neighbour.
+    pub fn calm(&self, options: &Options) -> Option<Solver<'a>> {
+        let misses = |solver: &Solver| solver.controls.iter().any(is_missed);
+        let quiet = self.seen().filter(|_| !misses(self))?.calm()?;
+        let solver = Solver::from_quiet(self.table, quiet, options)?;
+        (solver.controls.len() == self.controls.len() && !misses(&solver)).then_some(solver)
+    }
+
     /// Solves from what is undisturbed in a table; `None` if the reference chain has too few such readings.
     fn from_quiet<'b>(table: &'b Observations, quiet: Quiet, options: &Options) -> Option<Solver<'b>> {
         let by_quiet = |series| quiet.solve(table, series, options);
@@ -247,9 +257,14 @@ impl<'a> Solver<'a> {
     }
 }
 
-fn is_off((cycles, expected): &(Estimate, f64)) -> bool {
+fn is_off(control: &(Estimate, f64)) -> bool {
+    is_missed(control) || control.0.half_width() > WIDE * control.1
+}
+
+/// Whether a control chain does not have its length.
+fn is_missed((cycles, expected): &(Estimate, f64)) -> bool {
     let off = (cycles.value - expected).abs();
-    off > DISTURBED * expected && off > cycles.half_width() || cycles.half_width() > WIDE * expected
+    off > DISTURBED * expected && off > cycles.half_width()
 }
 
 #[cfg(test)]

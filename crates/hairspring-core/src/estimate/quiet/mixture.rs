@@ -38,12 +38,13 @@ struct Spread {
     width: f64,
     /// What is added in quadrature, as a share of the row's length.
     jitter: f64,
+    most_jitter: f64,
 }
 
 /// Width of the undisturbed part in core cycles: that of an ordered read of the clock.
 const WIDTH: (f64, f64) = (1.2, 3.5);
-/// Largest jitter of the core clock, as a share of a row's length. Fits start without any, and with half of it.
-const MOST_JITTER: f64 = 0.003;
+/// Largest jitter of the core clock, as a share of a row's length. Fits that may find it start without any, and with half of it.
+pub const MOST_JITTER: f64 = 0.003;
 /// Mean excess of the lengthened part in core cycles.
 const TAIL: (f64, f64) = (8.0, 80.0);
 /// The lengthened part begins this many widths before the undisturbed one.
@@ -57,9 +58,9 @@ const ITERATIONS: (usize, usize) = (8, 30);
 /// Most readings of a row that are fitted; with more, the error of the model dominates.
 const MOST_READINGS: usize = 800;
 
-/// Fits the mixture to rows read by a clock of this quantum in core cycles; `None` if a row is empty or the rows do not determine
-/// the unknowns.
-pub fn fit(rows: &[Row], quantum: f64) -> Option<Mixture> {
+/// Fits the mixture, with at most this jitter, to rows read by a clock of this quantum in core cycles; `None` if a row is empty or the
+/// rows do not determine the unknowns.
+pub fn fit(rows: &[Row], quantum: f64, most_jitter: f64) -> Option<Mixture> {
     let rows: Vec<Row> = rows.iter().map(thinned).collect();
     if rows.iter().any(|row| row.cycles.is_empty()) {
         return None;
@@ -68,11 +69,12 @@ pub fn fit(rows: &[Row], quantum: f64) -> Option<Mixture> {
         let design: Vec<Vec<f64>> = rows.iter().map(|row| row.counts.clone()).collect();
         let located: Vec<f64> = rows.iter().map(|row| quantile_of(&row.cycles, quantile)).collect();
         let unknowns = LinearMap::new(&design, &vec![1.0; rows.len()])?.solve(&located);
-        let spread = Spread { width: WIDTH.1.max(quantum), jitter };
+        let spread = Spread { width: WIDTH.1.max(quantum), jitter, most_jitter };
         let mixture = Mixture { unknowns, spread, tail: 30.0, shares: vec![0.5; rows.len()], likelihood: f64::NEG_INFINITY };
         repeated(mixture, &rows, quantum, ITERATIONS.0)
     };
-    let starts = [0.0, MOST_JITTER / 2.0].into_iter().flat_map(|jitter| STARTS.map(|quantile| (quantile, jitter)));
+    let jitters = if most_jitter > 0.0 { &[0.0, most_jitter / 2.0][..] } else { &[0.0] };
+    let starts = jitters.iter().flat_map(|jitter| STARTS.map(|quantile| (quantile, *jitter)));
     let best = starts.filter_map(begin).max_by(|a, b| a.likelihood.total_cmp(&b.likelihood))?;
     repeated(best, &rows, quantum, ITERATIONS.1)
 }
@@ -108,9 +110,10 @@ impl Spread {
         let (all, squares, fourths) = (sum(|_, _| 1.0), sum(|square, _| square), sum(|square, _| square * square));
         let (variances, products) = (sum(|_, variance| variance), sum(|square, variance| square * variance));
         let free = (fourths * variances - squares * products) / (all * fourths - squares * squares);
-        let width = if free.is_finite() { free.max(0.0).sqrt() } else { (variances / all).sqrt() }.clamp(widths.0, widths.1);
-        let jitter = ((products - width * width * squares) / fourths).max(0.0).sqrt().min(MOST_JITTER);
-        Spread { width, jitter: if jitter.is_finite() { jitter } else { 0.0 } }
+        let width = if before.most_jitter > 0.0 && free.is_finite() { free.max(0.0).sqrt() } else { (variances / all).sqrt() }
+            .clamp(widths.0, widths.1);
+        let jitter = ((products - width * width * squares) / fourths).max(0.0).sqrt().min(before.most_jitter);
+        Spread { width, jitter: if jitter.is_finite() { jitter } else { 0.0 }, ..before }
     }
 }
 
@@ -165,7 +168,8 @@ impl Mixture {
         let located: Vec<f64> = rows.iter().zip(&sums).map(|(row, sum)| self.fitted(row) + sum.cycles / sum.quiet.max(1e-6)).collect();
         let unknowns = LinearMap::new(&design, &weights)?.solve(&located);
         let total = |part: &dyn Fn(&Sums) -> f64| sums.iter().map(part).sum::<f64>();
-        let spreads: Vec<(f64, f64, f64)> = rows.iter().zip(&sums).map(|(row, sum)| (self.fitted(row), sum.variance(), sum.quiet)).collect();
+        let spreads: Vec<(f64, f64, f64)> =
+            rows.iter().zip(&sums).map(|(row, sum)| (self.fitted(row), sum.variance(), sum.quiet)).collect();
         Some(Mixture {
             unknowns,
             spread: Spread::fitted(&spreads, self.spread, quantum),

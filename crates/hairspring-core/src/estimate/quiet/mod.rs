@@ -27,7 +27,7 @@ use super::rank::exact_rank;
 use super::{Contribution, Options, Solution, Source, replicated};
 use crate::observations::{Flags, Observations, Reading, SeriesId};
 use clock::{Rates, rates};
-use mixture::{Mixture, Row};
+use mixture::{MOST_JITTER, Mixture, Row};
 use rounds::{QuietRounds, quiet_rounds};
 use std::ops::Range;
 
@@ -48,6 +48,8 @@ const LEAST_QUIET: f64 = 0.1;
 /// Longest row, in core cycles. A neighbour stalls for about a thousand cycles at a time, so longer rows are hardly ever
 /// undisturbed; readings that seem to be are the left flank of the lengthened part.
 const LONGEST_CYCLES: f64 = 2_000.0;
+/// Smallest share of short guards beside the reference chain of a calm core. Interrupts and the hypervisor lengthen up to a tenth.
+const LEAST_CALM: f64 = 0.9;
 /// With this share of short guards beside the reference chain, a neighbour cannot lengthen the middle of the readings.
 const MOSTLY_QUIET: f64 = 0.7;
 /// Spare rows that must remain when longer rows are left out; otherwise all rows are used.
@@ -62,6 +64,8 @@ const LEAST_LONG: f64 = 0.02;
 const LEAST_DISTURBED: f64 = 0.01;
 /// Bound of what the choice of the undisturbed readings may shift, as a share of a time. In a ratio it counts for both times.
 const CHOICE: f64 = 0.0001;
+/// The same on a calm core, where only the guards choose, and hardly any reading is left out.
+const CHOICE_OF_CALM: f64 = 0.00004;
 
 /// What a table shows about the core during its rounds: its clock, and whether somebody else used it.
 #[derive(Debug, Clone)]
@@ -77,6 +81,8 @@ pub struct Quiet {
     reference_share: f64,
     /// Quantum of the clock in core cycles.
     quantum: f64,
+    /// Whether all readings with short guards are taken for undisturbed.
+    is_calm: bool,
 }
 
 impl Quiet {
@@ -103,7 +109,7 @@ impl Quiet {
         let short_of_reference = of_reference.iter().filter(|guard| longest_guard.is_some_and(|longest| **guard <= longest)).count();
         let share = |short: usize, all: usize| short as f64 / all.max(1) as f64;
         let reference_share = share(short_of_reference, of_reference.len());
-        Some(Quiet { share: share(short, guards.len()), reference_share, rates, longest_guard, rounds: None, quantum })
+        Some(Quiet { share: share(short, guards.len()), reference_share, rates, longest_guard, rounds: None, quantum, is_calm: false })
     }
 
     /// Whether a clock of this quantum in core cycles is so coarse that whole rounds are judged instead of single readings.
@@ -117,7 +123,15 @@ impl Quiet {
         let is_chain = |series: SeriesId| series == reference || controls.contains(&series);
         let shows: Vec<bool> = table.rows().iter().map(|row| is_chain(row.series)).collect();
         let rounds = quiet_rounds(table, &rates, &shows)?;
-        Some(Quiet { share: rounds.share, reference_share: rounds.share, rates, longest_guard: None, rounds: Some(rounds), quantum })
+        let share = rounds.share;
+        Some(Quiet { share, reference_share: share, rates, longest_guard: None, rounds: Some(rounds), quantum, is_calm: false })
+    }
+
+    /// The same for a core that hardly anybody else used, as the guards of single readings show; otherwise `None`. There all readings
+    /// with short guards are used: the mean of code whose own time varies stays what it is.
+    pub fn calm(&self) -> Option<Quiet> {
+        let is_calm = self.longest_guard.is_some() && self.reference_share >= LEAST_CALM;
+        is_calm.then(|| Quiet { is_calm, ..self.clone() })
     }
 
     /// Analyses a table by the reference chain that it names; `None` also if it names none.
@@ -182,10 +196,14 @@ impl Quiet {
     /// # Cost
     /// About 1 us for each of the first 800 readings of every row, and 20 ns for each further one.
     pub fn solve(&self, table: &Observations, series: SeriesId, options: &Options) -> Option<Solution> {
-        let grouped = if self.judges_rounds() { self.of_quiet_rounds(table, series) } else { self.of_mixture(table, series) }?;
+        let grouped = match (self.judges_rounds(), self.is_calm) {
+            (true, _) => self.of_quiet_rounds(table, series),
+            (false, true) => self.of_calm_core(table, series),
+            (false, false) => self.of_mixture(table, series),
+        }?;
         let mut solution = replicated::solve(grouped, table, options).ok().filter(|solution| !solution.blocks.is_empty())?;
         for component in &mut solution.components {
-            let bound = CHOICE * component.uncertain.value.abs();
+            let bound = if self.is_calm { CHOICE_OF_CALM } else { CHOICE } * component.uncertain.value.abs();
             component.uncertain.budget.push(Contribution::bound(Source::LackOfFit, bound));
             component.ticks = component.uncertain.estimate(options.level);
         }
@@ -198,12 +216,21 @@ impl Quiet {
         (!self.is_never() && grouped.typical_repeats() >= FEWEST_QUIET as usize).then_some(grouped)
     }
 
+    /// The readings with short guards, without spikes; `None` if there are too few.
+    fn of_calm_core(&self, table: &Observations, series: SeriesId) -> Option<Grouped> {
+        let mut grouped = self.candidates(table, series);
+        grouped.readings.iter_mut().for_each(|row| mark_spikes(row, grouped.quantum));
+        (grouped.typical_repeats() >= FEWEST_QUIET as usize).then_some(grouped)
+    }
+
     /// The readings with the weights of the mixture; `None` if the long rows have too few undisturbed ones.
     fn of_mixture(&self, table: &Observations, series: SeriesId) -> Option<Grouped> {
         let mut grouped = self.candidates(table, series);
         self.leave_out_long_rows(&mut grouped);
         let rows = self.mixture_rows(table, &grouped)?;
-        let mixture = mixture::fit(&rows, self.quantum)?;
+        // Beside a neighbour who is often there, what he lengthens would be taken for jitter.
+        let most_jitter = if self.reference_share < MOSTLY_QUIET { 0.0 } else { MOST_JITTER };
+        let mixture = mixture::fit(&rows, self.quantum, most_jitter)?;
         self.weigh(&mixture, &rows, &mut grouped);
         has_long_rows(&grouped).then_some(grouped)
     }

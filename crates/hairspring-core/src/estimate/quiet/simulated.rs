@@ -82,7 +82,8 @@ impl Core {
                 for copies in copies {
                     let row = table.row(id, &[copies]);
                     let (taken, guard) = self.reading(copies * cycles, *slower, present, &mut random);
-                    let taken = taken * (1.0 + self.jitter * normal(&mut random));
+                    let jitter = if self.jitter > 0.0 { self.jitter * normal(&mut random) } else { 0.0 };
+                    let taken = taken * (1.0 + jitter);
                     let ticks = self.floor(taken * rate + 0.8 * normal(&mut random), &mut random);
                     let guard = self.floor(guard * rate, &mut random).max(1.0) as u32;
                     table.push_guarded(row, round, ticks, Flags::NONE, std::num::NonZeroU32::new(guard));
