@@ -291,9 +291,33 @@ mod tests {
     }
 
     #[test]
-    fn all_readings_of_a_calm_core_are_used() {
+    fn a_calm_core_has_no_neighbour() {
         let (cycles, has_neighbour, _) = found(&CALM.table(2.0, 4));
         assert!(!has_neighbour && (cycles - 2.0).abs() < 0.01, "{cycles}");
+    }
+
+    /// The table with every second reading of its code lengthened by this share: the time of the code varies by itself.
+    fn varying(table: &Observations, longer: f64) -> Observations {
+        let mut varying = Observations::new(table.components().to_vec());
+        varying.origin = table.origin.clone();
+        for reading in table.readings() {
+            let row = &table.rows()[reading.row as usize];
+            let name = &table.series_names()[usize::from(row.series)];
+            let is_long = name == "code" && reading.round % 2 == 0;
+            let series = varying.series(name);
+            let row = varying.row(series, &row.counts);
+            let ticks = reading.ticks * if is_long { 1.0 + longer } else { 1.0 };
+            varying.push_guarded(row, reading.round, ticks, reading.flags, reading.guard);
+        }
+        varying
+    }
+
+    #[test]
+    fn code_that_varies_on_a_calm_core_keeps_its_mean() {
+        for longer in [0.002, 0.01, 0.05] {
+            let cycles = found(&varying(&CALM.table(4.0, 9), longer)).0;
+            assert!((cycles / 4.0 - 1.0 - longer / 2.0).abs() < 0.001, "{longer}: {cycles}");
+        }
     }
 
     #[test]
