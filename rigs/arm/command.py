@@ -221,10 +221,13 @@ def check_closed_core(checks: Checks, run: Run) -> None:
 
 
 def check_cores(checks: Checks, runs: dict[str, Run], flagged: dict[str, float]) -> None:
-    """The thread goes to another core, or its core goes."""
+    """The thread goes to another core, or its core goes: the time stays right.
+
+    Rows run in less than a tenth of the time here, so whether a move meets one, whose round is then flagged, is chance.
+    """
     for name in ("moved", "offline"):
         check_benchmarks(checks, runs[name], f"a thread that is {name}", "pmccntr", MISSED)
-        checks.check(flagged[name] > flagged["calm"], f"readings are flagged: {flagged[name]:.1%}", flagged)
+        checks.check(flagged[name] < CALM, f"few readings are flagged: {flagged[name]:.1%}", flagged)
     check_closed_core(checks, runs["other_cpu"])
 
 

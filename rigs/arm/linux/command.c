@@ -112,7 +112,7 @@ static void access_goes(pid_t child) {
 }
 
 /* All threads of a process go to the other CPU. */
-static void thread_moves_once(pid_t child) {
+static void thread_moves(pid_t child) {
   static int cpu;
   char path[32];
   struct dirent *entry;
@@ -126,14 +126,6 @@ static void thread_moves_once(pid_t child) {
     if (thread > 0) (void)sched_setaffinity(thread, sizeof set, &set);
   }
   if (threads != NULL) closedir(threads);
-}
-
-/* Several times, because a move between two readings flags none. */
-static void thread_moves(pid_t child) {
-  for (int moves = 0; moves < 8; moves += 1) {
-    thread_moves_once(child);
-    sleep_ms(5);
-  }
 }
 
 /* CPU 1 goes offline and comes back. */
