@@ -6,7 +6,7 @@ use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Slowed, Solver};
-use super::undisturbed::{calm, may_replace, with_neighbour};
+use super::undisturbed::from_undisturbed;
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
     precision_finding, upper_bound, verdict, wide_finding,
@@ -168,14 +168,7 @@ fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, 
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
     let all = Solver::new(table, &chains);
     let found = assess_by(&all, table, question, &chains)?;
-    let by = |solver: &Solver| assess_by(solver, table, question, &chains).ok();
-    let of_calm_core = all.calm(&chains).and_then(|solver| Some((calm(by(&solver)?, &found, question.options.level)?, solver)));
-    let beside_neighbour = || {
-        let solver = all.undisturbed(&chains)?;
-        let better = by(&solver).filter(|better| may_replace(better, &found, &solver, all.excess()))?;
-        Some((with_neighbour(better, &found, &solver, all.excess()), solver))
-    };
-    let better = of_calm_core.or_else(beside_neighbour);
+    let better = from_undisturbed(&all, &found, table, question, &chains);
     let (mut found, solver) = better.unwrap_or((found, all));
     let excess = if solver.is_quiet() { Vec::new() } else { find_slowed(&mut found, &solver, table, question) };
     let placements = Placements::new(table, question, &chains, &solver);

@@ -1,9 +1,10 @@
 //! The assessment from undisturbed readings: whether it may replace that from all readings, and what it says about the neighbour.
 
-use super::assessment::{Assessment, ComponentResult, SeriesResult, sort};
+use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by, sort};
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::Source;
+use crate::estimate::{Options, Source};
+use crate::observations::Observations;
 
 /// A time from undisturbed readings may be below that from all readings by this many times the excess of the control chains,
 /// and by this share. A larger distance means that the time of the code itself varies, and that its short cases were taken
@@ -17,9 +18,30 @@ const MOST_OFF: f64 = 0.002;
 /// ... of which this much needs no bound: times from all readings are off by as much where the core clock steps.
 const USUALLY_OFF: f64 = 0.0005;
 
+/// The assessment that replaces the one from all readings, and its solver: of a calm core, or beside a neighbour.
+pub(super) fn from_undisturbed<'a>(
+    all: &Solver<'a>,
+    found: &Assessment,
+    table: &Observations,
+    question: &Question,
+    chains: &Options,
+) -> Option<(Assessment, Solver<'a>)> {
+    let by = |solver: &Solver| assess_by(solver, table, question, chains).ok();
+    let of_calm_core = || {
+        let solver = all.calm(chains)?;
+        Some((calm(by(&solver)?, found, question.options.level)?, solver))
+    };
+    let beside_neighbour = || {
+        let solver = all.undisturbed(chains)?;
+        let better = by(&solver).filter(|better| may_replace(better, found, &solver, all.excess()))?;
+        Some((with_neighbour(better, found, &solver, all.excess()), solver))
+    };
+    of_calm_core().or_else(beside_neighbour)
+}
+
 /// Whether the assessment from undisturbed readings replaces that from all readings. Whole rounds are
 /// chosen by the guards of chains, which the code cannot change, so they need no comparison.
-pub(super) fn may_replace(quiet: &Assessment, all: &Assessment, solver: &Solver, excess: f64) -> bool {
+fn may_replace(quiet: &Assessment, all: &Assessment, solver: &Solver, excess: f64) -> bool {
     if solver.leaves_out_rounds() { has_cycles(quiet) } else { is_plausible(quiet, all, excess) }
 }
 
@@ -43,7 +65,7 @@ fn has_cycles(found: &Assessment) -> bool {
 
 /// The assessment from the undisturbed readings of a calm core, if every time lies within the interval of the one from all readings.
 /// What it differs by is a bound, beyond a usual difference: the readings that are left out may be short cases of the code.
-pub(super) fn calm(mut calm: Assessment, all: &Assessment, level: f64) -> Option<Assessment> {
+fn calm(mut calm: Assessment, all: &Assessment, level: f64) -> Option<Assessment> {
     for (series, all) in calm.series.iter_mut().zip(&all.series) {
         if series.components.len() != all.components.len() {
             return None;
@@ -66,7 +88,7 @@ fn difference(component: &ComponentResult, all: &ComponentResult, level: f64) ->
 }
 
 /// Adds the finding about the neighbour.
-pub(super) fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, excess: f64) -> Assessment {
+fn with_neighbour(mut quiet: Assessment, all: &Assessment, solver: &Solver, excess: f64) -> Assessment {
     let kind = FindingKind::Neighbour { quiet_percent: solver.quiet_share().map(|share| 100.0 * share), excess_percent: 100.0 * excess };
     let neighbour = Finding::new(Severity::Note, kind);
     for (series, all) in quiet.series.iter_mut().zip(&all.series) {
