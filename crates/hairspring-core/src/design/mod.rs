@@ -94,6 +94,11 @@ fn longest_of_pairs(pilot: Pilot) -> u32 {
     longest(pilot).0.max(FEWEST_ROWS as f64) as u32
 }
 
+/// The largest number of bodies in the designs of bodies and inits. A pair counts as one copy; there are up to as many further inits.
+fn longest_with_inits(pilot: Pilot) -> u32 {
+    longest_of_pairs(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48)
+}
+
 /// The power of two that is closest to a length, and allowed. Two pilots of the same code differ, not least because the core clock
 /// does. Code whose rows are off the line has another time by another design, so a design that follows its pilot closely makes
 /// runs differ.
@@ -122,8 +127,7 @@ pub fn straight(bodies: &[u32], share: u32) -> Vec<usize> {
 /// assert!(rows.iter().all(|(n, m)| m >= n));
 /// ```
 pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
-    // A pair counts as one copy; there are up to as many further inits.
-    let longest = longest_of_pairs(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48);
+    let longest = longest_with_inits(pilot);
     let part = |share: f64| (share * f64::from(longest)).round().max(1.0) as u32;
     let mut rows: Vec<(u32, u32)> = Vec::new();
     for bodies in [part(0.125), part(0.25), part(0.5), part(0.75), part(1.0)] {
@@ -141,7 +145,7 @@ pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
 /// Rows (N, M) with M a multiple of N, for another arrangement of the bodies and inits of [`pairs`]. They check that body
 /// and init add up.
 pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
-    let longest = longest_of_pairs(Pilot { copy_ns: pilot.copy_ns * 1.5, copy_bytes: pilot.copy_bytes * 1.5, ..pilot }).min(48);
+    let longest = longest_with_inits(pilot);
     let unit = (longest / 5).max(1);
     [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
 }

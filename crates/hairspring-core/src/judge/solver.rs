@@ -257,6 +257,7 @@ impl<'a> Solver<'a> {
     }
 }
 
+/// Whether a control chain does not have its length, or is not known well enough to say.
 fn is_off(control: &(Estimate, f64)) -> bool {
     is_missed(control) || control.0.half_width() > WIDE * control.1
 }
@@ -296,20 +297,24 @@ mod tests {
         assert!(!has_neighbour && (cycles - 2.0).abs() < 0.01, "{cycles}");
     }
 
-    /// The table with every second reading of its code lengthened by this share: the time of the code varies by itself.
-    fn varying(table: &Observations, longer: f64) -> Observations {
-        let mut varying = Observations::new(table.components().to_vec());
-        varying.origin = table.origin.clone();
+    /// The table with the readings of its code longer by a factor that depends on the round.
+    fn with_code_times(table: &Observations, factor: impl Fn(u32) -> f64) -> Observations {
+        let mut changed = Observations::new(table.components().to_vec());
+        changed.origin = table.origin.clone();
         for reading in table.readings() {
             let row = &table.rows()[reading.row as usize];
             let name = &table.series_names()[usize::from(row.series)];
-            let is_long = name == "code" && reading.round % 2 == 0;
-            let series = varying.series(name);
-            let row = varying.row(series, &row.counts);
-            let ticks = reading.ticks * if is_long { 1.0 + longer } else { 1.0 };
-            varying.push_guarded(row, reading.round, ticks, reading.flags, reading.guard);
+            let factor = if name == "code" { factor(reading.round) } else { 1.0 };
+            let series = changed.series(name);
+            let row = changed.row(series, &row.counts);
+            changed.push_guarded(row, reading.round, reading.ticks * factor, reading.flags, reading.guard);
         }
-        varying
+        changed
+    }
+
+    /// Every second reading of the code is longer by this share: its time varies by itself.
+    fn varying(table: &Observations, longer: f64) -> Observations {
+        with_code_times(table, |round| if round % 2 == 0 { 1.0 + longer } else { 1.0 })
     }
 
     #[test]
@@ -331,19 +336,9 @@ mod tests {
         }
     }
 
-    /// The table with the readings of its code longer and shorter in turn, so that the interval of the code is wide.
+    /// The readings of the code are longer and shorter in turn, so that its interval is wide.
     fn unsteady(table: &Observations) -> Observations {
-        let mut unsteady = Observations::new(table.components().to_vec());
-        unsteady.origin = table.origin.clone();
-        for reading in table.readings() {
-            let row = &table.rows()[reading.row as usize];
-            let name = &table.series_names()[usize::from(row.series)];
-            let factor = if name == "code" { 1.0 + 0.95 * (f64::from(reading.round) / 150.0).sin() } else { 1.0 };
-            let series = unsteady.series(name);
-            let row = unsteady.row(series, &row.counts);
-            unsteady.push_guarded(row, reading.round, reading.ticks * factor, reading.flags, reading.guard);
-        }
-        unsteady
+        with_code_times(table, |round| 1.0 + 0.95 * (f64::from(round) / 150.0).sin())
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn from_undisturbed<'a>(
     let by = |solver: &Solver| assess_by(solver, table, question, chains).ok();
     let of_calm_core = || {
         let solver = all.calm(chains)?;
-        Some((calm(by(&solver)?, found, question.options.level)?, solver))
+        Some((agreeing(by(&solver)?, found, question.options.level)?, solver))
     };
     let beside_neighbour = || {
         let solver = all.undisturbed(chains)?;
@@ -65,7 +65,7 @@ fn has_cycles(found: &Assessment) -> bool {
 
 /// The assessment from the undisturbed readings of a calm core, if every time lies within the interval of the one from all readings.
 /// What it differs by is a bound, beyond a usual difference: the readings that are left out may be short cases of the code.
-fn calm(mut calm: Assessment, all: &Assessment, level: f64) -> Option<Assessment> {
+fn agreeing(mut calm: Assessment, all: &Assessment, level: f64) -> Option<Assessment> {
     for (series, all) in calm.series.iter_mut().zip(&all.series) {
         if series.components.len() != all.components.len() {
             return None;

@@ -38,7 +38,15 @@ struct Spread {
     width: f64,
     /// What is added in quadrature, as a share of the row's length.
     jitter: f64,
-    most_jitter: f64,
+}
+
+/// What a fit may find.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Smallest and largest width in core cycles.
+    width: (f64, f64),
+    /// Largest jitter; 0 if it is not looked for.
+    jitter: f64,
 }
 
 /// Width of the undisturbed part in core cycles: that of an ordered read of the clock.
@@ -65,18 +73,19 @@ pub fn fit(rows: &[Row], quantum: f64, most_jitter: f64) -> Option<Mixture> {
     if rows.iter().any(|row| row.cycles.is_empty()) {
         return None;
     }
+    let limits = Limits { width: (WIDTH.0.max(quantum / 12f64.sqrt()), WIDTH.1.max(quantum)), jitter: most_jitter };
     let begin = |(quantile, jitter): (f64, f64)| -> Option<Mixture> {
         let design: Vec<Vec<f64>> = rows.iter().map(|row| row.counts.clone()).collect();
         let located: Vec<f64> = rows.iter().map(|row| quantile_of(&row.cycles, quantile)).collect();
         let unknowns = LinearMap::new(&design, &vec![1.0; rows.len()])?.solve(&located);
-        let spread = Spread { width: WIDTH.1.max(quantum), jitter, most_jitter };
+        let spread = Spread { width: limits.width.1, jitter };
         let mixture = Mixture { unknowns, spread, tail: 30.0, shares: vec![0.5; rows.len()], likelihood: f64::NEG_INFINITY };
-        repeated(mixture, &rows, quantum, ITERATIONS.0)
+        repeated(mixture, &rows, limits, ITERATIONS.0)
     };
-    let jitters = if most_jitter > 0.0 { &[0.0, most_jitter / 2.0][..] } else { &[0.0] };
+    let jitters = if limits.jitter > 0.0 { &[0.0, limits.jitter / 2.0][..] } else { &[0.0] };
     let starts = jitters.iter().flat_map(|jitter| STARTS.map(|quantile| (quantile, *jitter)));
     let best = starts.filter_map(begin).max_by(|a, b| a.likelihood.total_cmp(&b.likelihood))?;
-    repeated(best, &rows, quantum, ITERATIONS.1)
+    repeated(best, &rows, limits, ITERATIONS.1)
 }
 
 /// A row with at most [`MOST_READINGS`], spread over the run.
@@ -91,8 +100,8 @@ fn quantile_of(values: &[f64], quantile: f64) -> f64 {
     *values.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
-fn repeated(mixture: Mixture, rows: &[Row], quantum: f64, times: usize) -> Option<Mixture> {
-    (0..times).try_fold(mixture, |mixture, _| mixture.improved(rows, quantum))
+fn repeated(mixture: Mixture, rows: &[Row], limits: Limits, times: usize) -> Option<Mixture> {
+    (0..times).try_fold(mixture, |mixture, _| mixture.improved(rows, limits))
 }
 
 impl Spread {
@@ -102,18 +111,17 @@ impl Spread {
     }
 
     /// Fitted to the variances of rows: their lengths, variances and weights. The variance of a variance is as its square.
-    fn fitted(rows: &[(f64, f64, f64)], before: Spread, quantum: f64) -> Spread {
-        let widths = (WIDTH.0.max(quantum / 12f64.sqrt()), WIDTH.1.max(quantum));
+    fn fitted(rows: &[(f64, f64, f64)], before: Spread, limits: Limits) -> Spread {
         let weighed = |(length, variance, weight): &(f64, f64, f64)| (length * length, *variance, weight / before.at(*length).powi(4));
         let rows: Vec<(f64, f64, f64)> = rows.iter().map(weighed).collect();
         let sum = |part: fn(f64, f64) -> f64| rows.iter().map(|(square, variance, weight)| weight * part(*square, *variance)).sum::<f64>();
         let (all, squares, fourths) = (sum(|_, _| 1.0), sum(|square, _| square), sum(|square, _| square * square));
         let (variances, products) = (sum(|_, variance| variance), sum(|square, variance| square * variance));
         let free = (fourths * variances - squares * products) / (all * fourths - squares * squares);
-        let width = if before.most_jitter > 0.0 && free.is_finite() { free.max(0.0).sqrt() } else { (variances / all).sqrt() }
-            .clamp(widths.0, widths.1);
-        let jitter = ((products - width * width * squares) / fourths).max(0.0).sqrt().min(before.most_jitter);
-        Spread { width, jitter: if jitter.is_finite() { jitter } else { 0.0 }, ..before }
+        let width = if limits.jitter > 0.0 && free.is_finite() { free.max(0.0).sqrt() } else { (variances / all).sqrt() };
+        let width = width.clamp(limits.width.0, limits.width.1);
+        let jitter = ((products - width * width * squares) / fourths).max(0.0).sqrt().min(limits.jitter);
+        Spread { width, jitter: if jitter.is_finite() { jitter } else { 0.0 } }
     }
 }
 
@@ -160,7 +168,7 @@ impl Mixture {
     }
 
     /// One step of expectation maximisation.
-    fn improved(&self, rows: &[Row], quantum: f64) -> Option<Mixture> {
+    fn improved(&self, rows: &[Row], limits: Limits) -> Option<Mixture> {
         let sums: Vec<Sums> = rows.iter().enumerate().map(|(at, row)| self.sums(at, row)).collect();
         let design: Vec<Vec<f64>> = rows.iter().map(|row| row.counts.clone()).collect();
         let variance = |row: &Row| self.spread.at(self.fitted(row)).powi(2);
@@ -172,7 +180,7 @@ impl Mixture {
             rows.iter().zip(&sums).map(|(row, sum)| (self.fitted(row), sum.variance(), sum.quiet)).collect();
         Some(Mixture {
             unknowns,
-            spread: Spread::fitted(&spreads, self.spread, quantum),
+            spread: Spread::fitted(&spreads, self.spread, limits),
             tail: (total(&|sum| sum.excess) / total(&|sum| sum.lengthened).max(1.0)).clamp(TAIL.0, TAIL.1),
             shares: rows.iter().zip(&sums).map(|(row, sum)| (sum.quiet / row.cycles.len() as f64).clamp(0.01, 0.99)).collect(),
             likelihood: total(&|sum| sum.likelihood),

@@ -15,6 +15,8 @@
 //! The weighted readings are then solved like any others, so their interval includes the variation between blocks of rounds
 //! and the departure of the rows.
 //!
+//! On a calm core, where nearly all guards are short, the third step is left out: all readings with short guards are solved.
+//!
 //! Where the steps of the clock are too coarse for the second and the third step, whole rounds are chosen by the mean of many guards
 //! ([`rounds`]).
 
