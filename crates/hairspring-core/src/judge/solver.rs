@@ -117,12 +117,10 @@ impl<'a> Solver<'a> {
 
     /// Solves from the readings with short guards of a core that hardly anybody else used. Single readings are converted to core cycles,
     /// so that steps of the core clock add no noise, which would be that of the ratio to the reference chain otherwise. `None` if a
-    /// control chain is off its length, in all readings or in these: guards do not show every neighbour.
+    /// control chain is off its length in these, because guards do not show every neighbour.
     pub fn calm(&self, options: &Options) -> Option<Solver<'a>> {
-        let misses = |solver: &Solver| solver.controls.iter().any(is_missed);
-        let quiet = self.seen().filter(|_| !misses(self))?.calm()?;
-        let solver = Solver::from_quiet(self.table, quiet, options)?;
-        (solver.controls.len() == self.controls.len() && !misses(&solver)).then_some(solver)
+        let solver = Solver::from_quiet(self.table, self.seen()?.calm()?, options)?;
+        (solver.controls.len() == self.controls.len() && !solver.controls.iter().any(is_missed)).then_some(solver)
     }
 
     /// Solves from what is undisturbed in a table; `None` if the reference chain has too few such readings.
@@ -205,10 +203,12 @@ impl<'a> Solver<'a> {
     /// The time of a component in the table's unit as it is reported: with what control chains miss of their lengths, and with the
     /// movement of the core clock.
     pub fn reported(&self, solution: &Solution, component: &Component) -> Uncertain {
-        let time = self.with_bound(component.uncertain.clone());
+        // Undisturbed readings were converted to the mean clock, whose own error is the same for all of them.
+        let clock_error = self.quiet.as_ref().map_or(0.0, Quiet::clock_error) * component.uncertain.value.abs();
+        let of_mean_clock = (clock_error > 0.0).then(|| Contribution::standard(Source::Reference, clock_error, f64::INFINITY));
+        let time = of_mean_clock.into_iter().fold(self.with_bound(component.uncertain.clone()), Uncertain::with);
         let between = self.table.origin.clock_spread;
         let movement = match (&self.quiet, &self.ruler) {
-            // The undisturbed readings were converted to the mean clock.
             (Some(quiet), _) => moved(time.value, quiet.clock_sd(), between),
             (None, Some(ruler)) => clock_movement((solution, component), (&ruler.solution, ruler.component()), between),
             (None, None) => None,
@@ -270,6 +270,7 @@ fn is_missed((cycles, expected): &(Estimate, f64)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::{Options, Solver, is_missed};
     use crate::estimate::simulated::{CALM, Core, EPISODES, STALLS};
     use crate::judge::{Assessment, Question, Severity, assess, code};
     use crate::observations::Observations;
@@ -297,19 +298,41 @@ mod tests {
         assert!(!has_neighbour && (cycles - 2.0).abs() < 0.01, "{cycles}");
     }
 
-    /// The table with the readings of its code longer by a factor that depends on the round.
-    fn with_code_times(table: &Observations, factor: impl Fn(u32) -> f64) -> Observations {
+    /// The table with a factor on its readings and something added to their guards, which depend on the series and on the round.
+    fn with_times(table: &Observations, change: impl Fn(&str, u32) -> (f64, u32)) -> Observations {
         let mut changed = Observations::new(table.components().to_vec());
         changed.origin = table.origin.clone();
         for reading in table.readings() {
             let row = &table.rows()[reading.row as usize];
             let name = &table.series_names()[usize::from(row.series)];
-            let factor = if name == "code" { factor(reading.round) } else { 1.0 };
+            let (factor, longer_guard) = change(name, reading.round);
+            let guard = reading.guard.and_then(|guard| guard.checked_add(longer_guard));
             let series = changed.series(name);
             let row = changed.row(series, &row.counts);
-            changed.push_guarded(row, reading.round, reading.ticks * factor, reading.flags, reading.guard);
+            changed.push_guarded(row, reading.round, reading.ticks * factor, reading.flags, guard);
         }
         changed
+    }
+
+    /// The table with the readings of its code longer by a factor that depends on the round.
+    fn with_code_times(table: &Observations, factor: impl Fn(u32) -> f64) -> Observations {
+        with_times(table, |name, round| (if name == "code" { factor(round) } else { 1.0 }, 0))
+    }
+
+    #[test]
+    fn readings_with_short_guards_are_used_where_the_few_others_lengthen_a_control_chain() {
+        let beside = |name: &str, round: u32| match (round % 400 < 32, name) {
+            (true, "control") => (1.03, 40),
+            (true, _) => (1.0, 40),
+            (false, _) => (1.0, 0),
+        };
+        for seed in 0..4 {
+            let table = with_times(&CALM.table(1.0, seed), beside);
+            let all = Solver::new(&table, &Options::default());
+            assert!(all.controls.iter().any(is_missed), "the neighbour must matter: {:?}", all.controls);
+            let (cycles, has_neighbour, _) = found(&table);
+            assert!(!has_neighbour && (cycles - 1.0).abs() < 0.001, "{cycles}");
+        }
     }
 
     /// Every second reading of the code is longer by this share: its time varies by itself.

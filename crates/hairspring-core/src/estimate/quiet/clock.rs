@@ -18,6 +18,8 @@ const FIRST_READINGS: usize = 64;
 const OFF: f64 = 0.004;
 /// ... or by this many times the noise of a stretch.
 const OVER_NOISE: f64 = 4.0;
+/// Standard deviation of a median over that of a mean of the same normal values.
+const MEDIAN_NOISE: f64 = 1.2533;
 /// Least share of the stretches that must belong to a level.
 const LEAST_KNOWN: f64 = 0.2;
 
@@ -28,6 +30,8 @@ pub struct Rates {
     pub by_round: Vec<f64>,
     /// Mean over the rounds where it is known.
     pub mean: f64,
+    /// Standard error of the mean by the noise of the reference chain, as a share of it.
+    pub mean_error: f64,
 }
 
 impl Rates {
@@ -66,7 +70,8 @@ pub fn rates(table: &Observations, reference: SeriesId, cycles: f64) -> Option<R
     let by_stretch = [inside, by_stretch].into_iter().find(|rates| is_enough(rates))?;
     let at_level: Vec<f64> = by_stretch.iter().copied().filter(|rate| rate.is_finite()).collect();
     let by_round = by_stretch.iter().flat_map(|rate| vec![*rate; stretch as usize]).take(table.rounds() as usize).collect();
-    Some(Rates { by_round, mean: at_level.iter().sum::<f64>() / at_level.len() as f64 })
+    let mean = at_level.iter().sum::<f64>() / at_level.len() as f64;
+    Some(Rates { by_round, mean, mean_error: MEDIAN_NOISE * noise / (at_level.len() as f64).sqrt() / mean })
 }
 
 /// The values that one of their neighbours shares within this distance. The others are of stretches in which the clock stepped: such a

@@ -152,7 +152,7 @@ impl Quiet {
     pub fn in_rounds(&self, rounds: &Range<u32>) -> Quiet {
         let place = rounds.start as usize..rounds.end as usize;
         let by_round = self.rates.by_round.get(place.clone()).unwrap_or_default().to_vec();
-        let rates = Rates { by_round, mean: self.rates.mean };
+        let rates = Rates { by_round, ..self.rates };
         let chosen = |all: &QuietRounds| QuietRounds { is_quiet: all.is_quiet.get(place).unwrap_or_default().to_vec(), ..all.clone() };
         Quiet { rates, rounds: self.rounds.as_ref().map(chosen), ..self.clone() }
     }
@@ -190,6 +190,11 @@ impl Quiet {
     /// Standard deviation of the core clock during the run, as a share of its mean.
     pub fn clock_sd(&self) -> f64 {
         self.rates.relative_sd()
+    }
+
+    /// Standard error of the mean core clock during the run, as a share of it.
+    pub fn clock_error(&self) -> f64 {
+        self.rates.mean_error
     }
 
     /// Solves a series from its undisturbed readings, in ticks at the mean clock of the run. `None` if its long rows have too

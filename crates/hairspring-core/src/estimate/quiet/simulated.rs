@@ -35,7 +35,8 @@ fn exponential(random: &mut Pcg64Mcg, mean: f64) -> f64 {
     -mean * (1.0 - random.random::<f64>()).ln()
 }
 
-fn normal(random: &mut Pcg64Mcg) -> f64 {
+/// Nearly normal, with a standard deviation of 1.
+pub fn normal(random: &mut Pcg64Mcg) -> f64 {
     (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
 }
 

@@ -1,9 +1,11 @@
 //! The estimator on simulated shared cores.
 
-use super::simulated::{CALM, Core, EPISODES, STALLS};
+use super::simulated::{CALM, Core, EPISODES, STALLS, normal};
 use super::*;
 use crate::estimate::ratio::in_cycles;
 use crate::estimate::{Uncertain, solve};
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
 
 /// The length of the code in cycles, from its undisturbed readings.
 fn quiet(table: &Observations) -> Option<Uncertain> {
@@ -194,4 +196,25 @@ fn round_with_a_huge_number_costs_no_memory() {
 fn table_of_a_coarse_clock_with_few_rounds_is_refused() {
     let table = coarse(STALLS, 1.0, 1);
     assert!(Quiet::from_table(&table.in_rounds(&(0..90)), "reference", 3.0).is_none());
+}
+
+#[test]
+fn error_of_the_mean_clock_is_its_scatter_over_runs() {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let mut one = || {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("reference");
+        for round in 0..800 {
+            for copies in [32.0, 128.0, 512.0] {
+                let row = table.row(series, &[copies]);
+                table.push(row, round, 0.8 * 3.0 * copies + 60.0 + 5.0 * normal(&mut random));
+            }
+        }
+        let rates = rates(&table, series, 3.0).unwrap();
+        (rates.mean / 0.8 - 1.0, rates.mean_error)
+    };
+    let (errors, told): (Vec<f64>, Vec<f64>) = (0..100).map(|_| one()).unzip();
+    let scatter = (errors.iter().map(|error| error * error).sum::<f64>() / 100.0).sqrt();
+    let told = told.iter().sum::<f64>() / 100.0;
+    assert!((0.7..1.4).contains(&(told / scatter)), "told {told}, scatter {scatter}");
 }
