@@ -249,12 +249,18 @@ impl<'a> Solver<'a> {
         self.controls.iter().map(|(cycles, expected)| (cycles.value / expected - 1.0).abs()).fold(0.0, f64::max)
     }
 
-    /// Adds a bound to a time: the largest distance of a control chain from its known length, less half of its half-width.
+    /// Adds a bound to a time: the largest that a control chain misses of its known length, as a share of it.
     pub fn with_bound(&self, time: Uncertain) -> Uncertain {
-        let missed = |(cycles, expected): &(Estimate, f64)| ((cycles.value - expected).abs() - cycles.half_width() / 2.0) / expected;
         let bound = self.controls.iter().map(missed).fold(0.0, f64::max) * time.value.abs();
         if bound > 0.0 { time.with(Contribution::bound(Source::Neighbour, bound)) } else { time }
     }
+}
+
+/// What a control chain misses of its length, as a share of it: its distance if that is certain, and otherwise less half of its half-width,
+/// because some of several chains are always off by chance.
+fn missed((cycles, expected): &(Estimate, f64)) -> f64 {
+    let (off, half) = ((cycles.value - expected).abs(), cycles.half_width());
+    (if off > half { off } else { off - half / 2.0 }) / expected
 }
 
 /// Whether a control chain does not have its length, or is not known well enough to say.

@@ -138,7 +138,7 @@ fn cores() -> Vec<Group> {
             "neighbour that guards do not show",
             200,
             Plan::on(SimulatedCore::UNSEEN),
-            vec![Claim::wide("cycles", 2.0).trusted(0.2, 0.6).held(0.8, 1.0)],
+            vec![Claim::wide("cycles", 2.0).trusted(0.2, 0.6)],
         ),
         on_core("neighbour that never stalls", 40, Plan::on(SimulatedCore::NEVER_QUIET), vec![Claim::doubted("cycles")]),
         on_core("throughput, quiet in 30 %", 40, throughput(1_800.0), vec![Claim::doubted("cycles")]),
