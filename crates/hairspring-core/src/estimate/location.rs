@@ -1,5 +1,6 @@
 //! Grouping of raw readings by row and round, and detection of spikes over time.
 
+use super::steps::steps;
 use super::visits::leave_out_slow;
 use crate::observations::{Observations, Reading, RowId, SeriesId};
 use crate::quantum::{digit_of_readings, step_of_readings};
@@ -90,12 +91,14 @@ impl Grouped {
         let learnt = if table.origin.granularity.is_none() { step_of_readings(table) } else { None };
         let stated = stated_quantum(table);
         let quantum = learnt.map_or(stated, |step| step.max(stated));
+        let steps = if calm_visits { steps(table) } else { None };
         for row in &mut readings {
             row.sort_by_key(|sample| sample.round);
             if calm_visits {
-                leave_out_slow(row, quantum);
+                mark_disturbed(row, steps.as_deref(), quantum);
+            } else {
+                mark_spikes(row, quantum);
             }
-            mark_spikes(row, quantum);
         }
         Grouped { rows, readings, quantum, is_quantum_known: learnt.is_some() || table.origin.granularity.is_some() }
     }
@@ -112,6 +115,28 @@ impl Grouped {
         let all = self.readings.iter().map(Vec::len).sum();
         (all, self.readings.iter().map(|row| total_weight(row)).sum::<f64>() as usize)
     }
+}
+
+/// Marks slow visits and spikes as unusable: readings that are too long both as they are, which is how code that waits for memory shows it,
+/// and at one level of the core clock, where the levels of rounds are known.
+fn mark_disturbed(row: &mut [Sample], steps: Option<&[f64]>, quantum: f64) {
+    let mut at_one_clock = steps.map(|steps| at_one_clock(row, steps));
+    leave_out_slow(row, quantum, false);
+    mark_spikes(row, quantum);
+    if let Some(same) = &mut at_one_clock {
+        leave_out_slow(same, quantum, true);
+        mark_spikes(same, quantum);
+        row.iter_mut().zip(same).for_each(|(sample, same)| sample.weight = sample.weight.max(same.weight));
+    }
+}
+
+/// The readings as they were at the usual level of the core clock; unusable where the level is not known.
+fn at_one_clock(row: &[Sample], steps: &[f64]) -> Vec<Sample> {
+    let at_usual = |sample: &Sample| match steps.get(sample.round as usize) {
+        Some(step) if step.is_finite() => Sample { ticks: sample.ticks / step, ..*sample },
+        _ => Sample { weight: 0.0, ..*sample },
+    };
+    row.iter().map(at_usual).collect()
 }
 
 /// Marks readings far from their neighbours in time as unusable (a Hampel filter, in chunks). A lasting change of level is

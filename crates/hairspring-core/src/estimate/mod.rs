@@ -23,6 +23,7 @@ mod regression;
 mod replicated;
 mod scatter;
 mod skewness;
+mod steps;
 mod visits;
 
 pub mod experiments;

@@ -7,6 +7,8 @@ use super::location::{Sample, median};
 
 /// Visits that show how long a row takes: the quickest quarter.
 const QUICK: usize = 4;
+/// The quickest twentieth: a quarter is above it by about a standard deviation where calm visits differ as a normal distribution does.
+const QUICKEST: usize = 20;
 /// Fewest visits of which a quarter is more than one.
 const FEWEST: usize = 5;
 /// A visit is slow if it is above the quick ones by more than this many standard errors, and this share of them.
@@ -14,7 +16,10 @@ const ERRORS: f64 = 4.0;
 const SHARE: f64 = 0.003;
 
 /// Gives the readings of a row's slow visits no weight. The readings are in the order of their rounds.
-pub(super) fn leave_out_slow(row: &mut [Sample], quantum: f64) {
+///
+/// If they are `at_one_clock`, quick visits differ as calm ones do, and a visit is slow only beyond that: single readings of long rows
+/// have no error of their own, and a visit may differ from the next for reasons of the code.
+pub(super) fn leave_out_slow(row: &mut [Sample], quantum: f64, at_one_clock: bool) {
     let visits: Vec<(f64, f64)> = row.chunk_by(|a, b| a.round == b.round).map(mean_and_error).collect();
     let mut means: Vec<f64> = visits.iter().map(|visit| visit.0).filter(|mean| mean.is_finite()).collect();
     if means.len() < FEWEST {
@@ -26,7 +31,8 @@ pub(super) fn leave_out_slow(row: &mut [Sample], quantum: f64) {
     let readings = row.len() as f64 / visits.len() as f64;
     // Few readings may be equal by chance; the phases of the clock have at least this error.
     let least = quantum / (6.0 * readings).sqrt();
-    let error = if errors.is_empty() { least } else { median(&mut errors).max(least) };
+    let between = if at_one_clock { quick - means[means.len() / QUICKEST] } else { 0.0 };
+    let error = if errors.is_empty() { least } else { median(&mut errors).max(least) }.max(between);
     let limit = quick + ERRORS * error + SHARE * quick.abs();
     let mut slow = visits.iter().map(|visit| visit.0 > limit);
     for visit in row.chunk_by_mut(|a, b| a.round == b.round) {
@@ -67,10 +73,10 @@ mod tests {
         let mut factors = vec![1.0; 24];
         factors[4..14].fill(1.05);
         let mut row = visits(&factors);
-        leave_out_slow(&mut row, 0.0);
+        leave_out_slow(&mut row, 0.0, false);
         assert!(row.iter().all(|sample| sample.is_used() == (factors[sample.round as usize] == 1.0)));
         let mut calm = visits(&[1.0; 24]);
-        leave_out_slow(&mut calm, 0.0);
+        leave_out_slow(&mut calm, 0.0, false);
         assert!(calm.iter().all(Sample::is_used));
     }
 
@@ -78,7 +84,19 @@ mod tests {
     fn an_interruption_does_not_make_a_visit_slow() {
         let mut row = visits(&[1.0; 8]);
         row[30].ticks += 9_000.0;
-        leave_out_slow(&mut row, 0.0);
+        leave_out_slow(&mut row, 0.0, false);
         assert!(row.iter().all(Sample::is_used));
+    }
+
+    #[test]
+    fn calm_visits_of_a_single_reading_that_differ_are_kept() {
+        let reading = |round: u32| Sample { round, weight: 1.0, ticks: 5e6 * (1.0 + 0.002 * f64::from(round * 7 % 11)) };
+        let mut row: Vec<Sample> = (0..60).map(reading).collect();
+        for round in [9, 20, 41] {
+            row[round].ticks *= 1.2;
+        }
+        leave_out_slow(&mut row, 2.0, true);
+        let slow: Vec<u32> = row.iter().filter(|sample| !sample.is_used()).map(|sample| sample.round).collect();
+        assert_eq!(slow, [9, 20, 41]);
     }
 }

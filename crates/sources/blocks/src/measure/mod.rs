@@ -104,7 +104,7 @@ fn solved(
 ) -> Result<(Observations, Analysis)> {
     let unknowns = choose(request, structure, rows);
     let table = tabulate(graph, rows, unknowns, readings, chains, origin.clone());
-    let overhead = Overhead::new(readings);
+    let overhead = Overhead::new(readings, chains);
     let ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
     let options =
         Options { level: request.level, departure_follows_counts: true, calm_visits: true, ends, overlapping: true, ..Options::default() };

@@ -11,6 +11,7 @@ use crate::graph::{EdgeKind, Graph};
 use crate::trace::Own;
 use hairspring_core::estimate::{Ending, Options, solve};
 use hairspring_core::observations::{Observations, Reading, RowId};
+use hairspring_measure::companions::Companion;
 use std::collections::HashMap;
 
 const fn returning(copies: u32) -> Own {
@@ -73,8 +74,8 @@ pub struct Overhead {
 
 impl Overhead {
     /// The overhead by the readings of the page's functions; `None` without enough of them.
-    pub fn new(readings: &Readings) -> Option<Overhead> {
-        let mut table = Observations::new(vec!["copies".into()]);
+    pub fn new(readings: &Readings, chains: &[Companion]) -> Option<Overhead> {
+        let mut table = with_clock(readings, chains);
         let (long_rows, all_rows) = (table.series("long"), table.series("all"));
         let mut ids = vec![None; OWN.len()];
         for (at, own) in OWN.iter().enumerate() {
@@ -146,6 +147,19 @@ impl Overhead {
         }
         all
     }
+}
+
+/// A table with the reference chain, which shows the core clock of the rounds.
+fn with_clock(readings: &Readings, chains: &[Companion]) -> Observations {
+    let mut table = Observations::new(vec!["copies".into()]);
+    // It comes first among the chains.
+    let reference = chains.first().filter(|chain| chain.is_reference).map_or_else(Vec::new, |chain| chain.declare(&mut table));
+    for reading in &readings.chains {
+        if let Some(row) = reference.get(reading.row as usize) {
+            table.push_flagged(*row, reading.round, reading.ticks, reading.flags);
+        }
+    }
+    table
 }
 
 /// The median time of each row; `None` for a row without readings.
