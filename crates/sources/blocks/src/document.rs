@@ -302,7 +302,7 @@ pub struct LoopJson {
 /// What is missing.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MissingJson {
-    /// `not_reached`, `inseparable`, `not_separated` or `not_varied`.
+    /// `not_reached`, `inseparable`, `not_separated` or `not_varied`; of parts of calls `in_no_part` or `equal_in_parts`.
     pub kind: String,
     /// What is missing, in words.
     pub message: String,
@@ -525,6 +525,8 @@ fn missing(missing: &Missing) -> MissingJson {
         Missing::Inseparable { .. } => "inseparable",
         Missing::NotSeparated { .. } => "not_separated",
         Missing::NotVaried { .. } => "not_varied",
+        Missing::InNoPart { .. } => "in_no_part",
+        Missing::EqualInParts { .. } => "equal_in_parts",
     };
     MissingJson { kind: kind.to_owned(), message: missing.message(), remedy: missing.remedy() }
 }

@@ -37,6 +37,16 @@ pub enum Missing {
         /// Edges that no input took although a block before them ran.
         edges: Vec<String>,
     },
+    /// Blocks that ran in the call, and in none of its parts that were timed.
+    InNoPart {
+        /// The blocks.
+        blocks: Vec<usize>,
+    },
+    /// Blocks that ran equally often in each of these parts.
+    EqualInParts {
+        /// The groups of them.
+        groups: Vec<Vec<usize>>,
+    },
 }
 
 impl Missing {
@@ -55,6 +65,11 @@ impl Missing {
             Missing::NotSeparated { blocks } => format!("{} ran as often as {} in all inputs", list(&blocks[1..]), block_name(blocks[0])),
             Missing::NotVaried { rank, possible, .. } => {
                 format!("the inputs vary {rank} of the {possible} counts that whole calls can vary independently")
+            }
+            Missing::InNoPart { blocks } => format!("in no part of the calls: {}", list(blocks)),
+            Missing::EqualInParts { groups } => {
+                let names = |blocks: &Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
+                format!("run equally often in every part: {}", groups.iter().map(names).collect::<Vec<_>>().join("; "))
             }
         }
     }
@@ -79,6 +94,11 @@ impl Missing {
             }
             Missing::NotVaried { edges, .. } if !edges.is_empty() => format!("inputs that take {}", edges.join(", ")),
             Missing::NotVaried { .. } => "inputs that take the arms of the branches in other proportions".to_owned(),
+            Missing::InNoPart { blocks } => match blocks.first() {
+                Some(first) => format!("more parts (--parts), or parts that begin there (--from {})", block_name(*first)),
+                None => String::new(),
+            },
+            Missing::EqualInParts { .. } => "more parts (--parts)".to_owned(),
         }
     }
 }
@@ -96,6 +116,22 @@ pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<M
         all.extend(missing_within(group, constant(counts), structure));
     }
     all.extend(not_varied(graph, rows, structure));
+    all
+}
+
+/// What parts of calls leave undetermined: they are ended wherever they come to, so only other parts tell more.
+pub fn missing_in_parts(graph: &Graph, rows: &[CountRow]) -> Vec<Missing> {
+    let ran = |at: usize| rows.iter().any(|row| row.counts.blocks[at] > 0);
+    let parts: Vec<&CountRow> = rows.iter().filter(|row| !row.is_whole()).collect();
+    let mut all = not_reached(graph, &(0..graph.blocks.len()).map(ran).collect::<Vec<_>>());
+    let mut by_counts: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
+    for block in (0..graph.blocks.len()).filter(|at| ran(*at)) {
+        by_counts.entry(parts.iter().map(|row| row.counts.blocks[block]).collect()).or_default().push(block);
+    }
+    all.extend(by_counts.remove(&vec![0; parts.len()]).map(|blocks| Missing::InNoPart { blocks }));
+    let mut groups: Vec<Vec<usize>> = by_counts.into_values().filter(|blocks| blocks.len() > 1).collect();
+    groups.sort();
+    all.extend((!groups.is_empty()).then_some(Missing::EqualInParts { groups }));
     all
 }
 
@@ -206,5 +242,19 @@ mod tests {
         assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
         let not_separated = all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
         assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");
+    }
+
+    #[test]
+    fn what_parts_leave_open_is_said_of_parts() {
+        let graph = graph(5, &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, Some(1)), (3, Some(4)), (4, None)]);
+        let part = |blocks: &[u64], until| CountRow { until: Some(until), ..row(&graph, blocks) };
+        let rows = [row(&graph, &[1, 9, 9, 9, 1]), part(&[0, 1, 1, 0, 0], 3), part(&[0, 1, 1, 1, 0], 1), part(&[0, 2, 2, 1, 0], 3)];
+        let all = missing_in_parts(&graph, &rows);
+        assert_eq!(all, [Missing::InNoPart { blocks: vec![0, 4] }, Missing::EqualInParts { groups: vec![vec![1, 2]] }]);
+        assert_eq!(
+            all.iter().map(Missing::message).collect::<Vec<_>>(),
+            ["in no part of the calls: B1, B5", "run equally often in every part: B2 B3"]
+        );
+        assert!(all.iter().all(|missing| missing.remedy().contains("--parts") && !missing.remedy().contains("--until")));
     }
 }

@@ -14,7 +14,7 @@ mod together;
 pub use by_line::{At, Line, by_line};
 pub use data::depends_on_data;
 pub use kinds::BlocksFinding;
-pub use missing::{Missing, missing};
+pub use missing::{Missing, missing, missing_in_parts};
 pub use negative::family_level;
 pub use paths::{Path, paths};
 pub use quality::Quality;

@@ -8,7 +8,9 @@ mod prepare;
 mod rounds;
 mod until;
 
-use crate::analysis::{Analysis, BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data};
+use crate::analysis::{
+    Analysis, BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data, missing_in_parts,
+};
 use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph, block_name};
@@ -72,6 +74,9 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         found = solve(&rows, &readings);
     }
     let (table, mut analysis) = found?;
+    if request.parts.is_some() {
+        analysis.missing = missing_in_parts(&graph, &rows);
+    }
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);
     session.doubts(&graph, &rows).into_iter().for_each(|doubt| analysis.doubt(Some(doubt)));
