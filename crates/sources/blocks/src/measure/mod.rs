@@ -74,9 +74,6 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         found = solve(&rows, &readings);
     }
     let (table, mut analysis) = found?;
-    if request.parts.is_some() {
-        analysis.missing = missing_in_parts(&graph, &rows);
-    }
     let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     analysis.doubt(doubt);
     session.doubts(&graph, &rows).into_iter().for_each(|doubt| analysis.doubt(Some(doubt)));
@@ -114,7 +111,10 @@ fn solved(
     let options =
         Options { level: request.level, departure_follows_counts: true, calm_visits: true, ends, overlapping: true, ..Options::default() };
     let question = Question { options, ..Question::default() };
-    let analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
+    let mut analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
+    if request.parts.is_some() {
+        analysis.missing = missing_in_parts(graph, rows);
+    }
     Ok((table, analysis))
 }
 
