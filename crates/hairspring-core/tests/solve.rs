@@ -72,6 +72,24 @@ fn with_rare(rare: &[f64]) -> Solution {
 }
 
 #[test]
+fn readings_without_which_an_unknown_has_none_are_kept() {
+    // A long call that was disturbed in most rounds, beside short functions.
+    let mut table = Observations::new(vec!["call".into(), "copies".into()]);
+    let series = table.series("main");
+    for round in 0..5u32 {
+        let call = table.row(series, &[1.0, 0.0]);
+        let flags = if round > 1 { Flags::GAP } else { Flags::NONE };
+        table.push_flagged(call, round, if round == 0 { 4.9e6 } else { 5.1e6 }, flags);
+        for copies in [1.0, 2.0, 4.0, 8.0] {
+            let row = table.row(series, &[0.0, copies]);
+            table.push(row, round, 80.0 + 2.0 * copies + f64::from(round % 2));
+        }
+    }
+    let found = solved(&table);
+    assert!(found.component("call").unwrap().ticks.contains(5e6), "{:?}", found.components);
+}
+
+#[test]
 fn rows_that_alone_check_each_other_are_kept_however_far_off() {
     // Both are off so far that they are among the first to be left out, which would leave nothing that tells of the component; or only one.
     for rare in [[500_000.0, 100_000.0], [9_000.0, 3_000.0]] {

@@ -51,8 +51,9 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
         if next == used || next.iter().filter(|ok| **ok).count() < data.rows.len().div_ceil(2).max(unknowns + 2) {
             break;
         }
-        used = next;
-        fit = data.fit(&used).ok_or_else(|| singular(&data))?;
+        // Readings without which an unknown has none stay, however far they scatter.
+        let Some(without) = data.fit(&next) else { break };
+        (used, fit) = (next, without);
     }
     Ok(data.solution(&fit, &used, table, options))
 }
