@@ -3,6 +3,9 @@
 //! A step of the core clock makes everything in a round longer by the same factor, as a neighbour does, but no reading is worth less for
 //! it. The clock has few levels, to which it returns; a neighbour slows the reference chain by any factor. So a factor that many rounds
 //! share is taken for a clock, and any other is not.
+//!
+//! [`levels`](super::levels::levels) separates levels by the noise between successive values. Here the clock may step from each round to the
+//! next, so that these differences are the steps, and levels are found where lengths lie densest.
 
 use super::location::{by_row, median};
 use crate::observations::Observations;
