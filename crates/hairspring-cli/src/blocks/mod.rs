@@ -70,7 +70,7 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     measured.notes.iter().for_each(|note| output::complain(note));
     if let Some(save) = save {
         let table = &measured.run.table;
-        save.fill(|file| Ok(hairspring_core::observations::write_csv(table, std::io::BufWriter::new(file))?))?;
+        save.fill(|file| Ok(hairspring_core::observations::write_counted_csv(table, file)?))?;
     }
     if let Some(dot) = dot {
         dot.fill(|file| Ok(file.write_all(dot::dot(&measured).as_bytes())?))?;

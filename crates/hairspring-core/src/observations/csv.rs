@@ -2,7 +2,7 @@
 
 mod bounded;
 
-use super::{ClockSpread, Flags, Observations, Origin, Rate, Role, Unit, Variant};
+use super::{ClockSpread, Flags, Observations, Origin, Rate, Role, Row, Unit, Variant};
 use crate::error::{Error, Result};
 use bounded::Bounded;
 use std::io::{BufRead, Read, Write};
@@ -370,17 +370,32 @@ fn bad(line: u64, reason: &str) -> Error {
 /// # Errors
 /// Errors of the stream.
 pub fn write_csv(table: &Observations, stream: impl Write) -> std::io::Result<()> {
+    write_columns(table, &vec![true; table.components().len()], stream)
+}
+
+/// As [`write_csv`], without the columns of components that no row counts, of which the readings say nothing. A large function of which few
+/// blocks ran has hundreds of them.
+///
+/// # Errors
+/// Errors of the stream.
+pub fn write_counted_csv(table: &Observations, stream: impl Write) -> std::io::Result<()> {
+    let is_counted = |at: usize| table.rows().iter().any(|row| row.counts[at] != 0.0);
+    let is_kept = |(at, name): (usize, &String)| is_counted(at) || table.origin.serving.contains(name);
+    write_columns(table, &table.components().iter().enumerate().map(is_kept).collect::<Vec<bool>>(), stream)
+}
+
+/// Writes the table with those of its components that are kept.
+fn write_columns(table: &Observations, is_kept: &[bool], stream: impl Write) -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(stream);
-    write_head(table, &mut out)?;
-    let series: Vec<String> = table.series_names().iter().map(|name| quoted(name)).collect();
+    write_head(table, is_kept, &mut out)?;
     let guarded = has_guards(table);
+    let begin = |row: &Row| -> String {
+        let counts = row.counts.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept).map(|(count, _)| format!("{count},"));
+        format!("{},{}", quoted(&table.series_names()[row.series as usize]), counts.collect::<String>())
+    };
+    let begins: Vec<String> = table.rows().iter().map(begin).collect();
     for reading in table.readings() {
-        let row = &table.rows()[reading.row as usize];
-        write!(out, "{},", series[row.series as usize])?;
-        for count in &row.counts {
-            write!(out, "{count},")?;
-        }
-        write!(out, "{},{},", reading.round, reading.flags.letters())?;
+        write!(out, "{}{},{},", begins[reading.row as usize], reading.round, reading.flags.letters())?;
         if guarded {
             write!(out, "{},", reading.guard.map_or(String::new(), |guard| guard.to_string()))?;
         }
@@ -394,7 +409,7 @@ fn has_guards(table: &Observations) -> bool {
     table.readings().iter().any(|reading| reading.guard.is_some())
 }
 
-fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()> {
+fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> std::io::Result<()> {
     let origin = &table.origin;
     let mut lines = vec![("hairspring observations".to_owned(), "1".to_owned())];
     let mut add = |key: &str, value: Option<String>| lines.extend(value.map(|value| (key.to_owned(), value)));
@@ -425,7 +440,8 @@ fn write_head(table: &Observations, out: &mut impl Write) -> std::io::Result<()>
         Unit::Ticks => "ticks",
         Unit::TimeNs => "time_ns",
     };
-    let components: String = table.components().iter().map(|name| format!("{},", quoted(name))).collect();
+    let kept = table.components().iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
+    let components: String = kept.map(|(name, _)| format!("{},", quoted(name))).collect();
     let guard = if has_guards(table) { "guard," } else { "" };
     writeln!(out, "series,{components}round,flags,{guard}{unit}")
 }

@@ -7,7 +7,7 @@ mod csv;
 mod flags;
 mod origin;
 
-pub use csv::{read_csv, write_csv};
+pub use csv::{read_csv, write_counted_csv, write_csv};
 pub use flags::Flags;
 pub use origin::{ClockSpread, Origin, Rate, Role, Unit, Variant};
 

@@ -57,6 +57,23 @@ fn written_table_is_read_back() {
 }
 
 #[test]
+fn components_that_no_row_counts_are_left_out_on_request() {
+    let mut table = Observations::new(["never", "x", "serves", "y"].map(String::from).into());
+    table.origin.serving = vec!["serves".into()];
+    let series = table.series("main");
+    for (counts, ticks) in [([0.0, 1.0, 0.0, 0.0], 5.0), ([0.0, 3.0, 0.0, 2.5], 9.0)] {
+        let row = table.row(series, &counts);
+        table.push(row, 0, ticks);
+    }
+    let mut text = Vec::new();
+    write_counted_csv(&table, &mut text).unwrap();
+    let back = read_csv(&text[..]).unwrap();
+    assert_eq!(back.components(), ["x", "serves", "y"]);
+    assert_eq!(back.rows().iter().map(|row| row.counts.clone()).collect::<Vec<_>>(), [[1.0, 0.0, 0.0], [3.0, 0.0, 2.5]]);
+    assert_eq!(back.readings(), table.readings());
+}
+
+#[test]
 fn clock_spread_needs_a_share_and_at_least_two_runs() {
     let read = |value: &str| read_csv(format!("# clock_spread: {value}\nbody,ticks\n1,2\n").as_bytes());
     assert_eq!(read("0 2").unwrap().origin.clock_spread, Some(ClockSpread { sd: 0.0, runs: 2 }));
