@@ -90,6 +90,22 @@ fn readings_without_which_an_unknown_has_none_are_kept() {
 }
 
 #[test]
+fn outliers_beside_readings_without_which_an_unknown_has_none_are_left_out() {
+    let mut table = Observations::new(vec!["work".into(), "rare".into()]);
+    let series = table.series("main");
+    for at in 0..60u32 {
+        let row = table.row(series, &[f64::from(10 + at), 0.0]);
+        let spike = if [40, 44, 48].contains(&at) { 2_000.0 } else { 0.0 };
+        table.push(row, 0, 50.0 + 10.0 * f64::from(10 + at) + f64::from(at % 3) + spike);
+    }
+    let rare = table.row(series, &[20.0, 1.0]);
+    table.push(rare, 0, 30_000.0);
+    table.push(rare, 0, 60_000.0);
+    let work = solved(&table).component("work").unwrap().ticks;
+    assert!((work.value - 10.0).abs() < 0.1, "{work:?}");
+}
+
+#[test]
 fn rows_that_alone_check_each_other_are_kept_however_far_off() {
     // Both are off so far that they are among the first to be left out, which would leave nothing that tells of the component; or only one.
     for rare in [[500_000.0, 100_000.0], [9_000.0, 3_000.0]] {

@@ -51,9 +51,8 @@ pub fn solve(grouped: &Grouped, table: &Observations, options: &Options) -> Resu
         if next == used || next.iter().filter(|ok| **ok).count() < data.rows.len().div_ceil(2).max(unknowns + 2) {
             break;
         }
-        // Readings without which an unknown has none stay, however far they scatter.
-        let Some(without) = data.fit(&next) else { break };
-        (used, fit) = (next, without);
+        let Some(without) = data.fit_without(next) else { break };
+        (used, fit) = without;
     }
     Ok(data.solution(&fit, &used, table, options))
 }
@@ -151,6 +150,21 @@ impl<'a> Data<'a> {
         let largest = self.rows.iter().map(|row| row.1.abs()).fold(0.0, f64::max);
         let reach = OFF_PLANE * sigma + 1.5 * self.grouped.quantum + 1e-9 * largest;
         fit.residuals.iter().map(|r| r.abs() <= reach).collect()
+    }
+
+    /// The fit of these readings, and which they are: where an unknown would have none, all of its readings stay, however far they scatter.
+    fn fit_without(&self, mut used: Vec<bool>) -> Option<(Vec<bool>, Fit)> {
+        if let Some(fit) = self.fit(&used) {
+            return Some((used, fit));
+        }
+        for unknown in 0..self.scale.len() {
+            let counts = |row: &(usize, f64)| self.design[row.0][unknown] != 0.0;
+            if !self.rows.iter().zip(&used).any(|(row, used)| *used && counts(row)) {
+                self.rows.iter().zip(&mut used).for_each(|(row, used)| *used |= counts(row));
+            }
+        }
+        let fit = self.fit(&used)?;
+        Some((used, fit))
     }
 
     fn solution(&self, fit: &Fit, used: &[bool], table: &Observations, options: &Options) -> Solution {

@@ -17,8 +17,8 @@ const SHARE: f64 = 0.003;
 
 /// Gives the readings of a row's slow visits no weight. The readings are in the order of their rounds.
 ///
-/// If they are `at_one_clock`, quick visits differ as calm ones do, and a visit is slow only beyond that: single readings of long rows
-/// have no error of their own, and a visit may differ from the next for reasons of the code.
+/// If they are `at_one_clock`, the spread of the quick visits is that of calm ones, and only a visit beyond it is slow: single readings of
+/// long rows have no error of their own, and a visit may differ from the next for reasons of the code.
 pub(super) fn leave_out_slow(row: &mut [Sample], quantum: f64, at_one_clock: bool) {
     let visits: Vec<(f64, f64)> = row.chunk_by(|a, b| a.round == b.round).map(mean_and_error).collect();
     let mut means: Vec<f64> = visits.iter().map(|visit| visit.0).filter(|mean| mean.is_finite()).collect();

@@ -251,14 +251,14 @@ impl<'a> Solver<'a> {
 
     /// Adds a bound to a time: the largest that a control chain misses of its known length, as a share of it.
     pub fn with_bound(&self, time: Uncertain) -> Uncertain {
-        let bound = self.controls.iter().map(missed).fold(0.0, f64::max) * time.value.abs();
+        let bound = self.controls.iter().map(distance).fold(0.0, f64::max) * time.value.abs();
         if bound > 0.0 { time.with(Contribution::bound(Source::Neighbour, bound)) } else { time }
     }
 }
 
-/// What a control chain misses of its length, as a share of it: its distance if that is certain, and otherwise less half of its half-width,
+/// The distance of a control chain from its length, as a share of it: all of it if it is certain, and otherwise less half of its half-width,
 /// because some of several chains are always off by chance.
-fn missed((cycles, expected): &(Estimate, f64)) -> f64 {
+fn distance((cycles, expected): &(Estimate, f64)) -> f64 {
     let (off, half) = ((cycles.value - expected).abs(), cycles.half_width());
     (if off > half { off } else { off - half / 2.0 }) / expected
 }

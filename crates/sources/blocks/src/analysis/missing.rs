@@ -94,11 +94,8 @@ impl Missing {
             }
             Missing::NotVaried { edges, .. } if !edges.is_empty() => format!("inputs that take {}", edges.join(", ")),
             Missing::NotVaried { .. } => "inputs that take the arms of the branches in other proportions".to_owned(),
-            Missing::InNoPart { blocks } => match blocks.first() {
-                Some(first) => format!("more parts (--parts), or parts that begin there (--from {})", block_name(*first)),
-                None => String::new(),
-            },
-            Missing::EqualInParts { .. } => "more parts (--parts)".to_owned(),
+            Missing::InNoPart { .. } => "whole calls, which run them: leave --parts out".to_owned(),
+            Missing::EqualInParts { .. } => "parts that begin at another block (--from), or inputs that take other paths".to_owned(),
         }
     }
 }
@@ -255,6 +252,6 @@ mod tests {
             all.iter().map(Missing::message).collect::<Vec<_>>(),
             ["in no part of the calls: B1, B5", "run equally often in every part: B2 B3"]
         );
-        assert!(all.iter().all(|missing| missing.remedy().contains("--parts") && !missing.remedy().contains("--until")));
+        assert!(all.iter().all(|missing| !missing.remedy().contains("--until")));
     }
 }

@@ -4,7 +4,7 @@ mod part;
 
 use super::calls::Remarks;
 use super::until::{Arrivals, Ends, place_and_arrivals, resolve};
-use super::{code_of_file, instructions, is_general};
+use super::{code_of_file, instructions, is_general, overhead};
 use crate::analysis::CountRow;
 use crate::binary::{Code, Flow, Image, Lines, Observed, cut};
 use crate::count::{Begun, Counter, Cut};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of rows with equal counts that end at the same block: more add no information.
 const MOST_ALIKE: usize = 3;
-/// Maximum number of rows: above it the engine treats rows as a sample, not as a design.
+/// Maximum number of rows, with those of the page's functions: above it the engine treats rows as a sample, not as a design.
 const MOST_ROWS: usize = 2_000;
 /// Arrivals at which parts are ended where arrivals are counted.
 const LATER: [u64; 6] = [1, 2, 4, 8, 16, 32];
@@ -456,21 +456,35 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// A partial call as a row, if it adds information and can be run.
-    fn partial(&mut self, ready: &mut Ready, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
-        let Ready { started, stub } = ready;
+    /// The branches of a partial call.
+    fn branches_of(started: &Started, partial: &Partial) -> Branches {
         let bias = started.target.bias;
         let until = partial.until.wrapping_sub(bias);
-        let branches = Branches {
+        Branches {
             all: in_file(&partial.branches, bias),
             entries: partial.entries,
             begin: started.begin.at.wrapping_sub(bias),
             counted: (partial.passes > 1).then_some((until, partial.passes)),
             end: Some((partial.from.wrapping_sub(bias), until)),
-        };
+        }
+    }
+
+    /// Whether a jump can be put where a partial call ends.
+    fn can_end(&self, started: &Started, partial: &Partial) -> bool {
+        let until = partial.until.wrapping_sub(started.target.bias);
+        let counts = self.count(&Self::branches_of(started, partial));
+        counts.is_some_and(|row| self.ends.can_end(&self.graph, &self.code, &row.counts, until))
+    }
+
+    /// A partial call as a row, if it adds information and can be run.
+    fn partial(&mut self, ready: &mut Ready, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
+        let Ready { started, stub } = ready;
+        let until = partial.until.wrapping_sub(started.target.bias);
+        let branches = Self::branches_of(started, partial);
         let Some(counts) = self.count(&branches) else { return Ok(None) };
         let known = self.alike.entry((until, counts.counts.blocks.clone())).or_insert(0);
-        let room = self.partial_rows + self.request.inputs.len() * (self.request.calls as usize) < MOST_ROWS;
+        let whole_calls = self.request.inputs.len() * (self.request.calls as usize);
+        let room = self.partial_rows + whole_calls + overhead::long().count() < MOST_ROWS;
         if *known >= MOST_ALIKE || !room || !self.ends.can_end(&self.graph, &self.code, &counts.counts, until) {
             return Ok(None);
         }

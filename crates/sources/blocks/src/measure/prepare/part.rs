@@ -6,7 +6,7 @@ use crate::trace::{Call, Partial, Started, Stub, put_back};
 
 /// Branches of a part of a call that are followed: a few trips of an interpreter's loop.
 const MOST_BRANCHES: u64 = 600;
-/// Maximum number of rows of all parts of calls, so that a round does not take long, and of one part at the least.
+/// Maximum number of rows of all parts of all calls, so that a round does not take long, and of one part at the least.
 const MOST_ROWS_OF_PARTS: usize = 800;
 const LEAST_ROWS_OF_PART: usize = 4;
 
@@ -27,11 +27,13 @@ impl Session<'_> {
     /// followed again.
     fn part(&mut self, ready: &mut Ready, traces: &Traces, number: usize) -> Result<(Call, Vec<Row>)> {
         let Traces { followed, undo, snapshot, .. } = traces;
-        let most = (MOST_ROWS_OF_PARTS / self.request.parts.unwrap_or(1) as usize).max(LEAST_ROWS_OF_PART);
+        let parts = self.request.parts.unwrap_or(1) as usize * self.request.inputs.len() * self.request.calls as usize;
+        let most = (MOST_ROWS_OF_PARTS / parts.max(1)).max(LEAST_ROWS_OF_PART);
         let (first, later): (Vec<&Partial>, Vec<&Partial>) = followed.partials.iter().partition(|partial| partial.passes == 1);
         let chosen = some_of(first, most, number);
         let nothing = || Error::system("take a part of the call", "it ends before it comes to another block");
-        let longest = *chosen.last().ok_or_else(nothing)?;
+        // A jump where it ends must not lie over code that the part runs.
+        let longest = *chosen.iter().rfind(|partial| self.can_end(&ready.started, partial)).ok_or_else(nothing)?;
         let (begin, target) = (ready.started.begin, ready.started.target.clone());
         let Ready { started: Started { process, .. }, stub } = ready;
         let call = stub.prepare(process, begin.at, undo)?;
