@@ -74,6 +74,51 @@ fn parts_of_one_call_that_begin_by_themselves_tell_its_blocks_apart() {
     }
 }
 
+/// A loop over a switch with a block of two bytes, behind which the next trip runs: a jump there would lie over that.
+const SHORT_BLOCKS: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) uint64_t work(const unsigned char *p, long n, uint64_t x) {
+  for (long i = 0; i < n; i++) {
+    switch (p[i] & 7) {
+      case 0: x *= 3; x *= 5; x *= 7; x *= 9; break;
+      case 1: for (int k = 0; k < (p[i] >> 3 & 7); k++) x = x * x + 1; break;
+      case 2: x ^= x >> 7; x += 13; break;
+      case 3: x = x / (7 + (x & 3)); break;
+      case 4: x = x << 13 | x >> 51; break;
+      case 5: x *= 11; x *= 13; break;
+      case 6: if (x & 1) x += i; else x -= i; break;
+      default: x = ~x;
+    }
+  }
+  return x;
+}
+int main(int count, char **words) {
+  long n = count > 1 ? atol(words[1]) : 100;
+  unsigned seed = count > 2 ? atoi(words[2]) : 1;
+  unsigned char *p = malloc(n + 1);
+  for (long i = 0; i < n; i++) p[i] = (seed = seed * 1103515245 + 12345) >> 16;
+  uint64_t sum = 0;
+  for (int j = 0; j < 20; j++) sum += work(p, n, sum + 1);
+  printf("%lu\n", (unsigned long)sum);
+  return 0;
+}
+"#;
+
+#[test]
+fn a_part_does_not_end_where_a_jump_would_lie_over_code_that_it_runs() {
+    let done = compile(SHORT_BLOCKS, &["-O2"]).blocks("work", "411 411\n", &["--parts", "200", "--budget", "500ms"]);
+    assert!(done.status == 0 && !done.stderr.contains("crashed"), "{}", done.stderr);
+}
+
+#[test]
+fn parts_of_many_inputs_leave_room_for_what_the_engine_solves() {
+    let inputs: String = (1..=12).map(|seed| format!("{} {seed}\n", 100 + 10 * seed)).collect();
+    let document = json(&compile(SHORT_BLOCKS, &["-O2"]).blocks("work", &inputs, &["--parts", "40", "--json", "--budget", "500ms"]));
+    assert!(document["components"].as_array().unwrap().len() > 5, "{}", document["components"]);
+}
+
 #[test]
 fn a_call_without_a_loop_has_no_parts() {
     let done = rig().blocks("work", "1 2\n", &["--parts", "8"]);
