@@ -88,7 +88,7 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     }
     let captured = capture(input(path)?, &options).map_err(|e| named(path, &e))?;
     if let Some(file) = save {
-        file.fill(|out| Ok(write_csv(&captured.table, std::io::BufWriter::new(out))?))?;
+        file.fill(|out| Ok(write_csv(&captured.table, out)?))?;
     }
     let document = document(arguments, &captured).map_err(|e| named(path, &e))?;
     if arguments.report.json {

@@ -21,9 +21,9 @@ const FEWEST: usize = 3;
 pub(super) fn steps(table: &Observations) -> Option<Vec<f64>> {
     let lengths = lengths(table)?;
     let levels = levels(&lengths);
-    let usual = levels.first()?.1;
-    let nearest = |length: f64| levels.iter().map(|level| level.1).find(|level| is_at(length, *level));
-    Some(lengths.into_iter().map(|length| nearest(length).map_or(f64::NAN, |level| level / usual)).collect())
+    let usual = levels.first()?;
+    let level_of = |length: f64| levels.iter().find(|level| is_at(length, **level));
+    Some(lengths.into_iter().map(|length| level_of(length).map_or(f64::NAN, |level| level / usual)).collect())
 }
 
 fn is_at(length: f64, level: f64) -> bool {
@@ -49,8 +49,8 @@ fn lengths(table: &Observations) -> Option<Vec<f64>> {
     Some(lengths)
 }
 
-/// The levels of the chain's length, with the number of rounds at each; the most frequent one first.
-fn levels(lengths: &[f64]) -> Vec<(usize, f64)> {
+/// The levels of the chain's length, the most frequent one first.
+fn levels(lengths: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = lengths.iter().copied().filter(|length| *length > 0.0).collect();
     sorted.sort_by(f64::total_cmp);
     let fewest = FEWEST.max((LEAST_SHARE * sorted.len() as f64).ceil() as usize);
@@ -59,9 +59,8 @@ fn levels(lengths: &[f64]) -> Vec<(usize, f64)> {
     while let Some((from, count)) = densest(&sorted).filter(|(_, count)| *count >= fewest) {
         let mut members: Vec<f64> = sorted.drain(from..from + count).collect();
         let level = median(&mut members);
-        let before = sorted.len();
         sorted.retain(|length| !is_at(*length, level));
-        levels.push((count + before - sorted.len(), level));
+        levels.push(level);
     }
     levels
 }

@@ -354,7 +354,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
         overhead: analysis.series().overhead.as_ref().map(|time| figure(time, measured, circumstances)),
         dependencies: dependencies(analysis),
         loops: loops(measured, circumstances),
-        missing: analysis.missing.iter().map(missing).collect(),
+        missing: measured.missing.iter().map(missing).collect(),
         findings: analysis.findings.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! Requests and results: plain data.
 
-use crate::analysis::{Analysis, CountRow, Unknowns, runs_in_whole_calls};
+use crate::analysis::{Analysis, CountRow, Missing, Unknowns, runs_in_whole_calls};
 use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
 use hairspring_host::thread::Settled;
@@ -160,6 +160,8 @@ pub struct MeasuredFunction {
     pub run: Run,
     /// The analysis.
     pub analysis: Analysis,
+    /// What more inputs or parts could determine.
+    pub missing: Vec<Missing>,
     /// How the thread was settled.
     pub settled: Settled,
     /// The ruler, or the reason why there is none.

@@ -287,7 +287,7 @@ fn model(quality: &Quality) -> (String, Tone) {
 
 /// What is missing; blocks that always run together are one item.
 fn missing(page: &mut Page, measured: &MeasuredFunction) {
-    let all = messages_and_remedies(&measured.analysis.missing);
+    let all = messages_and_remedies(&measured.missing);
     for (at, (message, remedy)) in all.iter().take(MOST_MISSING).enumerate() {
         page.item(if at == 0 { "missing" } else { "" }, &cut(message, MOST_NAMES), Tone::Warning);
         if !remedy.is_empty() {

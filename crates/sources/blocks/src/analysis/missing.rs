@@ -100,8 +100,13 @@ impl Missing {
     }
 }
 
+/// What rows leave undetermined, which are parts of calls or whole calls and partial runs.
+pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure, are_parts: bool) -> Vec<Missing> {
+    if are_parts { missing_in_parts(graph, rows) } else { missing_in_calls(graph, rows, structure) }
+}
+
 /// What whole calls and partial runs leave undetermined.
-pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<Missing> {
+fn missing_in_calls(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<Missing> {
     let ran: Vec<bool> = (0..graph.blocks.len()).map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0)).collect();
     let mut all = not_reached(graph, &ran);
     let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
@@ -117,7 +122,7 @@ pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<M
 }
 
 /// What parts of calls leave undetermined: they are ended wherever they come to, so only other parts tell more.
-pub fn missing_in_parts(graph: &Graph, rows: &[CountRow]) -> Vec<Missing> {
+fn missing_in_parts(graph: &Graph, rows: &[CountRow]) -> Vec<Missing> {
     let ran = |at: usize| rows.iter().any(|row| row.counts.blocks[at] > 0);
     let parts: Vec<&CountRow> = rows.iter().filter(|row| !row.is_whole()).collect();
     let mut all = not_reached(graph, &(0..graph.blocks.len()).map(ran).collect::<Vec<_>>());
@@ -210,13 +215,13 @@ mod tests {
         // 0 -> 1 | 2; both -> 3 -> out
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let structure = Structure::from_graph(&graph);
-        let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
+        let all = missing_in_calls(&graph, &[row(&graph, &[1, 1, 0, 1])], &structure);
         assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }), "{all:?}");
         assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
         assert!(all.contains(&Missing::NotSeparated { blocks: vec![0, 1] }), "{all:?}");
         assert!(all.iter().any(|missing| matches!(missing, Missing::NotVaried { rank: 1, possible: 2, .. })), "{all:?}");
         // Both arms are taken: only the common blocks stay together.
-        let all = missing(&graph, &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])], &structure);
+        let all = missing_in_calls(&graph, &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])], &structure);
         assert_eq!(all, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
         assert!(all[0].remedy().contains("--until B4") && all[0].remedy().contains("--until merged"));
     }
@@ -225,7 +230,7 @@ mod tests {
     fn blocks_before_the_place_where_calls_begin_are_not_missing() {
         let mut graph = graph(3, &[(0, Some(1)), (1, Some(2)), (1, Some(1)), (2, None)]);
         graph.entry = 1;
-        let all = missing(&graph, &[row(&graph, &[0, 2, 0])], &Structure::from_graph(&graph));
+        let all = missing_in_calls(&graph, &[row(&graph, &[0, 2, 0])], &Structure::from_graph(&graph));
         assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![1] }), "{all:?}");
         assert!(!all.iter().any(|missing| missing.message().contains("B1")), "{all:?}");
     }
@@ -235,7 +240,7 @@ mod tests {
         let graph = graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, None)]);
         let mut only = row(&graph, &[1, 1, 0, 1]);
         only.counts.edges = vec![1, 0, 1, 0, 1];
-        let all = missing(&graph, &[only], &Structure::from_graph(&graph));
+        let all = missing_in_calls(&graph, &[only], &Structure::from_graph(&graph));
         assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
         let not_separated = all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
         assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");

@@ -14,7 +14,7 @@ mod together;
 pub use by_line::{At, Line, by_line};
 pub use data::depends_on_data;
 pub use kinds::BlocksFinding;
-pub use missing::{Missing, missing, missing_in_parts};
+pub use missing::{Missing, missing};
 pub use negative::family_level;
 pub use paths::{Path, paths};
 pub use quality::Quality;
@@ -137,8 +137,6 @@ pub struct Analysis {
     pub paths: Vec<Path>,
     /// Coarser parts, if they add up.
     pub regions: Vec<Region>,
-    /// What is missing.
-    pub missing: Vec<Missing>,
     /// Doubts.
     pub findings: Vec<Finding>,
     /// Names of the unknowns.
@@ -231,7 +229,6 @@ pub fn analyse(
         mean_call,
         paths: paths(solution, rows),
         regions: Vec::new(),
-        missing: missing(graph, rows, structure),
         findings: Vec::new(),
         names,
         told_apart,

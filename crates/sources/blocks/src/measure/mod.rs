@@ -9,7 +9,7 @@ mod rounds;
 mod until;
 
 use crate::analysis::{
-    Analysis, BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data, missing_in_parts,
+    Analysis, BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data, missing,
 };
 use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
@@ -79,6 +79,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     session.doubts(&graph, &rows).into_iter().for_each(|doubt| analysis.doubt(Some(doubt)));
     analysis.doubt(few_rounds(readings.rounds));
     Ok(MeasuredFunction {
+        missing: missing(&graph, &rows, &structure, request.parts.is_some()),
         function: session.function(),
         parts: request.parts.is_some(),
         from: session.begun_at(&graph).or_else(|| request.from.clone()),
@@ -111,10 +112,7 @@ fn solved(
     let options =
         Options { level: request.level, departure_follows_counts: true, calm_visits: true, ends, overlapping: true, ..Options::default() };
     let question = Question { options, ..Question::default() };
-    let mut analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
-    if request.parts.is_some() {
-        analysis.missing = missing_in_parts(graph, rows);
-    }
+    let analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
     Ok((table, analysis))
 }
 
@@ -194,7 +192,6 @@ fn tabulate(
     let none = vec![0.0; names.len()];
     let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN[at].copies), None);
     let own_ids: Vec<(usize, u32)> = own.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
-    let chain_ids: Vec<u32> = chains.iter().flat_map(|chain| chain.declare(&mut table)).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
     }
@@ -203,9 +200,7 @@ fn tabulate(
             table.push_flagged(*id, reading.round, reading.ticks, reading.flags);
         }
     }
-    for reading in &readings.chains {
-        table.push_flagged(chain_ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
-    }
+    readings.add_chains(&mut table, chains);
     table
 }
 

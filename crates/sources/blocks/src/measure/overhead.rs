@@ -78,7 +78,9 @@ pub struct Overhead {
 impl Overhead {
     /// The overhead by the readings of the page's functions; `None` without enough of them.
     pub fn new(readings: &Readings, chains: &[Companion]) -> Option<Overhead> {
-        let mut table = with_clock(readings, chains);
+        let mut table = Observations::new(vec!["copies".into()]);
+        // The reference chain, which comes first, shows the core clock of the rounds.
+        readings.add_chains(&mut table, &chains[..usize::from(chains.first().is_some_and(|chain| chain.is_reference))]);
         let (long_rows, all_rows) = (table.series("long"), table.series("all"));
         let mut ids = vec![None; OWN.len()];
         for (at, own) in OWN.iter().enumerate() {
@@ -150,19 +152,6 @@ impl Overhead {
         }
         all
     }
-}
-
-/// A table with the reference chain, which shows the core clock of the rounds.
-fn with_clock(readings: &Readings, chains: &[Companion]) -> Observations {
-    let mut table = Observations::new(vec!["copies".into()]);
-    // It comes first among the chains.
-    let reference = chains.first().filter(|chain| chain.is_reference).map_or_else(Vec::new, |chain| chain.declare(&mut table));
-    for reading in &readings.chains {
-        if let Some(row) = reference.get(reading.row as usize) {
-            table.push_flagged(*row, reading.round, reading.ticks, reading.flags);
-        }
-    }
-    table
 }
 
 /// The median time of each row; `None` for a row without readings.

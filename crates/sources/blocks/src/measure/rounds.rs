@@ -7,7 +7,7 @@ use crate::analysis::CountRow;
 use crate::error::{Error, Result};
 use crate::result::Progress;
 use crate::trace::Program;
-use hairspring_core::observations::Reading;
+use hairspring_core::observations::{Observations, Reading, RowId};
 use hairspring_host::clock::{Clock, Width};
 use hairspring_measure::companions::Companion;
 use hairspring_measure::limits::{MOST_READINGS, fits};
@@ -61,6 +61,18 @@ pub struct Readings {
     pub rounds: u32,
     /// Processes that were lost, with the reason.
     pub lost: BTreeMap<usize, String>,
+}
+
+impl Readings {
+    /// Adds the first chains to a table, with their readings.
+    pub fn add_chains(&self, table: &mut Observations, first: &[Companion]) {
+        let ids: Vec<RowId> = first.iter().flat_map(|chain| chain.declare(table)).collect();
+        for reading in &self.chains {
+            if let Some(id) = ids.get(reading.row as usize) {
+                table.push_flagged(*id, reading.round, reading.ticks, reading.flags);
+            }
+        }
+    }
 }
 
 /// The shortest readings of the functions of the page that run in every round: all, or without those that end early if no call does.
