@@ -4,6 +4,7 @@
 import random
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,6 +20,9 @@ RIGHT_PERCENT = 99.0
 SAYS_LITTLE = 0.5  # an interval as wide as this share of the value doubts it
 CYCLES = {"imul": 3, "add": 1}
 FIXED = {"ladder": 12, "early": 7}  # programs that read this many codes
+IN_PARTS = ("interpreter", "states", "switch")  # programs of which parts of a long call are timed, too
+LONG = 3000  # codes of a long call
+STEADY = 20_000  # codes of a long call that repeats few of them
 
 Instruction = tuple[int, str, str]
 
@@ -56,14 +60,33 @@ def line(name: str, dice: random.Random) -> str:
     return " ".join(map(str, codes))
 
 
+def long_call(name: str, seed: int) -> str:
+    """One input whose call runs a program of twelve codes again and again, with another code here and there."""
+    dice = random.Random(seed)
+    loop = [dice.randrange(256) for _ in range(12)]
+    codes = [code if dice.randrange(8) else dice.randrange(256) for _ in range(LONG // len(loop)) for code in loop]
+    return written(f"{name}-long-{seed}", [" ".join(map(str, codes))])
+
+
+def steady_call(name: str, seed: int) -> str:
+    """One input whose call runs one to three codes in turns, so that the rows differ by whole trips alone."""
+    codes = random.Random(seed).sample(range(256), 1 + seed % 3)
+    return written(f"{name}-steady-{seed}", [" ".join(str(codes[at % len(codes)]) for at in range(STEADY))])
+
+
+def written(name: str, lines: list[str]) -> str:
+    """A file of inputs."""
+    DATA.mkdir(parents=True, exist_ok=True)
+    path = DATA / f"{name}.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
 def inputs(name: str, seed: int) -> str:
     """Sixty inputs, and an empty one where the program takes any number of codes."""
     dice = random.Random(seed)
     lines = [line(name, dice) for _ in range(60)]
-    DATA.mkdir(parents=True, exist_ok=True)
-    path = DATA / f"{name}-{seed}.txt"
-    path.write_text("\n".join(lines if name in FIXED else ["--", *lines]) + "\n")
-    return str(path)
+    return written(f"{name}-{seed}", lines if name in FIXED else ["--", *lines])
 
 
 def instructions(program: str) -> list[Instruction]:
@@ -97,10 +120,21 @@ def judged(component: dict[str, Any], known: dict[str, float], doubted: bool) ->
     return count, (component["name"], truth, value, low, high)
 
 
-def one(name: str, seed: int, extra: list[str], settings: Settings) -> tuple[Count, str, list[tuple[object, ...]]]:
+# What is asked of a program: how the table names it, the options, and what makes the inputs.
+Asked = tuple[str, tuple[str, ...], Callable[[str, int], str]]
+ASKED: tuple[Asked, ...] = (("", (), inputs), ("--until each", ("--until", "each"), inputs))
+ASKED_IN_PARTS: tuple[Asked, ...] = (
+    ("--parts 40", ("--parts", "40"), long_call),
+    ("--parts 40, few codes in turns", ("--parts", "40"), steady_call),
+)
+
+
+def one(name: str, seed: int, asked: Asked, settings: Settings) -> tuple[Count, str, list[tuple[object, ...]]]:
     """One run: the count, how the run went, and the figures."""
     program = compiled(SOURCES / f"{name}.c", "-O2")
-    given = ["--function", "work", "--inputs", inputs(name, seed), "--cpu", str(settings.cpu)]
+    label, extra, made = asked
+    lines = made(name, seed)
+    given = ["--function", "work", "--inputs", lines, "--cpu", str(settings.cpu)]
     document, error, _ = run_json("blocks", program, *given, *extra)
     if document is None:
         return Count(), error, []
@@ -111,7 +145,7 @@ def one(name: str, seed: int, extra: list[str], settings: Settings) -> tuple[Cou
         if all(part["name"] != "overhead" for part in component["parts"]):
             found, row = judged(component, known, bool(doubts))
             count.add(found)
-            rows.append((name, seed, " ".join(extra), *row))
+            rows.append((name, seed, label, *row))
     return count, f"{document['rounds']} rounds {' '.join(doubts)}", rows
 
 
@@ -121,15 +155,15 @@ def run(record: Record, settings: Settings) -> None:
     raw: list[tuple[object, ...]] = []
     total = Count()
     for name in sorted(path.stem for path in SOURCES.glob("*.c")):
-        for extra in ([], ["--until", "each"]):
+        for asked in (*ASKED, *(ASKED_IN_PARTS if name in IN_PARTS else ())):
             count, states = Count(), []
             for seed in range(settings.times(3)):
-                found, state, rows = one(name, seed, extra, settings)
+                found, state, rows = one(name, seed, asked, settings)
                 count.add(found)
                 states.append(state)
                 raw += rows
             total.add(count)
-            lines.append((name, " ".join(extra), *count.cells(), "; ".join(states)))
+            lines.append((name, asked[0], *count.cells(), "; ".join(states)))
     header = ("program", "", "times", "right", "doubted", "off", "outside", "wrong", "hidden", "runs")
     record.table("times of parts against the truth", header, [*lines, ("all", "", *total.cells(), "")])
     record.csv(("program", "inputs", "options", "part", "truth", "cycles", "low", "high"), raw)

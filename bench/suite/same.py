@@ -15,6 +15,7 @@ from contextlib import nullcontext
 
 from cases import IMUL
 from harness import Answer, Record, Settings, answer, measure
+from languages import Builder
 from neighbour import neighbour
 
 # Without this the compiler merges the two into one function, at one place in memory.
@@ -35,10 +36,10 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "C memcpy of 512 bytes": (COPY, "--vs", COPY, "--let", "char to[512]", "--let", "char from[512]", *APART),
     "C sort behind an init": (SORT, "--vs", SORT, "--init", MIX, "--let", "int v[16]", *APART),
 }
-# Alternatives of the Python package, where it and what they import are installed: the statement, its setup, the import.
-PYTHON: dict[str, tuple[str, str, str]] = {
-    "Python sum of 100": ("sum(values)", "values = list(range(100))", "hairspring"),
-    "numpy x + x of 1,000": ("x + x", "import numpy; x = numpy.random.rand(1000)", "hairspring, numpy"),
+# Alternatives of the Python package: the statement and its setup.
+PYTHON: dict[str, tuple[str, str]] = {
+    "Python sum of 100": ("sum(values)", "values = list(range(100))"),
+    "numpy x + x of 1,000": ("x + x", "import numpy; x = numpy.random.rand(1000)"),
 }
 NEIGHBOURS = ("quiet", "busy", "bursty")
 LEVEL = 95.0
@@ -49,7 +50,8 @@ KINDS = ("no_difference", "faster", "slower", "undecided", "error")
 
 def run(record: Record, settings: Settings) -> None:
     """A hundred runs of each pair when it is quiet, and a quarter of that beside each neighbour on the same CPU."""
-    pairs = [*PAIRS, *(name for name, (_, _, modules) in PYTHON.items() if can_import(modules))]
+    Builder().python()  # of this checkout, not the one that an earlier run has installed
+    pairs = [*PAIRS, *PYTHON]
     raw: list[tuple[object, ...]] = []
     for kind in NEIGHBOURS:
         runs = settings.times(100 if kind == "quiet" else 25)
@@ -61,16 +63,11 @@ def run(record: Record, settings: Settings) -> None:
     record.csv(header, raw)
 
 
-def can_import(modules: str) -> bool:
-    """Whether these modules are installed beside this program."""
-    return subprocess.run([sys.executable, "-c", f"import {modules}"], capture_output=True).returncode == 0
-
-
 def compared(name: str, cpu: int) -> Answer:
     """One run of a pair."""
     if name in PAIRS:
         return measure(*PAIRS[name], cpu=cpu)
-    statement, setup, _ = PYTHON[name]
+    statement, setup = PYTHON[name]
     command = [sys.executable, "-m", "hairspring", "time", statement, "--vs", statement, "-s", setup]
     begin = time.monotonic()
     done = subprocess.run([*command, "--cpu", str(cpu), "--json"], capture_output=True, text=True)

@@ -16,6 +16,7 @@ from harness import Record, Settings, installed, refusal
 SUM = "with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) select sum(x * x % 7) from c;"
 LUA = "local t = {} for i = 1, 20000 do t[i] = i % 7 == 0 and i * 2 or i // 3 end print(#t)"
 PYTHON = "f = lambda i: i * 2 if i % 7 else sum(range(i % 5)); print(sum(f(i) for i in range(3000)))"
+LOOP = "exec('s = 0\\nfor i in range(20000):\\n s += i * 3 % 7 if i & 1 else i >> 1\\nprint(s)')"
 TEXT = "the quick brown fox jumps over the lazy dog, and then "
 MOST_SECONDS = 30
 MOST_MIB = 500
@@ -46,9 +47,11 @@ def cases(text: str, numbers: str) -> list[Case]:
     return [
         Case("sqlite3", "sqlite3VdbeExec", (":memory:", SUM), ("--parts", "40")),
         Case("python3", "_PyEval_EvalFrameDefault", ("-S", "-c", PYTHON), ("--calls", "200", "--sample")),
+        Case("python3", "_PyEval_EvalFrameDefault", ("-S", "-c", LOOP), ("--parts", "40", "--longest")),
         Case("lua5.4", "0x1b3a0", ("-e", LUA), ("--parts", "40")),
         Case("pigz", "libz.so.1:0x4970", ("-p1", "-kc", text), ("--calls", "100", "--sample")),
         Case("jq", "jq_next", (".[] | . * 2", numbers), ("--calls", "200", "--sample")),
+        Case("jq", "jq_next", ("-n", "[range(20000) | . * 2 % 7] | add"), ("--parts", "40", "--longest")),
         Case("bzip2", "BZ2_blockSort", ("-kc", text), ()),
         Case("gzip", "0x4290", ("-kc", text), ("--calls", "100", "--sample")),
         Case("rg", "0x237950", ("-j1", "-c", "d[aeiou]g.*9", text), ("--calls", "100", "--sample")),

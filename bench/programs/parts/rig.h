@@ -7,9 +7,9 @@
 #define ADD(n) __asm__ volatile(".rept " #n "\n add %1, %0\n .endr" : "+r"(x) : "r"(c))
 __attribute__((noinline, noclone)) uint64_t work(const uint8_t *codes, int count, uint64_t x, uint64_t c);
 int main(int argc, char **argv) {
-  static uint8_t codes[1024];
+  static uint8_t codes[4096];
   int n = 0;
-  for (int i = 1; i < argc && n < 1024; i++) codes[n++] = (uint8_t)atoi(argv[i]);
+  for (int i = 1; i < argc && n < 4096; i++) codes[n++] = (uint8_t)atoi(argv[i]);
   printf("%llu\n", (unsigned long long)work(codes, n, 3, 5));
   return 0;
 }

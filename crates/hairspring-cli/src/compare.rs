@@ -19,8 +19,8 @@ Examples:
   hairspring compare old.json new.json --threshold 5%     exit with 3 if anything certainly takes 5 % longer
 
 Series are matched by name and code. A ratio is new over old, in core cycles where both have them. The two were not
-measured in the same rounds, so disturbances do not cancel: the ratio's interval covers the worst case of both intervals,
-and the verdict comes from it.";
+measured in the same rounds, so disturbances do not cancel: the ratio's interval covers the worst case of all that may
+differ between the two, and the verdict comes from it.";
 
 /// Largest document that is read, in bytes.
 const MOST_BYTES: u64 = 256 << 20;

@@ -4,7 +4,7 @@
 //! A step of the clock makes all calls longer by the same factor, as a neighbour does. Calls at a slower clock are normal ones, and must
 //! stay; those beside a neighbour, and interrupted ones, must not.
 
-use hairspring_core::estimate::Options;
+use hairspring_core::estimate::{Options, Visits};
 use hairspring_core::judge::{Question, assess, code};
 use hairspring_core::observations::Observations;
 use rand::{Rng, SeedableRng};
@@ -84,7 +84,7 @@ fn trial(seed: u64, case: Case) -> Trial {
             (0..case.readings).for_each(|_| read(*row, *cycles, if case.waits { 1.0 } else { level }, case.interrupted));
         }
     }
-    let options = Options { departure_follows_counts: true, calm_visits: true, ..Options::default() };
+    let options = Options { departure_follows_counts: true, visits: Visits::Calm, ..Options::default() };
     let found = assess(&table, &Question { options, ..Question::default() }).unwrap();
     let off = |at: usize| {
         let cycles = found.series[0].components[at].time.cycles.as_ref().unwrap().estimate(0.95);

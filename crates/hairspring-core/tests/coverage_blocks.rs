@@ -5,7 +5,7 @@
 //! take longer by some share, whichever row they time; single visits are slowed much more; readings are whole quanta of a clock of 26
 //! ticks; and the reference chain runs so rarely that a round may convert ticks to cycles with an error of several percent.
 
-use hairspring_core::estimate::Options;
+use hairspring_core::estimate::{Options, Visits};
 use hairspring_core::judge::{Question, assess};
 use hairspring_core::observations::Observations;
 use rand::seq::SliceRandom;
@@ -101,7 +101,7 @@ fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
         }
     }
     let question =
-        Question { options: Options { departure_follows_counts: true, calm_visits: true, ..Options::default() }, ..Question::default() };
+        Question { options: Options { departure_follows_counts: true, visits: Visits::Calm, ..Options::default() }, ..Question::default() };
     let found = assess(&table, &question).unwrap();
     let part = |at: usize| {
         let time = &found.series[0].components[at].time;

@@ -48,6 +48,23 @@ fn bend_at_few_copies_is_left_out_and_listed() {
 }
 
 #[test]
+fn short_rows_that_alone_check_another_are_no_bend() {
+    // A chain in rows of its own, with another overhead than the trips: without its short rows any length of it would fit.
+    let mut table = Observations::new(vec!["chain".into(), "trip".into()]);
+    let series = table.series("main");
+    let chains = [16, 24, 32, 64].map(|n| ([f64::from(n), 0.0], 3.0 * f64::from(n) + 81.0));
+    let trips = (1..=9).map(|n| ([0.0, f64::from(n)], 207.0 * f64::from(n) + 190.0));
+    for (counts, time) in chains.into_iter().chain(trips) {
+        let row = table.row(series, &counts);
+        (0..64).for_each(|round| table.push(row, round, time + 0.5 * f64::from(round % 2)));
+    }
+    let found = solved(&table);
+    assert!(found.rows.iter().all(|row| row.left_out != Some(LeftOut::Bend)));
+    let chain = &found.components[0].ticks;
+    assert!(chain.half_width() > 0.5 && found.lack_of_fit.as_ref().is_some_and(|lack| lack.p < 0.001), "{chain:?}");
+}
+
+#[test]
 fn outlier_row_is_left_out_and_listed() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + if n == 10 { 300.0 } else { 0.0 });
     let found = solved(&table);

@@ -2,7 +2,7 @@
 
 use crate::sampling::Sampling;
 use hairspring_core::estimate::lattice::{Lattice, lattice, lattice_of_first};
-use hairspring_core::estimate::ratio::ratio;
+use hairspring_core::estimate::ratio::of_first;
 use hairspring_core::estimate::{Estimate, Options, Quiet, Solution, solve};
 use hairspring_core::observations::Observations;
 use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains, name};
@@ -88,11 +88,7 @@ fn ruler_beside_a_neighbour(table: &Observations, wanted: &[&Chain]) -> Result<O
 /// The lengths of chains, as ratios to the first, the reference chain. They do not change with the core clock.
 fn in_references(solve: &dyn Fn(&Chain) -> Option<Solution>, chains: &[&Chain]) -> Option<Vec<Option<Estimate>>> {
     let reference = solve(chains.first().filter(|chain| chain.role == RULER)?)?;
-    let length = |chain: &&Chain| {
-        let chain = solve(chain)?;
-        Some(ratio((&chain, chain.components.first()?), (&reference, reference.components.first()?))?.estimate(LEVEL))
-    };
-    Some(chains.iter().map(length).collect())
+    Some(chains.iter().map(|chain| of_first(&solve(chain)?, &reference, LEVEL)).collect())
 }
 
 /// The lengths of the chains of a table, from all of its readings or from the undisturbed ones, whichever give more; `None` if

@@ -53,7 +53,7 @@ fn merged(first: &Series, runs: &[&Series], precision: Option<f64>) -> Series {
     for (name, component) in &mut series.components {
         let of_run = |run: &&Series| run.components.get(name).map(|component| component.figure.clone());
         let figures: Vec<Figure> = used.iter().filter_map(of_run).collect();
-        let value = |run: &&Series| run_value(run.components.get(name), enough && !run.is_trusted());
+        let value = |run: &&Series| run_value(run, name, enough && !run.is_trusted());
         component.runs = Some(runs.iter().filter_map(value).collect());
         series.budget.insert(name.clone(), set_mean(component, &figures));
     }
@@ -66,9 +66,10 @@ fn merged(first: &Series, runs: &[&Series], precision: Option<f64>) -> Series {
     series.judged()
 }
 
-fn run_value(component: Option<&Component>, left_out: bool) -> Option<RunValue> {
-    let figure = &component?.figure;
-    Some(RunValue { time_ns: figure.time_ns.flatten(), ticks: figure.ticks.flatten(), cycles: figure.cycles, left_out })
+fn run_value(run: &Series, component: &str, left_out: bool) -> Option<RunValue> {
+    let figure = &run.components.get(component)?.figure;
+    let departures = run.departures(component);
+    Some(RunValue { time_ns: figure.time_ns.flatten(), ticks: figure.ticks.flatten(), cycles: figure.cycles, departures, left_out })
 }
 
 /// Replaces the figure with the mean of the runs, and returns its error budget.

@@ -50,7 +50,7 @@ pub struct BlocksArguments {
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
     /// Only list the functions of the program or library, with address and size: of a stripped one by its unwind table
-    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "until", "from", "parts", "sample", "calls", "skip", "memory"])]
+    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "until", "from", "parts", "sample", "longest", "calls", "skip", "memory"])]
     pub list: bool,
     /// The folder with files of names and lines that were moved out of programs (build-id, .gnu_debuglink)
     #[arg(long, value_name = "FOLDER", default_value = DEBUG_FILES)]
@@ -64,6 +64,9 @@ pub struct BlocksArguments {
     /// Take the calls evenly over the whole run: the program runs once more, to count them
     #[arg(long)]
     pub sample: bool,
+    /// Take the calls after which the program takes the most CPU time until the next one: it runs once more, to see which
+    #[arg(long, conflicts_with = "sample")]
+    pub longest: bool,
     /// Most memory of the program's copies that wait to be timed, in MiB; calls beyond are left out
     #[arg(long, value_name = "MIB", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub memory: u64,

@@ -8,7 +8,7 @@ mod progress;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::{BlocksArguments, DEBUG_FILES, UnknownsArgument};
-use hairspring_blocks::{Error, MeasuredFunction, Request, Wanted, functions, measure};
+use hairspring_blocks::{Choice, Error, MeasuredFunction, Request, Wanted, functions, measure};
 use hairspring_blocks::{document, dot, text};
 use hairspring_core::judge::Remedies;
 use hairspring_program::circumstances::here;
@@ -52,6 +52,24 @@ const REMEDIES: Remedies = Remedies {
     more_rows: "add inputs that take other paths through the function, or end calls early (--until each), or time parts of long calls (--parts 40)",
 };
 
+/// Remedies for parts of calls in place of those above.
+const IN_PARTS: Remedies = Remedies {
+    by_code: &[
+        ("not_checked", "take more parts (--parts), of a call with a longer loop (--longest finds it)"),
+        ("few_rounds", "give it more time (--budget), or take fewer parts (--parts)"),
+        ("not_additive", "take more parts (--parts), or parts that begin at another block (--from)"),
+        (
+            "parts_beyond_call",
+            "the rows tell a part only from rows of few trips, which show its latency: take more parts (--parts), or parts that begin at another block (--from)",
+        ),
+        (
+            "time_in_no_part",
+            "parts run on data that is in the caches and with branches that are predicted, and what runs rarely may be in none of them: begin parts at a block that has no time yet (--from), or look for what the whole call waits for",
+        ),
+    ],
+    more_rows: "take more parts (--parts), of a call with a longer loop (--longest finds it)",
+};
+
 /// Runs the verb.
 fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     if arguments.list {
@@ -62,8 +80,12 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     let (save, dot) = outputs::outputs(arguments, &request.program, &request.inputs)?;
     let measured = measure(&request);
     progress::clear();
-    let mut measured = measured.map_err(with_remedy)?;
+    let in_parts = arguments.parts.is_some();
+    let mut measured = measured.map_err(|error| with_remedy(error, in_parts))?;
     REMEDIES.apply(&mut measured.analysis.findings);
+    if in_parts {
+        IN_PARTS.apply(&mut measured.analysis.findings);
+    }
     for skipped in &measured.skipped {
         output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
     }
@@ -94,7 +116,11 @@ fn request(arguments: &BlocksArguments) -> Result<Request, AnyError> {
         inputs: lines::inputs(arguments)?,
         calls: arguments.calls,
         skip: arguments.skip,
-        sample: arguments.sample,
+        choice: match (arguments.sample, arguments.longest) {
+            (true, _) => Choice::Sample,
+            (_, true) => Choice::Longest,
+            _ => Choice::First,
+        },
         memory: arguments.memory << 20,
         from: arguments.from.clone(),
         parts: arguments.parts,
@@ -123,9 +149,9 @@ fn list(arguments: &BlocksArguments) -> Result<String, AnyError> {
 }
 
 /// The error with the remedy of this verb.
-fn with_remedy(error: Error) -> Error {
+fn with_remedy(error: Error, in_parts: bool) -> Error {
     match error {
-        Error::Core(reason) => Error::Core(REMEDIES.explain(reason)),
+        Error::Core(reason) => Error::Core(if in_parts { IN_PARTS.explain(reason) } else { REMEDIES.explain(reason) }),
         other => other,
     }
 }

@@ -26,7 +26,11 @@ int main(int argc, char **argv) {
   if (!strcmp(how, "shell") && system("true")) return 5;
   if (!strcmp(how, "waits")) { int c = fork(); if (c == 0) _exit(0); int status; if (wait(&status) != c || wait(&status) != -1) return 6; }
   if (!strcmp(how, "memory")) { char *much = malloc(60 << 20); memset(much, 1, 60 << 20); __asm__ volatile("" : : "r"(much) : "memory"); }
-  for (long i = 1; i <= 20; i++) sum += work(i);
+  long longest = !strcmp(how, "long") ? 7 : !strcmp(how, "last") ? 20 : 0;
+  for (long i = 1; i <= 20; i++) {
+    if (longest && i == 3) usleep(200000);
+    sum += work(i == longest ? 3000000 : i);
+  }
   return sum & 1;
 }
 "#;
@@ -59,6 +63,41 @@ fn calls_of_one_run_are_taken_without_running_it_again() {
 fn a_sample_takes_calls_over_the_whole_run() {
     let document = json(&rig().blocks("work", "--\n", &["--json", "--calls", "4", "--sample"]));
     assert_eq!((&document["inputs"]["calls"], trips(&document)), (&4.into(), 42.0));
+}
+
+#[test]
+fn the_longest_call_is_found() {
+    let rig = rig();
+    // The program waits longer behind another call, and the longest one may be the last.
+    for how in ["long\n", "last\n"] {
+        let document = json(&rig.blocks("work", how, &["--json", "--longest"]));
+        assert_eq!((&document["inputs"]["calls"], trips(&document)), (&1.into(), 3_000_000.0), "{how}");
+    }
+    let done = rig.blocks("work", "long\n", &["--longest", "--sample"]);
+    assert!(done.status == 2 && done.stderr.contains("--sample"), "{}", done.stderr);
+    let done = rig.blocks("work", "long\n", &["--longest", "--skip", "20"]);
+    assert!(done.status == 1 && done.stderr.contains("reach call 21 of `work`"), "{}", done.stderr);
+}
+
+/// Call 1 has 400 trips and makes call 2, of 100, before it returns; call 3 has 300.
+const NESTED: &str = r#"
+#define CHAIN(n) __asm__ volatile(".rept " #n "\n imul %0, %0\n .endr" : "+r"(x))
+__attribute__((noinline)) long work(long n, long inner) {
+  long x = n;
+  for (long i = 0; i < n; i++) { CHAIN(8); if (i % 3 == 0) CHAIN(4); }
+  if (inner) x += work(100, 0);
+  return x;
+}
+int main(void) { return (work(400, 1) + work(300, 0)) == 7; }
+"#;
+
+#[test]
+fn a_call_that_the_function_makes_of_itself_is_the_next_one() {
+    let rig = compile(NESTED, &["-O1", "-fno-optimize-sibling-calls", "-fno-ipa-cp"]);
+    let of = |more: &[&str]| json(&rig.blocks("work", "--\n", &[&["--json", "--budget", "300ms"], more].concat()));
+    let (whole, parts) = (of(&["--calls", "3"]), of(&["--calls", "3", "--parts", "9"]));
+    assert_eq!((&whole["inputs"]["calls"], trips(&whole)), (&3.into(), 900.0), "{}", whole["inputs"]);
+    assert_eq!((&parts["inputs"]["calls"], trips(&parts)), (&3.into(), 900.0), "{}", parts["inputs"]);
 }
 
 #[test]

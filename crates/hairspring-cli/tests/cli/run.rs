@@ -102,7 +102,8 @@ fn several_processes_make_an_interval_of_how_they_differ() {
     }
     let all = crate::document::Document::result(&command.with("./bench").option("--processes", "3").with("--json").succeeds().output).0;
     let body = &all["results"][0]["components"]["body"];
-    assert!((body["time_ns"]["value"].as_f64().unwrap() - 11.0).abs() < 1e-9, "{body:#}");
+    // The intervals of longer times are wider, and these count a little less.
+    assert!((body["time_ns"]["value"].as_f64().unwrap() - 11.0).abs() < 1e-3, "{body:#}");
     assert!(body["time_ns"]["high"].as_f64().unwrap() > 13.0, "{body:#}");
     assert_eq!((body["runs"].as_array().unwrap().len(), &all["run"]), (3, &Value::Null));
 }

@@ -1,7 +1,7 @@
 //! Grouping of raw readings by row and round, and detection of spikes over time.
 
 use super::steps::steps;
-use super::visits::leave_out_slow;
+use super::visits::{Visits, keep_quickest, leave_out_slow, show_repeats};
 use crate::observations::{Observations, Reading, RowId, SeriesId};
 use crate::quantum::{digit_of_readings, step_of_readings};
 
@@ -62,6 +62,8 @@ pub struct Grouped {
     pub rows: Vec<RowId>,
     /// The readings of each row.
     pub readings: Vec<Vec<Sample>>,
+    /// How many of those that are left out were not disturbed.
+    pub spared: usize,
     /// Quantum of the clock; 0 if unknown.
     pub quantum: f64,
     /// Whether the table states it, or its readings show it; else it is assumed to be a tick.
@@ -76,11 +78,11 @@ pub(crate) fn stated_quantum(table: &Observations) -> f64 {
 impl Grouped {
     /// Groups the readings of one series, and marks flagged readings and spikes as unusable.
     pub fn new(table: &Observations, series: SeriesId) -> Grouped {
-        Grouped::of(table, series, false)
+        Grouped::of(table, series, Visits::All)
     }
 
-    /// The same; the slow visits of a row are unusable, too, if `calm_visits`.
-    pub fn of(table: &Observations, series: SeriesId, calm_visits: bool) -> Grouped {
+    /// The same, with the readings that these visits leave.
+    pub fn of(table: &Observations, series: SeriesId, visits: Visits) -> Grouped {
         let (rows, readings) = by_row(table, series);
         let sample = |one: &Reading| Sample { round: one.round, weight: if one.flags.any() { 0.0 } else { 1.0 }, ticks: one.ticks };
         let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(|row| row.into_iter().map(sample).collect()).collect();
@@ -91,16 +93,22 @@ impl Grouped {
         let learnt = if table.origin.granularity.is_none() { step_of_readings(table) } else { None };
         let stated = stated_quantum(table);
         let quantum = learnt.map_or(stated, |step| step.max(stated));
-        let steps = if calm_visits { steps(table) } else { None };
+        let steps = if visits.are_visits() { steps(table) } else { None };
         for row in &mut readings {
             row.sort_by_key(|sample| sample.round);
-            if calm_visits {
-                mark_disturbed(row, steps.as_deref(), quantum);
-            } else {
-                mark_spikes(row, quantum);
+            match visits {
+                Visits::All => mark_spikes(row, quantum),
+                Visits::Calm | Visits::Quickest => mark_disturbed(row, steps.as_deref(), quantum),
             }
         }
-        Grouped { rows, readings, quantum, is_quantum_known: learnt.is_some() || table.origin.granularity.is_some() }
+        let mut spared = 0;
+        if visits == Visits::Quickest && show_repeats(&readings, quantum) {
+            for row in &mut readings {
+                let at_one_clock = steps.as_ref().map(|steps| at_one_clock(row, steps));
+                spared += keep_quickest(row, at_one_clock.as_deref());
+            }
+        }
+        Grouped { rows, readings, spared, quantum, is_quantum_known: learnt.is_some() || table.origin.granularity.is_some() }
     }
 
     /// Median number of usable readings of a row.

@@ -9,6 +9,7 @@ mod between;
 mod blocks;
 mod commensurate;
 mod departure;
+mod departures;
 mod ends;
 mod groups;
 mod interval;
@@ -34,6 +35,7 @@ pub mod solution;
 
 pub use between::between_runs;
 pub use blocks::{variance, variance_of_mean, variance_of_runs};
+pub use departures::Departures;
 pub use ends::Ending;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub use location::TOO_FEW_UNDISTURBED;
@@ -45,6 +47,7 @@ pub(crate) use quiet::simulated;
 pub use rank::{Combination, Rank, exact_rank};
 pub use skewness::skewness_bound;
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
+pub use visits::Visits;
 
 use crate::error::Result;
 use crate::observations::{Observations, SeriesId};
@@ -75,9 +78,8 @@ pub struct Options {
     /// Whether the rows' departure from the plane may follow their counts, as with parts that overlap: the intervals then
     /// treat rows with similar counts as one. Applies only to repeated rows.
     pub departure_follows_counts: bool,
-    /// Whether the readings of a row in one round were taken one after the other, so that what slows the core slows them together:
-    /// slow visits are then left out, and there may be fewer blocks of rounds. Applies only to repeated rows.
-    pub calm_visits: bool,
+    /// Which readings of a row count. Applies only to repeated rows.
+    pub visits: Visits,
     /// Rows that may be longer than their parts, because of how they begin and end. Applies only to repeated rows.
     pub ends: Vec<Ending>,
     /// Whether parts overlap whose times are not negative: where the rows depart from the plane and times without negative ones describe
@@ -91,7 +93,7 @@ impl Default for Options {
             level: 0.95,
             leave_rows_out: true,
             departure_follows_counts: false,
-            calm_visits: false,
+            visits: Visits::All,
             ends: Vec::new(),
             overlapping: false,
         }
@@ -117,7 +119,7 @@ const MOST_REPEATED_ROWS: usize = 2_000;
 /// # Cost
 /// About 50 ns for each reading and `rows * unknowns^2` for the factorisation.
 pub fn solve(table: &Observations, series: SeriesId, options: &Options) -> Result<Solution> {
-    let grouped = location::Grouped::of(table, series, options.calm_visits);
+    let grouped = location::Grouped::of(table, series, options.visits);
     if grouped.typical_repeats() >= MIN_ROUNDS && grouped.rows.len() <= MOST_REPEATED_ROWS {
         replicated::solve(grouped, table, options)
     } else {

@@ -3,6 +3,7 @@
 //! different runs.
 
 use super::blocks::variance_of_mean;
+use super::departures::Departures;
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain};
 use super::solution::{Component, Solution};
 use crate::observations::ClockSpread;
@@ -10,6 +11,9 @@ use crate::observations::ClockSpread;
 /// Bound of a departure of the rows from their lines that they do not show, as a share of a time in core cycles: chains of known
 /// length had departures of this size on calm cores.
 const UNSEEN_DEPARTURE: f64 = 0.0002;
+
+/// Sources that are carried from each time to the ratio.
+const CARRIED: [Source; 5] = [Source::LackOfFit, Source::Granularity, Source::Readings, Source::Ends, Source::Neighbour];
 
 /// A component of a solution in core cycles, by a reference chain of `cycles` core cycles that was measured in the same rounds;
 /// `None` where there is no [`ratio`].
@@ -22,6 +26,27 @@ pub fn in_cycles(a: (&Solution, &Component), reference: (&Solution, &Component),
 /// Ratio of component `a` of one solution to component `b` of another; `None` if the two share fewer than two blocks of
 /// rounds, or `b` is not positive.
 pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<Uncertain> {
+    with_share(a, b, 1.0)
+}
+
+/// Ratio of the first components of two solutions, as the length of a chain beside that of the reference chain, at a level.
+pub fn of_first(a: &Solution, reference: &Solution, level: f64) -> Option<Estimate> {
+    Some(ratio((a, a.components.first()?), (reference, reference.components.first()?))?.estimate(level))
+}
+
+/// As [`ratio`], for two pieces of code with rows of their own: what these depart from their lines by in the same way is in both times, and not
+/// in their ratio.
+pub fn of_alternatives(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<Uncertain> {
+    let departures = |one: (&Solution, &Component)| {
+        let used = one.0.rows.iter().filter(|row| row.left_out.is_none());
+        Departures::new(used.map(|row| (&row.counts[..], row.residual)), one.1.ticks.value)
+    };
+    let unknowns = a.0.rank.pivots.len().max(b.0.rank.pivots.len());
+    with_share(a, b, departures(a).differing(&departures(b), unknowns))
+}
+
+/// The ratio, if this share of the rows' departures differs between the two.
+fn with_share(a: (&Solution, &Component), b: (&Solution, &Component), share: f64) -> Option<Uncertain> {
     let value = a.1.ticks.value / b.1.ticks.value;
     if !value.is_finite() || b.1.ticks.value <= 0.0 {
         return None;
@@ -34,12 +59,9 @@ pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<U
     let (variance, dof) = variance_of_mean(&departures);
     let mut budget = vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)];
     let systematic = |component: &Component, factor: f64| -> Vec<Contribution> {
-        let carried = component
-            .uncertain
-            .budget
-            .iter()
-            .filter(|entry| matches!(entry.source, Source::LackOfFit | Source::Granularity | Source::Readings | Source::Ends));
-        carried.map(|entry| entry.scaled(factor)).collect()
+        let carried = component.uncertain.budget.iter().filter(|entry| CARRIED.contains(&entry.source));
+        let differs = |entry: &Contribution| if entry.source == Source::LackOfFit { share } else { 1.0 };
+        carried.map(|entry| entry.scaled(factor * differs(entry))).collect()
     };
     budget.extend(systematic(a.1, 1.0 / b.1.ticks.value));
     budget.extend(systematic(b.1, value / b.1.ticks.value).into_iter().map(|entry| Contribution { source: Source::Reference, ..entry }));

@@ -52,8 +52,11 @@ const DITHERED: f64 = 0.05;
 pub fn solve(mut grouped: Grouped, table: &Observations, options: &Options) -> Result<Solution> {
     take_off(&mut grouped, &options.ends);
     let starved = split_starved(&mut grouped);
-    let blocks =
-        if options.calm_visits { BlockMeans::complete(&grouped, table.rounds()) } else { BlockMeans::new(&grouped, table.rounds()) };
+    let blocks = if options.visits.are_visits() {
+        BlockMeans::complete(&grouped, table.rounds())
+    } else {
+        BlockMeans::new(&grouped, table.rounds())
+    };
     if blocks.len() < MIN_ROUNDS {
         return regression::solve(&grouped, table, options);
     }
@@ -195,7 +198,7 @@ impl<'a> System<'a> {
             largest: self.location.iter().map(|location| location.abs()).fold(0.0, f64::max),
             residual_sd: mean_square.sqrt(),
             readings: readings + starved.iter().map(|row| row.readings.len()).sum::<usize>(),
-            readings_used,
+            readings_used: readings_used + self.grouped.spared,
             blocks: self.blocks.from_round.iter().copied().zip(per_block).collect(),
             quantum: self.grouped.quantum,
             phase_spread: self.phase_spread(),
@@ -341,12 +344,14 @@ impl<'a> System<'a> {
     }
 
     /// Leaves out the fewest shortest rows such that the rest is straight or, if it never is, such that almost all of the
-    /// departure is gone.
+    /// departure is gone. Not if nothing would check a row any longer that others check: shortest rows may be the only ones beside it
+    /// that tell of a component.
     fn leave_out_bend(&self, marks: &mut [(usize, Option<LeftOut>)]) {
         if marks.len() > MOST_LINE_ROWS {
             return;
         }
         let Some((whole, false)) = self.try_fit(marks) else { return };
+        let all = in_use(marks);
         let mut by_length: Vec<usize> = (0..marks.len()).collect();
         by_length.sort_by(|a, b| self.location[*a].total_cmp(&self.location[*b]));
         let most = (marks.len() as f64 * MOST_BEND) as usize;
@@ -354,6 +359,7 @@ impl<'a> System<'a> {
         for row in by_length.into_iter().take(most) {
             trial[row].1 = Some(LeftOut::Bend);
             match self.try_fit(&trial) {
+                Some((fit, _)) if !no_longer_checked((&whole, &all), (&fit, &in_use(&trial))).is_empty() => break,
                 Some((_, true)) => return marks.copy_from_slice(&trial),
                 Some((fit, false)) if fit.tau2 < MUCH_BETTER * whole.tau2 => better = better.or(Some(trial.clone())),
                 Some(_) => {}
@@ -399,16 +405,22 @@ impl<'a> System<'a> {
         let designs = |places: &[usize]| places.iter().map(|at| self.design[active[*at]].clone()).collect::<Vec<_>>();
         let mut spanned = spanned(&designs(&others), &designs(off)).into_iter();
         off.retain(|_| spanned.next().unwrap_or(false));
-        let rest: Vec<usize> = (0..active.len()).filter(|at| !off.contains(at)).collect();
-        let Some(after) = self.fit(&rest.iter().map(|at| active[*at]).collect::<Vec<_>>()) else { return off.clear() };
-        let unchecked = rest.iter().zip(&after.map.leverage).filter(|(at, leverage)| **leverage >= UNCHECKED && before[**at] < UNCHECKED);
-        let unchecked: Vec<usize> = unchecked.map(|(at, _)| *at).collect();
+        let rest: Vec<usize> = (0..active.len()).filter(|at| !off.contains(at)).map(|at| active[at]).collect();
+        let Some(after) = self.fit(&rest) else { return off.clear() };
+        let unchecked = no_longer_checked((fit, active), (&after, &rest));
         off.retain(|row| unchecked.iter().all(|other| fit.map.shared(*row, *other) < SHARED));
     }
 }
 
 fn in_use(marks: &[(usize, Option<LeftOut>)]) -> Vec<usize> {
     marks.iter().filter(|mark| mark.1.is_none()).map(|mark| mark.0).collect()
+}
+
+/// The rows that are left and were checked by those that are not, and by no other, as their places in `all`: each fit with its rows.
+fn no_longer_checked((before, all): (&Fit, &[usize]), (after, left): (&Fit, &[usize])) -> Vec<usize> {
+    let alone = left.iter().zip(&after.map.leverage).filter(|(_, leverage)| **leverage >= UNCHECKED);
+    let places = alone.filter_map(|(row, _)| all.iter().position(|one| one == row));
+    places.filter(|at| before.map.leverage[*at] < UNCHECKED).collect()
 }
 
 /// Largest change of an unknown when any one row is left out (the closed form of the leave-one-out fit).

@@ -12,7 +12,7 @@ use super::{
     precision_finding, upper_bound, verdict, wide_finding,
 };
 use crate::error::{Error, Result};
-use crate::estimate::ratio::ratio;
+use crate::estimate::ratio::of_alternatives;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, stated_quantum};
 use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
 
@@ -495,7 +495,7 @@ fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison>
 /// Ratio of the first components of two series.
 fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
     let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
-    ratio((&a.solution, first), (&b.solution, second))
+    of_alternatives((&a.solution, first), (&b.solution, second))
 }
 
 #[cfg(test)]

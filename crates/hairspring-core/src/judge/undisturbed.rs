@@ -72,7 +72,7 @@ fn agreeing(mut calm: Assessment, all: &Assessment, level: f64) -> Option<Assess
         }
         for (component, all) in series.components.iter_mut().zip(&all.components) {
             let off = difference(component, all, level)?;
-            component.time.bound_by((off - USUALLY_OFF).max(0.0), Source::LackOfFit);
+            component.time.bound_by((off - USUALLY_OFF).max(0.0), Source::Neighbour);
         }
         keep_clock_steps(series, all);
     }

@@ -12,6 +12,7 @@ use crate::lines::{InCycles, Line, core_hz, lines};
 use coverage::Coverage;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
+use hairspring_core::estimate::ratio::of_first;
 use hairspring_core::judge::{Context, Disturbed, Finding, Severity, check, code, frequency_levels, interference_findings};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_host::chains::{RULER, chains, name, pairs};
@@ -151,13 +152,18 @@ fn proved_run(clock: Clock, effort: &Effort, chains: usize) -> Result<(Observati
     for attempt in 0..TRIES {
         let table = full_run(clock, &Effort { per_chain: effort.per_chain * (1 << attempt), ..*effort });
         let lines = lines(&table, effort.level)?;
-        let slopes: Vec<Estimate> = lines.iter().map(|line| line.solution.components[0].ticks).collect();
         // Most chains must be integers; a chain that is not is reported, not rounded.
-        if let Some(found) = lattice(&slopes, chains * 3 / 4) {
+        if let Some(found) = in_references(&lines, effort.level).and_then(|lengths| lattice(&lengths, chains * 3 / 4)) {
             return Ok((table, lines, found));
         }
     }
     Err("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away".into())
+}
+
+/// The lengths of the chains as ratios to the reference chain, which do not change with the core clock.
+fn in_references(lines: &[Line], level: f64) -> Option<Vec<Estimate>> {
+    let reference = &lines.iter().find(|line| line.name == name(RULER))?.solution;
+    lines.iter().map(|line| of_first(&line.solution, reference, level)).collect()
 }
 
 /// Makes the certificate.

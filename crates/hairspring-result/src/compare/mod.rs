@@ -1,11 +1,13 @@
 //! Compares two results, series by series: the ratio of their bodies with its interval, and differences in circumstances.
 
+mod departures;
 mod document;
 
 pub use document::{Change as ChangeEntry, CompareDocument, CompareSchema, Side, Unpaired};
 
-use crate::document::{Environment, Figure, ResultDocument, Series, Unit};
+use crate::document::{Environment, ResultDocument, Series, Unit};
 use crate::kinds::ResultFinding;
+use departures::{differing, with_share};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
 use hairspring_core::judge::{Finding, Severity, Verdict, verdict};
@@ -148,23 +150,25 @@ fn pair(old: &Series, new: &Series, before: &Environment, after: &Environment) -
     let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
     let trusted = [old, new].iter().all(|series| series.distrust().is_none());
     let change = match (old.body(), new.body()) {
-        (Some(old), Some(new)) => {
-            change(&old.1.figure, &new.1.figure, clock(before) == clock(after)).map(|change| change.if_trusted(trusted))
-        }
+        (Some(_), Some(_)) => change(old, new, clock(before) == clock(after)).map(|change| change.if_trusted(trusted)),
         (None, _) => Err("the old result has no component".to_owned()),
         (_, None) => Err("the new result has no component".to_owned()),
     };
     Pair { name: new.name.clone(), code: new.code.clone(), component, change }
 }
 
-/// In core cycles if both have them, else in nanoseconds, else in ticks of the same clock.
-fn change(old: &Figure, new: &Figure, same_clock: bool) -> Result<Change, String> {
-    let both = |unit| Some((unit, old.interval(unit)?, new.interval(unit)?));
+/// In core cycles if both have them, else in nanoseconds, else in ticks of the same clock. What the rows of both depart from their lines by
+/// in the same way is not in the interval of the ratio.
+fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, String> {
+    let interval = |series: &Series, unit| series.body()?.1.figure.interval(unit);
+    let both = |unit| Some((unit, interval(before, unit)?, interval(after, unit)?));
     let ticks = || both(Unit::Ticks).filter(|_| same_clock);
     let Some((unit, old, new)) = both(Unit::Cycles).or_else(|| both(Unit::Nanoseconds)).or_else(ticks) else {
         return Err("the two have no time in a common unit: one has no time, or one is in nanoseconds and one in ticks, or both are in ticks of different clocks".into());
     };
-    let ratio = apart(&new, &old).ok_or("the old time is negative, so there is no ratio")?;
+    let share = differing(before, after);
+    let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
+        .ok_or("the old time is negative, so there is no ratio")?;
     Ok(Change { unit, old, new, ratio, verdict: verdict(&ratio), trusted: true })
 }
 

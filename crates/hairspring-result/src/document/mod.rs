@@ -151,7 +151,7 @@ pub struct Component {
 }
 
 /// The result of one of several processes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunValue {
     /// In nanoseconds.
@@ -162,8 +162,22 @@ pub struct RunValue {
     pub ticks: Option<Estimate>,
     /// In core cycles.
     pub cycles: Option<Estimate>,
+    /// What the departure of the rows from their line adds to the half-width, each entry of the budget as a share of the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub departures: Option<Vec<f64>>,
     /// Whether it was left out because it was not to be trusted.
     pub left_out: bool,
+}
+
+impl RunValue {
+    /// Its time in this unit.
+    pub fn interval(&self, unit: Unit) -> Option<Estimate> {
+        match unit {
+            Unit::Cycles => self.cycles,
+            Unit::Nanoseconds => self.time_ns,
+            Unit::Ticks => self.ticks,
+        }
+    }
 }
 
 /// How the rows lie on the line.
@@ -384,6 +398,14 @@ impl Series {
     /// The first component, which is the one that is compared.
     pub fn body(&self) -> Option<(&str, &Component)> {
         self.components.first().map(|(name, component)| (name.as_str(), component))
+    }
+
+    /// What the departure of the rows from their line adds to the half-width of a component, each entry of the budget as a share of the time.
+    /// `None` without a positive time.
+    pub fn departures(&self, component: &str) -> Option<Vec<f64>> {
+        let time = self.components.get(component)?.figure.time().filter(|time| time.value > 0.0)?;
+        let entries = self.budget.get(component)?.iter().filter(|entry| entry.source == Source::LackOfFit);
+        Some(entries.filter_map(|entry| entry.half_width_ns.or(entry.half_width_ticks).flatten()).map(|half| half / time.value).collect())
     }
 
     /// The findings that make a component untrusted, or the whole result.

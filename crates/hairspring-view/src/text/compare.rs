@@ -48,7 +48,7 @@ fn body(page: &mut Page, compared: &Compared) {
     if compared.pairs.iter().any(|pair| pair.change.is_ok()) {
         page.marked(
             "",
-            "not measured in the same rounds, so disturbances do not cancel: a ratio's interval covers the worst case of both intervals, and the verdict comes from it",
+            "not measured in the same rounds, so disturbances do not cancel: a ratio's interval covers the worst case of all that may differ between the two, and the verdict comes from it",
         );
     }
 }

@@ -46,7 +46,7 @@ pub struct BlocksDocument {
     pub undetermined_edges: Vec<String>,
     /// How well the parts add up.
     pub model: ModelJson,
-    /// Mean time of a whole call over the rows, including the timing overhead.
+    /// Mean time of a whole call over the rows, including the timing overhead; shares are of the time without it, where it is known.
     pub mean_call_ticks: Option<f64>,
     /// The blocks by address.
     pub blocks: Vec<BlockJson>,
@@ -203,7 +203,7 @@ pub struct LineJson {
     pub instruction_share: Option<f64>,
     /// Its time in a call; `null` where a block has several lines or no time of its own.
     pub time: Option<Figure>,
-    /// Share of the time of all whole calls; `null` as `time`.
+    /// Share of the time of all whole calls, without the timing overhead where that is known; `null` as `time`.
     pub share: Option<f64>,
 }
 
@@ -269,7 +269,8 @@ pub struct BlockComponentJson {
     pub parts: Vec<TermJson>,
     /// Its time; `null` if the model does not hold.
     pub time: Option<Figure>,
-    /// Share of the time of all whole calls; `null` for a difference of times.
+    /// Share of the time of all whole calls, without the timing overhead where that is known; `null` for a difference of times, and where
+    /// nothing is left of the calls.
     pub share: Option<f64>,
     /// What its uncertainty consists of; `ends` is what calls begin and end with.
     pub budget: Vec<BudgetEntry>,
@@ -484,7 +485,7 @@ fn component(at: usize, measured: &MeasuredFunction, circumstances: &Environment
             .map(|(name, coefficient)| TermJson { name: name.clone(), coefficient: *coefficient })
             .collect(),
         time: carried.then(|| figure(&part.time, measured, circumstances)),
-        share: analysis.share(at).and_then(finite).filter(|_| carried),
+        share: analysis.own_share(at).and_then(finite).filter(|_| carried),
         budget: budget(at, measured),
     }
 }

@@ -3,7 +3,7 @@
 use crate::MeasuredFunction;
 use crate::analysis::{Analysis, Place, Unknowns, runs_in_whole_calls};
 use crate::graph::{Block, block_name};
-use crate::text::shown;
+use crate::text::{beside, shown};
 use hairspring_view::clean::clean;
 use hairspring_view::format::{fixed, significant};
 
@@ -55,9 +55,10 @@ fn time(measured: &MeasuredFunction, block: usize) -> (Option<String>, Option<f6
     if analysis.unknowns == Unknowns::Edges || !analysis.quality.is_carried() {
         return (None, None);
     }
-    let timed = |at: usize| shown(&analysis.series().components[at].time);
+    let time = |at: usize| &analysis.series().components[at].time;
+    let timed = |at: usize| shown(time(at));
     match analysis.places[block] {
-        Place::Alone(at) => (Some(timed(at)), analysis.share(at)),
+        Place::Alone(at) => (Some(timed(at)), analysis.own_share(at).map(|share| beside(time(at), share))),
         Place::With(at) | Place::Together(at) => {
             let parts: Vec<&str> = analysis.series().solution.components[at].parts.iter().map(|(name, _)| name.as_str()).collect();
             (Some(format!("{} together: {}", parts.join(" "), timed(at))), None)

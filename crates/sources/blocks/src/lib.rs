@@ -35,4 +35,4 @@ pub use error::{Error, Result};
 pub use inputs::{Input, read as read_inputs};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use measure::{functions, measure};
-pub use result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Traced, Wanted};
+pub use result::{Choice, FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Traced, Wanted};

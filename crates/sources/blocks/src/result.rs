@@ -20,6 +20,17 @@ pub enum Wanted {
     Auto,
 }
 
+/// Which calls of a run are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The first ones.
+    First,
+    /// A sample over the whole run.
+    Sample,
+    /// Those after which the program takes the most CPU time until the next one: the longest, unless they call the function themselves.
+    Longest,
+}
+
 /// A request to measure a function.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -31,12 +42,12 @@ pub struct Request {
     pub debug_files: PathBuf,
     /// One run of the program for each.
     pub inputs: Vec<Input>,
-    /// Calls of the function that are taken from each run, one after the other.
+    /// Calls of the function that are taken from each run.
     pub calls: u64,
     /// Calls before these that are not taken.
     pub skip: u64,
-    /// Whether the calls are a sample over the whole run.
-    pub sample: bool,
+    /// Which calls are taken.
+    pub choice: Choice,
     /// Most memory of the processes that wait to be timed, in bytes.
     pub memory: u64,
     /// Where rows begin inside of a call: a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`), each with `@k` or `@k-m`

@@ -3,7 +3,7 @@
 mod annotate;
 mod listing;
 
-use crate::analysis::{Missing, Quality, Unknowns};
+use crate::analysis::{Analysis, Missing, Quality, Unknowns};
 use crate::graph::block_name;
 use crate::{MeasuredFunction, Traced};
 use hairspring_core::judge::Severity;
@@ -13,8 +13,8 @@ use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::{count, fixed, significant};
 use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::{environment, findings};
-pub use listing::shown;
 use listing::{Listing, base, percent, runs};
+pub use listing::{beside, shown};
 use std::collections::HashMap;
 
 /// Lines about what is missing, inputs left out, combinations and loops; more are in the JSON document.
@@ -218,19 +218,7 @@ fn ran(blocks: &[u64]) -> String {
 fn summary(page: &mut Page, measured: &MeasuredFunction) {
     let analysis = &measured.analysis;
     let quality = &analysis.quality;
-    let factor = measured.run.table.origin.ns_per_unit();
-    let mean = factor.map_or_else(
-        || format!("{} ticks", significant(analysis.mean_call, 4)),
-        |factor| {
-            let (scale, unit) = hairspring_view::format::time_unit(analysis.mean_call * factor);
-            format!("{} {unit}", significant(analysis.mean_call * factor * scale, 4))
-        },
-    );
-    let overhead = analysis.series().overhead.as_ref().map_or_else(
-        || "the timing overhead cannot be told apart from what runs once in every call".to_owned(),
-        |time| format!("timing overhead {}", shown(time)),
-    );
-    page.item("call", &format!("{mean} on average; {overhead}"), Tone::Plain);
+    page.item("call", &call(analysis, measured.run.table.origin.ns_per_unit()), Tone::Plain);
     let (text, tone) = model(quality);
     let (rank, unknowns) = (analysis.told_apart, analysis.unknown_count);
     page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be told apart"), tone);
@@ -241,6 +229,23 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
         page.item("edges", &format!("counts of blocks do not tell how often these were taken: {named}; {what}"), Tone::Plain);
     }
     page.item("followed", &followed(&measured.traced), Tone::Quiet);
+}
+
+/// The mean time of a call: the function's own where the overhead is known, else with it. `factor` is the nanoseconds of a tick.
+fn call(analysis: &Analysis, factor: Option<f64>) -> String {
+    let time = |ticks: f64| {
+        let Some(ns) = factor.map(|factor| ticks * factor) else { return format!("{} ticks", significant(ticks, 4)) };
+        let (scale, unit) = hairspring_view::format::time_unit(ns);
+        format!("{} {unit}", significant(ns * scale, 4))
+    };
+    match (analysis.series().overhead.as_ref().map(shown), analysis.own_call()) {
+        (Some(overhead), Some(own)) => format!("{} on average; timing overhead left out: {overhead}", time(own)),
+        (Some(overhead), None) => format!("no longer than the timing overhead: {overhead}"),
+        (None, _) => format!(
+            "{} on average with the timing overhead, which cannot be told apart from what runs once in every call",
+            time(analysis.mean_call)
+        ),
+    }
 }
 
 /// How fast calls were followed, and which of them without a copy of the function.
@@ -266,6 +271,16 @@ fn model(quality: &Quality) -> (String, Tone) {
         let negative = if quality.negative { "; one came out negative" } else { "" };
         return (format!("{unchecked}{negative}"), Tone::Alarm);
     };
+    let departs = match 100.0 * departure {
+        small if small < 0.01 => "below 0.01 %".to_owned(),
+        other => format!("{} %", significant(other, 2)),
+    };
+    if quality.is_carried() && quality.explained.is_none() {
+        return (
+            format!("rows hardly differ in time, so they hardly check the sum of the parts, which departs from them by {departs}"),
+            Tone::Plain,
+        );
+    }
     let (verdict, tone) = match (quality.is_carried(), quality.is_rough()) {
         (true, false) => ("the parts add up: their sum", Tone::Plain),
         (true, true) => ("the parts add up, roughly: their sum", Tone::Warning),
@@ -277,10 +292,6 @@ fn model(quality: &Quality) -> (String, Tone) {
         Some(share) if share > 0.0 => format!("explains {} % of the variation between rows and", fixed((1e4 * share).floor() / 100.0, 2)),
         Some(_) => "explains nothing of the variation between rows and".to_owned(),
         None => "has hardly any variation between rows to explain and".to_owned(),
-    };
-    let departs = match 100.0 * departure {
-        small if small < 0.01 => "below 0.01 %".to_owned(),
-        other => format!("{} %", significant(other, 2)),
     };
     (format!("{verdict} {explains} departs from them by {departs}"), tone)
 }
@@ -336,6 +347,7 @@ fn doubts(page: &mut Page, measured: &MeasuredFunction) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::tests::of_one_path;
 
     #[test]
     fn one_thing_is_singular() {
@@ -353,6 +365,16 @@ mod tests {
         assert_eq!(said[1].0, "run equally often in every whole call: B2 B3; B5 B6");
     }
 
+    #[test]
+    fn the_call_is_without_the_overhead_or_says_that_it_is_with_it() {
+        let known = call(&of_one_path(true), Some(0.25));
+        assert!(known.starts_with("19.") && known.contains(" ns on average; timing overhead left out: 80"), "{known}");
+        let unknown = call(&of_one_path(false), Some(0.25));
+        assert!(unknown.starts_with("39.5 ns on average with the timing overhead, which cannot be told apart"), "{unknown}");
+        let none = call(&Analysis { mean_call: 70.0, ..of_one_path(true) }, None);
+        assert!(none.starts_with("no longer than the timing overhead: 80"), "{none}");
+    }
+
     fn model_of(explained: Option<f64>, departure: Option<f64>, carried: Option<bool>) -> String {
         model(&Quality {
             explained,
@@ -368,7 +390,8 @@ mod tests {
     fn shares_round_down_and_are_not_negative() {
         assert!(model_of(Some(0.999_999), Some(0.001), Some(true)).contains("explains 99.99 % of"));
         assert!(model_of(Some(-1e-10), Some(0.2), Some(false)).contains("explains nothing of"));
-        assert!(model_of(None, Some(1.3e-16), Some(true)).contains("departs from them by below 0.01 %"));
+        let alike = model_of(None, Some(1.3e-16), Some(true));
+        assert!(alike.contains("departs from them by below 0.01 %") && !alike.contains("add up"), "{alike}");
     }
 
     #[test]

@@ -211,7 +211,7 @@ impl Quiet {
         let mut solution = replicated::solve(grouped, table, options).ok().filter(|solution| !solution.blocks.is_empty())?;
         for component in &mut solution.components {
             let bound = if self.is_calm { CHOICE_OF_CALM } else { CHOICE } * component.uncertain.value.abs();
-            component.uncertain.budget.push(Contribution::bound(Source::LackOfFit, bound));
+            component.uncertain.budget.push(Contribution::bound(Source::Neighbour, bound));
             component.ticks = component.uncertain.estimate(options.level);
         }
         Some(solution)
@@ -264,7 +264,7 @@ impl Quiet {
             None => self.weigh_by_guard(row.into_iter().map(|one| self.with_guard(one)).collect()),
         };
         let readings = readings.into_iter().map(weighed).collect();
-        Grouped { rows, readings, quantum, is_quantum_known: table.origin.granularity.is_some() }
+        Grouped { rows, readings, spared: 0, quantum, is_quantum_known: table.origin.granularity.is_some() }
     }
 
     /// A reading at the mean clock of the run, and its guard in core cycles; infinite if the reading cannot be used.

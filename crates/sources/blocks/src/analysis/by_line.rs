@@ -18,7 +18,8 @@ pub struct Line {
     pub instructions: u32,
     /// Its share of the instructions that ran in whole calls.
     pub instruction_share: f64,
-    /// Its time in a call and the share of the time of all whole calls; `None` where a block has several lines or no time of its own.
+    /// Its time in a call and the share of the function's own time in all whole calls; `None` where a block has several lines or no time of
+    /// its own.
     pub time: Option<(Time, f64)>,
 }
 
@@ -87,7 +88,7 @@ fn time(graph: &Graph, analysis: &Analysis, blocks: &[usize]) -> Option<(Time, f
         let parts = &analysis.series().solution.components[*at].parts;
         parts.iter().all(|(name, _)| index(name).is_some_and(is_ours))
     };
-    let share: f64 = components.iter().map(|at| analysis.share(*at)).sum::<Option<f64>>()?;
+    let share: f64 = components.iter().map(|at| analysis.own_share(*at)).sum::<Option<f64>>()?;
     (!components.is_empty() && components.iter().all(is_whole)).then(|| (total(analysis, &components), share))
 }
 

@@ -17,6 +17,10 @@ pub enum BlocksFinding {
     FewRounds { rounds: u32 },
     /// Rows depart from the sum of their parts, and the time of some parts may depend on the data.
     DependsOnData { blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f64 },
+    /// Calls take longer than their parts, as these were timed in place of the whole.
+    TimeInNoPart { low_percent: f64, high_percent: f64 },
+    /// Parts take longer than the calls that they are parts of.
+    PartsBeyondCall { low_percent: f64, high_percent: f64 },
 }
 
 impl Kind for BlocksFinding {
@@ -45,6 +49,26 @@ impl Kind for BlocksFinding {
                 ),
                 numbers: numbers! { parts, share_percent },
                 remedy: "what these parts lack, parts that run as often have too much: read the times of short parts with this in mind",
+            },
+            BlocksFinding::TimeInNoPart { low_percent, high_percent } => Description {
+                code: "time_in_no_part",
+                message: format!(
+                    "between {} and {} of the time of a whole call is in none of its parts",
+                    in_percent(low_percent),
+                    in_percent(high_percent)
+                ),
+                numbers: numbers! { low_percent, high_percent },
+                remedy: "parts run on data that is in the caches and with branches that are predicted, and what runs rarely may be in none of them: take more parts (--parts), or look for what the whole call waits for",
+            },
+            BlocksFinding::PartsBeyondCall { low_percent, high_percent } => Description {
+                code: "parts_beyond_call",
+                message: format!(
+                    "the parts take {} to {} of the time of a whole call together, which cannot be",
+                    in_percent(low_percent),
+                    in_percent(high_percent)
+                ),
+                numbers: numbers! { low_percent, high_percent },
+                remedy: "the rows tell a part only from rows of few trips, which show its latency: take more parts, or parts that begin at another block",
             },
             BlocksFinding::DependsOnData { blocks, departure_percent, lack_of_fit_f } => Description {
                 code: "depends_on_data",

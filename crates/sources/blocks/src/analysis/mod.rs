@@ -8,6 +8,7 @@ mod negative;
 mod paths;
 mod quality;
 mod regions;
+mod rest;
 mod structure;
 mod together;
 
@@ -19,6 +20,7 @@ pub use negative::family_level;
 pub use paths::{Path, paths};
 pub use quality::Quality;
 pub use regions::{Region, regions};
+pub use rest::rest;
 pub use structure::{Structure, identical};
 
 use crate::error::Result;
@@ -28,6 +30,7 @@ use hairspring_core::judge::{Assessment, Finding, Question, SeriesResult, Severi
 use hairspring_core::observations::Observations;
 use negative::negative;
 use std::collections::{HashMap, HashSet};
+use together::Calls;
 
 /// Series that holds the function.
 pub const SERIES: &str = "function";
@@ -51,8 +54,26 @@ pub struct CountRow {
     pub counts: Counts,
     /// The block where it ended early; `None` for a whole call.
     pub until: Option<usize>,
-    /// A block at which arrivals were counted while it ran, and how many there were.
-    pub counted: Option<(usize, u64)>,
+    /// The arrivals that were counted while it ran.
+    pub counted: Option<Counted>,
+}
+
+/// Arrivals that are counted while a row runs, which takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// At this block.
+    pub block: usize,
+    /// How many there are.
+    pub arrivals: u64,
+    /// Each is counted twice, so that the row differs from that of the same call by the time of counting them alone.
+    pub twice: bool,
+}
+
+impl Counted {
+    /// How often something is counted.
+    pub fn times(self) -> f64 {
+        self.arrivals as f64 * if self.twice { 2.0 } else { 1.0 }
+    }
 }
 
 impl CountRow {
@@ -153,15 +174,39 @@ impl Analysis {
         &self.assessment.series[0]
     }
 
-    /// Share of the time of all whole calls that a component takes. `None` for a difference of times, and for a combination
-    /// whose parts do not run in proportion to their coefficients: these are not parts of the time.
+    /// Mean time of a whole call in the table's unit, without the overhead where that is known. `None` where nothing is left of it.
+    pub fn own_call(&self) -> Option<f64> {
+        let overhead = self.series().solution.overhead.map_or(0.0, |overhead| overhead.value);
+        Some(self.mean_call - overhead).filter(|own| *own > 0.0)
+    }
+
+    /// Share of the function's own time in all whole calls that a component takes, as reports show it: parts that tell everything add up to
+    /// all of it, however short the calls are. `None` where [`Analysis::share`] is, and where nothing is left of the calls.
+    pub fn own_share(&self, component: usize) -> Option<f64> {
+        Some(self.share(component)? * self.mean_call / self.own_call()?)
+    }
+
+    /// Share of the time of all whole calls as they were timed, with the overhead, that a component takes: doubts are as grave as what they
+    /// are about is large beside what was timed. `None` for a difference of times, and for a combination whose parts do not run in
+    /// proportion to their coefficients: these are not parts of the time.
     pub fn share(&self, component: usize) -> Option<f64> {
         const ABOUT: f64 = 0.05;
         let part = &self.series().solution.components[component];
-        let runs = self.leads[component].map_or(self.calls as f64, |at| self.totals[at]);
+        let runs = self.leads[component].map_or(self.calls as f64, |at| self.runs_together(component).unwrap_or(self.totals[at]));
         let fits = |(name, coefficient): &(String, f64)| (self.runs(name) / (coefficient * runs) - 1.0).abs() < ABOUT;
         let is_part = !part.is_difference() && (self.told_together || part.parts.iter().all(fits));
         is_part.then(|| part.ticks.value * runs / (self.mean_call * self.calls as f64))
+    }
+
+    /// How often a component ran whose parts are told together, in the mean of those that are in no other one: they come with a run of the first
+    /// part about that often, not exactly.
+    fn runs_together(&self, component: usize) -> Option<f64> {
+        let all = &self.series().solution.components;
+        let others =
+            |name: &str| all.iter().enumerate().any(|(at, other)| at != component && other.parts.iter().any(|part| part.0 == name));
+        let own = || all[component].parts.iter().filter(|(name, _)| !others(name));
+        let (runs, times): (f64, f64) = own().fold((0.0, 0.0), |sum, (name, times)| (sum.0 + self.runs(name), sum.1 + times));
+        (self.told_together && times > 0.0).then(|| runs / times)
     }
 
     /// How often an unknown ran in all whole calls; the overhead is in each of them.
@@ -169,8 +214,8 @@ impl Analysis {
         self.names.iter().position(|known| known == name).map_or(self.calls as f64, |at| self.totals[at])
     }
 
-    /// The size of a component as a share of the time of all whole calls, whatever its sign; of one run in each call where it does not
-    /// run in proportion to them.
+    /// The size of a component as a share of the time of all whole calls as they were timed, whatever its sign; of one run in each call
+    /// where it does not run in proportion to them.
     pub fn size(&self, component: usize) -> f64 {
         let value = self.series().solution.components[component].ticks.value;
         self.share(component).unwrap_or(value / self.mean_call).abs()
@@ -201,7 +246,7 @@ pub fn analyse(
     let (told_apart, of) = without_page_chain(&mut assessment.series[0]);
     let names = unknowns.names(graph);
     let solution = &assessment.series[0].solution;
-    let quality = Quality::from_solution(solution, rows.len());
+    let quality = Quality::new(solution, rows.len(), measured_call.is_some());
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
     let mut totals = vec![0.0; names.len()];
     for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.is_whole()) {
@@ -209,10 +254,12 @@ pub fn analyse(
     }
     let finder = Finder::new(solution);
     let mut places: Vec<Place> = names.iter().map(|name| finder.place(name)).collect();
+    let whole = rows.iter().filter(|row| row.is_whole()).count();
     let mean_call = measured_call.unwrap_or_else(|| mean_call(solution, rows));
     let groups = identical(&columns);
-    let told_together = quality.is_carried()
-        && tell_together(&mut assessment.series[0], &mut places, (table, rows, &totals), (&names, &groups), mean_call, question);
+    let calls = Calls { totals: &totals, number: whole as f64, mean: mean_call, in_parts: measured_call.is_some() };
+    let told_together =
+        quality.is_carried() && tell_together(&mut assessment.series[0], &mut places, (table, rows), (&names, &groups), calls, question);
     let solution = &assessment.series[0].solution;
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
@@ -225,7 +272,7 @@ pub fn analyse(
         groups,
         told_together,
         totals,
-        calls: rows.iter().filter(|row| row.is_whole()).count(),
+        calls: whole,
         mean_call,
         paths: paths(solution, rows),
         regions: Vec::new(),
@@ -271,23 +318,25 @@ fn without_page_chain(result: &mut SeriesResult) -> (usize, usize) {
 fn tell_together(
     series: &mut SeriesResult,
     places: &mut [Place],
-    (table, rows, totals): (&Observations, &[CountRow], &[f64]),
+    data: (&Observations, &[CountRow]),
     (names, groups): (&[String], &[Vec<usize>]),
-    mean_call: f64,
+    calls: Calls,
     question: &Question,
 ) -> bool {
-    let parts = together::parts(&series.solution, (table, rows), totals, mean_call);
-    let Some(times) = parts.and_then(|parts| together::solve(&parts, table, names, question)) else { return false };
+    let Some(times) = together::tell(&series.solution, data, names, calls, question) else { return false };
     (series.solution.components, series.components) = times.into_iter().unzip();
     let components = &series.solution.components;
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let unknowns = |at: usize| components[at].parts.iter().filter_map(|(name, _)| index.get(name.as_str()).copied());
-    let runs = |at: &usize| unknowns(*at).next().map_or(0.0, |lead| totals[lead]);
+    let runs = |at: &usize| unknowns(*at).next().map_or(0.0, |lead| calls.totals[lead]);
     for (unknown, place) in places.iter_mut().enumerate().filter(|(_, place)| **place != Place::NeverRan) {
         let holders = (0..components.len()).filter(|at| unknowns(*at).any(|part| part == unknown));
         // Where it comes with several, most of its runs are in the one that runs most. A difference is no time of it.
         let is_time = |at: &usize| !components[*at].is_difference();
-        let Some(at) = holders.max_by(|a, b| is_time(a).cmp(&is_time(b)).then(runs(a).total_cmp(&runs(b)))) else { continue };
+        let Some(at) = holders.max_by(|a, b| is_time(a).cmp(&is_time(b)).then(runs(a).total_cmp(&runs(b)))) else {
+            *place = Place::Common;
+            continue;
+        };
         *place = match components[at].parts.len() {
             _ if !is_time(&at) => Place::Combined(at),
             1 => Place::Alone(at),
@@ -378,7 +427,7 @@ fn with_lenient_control(finding: Finding) -> Finding {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use hairspring_core::judge::FindingKind;
 
@@ -407,6 +456,52 @@ mod tests {
         let found = overlapping(4.0);
         assert!(found.quality.negative && !found.quality.is_carried(), "{:?}", found.quality);
         assert!(found.findings.iter().any(|finding| finding.is(code::NEGATIVE)), "{:?}", found.findings);
+    }
+
+    /// Calls of 78 ticks beside an overhead of 80, all by the same path: two blocks that run once. Functions of the page tell the overhead,
+    /// if there are any.
+    pub fn of_one_path(with_page: bool) -> Analysis {
+        let graph = crate::graph::tests::graph(2, &[(0, Some(1)), (1, None)]);
+        let mut table = Observations::new(Unknowns::Blocks.names(&graph).into_iter().chain([PAGE_CHAIN.to_owned()]).collect());
+        let series = table.series(SERIES);
+        let mut push = |counts: [f64; 3], ticks: f64| {
+            let row = table.row_apart(series, &counts);
+            (0..12).for_each(|round| table.push(row, round, ticks + 0.2 * (f64::from(round % 3) - 1.0)));
+        };
+        push([1.0, 1.0, 0.0], 158.0);
+        [16.0, 32.0, 64.0].iter().filter(|_| with_page).for_each(|copies| push([0.0, 0.0, *copies], 80.0 + 3.0 * copies));
+        let rows = [CountRow { counts: Counts { blocks: vec![1, 1], edges: vec![1, 1] }, until: None, counted: None }];
+        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default(), None).unwrap()
+    }
+
+    fn sum_of_shares(found: &Analysis) -> f64 {
+        (0..found.series().components.len()).filter_map(|at| found.own_share(at)).sum()
+    }
+
+    #[test]
+    fn parts_that_tell_everything_are_all_of_a_short_call() {
+        let found = of_one_path(true);
+        assert!((found.mean_call - 158.0).abs() < 0.5 && (found.own_call().unwrap() - 78.0).abs() < 1.0, "{}", found.mean_call);
+        assert!((sum_of_shares(&found) - 1.0).abs() < 0.02, "{}", sum_of_shares(&found));
+        // Where the overhead is not known, it is in the parts and in the call.
+        let found = of_one_path(false);
+        assert!(found.own_call() == Some(found.mean_call) && (sum_of_shares(&found) - 1.0).abs() < 0.02, "{}", sum_of_shares(&found));
+    }
+
+    #[test]
+    fn calls_that_take_no_longer_than_the_overhead_have_no_shares() {
+        let mut found = of_one_path(true);
+        found.mean_call = 70.0;
+        assert!(found.own_call().is_none() && found.own_share(0).is_none() && found.share(0).is_some());
+    }
+
+    #[test]
+    fn what_is_in_no_part_is_judged_without_the_overhead_of_the_whole_call() {
+        let mut found = of_one_path(true);
+        // Half of what was timed is the overhead, and nothing else is beside the parts.
+        assert!((found.mean_call - 158.0).abs() < 0.5 && rest(&found).is_none());
+        found.mean_call += 80.0;
+        assert!(rest(&found).is_some());
     }
 
     #[test]

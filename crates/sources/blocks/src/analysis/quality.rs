@@ -1,6 +1,6 @@
 //! How well a sum of the parts describes the rows.
 
-use hairspring_core::estimate::{LeftOut, Solution, exact_rank, variance};
+use hairspring_core::estimate::{LeftOut, RowFit, Solution, exact_rank, variance};
 use std::collections::HashSet;
 
 /// How well a sum of the parts describes the rows.
@@ -20,6 +20,8 @@ pub struct Quality {
     pub negative: bool,
 }
 
+/// Most rows of parts that are far off the line and left out, as a share of all.
+const MOST_OFF: f64 = 0.1;
 /// Departure above which the sum of the parts does not describe the rows.
 const NOT_ADDITIVE: f64 = 0.05;
 /// Departure above which it describes them only roughly.
@@ -30,8 +32,27 @@ const EXPLAINED: f64 = 0.9;
 const NO_VARIATION: f64 = 0.02;
 
 impl Quality {
+    /// The quality of a solution of parts of calls, or of calls.
+    pub fn new(solution: &Solution, rows: usize, in_parts: bool) -> Quality {
+        if in_parts { Quality::of_parts(solution, rows) } else { Quality::from_solution(solution, rows) }
+    }
+
     /// The quality of a solution whose first rows are those of the function; the others measure the overhead alone.
     pub fn from_solution(solution: &Solution, rows: usize) -> Quality {
+        Quality::of(solution, rows, |row| row.left_out != Some(LeftOut::Interference))
+    }
+
+    /// The same for parts of calls: a few that are far off the line are left out. A callee takes a hundred times as long in one of hundreds of
+    /// parts, as where a table grows, and that says nothing of the others.
+    fn of_parts(solution: &Solution, rows: usize) -> Quality {
+        let off = solution.rows.iter().filter(|row| row.left_out == Some(LeftOut::OffLine)).count();
+        if off as f64 > MOST_OFF * rows as f64 {
+            return Quality::from_solution(solution, rows);
+        }
+        Quality::of(solution, rows, |row| !matches!(row.left_out, Some(LeftOut::Interference | LeftOut::OffLine)))
+    }
+
+    fn of(solution: &Solution, rows: usize, counts: impl Fn(&RowFit) -> bool) -> Quality {
         if solution.rows.is_empty() {
             // Too many rows to list: a sample.
             let departure = solution.lack_of_fit.map_or(0.0, |lack| lack.sd) / solution.largest;
@@ -45,11 +66,11 @@ impl Quality {
         }
         // Rows that were left out of the fit are included: the sum must describe them, too.
         let of_function = solution.rows.iter().filter(|row| (row.row as usize) < rows);
-        let seen = of_function.filter(|row| row.left_out != Some(LeftOut::Interference) && row.residual.is_finite());
+        let seen = of_function.filter(|row| counts(row) && row.residual.is_finite());
         let different: HashSet<Vec<u64>> = seen.clone().map(|row| row.counts.iter().map(|count| count.to_bits()).collect()).collect();
         let times: Vec<(f64, f64)> = seen.clone().map(|row| (row.location, row.residual)).collect();
-        let counts: Vec<Vec<f64>> = seen.clone().map(|row| row.counts.iter().copied().chain([1.0]).collect()).collect();
-        let unknowns = exact_rank(&counts).pivots.len();
+        let columns: Vec<Vec<f64>> = seen.clone().map(|row| row.counts.iter().copied().chain([1.0]).collect()).collect();
+        let unknowns = exact_rank(&columns).pivots.len();
         match different.len().saturating_sub(unknowns) {
             0 if different.len() == 1 && solution.overhead.is_some() => of_one_path(&times),
             0 => Quality { explained: None, departure: None, spare: 0, carried: None, negative: false },
@@ -132,6 +153,24 @@ mod tests {
         // Rows with equal counts check the clock, not the sum.
         let twice = [([1.0, 3.0], 100.0), ([1.0, 3.0], 103.0), ([1.0, 9.0], 500.0), ([1.0, 9.0], 490.0)];
         assert_eq!(quality(&twice), unchecked);
+    }
+
+    #[test]
+    fn a_part_far_off_the_line_says_nothing_of_the_others_and_a_call_does() {
+        let off = |count: usize| {
+            let mut table = Observations::new(vec!["a".into(), "b".into()]);
+            let series = table.series("main");
+            for at in 0..60 {
+                let counts = [f64::from(at % 7 + 1), f64::from(at % 11)];
+                let far = if (at as usize) < count { 40_000.0 } else { 0.0 };
+                let row = table.row_apart(series, &counts);
+                (0..8)
+                    .for_each(|round| table.push(row, round, 80.0 + 9.0 * counts[0] + 5.0 * counts[1] + far + 0.5 * f64::from(round % 2)));
+            }
+            let solution = solve(&table, series, &Options::default()).unwrap();
+            (Quality::of_parts(&solution, 60).is_carried(), Quality::from_solution(&solution, 60).is_carried())
+        };
+        assert_eq!((off(0), off(5), off(8)), ((true, true), (true, false), (false, false)));
     }
 
     #[test]

@@ -12,13 +12,22 @@ use super::{CountRow, SERIES};
 use hairspring_core::estimate::{Component, Solution, solution::spell};
 use hairspring_core::judge::{ComponentResult, Question, assess};
 use hairspring_core::observations::Observations;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Half-width of what a part takes in a mean call, as a share of the call, from which it is told together with others.
 const TOO_WIDE: f64 = 0.05;
 /// Time below zero, as a share of a mean call, from which a part is told with those whose sum its counts are within a tenth.
 const NEGATIVE: f64 = 0.01;
 const NEARLY: f64 = 0.1;
+/// Half-width of a time that says something, as a share of it.
+const WIDEST: f64 = 0.5;
+/// How much coarser the parts of trips are in each further search, how many there are at the most, and the share of the runs of which a time
+/// must say something so that none is needed.
+const COARSER: f64 = 2.0;
+const SEARCHES: i32 = 6;
+const ENOUGH: f64 = 0.9;
+/// Rounds of which the readings are solved for a search.
+const ROUNDS_OF_SEARCH: u32 = 32;
 /// Half-widths in a standard deviation.
 const COVERAGE: f64 = 2.0;
 /// By how much whole numbers may describe counts worse than the best numbers do.
@@ -28,7 +37,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// The parts of a function as they can be told.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parts {
+struct Parts {
     /// Unknowns that are told, each with those that come with a run of it and how often.
     leads: Vec<(usize, Vec<(usize, f64)>)>,
     /// Unknowns of which the counts are not exactly a sum of those of the leads.
@@ -37,17 +46,30 @@ pub struct Parts {
 
 /// The columns of a table in the function's rows.
 struct Columns {
-    /// Each unknown's, then those of the page, then the overhead's.
+    /// Each unknown's, then those of the page, then the overhead's, then one for each place where parts of a call end.
     all: Vec<Vec<f64>>,
     unknowns: usize,
+    /// Where those of the ends begin.
+    ends: usize,
 }
 
 impl Columns {
-    fn new(table: &Observations, unknowns: usize) -> Option<Columns> {
+    /// Of the rows with readings: a whole call of which parts were timed has counts alone, and would tell what runs once in it.
+    fn new(table: &Observations, unknowns: usize, ends: &[Option<usize>]) -> Option<Columns> {
         let series = table.find_series(SERIES)?;
-        let rows: Vec<&Vec<f64>> = table.rows().iter().filter(|row| row.series == series).map(|row| &row.counts).collect();
-        let of_table = (0..table.components().len()).map(|at| rows.iter().map(|row| row[at]).collect());
-        Some(Columns { all: of_table.chain([vec![1.0; rows.len()]]).collect(), unknowns })
+        let mut has_readings = vec![false; table.rows().len()];
+        table.readings().iter().for_each(|reading| has_readings[reading.row as usize] = true);
+        let of_series = table.rows().iter().zip(has_readings).filter(|(row, _)| row.series == series).enumerate();
+        let used = of_series.filter(|(_, (_, has_readings))| *has_readings);
+        let rows: Vec<(&Vec<f64>, Option<usize>)> = used.map(|(at, (row, _))| (&row.counts, ends.get(at).copied().flatten())).collect();
+        let of_table = (0..table.components().len()).map(|at| rows.iter().map(|(counts, _)| counts[at]).collect());
+        let places: BTreeSet<usize> = rows.iter().filter_map(|(_, end)| *end).collect();
+        let of_ends = places.into_iter().map(|place| rows.iter().map(|(_, end)| f64::from(u8::from(*end == Some(place)))).collect());
+        Some(Columns {
+            all: of_table.chain([vec![1.0; rows.len()]]).chain(of_ends).collect(),
+            unknowns,
+            ends: table.components().len() + 1,
+        })
     }
 
     /// Unknowns that run in whole calls, in classes of those that run equally often in every row; those that run least come first, so that
@@ -73,6 +95,29 @@ struct Basis {
 }
 
 impl Basis {
+    /// Of these columns, but those that are sums of others.
+    fn of(columns: &[Vec<f64>]) -> Basis {
+        let mut basis = Basis::default();
+        for column in columns {
+            let split = basis.split(column);
+            if norm(&split.0) > ROUNDING * norm(column) {
+                basis.add(split);
+            }
+        }
+        basis
+    }
+
+    /// Adds a column; one that is a sum of others has no part in what is split further.
+    fn add_if_new(&mut self, column: &[f64]) {
+        let split = self.split(column);
+        if norm(&split.0) > ROUNDING * norm(column) {
+            self.add(split);
+        } else {
+            self.made.iter_mut().for_each(|made| made.push(0.0));
+            self.added += 1;
+        }
+    }
+
     /// The rest of a column, and the coefficients of the added columns in it.
     fn split(&self, column: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut rest, mut coefficients) = (column.to_vec(), vec![0.0; self.added]);
@@ -108,8 +153,12 @@ fn norm(column: &[f64]) -> f64 {
 /// The search for the parts.
 struct Search<'a> {
     columns: &'a Columns,
-    /// The columns of the page, the overhead, and the leads.
+    /// The columns of the places where parts of a call end.
+    ends: Basis,
+    /// These, the columns of the page, the overhead, and the leads.
     basis: Basis,
+    /// The same without those of the ends.
+    plain: Basis,
     /// How many of them are not of leads.
     of_page: usize,
     found: Parts,
@@ -127,15 +176,10 @@ enum Told {
 
 impl<'a> Search<'a> {
     fn new(columns: &'a Columns) -> Search<'a> {
-        let mut search = Search { columns, basis: Basis::default(), of_page: 0, found: Parts { leads: Vec::new(), rest: Vec::new() } };
-        for column in &columns.all[columns.unknowns..] {
-            let split = search.basis.split(column);
-            if norm(&split.0) > ROUNDING * norm(column) {
-                search.basis.add(split);
-            }
-        }
-        search.of_page = search.basis.added;
-        search
+        let basis = Basis::of(&columns.all[columns.unknowns..]);
+        let found = Parts { leads: Vec::new(), rest: Vec::new() };
+        let (page, ends) = columns.all[columns.unknowns..].split_at(columns.ends - columns.unknowns);
+        Search { columns, ends: Basis::of(ends), plain: Basis::of(page), of_page: basis.added, basis, found }
     }
 
     /// How a class is told beside the leads. By itself if what is left of its column without them is not shorter than `shortest`.
@@ -150,19 +194,32 @@ impl<'a> Search<'a> {
         // What whole numbers leave may be as short as what does not tell the class from the rest.
         let most = if is_sum { rounding } else { shortest.max(ABOUT * length) };
         let whole: Vec<f64> = runs.iter().map(|runs| runs.round().max(0.0)).collect();
-        let leads = self.found.leads.iter().map(|(lead, _)| &self.columns.all[*lead][..]);
-        let beyond = norm(&without(column, leads, &whole));
+        let beyond = without(column, self.leads(), &whole);
         match () {
-            () if beyond <= most && whole.iter().any(|runs| *runs > 0.0) => Told::With(whole, beyond <= rounding),
+            () if norm(&self.ends.split(&beyond).0) <= most && whole.iter().any(|runs| *runs > 0.0) => {
+                Told::With(whole, norm(&beyond) <= rounding)
+            }
+            // Of parts of a call, what differs from a sum of leads is where parts end.
+            () if is_sum && self.ends.added > 0 && is_time(runs) => {
+                Told::With(runs.iter().map(|runs| without_rounding(*runs)).collect(), false)
+            }
+            // Trips alone would tell a difference of times. The places where parts end tell a time, though less well.
+            () if is_sum && self.ends.added > 0 && norm(&self.plain.split(column).0) > rounding => Told::Alone,
             () if is_sum && of_page.iter().any(|part| part.abs() > ROUNDING) => Told::InOverhead,
             () if is_sum => Told::With(runs.iter().map(|runs| without_rounding(*runs)).collect(), true),
             () => Told::Alone,
         }
     }
 
+    fn leads(&self) -> impl Iterator<Item = &[f64]> {
+        self.found.leads.iter().map(|(lead, _)| &self.columns.all[*lead][..])
+    }
+
     fn lead(&mut self, class: &[usize]) {
-        let split = self.basis.split(&self.columns.all[class[0]]);
-        self.basis.add(split);
+        let column = &self.columns.all[class[0]];
+        for basis in [&mut self.basis, &mut self.plain] {
+            basis.add_if_new(column);
+        }
         self.found.leads.push((class[0], class.iter().map(|unknown| (*unknown, 1.0)).collect()));
     }
 
@@ -172,6 +229,12 @@ impl<'a> Search<'a> {
         }
         self.found.rest.extend(class.iter().copied().filter(|_| !is_exact));
     }
+}
+
+/// Whether a sum of leads with these coefficients is a time: some are positive, and none is negative.
+fn is_time(runs: &[f64]) -> bool {
+    const NONE: f64 = 1e-6;
+    runs.iter().all(|runs| *runs > -NONE) && runs.iter().any(|runs| *runs > NONE)
 }
 
 /// The whole number that a coefficient is but for rounding, or the coefficient.
@@ -189,27 +252,101 @@ fn without<'a>(column: &[f64], others: impl Iterator<Item = &'a [f64]>, factors:
     rest
 }
 
-/// The parts in which a function can be told; `None` if each is told by itself, or with those that always run equally often.
+/// The whole calls of a function.
+#[derive(Debug, Clone, Copy)]
+pub struct Calls<'a> {
+    /// How often each unknown runs in all of them.
+    pub totals: &'a [f64],
+    /// How many there are.
+    pub number: f64,
+    /// The time of a mean one.
+    pub mean: f64,
+    /// Whether parts of them were timed in their place.
+    pub in_parts: bool,
+}
+
+/// The times of the parts in which a function can be told; `None` if each is told by itself, or with those that always run equally often.
 ///
-/// `mean` is the time of a mean call.
-pub fn parts(solution: &Solution, (table, rows): (&Observations, &[CountRow]), totals: &[f64], mean: f64) -> Option<Parts> {
-    let columns = Columns::new(table, totals.len())?;
-    let calls = rows.iter().filter(|row| row.is_whole()).count() as f64;
+/// Of parts of a call, whole trips are told: from a place where parts end to the same place. What the core has not finished there is not the
+/// same at each place, and is then in no time. It is not the same for each way to the place either, so that the rows tell trips apart less
+/// well than their noise says: they are told in coarser parts until most times say something.
+pub fn tell(
+    solution: &Solution,
+    (table, rows): (&Observations, &[CountRow]),
+    names: &[String],
+    calls: Calls,
+    question: &Question,
+) -> Option<Vec<(Component, ComponentResult)>> {
     let noise = solution.residual_sd.max(solution.lack_of_fit.map_or(0.0, |lack| lack.sd));
-    let mut search = Search::new(&columns);
+    let ends: Vec<Option<usize>> = rows.iter().map(|row| row.until.filter(|_| calls.in_parts)).collect();
+    let columns = Columns::new(table, calls.totals.len(), &ends)?;
+    let found = match calls.in_parts {
+        false => parts(solution, (&columns, names), calls, noise)?,
+        true => trips(solution, (&columns, names), table, calls, (noise, question))?,
+    };
+    solve(&found, (table, 1), names, question)
+}
+
+/// The finest parts of trips of whose times enough say something, or most.
+fn trips(
+    solution: &Solution,
+    (columns, names): (&Columns, &[String]),
+    table: &Observations,
+    calls: Calls,
+    (noise, question): (f64, &Question),
+) -> Option<Parts> {
+    let every = (table.rounds() / ROUNDS_OF_SEARCH).max(1);
+    let mut best: Option<(f64, Parts)> = None;
+    let mut last = None;
+    for search in 0..SEARCHES {
+        let found = parts(solution, (columns, names), calls, noise * COARSER.powi(search));
+        let Some(found) = found.filter(|found| last.as_ref() != Some(found)) else { continue };
+        last = Some(found.clone());
+        let known = solve(&found, (table, every), names, question).map_or(0.0, |times| known(&times, names, calls));
+        if best.as_ref().is_none_or(|(most, _)| known > *most) {
+            best = Some((known, found));
+        }
+        if known >= ENOUGH {
+            break;
+        }
+    }
+    best.map(|(_, parts)| parts)
+}
+
+/// The share of the runs that are in a part whose time says something.
+fn known(times: &[(Component, ComponentResult)], names: &[String], calls: Calls) -> f64 {
+    let (mut all, mut known) = (0.0, 0.0);
+    for (part, _) in times.iter().filter(|(part, _)| !part.is_difference()) {
+        let lead = names.iter().position(|name| *name == part.parts[0].0);
+        let lead_runs = lead.map_or(0.0, |at| calls.totals[at]);
+        let runs = lead_runs * part.parts.iter().map(|(_, coefficient)| coefficient).sum::<f64>();
+        let half = part.ticks.half_width();
+        all += runs;
+        known += if half <= WIDEST * part.ticks.value || half * lead_runs <= TOO_WIDE * calls.mean * calls.number { runs } else { 0.0 };
+    }
+    if all > 0.0 { known / all } else { 0.0 }
+}
+
+/// The parts in which a function can be told where rows are off by `noise`.
+fn parts(solution: &Solution, (columns, names): (&Columns, &[String]), calls: Calls, noise: f64) -> Option<Parts> {
+    let Calls { totals, number, mean, in_parts: trips } = calls;
+    let mut search = Search::new(columns);
     let mut is_any = false;
     for class in columns.classes(totals) {
         let column = &columns.all[class[0]];
-        let shortest = COVERAGE * noise * totals[class[0]] / (calls * TOO_WIDE * mean);
-        let is_negative = is_negative(solution, &table.components()[class[0]], totals[class[0]] / (calls * mean));
+        let shortest = COVERAGE * noise * totals[class[0]] / (number * TOO_WIDE * mean);
+        let is_negative = is_negative(solution, &names[class[0]], totals[class[0]] / (number * mean));
         match search.told(column, if is_negative { shortest.max(NEARLY * norm(column)) } else { shortest }) {
             Told::Alone => search.lead(&class),
             Told::With(runs, is_exact) => search.join(&class, &runs, is_exact),
+            Told::InOverhead if trips => search.found.rest.extend(&class),
             Told::InOverhead => return None,
         }
         is_any |= search.found.leads.last().is_none_or(|(lead, _)| *lead != class[0]);
     }
-    (is_any && search.found.leads.len() > 1).then_some(search.found)
+    // A loop whose trips are all alike is a part of a call by itself.
+    let least = if trips { 1 } else { 2 };
+    ((is_any || trips) && search.found.leads.len() >= least).then_some(search.found)
 }
 
 /// Whether an unknown of this many runs in the time of a mean call is negative by a good part of a call, and noise alone does not explain
@@ -220,9 +357,14 @@ fn is_negative(solution: &Solution, name: &str, runs: f64) -> bool {
     is_beyond_noise(part, part.ticks.level) && part.ticks.value * runs < -NEGATIVE
 }
 
-/// The time of each part, from the same readings.
-pub fn solve(parts: &Parts, table: &Observations, names: &[String], question: &Question) -> Option<Vec<(Component, ComponentResult)>> {
-    let assessment = assess(&regrouped(parts, table, names)?, question).ok()?;
+/// The time of each part, from the same readings, or those of one in `every` rounds.
+fn solve(
+    parts: &Parts,
+    (table, every): (&Observations, u32),
+    names: &[String],
+    question: &Question,
+) -> Option<Vec<(Component, ComponentResult)>> {
+    let assessment = assess(&regrouped(parts, (table, every), names)?, question).ok()?;
     let series = assessment.series.into_iter().next()?;
     let all = series.solution.components.into_iter().zip(series.components);
     let of_part = |(component, result): (Component, ComponentResult)| {
@@ -256,7 +398,7 @@ fn name_of_rest(name: &str) -> String {
 }
 
 /// The same readings with the counts of the leads, of the other members beyond their sum, and of the page.
-fn regrouped(parts: &Parts, table: &Observations, names: &[String]) -> Option<Observations> {
+fn regrouped(parts: &Parts, (table, every): (&Observations, u32), names: &[String]) -> Option<Observations> {
     let main = table.find_series(SERIES)?;
     let page = names.len()..table.components().len();
     let of_leads = parts.leads.iter().map(|(lead, _)| names[*lead].clone());
@@ -279,8 +421,8 @@ fn regrouped(parts: &Parts, table: &Observations, names: &[String]) -> Option<Ob
         }
         other.row_apart(series, &counts);
     }
-    for reading in table.readings() {
-        other.push_guarded(reading.row, reading.round, reading.ticks, reading.flags, reading.guard);
+    for reading in table.readings().iter().filter(|reading| reading.round % every == 0) {
+        other.push_guarded(reading.row, reading.round / every, reading.ticks, reading.flags, reading.guard);
     }
     Some(other)
 }
@@ -380,6 +522,59 @@ mod tests {
             assert!(told.name == name && (told.ticks.value - time).abs() < 0.5, "{told:?}");
         }
         assert!(found.quality.is_carried() && !found.quality.negative, "{:?}", found.findings);
+    }
+
+    /// Parts of a long call of 0 -> 1 -> 2 or 3 -> 1, 1 -> out: they begin at 1, in another order of the arms each, and end at a later arrival at
+    /// 1, 2 or 3, where the core has something left to do that is not the same at each.
+    fn parts_of_trips() -> Analysis {
+        let graph = graph(4, &[(0, Some(1)), (1, Some(2)), (1, Some(3)), (2, Some(1)), (3, Some(1)), (1, None)]);
+        let names = Unknowns::Blocks.names(&graph).into_iter().chain([PAGE_CHAIN.to_owned()]).collect();
+        let mut table = Observations::new(names);
+        let series = table.series(SERIES);
+        let mut random = Pcg64Mcg::seed_from_u64(9);
+        let mut rows = Vec::new();
+        for _ in 0..60 {
+            let arms: Vec<usize> = (0..24).map(|_| random.random_range(2..4)).collect();
+            let ended = 4 + random.random_range(0..20);
+            for (until, left) in [(1, -9.0), (arms[ended], if arms[ended] == 2 { 14.0 } else { -6.0 })] {
+                let runs = |arm: usize| arms[..ended].iter().filter(|one| **one == arm).count() as u64;
+                let blocks = vec![0, ended as u64 + u64::from(until != 1), runs(2), runs(3)];
+                let counts: Vec<f64> = blocks.iter().map(|count| *count as f64).chain([0.0]).collect();
+                let row = table.row_apart(series, &counts);
+                let ticks = 80.0 + 3.0 * counts[1] + 20.0 * counts[2] + 31.0 * counts[3] + left + random.random_range(-2.0..2.0);
+                (0..12).for_each(|round| table.push(row, round, ticks + random.random_range(-0.5..0.5)));
+                rows.push(CountRow { counts: Counts { edges: vec![0; 6], blocks }, until: Some(until), counted: None });
+            }
+        }
+        // The whole call has a row without readings.
+        table.row_apart(series, &[1.0, 2_000.0, 1_000.0, 1_000.0, 0.0]);
+        let whole = Counts { edges: vec![0; 6], blocks: vec![1, 2_000, 1_000, 1_000] };
+        rows.push(CountRow { counts: whole, until: None, counted: None });
+        for copies in [16.0, 32.0, 64.0] {
+            let row = table.row_apart(series, &[0.0, 0.0, 0.0, 0.0, copies]);
+            (0..12).for_each(|round| table.push(row, round, 80.0 + 3.0 * copies));
+        }
+        let call = Some(70_000.0);
+        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default(), call).unwrap()
+    }
+
+    #[test]
+    fn parts_of_a_call_tell_trips_and_not_what_is_left_to_do_where_they_end() {
+        let found = parts_of_trips();
+        for (lead, time) in [("B3", 23.0), ("B4", 34.0)] {
+            let trip = part(&found, lead);
+            assert!(trip.parts.iter().map(|(name, _)| &name[..]).eq([lead, "B2"]), "{:?}", trip.parts);
+            assert!((trip.ticks.value - time).abs() < trip.ticks.half_width() && trip.ticks.half_width() < 4.0, "{trip:?}");
+        }
+        // The block that is in no part is told nowhere.
+        let components = found.series().solution.components.len();
+        let is_there = |place: &Place| match place {
+            Place::Alone(at) | Place::With(at) | Place::Together(at) | Place::Combined(at) => *at < components,
+            Place::NeverRan | Place::Common => true,
+        };
+        assert!(found.places.iter().all(is_there) && found.places[0] == Place::NeverRan, "{:?}", found.places);
+        let rest = crate::analysis::rest(&found).unwrap();
+        assert!(rest.number("low_percent").unwrap() < 18.6 && rest.number("high_percent").unwrap() > 18.6, "{rest:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! An executable or shared library: its functions and their bytes.
 
 use super::handlers::landing_pads;
-use super::names::{demangled, forms, is_part, last_name, similar};
+use super::names::{demangled, forms, is_part, last_name, of_module, similar};
 use super::separate;
 use crate::error::{Error, Result};
 use gimli::{BaseAddresses, EhFrame, NativeEndian, UnwindSection};
@@ -145,7 +145,14 @@ impl Image {
         if !found.is_empty() {
             return found;
         }
-        all().filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted)).collect()
+        let found: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted)).collect();
+        if !found.is_empty() {
+            return found;
+        }
+        // Fortran does not tell capital letters from small ones.
+        let wanted = wanted.to_ascii_lowercase();
+        let is_named = |symbol: &&Symbol| of_module(&symbol.name).is_some_and(|name| name == wanted || last_name(&name) == wanted);
+        all().filter(is_named).collect()
     }
 
     /// The function of that name; `None` if there is none.

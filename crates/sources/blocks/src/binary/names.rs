@@ -18,8 +18,11 @@ pub fn forms(symbol: &str) -> Vec<String> {
     all
 }
 
-/// A symbol, demangled for C++ and Rust.
+/// A symbol, demangled for C++, Rust and the modules of Fortran.
 pub fn demangled(symbol: &str) -> String {
+    if let Some(name) = of_module(symbol) {
+        return name;
+    }
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return format!("{name:#}");
     }
@@ -29,6 +32,14 @@ pub fn demangled(symbol: &str) -> String {
         }
     }
     symbol.to_owned()
+}
+
+/// A procedure of a Fortran module: `__m_MOD_work` by gfortran, `_QMmPwork` by flang. Fortran has no upper case in its symbols.
+pub fn of_module(symbol: &str) -> Option<String> {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let by_gfortran = symbol.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
+    let (module, procedure) = by_gfortran.or_else(|| symbol.strip_prefix("_QM").and_then(|rest| rest.split_once('P')))?;
+    (is_name(module) && is_name(procedure)).then(|| format!("{module}::{procedure}"))
 }
 
 fn without_arguments(name: &str) -> &str {
@@ -72,6 +83,14 @@ mod tests {
         assert!(forms("_ZN3foo3barEi").contains(&"foo::bar".to_owned()));
         assert!(forms("_ZN3foo3barEi").contains(&"foo::bar(int)".to_owned()));
         assert_eq!(forms("adler32"), ["adler32"]);
+    }
+
+    #[test]
+    fn procedures_of_fortran_modules_are_named_by_both() {
+        for symbol in ["__linear_MOD_dot_2", "_QMlinearPdot_2"] {
+            assert!(demangled(symbol) == "linear::dot_2" && forms(symbol).contains(&"linear::dot_2".to_owned()));
+        }
+        assert!(["work_", "__MOD_work", "__a_MOD_", "_QMaP", "_QQmain", "__Upper_MOD_x"].iter().all(|other| demangled(other) == *other));
     }
 
     #[test]

@@ -4,11 +4,15 @@ use super::is_general;
 use super::parts::{Window, plan};
 use super::prepare::{Prepared, Session};
 use crate::error::{Error, Result};
+use crate::graph::{Graph, block_name};
 use crate::inputs::Input;
-use crate::result::{Request, Skipped};
+use crate::result::{Choice, Request, Skipped};
 use crate::trace::{Journey, Started, Stub};
+use hairspring_core::judge::words::shortened;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 impl Session<'_> {
     /// Runs the program with an input once, and prepares its calls: each in a copy of the process, the last one in the process itself.
@@ -28,7 +32,8 @@ impl Session<'_> {
             match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
                 // An input may make fewer calls than requested.
                 Err(Error::Ended { .. }) if call > first => {
-                    self.remarks.fewer.push(format!("input {} ({}): {} of {}", at + 1, input.text, call - first, wanted.len()));
+                    let taken = wanted.partition_point(|one| *one < call);
+                    self.remarks.fewer.push(format!("input {} ({}): {taken} of {}", at + 1, input.text, wanted.len()));
                     return Ok(());
                 }
                 Err(error) if call > first => {
@@ -65,9 +70,10 @@ impl Session<'_> {
         stub: &Stub,
         all: &mut Vec<Prepared>,
     ) -> Result<()> {
+        let name = asked_for(&self.graph, place, self.request.from.as_deref());
         let place = place.wrapping_add(journey.target.bias);
         for arrival in 1..=wanted.last().copied().unwrap_or(0) {
-            match journey.next_arrival(&self.program, place).map_err(|e| self.program.explain("reach the place", e)) {
+            match journey.next_arrival(&self.program, place, &name).map_err(|e| self.program.explain("reach the place", e)) {
                 Ok(()) if wanted.contains(&arrival) => self.add(at, call, journey.copy()?, stub.clone(), all)?,
                 Ok(()) => {}
                 // A call may get there less often than requested.
@@ -99,7 +105,6 @@ impl Session<'_> {
             Ok(whole) => whole,
         };
         let ran = self.count_of(&whole).ok_or_else(|| Error::system("count the blocks", "a branch led out of the graph"))?;
-        self.whole_calls.push(whole);
         let block = from.and_then(|place| self.graph.block_at(place));
         let plan = match plan(&self.graph, &ran.blocks, block, self.request.parts.unwrap_or(1).div_ceil(calls)) {
             Ok(plan) => plan,
@@ -110,20 +115,27 @@ impl Session<'_> {
         };
         let address = |block: usize| self.graph.blocks[block].start.wrapping_add(journey.target.bias);
         let (place, rarer) = (address(plan.block), address(plan.rarer));
-        self.counted_at = plan.counted.map(|block| self.graph.blocks[block].start);
+        // A part that does not come to the first one often is ended where it begins.
+        self.counted_at = [plan.counted, plan.block].map(|block| self.graph.blocks[block].start).to_vec();
         self.begun_at.insert(self.graph.blocks[plan.block].start);
-        let mut arrivals = 0;
+        let (mut arrivals, before, mut why) = (0, all.len(), None);
+        self.window.1 = plan.windows.len();
         for window in plan.windows {
+            self.window.0 += 1;
             match self.add_window((at, &mut arrivals), journey, (place, rarer), window, (stub, all)) {
                 Err(error) if is_general(&error) => return Err(error),
                 // The call ends or calls itself before: what was taken is enough, or nothing was.
-                Err(error) if all.is_empty() => {
-                    self.skip(at, (calls > 1).then_some(call), &error);
-                    return Ok(());
+                Err(error) => {
+                    why = Some(error);
+                    break;
                 }
-                Err(_) => break,
                 Ok(()) => {}
             }
+        }
+        // Without parts, the whole call says nothing of what the parts take.
+        match all.len() > before {
+            true => self.whole_calls.push(whole),
+            false => self.skip(at, (calls > 1).then_some(call), &why.unwrap_or_else(|| self.remarks.no_part())),
         }
         Ok(())
     }
@@ -137,18 +149,21 @@ impl Session<'_> {
         window: Window,
         (stub, all): (&Stub, &mut Vec<Prepared>),
     ) -> Result<()> {
+        let name = |address: u64| asked_for(&self.graph, address.wrapping_sub(journey.target.bias), None);
+        let (name_of_place, name_of_rarer) = (name(place), name(rarer));
         while *arrivals < window.after {
-            journey.next_arrival(&self.program, rarer)?;
+            journey.next_arrival(&self.program, rarer, &name_of_rarer)?;
             *arrivals += 1;
         }
         for number in 0..window.skip + window.parts {
-            journey.next_arrival(&self.program, place)?;
+            journey.next_arrival(&self.program, place, &name_of_place)?;
             *arrivals += u64::from(place == rarer);
             if number >= window.skip {
                 let part = self.prepare_part(at, journey.copy()?, stub.clone(), all.len());
                 // A part that is as others, or cannot be repeated, is one less.
                 match part {
-                    Ok(part) => match self.room_for(&part, all) {
+                    Ok(None) => {}
+                    Ok(Some(part)) => match self.room_for(&part, all) {
                         Ok(()) => all.push(part),
                         Err(error) => self.remarks.parts.push(error.to_string()),
                     },
@@ -160,29 +175,58 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The numbers of the calls to take: the first ones after those that are skipped, or a sample over the whole run, which is then made once
-    /// more to count them.
+    /// The numbers of the calls to take: the first ones after those that are skipped, or some of the whole run, which is then made once more
+    /// to count them.
     fn wanted_calls(&mut self, at: usize, input: &Input) -> Result<Vec<u64>> {
-        let Request { calls, skip, timeout, .. } = *self.request;
-        if !self.request.sample {
-            return Ok((skip + 1..=skip + calls).collect());
+        let Request { calls, skip, choice, .. } = *self.request;
+        if calls + skip > 1 || choice != Choice::First {
+            self.tell_calls_from_trips()?;
         }
+        Ok(match choice {
+            Choice::First => (skip + 1..=skip + calls).collect(),
+            Choice::Sample => evenly(calls, skip, (self.counted_calls(at, input)?.len() as u64).max(skip + 1)),
+            Choice::Longest => {
+                let lasted = self.counted_calls(at, input)?;
+                let numbers = longest(calls, skip, &lasted);
+                self.remarks.longest.extend(of_longest(&format!("input {} ({})", at + 1, input.text), &numbers, &lasted));
+                numbers
+            }
+        })
+    }
+
+    /// An error if the function begins with the head of a loop: the program is at its entry at each trip.
+    fn tell_calls_from_trips(&self) -> Result<()> {
+        let entry = Some(self.graph.entry);
+        match self.graph.edges.iter().any(|edge| edge.to == entry) {
+            true => Err(Error::BadRequest(
+                "a loop of the function leads back to its first instruction, so that its calls cannot be told from the trips of the loop: leave out --calls, --skip, --sample and --longest: then the first call of each run is taken".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The CPU time from each call of a run to the next one, or to its end. Wall time would tell how long the program waited for the CPU.
+    fn counted_calls(&mut self, at: usize, input: &Input) -> Result<Vec<Duration>> {
+        let timeout = self.request.timeout;
         let mut journey = Journey::begin(&mut self.program, input).map_err(|e| self.program.explain("start the program", e))?;
-        let (mut seen, begin) = (0, Instant::now());
+        let (mut reached, begin, others) = (Vec::new(), Instant::now(), cpu_time_of_ended());
         let stopped = loop {
             if begin.elapsed() > timeout {
-                break Some(format!("not finished after {} s (--timeout)", timeout.as_secs_f64()));
+                break Some(format!("not finished after {} s (raise --timeout)", timeout.as_secs_f64()));
             }
             match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
-                Ok(()) => seen += 1,
-                Err(error) if seen == 0 => return Err(error),
+                Ok(()) => reached.push(journey.process().cpu_time()),
+                Err(error) if reached.is_empty() => return Err(error),
                 Err(Error::Ended { .. }) => break None,
                 Err(error) => break Some(error.to_string()),
             }
         };
-        let remark = |reason| format!("input {} ({}): {seen} calls, then {reason}", at + 1, input.text);
+        let remark = |reason| format!("input {} ({}): {} calls, then {reason}", at + 1, input.text, reached.len());
+        let ended = stopped.is_none();
         self.remarks.counting.extend(stopped.map(remark));
-        Ok(evenly(calls, skip, seen.max(skip + 1)))
+        let end = if ended { cpu_time_of_ended().saturating_sub(others) } else { journey.process().cpu_time() };
+        let next = reached.iter().skip(1).copied().chain([end]);
+        Ok(reached.iter().zip(next).map(|(from, to)| to.saturating_sub(*from)).collect())
     }
 
     /// Prepares a call. One that cannot be repeated is left out.
@@ -228,11 +272,22 @@ impl Session<'_> {
     }
 }
 
+/// What errors call a place of the function: its block as the report names it, with the words by which it was asked for, if it was.
+fn asked_for(graph: &Graph, place: u64, from: Option<&str>) -> String {
+    let name = graph.block_at(place).map_or_else(|| format!("{place:#x}"), block_name);
+    match from {
+        Some(from) if from != name => format!("{name} (--from {from})"),
+        _ => name,
+    }
+}
+
 /// What is worth a message about runs that were not as requested.
 #[derive(Debug, Default)]
 pub struct Remarks {
     /// Inputs that made fewer calls than requested.
     fewer: Vec<String>,
+    /// Which calls were the longest of each input.
+    longest: Vec<String>,
     /// Inputs whose calls were not counted to the end.
     counting: Vec<String>,
     /// Why parts of calls were not taken.
@@ -240,6 +295,13 @@ pub struct Remarks {
 }
 
 impl Remarks {
+    /// Why there is no part of a call.
+    fn no_part(&self) -> Error {
+        let last = self.parts.last().map_or("none was reached", String::as_str);
+        let reason = format!("there is none ({last}): leave --parts out, or give another block where they begin (--from)");
+        Error::system("take parts of the call", reason)
+    }
+
     /// The messages: the first input of each kind, and how many others there are.
     pub fn notes(&self) -> Vec<String> {
         let note = |what: &str, all: &[String]| {
@@ -248,10 +310,34 @@ impl Remarks {
             Some(format!("{what}: {first}{others}"))
         };
         let fewer = note("a run ended after fewer calls than requested (--calls), and all that it made were taken", &self.fewer);
-        let counting = note("the sample is over a part of the run, because counting its calls stopped (raise --timeout)", &self.counting);
+        let counting = note("the calls are from a part of the run, because counting them stopped", &self.counting);
         let parts = note("a part of a call was left out", &self.parts);
-        fewer.into_iter().chain(counting).chain(parts).collect()
+        let longest = note("the longest calls", &self.longest);
+        fewer.into_iter().chain(longest).chain(counting).chain(parts).collect()
     }
+}
+
+/// CPU time of all processes that were started here and have ended.
+fn cpu_time_of_ended() -> Duration {
+    getrusage(UsageWho::RUSAGE_CHILDREN)
+        .map(|usage| Duration::from_micros((usage.user_time() + usage.system_time()).num_microseconds().unsigned_abs()))
+        .unwrap_or_default()
+}
+
+/// Numbers of the calls that lasted longest, in their order. With none beyond those that are skipped, the first one that there is not.
+fn longest(calls: u64, skip: u64, lasted: &[Duration]) -> Vec<u64> {
+    let mut all: Vec<(u64, Duration)> = (1..).zip(lasted.iter().copied()).skip(skip as usize).collect();
+    all.sort_by_key(|(_, lasted)| std::cmp::Reverse(*lasted));
+    let mut numbers: Vec<u64> = all.into_iter().take(calls as usize).map(|(number, _)| number).collect();
+    numbers.sort_unstable();
+    if numbers.is_empty() { vec![skip + 1] } else { numbers }
+}
+
+/// Which calls lasted longest, and for how long together; `None` if there are none of these numbers.
+fn of_longest(input: &str, numbers: &[u64], lasted: &[Duration]) -> Option<String> {
+    let time: Duration = numbers.iter().map(|number| lasted.get(*number as usize - 1)).sum::<Option<Duration>>()?;
+    let all: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    Some(format!("{input}: {} (of {} calls; {:.3} s of CPU time to the next one)", shortened(&all), lasted.len(), time.as_secs_f64()))
 }
 
 /// Numbers of calls, evenly over those from `skip` to `seen`: the middle of each part.
@@ -271,6 +357,26 @@ mod tests {
         let fewer = vec!["input 1 (a): 2 of 5".to_owned(), "input 2 (b): 1 of 5".to_owned()];
         let notes = Remarks { fewer, ..Remarks::default() }.notes();
         assert!(notes.len() == 1 && notes[0].ends_with("input 1 (a): 2 of 5; likewise 1 more"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_place_is_called_as_it_was_asked_for() {
+        let graph = crate::graph::tests::graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]);
+        let at = graph.blocks[1].start;
+        let names = [Some("B2@3"), Some("a.c:7@1-4"), Some("B2"), None].map(|from| asked_for(&graph, at, from));
+        assert_eq!(names, ["B2 (--from B2@3)", "B2 (--from a.c:7@1-4)", "B2", "B2"]);
+        assert_eq!(asked_for(&graph, u64::MAX, None), format!("{:#x}", u64::MAX));
+    }
+
+    #[test]
+    fn the_longest_calls_are_taken_in_their_order() {
+        let lasted: Vec<Duration> = [9, 1, 7, 8, 2].map(Duration::from_millis).to_vec();
+        assert_eq!(longest(2, 0, &lasted), [1, 4]);
+        assert_eq!(longest(2, 1, &lasted), [3, 4]);
+        assert_eq!(longest(9, 3, &lasted), [4, 5]);
+        assert_eq!(longest(1, 5, &lasted), [6]);
+        assert_eq!(of_longest("x", &[1, 4], &lasted).unwrap(), "x: 1; 4 (of 5 calls; 0.017 s of CPU time to the next one)");
+        assert!(of_longest("x", &[6], &lasted).is_none());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Measures a request: every input is followed twice, all are timed in rounds, followed again, and the table is solved.
 
 mod again;
+mod arms;
 mod calls;
+mod counting;
 mod overhead;
 mod parts;
 mod prepare;
@@ -9,14 +11,15 @@ mod rounds;
 mod until;
 
 use crate::analysis::{
-    Analysis, BlocksFinding, CountRow, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data, missing,
+    Analysis, BlocksFinding, CountRow, Counted, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data, missing,
+    rest,
 };
 use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph, block_name};
 use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
-use hairspring_core::estimate::{Options, exact_rank};
+use hairspring_core::estimate::{Options, Visits, exact_rank};
 use hairspring_core::judge::{Finding, Question, Severity};
 use hairspring_core::observations::{Observations, Origin};
 use hairspring_host::clock::{RateMeter, find, granularity};
@@ -74,10 +77,10 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         found = solve(&rows, &readings);
     }
     let (table, mut analysis) = found?;
-    let doubt = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
-    analysis.doubt(doubt);
-    session.doubts(&graph, &rows).into_iter().for_each(|doubt| analysis.doubt(Some(doubt)));
-    analysis.doubt(few_rounds(readings.rounds));
+    let in_parts = request.parts.map(|_| rest(&analysis));
+    let of_data = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
+    let of_paths = session.doubts(&graph, &rows).into_iter().map(Some);
+    [of_data, few_rounds(readings.rounds), in_parts.flatten()].into_iter().chain(of_paths).for_each(|doubt| analysis.doubt(doubt));
     Ok(MeasuredFunction {
         missing: missing(&graph, &rows, &structure, request.parts.is_some()),
         function: session.function(),
@@ -107,13 +110,19 @@ fn solved(
 ) -> Result<(Observations, Analysis)> {
     let unknowns = choose(request, structure, rows);
     let table = tabulate(graph, rows, unknowns, readings, chains, origin.clone());
-    let overhead = Overhead::new(readings, chains);
-    let ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
-    let options =
-        Options { level: request.level, departure_follows_counts: true, calm_visits: true, ends, overlapping: true, ..Options::default() };
+    let visits = visits(request);
+    let overhead = Overhead::new(readings, chains, visits);
+    let mut ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
+    ends.extend(counting::ends(rows, &readings.function));
+    let options = Options { level: request.level, departure_follows_counts: true, visits, ends, overlapping: true, ..Options::default() };
     let question = Question { options, ..Question::default() };
     let analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
     Ok((table, analysis))
+}
+
+/// The readings that count: parts of a call are so short that single branches that are mispredicted matter.
+fn visits(request: &Request) -> Visits {
+    if request.parts.is_some() { Visits::Quickest } else { Visits::Calm }
 }
 
 /// All calls, ready to be timed. Where no request says where calls are ended early and their loops ask for it, they are prepared once more
@@ -176,16 +185,16 @@ fn tabulate(
     let names = unknowns.names(graph);
     let own: Vec<usize> = if readings.own.is_empty() { Vec::new() } else { overhead::long().collect() };
     let chain = (!own.is_empty()).then(|| PAGE_CHAIN.to_owned());
-    let mut counters: Vec<usize> = rows.iter().filter_map(|row| Some(row.counted?.0)).collect();
+    let mut counters: Vec<usize> = rows.iter().filter_map(|row| Some(row.counted?.block)).collect();
     counters.sort_unstable();
     counters.dedup();
     let columns = names.iter().cloned().chain(chain).chain(counters.iter().map(|block| counter_name(*block)));
     let mut table = Observations::new(columns.collect());
     table.origin = origin;
     let series = table.series(SERIES);
-    let with_rest = |counts: Vec<f64>, copies: f64, counted: Option<(usize, u64)>| {
-        let arrivals = counters.iter().map(|block| counted.filter(|(at, _)| at == block).map_or(0.0, |(_, passes)| passes as f64));
-        counts.into_iter().chain((!own.is_empty()).then_some(copies)).chain(arrivals).collect::<Vec<f64>>()
+    let with_rest = |counts: Vec<f64>, copies: f64, counted: Option<Counted>| {
+        let counting = counters.iter().map(|block| counted.filter(|counted| counted.block == *block).map_or(0.0, Counted::times));
+        counts.into_iter().chain((!own.is_empty()).then_some(copies)).chain(counting).collect::<Vec<f64>>()
     };
     let of_row = |row: &CountRow| with_rest(unknowns.counts(&row.counts), 0.0, row.counted);
     let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &of_row(row))).collect();

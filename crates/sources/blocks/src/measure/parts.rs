@@ -8,10 +8,17 @@ use crate::graph::Graph;
 
 /// Parts that begin at arrivals that follow each other.
 const OF_ONE_PLACE: u64 = 4;
-/// Most arrivals at a place that the program is stopped at on the way: each stop takes some microseconds.
-const MOST_STOPS: u64 = 20_000;
+/// Most arrivals at a place that the program is stopped at on the way: each stop takes some microseconds. Where the block that runs most often
+/// has more, a rarer one may run at the beginning of the call only.
+const MOST_STOPS: u64 = 100_000;
 /// Fewest arrivals at a block at which parts begin.
 const FEWEST_ARRIVALS: u64 = 8;
+
+/// Most arrivals for one at the block that is counted: parts do not come to a rarer one often enough to be long.
+const RAREST: u64 = 32;
+
+/// Multiples of it are spread evenly between whole numbers.
+const GOLDEN: f64 = 0.618_033_988_749_895;
 
 /// Parts of a call that begin one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +38,9 @@ pub struct Plan {
     pub block: usize,
     /// A block that runs less often, by which the program is taken near to them; the same one if it does not run too often.
     pub rarer: usize,
-    /// A block that runs once in some arrivals there: parts are also ended at later arrivals at it, so that some of them are long.
-    pub counted: Option<usize>,
+    /// A block that runs once in some arrivals there, or the same one where there is none: parts are also ended at later arrivals at it, so
+    /// that some of them are long.
+    pub counted: usize,
     /// The parts in their order.
     pub windows: Vec<Window>,
 }
@@ -60,14 +68,15 @@ pub fn plan(graph: &Graph, ran: &[u64], block: Option<usize>, parts: u64) -> Res
     let rarer =
         if ran[block] <= MOST_STOPS { block } else { (0..ran.len()).filter(is_rarer).rev().max_by_key(|at| ran[*at]).unwrap_or(block) };
     let all = ran[rarer].min(MOST_STOPS);
-    // Trips of a loop are alike: further windows begin at further places in them.
+    // Evenly, but not at equal distances, which would meet a call that does two things in turns in one of them only. Trips of a loop are alike:
+    // further windows begin at further places in them.
     let window = |at: u64| Window {
-        after: 1 + (2 * at + 1) * (all - 1) / (2 * number),
+        after: 1 + ((at as f64 + (0.5 + at as f64 * GOLDEN).fract()) / number as f64 * (all - 1) as f64) as u64,
         skip: at * OF_ONE_PLACE,
         parts: OF_ONE_PLACE.min(parts - at * OF_ONE_PLACE),
     };
-    let is_counted = |at: &usize| inside(at) && (FEWEST_ARRIVALS..=ran[block] / 2).contains(&ran[*at]);
-    let counted = (0..ran.len()).filter(is_counted).rev().max_by_key(|at| ran[*at]);
+    let is_counted = |at: &usize| inside(at) && (FEWEST_ARRIVALS.max(ran[block] / RAREST)..=ran[block] / 2).contains(&ran[*at]);
+    let counted = (0..ran.len()).filter(is_counted).rev().max_by_key(|at| ran[*at]).unwrap_or(block);
     Ok(Plan { block, rarer, counted, windows: (0..number).map(window).collect() })
 }
 
@@ -83,17 +92,32 @@ mod tests {
     #[test]
     fn parts_begin_at_the_busiest_block_evenly_over_the_call() {
         let found = of(&[1, 90, 90, 30], None, 10).unwrap();
-        assert_eq!((found.block, found.rarer, found.counted), (1, 1, Some(3)));
+        assert_eq!((found.block, found.rarer, found.counted), (1, 1, 3));
         let windows: Vec<(u64, u64, u64)> = found.windows.iter().map(|one| (one.after, one.skip, one.parts)).collect();
-        assert_eq!(windows, [(15, 0, 4), (45, 4, 4), (75, 8, 2)]);
+        assert_eq!(windows, [(15, 0, 4), (34, 4, 4), (82, 8, 2)]);
         assert_eq!(of(&[1, 90, 90, 30], Some(3), 10).unwrap().block, 3);
+    }
+
+    #[test]
+    fn parts_meet_both_of_two_things_that_a_call_does_in_turns() {
+        for period in [2_500, 5_000, 10_000] {
+            let found = of(&[1, 50_000, 50_000], None, 40).unwrap();
+            let first = found.windows.iter().filter(|window| window.after % period < period / 2).count();
+            assert!((2..=8).contains(&first), "{period}: {first} of {}", found.windows.len());
+        }
+    }
+
+    #[test]
+    fn arrivals_are_counted_where_parts_begin_if_all_trips_are_alike() {
+        assert_eq!(of(&[1, 900, 899, 899, 12], None, 10).unwrap().counted, 1);
+        assert_eq!(of(&[1, 900, 899, 300, 600], None, 10).unwrap().counted, 3);
     }
 
     #[test]
     fn a_block_that_runs_too_often_is_found_by_a_rarer_one() {
         let found = of(&[1, 400_000, 15_000, 9_000, 2], None, 40).unwrap();
         assert_eq!((found.block, found.rarer), (1, 2));
-        assert!(found.windows.last().unwrap().after > 14_000);
+        assert!(found.windows.last().unwrap().after > 13_500);
         // None is rarer: the parts are those of the beginning.
         let found = of(&[1, 400_000, 2], None, 40).unwrap();
         assert_eq!((found.block, found.rarer), (1, 1));

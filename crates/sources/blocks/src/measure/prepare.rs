@@ -1,11 +1,12 @@
 //! Prepares every input: runs it up to the function, follows the call, and makes it repeatable.
 
+mod counted;
 mod part;
 
 use super::calls::Remarks;
 use super::until::{Arrivals, Ends, place_and_arrivals, resolve};
 use super::{code_of_file, instructions, is_general, overhead};
-use crate::analysis::CountRow;
+use crate::analysis::{CountRow, Counted};
 use crate::binary::{Code, Flow, Image, Lines, Observed, cut};
 use crate::count::{Begun, Counter, Cut};
 use crate::error::{Error, Result};
@@ -18,12 +19,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Maximum number of rows with equal counts that end at the same block: more add no information.
+/// Maximum number of rows with equal counts that end at the same block, and of parts one at each place where they begin at the least: what has
+/// the same counts at another place of a call may take another time.
 const MOST_ALIKE: usize = 3;
-/// Maximum number of rows, with those of the page's functions: above it the engine treats rows as a sample, not as a design.
+/// Maximum number of rows, with those of the page's functions: the engine treats more as a sample, not as a design.
 const MOST_ROWS: usize = 2_000;
 /// Arrivals at which parts are ended where arrivals are counted.
-const LATER: [u64; 6] = [1, 2, 4, 8, 16, 32];
+const LATER: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A row of a process.
 #[derive(Debug)]
@@ -46,8 +48,8 @@ struct Branches {
     entries: u64,
     /// Where the call begins.
     begin: u64,
-    /// Where arrivals are counted, and how many there are.
-    counted: Option<(u64, u64)>,
+    /// Where arrivals are counted, how many there are, and whether each is counted twice.
+    counted: Option<(u64, u64, bool)>,
     /// The path after the last branch of a partial run: its start and its end.
     end: Option<(u64, u64)>,
 }
@@ -179,15 +181,18 @@ pub struct Session<'a> {
     pub ends: Ends,
     /// The same, where no request says it.
     pub chosen: Option<Ends>,
-    /// Where calls are ended in the graph that is known.
+    /// Where they are ended in the graph that is known.
     arrivals: Option<Arrivals>,
     /// Whole calls of which parts are taken.
     pub whole_calls: Vec<Prepared>,
-    /// Where parts are also ended at later arrivals, by address in the file.
-    pub counted_at: Option<u64>,
-    /// Where the parts begin, by address in the file.
+    /// Where parts are also ended at later arrivals, the best place first, and where they begin, by address in the file.
+    pub counted_at: Vec<u64>,
     pub begun_at: BTreeSet<u64>,
-    alike: HashMap<(u64, Vec<u64>), usize>,
+    /// The place where parts begin now, and how many there are in a call.
+    pub window: (usize, usize),
+    /// Rows with equal counts, by the window and where they end, and rows that were not taken because there are enough of them.
+    alike: HashMap<(usize, u64, Vec<u64>), usize>,
+    enough_alike: usize,
     partial_rows: usize,
     /// Longest random wait before a repeat, in ticks.
     pub spread: u64,
@@ -220,9 +225,11 @@ impl<'a> Session<'a> {
             chosen: None,
             arrivals: None,
             whole_calls: Vec::new(),
-            counted_at: None,
+            counted_at: Vec::new(),
             begun_at: BTreeSet::new(),
+            window: (0, 1),
             alike: HashMap::new(),
+            enough_alike: 0,
             partial_rows: 0,
             spread: (3 * quantum).clamp(64, 4096),
             held: 0,
@@ -317,7 +324,7 @@ impl<'a> Session<'a> {
         stub.guard = Guard::protect(process, entry)?;
         let stack = if is_inside { process.stack()? - RED_ZONE } else { begin.slot + 8 };
         let snapshot = Snapshot::take(process, entry, stack, &stub.areas())?;
-        let later = |at: u64| if self.counted_at == Some(at) { BTreeSet::from(LATER) } else { BTreeSet::from([1]) };
+        let later = |at: u64| if self.counted_at.contains(&at) { BTreeSet::from(LATER) } else { BTreeSet::from([1]) };
         let each = || self.graph.blocks.iter().map(|block| (block.start, later(block.start))).collect::<Arrivals>();
         let ends = match most {
             None => self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph)),
@@ -353,26 +360,11 @@ impl<'a> Session<'a> {
             self.program.deadline(&ready.started.process);
             rows.extend(self.partial(ready, &traces.snapshot, &whole, partial)?);
         }
-        let mut counted: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.branches.counted).collect();
-        counted.sort_unstable();
-        counted.dedup_by_key(|(address, _)| *address);
-        for (address, _) in counted {
+        let places: BTreeSet<u64> = rows.iter().filter_map(|row| Some(row.branches.counted?.0)).collect();
+        for address in places {
             rows.extend(self.counted(&rows[0], address, ready.started.target.bias));
         }
         Ok(rows)
-    }
-
-    /// The whole call with its arrivals counted: beside the call itself it tells what counting takes.
-    fn counted(&self, whole: &Row, address: u64, bias: u64) -> Option<Row> {
-        let at = self.graph.blocks.iter().position(|block| block.start == address)?;
-        let counts = self.count(&whole.branches)?;
-        let passes = counts.counts.blocks[at];
-        if !self.ends.can_end(&self.graph, &self.code, &counts.counts, address) {
-            return None;
-        }
-        let branches = Branches { counted: Some((address, passes)), ..whole.branches.clone() };
-        let call = whole.call.counted_at(address.wrapping_add(bias));
-        Some(Row { call, counts: self.count(&branches)?, undo: whole.undo.clone(), left: None, branches })
     }
 
     /// Takes the function and its file from the first process.
@@ -464,7 +456,7 @@ impl<'a> Session<'a> {
             all: in_file(&partial.branches, bias),
             entries: partial.entries,
             begin: started.begin.at.wrapping_sub(bias),
-            counted: (partial.passes > 1).then_some((until, partial.passes)),
+            counted: (partial.passes > 1).then_some((until, partial.passes, false)),
             end: Some((partial.from.wrapping_sub(bias), until)),
         }
     }
@@ -482,10 +474,15 @@ impl<'a> Session<'a> {
         let until = partial.until.wrapping_sub(started.target.bias);
         let branches = Self::branches_of(started, partial);
         let Some(counts) = self.count(&branches) else { return Ok(None) };
-        let known = self.alike.entry((until, counts.counts.blocks.clone())).or_insert(0);
+        let (window, windows) = self.window;
+        let known = self.alike.entry((window, until, counts.counts.blocks.clone())).or_insert(0);
         let whole_calls = self.request.inputs.len() * (self.request.calls as usize);
         let room = self.partial_rows + whole_calls + overhead::long().count() < MOST_ROWS;
-        if *known >= MOST_ALIKE || !room || !self.ends.can_end(&self.graph, &self.code, &counts.counts, until) {
+        if *known >= MOST_ALIKE.div_ceil(windows) {
+            self.enough_alike += 1;
+            return Ok(None);
+        }
+        if !room || !self.ends.can_end(&self.graph, &self.code, &counts.counts, until) {
             return Ok(None);
         }
         *known += 1;
@@ -512,7 +509,7 @@ impl<'a> Session<'a> {
         };
         let begun = Begun { block: start_of(branches.begin)?, entries: branches.entries };
         let counts = Counter::new(&self.graph, last).count(&branches.all, begun, cut)?;
-        let counted = branches.counted.and_then(|(address, passes)| Some((start_of(address)?, passes)));
+        let counted = branches.counted.and_then(|(address, arrivals, twice)| Some(Counted { block: start_of(address)?, arrivals, twice }));
         Some(CountRow { counts, until: cut.map(|cut| cut.until), counted })
     }
 

@@ -135,8 +135,8 @@ impl Timing<'_> {
         readings
     }
 
-    /// The mean time of whole calls of which parts were timed, in ticks; `None` without any. Each counts with its shortest run: one that
-    /// lasts for milliseconds is interrupted more often than not.
+    /// The mean time of whole calls of which parts were timed, in ticks; `None` without any. Each counts with a run that a quarter of its runs are
+    /// shorter than: one that lasts for milliseconds is often interrupted, and the shortest one had the fastest core clock.
     pub fn whole_calls(&self, all: &mut [Prepared], program: &Program) -> Option<f64> {
         /// Share of the budget for all of them.
         const SHARE: u32 = 4;
@@ -147,7 +147,7 @@ impl Timing<'_> {
             let trial = self.runs(all, (at, 0), (1, 1), self.timeout, program);
             let repeats = (budget.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, MOST_TIMED as f64) as usize;
             let ticks = trial.and_then(|_| self.runs(all, (at, 0), (repeats, 1), self.timeout * (1 + repeats as u32), program));
-            times.extend(ticks.ok().and_then(|ticks| ticks.into_iter().min()).map(|ticks| ticks as f64));
+            times.extend(ticks.ok().and_then(first_quarter));
         }
         program.watchdog.watch(None);
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
@@ -247,6 +247,12 @@ impl Timing<'_> {
     }
 }
 
+/// The time that a quarter of the runs are shorter than.
+fn first_quarter(mut ticks: Vec<u64>) -> Option<f64> {
+    ticks.sort_unstable();
+    ticks.get(ticks.len() / 4).map(|ticks| *ticks as f64)
+}
+
 impl Readings {
     /// Drops rows that are not whole calls, with their readings.
     pub fn keep_whole(&mut self, rows: &mut Vec<CountRow>) {
@@ -271,6 +277,15 @@ impl Readings {
     }
 }
 
+/// The times of each row that nothing has flagged.
+pub fn undisturbed<'a>(rows: usize, readings: impl Iterator<Item = &'a Reading>) -> Vec<Vec<f64>> {
+    let mut all = vec![Vec::new(); rows];
+    for reading in readings.filter(|reading| !reading.flags.any()) {
+        all[reading.row as usize].push(reading.ticks);
+    }
+    all
+}
+
 fn reading(row: usize, round: u32, raw: Raw) -> Reading {
     Reading { row: row as u32, round, ticks: raw.signed(), flags: raw.flags, guard: raw.guard }
 }
@@ -278,13 +293,21 @@ fn reading(row: usize, round: u32, raw: Raw) -> Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Counted;
     use crate::graph::Counts;
     use hairspring_core::observations::Flags;
 
     #[test]
+    fn a_whole_call_is_neither_its_shortest_run_nor_an_interrupted_one() {
+        assert_eq!(first_quarter(vec![130, 101, 99, 100, 500, 102, 103, 900]), Some(101.0));
+        assert_eq!((first_quarter(vec![7]), first_quarter(Vec::new())), (Some(7.0), None));
+    }
+
+    #[test]
     fn whole_calls_keep_their_readings_under_new_numbers() {
         let row = |until, counted| CountRow { counts: Counts::default(), until, counted };
-        let mut rows = vec![row(None, None), row(Some(1), None), row(None, Some((1, 3))), row(None, None)];
+        let counted = Counted { block: 1, arrivals: 3, twice: false };
+        let mut rows = vec![row(None, None), row(Some(1), None), row(None, Some(counted)), row(None, None)];
         let reading = |row: u32| Reading { row, round: 0, ticks: f64::from(row), flags: Flags::NONE, guard: None };
         let mut readings = Readings { function: [0, 1, 2, 3, 3].map(reading).to_vec(), ..Readings::default() };
         readings.keep_whole(&mut rows);

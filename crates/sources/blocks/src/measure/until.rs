@@ -162,7 +162,7 @@ impl Ends {
     pub fn unreached(&self, graph: &Graph, rows: &[CountRow]) -> Vec<String> {
         let ends_at = |row: &CountRow, address: u64, arrivals: &BTreeSet<u64>| {
             let is_there = row.until.is_some_and(|until| graph.blocks[until].start == address);
-            is_there && arrivals.contains(&row.counted.map_or(1, |(_, arrival)| arrival))
+            is_there && arrivals.contains(&row.counted.map_or(1, |counted| counted.arrivals))
         };
         let missing = self.requested.iter().filter(|(_, address, arrivals)| !rows.iter().any(|row| ends_at(row, *address, arrivals)));
         let note = |(place, ..): &(String, u64, BTreeSet<u64>)| {
@@ -193,6 +193,7 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Counted;
     use crate::graph::tests::graph;
 
     #[test]
@@ -252,7 +253,8 @@ mod tests {
         let wanted: Vec<String> = ["each", "B2", "B2@3", "B3", "B3@2-4"].map(str::to_owned).to_vec();
         let ends = resolve(&wanted, &graph).unwrap();
         let row = |until, counted| CountRow { counts: Counts::default(), until, counted };
-        let notes = ends.unreached(&graph, &[row(None, Some((1, 3))), row(Some(1), None), row(Some(2), Some((2, 4)))]);
+        let counted = |block, arrivals| Some(Counted { block, arrivals, twice: false });
+        let notes = ends.unreached(&graph, &[row(None, counted(1, 3)), row(Some(1), None), row(Some(2), counted(2, 4))]);
         assert!(notes.len() == 2 && notes[0].starts_with("--until B2@3: no call") && notes[1].starts_with("--until B3: "), "{notes:?}");
     }
 }

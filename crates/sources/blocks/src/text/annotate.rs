@@ -1,6 +1,6 @@
 //! Source and assembly side by side: each line with its time, or with its share of the instructions where no time can be told.
 
-use super::listing::{Listing, bar, base, percent, runs, shown, without_attributes};
+use super::listing::{Listing, bar, base, beside, percent, runs, shown, without_attributes};
 use super::many;
 use crate::analysis::{At, Line, Unknowns, by_line};
 use crate::graph::{Block, Step, block_name};
@@ -46,7 +46,7 @@ fn by_share(page: &mut Page, listing: &Listing, lines: &[Line]) {
     let ran = lines.iter().filter(|line| line.instruction_share > 0.0);
     for line in ran.clone().take(MOST_LINES) {
         let (share, time) = match &line.time {
-            Some((time, share)) => (share_of_time(*share), shown(time)),
+            Some((time, share)) => (share_of_time(beside(time, *share)), shown(time)),
             None => (share_of_instructions(line.instruction_share), String::new()),
         };
         let bar = bar(share_of(line), largest);

@@ -13,6 +13,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Maximum number of lines; if there are more parts, those with the largest times are shown.
 const MOST_LISTED: usize = 200;
+/// Columns between two others.
+const GAP: usize = 2;
 /// Columns of the bar.
 const BAR: usize = 6;
 /// Largest widths of a name, a place and a time, in columns.
@@ -101,7 +103,7 @@ impl<'a> Listing<'a> {
         let analysis = &self.measured.analysis;
         let time = &analysis.series().components[component].time;
         let mark = if self.holds_overhead(component) { " *" } else { "" };
-        (shown(time) + mark, analysis.share(component).filter(|_| time.bound.is_none()))
+        (shown(time) + mark, analysis.own_share(component).filter(|_| time.bound.is_none()))
     }
 
     fn holds_overhead(&self, component: usize) -> bool {
@@ -115,15 +117,19 @@ impl<'a> Listing<'a> {
         let chosen = chosen(&lines);
         let widths = widths(&lines, &chosen);
         let title = if analysis.unknowns == Unknowns::Blocks { "block" } else { "edge" };
-        let (at, source) = if self.main_file.is_some() { ("line", "source") } else { ("", "") };
-        let head = [title, at, "time each"].map(str::to_owned);
-        page.table_line(&with_source(row(widths, &head, "runs/call", "of total", ""), source, "", page.table_width()), Tone::Quiet);
+        let has_source = self.main_file.is_some();
+        let head = [title, if has_source { "line" } else { "" }, "time each"].map(str::to_owned);
+        let head = row(widths, &head, "runs/call", "of total", "");
+        let widest = |of: &dyn Fn(&Line) -> usize| chosen.iter().map(|at| of(&lines[*at])).max().unwrap_or(0);
+        let both = (widest(&|line| width(&clean(&line.text))), widest(&|line| width(&line.address)));
+        let last = Last::new(has_source, both, page.table_width().saturating_sub(width(&head)));
+        page.table_line(&last.beside(&head, Last::text_head(has_source), Last::ADDRESS), Tone::Quiet);
         let largest = lines.iter().map(|line| line.share.value()).fold(0.0, f64::max);
         for line in chosen.iter().map(|at| &lines[*at]) {
             let share = line.share.value();
             let tone = if share > 0.0 && share == largest { Tone::Strong } else { Tone::Plain };
             let times = row(widths, &line.cells, &line.runs, &line.share.text(), &bar(share, largest));
-            page.table_line(&with_source(times, &line.text, &line.address, page.table_width()), tone);
+            page.table_line(&last.beside(&times, &line.text, &line.address), tone);
         }
         self.footnotes(page, &lines, chosen.len());
     }
@@ -198,10 +204,19 @@ impl<'a> Listing<'a> {
             Place::Common => ("in the overhead".into(), None),
             Place::Alone(component) => self.timed(component),
             Place::With(component) | Place::Together(component) if leads(component) => self.timed(component),
-            Place::Together(_) => (format!("with {}", self.leads_of(index).join(", ")), None),
+            Place::Together(_) => (format!("with {}", some_of(&self.leads_of(index))), None),
             Place::With(component) => (format!("with {}", analysis.series().solution.components[component].parts[0].0), None),
             Place::Combined(component) => (format!("in [{}]", self.number(component)), None),
         }
+    }
+}
+
+/// The first names, and how many others there are.
+fn some_of(names: &[&str]) -> String {
+    const SHOWN: usize = 2;
+    match names.len().saturating_sub(SHOWN) {
+        0 => names.join(", "),
+        others => format!("{} and {others} more", names[..SHOWN].join(", ")),
     }
 }
 
@@ -234,16 +249,44 @@ fn row(widths: [usize; 3], [name, place, time]: &[String; 3], runs: &str, share:
     format!("{name}  {place} {runs:>9}  {time} {share:>9} {bar:BAR$}")
 }
 
-/// The line followed by its source and its address, as far as there is room for them.
-fn with_source(line: String, source: &str, address: &str, columns: usize) -> String {
-    const SOME: usize = 8;
-    let room = columns.saturating_sub(width(&line) + 2);
-    let line = match room {
-        0..SOME => line.trim_end().to_owned(),
-        _ => format!("{line}  {}", cut(&clean(source), room)),
-    };
-    let left = columns.saturating_sub(width(&line) + 2);
-    if address.is_empty() || left < address.len() { line } else { format!("{line}  {address}") }
+/// Widths of the last two columns, 0 for one that has no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Last {
+    text: usize,
+    address: usize,
+}
+
+impl Last {
+    /// The columns that fit into `room`, for texts and addresses of up to these widths. Lines of source fill it, and addresses stand only
+    /// behind the longest of them; where there is no source, addresses tell the blocks apart, and the names of instructions are cut for them.
+    fn new(has_source: bool, (text, address): (usize, usize), room: usize) -> Last {
+        /// Columns below which a text says nothing, with the space before it.
+        const SOME: usize = 8;
+        let text = if text == 0 { 0 } else { text.max(width(Last::text_head(has_source))) };
+        let address = address.max(width(Last::ADDRESS));
+        let beside = room.saturating_sub(2 * GAP + address);
+        match () {
+            () if text > 0 && (text <= beside || !has_source && beside >= SOME) => Last { text: text.min(beside), address },
+            () if text > 0 && room >= GAP + SOME => Last { text: text.min(room - GAP), address: 0 },
+            () if room >= GAP + address => Last { text: 0, address },
+            () => Last { text: 0, address: 0 },
+        }
+    }
+
+    const ADDRESS: &'static str = "address";
+
+    /// The head of the column with the text.
+    fn text_head(has_source: bool) -> &'static str {
+        if has_source { "source" } else { "instructions" }
+    }
+
+    /// A line with what stands in these columns.
+    fn beside(self, line: &str, text: &str, address: &str) -> String {
+        let gap = " ".repeat(GAP);
+        let text = if self.text > 0 { gap.clone() + &pad(&cut(&clean(text), self.text), self.text) } else { String::new() };
+        let address = if self.address > 0 { gap + address } else { String::new() };
+        (line.to_owned() + &text + &address).trim_end().to_owned()
+    }
 }
 
 /// How often something runs in a call.
@@ -258,6 +301,11 @@ pub fn runs(per_call: f64) -> String {
 /// A share of the total.
 pub fn percent(share: f64) -> String {
     format!("{} %", fixed(100.0 * share, 1))
+}
+
+/// The share that stands beside a time: one that is only known to be below a bound takes no less than nothing.
+pub fn beside(time: &Time, share: f64) -> f64 {
+    if time.bound.is_some() { share.max(0.0) } else { share }
 }
 
 /// The name of a file without its folders.
@@ -317,17 +365,44 @@ mod tests {
     }
 
     #[test]
+    fn a_time_below_a_bound_has_no_share_below_zero() {
+        let time = |bound| {
+            let ticks = hairspring_core::estimate::Estimate { value: -1.0, low: -2.0, high: 2.0, level: 0.95 };
+            Time { ticks, ns: None, cycles: None, bound }
+        };
+        let bound = Some(hairspring_core::judge::Bound { shown: 1.5, cycles: None });
+        assert_eq!((beside(&time(bound), -0.001), beside(&time(bound), 0.02), beside(&time(None), -0.001)), (0.0, 0.02, -0.001));
+    }
+
+    #[test]
     fn a_share_of_instructions_is_marked() {
         assert_eq!((Share::Time(0.25).text(), Share::Instructions(0.25).text()), ("25.0 %".into(), "(25.0 %)".into()));
     }
 
     #[test]
-    fn source_lines_fill_the_remaining_columns_only_and_addresses_come_last() {
-        let line = || "B1     7          1  118.0 cycles    99.9 %".to_owned();
-        assert_eq!(with_source(line(), "switch (*s) {", "0x11e0", 50), line());
-        assert_eq!(with_source(line(), "switch (*s) {", "0x11e0", 54), line() + "  switch...");
-        assert_eq!(with_source(line(), "switch (*s) {", "0x11e0", 80), line() + "  switch (*s) {  0x11e0");
-        assert_eq!(with_source(line(), "", "0x11e0", 60), line() + "    0x11e0");
+    fn source_fills_the_remaining_columns_and_addresses_stand_where_all_have_room() {
+        let last = |room| Last::new(true, (12, 6), room);
+        let found = [7, 9, 10, 14, 22, 23, 60].map(|room| (last(room).text, last(room).address));
+        assert_eq!(found, [(0, 0), (0, 7), (8, 0), (12, 0), (12, 0), (12, 7), (12, 7)]);
+        // Without source, addresses come first.
+        let found = [7, 9, 10, 19, 22, 60].map(|room| Last::new(false, (30, 6), room)).map(|last| (last.text, last.address));
+        assert_eq!(found, [(0, 0), (0, 7), (8, 0), (8, 7), (11, 7), (30, 7)]);
+    }
+
+    #[test]
+    fn every_column_that_is_printed_has_its_head() {
+        let lines = |has_source: bool, room: usize| {
+            let last = Last::new(has_source, (12, 6), room);
+            [
+                last.beside("block  of total", Last::text_head(has_source), Last::ADDRESS),
+                last.beside("B1       99.9 %", "switch (*s) {", "0x11e0"),
+            ]
+        };
+        assert_eq!(lines(true, 60), ["block  of total  source        address", "B1       99.9 %  switch (*...  0x11e0"]);
+        assert_eq!(lines(true, 14), ["block  of total  source", "B1       99.9 %  switch (*..."]);
+        assert_eq!(lines(false, 60), ["block  of total  instructions  address", "B1       99.9 %  switch (*...  0x11e0"]);
+        assert_eq!(lines(false, 9), ["block  of total  address", "B1       99.9 %  0x11e0"]);
+        assert_eq!(lines(true, 0), ["block  of total", "B1       99.9 %"]);
     }
 
     #[test]

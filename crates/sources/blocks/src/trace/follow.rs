@@ -512,7 +512,7 @@ impl<'a> Follower<'a> {
         match stop {
             Stop::SystemCall => {
                 if let Some(call) = self.in_system.take() {
-                    return self.tripwire.answer(self.process, &call);
+                    return self.guard.check_answer(self.process, &call).and_then(|()| self.tripwire.answer(self.process, &call));
                 }
                 let call = self.guard.check(self.process)?;
                 self.in_system = Some(call);

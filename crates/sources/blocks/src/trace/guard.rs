@@ -82,12 +82,35 @@ impl Guard {
         }
         let address = process.fault()?;
         let mapping = self.policy.shared.iter().find(|mapping| mapping.range.contains(&address))?;
-        let does = if is_device(mapping) { "uses" } else { "writes to" };
-        let reason = format!(
-            "it {does} {} at {address:#x}, which others see: a repeated call would do it again and nothing can undo it; time a function that does not, or let the program keep this memory to itself (MAP_PRIVATE)",
-            named(mapping)
-        );
-        Some(Error::system("repeat the call", reason))
+        Some(harm("it", mapping, address))
+    }
+
+    /// Checks what a system call of the followed call answered: the kernel, too, cannot write to memory that others share, and says so
+    /// by an error that the program would not get.
+    ///
+    /// # Errors
+    /// Why it cannot be repeated.
+    pub fn check_answer(&self, process: &Process, call: &SystemCall) -> Result<()> {
+        if self.policy.shared.is_empty() {
+            return Ok(());
+        }
+        self.refused_by_kernel(call, process.registers()?.rax as i64).map_or(Ok(()), Err)
+    }
+
+    /// The reason if an answer of a system call is due to memory that was protected.
+    fn refused_by_kernel(&self, call: &SystemCall, answer: i64) -> Option<Error> {
+        /// Most bytes that the kernel writes at one place before it gives up (struct utsname).
+        const MOST: u64 = 390;
+        if answer != -i64::from(libc::EFAULT) {
+            return None;
+        }
+        let (written, read) = call.pointers();
+        let meets = |pointer: u64, mapping: &Mapping| pointer < mapping.range.end && mapping.range.start < pointer.saturating_add(MOST);
+        let mut all = written.into_iter().map(|pointer| (pointer, true)).chain(read.into_iter().map(|pointer| (pointer, false)));
+        all.find_map(|(pointer, is_written)| {
+            let mapping = self.policy.shared.iter().find(|mapping| meets(pointer, mapping) && (is_written || is_device(mapping)))?;
+            Some(harm(&format!("its system call {}", call.name()), mapping, pointer.max(mapping.range.start)))
+        })
     }
 
     /// From here on the kernel stops every system call that the followed call did not make, before it happens.
@@ -172,6 +195,16 @@ fn is_device(mapping: &Mapping) -> bool {
     mapping.name.starts_with("/dev/") && !MEMORY.iter().any(|memory| mapping.name.starts_with(memory))
 }
 
+/// The error of who wrote to memory that others share, or used a device.
+fn harm(who: &str, mapping: &Mapping, address: u64) -> Error {
+    let does = if is_device(mapping) { "uses" } else { "writes to" };
+    let reason = format!(
+        "{who} {does} {} at {address:#x}, which others see: a repeated call would do it again and nothing can undo it; time a function that does not, or let the program keep this memory to itself (MAP_PRIVATE)",
+        named(mapping)
+    );
+    Error::system("repeat the call", reason)
+}
+
 fn named(mapping: &Mapping) -> String {
     match mapping.name.as_str() {
         "" | "/dev/zero (deleted)" => "memory that it shares with other processes".to_owned(),
@@ -183,6 +216,36 @@ fn named(mapping: &Mapping) -> String {
 mod tests {
     use super::*;
 
+    fn shared(name: &str, range: std::ops::Range<u64>) -> Mapping {
+        Mapping { range, writable: true, executable: false, readable: true, shared: true, offset: 0, name: name.into() }
+    }
+
+    #[test]
+    fn the_kernel_is_kept_from_shared_memory_and_other_bad_addresses_are_the_programs_own() {
+        const EFAULT: i64 = -(libc::EFAULT as i64);
+        let mut guard = Guard::default();
+        guard.policy.shared = vec![shared("/dev/shm/board", 0x5000..0x7000), shared("/dev/mem", 0x9000..0xa000)];
+        let reason = |number, arguments, answer| {
+            guard.refused_by_kernel(&SystemCall { number, arguments }, answer).map_or_else(String::new, |error| error.to_string())
+        };
+        for (number, arguments, expected) in [
+            (libc::SYS_getrandom, [0x6ff8, 8, 0, 0, 0, 0], "getrandom writes to shared memory (/dev/shm/board) at 0x6ff8"),
+            // It begins before, and ends there.
+            (libc::SYS_fstat, [0, 0x4f90, 0, 0, 0, 0], "fstat writes to shared memory (/dev/shm/board) at 0x5000"),
+            (libc::SYS_gettimeofday, [0x100, 0x5000, 0, 0, 0, 0], "gettimeofday writes to shared memory (/dev/shm/board) at 0x5000"),
+            (libc::SYS_stat, [0x9010, 0x100, 0, 0, 0, 0], "stat uses shared memory (/dev/mem) at 0x9010"),
+        ] {
+            let reason = reason(number, arguments, EFAULT);
+            assert!(reason.contains(expected) && reason.contains("; time a function that does not"), "{number}: {reason}");
+        }
+        assert_eq!(reason(libc::SYS_getrandom, [0x5000, 8, 0, 0, 0, 0], 8), "");
+        assert_eq!(reason(libc::SYS_stat, [0x8000, 0x5000, 0, 0, 0, 0], -i64::from(libc::ENOENT)), "");
+        // What is only read was readable, and other registers hold anything.
+        assert_eq!(reason(libc::SYS_stat, [0x5000, 0, 0, 0, 0, 0], EFAULT), "");
+        assert_eq!(reason(libc::SYS_fstat, [0, 8, 0x5000, 0x5000, 0x5000, 0x5000], EFAULT), "");
+        assert_eq!(reason(libc::SYS_getrandom, [0x7000, 8, 0, 0, 0, 0], EFAULT), "");
+    }
+
     #[test]
     fn a_filter_is_short_and_devices_are_told_from_memory() {
         let mut guard = Guard::default();
@@ -190,15 +253,7 @@ mod tests {
         guard.policy.nowhere.extend([1, 2]);
         let program = guard.program().unwrap();
         assert!(program.len() > 10 && program.len() < 200, "{}", program.len());
-        let mapping = |name: &str| Mapping {
-            range: 0..4096,
-            writable: true,
-            executable: false,
-            readable: true,
-            shared: true,
-            offset: 0,
-            name: name.into(),
-        };
+        let mapping = |name: &str| shared(name, 0..4096);
         assert!(is_device(&mapping("/dev/mem")) && is_device(&mapping("/dev/dri/card0")));
         assert!(!is_device(&mapping("/dev/shm/x")) && !is_device(&mapping("/dev/zero (deleted)")) && !is_device(&mapping("/tmp/file")));
     }

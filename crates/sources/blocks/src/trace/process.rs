@@ -14,6 +14,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv, process_vm_writev};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -265,6 +266,16 @@ impl Process {
         let ended = std::mem::replace(&mut self.ended, true);
         let (members, owner) = (std::mem::take(&mut self.members), self.owner.clone());
         Process { pid: self.pid, members, owner, pending: self.pending.take(), ended, threads: Vec::new(), newest: None }
+    }
+
+    /// CPU time that it took so far, with all its threads; none if it has ended.
+    pub fn cpu_time(&self) -> Duration {
+        // Of another process, only the clock of its first thread can be read.
+        clock_getcpuclockid(self.pid)
+            .or_else(|_| clock_getcpuclockid(first_thread(self.pid)))
+            .and_then(clock_gettime)
+            .map(Duration::from)
+            .unwrap_or_default()
     }
 
     /// A copy of the process as it is, with this thread only. It is a sibling, of which the program knows nothing. The system call is made
@@ -520,6 +531,13 @@ fn not_started(error: &std::io::Error) -> String {
         Some(libc::EPERM) => format!("it cannot be traced: {error} (ptrace; some containers and sandboxes forbid it)"),
         _ => format!("it cannot be started: {error}"),
     }
+}
+
+/// The thread that a process began with; the thread itself if the kernel does not tell.
+fn first_thread(thread: Pid) -> Pid {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let number = text.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+    number.map_or(thread, Pid::from_raw)
 }
 
 /// The error of a refused request; a process that no longer exists was killed while it was stopped.

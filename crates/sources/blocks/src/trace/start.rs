@@ -225,6 +225,8 @@ pub struct Journey {
     begin: Begin,
     /// Arrivals at a place inside of it.
     arrivals: u64,
+    /// Whether it is at the next call, which the last one made of the function itself.
+    at_next: bool,
     /// Whether it failed on the way to one, and cannot go on.
     pub failed: bool,
 }
@@ -260,26 +262,27 @@ impl Journey {
             Error::system(&format!("reach call {number} of `{name}`"), how + hint)
         };
         let original = self.target.code.byte(entry).ok_or_else(|| ended("no byte there".into()))?;
-        if self.calls > 0 {
-            self.crowd.step(&ended)?;
-        }
-        if let Err(error) = self.crowd.run_to(&[(entry, original)], None, &ended) {
-            return Err(if self.crowd.exited { error.into_ended() } else { error });
+        if !std::mem::take(&mut self.at_next) {
+            if self.calls > 0 {
+                self.crowd.step(&ended)?;
+            }
+            if let Err(error) = self.crowd.run_to(&[(entry, original)], None, &ended) {
+                return Err(if self.crowd.exited { error.into_ended() } else { error });
+            }
         }
         self.calls += 1;
         (self.begin, self.arrivals) = (Begin { at: entry, slot: self.crowd.process.stack()? }, 0);
         Ok(())
     }
 
-    /// Runs on in the call up to the next arrival at a place in the function.
+    /// Runs on in the call up to the next arrival at a place in the function, which errors call by this name.
     ///
     /// # Errors
     /// The call ends before ([`Error::Ended`]), or the function calls itself.
-    pub fn next_arrival(&mut self, program: &Program, place: u64) -> Result<()> {
+    pub fn next_arrival(&mut self, program: &Program, place: u64, name: &str) -> Result<()> {
         program.deadline(&self.crowd.process);
         let number = self.arrivals + 1;
-        let shown = place.wrapping_sub(self.target.bias);
-        let ended = |how: String| Error::system(&format!("reach arrival {number} at {shown:#x} in the call"), how);
+        let ended = |how: String| Error::system(&format!("reach arrival {number} at {name} in the call"), how);
         let process = &mut self.crowd.process;
         let (mut back, mut under) = ([0u8; 8], [0u8]);
         if !process.read(self.begin.slot, &mut back) || !process.read(u64::from_ne_bytes(back), &mut under) {
@@ -292,7 +295,9 @@ impl Journey {
             let at = self.crowd.step_to(&places, &ended).inspect_err(|_| self.failed = true)?;
             match at {
                 at if at == place => break,
-                at if at == entry => {
+                // A jump to the entry, the head of a loop there, leaves the stack as it is.
+                at if at == entry && self.crowd.process.stack()? != self.begin.slot => {
+                    self.at_next = true;
                     return Err(ended("the function calls itself before, and a part of such a call cannot be told from another".into()));
                 }
                 _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => {
@@ -363,6 +368,7 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Journey> {
         calls: 0,
         begin: Begin { at: 0, slot: 0 },
         arrivals: 0,
+        at_next: false,
         failed: false,
     })
 }

@@ -33,6 +33,7 @@ const INSIDE: u64 = 0x110;
 const COUNTER: u64 = 0x120;
 const COUNTED: u64 = 0x128;
 const SAVED: u64 = 0x130;
+const AGAIN: [u64; 2] = [0x138, 0x140];
 const SCRATCH: u64 = 0x480;
 const READINGS: u64 = 0x200;
 const VECTOR_MASK: u64 = 0x4c0;
@@ -227,6 +228,8 @@ pub struct Call {
     pub until: Option<u64>,
     /// At which arrival there.
     passes: u64,
+    /// Whether each arrival is counted twice.
+    twice: bool,
     /// The function that is called.
     entry: u64,
     patches: u64,
@@ -247,6 +250,33 @@ impl Call {
     pub fn counted_at(self, address: u64) -> Call {
         self.up_to(address, u64::MAX)
     }
+
+    /// This call with each arrival counted twice.
+    #[must_use]
+    pub fn counted_twice(self) -> Call {
+        Call { twice: true, ..self }
+    }
+
+    /// Where a jump has to be put for this call, and where it has to lead.
+    fn jump(&self) -> Option<(u64, Planted)> {
+        let planted = match self.passes {
+            0 | 1 => Planted::End,
+            _ if self.twice => Planted::CountTwice,
+            _ => Planted::Count,
+        };
+        self.until.map(|until| (until, planted))
+    }
+}
+
+/// What a jump in the function leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Planted {
+    /// The end of the timing.
+    End,
+    /// What counts arrivals.
+    Count,
+    /// What counts each of them twice.
+    CountTwice,
 }
 
 /// The page in a process; a copy of it belongs to a copy of the process.
@@ -255,13 +285,13 @@ pub struct Stub {
     base: u64,
     spread: u64,
     /// The bytes below a jump that is planted at the end of a partial call.
-    planted: Option<(u64, bool, [u8; JUMP])>,
+    planted: Option<((u64, Planted), [u8; JUMP])>,
     /// What undoes calls, far away from where the program's own memory is placed.
     kept: Range<u64>,
     /// What a call may do to the world.
     pub guard: Guard,
-    /// The jump at the end of a partial call, where arrivals are counted, by its address.
-    counters: BTreeMap<u64, Counter>,
+    /// What counts arrivals at an address, once and twice.
+    counters: BTreeMap<u64, [Counter; 2]>,
     /// The stack pointer with which calls begin inside of the function.
     inside: Option<u64>,
     /// Memory for an instrumented copy of the function.
@@ -370,7 +400,7 @@ impl Stub {
         undo.memory.iter().for_each(|(_, before)| all.extend_from_slice(before));
         process.write(at, &all)?;
         let (patches, count, calls_count) = (at + before as u64, undo.memory.len() as u64, undo.calls.len() as u64);
-        Ok(Call { until: None, passes: 0, entry: from, patches, count, calls: at, calls_count })
+        Ok(Call { until: None, passes: 0, twice: false, entry: from, patches, count, calls: at, calls_count })
     }
 
     /// Ranges of addresses that hold the timing code and what it needs.
@@ -380,7 +410,7 @@ impl Stub {
 
     /// Sets the process to the beginning of the page.
     fn set(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<()> {
-        self.plant(process, call.until.map(|until| (until, call.passes > 1)))?;
+        self.plant(process, call.jump())?;
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         let entry = if self.inside.is_some() { self.base + page().inside } else { call.entry };
         process.write(self.data(), &words(&[call.patches, call.count, seed, self.spread, entry]))?;
@@ -484,38 +514,45 @@ impl Stub {
     pub fn count_at(&mut self, address: u64, code: &Code) -> Result<()> {
         if !self.counters.contains_key(&address) {
             let data = self.data();
-            let words = Words { count: data + COUNTED, saved: data + SAVED, back: self.back() };
-            self.counters.insert(address, Counter::new(address, code, self.base + COUNTING, words)?);
+            let words = Words { once: [data + COUNTED, data + SAVED], again: AGAIN.map(|word| data + word), back: self.back() };
+            let counter = |twice| Counter::new(address, code, self.base + COUNTING, words, twice);
+            self.counters.insert(address, [counter(false)?, counter(true)?]);
         }
         Ok(())
     }
 
     /// Puts a jump to the end of the timing at an address, or to what counts arrivals there, and removes the previous one.
-    fn plant(&mut self, process: &Process, until: Option<(u64, bool)>) -> Result<()> {
-        if self.planted.map(|(address, is_counted, _)| (address, is_counted)) == until {
+    fn plant(&mut self, process: &Process, jump: Option<(u64, Planted)>) -> Result<()> {
+        if self.planted.map(|(planted, _)| planted) == jump {
             return Ok(());
         }
-        if let Some((address, _, bytes)) = self.planted.take() {
+        if let Some(((address, _), bytes)) = self.planted.take() {
             process.poke(address, &bytes)?;
         }
-        let Some((address, is_counted)) = until else { return Ok(()) };
+        let Some((address, planted)) = jump else { return Ok(()) };
         let mut bytes = [0u8; JUMP];
         if !process.read(address, &mut bytes) {
             return Err(Error::system("end the call early", "the code there cannot be read"));
         }
-        let mut to = self.back();
-        if is_counted {
-            let counter =
-                self.counters.get(&address).ok_or_else(|| Error::system("end the call early", "nothing counts arrivals there"))?;
-            to = self.base + COUNTING;
-            process.poke_all(to, counter.bytes())?;
-        }
+        let to = self.counter(process, address, planted)?;
         let distance = to.wrapping_sub(address + JUMP as u64) as u32;
         let mut jump = [0xe9; JUMP];
         jump[1..].copy_from_slice(&distance.to_le_bytes());
         process.poke(address, &jump)?;
-        self.planted = Some((address, is_counted, bytes));
+        self.planted = Some(((address, planted), bytes));
         Ok(())
+    }
+
+    /// Where a jump at an address leads; what counts arrivals is put there.
+    fn counter(&self, process: &Process, address: u64, planted: Planted) -> Result<u64> {
+        let at = match planted {
+            Planted::End => return Ok(self.back()),
+            Planted::Count => 0,
+            Planted::CountTwice => 1,
+        };
+        let counters = self.counters.get(&address).ok_or_else(|| Error::system("end the call early", "nothing counts arrivals there"))?;
+        process.poke_all(self.base + COUNTING, counters[at].bytes())?;
+        Ok(self.base + COUNTING)
     }
 }
 

@@ -144,6 +144,24 @@ impl SystemCall {
         is_one.then_some(self.arguments[0] as u32)
     }
 
+    /// The arguments that point to where the kernel writes, and those that point to what it reads, of what is allowed. Others may hold
+    /// what an earlier call left there.
+    pub fn pointers(&self) -> (Vec<u64>, Vec<u64>) {
+        let (written, read): (&[usize], &[usize]) = match self.number {
+            libc::SYS_time | libc::SYS_times | libc::SYS_uname | libc::SYS_sysinfo | libc::SYS_getrandom => (&[0], &[]),
+            libc::SYS_getcpu | libc::SYS_gettimeofday => (&[0, 1], &[]),
+            libc::SYS_clock_gettime | libc::SYS_clock_getres | libc::SYS_getrusage | libc::SYS_fstat => (&[1], &[]),
+            libc::SYS_stat | libc::SYS_lstat => (&[1], &[0]),
+            libc::SYS_newfstatat => (&[2], &[1]),
+            libc::SYS_ioctl => (&[2], &[2]),
+            libc::SYS_writev => (&[], &[1]),
+            libc::SYS_futex => (&[0, 4], &[0, 3, 4]),
+            _ => (&[], &[]),
+        };
+        let all = |numbers: &[usize]| numbers.iter().map(|number| self.arguments[*number]).collect();
+        (all(written), all(read))
+    }
+
     fn overlaps(&self, mapping: &Mapping) -> bool {
         let [from, size, ..] = self.arguments;
         from < mapping.range.end && mapping.range.start < from.saturating_add(size.max(1))

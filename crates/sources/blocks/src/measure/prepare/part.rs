@@ -4,23 +4,32 @@ use super::{Prepared, Ready, Row, Session, Traces, contents, repeated, same_path
 use crate::error::{Error, Result};
 use crate::trace::{Call, Partial, Started, Stub, put_back};
 
-/// Branches of a part of a call that are followed: a few trips of an interpreter's loop.
-const MOST_BRANCHES: u64 = 600;
+/// Branches of a part of a call that are followed: many trips of an interpreter's loop. What differs where parts begin and end is then little
+/// beside them.
+const MOST_BRANCHES: u64 = 2_000;
 /// Maximum number of rows of all parts of all calls, so that a round does not take long, and of one part at the least.
 const MOST_ROWS_OF_PARTS: usize = 800;
 const LEAST_ROWS_OF_PART: usize = 4;
+/// Arrivals at a place from which a part is long.
+const OFTEN: u64 = 8;
 
 impl Session<'_> {
-    /// Follows the first branches of a call that begins inside of the function, and makes some of its beginnings repeatable.
+    /// Follows the first branches of a call that begins inside of the function, and makes some of its beginnings repeatable. `None` if none of
+    /// them tells anything new.
     ///
     /// # Errors
-    /// A call that cannot be repeated, or none of whose beginnings tells anything new.
-    pub fn prepare_part(&mut self, at: usize, started: Started, stub: Stub, number: usize) -> Result<Prepared> {
+    /// A call that cannot be repeated, or none of whose beginnings can be ended.
+    pub fn prepare_part(&mut self, at: usize, started: Started, stub: Stub, number: usize) -> Result<Option<Prepared>> {
         let mut ready = Ready { started, stub };
         self.program.deadline(&ready.started.process);
         let followed = self.follow(&mut ready, Some(MOST_BRANCHES)).map_err(|e| self.program.explain("follow the call", e))?;
+        let enough = self.enough_alike;
         let (again, rows) = self.part(&mut ready, &followed, number).map_err(|e| self.program.explain("repeat the call", e))?;
-        Ok(self.prepared(at, ready, &followed, (again, Some(MOST_BRANCHES)), rows))
+        match rows.is_empty() {
+            true if self.enough_alike > enough => Ok(None),
+            true => Err(Error::system("take a part of the call", "no jump can be put where it ends")),
+            false => Ok(Some(self.prepared(at, ready, &followed, (again, Some(MOST_BRANCHES)), rows))),
+        }
     }
 
     /// Beginnings of a part of a call, after a check that repeats take the same path and leave the same memory; and the part as it is
@@ -32,16 +41,22 @@ impl Session<'_> {
         let (first, later): (Vec<&Partial>, Vec<&Partial>) = followed.partials.iter().partition(|partial| partial.passes == 1);
         let chosen = some_of(first, most, number);
         let nothing = || Error::system("take a part of the call", "it ends before it comes to another block");
-        // A jump where it ends must not lie over code that the part runs.
-        let longest = *chosen.iter().rfind(|partial| self.can_end(&ready.started, partial)).ok_or_else(nothing)?;
+        let can_count = |partial: &&Partial| ready.stub.clone().count_at(partial.until, &ready.started.target.code).is_ok();
+        let later: Vec<&Partial> = self.at_one_place(later, ready.started.target.bias).into_iter().filter(can_count).collect();
+        // A jump where it ends must not lie over code that the part runs. A loop of one block comes to no other one.
+        let can_end = |partial: &&&Partial| self.can_end(&ready.started, partial);
+        let longest = *chosen.iter().rfind(can_end).or_else(|| later.iter().rfind(can_end)).ok_or_else(nothing)?;
         let (begin, target) = (ready.started.begin, ready.started.target.clone());
         let Ready { started: Started { process, .. }, stub } = ready;
+        if longest.passes > 1 {
+            stub.count_at(longest.until, &target.code)?;
+        }
         let call = stub.prepare(process, begin.at, undo)?;
-        let mut sources = stub.watch(process, &call.up_to(longest.until, 1), begin.at)?;
+        let mut sources = stub.watch(process, &call.up_to(longest.until, longest.passes), begin.at)?;
         // Where it ends early, memory may differ that is as before where following ended, after whole trips of a loop.
         let early = snapshot.undo(process, &stub.areas())?;
         let first = contents(process, &early.memory);
-        let shorter = stub.prepare(process, begin.at, &early)?.up_to(longest.until, 1);
+        let shorter = stub.prepare(process, begin.at, &early)?.up_to(longest.until, longest.passes);
         stub.run(process, &shorter, 1, 1)?;
         let differs = contents(process, &early.memory) != first;
         put_back(process, stub.code(), &early)?;
@@ -51,16 +66,20 @@ impl Session<'_> {
         same_path(followed.path, again.path)?;
         self.after_repeats((process, stub), (undo, snapshot), differs, sources)?;
         let mut rows = Vec::new();
-        let can_count = |partial: &&&Partial| ready.stub.clone().count_at(partial.until, &target.code).is_ok();
-        let later: Vec<&Partial> = later.iter().filter(can_count).copied().collect();
         for partial in chosen.into_iter().chain(later) {
             self.program.deadline(&ready.started.process);
             rows.extend(self.partial(ready, snapshot, &call, partial)?);
         }
-        match rows.is_empty() {
-            true => Err(Error::system("take a part of the call", "other parts have the same counts, or no jump can be put where it ends")),
-            false => Ok((call, rows)),
-        }
+        rows.extend(self.counted_twice(&rows));
+        Ok((call, rows))
+    }
+
+    /// The later arrivals at the first place that the part comes to often, or at the last place of all.
+    fn at_one_place<'b>(&self, later: Vec<&'b Partial>, bias: u64) -> Vec<&'b Partial> {
+        let at = |place: u64| later.iter().copied().filter(move |partial| partial.until.wrapping_sub(bias) == place);
+        let is_often = |place: &&u64| at(**place).any(|partial| partial.passes >= OFTEN);
+        let place = self.counted_at.iter().find(is_often).or(self.counted_at.last());
+        place.map_or_else(Vec::new, |place| at(*place).collect())
     }
 }
 
