@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy)]
 pub struct OthersMeter {
     begin: Instant,
-    others: Option<Duration>,
+    times: Option<Times>,
 }
 
 /// What other threads took.
@@ -16,6 +16,8 @@ pub struct OthersMeter {
 pub struct OthersTime {
     /// Their processor time, all together.
     pub processor: Duration,
+    /// Processor time of the calling thread.
+    pub own: Duration,
     /// The time that passed.
     pub elapsed: Duration,
 }
@@ -23,13 +25,14 @@ pub struct OthersTime {
 impl OthersMeter {
     /// Begins now.
     pub fn start() -> OthersMeter {
-        OthersMeter { begin: Instant::now(), others: time_of_others() }
+        OthersMeter { begin: Instant::now(), times: times() }
     }
 
     /// What other threads have taken so far; nothing where the system does not say.
     pub fn taken(&self) -> OthersTime {
-        let processor = time_of_others().zip(self.others).map_or(Duration::ZERO, |(now, before)| now.saturating_sub(before));
-        OthersTime { processor, elapsed: self.begin.elapsed() }
+        let since = |(now, before): (Times, Times)| (now.others.saturating_sub(before.others), now.own.saturating_sub(before.own));
+        let (processor, own) = times().zip(self.times).map(since).unwrap_or_default();
+        OthersTime { processor, own, elapsed: self.begin.elapsed() }
     }
 }
 
@@ -39,6 +42,19 @@ impl OthersTime {
         let elapsed = self.elapsed.as_secs_f64();
         if elapsed > 0.0 { self.processor.as_secs_f64() / elapsed } else { 0.0 }
     }
+
+    /// Their part of the processor time of the process. It does not depend on how long a thread waited for a CPU.
+    pub fn share_of_work(&self) -> f64 {
+        let all = (self.processor + self.own).as_secs_f64();
+        if all > 0.0 { self.processor.as_secs_f64() / all } else { 0.0 }
+    }
+}
+
+/// Processor times up to now.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    own: Duration,
+    others: Duration,
 }
 
 /// Reads that are tried to get a pair without an interruption in between.
@@ -46,22 +62,45 @@ const TRIES: u32 = 4;
 /// A pair of reads that takes longer was interrupted.
 const LONGEST_PAIR: Duration = Duration::from_micros(5);
 
-/// Processor time of the process without that of the calling thread.
-fn time_of_others() -> Option<Duration> {
+/// Processor time of the calling thread, and of the process without it.
+fn times() -> Option<Times> {
     let read = |clock| clock_gettime(clock).ok().map(Duration::from);
-    let mut others = None;
+    let mut times = None;
     for _ in 0..TRIES {
         // In this order: the first call accounts the calling thread's time up to now, so that the second one contains it even
         // where the kernel accounts a process by timer tick, as it does under a limit on processor time.
         let own = read(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
         let all = read(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
-        others = Some(all.saturating_sub(own));
+        times = Some(Times { own, others: all.saturating_sub(own) });
         if read(ClockId::CLOCK_THREAD_CPUTIME_ID)?.saturating_sub(own) < LONGEST_PAIR {
             break;
         }
     }
-    others
+    times
 }
+
+/// The threads of this process at some moment.
+#[derive(Debug, Clone)]
+pub struct ThreadList(BTreeSet<i32>);
+
+impl ThreadList {
+    /// Those of now.
+    pub fn now() -> ThreadList {
+        ThreadList(numbers())
+    }
+
+    /// Waits until no thread runs that was started since, for a time that is limited: a thread that has been joined may still be
+    /// on its way out, and the system counts its processor time only then.
+    pub fn wait_for_others(&self, most: Duration) {
+        let begin = Instant::now();
+        while !numbers().is_subset(&self.0) && begin.elapsed() < most {
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// Time between looks at the threads that are on their way out.
+const POLL: Duration = Duration::from_micros(100);
 
 /// Numbers of the threads of this process other than the calling one.
 pub(crate) fn numbers() -> BTreeSet<i32> {
@@ -95,8 +134,25 @@ mod tests {
     #[test]
     fn share_is_that_of_one_processor() {
         let time = |ms: u64| Duration::from_millis(ms);
-        assert!((OthersTime { processor: time(30), elapsed: time(20) }.share() - 1.5).abs() < 1e-12);
-        assert!(OthersTime { processor: time(0), elapsed: time(0) }.share().abs() < 1e-12);
+        let taken = OthersTime { processor: time(30), own: time(10), elapsed: time(20) };
+        assert!((taken.share() - 1.5).abs() < 1e-12 && (taken.share_of_work() - 0.75).abs() < 1e-12);
+        let nothing = OthersTime { processor: time(0), own: time(0), elapsed: time(0) };
+        assert!(nothing.share().abs() < 1e-12 && nothing.share_of_work().abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_thread_that_is_joined_is_waited_for_and_one_that_stays_is_not() {
+        const MOST: Duration = Duration::from_millis(50);
+        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        let before = ThreadList::now();
+        let waiting = std::thread::spawn(move || receiver.recv());
+        let begin = Instant::now();
+        before.wait_for_others(MOST);
+        assert!(begin.elapsed() >= MOST, "it runs all the time");
+        drop(sender);
+        assert!(waiting.join().unwrap().is_err());
+        before.wait_for_others(Duration::from_secs(60));
+        assert!(begin.elapsed() < Duration::from_secs(60), "it has ended");
     }
 
     #[test]

@@ -15,13 +15,14 @@ pub use watched::{Stopped, Watched};
 use crate::cpu::quiet_cpu;
 use hairspring_host::clock::{Clock, CountsWhen, default_clock, find, seated_clock};
 use hairspring_host::error::{Error, Result};
-use hairspring_host::other_threads::{OthersMeter, OthersTime};
+use hairspring_host::other_threads::{OthersMeter, OthersTime, ThreadList};
 use hairspring_host::seat::Seat;
 use hairspring_host::thread::{allowed_cpus, check_cpu, pin};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// Processor time of other threads, as a share of the time that passed, from which the code is taken to run them.
+/// Part of the processor time that other threads take from which the code is taken to run them. It is not their share of the time
+/// that passed: beside busy processes a thread waits for a CPU for a hundred times as long as it works.
 const MUCH: f64 = 0.01;
 /// The least processor time of other threads that counts: a thread that starts and ends takes more.
 const LEAST: Duration = Duration::from_micros(10);
@@ -29,8 +30,9 @@ const LEAST: Duration = Duration::from_micros(10);
 const ENDING: Duration = Duration::from_millis(2);
 /// Other threads of a program may work all the time without the code's doing: they must take so many times as much as before.
 const CLEARLY_MORE: f64 = 2.0;
-/// How often the code runs at most before the thread takes its seat. Where a thread waited for a CPU, its share of the time that
-/// passed is too small to tell in that run, and not in all of them.
+/// How long to wait at most for a thread that has been joined and is not counted yet. A virtual CPU may be taken away meanwhile.
+const LONG_ENDING: Duration = Duration::from_millis(20);
+/// How often the code runs at most before the thread takes its seat, while it is not clear whose the other threads are.
 const FIRST_RUNS: usize = 10;
 /// The code is not repeated when its runs have taken this long together.
 const FIRST_TIME: Duration = Duration::from_millis(200);
@@ -128,7 +130,8 @@ impl Home {
     /// system has only now counted.
     fn sees(&self, taken: &OthersTime) -> bool {
         let share = taken.share();
-        taken.processor >= LEAST && share > MUCH + CLEARLY_MORE * self.usual && share <= self.cpus as f64
+        let is_much = taken.processor >= LEAST && taken.share_of_work() > MUCH;
+        is_much && share > CLEARLY_MORE * self.usual && share <= self.cpus as f64
     }
 
     /// Whether other threads worked, and not so much that they are surely the code's.
@@ -181,12 +184,16 @@ impl TimedThread {
     /// # Errors
     /// Those of the code.
     pub fn first_runs<E>(&mut self, mut run: impl FnMut() -> std::result::Result<(), E>) -> std::result::Result<Duration, E> {
-        let (first, mut longest) = (Instant::now(), Duration::ZERO);
+        let (first, mut longest, before) = (Instant::now(), Duration::ZERO, ThreadList::now());
         for _ in 0..FIRST_RUNS {
             let begin = Instant::now();
             run()?;
             longest = longest.max(begin.elapsed());
-            let taken = self.look(false);
+            let mut taken = self.look(false);
+            if taken.processor < LEAST && self.threads.is_none() {
+                before.wait_for_others(LONG_ENDING);
+                taken = self.look(false);
+            }
             if !self.home.is_unclear(&taken) || first.elapsed() > FIRST_TIME {
                 break;
             }

@@ -90,27 +90,34 @@ fn what_was_asked_for_is_done_and_said() {
     assert!(Home::find(Seating::Pinned, Some(100_000), default_clock()).unwrap_err().to_string().contains("100000"));
 }
 
-#[test]
-fn threads_that_worked_before_are_not_the_codes() {
-    let home = Home { usual: 0.5, cpus: 2, ..home(Seating::Pinned) };
-    let taken = |ms: u64| OthersTime { processor: Duration::from_millis(ms), elapsed: Duration::from_millis(100) };
-    assert!(!home.sees(&taken(100)) && home.sees(&taken(102)));
-    let quiet = Home { usual: 0.0, ..home };
-    assert!(!quiet.sees(&taken(1)) && quiet.sees(&taken(2)));
-    let two = Home { cpus: 2, ..quiet.clone() };
-    assert!(two.sees(&taken(200)) && !two.sees(&taken(201)), "two CPUs have no more time");
-    let short = |ns: u64| OthersTime { processor: Duration::from_nanos(ns), elapsed: Duration::from_micros(20) };
-    assert!(!quiet.sees(&short(9_000)) && quiet.sees(&short(11_000)));
+/// What other threads took while the calling one worked for a time, and a time passed, in microseconds.
+fn taken(processor: u64, own: u64, elapsed: u64) -> OthersTime {
+    let time = Duration::from_micros;
+    OthersTime { processor: time(processor), own: time(own), elapsed: time(elapsed) }
 }
 
 #[test]
-fn code_whose_threads_waited_for_a_cpu_runs_again() {
-    let taken = |us: u64| OthersTime { processor: Duration::from_micros(us), elapsed: Duration::from_millis(20) };
-    let quiet = home(Seating::Pinned);
-    assert!(!quiet.is_unclear(&taken(9)), "no thread has begun");
-    assert!(quiet.is_unclear(&taken(150)), "a thread that waited for 20 ms");
-    assert!(!quiet.is_unclear(&taken(300)) && quiet.sees(&taken(300)), "a thread is seen");
+fn threads_that_worked_before_are_not_the_codes() {
+    let home = Home { usual: 0.5, cpus: 2, ..home(Seating::Pinned) };
+    let seen = |ms: u64| home.sees(&taken(1_000 * ms, 100_000, 100_000));
+    assert!(!seen(100) && seen(102));
+    let quiet = Home { usual: 0.0, ..home.clone() };
+    let seen = |ms: u64| quiet.sees(&taken(1_000 * ms, 100_000, 100_000));
+    assert!(!seen(1) && seen(2));
+    assert!(seen(200) && !seen(201), "two CPUs have no more time");
+    assert!(!quiet.sees(&taken(9, 11, 20)) && quiet.sees(&taken(11, 9, 20)));
+}
 
+#[test]
+fn threads_that_waited_for_a_cpu_are_seen() {
+    let quiet = home(Seating::Pinned);
+    assert!(quiet.sees(&taken(150, 30, 20_000)), "both threads waited for most of 20 ms");
+    assert!(!quiet.is_unclear(&taken(9, 30, 20_000)), "no thread has begun");
+    assert!(quiet.is_unclear(&taken(150, 19_000, 20_000)), "a thread took little beside the code");
+}
+
+#[test]
+fn code_runs_once_where_threads_are_declared() {
     let mut thread = TimedThread::begin(home(Seating::Threads), &OthersMeter::start());
     let mut runs = 0;
     let longest = thread.first_runs(|| {
