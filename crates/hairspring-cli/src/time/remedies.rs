@@ -26,6 +26,10 @@ pub const REMEDIES: Remedies = Remedies {
             "below_resolution",
             "make sure that the result of the code is used (--let, an expression, an assignment), or give it more time (--budget)",
         ),
+        (
+            "layouts_differ",
+            "align the code (add -falign-functions=64 -falign-loops=64 to --cflags), or expect any of these times: a change elsewhere in a program moves it",
+        ),
         ("optimised_away", "use a --let variable for every input, and make the code an expression or an assignment to a --let variable"),
         (
             "work_changed",

@@ -1,6 +1,7 @@
 //! The assessment of a table: every series is solved, converted to nanoseconds and core cycles, checked, and compared
 //! with the first one.
 
+use super::comparison::{compare, compare_placements};
 use super::denormals::denormals;
 use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::placements::Placements;
@@ -9,10 +10,9 @@ use super::solver::{Ruler, Slowed, Solver};
 use super::undisturbed::from_undisturbed;
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
-    precision_finding, upper_bound, verdict, wide_finding,
+    precision_finding, upper_bound, wide_finding,
 };
 use crate::error::{Error, Result};
-use crate::estimate::ratio::of_alternatives;
 use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, stated_quantum};
 use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
 
@@ -177,11 +177,12 @@ fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, 
         found.series[at].components.iter_mut().for_each(|component| component.time.bound_by(excess, Source::Neighbour));
     }
     let carried = super::carried::carried(&table.origin);
-    for series in &mut found.series {
+    for (at, series) in found.series.iter_mut().enumerate() {
         // These are found once, not for every solver and every placement.
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
         let missed = missed_precision(&series.components, question);
-        let own = met.into_iter().chain(not_optimised(&table.origin, &series.name)).chain(missed);
+        let own =
+            met.into_iter().chain(not_optimised(&table.origin, &series.name)).chain(missed).chain(placements.layouts_differ(at, series));
         series.findings.extend(carried.iter().cloned().chain(own));
         sort(&mut series.findings);
     }
@@ -215,15 +216,7 @@ fn with_placements(found: &mut Assessment, placements: &Placements, table: &Obse
             component.time.cycles = cycles;
         }
     }
-    let Some((first, others)) = found.series.split_first() else { return };
-    for comparison in &mut found.comparisons {
-        let ratio_in =
-            |first: &SeriesResult, others: &[SeriesResult]| ratio_of(others.iter().find(|series| series.name == comparison.a)?, first);
-        let Some(ratio) = ratio_in(first, others) else { continue };
-        let in_placement = |placement: &Assessment| placement.series.split_first().and_then(|(first, others)| ratio_in(first, others));
-        comparison.ratio = placements.divided(ratio, level, in_placement).estimate(level);
-        comparison.verdict = verdict(&comparison.ratio);
-    }
+    compare_placements(found, placements, level);
 }
 
 /// A time in the table's unit and in nanoseconds with the budget of `ticks`.
@@ -485,17 +478,6 @@ fn quantum_learnt(solution: &Solution, table: &Observations) -> Option<Finding> 
     let unit = if table.origin.unit == Unit::TimeNs { "ns" } else { "ticks" };
     let kind = FindingKind::QuantumLearnt { step: (1e6 * solution.quantum).round() / 1e6, unit: unit.to_owned() };
     (table.origin.granularity.is_none() && solution.quantum > stated_quantum(table)).then(|| Finding::new(Severity::Note, kind))
-}
-
-fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
-    let ratio = ratio_of(a, b)?.estimate(level);
-    Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict(&ratio) })
-}
-
-/// Ratio of the first components of two series.
-fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
-    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
-    of_alternatives((&a.solution, first), (&b.solution, second))
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
-//! Verdicts on two alternatives, from the interval of their ratio, never from point values alone.
+//! Two alternatives: the ratio of their times, and the verdict from its interval, never from point values alone.
 
-use crate::estimate::Estimate;
+use super::assessment::{Assessment, Comparison, SeriesResult};
+use super::placements::Placements;
+use crate::estimate::ratio::of_alternatives;
+use crate::estimate::{Estimate, Uncertain};
 use serde::{Deserialize, Serialize};
 
 /// What the interval of a ratio `a / b` says.
@@ -46,6 +49,49 @@ pub fn verdict(ratio: &Estimate) -> Verdict {
         _ if ratio.half_width() <= NARROW => Verdict::NoDifference,
         _ => Verdict::Undecided,
     }
+}
+
+/// A series compared with another one by their first components; `None` if they have no ratio.
+pub(super) fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
+    let ratio = ratio_of(a, b)?.estimate(level);
+    Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict(&ratio) })
+}
+
+/// Ratio of the first components of two series.
+fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
+    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
+    of_alternatives((&a.solution, first), (&b.solution, second))
+}
+
+/// Adds to the intervals of all ratios how the placements differ.
+pub(super) fn compare_placements(found: &mut Assessment, placements: &Placements, level: f64) {
+    let Some((first, others)) = found.series.split_first() else { return };
+    for comparison in &mut found.comparisons {
+        let is_other = |series: &&SeriesResult| series.name == comparison.a;
+        let Some(other) = others.iter().find(is_other) else { continue };
+        let Some((ratio, (time, other_time))) = ratio_of(other, first).zip(mean_time(first).zip(mean_time(other))) else { continue };
+        // The mean of the ratios is not the ratio of the means, which times that differ between placements need. What a placement adds to
+        // the ratio of the means is, to the first order, what its times depart from that ratio by.
+        let of_means = other_time / time;
+        let in_placement = |placement: &Assessment| {
+            let (first, others) = placement.series.split_first()?;
+            let other = others.iter().find(is_other)?;
+            let departure = (time_of(other)? - of_means * time_of(first)?) / time;
+            Some(Uncertain { value: of_means + departure, ..ratio_of(other, first)? })
+        };
+        comparison.ratio = placements.divided_by_sample(ratio, level, in_placement).estimate(level);
+        comparison.verdict = verdict(&comparison.ratio);
+    }
+}
+
+/// The first component of a series in the unit of the readings, as the mean of the placements where these differ.
+fn mean_time(series: &SeriesResult) -> Option<f64> {
+    series.components.first().map(|component| component.time.ticks.value)
+}
+
+/// The first component of a series in the unit of the readings, as the line shows it.
+fn time_of(series: &SeriesResult) -> Option<f64> {
+    series.solution.components.first().map(|component| component.uncertain.value)
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub mod code {
     pub const DENORMALS: &str = "denormals";
     pub const NOT_OPTIMISED: &str = "not_optimised";
     pub const OTHER_PLACEMENTS: &str = "other_placements";
+    pub const LAYOUTS_DIFFER: &str = "layouts_differ";
 }
 
 /// The findings of the checks of this crate, with their numbers.
@@ -102,6 +103,8 @@ pub enum FindingKind {
     /// In a few placements the code takes another time than in all the others, by far; they were left out. The factors are their
     /// shortest and their longest time over the middle one of all placements.
     OtherPlacements { component: String, others: usize, placements: usize, least_factor: f64, most_factor: f64 },
+    /// The code takes another time in each layout. The factors are the shortest and the longest of these times over their mean.
+    LayoutsDiffer { component: String, layouts: usize, least_factor: f64, most_factor: f64 },
 }
 
 impl Kind for FindingKind {
@@ -329,6 +332,14 @@ impl Kind for FindingKind {
                     "the code was compiled without optimisation: most of the time may be that of moves between registers and the stack"
                         .to_owned(),
                 remedy: "compile it with optimisation (-O2), unless unoptimised code is what you want to time",
+            },
+            LayoutsDiffer { component, layouts, least_factor, most_factor } => Description {
+                code: code::LAYOUTS_DIFFER,
+                message: format!(
+                    "the time of {component} depends on where the code lies: in {layouts} layouts it takes {least_factor:.2} to {most_factor:.2} times the mean, which is the time",
+                ),
+                numbers: numbers! { component, layouts, least_factor, most_factor },
+                remedy: "align the code, or expect any of these times where other code comes before it: a change elsewhere in a program moves it",
             },
             OtherPlacements { component, others, placements, least_factor, most_factor } => Description {
                 code: code::OTHER_PLACEMENTS,

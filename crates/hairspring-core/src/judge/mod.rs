@@ -9,6 +9,7 @@ mod denormals;
 mod expectation;
 mod finding;
 mod kinds;
+mod layouts;
 mod overlap;
 mod placements;
 mod precision;

@@ -3,9 +3,10 @@
 //!
 //! Every placement is solved separately. The variance of the mean of all placements follows from how they differ. In the error
 //! budget it takes the place of the variance between all rounds, in two parts: what the rounds of one placement show, and the
-//! rest, which is due to the placements.
+//! rest, which is due to the placements. Where the code has several layouts whose times differ, the value is the mean of the layouts.
 
 use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
+use super::layouts::Layouts;
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
 use crate::estimate::{Contribution, Options, Source, Spread, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound};
@@ -31,6 +32,10 @@ const MOST_OTHERS: f64 = 0.2;
 /// Fewest placements among which some count as of another kind.
 const FEWEST_WITH_OTHERS: usize = 8;
 
+/// The time of a layout is told if the longest exceeds the shortest by this share, and is a warning from the second one on.
+const LAYOUTS_DIFFER: f64 = 0.01;
+const LAYOUTS_DIFFER_MUCH: f64 = 0.05;
+
 /// Placements in which the code takes another time than in most of them, by far.
 #[derive(Debug, Default)]
 pub(super) struct Others {
@@ -48,20 +53,25 @@ impl Others {
 
 /// The placements of a table, each solved separately.
 #[derive(Debug, Default)]
-pub(super) struct Placements(Vec<Solved>);
+pub(super) struct Placements {
+    solved: Vec<Solved>,
+    layouts: usize,
+}
 
 #[derive(Debug)]
 struct Solved {
     rounds: Range<u32>,
     /// Placements that share these rounds: more than one if they have few rounds, or if there are many.
     placements: usize,
+    /// The layout of the code; `None` if it has one layout only, or several in these rounds.
+    layout: Option<usize>,
     found: Assessment,
 }
 
 impl Placements {
     /// Solves every placement as the whole run is solved. Leaves out those in which a neighbour disturbed too many readings.
     pub fn new(table: &Observations, question: &Question, chains: &Options, whole: &Solver) -> Placements {
-        let placements = table.placements();
+        let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
         let spans = spans(&placements);
         if spans.len() < FEWEST {
             return Placements::default();
@@ -74,14 +84,17 @@ impl Placements {
                 if all.is_surely_disturbed() { all.undisturbed(chains)? } else { all }
             };
             let within = placements.iter().filter(|one| rounds.contains(&one.start)).count();
-            Some(Solved { rounds: rounds.clone(), placements: within, found: assess_by(&solver, &part, question, chains).ok()? })
+            let first = placements.iter().position(|one| one.start == rounds.start)?;
+            let layout = (layouts > 1 && within == 1).then(|| first % layouts);
+            Some(Solved { rounds: rounds.clone(), placements: within, layout, found: assess_by(&solver, &part, question, chains).ok()? })
         };
         // A placement that is left out would be solved from all its readings, as if they were merely disturbed; so would one of disturbed
         // readings, which the whole run leaves out.
         let is_excluded = |part: &Observations| part.readings().iter().all(|reading| reading.flags.contains(Flags::EXCLUDED));
         let is_whole_clear = is_clear(table);
         let is_in = |part: &Observations| !is_excluded(part) && (is_clear(part) || !is_whole_clear);
-        Placements(spans.iter().zip(table.in_each(&spans)).filter(|(_, part)| is_in(part)).filter_map(solved).collect())
+        let parts = spans.iter().zip(table.in_each(&spans)).filter(|(_, part)| is_in(part));
+        Placements { solved: parts.filter_map(solved).collect(), layouts }
     }
 
     /// Placements of another kind: for example those in which two arrays lie so that each load waits for a store. Their number in a run is
@@ -93,7 +106,7 @@ impl Placements {
         let mut rounds = rounds.concat();
         rounds.sort_unstable_by_key(|rounds| rounds.start);
         rounds.dedup();
-        if rounds.len() as f64 > MOST_OTHERS * self.0.len() as f64 { Others::default() } else { Others { rounds, findings } }
+        if rounds.len() as f64 > MOST_OTHERS * self.solved.len() as f64 { Others::default() } else { Others { rounds, findings } }
     }
 
     /// The rounds of the placements in which the body of a series is of another kind; `None` if there are none, or too many.
@@ -104,12 +117,16 @@ impl Placements {
             let body = one.found.series.get(at)?.components.iter().find(|other| other.name == body.name)?;
             time_of(body, in_cycles)
         };
-        let times: Vec<(&Solved, f64)> = self.0.iter().filter_map(|one| Some((one, same(one)?))).collect();
+        let times: Vec<(&Solved, f64)> = self.solved.iter().filter_map(|one| Some((one, same(one)?))).collect();
         let mut values: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
         let middle = median(&mut values);
         let deviation = robust_sd(&values, middle);
         let limit = (OTHER * middle.abs()).max(OTHER_DEVIATIONS * deviation);
-        let others: Vec<(&Solved, f64)> = times.iter().copied().filter(|(_, time)| (time - middle).abs() > limit).collect();
+        // A layout of the code in which it takes another time comes again in every run.
+        let of_layout = |layout: usize| times.iter().filter(move |(one, _)| one.layout == Some(layout)).map(|(_, time)| *time);
+        let is_layout = |layout: usize| (median(&mut of_layout(layout).collect::<Vec<f64>>()) - middle).abs() > limit;
+        let is_other = |(one, time): &(&Solved, f64)| (time - middle).abs() > limit && !one.layout.is_some_and(is_layout);
+        let others: Vec<(&Solved, f64)> = times.iter().copied().filter(is_other).collect();
         let few = (1..=(MOST_OTHERS * times.len() as f64) as usize).contains(&others.len());
         let finding = || {
             let factors = || others.iter().map(|(_, time)| time / middle);
@@ -126,27 +143,85 @@ impl Placements {
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
     /// placement. `value_in` gives the same value in one placement.
     pub fn divided(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
-        let usable = |one: &Solved| Some((one.rounds.len() as f64, value_in(&one.found).filter(|value| value.value.is_finite())?));
-        let values: Vec<(f64, Uncertain)> = self.0.iter().filter_map(usable).collect();
+        self.divided_by(value, level, |found| (found.variance, found.dof, found.evened.clone()), value_in)
+    }
+
+    /// As [`Placements::divided`], with layouts that are a sample of those that the code may have.
+    pub fn divided_by_sample(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
+        let of_sample = |found: &Layouts| {
+            let (variance, dof) = found.as_sample();
+            (variance, dof, found.means.clone())
+        };
+        self.divided_by(value, level, of_sample, value_in)
+    }
+
+    /// Where layouts differ, `of_layouts` gives the variance of their mean, its degrees of freedom, and what varies.
+    fn divided_by(
+        &self,
+        value: Uncertain,
+        level: f64,
+        of_layouts: impl Fn(&Layouts) -> (f64, f64, Vec<f64>),
+        value_in: impl Fn(&Assessment) -> Option<Uncertain>,
+    ) -> Uncertain {
+        let values = self.values(value_in);
         if values.len() < FEWEST || stochastic(&value).variance == 0.0 {
             return value;
         }
-        let rounds = within(&values);
-        let excess = variance_of_mean(&values) - rounds.variance;
-        let mut divided = value.without(Source::Stochastic);
+        let (mut divided, rounds) = (value.without(Source::Stochastic), within(&values));
         divided.budget.insert(0, Contribution::standard(Source::Stochastic, rounds.variance.sqrt(), rounds.dof));
+        let layouts = self.differing_layouts(&values);
+        let of_placements = || (variance_of_mean(&values), values.len() as f64 - 1.0, values.iter().map(|one| one.value.value).collect());
+        let (variance, dof, times) = layouts.as_ref().map_or_else(of_placements, of_layouts);
+        divided.value = layouts.as_ref().map_or(divided.value, Layouts::mean);
+        let excess = variance - rounds.variance;
         if excess > 0.0 {
-            divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), values.len() as f64 - 1.0));
-            let times: Vec<f64> = values.iter().map(|(_, value)| value.value).collect();
+            divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), dof));
             let skewed = skewness_bound(&times, excess.sqrt(), level);
             if skewed > 0.0 {
                 // All rounds together give the time of most placements, and not their mean, where some are off to one side.
-                divided.value = mean(&values);
+                divided.value = layouts.as_ref().map_or_else(|| mean(&values), Layouts::mean);
                 divided.budget.push(Contribution::bound(Source::Placement, skewed));
             }
         }
         divided
     }
+
+    /// A value in every placement that has it.
+    fn values(&self, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Vec<Value> {
+        let usable = |one: &Solved| {
+            let value = value_in(&one.found).filter(|value| value.value.is_finite())?;
+            Some(Value { rounds: one.rounds.len() as f64, layout: one.layout, value })
+        };
+        self.solved.iter().filter_map(usable).collect()
+    }
+
+    /// The layouts of the code if their values differ.
+    fn differing_layouts(&self, values: &[Value]) -> Option<Layouts> {
+        let times: Option<Vec<(usize, f64)>> = values.iter().map(|one| Some((one.layout?, one.value.value))).collect();
+        Layouts::of(&times?, self.layouts)
+    }
+
+    /// The finding that the time of a series' body is another one in each layout of the code.
+    pub fn layouts_differ(&self, at: usize, series: &SeriesResult) -> Option<Finding> {
+        let body = series.components.first()?;
+        let values = self.values(|placement| {
+            let same = placement.series.get(at)?.components.iter().find(|other| other.name == body.name)?;
+            same.time.cycles.clone().or_else(|| Some(Uncertain { value: same.time.ticks.value, budget: Vec::new() }))
+        });
+        let found = self.differing_layouts(&values).filter(|found| found.mean() > 0.0)?;
+        let (least, most) = found.range();
+        let severity = if most > (1.0 + LAYOUTS_DIFFER_MUCH) * least { Severity::Warning } else { Severity::Note };
+        let (component, least_factor, most_factor) = (body.name.clone(), least / found.mean(), most / found.mean());
+        let kind = FindingKind::LayoutsDiffer { component, layouts: self.layouts, least_factor, most_factor };
+        (most > (1.0 + LAYOUTS_DIFFER) * least).then(|| Finding::new(severity, kind))
+    }
+}
+
+/// A value in one placement.
+struct Value {
+    rounds: f64,
+    layout: Option<usize>,
+    value: Uncertain,
 }
 
 /// Whether enough readings are without a flag that the others are left out.
@@ -182,17 +257,19 @@ fn spans(placements: &[Range<u32>]) -> Vec<Range<u32>> {
     spans
 }
 
-/// Weighted mean of values.
-fn mean(values: &[(f64, Uncertain)]) -> f64 {
-    let sum: f64 = values.iter().map(|(weight, _)| weight).sum();
-    values.iter().map(|(weight, value)| weight * value.value).sum::<f64>() / sum
+/// Mean of values, weighted by their rounds.
+fn mean(values: &[Value]) -> f64 {
+    values.iter().map(|one| one.rounds * one.value.value).sum::<f64>() / rounds_of(values)
+}
+
+fn rounds_of(values: &[Value]) -> f64 {
+    values.iter().map(|one| one.rounds).sum()
 }
 
 /// Variance of the weighted mean of values, from how they differ.
-fn variance_of_mean(values: &[(f64, Uncertain)]) -> f64 {
-    let (count, sum) = (values.len() as f64, values.iter().map(|(weight, _)| weight).sum::<f64>());
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|(weight, value)| (weight / sum * (value.value - mean)).powi(2)).sum();
+fn variance_of_mean(values: &[Value]) -> f64 {
+    let (count, sum, mean) = (values.len() as f64, rounds_of(values), mean(values));
+    let squares: f64 = values.iter().map(|one| (one.rounds / sum * (one.value.value - mean)).powi(2)).sum();
     squares * count / (count - 1.0)
 }
 
@@ -202,9 +279,9 @@ struct Variance {
 }
 
 /// Variance of the weighted mean of values, from the variation between the rounds of each.
-fn within(values: &[(f64, Uncertain)]) -> Variance {
-    let sum: f64 = values.iter().map(|(weight, _)| weight).sum();
-    let parts = values.iter().map(|(weight, value)| ((weight / sum).powi(2), stochastic(value)));
+fn within(values: &[Value]) -> Variance {
+    let sum = rounds_of(values);
+    let parts = values.iter().map(|one| ((one.rounds / sum).powi(2), stochastic(&one.value)));
     let (variance, fourth) = parts.fold((0.0, 0.0), |(variance, fourth), (square, part)| {
         let share = square * part.variance;
         (variance + share, fourth + share * share / part.dof.max(1.0))
@@ -376,15 +453,70 @@ mod tests {
         table.origin.placements = (1..20).map(|at| at * rounds / 20).collect();
         let (question, chains) = (Question::default(), Options::default());
         let whole = Solver::new(&table, &chains);
-        let solved = Placements::new(&table, &question, &chains, &whole).0.len();
+        let solved = Placements::new(&table, &question, &chains, &whole).solved.len();
         assert!(solved >= 18, "{solved} of 20 placements of {} rounds", rounds / 20);
+    }
+
+    /// Placements of four layouts, in which the body takes 100, 120, 130 and 90 ticks.
+    fn in_layouts(placements: u32, layouts: u32) -> Observations {
+        let further: Vec<(u32, f64)> = (0..placements).map(|at| (at, [0.0, 20.0, 30.0, -10.0][at as usize % 4])).collect();
+        let mut table = with_others(placements, &further);
+        table.origin.layouts = layouts;
+        table
+    }
+
+    #[test]
+    fn the_time_of_code_in_several_layouts_is_their_mean() {
+        for placements in [8, 10, 11, 13, 19] {
+            let found = assess(&in_layouts(placements, 4), &Question::default()).unwrap();
+            let time = found.series[0].components[0].time.ticks;
+            assert!((time.value - 110.0).abs() < 0.3 && time.half_width() < 1.0, "{placements} placements: {time:?}");
+            let finding = found.series[0].findings.iter().find(|finding| finding.code == "layouts_differ").unwrap();
+            assert!(finding.severity == Severity::Warning && finding.message.contains("0.82 to 1.18"), "{}", finding.message);
+            assert!(!kinds(&found).contains(&"other_placements"), "{placements} placements: {:?}", kinds(&found));
+        }
+        let unknown = assess(&in_layouts(13, 0), &Question::default()).unwrap();
+        assert!(unknown.series[0].components[0].time.ticks.half_width() > 5.0 && !kinds(&unknown).contains(&"layouts_differ"));
+    }
+
+    #[test]
+    fn alternatives_that_have_the_same_times_in_other_layouts_do_not_differ() {
+        const TIMES: [f64; 4] = [36.0, 41.0, 46.0, 45.0];
+        for placements in [12, 15] {
+            let own = table(placements, 0.1, 11);
+            let mut both = Observations::new(vec!["body".into()]);
+            both.origin.placements.clone_from(&own.origin.placements);
+            both.origin.layouts = 4;
+            for reading in own.readings() {
+                let copies = own.rows()[reading.row as usize].counts[0];
+                let layout = own.placements().iter().position(|span| span.contains(&reading.round)).unwrap();
+                for (at, name) in ["a", "b"].into_iter().enumerate() {
+                    let series = both.series(name);
+                    let row = both.row(series, &[copies]);
+                    both.push(row, reading.round, reading.ticks + copies * (TIMES[(layout + at) % 4] - 100.0));
+                }
+            }
+            let found = assess(&both, &Question::default()).unwrap();
+            let compared = &found.comparisons[0];
+            // Layouts of 36 to 46 ticks, in another order: which layouts were tried decides nothing.
+            assert!((compared.ratio.value - 1.0).abs() < 0.005 && compared.ratio.half_width() > 0.1, "{compared:?}");
+            assert_eq!(compared.verdict, crate::judge::Verdict::Undecided);
+        }
+    }
+
+    #[test]
+    fn layouts_that_are_alike_are_not_told() {
+        let mut table = table(16, 0.3, 9);
+        table.origin.layouts = 4;
+        let found = assess(&table, &Question::default()).unwrap();
+        assert!(!kinds(&found).contains(&"layouts_differ"), "{:?}", kinds(&found));
     }
 
     #[test]
     fn two_placements_are_too_few() {
         let table = table(2, 5.0, 1);
         let whole = Solver::new(&table, &Options::default());
-        assert!(Placements::new(&table, &Question::default(), &Options::default(), &whole).0.is_empty());
+        assert!(Placements::new(&table, &Question::default(), &Options::default(), &whole).solved.is_empty());
     }
 
     #[test]
@@ -399,8 +531,9 @@ mod tests {
 
     #[test]
     fn weights_are_those_of_the_rounds() {
-        let of =
-            |values: [(f64, f64); 2]| variance_of_mean(&values.map(|(weight, value)| (weight, Uncertain { value, budget: Vec::new() })));
+        let of = |values: [(f64, f64); 2]| {
+            variance_of_mean(&values.map(|(rounds, value)| Value { rounds, layout: None, value: Uncertain { value, budget: Vec::new() } }))
+        };
         assert_eq!(of([(1.0, 3.0), (1.0, 5.0)]), 1.0);
         let uneven = of([(1.0, 0.0), (9.0, 10.0)]);
         assert!((uneven - 2.0 * (0.1f64 * 9.0).powi(2) * 2.0).abs() < 1e-12, "{uneven}");

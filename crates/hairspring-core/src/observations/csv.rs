@@ -12,6 +12,8 @@ use std::num::NonZeroU32;
 pub const MAX_COMPONENTS: usize = 10_000;
 /// Most series that a file may have.
 pub const MAX_SERIES: usize = 1_000;
+/// Most layouts of the code that a file may have.
+const MAX_LAYOUTS: u32 = 1_000;
 /// Most placements that a file may have.
 const MAX_PLACEMENTS: usize = 100_000;
 /// Highest round number.
@@ -136,6 +138,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "variant" => origin.variants.push(variant(value, line)?),
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
         "placement" => add_placement(&mut origin.placements, value, line)?,
+        "layouts" => origin.layouts = layouts(value, line)?,
         "serves" => origin.serving.push(value.to_owned()),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
@@ -172,6 +175,12 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
     let (series, role, of) =
         found.ok_or_else(|| bad(line, "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of a`"))?;
     Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
+}
+
+/// The number of layouts.
+fn layouts(value: &str, line: u64) -> Result<u32> {
+    let number = value.parse().ok().filter(|number| (1..=MAX_LAYOUTS).contains(number));
+    number.ok_or_else(|| bad(line, &format!("gives {value:?} for `layouts`, which is a whole number from 1 to {MAX_LAYOUTS}")))
 }
 
 /// Adds the first round of a placement, which must be after that of the one before.
@@ -431,6 +440,7 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
+    add("layouts", (origin.layouts > 1).then(|| origin.layouts.to_string()));
     origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {

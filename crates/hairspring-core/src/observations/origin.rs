@@ -92,6 +92,9 @@ pub struct Origin {
     /// First round of each further placement, ascending: from this round on the rows ran in a fresh process, where code, data
     /// and stack had other addresses. Empty if all rounds ran in the same place.
     pub placements: Vec<u32>,
+    /// Number of layouts of the code that the placements take in turns, the first one the first: the distances between its parts are the
+    /// same in all, and its addresses within lines of the cache are not. 0 or 1 if the code has one layout.
+    pub layouts: u32,
     /// Components that only serve: they are separated from the time that is asked for, such as an init.
     pub serving: Vec<String>,
     /// Other `# key: value` lines of the file, unchanged.

@@ -28,8 +28,8 @@ pub struct Compiler {
 /// Rows as machine code.
 #[derive(Debug)]
 pub struct Library {
-    /// The shared library.
-    pub path: PathBuf,
+    /// The shared libraries: one for each layout of the code.
+    pub paths: Vec<PathBuf>,
     /// Code size of each row in bytes.
     pub row_bytes: Vec<u64>,
 }
@@ -81,6 +81,11 @@ pub const PILOT: Name = Name("pilot", true);
 /// Rows that are measured.
 pub const ROWS: Name = Name("rows", false);
 
+/// Flags for a library. Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
+const SHARED: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
+/// Number of layouts: in them a function begins at each multiple of 16 bytes in a line of the cache.
+const LAYOUTS: usize = 4;
+
 /// Rows without optimisation, to count the operations in the source.
 pub const PLAIN: Name = Name("plain", true);
 
@@ -91,9 +96,10 @@ pub const PLAIN: Name = Name("plain", true);
 pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: Name) -> Result<Library> {
     let (file, path) = (folder.join(format!("{}.c", name.0)), folder.join(format!("{}.so", name.0)));
     std::fs::write(&file, source::rows(request, rows, name.1)).map_err(io("writing the generated source"))?;
-    // Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
-    let flags = ["-shared", "-Wl,-Bsymbolic-functions", "-o"].map(OsStr::new);
-    let messages = run(request, compiler, folder, &[&[file.as_os_str()], &flags[..], &[path.as_os_str()]].concat(), &["-w"])?;
+    let mut arguments = vec![file.as_os_str()];
+    arguments.extend(SHARED.map(OsStr::new));
+    arguments.extend(["-o".as_ref(), path.as_os_str()]);
+    let messages = run(request, compiler, folder, &arguments, &["-w"])?;
     if let Some(messages) = messages {
         return Err(explain(request, compiler, folder, &messages));
     }
@@ -102,25 +108,80 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
         return Err(Error::CompilerFailed(what));
     }
     let row_bytes = sizes(&path, rows.len())?;
-    Ok(Library { path, row_bytes })
+    Ok(Library { paths: vec![path], row_bytes })
+}
+
+/// Compiles rows into several libraries, which differ by the [`gap`] before the code; into one where the compiler cannot link in two steps.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_in_layouts(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
+    let (file, object) = (folder.join("rows.c"), folder.join("rows.o"));
+    std::fs::write(&file, source::rows(request, rows, ROWS.1)).map_err(io("writing the generated source"))?;
+    let arguments = ["-DHS_ALIGNMENT=16".as_ref(), file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()];
+    let once = || compile(request, compiler, rows, folder, ROWS);
+    let compilation = compilation(request, compiler, folder, &arguments, &["-w"])?;
+    if messages(compilation, compiler)?.is_some() || !object.is_file() {
+        return once();
+    }
+    let linked = |layout| link(request, compiler, folder, &object, layout);
+    let paths: Option<Vec<PathBuf>> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..LAYOUTS).map(|layout| scope.spawn(move || linked(layout))).collect();
+        all.into_iter().map(|one| one.join().ok()?).collect()
+    });
+    let Some(paths) = paths else { return once() };
+    let row_bytes = sizes(&paths[0], rows.len())?;
+    Ok(Library { paths, row_bytes })
+}
+
+/// Links an object behind a gap; `None` if that fails.
+fn link(request: &Request, compiler: &Compiler, folder: &Path, object: &Path, layout: usize) -> Option<PathBuf> {
+    let (gap_file, path) = (folder.join(format!("gap{layout}.s")), folder.join(format!("rows{layout}.so")));
+    std::fs::write(&gap_file, format!(".text\n.skip {}\n", gap(layout))).ok()?;
+    let mut command = driver(compiler, folder);
+    command.args(shell_words("--cflags", &request.flags).ok()?).args(SHARED).args(["-Wl,-z,defs", "-Wa,--noexecstack", "-o"]).arg(&path);
+    command.args(["-x", "assembler"]).arg(&gap_file).args(["-x", "none"]).arg(object);
+    command.args(shell_words("--link", &request.link).ok()?).arg("-lm");
+    let is_linked = messages(command, compiler).ok()?.is_none() && path.is_file();
+    is_linked.then_some(path)
+}
+
+/// Bytes before the code in a layout. They move it by 16 bytes in a line of the cache and in what is decoded at once, and also change
+/// further bits of the addresses, by which branches are predicted.
+fn gap(layout: usize) -> usize {
+    const STEP: usize = 21 * 16;
+    STEP * layout
 }
 
 /// Runs the compiler; `Some` holds its messages if it failed.
 fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
+    let mut command = compilation(request, compiler, folder, arguments, quiet)?;
+    // Undefined functions must be reported here, not when the rows run.
+    command.arg("-Wl,-z,defs").args(shell_words("--link", &request.link)?).arg("-lm");
+    messages(command, compiler)
+}
+
+/// A compilation of the generated source with the user's files.
+fn compilation(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Command> {
+    let mut command = driver(compiler, folder);
+    command.args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
+    command.args(if request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
+    command.args(["-I.", "-fPIC", "-fvisibility=hidden"]).args(quiet).args(shell_words("--cflags", &request.flags)?);
+    command.args(arguments).args(["-x", "none"]);
+    command.args(request.files.iter().filter(|file| !source::is_included(file, request.language)));
+    Ok(command)
+}
+
+/// The compiler's command.
+fn driver(compiler: &Compiler, folder: &Path) -> Command {
     let mut command = Command::new(&compiler.command);
     // Files left by a stopped compiler are removed with the folder.
     command.args(&compiler.flags).env("LC_ALL", "C").env("TMPDIR", folder);
-    command.args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
-    // Undefined functions must be reported here, not when the rows run.
-    command.args(if request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
     command
-        .args(["-I.", "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs"])
-        .args(quiet)
-        .args(shell_words("--cflags", &request.flags)?)
-        .args(arguments)
-        .args(["-x", "none"]);
-    command.args(request.files.iter().filter(|file| !source::is_included(file, request.language)));
-    command.args(shell_words("--link", &request.link)?).arg("-lm");
+}
+
+/// Runs a command of the compiler; `Some` holds its messages if it failed.
+fn messages(mut command: Command, compiler: &Compiler) -> Result<Option<String>> {
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     limit_memory(&mut command);
     let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;

@@ -29,9 +29,9 @@ pub enum Command {
 /// What to load.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Load {
-    /// The library.
-    pub library: String,
-    /// Number of rows in it.
+    /// One library for each layout of the code; the placements take them in turns.
+    pub libraries: Vec<String>,
+    /// Number of rows in each.
     pub rows: u32,
     /// Clock by name.
     pub clock: Option<String>,
@@ -54,6 +54,11 @@ pub struct Load {
 }
 
 impl Load {
+    /// The library of this placement.
+    pub fn library(&self) -> &str {
+        self.libraries.get(self.placement as usize % self.libraries.len().max(1)).map_or("", String::as_str)
+    }
+
     /// Bytes by which memory of this placement is moved within a page: a multiple of 16, as stacks and allocators need it.
     pub fn offset(&self) -> usize {
         // 89 is odd, so that 256 placements have different offsets.

@@ -1,7 +1,7 @@
 //! Measures a request: pilot, design, compilation, and rounds until the interval is narrow enough.
 
 use crate::child::{Child, HostProgram, Printed};
-use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, find};
+use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, compile_in_layouts, find};
 use crate::copied::{Copy, Lost};
 use crate::copy::look;
 use crate::error::{Result, io};
@@ -151,7 +151,7 @@ fn rounds(
         Err(Stopped::Failed(error)) => return Err(error),
         Ok(placed) => placed,
     };
-    let mut table = table::new(request, work.rows, &companions, placed.ready());
+    let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library.paths.len());
     match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed()) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),
@@ -179,7 +179,7 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
         mine.min_by_key(|at| rows[*at].bodies + rows[*at].inits).map(|at| at as u32)
     };
     Load {
-        library: library.path.display().to_string(),
+        libraries: library.paths.iter().map(|path| path.display().to_string()).collect(),
         rows: rows.len() as u32,
         clock: None,
         seating: request.seating,
@@ -202,7 +202,15 @@ fn compiled(
     folder: &Folder,
     copies: &[Copy],
 ) -> (Result<Library>, Vec<Vec<Lost>>) {
-    let rows = || compile(request, compiler, rows, folder.path(), ROWS);
+    // Straight code takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses.
+    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
+    let rows = || {
+        if is_straight {
+            compile(request, compiler, rows, folder.path(), ROWS)
+        } else {
+            compile_in_layouts(request, compiler, rows, folder.path())
+        }
+    };
     let optimised = request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| work.is_straight()));
     let nothing = || vec![Vec::new(); request.codes.len()];
     if !optimised {
@@ -227,7 +235,7 @@ fn plain(request: &Request, compiler: &Compiler, folder: &Folder) -> Option<Vec<
     let row = |subject| RowSpec { subject, order: Order::AtEnd, bodies: 1, inits: 1, flushes: 1 };
     let rows: Vec<RowSpec> = (0..request.codes.len()).map(row).collect();
     let library = compile(&plain, compiler, &rows, folder.path(), PLAIN).ok()?;
-    Some(look(&plain, &library.path, &rows))
+    Some(look(&plain, &library.paths[0], &rows))
 }
 
 /// What the pilot found.
@@ -246,7 +254,7 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
     const TIME: Duration = Duration::from_millis(5);
     let rows = plan::pilot_rows(request);
     let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
-    *copies = look(request, &library.path, &rows);
+    *copies = look(request, &library.paths[0], &rows);
     let (mut child, ready) = Child::start(host, load(request, &library, &rows), request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, Batch { time: TIME, fewest: 1, most: 20 })?;

@@ -10,8 +10,8 @@ use hairspring_core::observations::Role;
 use hairspring_measure::Table;
 use hairspring_measure::companions::Companion;
 
-/// The table without readings. Each alternative is a series, and so is each further order of its rows.
-pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready: &Ready) -> Table {
+/// The table without readings, for code with so many layouts. Each alternative is a series, and so is each further order of its rows.
+pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready: &Ready, layouts: usize) -> Table {
     let mut table = Table::new(request.components());
     let names = series_names(request);
     let mut checks: Vec<(usize, Order, String)> = Vec::new();
@@ -27,6 +27,7 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
     }
     companions.iter().for_each(|companion| table.add_companion(companion));
     table.set_clock(&ready.clock.0, ready.quantum);
+    table.observations_mut().origin.layouts = layouts as u32;
     for (name, code) in names.iter().zip(&request.codes) {
         table.observations_mut().origin.notes.push((format!("code {name}"), code.clone()));
     }
@@ -79,7 +80,7 @@ mod tests {
         };
         let rows = plan::rows(request, &vec![pilot; request.codes.len()], true);
         let companions = companions(&ruler);
-        let table = new(request, &rows, &companions, &ready);
+        let table = new(request, &rows, &companions, &ready, 1);
         assert_eq!(table.rows(), rows.len() + companions.iter().map(|chain| chain.copies.len()).sum::<usize>());
         table
     }

@@ -22,7 +22,7 @@ fn occurrences(request: &Request, pattern: &[u8]) -> Vec<usize> {
     let folder = cleanup::Folder::new().unwrap();
     let compiler = find(request).expect("gcc and clang are needed here: apt-get install gcc clang");
     let library = compile(request, &compiler, &rows(), folder.path(), ROWS).unwrap();
-    let data = std::fs::read(&library.path).unwrap();
+    let data = std::fs::read(&library.paths[0]).unwrap();
     let file = object::File::parse(&*data).unwrap();
     let largest =
         |row| file.symbols().filter(|symbol| symbol.name().ok().and_then(row_of) == Some(row)).max_by_key(|symbol| symbol.size()).unwrap();

@@ -23,7 +23,7 @@ fn copies(request: &Request, codes: &[&str], compiler: &str) -> Vec<Copy> {
         let rows = plan::pilot_rows(&request);
         let found = find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
         let library = compile(&request, &found, &rows, folder.path(), PILOT).unwrap_or_else(|e| panic!("{compiler}: {e}"));
-        look(&request, &library.path, &rows)
+        look(&request, &library.paths[0], &rows)
     };
     codes.chunks(16).flat_map(chunk).collect()
 }

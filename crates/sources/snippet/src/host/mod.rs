@@ -182,7 +182,7 @@ impl Bench {
 
 /// The rows of a library and of the chains, behind the setup.
 fn loaded(load: &Load, clock: &Clock) -> Result<(libloading::Library, Watched), String> {
-    let (library, mut rows) = library::load(&load.library, load.rows)?;
+    let (library, mut rows) = library::load(load.library(), load.rows)?;
     rows.extend(rows_of(load.chains.iter().cloned()));
     library::setup(&library)?;
     Ok((library, Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() }))

@@ -6,8 +6,11 @@ typedef uint64_t (*hs_read)(void);
 /* Lines of 64 bytes are the smallest in use on the machines served; flushing one twice does no harm. */
 #define HS_LINE 64
 
-/* A row is never inlined, and begins on a cache line. */
-#define HS_ROW __attribute__((noinline, aligned(64)))
+/* A row is never inlined, and begins on a cache line, unless the code has several layouts. */
+#ifndef HS_ALIGNMENT
+#define HS_ALIGNMENT 64
+#endif
+#define HS_ROW __attribute__((noinline, aligned(HS_ALIGNMENT)))
 
 /* A register of a clobber list. Without AVX-512 the compiler neither uses nor knows it. */
 #ifdef __AVX512F__
