@@ -73,7 +73,9 @@ impl<R: Rig> Batches for InProcess<R> {
     fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), RowFailed> {
         let (rounds, rig) = (&mut self.rounds, &mut self.rig);
         let frames = self.placements.map_or(0, |placement| placement.wrapping_mul(FRAMES_APART) % MOST_FRAMES);
-        below(frames, &mut || run_batch(rounds, rig, batch, elapsed, |round| table.push(round)))
+        let ran = below(frames, &mut || run_batch(rounds, rig, batch, elapsed, |round| table.push(round)));
+        table.add_pauses(rounds.take_pauses());
+        ran
     }
 
     fn can_move(&self) -> bool {
@@ -108,6 +110,11 @@ fn below<T>(frames: u32, work: &mut dyn FnMut() -> T) -> T {
     done
 }
 
+/// Behind a batch, the clock is watched for this part of its time, within these limits: enough to know how much of the time the CPU pauses.
+const WATCHED: u32 = 20;
+const LEAST_WATCHED: Duration = Duration::from_micros(100);
+const MOST_WATCHED: Duration = Duration::from_millis(2);
+
 /// Runs rounds until the batch ends, and passes each of them to `add`.
 ///
 /// # Errors
@@ -129,6 +136,8 @@ pub fn run_batch(
         add(&readings);
         done += 1;
     }
+    let time = elapsed().saturating_sub(begin) / WATCHED;
+    rounds.watch(time.clamp(LEAST_WATCHED, MOST_WATCHED), elapsed);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use crate::companions::Companion;
 use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
 use hairspring_core::design::table::SHADOW_COPIES;
-use hairspring_core::observations::{Observations, Rate, Role, RowId, Variant};
+use hairspring_core::observations::{Observations, Pauses, Rate, Role, RowId, Variant};
 use hairspring_host::clock_history::quiet_guard;
 use std::time::Duration;
 
@@ -96,6 +96,11 @@ impl Table {
             }
             self.rounds += 1;
         }
+    }
+
+    /// Adds pauses of the CPU that were seen.
+    pub fn add_pauses(&mut self, pauses: Pauses) {
+        self.observations.origin.pauses.add(pauses);
     }
 
     /// Begins a new placement: further rounds run in it.

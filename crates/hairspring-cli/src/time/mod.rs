@@ -219,8 +219,9 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     let uses_variable = request.lets.iter().any(|declaration| code.contains(&declaration.name));
     // Loading a constant takes up to ten bytes, and code without a variable may do just that.
     let constant = |bytes: f64| !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm;
+    let is_call = |code: &str| request.language != Language::Asm && calls(code);
     let optimised = measured.copy_bytes[at]
-        .filter(|bytes| *bytes < 1.0 || constant(*bytes))
+        .filter(|bytes| *bytes < 1.0 || constant(*bytes) || is_call(code) && measured.copies[at].only_moves)
         .map(|bytes| Finding::new(Severity::Warning, SnippetFinding::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
         Finding::new(Severity::Warning, SnippetFinding::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
@@ -235,6 +236,12 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     all.extend(values(request, measured, at));
     REMEDIES.apply(&mut all);
     all
+}
+
+/// Whether code in C or C++ calls a function by its name, as far as its text tells.
+fn calls(code: &str) -> bool {
+    let is_name = |text: &str| text.trim_end().ends_with(|last: char| last.is_alphanumeric() || last == '_');
+    code.match_indices('(').any(|(at, _)| is_name(&code[..at]))
 }
 
 /// Operations that the compiler removed from the copy.

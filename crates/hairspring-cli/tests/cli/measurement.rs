@@ -110,6 +110,17 @@ fn the_same_code_twice_is_the_same_machine_code() {
 }
 
 #[test]
+fn a_call_that_the_compiler_makes_once_for_all_copies_is_named() {
+    const PURE: &str = "__attribute__((noinline)) int pure(int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }\n";
+    let optimised = |code: &str| {
+        let document = time(code).given("int n = 100").with_file("pure.c", PURE).document();
+        document.findings(0).contains(&"optimised_away")
+    };
+    assert!(optimised("pure(100)"), "the compiler calls it once");
+    assert!(!optimised("pure(n)"), "each copy calls it");
+}
+
+#[test]
 fn code_that_is_optimised_away_is_never_a_time() {
     for code in ["int y = 3;", "(void)0", "x;y"] {
         let document = time(code).given("int x = 3").given("int y = 3").document();

@@ -4,6 +4,7 @@
 use super::comparison::{compare, compare_placements};
 use super::denormals::denormals;
 use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
+use super::pauses::lengthened;
 use super::placements::Placements;
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Slowed, Solver};
@@ -178,6 +179,11 @@ fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, 
     }
     let carried = super::carried::carried(&table.origin);
     for (at, series) in found.series.iter_mut().enumerate() {
+        let lengthened = lengthened(series, &table.origin.pauses, table.origin.ns_per_unit());
+        if let Some((share, finding)) = lengthened {
+            series.components.iter_mut().for_each(|component| component.time.bound_by(share, Source::Neighbour));
+            series.findings.push(finding);
+        }
         // These are found once, not for every solver and every placement.
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
         let missed = missed_precision(&series.components, question);

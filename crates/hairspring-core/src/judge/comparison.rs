@@ -65,10 +65,12 @@ fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
 
 /// Adds to the intervals of all ratios how the placements differ.
 pub(super) fn compare_placements(found: &mut Assessment, placements: &Placements, level: f64) {
+    let differs: Vec<bool> = (0..).zip(&found.series).map(|(at, series)| placements.layouts_differ(at, series).is_some()).collect();
     let Some((first, others)) = found.series.split_first() else { return };
     for comparison in &mut found.comparisons {
         let is_other = |series: &&SeriesResult| series.name == comparison.a;
-        let Some(other) = others.iter().find(is_other) else { continue };
+        let Some(at) = others.iter().position(|series| is_other(&series)) else { continue };
+        let (other, differ) = (&others[at], differs[0] || differs[at + 1]);
         let Some((ratio, (time, other_time))) = ratio_of(other, first).zip(mean_time(first).zip(mean_time(other))) else { continue };
         // The mean of the ratios is not the ratio of the means, which times that differ between placements need. What a placement adds to
         // the ratio of the means is, to the first order, what its times depart from that ratio by.
@@ -79,7 +81,7 @@ pub(super) fn compare_placements(found: &mut Assessment, placements: &Placements
             let departure = (time_of(other)? - of_means * time_of(first)?) / time;
             Some(Uncertain { value: of_means + departure, ..ratio_of(other, first)? })
         };
-        comparison.ratio = placements.divided_by_sample(ratio, level, in_placement).estimate(level);
+        comparison.ratio = placements.divided_by_sample(ratio, level, differ, in_placement).estimate(level);
         comparison.verdict = verdict(&comparison.ratio);
     }
 }

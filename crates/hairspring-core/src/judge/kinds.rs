@@ -34,6 +34,7 @@ pub mod code {
     pub const DENORMALS: &str = "denormals";
     pub const NOT_OPTIMISED: &str = "not_optimised";
     pub const OTHER_PLACEMENTS: &str = "other_placements";
+    pub const PAUSED: &str = "paused";
     pub const LAYOUTS_DIFFER: &str = "layouts_differ";
 }
 
@@ -103,6 +104,9 @@ pub enum FindingKind {
     /// In a few placements the code takes another time than in all the others, by far; they were left out. The factors are their
     /// shortest and their longest time over the middle one of all placements.
     OtherPlacements { component: String, others: usize, placements: usize, least_factor: f64, most_factor: f64 },
+    /// The CPU pauses so often that each long reading contains some pauses: their share of the time, their mean length, and how many
+    /// there are in the longest row.
+    Paused { share_percent: f64, mean_us: f64, in_longest: f64 },
     /// The code takes another time in each layout. The factors are the shortest and the longest of these times over their mean.
     LayoutsDiffer { component: String, layouts: usize, least_factor: f64, most_factor: f64 },
 }
@@ -332,6 +336,14 @@ impl Kind for FindingKind {
                     "the code was compiled without optimisation: most of the time may be that of moves between registers and the stack"
                         .to_owned(),
                 remedy: "compile it with optimisation (-O2), unless unoptimised code is what you want to time",
+            },
+            Paused { share_percent, mean_us, in_longest } => Description {
+                code: code::PAUSED,
+                numbers: numbers! { share_percent, mean_us, in_longest },
+                message: format!(
+                    "the CPU pauses for {share_percent:.1} % of the time, for {mean_us:.1} us each, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean, and the interval holds the time with and without them",
+                ),
+                remedy: "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine",
             },
             LayoutsDiffer { component, layouts, least_factor, most_factor } => Description {
                 code: code::LAYOUTS_DIFFER,

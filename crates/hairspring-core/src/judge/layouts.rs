@@ -11,9 +11,11 @@ const DIFFERENT: f64 = 0.01;
 /// Fewest placements of each layout: one shows nothing of how placements of a layout differ.
 const FEWEST: usize = 2;
 
-/// Layouts whose times differ.
+/// The times of several layouts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layouts {
+    /// Whether they surely differ.
+    pub differ: bool,
     /// The mean time of each.
     pub means: Vec<f64>,
     /// The placements' times without what the layouts differ by: each has the mean of all layouts instead of that of its own.
@@ -25,7 +27,7 @@ pub(super) struct Layouts {
 }
 
 impl Layouts {
-    /// The layouts of placements with these times; `None` if they do not differ, or if there are too few placements to tell.
+    /// The layouts of placements with these times; `None` if there are too few placements to tell.
     pub fn of(times: &[(usize, f64)], layouts: usize) -> Option<Layouts> {
         let (number, placements) = (layouts as f64, times.len() as f64);
         let counts = of_each(times, layouts, |_| 1.0);
@@ -42,7 +44,8 @@ impl Layouts {
         let variance = within * counts.iter().map(|count| 1.0 / count).sum::<f64>() / (number * number);
         let evened = times.iter().map(|(layout, time)| time - means[*layout] + mean).collect();
         // Where no placement of a layout differs from another one, any difference between the layouts counts.
-        (within == 0.0 && between > 0.0 || chance < DIFFERENT).then_some(Layouts { means, evened, variance, dof })
+        let differ = within == 0.0 && between > 0.0 || chance < DIFFERENT;
+        Some(Layouts { differ, means, evened, variance, dof })
     }
 
     /// Variance of the mean and its degrees of freedom if these layouts are a sample of all that the code may have.
@@ -90,7 +93,10 @@ mod tests {
         let mut random = Pcg64Mcg::seed_from_u64(1);
         for placements in 8..20 {
             let found = Layouts::of(&times(&LAYOUTS, placements, 0.0, &mut random), 4).unwrap();
-            assert!((found.mean() - 42.0).abs() < 1e-9 && found.range() == (36.0, 46.0) && found.variance == 0.0, "{found:?}");
+            assert!(
+                found.differ && (found.mean() - 42.0).abs() < 1e-9 && found.range() == (36.0, 46.0) && found.variance == 0.0,
+                "{found:?}"
+            );
             assert!(found.evened.iter().all(|time| (time - 42.0).abs() < 1e-9));
         }
         for few in [0, 4, 7] {
@@ -115,7 +121,7 @@ mod tests {
     #[test]
     fn layouts_that_are_alike_seldom_count_as_different() {
         let mut random = Pcg64Mcg::seed_from_u64(3);
-        let found = (0..2_000).filter(|_| Layouts::of(&times(&[42.0; 4], 16, 0.5, &mut random), 4).is_some()).count();
+        let found = (0..2_000).filter(|_| Layouts::of(&times(&[42.0; 4], 16, 0.5, &mut random), 4).unwrap().differ).count();
         assert!((5..=40).contains(&found), "{found} of 2000");
     }
 }

@@ -11,6 +11,7 @@ mod finding;
 mod kinds;
 mod layouts;
 mod overlap;
+mod pauses;
 mod placements;
 mod precision;
 mod remedies;

@@ -143,24 +143,31 @@ impl Placements {
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
     /// placement. `value_in` gives the same value in one placement.
     pub fn divided(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
-        self.divided_by(value, level, |found| (found.variance, found.dof, found.evened.clone()), value_in)
+        let of_layouts = |found: &Layouts| found.differ.then(|| (found.variance, found.dof, found.evened.clone()));
+        self.divided_by(value, level, of_layouts, value_in)
     }
 
-    /// As [`Placements::divided`], with layouts that are a sample of those that the code may have.
-    pub fn divided_by_sample(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
+    /// As [`Placements::divided`], with layouts that are a sample of those that the code may have, if they differ or if they are known to.
+    pub fn divided_by_sample(
+        &self,
+        value: Uncertain,
+        level: f64,
+        differ: bool,
+        value_in: impl Fn(&Assessment) -> Option<Uncertain>,
+    ) -> Uncertain {
         let of_sample = |found: &Layouts| {
             let (variance, dof) = found.as_sample();
-            (variance, dof, found.means.clone())
+            (found.differ || differ).then(|| (variance, dof, found.means.clone()))
         };
         self.divided_by(value, level, of_sample, value_in)
     }
 
-    /// Where layouts differ, `of_layouts` gives the variance of their mean, its degrees of freedom, and what varies.
+    /// `of_layouts` gives the variance of the mean of the layouts, its degrees of freedom, and what varies; `None` if they count as one.
     fn divided_by(
         &self,
         value: Uncertain,
         level: f64,
-        of_layouts: impl Fn(&Layouts) -> (f64, f64, Vec<f64>),
+        of_layouts: impl Fn(&Layouts) -> Option<(f64, f64, Vec<f64>)>,
         value_in: impl Fn(&Assessment) -> Option<Uncertain>,
     ) -> Uncertain {
         let values = self.values(value_in);
@@ -169,17 +176,18 @@ impl Placements {
         }
         let (mut divided, rounds) = (value.without(Source::Stochastic), within(&values));
         divided.budget.insert(0, Contribution::standard(Source::Stochastic, rounds.variance.sqrt(), rounds.dof));
-        let layouts = self.differing_layouts(&values);
+        let layouts = self.layouts_of(&values).and_then(|found| Some((found.mean(), of_layouts(&found)?)));
         let of_placements = || (variance_of_mean(&values), values.len() as f64 - 1.0, values.iter().map(|one| one.value.value).collect());
-        let (variance, dof, times) = layouts.as_ref().map_or_else(of_placements, of_layouts);
-        divided.value = layouts.as_ref().map_or(divided.value, Layouts::mean);
+        let of_layouts = layouts.as_ref().map(|(mean, _)| *mean);
+        let (variance, dof, times) = layouts.map_or_else(of_placements, |(_, of)| of);
+        divided.value = of_layouts.unwrap_or(divided.value);
         let excess = variance - rounds.variance;
         if excess > 0.0 {
             divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), dof));
             let skewed = skewness_bound(&times, excess.sqrt(), level);
             if skewed > 0.0 {
                 // All rounds together give the time of most placements, and not their mean, where some are off to one side.
-                divided.value = layouts.as_ref().map_or_else(|| mean(&values), Layouts::mean);
+                divided.value = of_layouts.unwrap_or_else(|| mean(&values));
                 divided.budget.push(Contribution::bound(Source::Placement, skewed));
             }
         }
@@ -195,8 +203,8 @@ impl Placements {
         self.solved.iter().filter_map(usable).collect()
     }
 
-    /// The layouts of the code if their values differ.
-    fn differing_layouts(&self, values: &[Value]) -> Option<Layouts> {
+    /// The values of the layouts of the code, if it has several and enough placements.
+    fn layouts_of(&self, values: &[Value]) -> Option<Layouts> {
         let times: Option<Vec<(usize, f64)>> = values.iter().map(|one| Some((one.layout?, one.value.value))).collect();
         Layouts::of(&times?, self.layouts)
     }
@@ -208,7 +216,7 @@ impl Placements {
             let same = placement.series.get(at)?.components.iter().find(|other| other.name == body.name)?;
             same.time.cycles.clone().or_else(|| Some(Uncertain { value: same.time.ticks.value, budget: Vec::new() }))
         });
-        let found = self.differing_layouts(&values).filter(|found| found.mean() > 0.0)?;
+        let found = self.layouts_of(&values).filter(|found| found.differ && found.mean() > 0.0)?;
         let (least, most) = found.range();
         let severity = if most > (1.0 + LAYOUTS_DIFFER_MUCH) * least { Severity::Warning } else { Severity::Note };
         let (component, least_factor, most_factor) = (body.name.clone(), least / found.mean(), most / found.mean());

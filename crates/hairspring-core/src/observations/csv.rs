@@ -2,7 +2,7 @@
 
 mod bounded;
 
-use super::{ClockSpread, Flags, Observations, Origin, Rate, Role, Row, Unit, Variant};
+use super::{ClockSpread, Flags, Observations, Origin, Pauses, Rate, Role, Row, Unit, Variant};
 use crate::error::{Error, Result};
 use bounded::Bounded;
 use std::io::{BufRead, Read, Write};
@@ -138,6 +138,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "variant" => origin.variants.push(variant(value, line)?),
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
         "placement" => add_placement(&mut origin.placements, value, line)?,
+        "pauses" => origin.pauses = pauses(value, line)?,
         "layouts" => origin.layouts = layouts(value, line)?,
         "serves" => origin.serving.push(value.to_owned()),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
@@ -175,6 +176,19 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
     let (series, role, of) =
         found.ok_or_else(|| bad(line, "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of a`"))?;
     Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
+}
+
+/// Pauses of the CPU: the time in which they were seen, their time, and their number.
+fn pauses(value: &str, line: u64) -> Result<Pauses> {
+    let needed = || bad(line, "`pauses` needs the time that was watched, the time of all pauses and their number, as in `520000 24000 12`");
+    let mut parts = value.split_whitespace();
+    let [Some(watched), Some(lost), Some(number), None] = std::array::from_fn(|_| parts.next()) else { return Err(needed()) };
+    let pauses = Pauses {
+        watched: not_negative(watched, "pauses", line)?,
+        lost: not_negative(lost, "pauses", line)?,
+        number: number.parse().map_err(|_| needed())?,
+    };
+    if pauses.lost <= pauses.watched { Ok(pauses) } else { Err(needed()) }
 }
 
 /// The number of layouts.
@@ -440,6 +454,8 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
+    let Pauses { watched, lost, number } = origin.pauses;
+    add("pauses", (watched > 0.0).then(|| format!("{watched} {lost} {number}")));
     add("layouts", (origin.layouts > 1).then(|| origin.layouts.to_string()));
     origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());

@@ -6,10 +6,12 @@
 mod csv;
 mod flags;
 mod origin;
+mod pauses;
 
 pub use csv::{read_csv, write_counted_csv, write_csv};
 pub use flags::Flags;
 pub use origin::{ClockSpread, Origin, Rate, Role, Unit, Variant};
+pub use pauses::Pauses;
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

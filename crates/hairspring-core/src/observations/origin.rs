@@ -1,5 +1,6 @@
 //! The origin of the readings of a table: clock, unit, rate, granularity.
 
+use super::Pauses;
 use serde::{Deserialize, Serialize};
 
 /// Unit of the readings.
@@ -78,6 +79,8 @@ pub struct Origin {
     pub clock_spread: Option<ClockSpread>,
     /// The mean guard of a round on this machine while nobody else used the core, in core cycles, if earlier runs show it.
     pub quiet_guard: Option<f64>,
+    /// Pauses of the CPU that were seen beside the readings.
+    pub pauses: Pauses,
     /// Name of the series that ran the reference chain, and the length of one copy in core cycles.
     pub reference: Option<(String, f64)>,
     /// Names of series that ran control chains, and the length of one copy in core cycles.

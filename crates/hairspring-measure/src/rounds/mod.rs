@@ -4,19 +4,21 @@
 mod dither;
 mod gap;
 mod loops;
+mod watch;
 
 pub use dither::Dither;
 pub use gap::Shortest;
 pub use loops::Loops;
 
 use fastrand::Rng;
-use hairspring_core::observations::Flags;
+use hairspring_core::observations::{Flags, Pauses};
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::{Clock, CounterWatch, CountsWhen, ReadFn, Width};
 use hairspring_host::interference::Switches;
 use hairspring_host::thread::current_cpu;
 use hairspring_host::thread::floating::{denormals, forget_denormals};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// A set of rows that can be run.
 pub trait Rig {
@@ -95,6 +97,8 @@ pub struct Rounds {
     /// A counter of the thread, which reads 0 while something else has it.
     of_thread: Option<ReadFn>,
     guard: Option<ReadFn>,
+    /// Pauses of the CPU that were seen since they were taken.
+    pauses: Pauses,
 }
 
 impl Rounds {
@@ -112,6 +116,7 @@ impl Rounds {
             counter: None,
             of_thread: None,
             guard: None,
+            pauses: Pauses::default(),
         }
     }
 
@@ -139,6 +144,17 @@ impl Rounds {
     pub(crate) fn resume(&mut self) {
         self.switches.since_last();
         self.is_counter_lost();
+    }
+
+    /// Watches for pauses of the CPU for a time, if there is a clock for guards.
+    pub(crate) fn watch(&mut self, time: Duration, elapsed: &dyn Fn() -> Duration) {
+        let seen = self.guard.map(|now| watch::pauses(now, self.width, time, elapsed));
+        self.pauses.add(seen.unwrap_or_default());
+    }
+
+    /// The pauses that were seen since the last call.
+    pub fn take_pauses(&mut self) -> Pauses {
+        std::mem::take(&mut self.pauses)
     }
 
     /// Whether something else used the counter since the last call.

@@ -3,6 +3,7 @@
 use crate::error::{Error, Failure, Result, io};
 use crate::host::{self, Phase};
 use crate::protocol::{Command, CrashReport, Ended, Load, Received, Reply, receive, send};
+use hairspring_core::observations::Pauses;
 use hairspring_host::process::Group;
 use hairspring_measure::Table;
 use hairspring_measure::batches::Batches;
@@ -66,6 +67,8 @@ pub struct Child {
     timeout: Duration,
     is_asked: bool,
     seated: Seated,
+    /// Pauses of the CPU that were seen and not yet added to a table.
+    pauses: Pauses,
     _group: Group,
 }
 
@@ -93,7 +96,17 @@ impl Child {
         let (mut process, group) = Group::spawn(&mut program).map_err(io("starting the measuring process"))?;
         let (commands, replies) = (process.stdin.take(), listen(process.stdout.take()));
         let is_asked = load.is_asked;
-        let mut child = Child { process, commands, replies, output, timeout, is_asked, seated: Seated::default(), _group: group };
+        let mut child = Child {
+            process,
+            commands,
+            replies,
+            output,
+            timeout,
+            is_asked,
+            seated: Seated::default(),
+            pauses: Pauses::default(),
+            _group: group,
+        };
         match child.ask(&Command::Load(load))? {
             Reply::Ready(ready) => {
                 child.seated = ready.seated;
@@ -133,8 +146,9 @@ impl Child {
     /// As [`Child::ask`].
     pub fn run_rows(&mut self, rows: Vec<u32>, batch: Batch) -> Result<Vec<Raw>> {
         match self.ask(&Command::Run { rows, batch: batch.at_most(MOST_ROUNDS_OF_A_MESSAGE) })? {
-            Reply::Batch(readings, seated) => {
+            Reply::Batch(readings, seated, pauses) => {
                 self.seated = seated;
+                self.pauses.add(pauses);
                 Ok(readings)
             }
             _ => Err(unexpected()),
@@ -256,6 +270,7 @@ impl Batches for Child {
 
     fn run(&mut self, batch: Batch, _: &dyn Fn() -> Duration, table: &mut Table) -> Result<()> {
         table.push(&self.run_rows((0..table.rows() as u32).collect(), batch)?);
+        table.add_pauses(std::mem::take(&mut self.pauses));
         Ok(())
     }
 }

@@ -15,6 +15,8 @@ pub struct Copy {
     pub written: Vec<String>,
     /// Its instructions whose time depends on their values, by name.
     pub on_values: Vec<String>,
+    /// Whether it only moves registers and constants: what it computes was computed before.
+    pub only_moves: bool,
 }
 
 /// The operations in one copy of straight-line code.

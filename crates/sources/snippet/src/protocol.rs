@@ -1,6 +1,6 @@
 //! Messages between parent and child: length-prefixed, over pipes.
 
-use hairspring_core::observations::Rate;
+use hairspring_core::observations::{Pauses, Rate};
 use hairspring_measure::Seating;
 use hairspring_measure::limits::Batch;
 use hairspring_measure::rounds::Raw;
@@ -74,7 +74,8 @@ pub enum Reply {
     /// Loaded.
     Ready(Ready),
     /// The readings of some rounds, round by round, each in the order of the requested rows; and where the thread is now.
-    Batch(Vec<Raw>, Seated),
+    /// Also the pauses of the CPU that were seen behind the batch.
+    Batch(Vec<Raw>, Seated, Pauses),
     /// The end of the run.
     Ended(Ended),
     /// The engine's refusal with its message.

@@ -49,6 +49,7 @@ pub fn look(request: &Request, library: &Path, rows: &[RowSpec]) -> Vec<Copy> {
         work: None,
         written: Vec::new(),
         on_values: Vec::new(),
+        only_moves: false,
     };
     (0..request.codes.len()).map(|subject| of(subject).unwrap_or_else(missing)).collect()
 }
@@ -81,6 +82,7 @@ impl<'a> Row<'a> {
             judged,
             disassembly: show::disassembly(self.image, &own, self.border(), self.request),
             on_values: depends::on_values(self.image, &own, self.border()),
+            only_moves: work::only_moves(self.image, &own, self.border()),
             work: carried.as_ref().map(|carried| carried.work),
             written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),
         }

@@ -1,7 +1,10 @@
 //! The multiplications and divisions of a copy, counted in its machine code.
 
+use super::image::Image;
+use super::show::instructions;
 use crate::copied::Work;
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use std::collections::BTreeSet;
 
 impl Work {
     /// Counts an instruction; `on_values` means that none of its operands is a constant.
@@ -15,6 +18,23 @@ impl Work {
         count.of_values += if on_values && !has_immediate(i) { lanes(i) } else { 0 };
         self.wide |= is_multiplication(i) && i.op_count() == 1;
     }
+}
+
+/// Whether a copy has instructions, and only such that move registers, constants and what the compiler keeps on the stack.
+pub fn only_moves(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> bool {
+    let all = instructions(image, own, border);
+    !all.is_empty() && all.iter().all(moves)
+}
+
+fn moves(i: &Instruction) -> bool {
+    use Mnemonic::*;
+    let scalar =
+        matches!(i.mnemonic(), Mov | Movzx | Movsx | Movsxd | Cdqe | Movd | Movq | Movss | Movsd | Vmovd | Vmovq | Vmovss | Vmovsd);
+    let packed = matches!(i.mnemonic(), Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Vmovaps | Vmovapd | Vmovdqa | Vmovdqu);
+    let is_zero = matches!(i.mnemonic(), Xor | Pxor | Xorps | Xorpd | Vpxor | Vxorps) && i.op_register(0) == i.op_register(1);
+    let is_own =
+        matches!(i.memory_base(), Register::None | Register::RIP | Register::RSP | Register::RBP) && i.memory_index() == Register::None;
+    (scalar || packed || is_zero || i.mnemonic() == Nop) && is_own
 }
 
 fn has_immediate(i: &Instruction) -> bool {

@@ -68,7 +68,8 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
             Received::Message(Command::Run { rows, batch }) => {
                 let readings = bench.run(&rows, batch);
                 bench.thread.has_changed();
-                send(replies, &Reply::Batch(readings, bench.thread.seated())).map_err(|e| e.to_string())?;
+                let pauses = bench.rounds.take_pauses();
+                send(replies, &Reply::Batch(readings, bench.thread.seated(), pauses)).map_err(|e| e.to_string())?;
             }
             Received::Message(Command::End) => return send(replies, &Reply::Ended(bench.ended())).map_err(|e| e.to_string()),
             _ => return Ok(()),

@@ -1,0 +1,55 @@
+//! Pauses: moments in which the CPU did not run the thread, and that nothing counts: what a hypervisor or the system's own interrupts take.
+
+use serde::{Deserialize, Serialize};
+
+/// Fewest pauses from which their share of the time is known.
+const FEWEST: u32 = 5;
+
+/// Pauses that were seen while the clock was read all the time. Times are in the unit of the readings.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Pauses {
+    /// How long the clock was read.
+    pub watched: f64,
+    /// The time of all pauses together.
+    pub lost: f64,
+    /// How many there were.
+    pub number: u32,
+}
+
+impl Pauses {
+    /// Adds those of another time.
+    pub fn add(&mut self, other: Pauses) {
+        self.watched += other.watched;
+        self.lost += other.lost;
+        self.number = self.number.saturating_add(other.number);
+    }
+
+    /// The pauses as a part of the time in which the CPU runs the thread, and the time from one to the next; `None` if there were too few to
+    /// know.
+    pub fn share(&self) -> Option<(f64, f64)> {
+        let running = self.watched - self.lost;
+        (self.number >= FEWEST && running > 0.0).then(|| (self.lost / running, self.watched / f64::from(self.number)))
+    }
+
+    /// The largest share that pauses of this number may have, by their random number and lengths.
+    pub fn most_share(&self) -> Option<f64> {
+        // Lengths as different as exponential ones double the variance of the number.
+        self.share().map(|(share, _)| share * (1.0 + 2.0 * (2.0 / f64::from(self.number)).sqrt()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_of_the_time_that_is_left() {
+        let mut pauses = Pauses::default();
+        assert_eq!((pauses.share(), pauses.most_share()), (None, None));
+        pauses.add(Pauses { watched: 600.0, lost: 60.0, number: 4 });
+        assert_eq!(pauses.share(), None, "four are too few");
+        pauses.add(Pauses { watched: 500.0, lost: 40.0, number: 4 });
+        assert_eq!(pauses.share(), Some((0.1, 137.5)));
+        assert!((pauses.most_share().unwrap() - 0.2).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,73 @@
+//! Watching for pauses: the clock is read again and again, and a step that is much longer than the others is a pause of the CPU.
+
+use hairspring_core::observations::Pauses;
+use hairspring_host::clock::{ReadFn, Width};
+use std::time::Duration;
+
+/// Reads between two looks at the time.
+const READS: usize = 64;
+/// A step that takes so many times as long as the median of the first ones is a pause.
+const PAUSE: u64 = 10;
+/// A step that takes so many times as long is more than that: another process ran, which is counted elsewhere.
+const OTHER_PROCESS: u64 = 5_000;
+
+/// The pauses that are seen in this time.
+pub fn pauses(now: ReadFn, width: Width, time: Duration, elapsed: &dyn Fn() -> Duration) -> Pauses {
+    let begin = elapsed();
+    let mut steps = steps(now, width);
+    let mut sorted = steps;
+    sorted.sort_unstable();
+    let usual = sorted[READS / 2].max(1);
+    let mut seen = Pauses::default();
+    loop {
+        seen.add(in_steps(&steps, usual));
+        if elapsed().saturating_sub(begin) >= time {
+            return seen;
+        }
+        steps = self::steps(now, width);
+    }
+}
+
+/// Times from one read of the clock to the next.
+fn steps(now: ReadFn, width: Width) -> [u64; READS] {
+    let mut last = now();
+    std::array::from_fn(|_| {
+        let next = now();
+        let step = width.wrapped(next.wrapping_sub(last));
+        last = next;
+        step
+    })
+}
+
+fn in_steps(steps: &[u64], usual: u64) -> Pauses {
+    let mut seen = Pauses::default();
+    for step in steps.iter().filter(|step| **step < OTHER_PROCESS * usual) {
+        seen.watched += *step as f64;
+        if *step > PAUSE * usual {
+            seen.lost += (*step - usual) as f64;
+            seen.number += 1;
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairspring_host::clock::default_clock;
+    use std::time::Instant;
+
+    #[test]
+    fn long_steps_are_pauses_and_longer_ones_are_other_processes() {
+        let mut steps = [50_u64; READS];
+        (steps[3], steps[20], steps[40]) = (450, 3_050, 400_000);
+        assert_eq!(in_steps(&steps, 50), Pauses { watched: 61.0 * 50.0 + 450.0 + 3_050.0, lost: 3_000.0, number: 1 });
+    }
+
+    #[test]
+    fn the_clock_is_watched_for_the_time() {
+        let (clock, begin) = (default_clock(), Instant::now());
+        let seen = pauses(clock.read, clock.width, Duration::from_millis(5), &|| begin.elapsed());
+        assert!(begin.elapsed() >= Duration::from_millis(5) && seen.watched > 0.0 && seen.lost < seen.watched, "{seen:?}");
+    }
+}
