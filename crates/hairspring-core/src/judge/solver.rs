@@ -211,7 +211,8 @@ impl<'a> Solver<'a> {
         let movement = match (&self.quiet, &self.ruler) {
             (Some(quiet), _) => moved(time.value, quiet.clock_sd(), between),
             (None, Some(ruler)) => clock_movement((solution, component), (&ruler.solution, ruler.component()), between),
-            (None, None) => None,
+            // How far the time follows the clock is unknown without a chain: as far as it goes.
+            (None, None) => moved(time.value, 0.0, between),
         };
         movement.into_iter().fold(time, Uncertain::with)
     }

@@ -21,7 +21,7 @@ impl Kind for CertificateFinding {
                     "chain {chain}: {hits} of {runs} short runs covered its integer; all of them have the same rows, which are off the line by the same share of a cycle"
                 ),
                 numbers: numbers! { chain, hits, runs },
-                remedy: "nothing to do: as few chains as here are off by chance, as the confidence level allows",
+                remedy: "add its distance from the integer, above, to the intervals of such code on this core: its rows do not show it. The confidence level allows it for few chains",
             },
         }
     }

@@ -114,10 +114,10 @@ fn trust(trust: &Trust, level: f64) -> String {
     text += &format!("; {:.0} % of {} intervals of short runs hold", 100.0 * coverage.share(), coverage.runs);
     let level = significant(100.0 * level, 4);
     match trust.widening {
-        Some(factor) if factor.is_finite() && factor > 1.0 => {
+        Some(factor) if factor.is_finite() && factor > 1.005 => {
             text += &format!(" ({level} % if they were {} times as wide)", significant(factor, 2));
         }
-        Some(factor) if factor > 1.0 => text += &format!(" (too many runs gave none to reach {level} %)"),
+        Some(factor) if factor.is_infinite() => text += &format!(" (too many runs gave none to reach {level} %)"),
         _ => {}
     }
     if trust.refused > 0 {
