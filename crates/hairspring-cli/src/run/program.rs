@@ -48,7 +48,8 @@ impl Program {
     /// Asks the program for its benchmarks.
     pub fn find_benchmarks(&mut self, limits: &Limits) -> Result<(), AnyError> {
         let ended = self.start(["--list", "--format", "terse"].map(OsString::from).into(), limits)?;
-        if let Some(complaint) = complaint(ended.status) {
+        let missed = || (ended.status.code() == Some(3)).then(|| "ended with status 3".to_owned());
+        if let Some(complaint) = complaint(ended.status).or_else(missed) {
             return Err(format!("{}: {complaint} when asked for its benchmarks (--list --format terse)", self.shown).into());
         }
         let text = String::from_utf8_lossy(&ended.output).into_owned();

@@ -66,7 +66,8 @@ fn compile(path: &Path, language: &Compiled, flags: &[String], arguments: &RunAr
         return Err(format!("{} needs the installed library: pkg-config finds no `hairspring` (see docs/install.md)", language.what));
     }
     std::fs::write(folder.path().join("hairspring.h"), HEADER).map_err(|error| format!("a temporary file: {error}"))?;
-    let mut command = Command::new(arguments.cc.as_deref().unwrap_or(language.compiler));
+    let compiler = arguments.cc.as_deref().unwrap_or(language.compiler);
+    let mut command = Command::new(compiler);
     command.args(flags);
     if language.what == "Fortran" {
         // The module comes as source; what is made of it stays in the folder.
@@ -79,7 +80,7 @@ fn compile(path: &Path, language: &Compiled, flags: &[String], arguments: &RunAr
         None => command.arg("-I").arg(folder.path()),
     };
     command.args(["-lm", "-lpthread"]).stderr(Stdio::inherit());
-    let ended = child::run(command, &arguments.limits()).map_err(|error| format!("the compiler {error}"))?;
+    let ended = child::run(command, &arguments.limits()).map_err(|error| format!("the compiler `{compiler}` (--cc) {error}"))?;
     if !ended.status.success() {
         return Err("does not compile".into());
     }

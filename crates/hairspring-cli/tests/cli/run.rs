@@ -155,6 +155,9 @@ fn a_source_file_is_compiled_and_its_observations_are_solved() {
     // Twice the work, with a tolerance larger than any noise.
     assert!((1.4..2.8).contains(&(time(1) / time(0))), "{} and {} ns", time(0), time(1));
     run().beside("bad.c", "int main(void) { return x; }").with("bad.c").fails("bad.c: does not compile");
+    run().beside("other.c", "int main(void) { return 3; }").with("other.c").fails("other.c: ended with status 3 when asked");
+    let unknown = run().beside("bench.c", source).with("bench.c").option("--cc", "no-such-compiler");
+    unknown.fails("the compiler `no-such-compiler` (--cc) cannot be started");
 }
 
 /// `run` and `time` take the same text: quotes keep blanks, and the compiler sees no shell.

@@ -36,6 +36,9 @@ const OFF_LINE_PASSES: usize = 20;
 const MOST_LINE_ROWS: usize = 64;
 /// If the rest is not straight after a bend was left out, at most this share of the departure's variance may remain.
 const MUCH_BETTER: f64 = 0.05;
+/// More may remain, up to this share, where the departure is only this part of the clock's quantum: dithering leaves as much of it in a row.
+const BETTER: f64 = 0.15;
+const OF_QUANTUM: f64 = 0.06;
 /// Leverage from which a row follows its own time whatever the other rows say.
 const UNCHECKED: f64 = 0.999;
 /// Product of two rows' leverages on each other above which they tell of the same component.
@@ -361,7 +364,7 @@ impl<'a> System<'a> {
             match self.try_fit(&trial) {
                 Some((fit, _)) if !no_longer_checked((&whole, &all), (&fit, &in_use(&trial))).is_empty() => break,
                 Some((_, true)) => return marks.copy_from_slice(&trial),
-                Some((fit, false)) if fit.tau2 < MUCH_BETTER * whole.tau2 => better = better.or(Some(trial.clone())),
+                Some((fit, false)) if self.is_much_better(&fit, &whole) => better = better.or(Some(trial.clone())),
                 Some(_) => {}
                 None => break,
             }
@@ -369,6 +372,12 @@ impl<'a> System<'a> {
         if let Some(trial) = better {
             marks.copy_from_slice(&trial);
         }
+    }
+
+    /// Whether almost all of the departure of the whole table is gone, or all but what the clock's quantum explains.
+    fn is_much_better(&self, fit: &Fit, whole: &Fit) -> bool {
+        let explained = OF_QUANTUM * self.grouped.quantum;
+        fit.tau2 < MUCH_BETTER * whole.tau2 || fit.tau2 < BETTER * whole.tau2 && fit.tau2 < explained * explained
     }
 
     /// Leaves out rows whose deviation is far above the median deviation, until the rest is straight.

@@ -395,7 +395,7 @@ fn ignored(i: &Instruction) -> bool {
 }
 
 /// Whether an instruction only moves a whole value.
-fn moves(i: &Instruction) -> bool {
+pub fn moves(i: &Instruction) -> bool {
     use Mnemonic::*;
     let whole = || {
         (0..i.op_count()).all(|at| {
@@ -403,6 +403,8 @@ fn moves(i: &Instruction) -> bool {
                 || i.op_register(at).size() >= 4 && (i.op_register(at).is_gpr() || i.op_register(at).is_vector_register())
         })
     };
+    // A move to a register of another kind takes cycles, which a chain of such moves shows.
+    let crosses = || i.op0_register().is_gpr() != i.op1_register().is_gpr();
     let register_pair = || i.op0_kind() == OpKind::Register && i.op1_kind() == OpKind::Register;
     match i.mnemonic() {
         Push | Pop => i.op0_kind() != OpKind::Memory && whole(),
@@ -412,7 +414,7 @@ fn moves(i: &Instruction) -> bool {
                     || i.memory_size().size() >= 4 && !(i.op1_kind() == OpKind::Register && i.op1_register().size() < 4))
         }
         Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Movq | Movd | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu
-        | Vmovq | Vmovd | Vmovdqa32 | Vmovdqa64 | Vmovdqu32 | Vmovdqu64 => i.op_mask() == Register::None,
+        | Vmovq | Vmovd | Vmovdqa32 | Vmovdqa64 | Vmovdqu32 | Vmovdqu64 => i.op_mask() == Register::None && !(register_pair() && crosses()),
         Movss | Movsd | Vmovss | Vmovsd => {
             i.op_count() == 2 && i.op_mask() == Register::None && !register_pair() && !i.is_string_instruction()
         }
@@ -421,7 +423,7 @@ fn moves(i: &Instruction) -> bool {
 }
 
 /// Whether an instruction extends an integer.
-fn extends(i: &Instruction) -> bool {
+pub fn extends(i: &Instruction) -> bool {
     matches!(i.mnemonic(), Mnemonic::Movsxd | Mnemonic::Movsx | Mnemonic::Movzx) && i.op0_register().size() >= 4
 }
 

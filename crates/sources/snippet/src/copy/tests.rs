@@ -303,6 +303,8 @@ fn bare(copy: &[u8], copies: usize) -> Copy {
 fn machine_code_is_judged() {
     // imul %rcx, %rax
     assert_eq!(bare(&[0x48, 0x0f, 0xaf, 0xc1], 4).judged, Judged::known(Mode::Latency, "chained through rax"));
+    // movq %xmm0, %rax; movq %rax, %xmm0
+    assert_eq!(bare(&[0x66, 0x48, 0x0f, 0x7e, 0xc0, 0x66, 0x48, 0x0f, 0x6e, 0xc0], 4).judged.mode, LATENCY);
     // lea (%rcx,%rdx), %rax
     let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
     assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries a value from one copy to the next"));

@@ -2,6 +2,7 @@
 
 use super::image::Image;
 use super::show::instructions;
+use super::step::{extends, moves};
 use crate::copied::Work;
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use std::collections::BTreeSet;
@@ -23,18 +24,17 @@ impl Work {
 /// Whether a copy has instructions, and only such that move registers, constants and what the compiler keeps on the stack.
 pub fn only_moves(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> bool {
     let all = instructions(image, own, border);
-    !all.is_empty() && all.iter().all(moves)
+    !all.is_empty() && all.iter().all(keeps)
 }
 
-fn moves(i: &Instruction) -> bool {
-    use Mnemonic::*;
-    let scalar =
-        matches!(i.mnemonic(), Mov | Movzx | Movsx | Movsxd | Cdqe | Movd | Movq | Movss | Movsd | Vmovd | Vmovq | Vmovss | Vmovsd);
-    let packed = matches!(i.mnemonic(), Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Vmovaps | Vmovapd | Vmovdqa | Vmovdqu);
-    let is_zero = matches!(i.mnemonic(), Xor | Pxor | Xorps | Xorpd | Vpxor | Vxorps) && i.op_register(0) == i.op_register(1);
-    let is_own =
-        matches!(i.memory_base(), Register::None | Register::RIP | Register::RSP | Register::RBP) && i.memory_index() == Register::None;
-    (scalar || packed || is_zero || i.mnemonic() == Nop) && is_own
+/// Whether an instruction computes nothing, and reads no memory but constants and the stack.
+fn keeps(i: &Instruction) -> bool {
+    let zeroes = matches!(i.mnemonic(), Mnemonic::Xor | Mnemonic::Pxor | Mnemonic::Xorps | Mnemonic::Vpxor | Mnemonic::Vxorps)
+        && i.op_register(0) == i.op_register(1);
+    let is_base = matches!(i.memory_base(), Register::None | Register::RIP | Register::RSP | Register::RBP);
+    (moves(i) || extends(i) || zeroes || matches!(i.mnemonic(), Mnemonic::Cdqe | Mnemonic::Nop))
+        && is_base
+        && i.memory_index() == Register::None
 }
 
 fn has_immediate(i: &Instruction) -> bool {
