@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import nullcontext
 
 from cases import IMUL
-from harness import Answer, Record, Settings, answer, measure
+from harness import BENCH, Answer, Record, Settings, answer, measure
 from languages import Builder
 from neighbour import neighbour
 
@@ -28,14 +28,18 @@ SORT = (
     "while (j > 0 && v[j - 1] > x) { v[j] = v[j - 1]; j--; } v[j] = x; }"
 )
 MIX = "for (int i = 0; i < 16; i++) v[i] = i * 7 % 16"
+SORTS = str(BENCH / "programs" / "sorts.c")
 PAIRS: dict[str, tuple[str, ...]] = {
     "asm imul, latency": (IMUL, "--vs", IMUL, "--lang", "asm"),
     "C x * c + 1, throughput": ("x * c + 1", "--vs", "x * c + 1", *LETS, *APART),
     "C x / c, throughput": ("x / c", "--vs", "x / c", *LETS, *APART),
     "C hash, latency": (HASH, "--vs", HASH, "--let", "uint64_t h = 12345", *APART),
     "C memcpy of 512 bytes": (COPY, "--vs", COPY, "--let", "char to[512]", "--let", "char from[512]", *APART),
+    "C sort, two functions": ("sort(v)", "--vs", "sort_again(v)", "--init", MIX, "--let", "int v[16]", "--file", SORTS),
     "C sort behind an init": (SORT, "--vs", SORT, "--init", MIX, "--let", "int v[16]", *APART),
 }
+# Equal functions at other places in a line of the cache may take another time: only a difference that is claimed is wrong.
+APART_IN_MEMORY = ("C sort, two functions",)
 # Alternatives of the Python package: the statement and its setup.
 PYTHON: dict[str, tuple[str, str]] = {
     "Python sum of 100": ("sum(values)", "values = list(range(100))"),
@@ -93,7 +97,8 @@ def tell(record: Record, kind: str, answers: dict[str, list[Answer]], runs: int)
     for name, count in verdicts.items():
         share = {word: 100 * count[word] / runs for word in KINDS}
         right, wrong = share["no_difference"], share["faster"] + share["slower"]
-        record.target(f"{kind}: {name}: no difference in {LEVEL:.0f} % or more", right >= LEVEL, f"{right:.0f} %")
+        if name not in APART_IN_MEMORY:
+            record.target(f"{kind}: {name}: no difference in {LEVEL:.0f} % or more", right >= LEVEL, f"{right:.0f} %")
         limit = f"a difference in {CHANCE:.0f} % or less"
         record.target(f"{kind}: {name}: {limit}", wrong <= CHANCE, f"{wrong:.0f} %")
 
