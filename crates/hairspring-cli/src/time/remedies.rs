@@ -26,6 +26,7 @@ pub const REMEDIES: Remedies = Remedies {
             "below_resolution",
             "make sure that the result of the code is used (--let, an expression, an assignment), or give it more time (--budget)",
         ),
+        ("layouts_untried", "give it more time (--budget), or make --setup shorter"),
         (
             "layouts_differ",
             "align the code (add -falign-functions=64 -falign-loops=64 to --cflags), or expect any of these times: a change elsewhere in a program moves it",

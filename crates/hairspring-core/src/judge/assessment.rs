@@ -5,7 +5,7 @@ use super::comparison::{compare, compare_placements};
 use super::denormals::denormals;
 use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::pauses::lengthened;
-use super::placements::Placements;
+use super::placements::{Placements, layouts_untried};
 use super::resolution::{component_floor, overhead_floor};
 use super::solver::{Ruler, Slowed, Solver};
 use super::undisturbed::from_undisturbed;
@@ -177,7 +177,8 @@ fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, 
     for (at, excess) in excess {
         found.series[at].components.iter_mut().for_each(|component| component.time.bound_by(excess, Source::Neighbour));
     }
-    let carried = super::carried::carried(&table.origin);
+    let mut carried = super::carried::carried(&table.origin);
+    carried.extend(layouts_untried(table));
     for (at, series) in found.series.iter_mut().enumerate() {
         let lengthened = lengthened(series, &table.origin.pauses, table.origin.ns_per_unit());
         if let Some((share, finding)) = lengthened {

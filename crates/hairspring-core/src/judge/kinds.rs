@@ -35,6 +35,7 @@ pub mod code {
     pub const NOT_OPTIMISED: &str = "not_optimised";
     pub const OTHER_PLACEMENTS: &str = "other_placements";
     pub const PAUSED: &str = "paused";
+    pub const LAYOUTS_UNTRIED: &str = "layouts_untried";
     pub const LAYOUTS_DIFFER: &str = "layouts_differ";
 }
 
@@ -107,6 +108,8 @@ pub enum FindingKind {
     /// The CPU pauses so often that each long reading contains some pauses: their share of the time, their mean length, and how many
     /// there are in the longest row.
     Paused { share_percent: f64, mean_us: f64, in_longest: f64 },
+    /// The code ran in some of its layouts only.
+    LayoutsUntried { tried: usize, layouts: usize },
     /// The code takes another time in each layout. The factors are the shortest and the longest of these times over their mean.
     LayoutsDiffer { component: String, layouts: usize, least_factor: f64, most_factor: f64 },
 }
@@ -344,6 +347,14 @@ impl Kind for FindingKind {
                     "the CPU pauses for {share_percent:.1} % of the time, for {mean_us:.1} us each, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean, and the interval holds the time with and without them",
                 ),
                 remedy: "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine",
+            },
+            LayoutsUntried { tried, layouts } => Description {
+                code: code::LAYOUTS_UNTRIED,
+                numbers: numbers! { tried, layouts },
+                message: format!(
+                    "the code ran in {tried} of {layouts} layouts: its time may depend on where it lies, and the interval does not include that",
+                ),
+                remedy: "give it more time, so that it runs in all of them",
             },
             LayoutsDiffer { component, layouts, least_factor, most_factor } => Description {
                 code: code::LAYOUTS_DIFFER,

@@ -225,6 +225,12 @@ impl Placements {
     }
 }
 
+/// The finding that the code did not run in all of its layouts.
+pub(super) fn layouts_untried(table: &Observations) -> Option<Finding> {
+    let (tried, layouts) = (table.placements().len(), table.origin.layouts as usize);
+    (tried < layouts).then(|| Finding::new(Severity::Warning, FindingKind::LayoutsUntried { tried, layouts }))
+}
+
 /// A value in one placement.
 struct Value {
     rounds: f64,
@@ -483,6 +489,9 @@ mod tests {
             assert!(finding.severity == Severity::Warning && finding.message.contains("0.82 to 1.18"), "{}", finding.message);
             assert!(!kinds(&found).contains(&"other_placements"), "{placements} placements: {:?}", kinds(&found));
         }
+        let few = assess(&in_layouts(3, 4), &Question::default()).unwrap();
+        let untried = few.series[0].findings.iter().find(|finding| finding.code == "layouts_untried").unwrap();
+        assert!(untried.message.starts_with("the code ran in 3 of 4 layouts"), "{}", untried.message);
         let unknown = assess(&in_layouts(13, 0), &Question::default()).unwrap();
         assert!(unknown.series[0].components[0].time.ticks.half_width() > 5.0 && !kinds(&unknown).contains(&"layouts_differ"));
     }

@@ -13,13 +13,15 @@ use std::time::{Duration, Instant};
 
 /// Largest share of the budget for starting a placement; slow set-up code runs in one placement only.
 const MOST_OF_BUDGET_PER_START: u32 = 16;
+/// The same until each layout of the code has had two placements, without which their times cannot be told apart.
+const MOST_OF_BUDGET_PER_LAYOUT: u32 = 4;
 
 /// The rows in their present placement.
 pub struct Placed<'a> {
     host: &'a HostProgram,
     load: Load,
     timeout: Duration,
-    most_for_start: Duration,
+    budget: Duration,
     child: Child,
     /// Time that the present placement took to start.
     starting: Duration,
@@ -37,16 +39,7 @@ impl<'a> Placed<'a> {
         let begin = Instant::now();
         let (child, ready) = Child::start(host, load.clone(), request.timeout).map_err(Stopped::Failed)?;
         unchanged(&child)?;
-        Ok(Placed {
-            host,
-            load,
-            timeout: request.timeout,
-            most_for_start: request.budget / MOST_OF_BUDGET_PER_START,
-            child,
-            starting: begin.elapsed(),
-            ready,
-            before: None,
-        })
+        Ok(Placed { host, load, timeout: request.timeout, budget: request.budget, child, starting: begin.elapsed(), ready, before: None })
     }
 
     /// Circumstances at the start of the first placement.
@@ -95,7 +88,9 @@ impl Batches for Placed<'_> {
     }
 
     fn can_move(&self) -> bool {
-        self.starting <= self.most_for_start
+        let (placements, layouts) = (self.load.placement as usize + 1, self.load.libraries.len());
+        let lacks_layouts = layouts > 1 && placements < 2 * layouts;
+        self.starting <= self.budget / if lacks_layouts { MOST_OF_BUDGET_PER_LAYOUT } else { MOST_OF_BUDGET_PER_START }
     }
 
     fn move_rows(&mut self) -> std::result::Result<(), Self::Error> {
