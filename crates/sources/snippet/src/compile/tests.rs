@@ -88,6 +88,52 @@ fn the_size_of_a_row_grows_with_its_copies() {
     assert!(library.row_bytes.is_sorted() && library.row_bytes[0] > 0, "{:?}", library.row_bytes);
 }
 
+/// Address of the code of each row and of the user's function, within a line of the cache.
+fn places(path: &Path, function: &str) -> Vec<u64> {
+    let data = std::fs::read(path).unwrap();
+    let file = object::File::parse(&*data).unwrap();
+    let is_wanted = |name: &str| name == function || row_of(name).is_some();
+    let mut all: Vec<(String, u64)> = file
+        .symbols()
+        .filter_map(|symbol| Some((symbol.name().ok().filter(|name| is_wanted(name))?.to_owned(), symbol.address())))
+        .collect();
+    all.sort();
+    all.into_iter().map(|(_, address)| address % 64).collect()
+}
+
+#[test]
+fn layouts_have_the_same_code_at_every_place_in_a_line_of_the_cache() {
+    let own = "__attribute__((noinline)) static int own(int n) { return n > 3 ? n * 7 : n + 1; }";
+    let folder = cleanup::Folder::new().unwrap();
+    let file = folder.path().join("own.c");
+    std::fs::write(&file, own).unwrap();
+    for compiler in ["gcc", "clang"] {
+        let mut request = request("n = own(n)", &["int n = 3"], Language::C);
+        (request.files, request.compiler) = (vec![file.clone()], Some(compiler.into()));
+        let library = compile_in_layouts(&request, &find(&request).unwrap(), &rows(), folder.path()).unwrap();
+        let layouts: Vec<Vec<u64>> = library.paths.iter().map(|path| places(path, "own")).collect();
+        assert!(layouts.len() == LAYOUTS && layouts[0].len() > COPIES.len(), "{compiler}: {layouts:?}");
+        for at in 0..layouts[0].len() {
+            let mut moved: Vec<u64> = layouts.iter().map(|layout| (layout[at] + 64 - layouts[0][at]) % 64).collect();
+            moved.sort_unstable();
+            assert_eq!(moved, [0, 16, 32, 48], "{compiler}: {layouts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_compiler_that_cannot_link_in_two_steps_gives_one_layout() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = cleanup::Folder::new().unwrap();
+    let wrapper = folder.path().join("one-step");
+    std::fs::write(&wrapper, "#!/bin/sh\nfor word; do [ \"$word\" != -r ] || exit 1; done\nexec cc \"$@\"\n").unwrap();
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut request = request("x = x > 3 ? x * c : c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C);
+    request.compiler = Some(wrapper.display().to_string());
+    let library = compile_in_layouts(&request, &find(&request).unwrap(), &rows(), folder.path()).unwrap();
+    assert!(library.paths.len() == 1 && library.row_bytes.is_sorted(), "{library:?}");
+}
+
 #[test]
 fn messages_are_about_the_users_lines() {
     let request = request("x = x *\n nonsense", &["uint64_t x = 3"], Language::C);
