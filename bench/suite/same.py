@@ -38,7 +38,7 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "C sort, two functions": ("sort(v)", "--vs", "sort_again(v)", "--init", MIX, "--let", "int v[16]", "--file", SORTS),
     "C sort behind an init": (SORT, "--vs", SORT, "--init", MIX, "--let", "int v[16]", *APART),
 }
-# Equal functions at other places in a line of the cache may take another time: only a difference that is claimed is wrong.
+# Equal functions at other places in a line of the cache may take another time: only a claimed difference is wrong.
 APART_IN_MEMORY = ("C sort, two functions",)
 # Alternatives of the Python package: the statement and its setup.
 PYTHON: dict[str, tuple[str, str]] = {
