@@ -5,6 +5,7 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::{Remedies, Severity};
+use hairspring_core::observations::ClockSpread;
 use hairspring_host::clock::seated_clock;
 use hairspring_host::clock_history::{Seen, with_run};
 use hairspring_host::thread::{allowed_cpus, settle};
@@ -133,10 +134,22 @@ fn beside_other_runs(found: Vec<Found>) -> Vec<Found> {
         return found;
     }
     let beside = |clock: CoreClock| {
-        let hz = clock.core_hz.value;
-        clock.beside_other_runs(with_run(|| Some(Seen { hz, guard: None })))
+        let spread = with_clock(&clock);
+        clock.beside_other_runs(spread)
     };
     found.into_iter().map(|(cpu, clock)| (cpu, clock.map(beside))).collect()
+}
+
+/// Adds a core clock to the history of this machine; returns how the clock moved between its runs, if there are enough of them.
+fn with_clock(clock: &CoreClock) -> Option<ClockSpread> {
+    with_run(|| Some(Seen { hz: clock.core_hz.value, guard: None }))
+}
+
+/// How the core clock moved between the runs on this machine, of which the measurement of this CPU's clock is the latest. `None` if too few
+/// runs are known, or if the clock cannot be measured.
+pub fn clock_spread(cpu: Option<usize>) -> Option<ClockSpread> {
+    let found = run_on(cpu, |cpu| measure(seated_clock(), cpu, &Options::default())).ok()?.ok()?;
+    with_clock(&found)
 }
 
 fn measure_cpu(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {

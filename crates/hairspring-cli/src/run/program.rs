@@ -5,14 +5,12 @@ use super::arguments::RunArguments;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
+use crate::mhz::clock_spread;
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
-use hairspring_core::observations::{ClockSpread, Observations, read_csv};
-use hairspring_host::clock::{RateMeter, default_clock, seated_clock};
-use hairspring_host::clock_history::{Seen, with_run};
+use hairspring_core::observations::{Observations, read_csv};
+use hairspring_host::clock::{RateMeter, default_clock};
 use hairspring_host::process::Folder;
-use hairspring_host::thread::{allowed_cpus, pin};
-use hairspring_instruments::mhz::{self, measure};
 use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
 use hairspring_result::runs::misses_precision;
@@ -120,6 +118,7 @@ impl Program {
             table.origin.rate = Some(meter.rate());
         }
         if table.origin.reference.is_none() && table.origin.clock.as_deref() == Some(default_clock().name) {
+            // The program does not show its own core clock.
             table.origin.clock_spread = clock_spread(arguments.cpu);
         }
         let options = Options { level: arguments.confidence_level, ..Options::default() };
@@ -139,20 +138,6 @@ impl Program {
         document.comparisons.clear();
         Ok(document)
     }
-}
-
-/// How the core clock moved between the runs on this machine, of which this is one: a program without a reference chain does not show its
-/// own. `None` if too few runs are known, or if the clock cannot be measured.
-fn clock_spread(cpu: Option<usize>) -> Option<ClockSpread> {
-    let seen = || {
-        let cpu = cpu.or(allowed_cpus().last().copied())?;
-        let clock = seated_clock();
-        // A thread of its own, because it is bound.
-        let on_cpu = || pin(cpu).ok().and_then(|()| measure(clock, cpu, &mhz::Options::default()).ok());
-        let found = std::thread::scope(|scope| scope.spawn(on_cpu).join()).ok().flatten()?;
-        Some(Seen { hz: found.core_hz.value, guard: None })
-    };
-    with_run(seen)
 }
 
 fn failed(ended: &Ended) -> Result<(), AnyError> {

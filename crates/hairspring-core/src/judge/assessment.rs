@@ -109,6 +109,11 @@ impl SeriesResult {
         self.components.iter().filter(|component| !component.serves).all(|component| self.trusts(&component.name))
     }
 
+    /// Adds a bound to all times, as a share of each.
+    fn bound_by(&mut self, share: f64, source: Source) {
+        self.components.iter_mut().for_each(|component| component.time.bound_by(share, source));
+    }
+
     /// Adds a finding of a check outside this crate, and keeps the order by severity.
     pub fn add(&mut self, finding: Finding) {
         self.findings.push(finding);
@@ -175,14 +180,14 @@ fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, 
     let placements = Placements::new(table, question, &chains, &solver);
     with_placements(&mut found, &placements, table, &solver, question.options.level);
     for (at, excess) in excess {
-        found.series[at].components.iter_mut().for_each(|component| component.time.bound_by(excess, Source::Neighbour));
+        found.series[at].bound_by(excess, Source::Neighbour);
     }
     let mut carried = super::carried::carried(&table.origin);
     carried.extend(layouts_untried(table));
     for (at, series) in found.series.iter_mut().enumerate() {
         let lengthened = lengthened(series, &table.origin.pauses, table.origin.ns_per_unit());
         if let Some((share, finding)) = lengthened {
-            series.components.iter_mut().for_each(|component| component.time.bound_by(share, Source::Neighbour));
+            series.bound_by(share, Source::Neighbour);
             series.findings.push(finding);
         }
         // These are found once, not for every solver and every placement.

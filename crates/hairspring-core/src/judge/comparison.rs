@@ -65,12 +65,11 @@ fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
 
 /// Adds to the intervals of all ratios how the placements differ.
 pub(super) fn compare_placements(found: &mut Assessment, placements: &Placements, level: f64) {
-    let differs: Vec<bool> = (0..).zip(&found.series).map(|(at, series)| placements.layouts_differ(at, series).is_some()).collect();
     let Some((first, others)) = found.series.split_first() else { return };
     for comparison in &mut found.comparisons {
         let is_other = |series: &&SeriesResult| series.name == comparison.a;
-        let Some(at) = others.iter().position(|series| is_other(&series)) else { continue };
-        let (other, differ) = (&others[at], differs[0] || differs[at + 1]);
+        let Some((at, other)) = (1..).zip(others).find(|(_, series)| is_other(series)) else { continue };
+        let differ = [(0, first), (at, other)].iter().any(|(at, series)| placements.layouts_differ(*at, series).is_some());
         let Some((ratio, (time, other_time))) = ratio_of(other, first).zip(mean_time(first).zip(mean_time(other))) else { continue };
         // The mean of the ratios is not the ratio of the means, which times that differ between placements need. What a placement adds to
         // the ratio of the means is, to the first order, what its times depart from that ratio by.

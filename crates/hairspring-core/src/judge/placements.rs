@@ -211,7 +211,7 @@ impl Placements {
 
     /// The finding that the time of a series' body is another one in each layout of the code.
     pub fn layouts_differ(&self, at: usize, series: &SeriesResult) -> Option<Finding> {
-        let body = series.components.first()?;
+        let body = series.components.first().filter(|_| self.layouts > 1)?;
         let values = self.values(|placement| {
             let same = placement.series.get(at)?.components.iter().find(|other| other.name == body.name)?;
             same.time.cycles.clone().or_else(|| Some(Uncertain { value: same.time.ticks.value, budget: Vec::new() }))
