@@ -153,7 +153,7 @@ fn document(
             measured_ms: Some(measured.run.measuring.as_secs_f64() * 1e3),
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
-                Stop::Budget | Stop::Disturbed if begin.elapsed().saturating_sub(measured.run.measuring) > request.budget => {
+                Stop::Budget | Stop::Varied | Stop::Disturbed if begin.elapsed().saturating_sub(measured.run.measuring) > request.budget => {
                     format!("budget of {} ms overrun: compiling and loading took longer", request.budget.as_secs_f64() * 1e3)
                 }
                 stop => stop.to_string(),
@@ -238,10 +238,14 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     all
 }
 
-/// Whether code in C or C++ calls a function by its name, as far as its text tells.
+/// Functions that compilers make into stores, so that a copy of their code computes nothing and is still the work that was asked for.
+const STORES: [&str; 6] = ["memset", "bzero", "fill", "fill_n", "wmemset", "__builtin_memset"];
+
+/// Whether code in C or C++ calls a function by its name, as far as its text tells, and not only such that consist of stores.
 fn calls(code: &str) -> bool {
-    let is_name = |text: &str| text.trim_end().ends_with(|last: char| last.is_alphanumeric() || last == '_');
-    code.match_indices('(').any(|(at, _)| is_name(&code[..at]))
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let name = |text: &str| text.trim_end().rsplit(|letter| !is_letter(letter)).next().unwrap_or_default().to_owned();
+    code.match_indices('(').map(|(at, _)| name(&code[..at])).any(|name| !name.is_empty() && !STORES.contains(&name.as_str()))
 }
 
 /// Operations that the compiler removed from the copy.

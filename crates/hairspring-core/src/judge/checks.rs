@@ -40,7 +40,7 @@ const DISTURBED: [f64; 3] = [0.02, 0.15, 0.5];
 /// Readings longer than this are rarely free of interrupts.
 const LONG_NS: f64 = 1e6;
 /// Half-widths relative to the value above which the severity is warning, and untrusted.
-const WIDE: [f64; 2] = [0.05, 0.25];
+pub(super) const WIDE: [f64; 2] = [0.05, 0.25];
 /// Repeated readings whose spread is below this many quanta do not average the quantum out.
 const DITHERED: f64 = 0.05;
 /// A core clock that varies by less than this share of its median did not step.

@@ -316,7 +316,8 @@ fn stochastic(value: &Uncertain) -> Variance {
 mod tests {
     use super::*;
     use crate::estimate::simulated::{CALM, Core};
-    use crate::judge::{Time, assess};
+    use crate::judge::{Progress, Time, assess, progress};
+    use crate::observations::Rate;
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
@@ -448,6 +449,20 @@ mod tests {
         }
         let few = with_others(6, &[(1, 200.0)]);
         assert!(!kinds(&assess(&few, &Question::default()).unwrap()).contains(&"other_placements"));
+    }
+
+    #[test]
+    fn more_placements_are_worth_their_time_where_they_differ_by_much() {
+        let progress = |others: &[(u32, f64)]| {
+            let mut table = with_others(20, others);
+            table.origin.rate = Some(Rate { hz: 1e9, uncertainty_ppm: 1.0, provenance: "test".into() });
+            progress(&mut table, 0.95, 0.0001)
+        };
+        let many: Vec<(u32, f64)> = (0..6).map(|at| (3 * at, 200.0)).collect();
+        assert_eq!(progress(&many), Progress::Varied);
+        for others in [[(4, 180.0), (11, 200.0)], [(4, 4.0), (9, -4.0)]] {
+            assert_ne!(progress(&others), Progress::Varied, "{others:?}");
+        }
     }
 
     #[test]

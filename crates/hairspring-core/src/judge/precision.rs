@@ -1,8 +1,12 @@
 //! When a measurement may end: the intervals are narrow enough, and nothing else used the core.
 
+use super::checks::WIDE;
 use super::{Assessment, Question, assess, code, flag_shared_rounds};
 use crate::estimate::{Options, Quiet, Source};
 use crate::observations::Observations;
+
+/// The differences between placements make an interval wide if they alone would make it this share as wide.
+const MOSTLY: f64 = 0.7;
 
 /// What further rounds would be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +15,9 @@ pub enum Progress {
     Precise,
     /// Some interval is too wide, or the table cannot be solved yet.
     Wide,
+    /// Some interval is so wide that it gets a finding, because the time of the code differs from placement to placement. More
+    /// placements make it narrower.
+    Varied,
     /// Something else uses the core, and there are too few undisturbed readings.
     Disturbed,
 }
@@ -27,9 +34,21 @@ pub fn progress(table: &mut Observations, level: f64, precision: f64) -> Progres
         Progress::Disturbed
     } else if is_precise {
         Progress::Precise
+    } else if is_varied(&found, level) {
+        Progress::Varied
     } else {
         Progress::Wide
     }
+}
+
+/// Whether a body's interval is wide, and mostly for the differences between placements.
+fn is_varied(found: &Assessment, level: f64) -> bool {
+    let bodies = found.series.iter().filter_map(|series| series.components.first());
+    let mut times = bodies.filter_map(|body| body.time.cycles.as_ref().or(body.time.ns.as_ref()));
+    times.any(|time| {
+        let (half_width, of_placements) = (time.estimate(level).half_width(), time.part(Source::Placement, level));
+        half_width > WIDE[0] * time.value.abs() && of_placements > MOSTLY * half_width
+    })
 }
 
 /// The same after rounds that were added to a table with the progress `before`. Where guards show that the core is still in use most

@@ -24,10 +24,18 @@ impl Work {
 /// Whether a copy has instructions, and only such that move registers, constants and what the compiler keeps on the stack.
 pub fn only_moves(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> bool {
     let all = instructions(image, own, border);
-    !all.is_empty() && all.iter().all(keeps)
+    !all.is_empty() && all.iter().all(|one| keeps(one) && !reads_variable(image, one))
 }
 
-/// Whether an instruction computes nothing, and reads no memory but constants and the stack.
+/// Whether an instruction reads memory at a known address that the code can write to. A copy of memory consists of such reads and of
+/// stores, and does its work in each copy.
+fn reads_variable(image: &Image, i: &Instruction) -> bool {
+    let has_address = matches!(i.memory_base(), Register::None | Register::RIP) && i.memory_displacement64() > 0;
+    let reads = (1..i.op_count()).any(|at| i.op_kind(at) == OpKind::Memory);
+    reads && has_address && !image.is_constant(i.memory_displacement64())
+}
+
+/// Whether an instruction computes nothing, and reads no memory but at known addresses and on the stack.
 fn keeps(i: &Instruction) -> bool {
     let zeroes = matches!(i.mnemonic(), Mnemonic::Xor | Mnemonic::Pxor | Mnemonic::Xorps | Mnemonic::Vpxor | Mnemonic::Vxorps)
         && i.op_register(0) == i.op_register(1);
