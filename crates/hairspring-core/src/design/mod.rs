@@ -38,8 +38,9 @@ const MOST_COPIES: f64 = 256.0;
 /// ... unless they have this much code at most. 2,560 bytes take a compiler 0.1 to 0.2 s. A chain of one cycle ends up to 1.5 cycles
 /// early in long rows on some cores, which makes 256 copies 0.2 % short.
 const COMPILED_BYTES: f64 = 2_560.0;
-/// The same for a coarse clock, which justifies a longer compilation.
+/// The same for a coarse clock, which justifies a longer compilation: its quanta make up this part of a row of [`MOST_COPIES`], or more.
 const MOST_COPIES_OF_COARSE_CLOCK: f64 = 512.0;
+const COARSE: f64 = 0.1;
 /// The same for code that an assembler repeats, which takes it little time. Rows are off the line by up to one latency of the
 /// code, and a reading of a short row is rounded to a large part of its time: a longer line divides both.
 const MOST_ASSEMBLED_COPIES: f64 = 1_024.0;
@@ -65,6 +66,7 @@ pub struct Pilot {
 /// use hairspring_core::design::{Pilot, line};
 /// assert_eq!(line(Pilot { copy_ns: 0.27, copy_bytes: 5.0, quantum_ns: 10.0, assembled: false }).last(), Some(&512));
 /// assert_eq!(line(Pilot { copy_ns: 0.54, copy_bytes: 15.0, quantum_ns: 10.0, assembled: false }).last(), Some(&256));
+/// assert_eq!(line(Pilot { copy_ns: 0.27, copy_bytes: 15.0, quantum_ns: 10.0, assembled: false }).last(), Some(&512));
 /// assert_eq!(line(Pilot { copy_ns: 1e7, copy_bytes: 50.0, quantum_ns: 10.0, assembled: false }), [1, 2, 3, 4]);
 /// ```
 pub fn line(pilot: Pilot) -> Vec<u32> {
@@ -83,7 +85,8 @@ fn longest(pilot: Pilot) -> (f64, f64) {
     let copy_ns = pilot.copy_ns.max(0.01);
     let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
     let short = (COMPILED_BYTES / pilot.copy_bytes.max(1.0)).min(MOST_ASSEMBLED_COPIES);
-    let most = match (pilot.assembled, window > TARGET_WINDOW_NS) {
+    let is_coarse = window > TARGET_WINDOW_NS || pilot.quantum_ns > COARSE * MOST_COPIES * copy_ns;
+    let most = match (pilot.assembled, is_coarse) {
         (true, _) => MOST_ASSEMBLED_COPIES,
         (false, true) => MOST_COPIES_OF_COARSE_CLOCK.max(short),
         (false, false) => MOST_COPIES.max(short),

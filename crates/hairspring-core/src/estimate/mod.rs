@@ -75,6 +75,9 @@ pub struct Options {
     pub level: f64,
     /// Whether rows off the line may be left out; the solution lists them with the reason.
     pub leave_rows_out: bool,
+    /// Number of the shortest rows that are left out in any case, as a bend: those of an alternative are compared with the same rows of the
+    /// others. Applies only to repeated rows, and only if rows may be left out.
+    pub shortest_left_out: usize,
     /// Whether the rows' departure from the plane may follow their counts, as with parts that overlap: the intervals then
     /// treat rows with similar counts as one. Applies only to repeated rows.
     pub departure_follows_counts: bool,
@@ -92,6 +95,7 @@ impl Default for Options {
         Options {
             level: 0.95,
             leave_rows_out: true,
+            shortest_left_out: 0,
             departure_follows_counts: false,
             visits: Visits::All,
             ends: Vec::new(),

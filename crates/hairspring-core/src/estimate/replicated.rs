@@ -331,7 +331,10 @@ impl<'a> System<'a> {
     fn choose_rows(&self, options: &Options) -> Vec<(usize, Option<LeftOut>)> {
         let mut marks: Vec<(usize, Option<LeftOut>)> = (0..self.design.len()).map(|i| (i, None)).collect();
         if options.leave_rows_out {
-            self.leave_out_bend(&mut marks);
+            match options.shortest_left_out {
+                0 => self.leave_out_bend(&mut marks),
+                rows => self.by_length().into_iter().take(rows).for_each(|row| marks[row].1 = Some(LeftOut::Bend)),
+            }
             self.leave_out_outliers(&mut marks);
         }
         marks
@@ -355,11 +358,9 @@ impl<'a> System<'a> {
         }
         let Some((whole, false)) = self.try_fit(marks) else { return };
         let all = in_use(marks);
-        let mut by_length: Vec<usize> = (0..marks.len()).collect();
-        by_length.sort_by(|a, b| self.location[*a].total_cmp(&self.location[*b]));
         let most = (marks.len() as f64 * MOST_BEND) as usize;
         let (mut trial, mut better) = (marks.to_vec(), None);
-        for row in by_length.into_iter().take(most) {
+        for row in self.by_length().into_iter().take(most) {
             trial[row].1 = Some(LeftOut::Bend);
             match self.try_fit(&trial) {
                 Some((fit, _)) if !no_longer_checked((&whole, &all), (&fit, &in_use(&trial))).is_empty() => break,
@@ -372,6 +373,13 @@ impl<'a> System<'a> {
         if let Some(trial) = better {
             marks.copy_from_slice(&trial);
         }
+    }
+
+    /// The rows, the shortest first.
+    fn by_length(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.design.len()).collect();
+        rows.sort_by(|a, b| self.location[*a].total_cmp(&self.location[*b]));
+        rows
     }
 
     /// Whether almost all of the departure of the whole table is gone, or all but what the clock's quantum explains.

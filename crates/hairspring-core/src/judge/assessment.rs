@@ -267,9 +267,10 @@ pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Questi
     let shadow = solver.ruler.as_ref().and_then(|ruler| shadow_of(table, ruler, solver, chains));
     let idle = never_ran(table);
     let mut series = Vec::new();
-    for (at, name) in names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name)) {
-        let id = at as SeriesId;
-        let mut solution = solver.solve(id, &question.options).map_err(|e| in_series(e, name, names.len()))?;
+    let subjects = names.iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name));
+    let (ids, subjects): (Vec<SeriesId>, Vec<&String>) = subjects.map(|(at, name)| (at as SeriesId, name)).unzip();
+    for ((id, name), solution) in ids.iter().copied().zip(subjects).zip(solver.solve_all(&ids, &question.options)) {
+        let mut solution = solution.map_err(|e| in_series(e, name, names.len()))?;
         let alone = standing_start(table, name, shadow, solver, &question.options);
         let overlap = overlapping(table, name, &solution, alone.as_ref(), solver, &question.options);
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);

@@ -4,7 +4,7 @@
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
 use crate::estimate::ratio::{clock_movement, in_cycles, moved};
-use crate::estimate::{Component, Contribution, Estimate, Options, Quiet, Solution, Source, Uncertain, solve};
+use crate::estimate::{Component, Contribution, Estimate, LeftOut, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{Observations, Origin, SeriesId};
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -200,6 +200,22 @@ impl<'a> Solver<'a> {
         quiet.solve(self.table, series, options).ok_or_else(|| Error::BadTable("too few of the readings were undisturbed".into()))
     }
 
+    /// Solves several series. Those with the same rows are compared by the same of them: a bend that is seen in one of two equal series would
+    /// make their times differ, so the shortest rows are then left out of both.
+    pub fn solve_all(&self, series: &[SeriesId], options: &Options) -> Vec<Result<Solution>> {
+        let mut all: Vec<Result<Solution>> = series.iter().map(|one| self.solve(*one, options)).collect();
+        let bends: Vec<Option<(usize, Vec<&[f64]>)>> = all.iter().map(|one| Some(bend(one.as_ref().ok()?))).collect();
+        let most = |rows: &[&[f64]]| bends.iter().flatten().filter(|(_, others)| others == rows).map(|(bend, _)| *bend).max();
+        let further = |bend: &Option<(usize, Vec<&[f64]>)>| bend.as_ref().and_then(|(own, rows)| most(rows).filter(|most| most > own));
+        let wanted: Vec<Option<usize>> = bends.iter().map(further).collect();
+        for (at, shortest_left_out) in wanted.into_iter().enumerate().filter_map(|(at, rows)| Some((at, rows?))) {
+            if let Ok(again) = self.solve(series[at], &Options { shortest_left_out, ..options.clone() }) {
+                all[at] = Ok(again);
+            }
+        }
+        all
+    }
+
     /// The time of a component in the table's unit as it is reported: with what control chains miss of their lengths, and with the
     /// movement of the core clock.
     pub fn reported(&self, solution: &Solution, component: &Component) -> Uncertain {
@@ -255,6 +271,12 @@ impl<'a> Solver<'a> {
         let bound = self.controls.iter().map(distance).fold(0.0, f64::max) * time.value.abs();
         if bound > 0.0 { time.with(Contribution::bound(Source::Neighbour, bound)) } else { time }
     }
+}
+
+/// How many rows are left out as a bend, and the counts of all rows.
+fn bend(solution: &Solution) -> (usize, Vec<&[f64]>) {
+    let bent = solution.rows.iter().filter(|row| row.left_out == Some(LeftOut::Bend)).count();
+    (bent, solution.rows.iter().map(|row| &*row.counts).collect())
 }
 
 /// The distance of a control chain from its length, as a share of it: all of it if it is certain, and otherwise less half of its half-width,
@@ -340,6 +362,34 @@ mod tests {
             let (cycles, has_neighbour, _) = found(&table);
             assert!(!has_neighbour && (cycles - 1.0).abs() < 0.001, "{cycles}");
         }
+    }
+
+    #[test]
+    fn equal_rows_of_alternatives_are_left_out_together() {
+        let calm = CALM.table(1.0, 3);
+        let mut table = Observations::new(calm.components().to_vec());
+        table.origin = calm.origin.clone();
+        let counts = |row: u32| calm.rows()[row as usize].counts.clone();
+        let code = calm.find_series("code").unwrap();
+        let of_code = |row: &u32| calm.rows()[*row as usize].series == code;
+        let shortest = (0..calm.rows().len() as u32).filter(of_code).map(|row| counts(row)[0]).fold(f64::INFINITY, f64::min);
+        for reading in calm.readings() {
+            let mut push = |name: &str, ticks| {
+                let series = table.series(name);
+                let row = table.row(series, &counts(reading.row));
+                table.push_guarded(row, reading.round, ticks, reading.flags, reading.guard);
+            };
+            push(&calm.series_names()[usize::from(calm.rows()[reading.row as usize].series)], reading.ticks);
+            if of_code(&reading.row) {
+                push("bent", reading.ticks + if counts(reading.row)[0] == shortest { 8.0 } else { 0.0 });
+            }
+        }
+        let left_out = |found: &Assessment| -> Vec<usize> { found.series.iter().map(|one| one.solution.rows_used().1).collect() };
+        assert_eq!(left_out(&assess(&calm, &Question::default()).unwrap()), [0], "the code alone has no bend");
+        let found = assess(&table, &Question::default()).unwrap();
+        assert_eq!(left_out(&found), [1, 1]);
+        let ratio = &found.comparisons[0].ratio;
+        assert!((ratio.value - 1.0).abs() < 1e-6, "{ratio:?}");
     }
 
     /// Every second reading of the code is longer by this share: its time varies by itself.

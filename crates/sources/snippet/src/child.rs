@@ -178,7 +178,7 @@ impl Child {
 
     /// The failure of code that does not return, possibly because it retries a refused allocation.
     fn hangs(&self) -> Failure {
-        let seconds = self.timeout.as_secs_f64();
+        let seconds = (self.timeout.as_secs_f64() * 1e3).round() / 1e3;
         let bytes = host::memory_of(self.process.id());
         if near_limit(bytes) {
             let place = format!("and did not return within {seconds} s");

@@ -31,15 +31,16 @@ pub struct Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    /// Starts the first placement.
+    /// Starts the first placement. A round of all rows takes about `round`: a reply may be late by two of them, for the warm-up and the
+    /// readings, before the code counts as hanging.
     ///
     /// # Errors
     /// As [`Child::start`]; code that turns out to run other threads.
-    pub fn start(host: &'a HostProgram, load: Load, request: &Request) -> std::result::Result<Placed<'a>, Stopped<Error>> {
-        let begin = Instant::now();
-        let (child, ready) = Child::start(host, load.clone(), request.timeout).map_err(Stopped::Failed)?;
+    pub fn start(host: &'a HostProgram, load: Load, request: &Request, round: Duration) -> std::result::Result<Placed<'a>, Stopped<Error>> {
+        let (begin, timeout) = (Instant::now(), request.timeout.saturating_add(round.saturating_mul(2)));
+        let (child, ready) = Child::start(host, load.clone(), timeout).map_err(Stopped::Failed)?;
         unchanged(&child)?;
-        Ok(Placed { host, load, timeout: request.timeout, budget: request.budget, child, starting: begin.elapsed(), ready, before: None })
+        Ok(Placed { host, load, timeout, budget: request.budget, child, starting: begin.elapsed(), ready, before: None })
     }
 
     /// Circumstances at the start of the first placement.

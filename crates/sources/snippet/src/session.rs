@@ -78,7 +78,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let rows = plan::rows(request, &pilots, ruler.is_ok() && seated.no_cycles().is_none());
     let (library, lost) = compiled(request, &compiler, &rows, &folder, copies);
     let library = library?;
-    let work = Work { request, host, rows: &rows, library: &library };
+    let work = Work { request, host, rows: &rows, library: &library, round: round_of(&rows, &pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
     let mut threads = seated.threads.map(in_time);
@@ -110,6 +110,14 @@ struct Work<'w> {
     host: &'w HostProgram,
     rows: &'w [RowSpec],
     library: &'w Library,
+    /// About the time of one round.
+    round: Duration,
+}
+
+/// The time of one run of each row, by the pilot.
+fn round_of(rows: &[RowSpec], pilots: &[Pilot]) -> Duration {
+    let ns: f64 = rows.iter().map(|row| f64::from(row.bodies.max(row.inits)) * pilots[row.subject].copy_ns).sum();
+    Duration::try_from_secs_f64(ns / 1e9).unwrap_or_default().min(Duration::from_secs(3_600))
 }
 
 /// The rounds of an attempt, and the circumstances of the processes that ran them.
@@ -146,7 +154,7 @@ fn rounds(
         clock: request.clock.clone(),
         ..load(request, work.library, work.rows)
     };
-    let mut placed = match Placed::start(work.host, load, request) {
+    let mut placed = match Placed::start(work.host, load, request, work.round) {
         Err(Stopped::Changed(late)) => return Ok(Err(late)),
         Err(Stopped::Failed(error)) => return Err(error),
         Ok(placed) => placed,

@@ -174,6 +174,12 @@ impl State {
         self.cells.insert(cell, Held { value, stored: true });
     }
 
+    /// How many origins it holds: the time of a join grows with them.
+    pub fn size(&self) -> usize {
+        let values = self.registers.values().chain(self.flags.values()).chain(self.cells.values().map(|held| &held.value));
+        values.map(|value| value.origins.len()).sum()
+    }
+
     /// The state at a place that is reached with this state or the other.
     pub fn join(&self, other: &State) -> State {
         let mut conditions = self.conditions.clone();

@@ -67,6 +67,9 @@ pub fn doubted(origins: &Origins, reason: Doubt) -> Origins {
 
 /// The origins of a value after one of two paths: only origins on both paths are certain.
 pub fn either(a: &Origins, b: &Origins) -> Origins {
+    if a == b {
+        return a.clone();
+    }
     let is_sure = |origins: &Origins, place| [false, true].iter().any(|worked| origins.get(&(place, *worked)) == Some(&None));
     let mut all = Origins::new();
     for (from, other) in [(a, b), (b, a)] {

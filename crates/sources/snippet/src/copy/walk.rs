@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of instructions followed.
 const MOST_STEPS: usize = 20_000;
+/// Two states of so many origins are joined in the time of a step. Without a price, branches that call each other, as in `std::sort`, took
+/// ten seconds before the steps were used up.
+const SIZE_OF_A_STEP: usize = 64;
 /// Maximum number of memory cells.
 const MOST_CELLS: usize = 400;
 /// Maximum depth of nested calls.
@@ -96,6 +99,13 @@ impl<'i> Walk<'i> {
         Ok(())
     }
 
+    /// # Errors
+    /// If too few steps are left, or there are too many memory cells.
+    fn take_steps(&mut self, steps: usize) -> Result<(), String> {
+        self.steps = self.steps.checked_sub(steps).filter(|_| self.cells.len() < MOST_CELLS).ok_or(TOO_LONG)?;
+        Ok(())
+    }
+
     /// Follows all paths to the boundary of a copy.
     fn until(&mut self, from: Vec<(Point, State)>, copy: usize) -> Result<Vec<(Point, State)>, String> {
         let mut known: BTreeMap<Point, State> = BTreeMap::new();
@@ -105,6 +115,7 @@ impl<'i> Walk<'i> {
             let state = match known.get(&point) {
                 Some(before) => {
                     let joined = before.join(&state);
+                    self.take_steps(joined.size() / SIZE_OF_A_STEP)?;
                     if joined == *before {
                         continue;
                     }
@@ -139,7 +150,7 @@ impl<'i> Walk<'i> {
                 ends.insert(point, joined);
                 return Ok(());
             }
-            self.steps = self.steps.checked_sub(1).filter(|_| self.cells.len() < MOST_CELLS).ok_or(TOO_LONG)?;
+            self.take_steps(1)?;
             if at != Some(point.1) {
                 decoder = Decoder::with_ip(64, self.image.code(point.1), point.1, DecoderOptions::NONE);
             }
