@@ -12,6 +12,9 @@ use crate::observations::ClockSpread;
 /// length had departures of this size on calm cores.
 const UNSEEN_DEPARTURE: f64 = 0.0002;
 
+/// Standard deviation of a core clock that was read once or twice, as a share of it.
+const UNSEEN_MOVEMENT: f64 = 0.01;
+
 /// Sources that are carried from each time to the ratio.
 const CARRIED: [Source; 5] = [Source::LackOfFit, Source::Granularity, Source::Readings, Source::Ends, Source::Neighbour];
 
@@ -21,6 +24,26 @@ pub fn in_cycles(a: (&Solution, &Component), reference: (&Solution, &Component),
     let time = ratio(a, reference)?.scaled(cycles);
     let unseen = Contribution::bound(Source::Reference, UNSEEN_DEPARTURE * time.value.abs());
     Some(time.with(unseen))
+}
+
+/// A component of a solution in core cycles at the mean clock of the run, where there are too few rounds for [`in_cycles`]: code that takes
+/// so long that one or two rounds spend the budget. The clock between the readings of the chain is not known, and may have moved as it
+/// moves `between` runs.
+pub fn in_cycles_of_few_rounds(
+    a: (&Solution, &Component),
+    reference: (&Solution, &Component),
+    cycles: f64,
+    between: Option<ClockSpread>,
+) -> Option<Uncertain> {
+    let (time, chain) = (&a.1.uncertain, &reference.1.uncertain);
+    let is_few = a.0.blocks.len().min(reference.0.blocks.len()) < 2;
+    let value = time.value * cycles / chain.value;
+    if !is_few || !value.is_finite() || chain.value <= 0.0 {
+        return None;
+    }
+    let of_chain = chain.scaled(value / chain.value).budget.into_iter().map(|entry| Contribution { source: Source::Reference, ..entry });
+    let budget = time.scaled(value / time.value).budget.into_iter().chain(of_chain).chain(moved(value, UNSEEN_MOVEMENT, between));
+    Some(Uncertain { value, budget: budget.collect() })
 }
 
 /// Ratio of component `a` of one solution to component `b` of another; `None` if the two share fewer than two blocks of
@@ -212,6 +235,29 @@ mod tests {
         assert_eq!((negative.low, negative.high), (-0.25, 0.75));
         let other = Estimate { level: 0.9, ..within(4.0, 5.0, 6.0) };
         assert_eq!(apart(&within(9.0, 10.0, 11.0), &other).unwrap().level, 0.9);
+    }
+
+    #[test]
+    fn long_code_of_one_round_has_cycles_that_hold() {
+        use crate::observations::Observations;
+        let mut table = Observations::new(vec!["body".into()]);
+        let (code, chain) = (table.series("code"), table.series("chain"));
+        for (series, of_copy, copies) in [(code, 9e6, [1.0, 2.0, 3.0, 4.0]), (chain, 1.5, [64.0, 128.0, 256.0, 512.0])] {
+            for (at, n) in copies.into_iter().enumerate() {
+                let row = table.row(series, &[n]);
+                table.push(row, 0, 40.0 + of_copy * n * (1.0 + [0.001, -0.001, 0.001, -0.001][at]));
+            }
+        }
+        let solve = |series| crate::estimate::solve(&table, series, &crate::estimate::Options::default()).unwrap();
+        let (code, chain) = (solve(code), solve(chain));
+        let (body, reference) = ((&code, &code.components[0]), (&chain, &chain.components[0]));
+        assert_eq!(in_cycles(body, reference, 3.0), None);
+        let found = in_cycles_of_few_rounds(body, reference, 3.0, None).unwrap().estimate(0.95);
+        assert!(found.contains(1.8e7) && (0.01..0.05).contains(&found.relative()), "{found:?}");
+        let moved = in_cycles_of_few_rounds(body, reference, 3.0, Some(ClockSpread { sd: 0.1, runs: 9 })).unwrap().estimate(0.95);
+        assert!(moved.relative() > 0.2, "{moved:?}");
+        let many = solution(&[5.0, 5.1, 4.9, 5.0, 5.1, 4.9, 5.0, 5.1]);
+        assert_eq!(in_cycles_of_few_rounds((&many, &many.components[0]), (&many, &many.components[0]), 3.0, None), None);
     }
 
     /// A solution of one unknown with these values in its blocks.

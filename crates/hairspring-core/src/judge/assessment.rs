@@ -438,7 +438,8 @@ fn time(component: &Component, solution: &Solution, table: &Observations, solver
     let uncertain = solver.reported(solution, component);
     let ticks = if uncertain == component.uncertain { component.ticks } else { uncertain.estimate(level) };
     let ns = table.origin.ns_per_unit().map(|factor| with_rate(uncertain.scaled(factor), &table.origin));
-    let cycles = ruler.and_then(|ruler| ruler.in_cycles(solution, component)).map(|cycles| solver.with_bound(cycles));
+    let cycles = ruler.and_then(|ruler| ruler.in_reported_cycles(solution, component, &table.origin));
+    let cycles = cycles.map(|cycles| solver.with_bound(cycles));
     let bound = if component.is_difference() { None } else { bound(&ticks, component_floor(solution), table, ruler) };
     Time { ticks, ns, cycles, bound }
 }
@@ -467,7 +468,8 @@ fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &So
         // Times are judged by their core cycles, which do not change with the core clock.
         all.retain(|finding| !finding.is(super::code::WIDE_INTERVAL));
         let judged = |component: &Component| {
-            let cycles = ruler.in_cycles(solution, component).map(|cycles| solver.with_bound(cycles).estimate(question.options.level));
+            let cycles = ruler.in_reported_cycles(solution, component, &table.origin);
+            let cycles = cycles.map(|cycles| solver.with_bound(cycles).estimate(question.options.level));
             wide_finding(&component.name, &cycles.unwrap_or(component.ticks))
         };
         all.extend(solution.components.iter().filter_map(judged));

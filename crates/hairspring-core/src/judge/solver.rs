@@ -3,7 +3,7 @@
 
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
-use crate::estimate::ratio::{clock_movement, in_cycles, moved};
+use crate::estimate::ratio::{clock_movement, in_cycles, in_cycles_of_few_rounds, moved};
 use crate::estimate::{Component, Contribution, Estimate, LeftOut, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{Observations, Origin, SeriesId};
 use std::cell::OnceCell;
@@ -54,6 +54,12 @@ impl Ruler {
     /// A component of a solution in core cycles.
     pub fn in_cycles(&self, solution: &Solution, component: &Component) -> Option<Uncertain> {
         in_cycles((solution, component), (&self.solution, self.component()), self.cycles)
+    }
+
+    /// The same for a time that is reported, which may be of few rounds.
+    pub fn in_reported_cycles(&self, solution: &Solution, component: &Component, origin: &Origin) -> Option<Uncertain> {
+        let pair = ((solution, component), (&self.solution, self.component()));
+        self.in_cycles(solution, component).or_else(|| in_cycles_of_few_rounds(pair.0, pair.1, self.cycles, origin.clock_spread))
     }
 
     pub fn core_hz(&self, origin: &Origin) -> Option<Uncertain> {
