@@ -221,7 +221,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     let constant = |bytes: f64| !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm;
     let is_call = |code: &str| request.language != Language::Asm && calls(code);
     let optimised = measured.copy_bytes[at]
-        .filter(|bytes| *bytes < 1.0 || constant(*bytes) || is_call(code) && measured.copies[at].only_moves)
+        .filter(|bytes| *bytes < 1.0 || (constant(*bytes) || is_call(code)) && measured.copies[at].only_moves)
         .map(|bytes| Finding::new(Severity::Warning, SnippetFinding::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
         Finding::new(Severity::Warning, SnippetFinding::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })

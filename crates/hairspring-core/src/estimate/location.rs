@@ -2,7 +2,7 @@
 
 use super::steps::steps;
 use super::visits::{Visits, keep_quickest, leave_out_slow, show_repeats};
-use crate::observations::{Observations, Reading, RowId, SeriesId};
+use crate::observations::{Flags, Observations, Reading, RowId, SeriesId};
 use crate::quantum::{digit_of_readings, step_of_readings};
 
 /// Rounds in one chunk of the spike filter; its window is three chunks.
@@ -79,6 +79,16 @@ impl Grouped {
     /// Groups the readings of one series, and marks flagged readings and spikes as unusable.
     pub fn new(table: &Observations, series: SeriesId) -> Grouped {
         Grouped::of(table, series, Visits::All)
+    }
+
+    /// The same with the readings that are far longer than the others, because they are the code's own.
+    pub fn with_slow(table: &Observations, series: SeriesId) -> Grouped {
+        let (rows, readings) = by_row(table, series);
+        let weight = |one: &Reading| if one.flags.without(Flags::GAP).any() { 0.0 } else { 1.0 };
+        let sample = |one: &Reading| Sample { round: one.round, weight: weight(one), ticks: one.ticks };
+        let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(|row| row.into_iter().map(sample).collect()).collect();
+        readings.iter_mut().for_each(|row| row.sort_by_key(|sample| sample.round));
+        Grouped { rows, readings, spared: 0, quantum: stated_quantum(table), is_quantum_known: table.origin.granularity.is_some() }
     }
 
     /// The same, with the readings that these visits leave.

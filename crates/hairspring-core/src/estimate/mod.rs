@@ -24,6 +24,7 @@ mod regression;
 mod replicated;
 mod scatter;
 mod skewness;
+mod slow;
 mod steps;
 mod visits;
 
@@ -46,6 +47,7 @@ pub use quiet::Quiet;
 pub(crate) use quiet::simulated;
 pub use rank::{Combination, Rank, exact_rank};
 pub use skewness::skewness_bound;
+pub use slow::{Slow, slow_evaluations};
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 pub use visits::Visits;
 
@@ -75,6 +77,9 @@ pub struct Options {
     pub level: f64,
     /// Whether rows off the line may be left out; the solution lists them with the reason.
     pub leave_rows_out: bool,
+    /// Series whose readings count even where they are far longer than the others, because the code itself is slow at times: see
+    /// [`slow_evaluations`]. Applies only to repeated rows.
+    pub slow_evaluations: Vec<SeriesId>,
     /// Number of the shortest rows that are left out in any case, as a bend: those of an alternative are compared with the same rows of the
     /// others. Applies only to repeated rows, and only if rows may be left out.
     pub shortest_left_out: usize,
@@ -95,6 +100,7 @@ impl Default for Options {
         Options {
             level: 0.95,
             leave_rows_out: true,
+            slow_evaluations: Vec::new(),
             shortest_left_out: 0,
             departure_follows_counts: false,
             visits: Visits::All,
@@ -123,7 +129,11 @@ const MOST_REPEATED_ROWS: usize = 2_000;
 /// # Cost
 /// About 50 ns for each reading and `rows * unknowns^2` for the factorisation.
 pub fn solve(table: &Observations, series: SeriesId, options: &Options) -> Result<Solution> {
-    let grouped = location::Grouped::of(table, series, options.visits);
+    let grouped = if options.slow_evaluations.contains(&series) {
+        location::Grouped::with_slow(table, series)
+    } else {
+        location::Grouped::of(table, series, options.visits)
+    };
     if grouped.typical_repeats() >= MIN_ROUNDS && grouped.rows.len() <= MOST_REPEATED_ROWS {
         replicated::solve(grouped, table, options)
     } else {

@@ -6,15 +6,17 @@ use super::denormals::denormals;
 use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::pauses::lengthened;
 use super::placements::{Placements, layouts_untried};
+use super::precision::missed_precision;
 use super::resolution::{component_floor, overhead_floor};
+use super::slow::{tell_slow, with_slow};
 use super::solver::{Ruler, Slowed, Solver};
 use super::undisturbed::from_undisturbed;
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
-    precision_finding, upper_bound, wide_finding,
+    upper_bound, wide_finding,
 };
 use crate::error::{Error, Result};
-use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, stated_quantum};
+use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, slow_evaluations, stated_quantum};
 use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
 
 /// Settings of an assessment.
@@ -152,6 +154,17 @@ pub struct Assessment {
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
+    let slow = slow_evaluations(table);
+    if slow.is_empty() {
+        return assess_usual(table, question);
+    }
+    let mut found = assess_all(table, &with_slow(question, &slow))?.0;
+    slow.iter().for_each(|slow| tell_slow(&mut found, &table.series_names()[usize::from(slow.series)], slow));
+    Ok(found)
+}
+
+/// The assessment without placements of another kind, if there are few.
+fn assess_usual(table: &Observations, question: &Question) -> Result<Assessment> {
     let (found, placements) = assess_all(table, question)?;
     let others = placements.others(&found);
     if others.is_empty() {
@@ -414,18 +427,6 @@ fn disturbed(solution: &Solution, table: &Observations, id: SeriesId, by_part: b
     }
     let unused = solution.readings.saturating_sub(solution.readings_used).saturating_sub(excluded) as f64;
     Disturbed { share: (unused / kept).max(flagged), left_out: unused / kept }
-}
-
-/// A finding if the requested precision was missed.
-fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
-    let body = components.first()?;
-    let time = &body.time;
-    let judged = time.judged(question.options.level);
-    let fence = time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, question.options.level));
-    let missed = precision_finding(&body.name, &judged, question.precision?)?;
-    // A longer run does not reduce what a fence hides.
-    let kind = FindingKind::FenceHides { cycles: 2.0 * fence };
-    Some(if fence > judged.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
 }
 
 /// An estimate as a value whose budget is its half-width as a bound.

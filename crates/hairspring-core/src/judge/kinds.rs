@@ -35,6 +35,7 @@ pub mod code {
     pub const NOT_OPTIMISED: &str = "not_optimised";
     pub const OTHER_PLACEMENTS: &str = "other_placements";
     pub const PAUSED: &str = "paused";
+    pub const SLOW_EVALUATIONS: &str = "slow_evaluations";
     pub const LAYOUTS_UNTRIED: &str = "layouts_untried";
     pub const LAYOUTS_DIFFER: &str = "layouts_differ";
 }
@@ -110,6 +111,8 @@ pub enum FindingKind {
     Paused { share_percent: f64, mean_us: f64, in_longest: f64 },
     /// The code ran in some of its layouts only.
     LayoutsUntried { tried: usize, layouts: usize },
+    /// Some readings of the code are far longer than the others by its own doing, and the time is the mean with them.
+    SlowEvaluations { share_percent: f64, longer_percent: f64 },
     /// The code takes another time in each layout. The factors are the shortest and the longest of these times over their mean.
     LayoutsDiffer { component: String, layouts: usize, least_factor: f64, most_factor: f64 },
 }
@@ -238,7 +241,8 @@ impl Kind for FindingKind {
                 code: code::DISTURBED_THROUGHOUT,
                 numbers: numbers! { share_percent, left_out_percent, stolen_ms },
                 message: format!(
-                    "{share_percent:.1} % of the readings were disturbed, and the time includes what disturbed them: too few others remain, so only {left_out_percent:.1} % are left out{}",
+                    "{share_percent:.1} % of the readings were disturbed, and the time includes what disturbed them: too few others remain, so {} left out{}",
+                    if left_out_percent < 0.05 { "none are".to_owned() } else { format!("only {left_out_percent:.1} % are") },
                     taken(stolen_ms)
                 ),
                 remedy: "time a shorter piece of code, which other work interrupts less often, or measure on a quieter CPU or machine",
@@ -279,7 +283,8 @@ impl Kind for FindingKind {
             PrecisionMissed { component, reached_percent, asked_percent } => Description {
                 code: code::PRECISION_MISSED,
                 message: format!(
-                    "the requested precision of {asked_percent:.2} % was not reached: the interval of {component} is +-{reached_percent:.2} %"
+                    "the requested precision of {asked} was not reached: the interval of {component} is +-{reached_percent:.2} %",
+                    asked = if asked_percent < 0.1 { format!("{asked_percent} %") } else { in_percent(asked_percent) },
                 ),
                 numbers: numbers! { component, reached_percent, asked_percent },
                 remedy: "repeat the rows more often, or use rows with larger counts",
@@ -355,6 +360,15 @@ impl Kind for FindingKind {
                     "the code ran in {tried} of {layouts} layouts: its time may depend on where it lies, and the interval does not include that",
                 ),
                 remedy: "give it more time, so that it runs in all of them",
+            },
+            SlowEvaluations { share_percent, longer_percent } => Description {
+                code: code::SLOW_EVALUATIONS,
+                message: format!(
+                    "the code is slow at times: {} of its readings are far longer than the others, and those of the chains hardly ever are; the time is the mean with them, {longer_percent:.0} % more than without",
+                    in_percent(share_percent),
+                ),
+                numbers: numbers! { share_percent, longer_percent },
+                remedy: "nothing to do if the mean is what you ask for; else keep what is slow out of the code, such as a container that grows, or time it by itself",
             },
             LayoutsDiffer { component, layouts, least_factor, most_factor } => Description {
                 code: code::LAYOUTS_DIFFER,

@@ -17,6 +17,7 @@ mod precision;
 mod remedies;
 mod resolution;
 mod shared;
+mod slow;
 mod solver;
 mod undisturbed;
 pub mod words;

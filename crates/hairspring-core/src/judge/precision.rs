@@ -1,7 +1,8 @@
-//! When a measurement may end: the intervals are narrow enough, and nothing else used the core.
+//! When a measurement may end: the intervals are narrow enough, and nothing else used the core. A finding says where they are not.
 
+use super::assessment::ComponentResult;
 use super::checks::WIDE;
-use super::{Assessment, Question, assess, code, flag_shared_rounds};
+use super::{Assessment, Finding, FindingKind, Question, Severity, assess, code, flag_shared_rounds, precision_finding};
 use crate::estimate::{Options, Quiet, Source};
 use crate::observations::Observations;
 
@@ -65,6 +66,18 @@ fn widest(found: &Assessment, level: f64) -> f64 {
         body.time.cycles.as_ref().map_or(body.time.ticks.relative(), |cycles| cycles.without(Source::Fence).estimate(level).relative())
     });
     bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
+}
+
+/// A finding if the requested precision was missed.
+pub(super) fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
+    let body = components.first()?;
+    let time = &body.time;
+    let judged = time.judged(question.options.level);
+    let fence = time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, question.options.level));
+    let missed = precision_finding(&body.name, &judged, question.precision?)?;
+    // A longer run does not reduce what a fence hides.
+    let kind = FindingKind::FenceHides { cycles: 2.0 * fence };
+    Some(if fence > judged.half_width() / 2.0 { Finding::new(Severity::Warning, kind) } else { missed })
 }
 
 #[cfg(test)]

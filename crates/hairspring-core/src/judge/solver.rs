@@ -210,9 +210,9 @@ impl<'a> Solver<'a> {
     /// make their times differ, so the shortest rows are then left out of both.
     pub fn solve_all(&self, series: &[SeriesId], options: &Options) -> Vec<Result<Solution>> {
         let mut all: Vec<Result<Solution>> = series.iter().map(|one| self.solve(*one, options)).collect();
-        let bends: Vec<Option<(usize, Vec<&[f64]>)>> = all.iter().map(|one| Some(bend(one.as_ref().ok()?))).collect();
+        let bends: Vec<Option<Bend>> = all.iter().map(|one| Some(bend(one.as_ref().ok()?))).collect();
         let most = |rows: &[&[f64]]| bends.iter().flatten().filter(|(_, others)| others == rows).map(|(bend, _)| *bend).max();
-        let further = |bend: &Option<(usize, Vec<&[f64]>)>| bend.as_ref().and_then(|(own, rows)| most(rows).filter(|most| most > own));
+        let further = |bend: &Option<Bend>| bend.as_ref().and_then(|(own, rows)| most(rows).filter(|most| most > own));
         let wanted: Vec<Option<usize>> = bends.iter().map(further).collect();
         for (at, shortest_left_out) in wanted.into_iter().enumerate().filter_map(|(at, rows)| Some((at, rows?))) {
             if let Ok(again) = self.solve(series[at], &Options { shortest_left_out, ..options.clone() }) {
@@ -280,7 +280,9 @@ impl<'a> Solver<'a> {
 }
 
 /// How many rows are left out as a bend, and the counts of all rows.
-fn bend(solution: &Solution) -> (usize, Vec<&[f64]>) {
+type Bend<'s> = (usize, Vec<&'s [f64]>);
+
+fn bend(solution: &Solution) -> Bend<'_> {
     let bent = solution.rows.iter().filter(|row| row.left_out == Some(LeftOut::Bend)).count();
     (bent, solution.rows.iter().map(|row| &*row.counts).collect())
 }

@@ -211,7 +211,11 @@ impl Child {
             (Some(signal), _) => Failure {
                 what: format!("was ended by {}", signal_name(signal)),
                 place: "before it could report".into(),
-                hint: if signal == libc::SIGKILL { "the system may have run out of memory".into() } else { String::new() },
+                hint: if signal == libc::SIGKILL {
+                    "the system may have run out of memory, unless the code kills itself".into()
+                } else {
+                    String::new()
+                },
             },
             (None, None | Some(host::PIPES_GONE)) => Failure {
                 what: "closed the instrument's descriptors".into(),

@@ -49,6 +49,9 @@ pub struct Load {
     pub chains: Vec<(String, u32)>,
     /// Whether to prove the reference chain's length first.
     pub prove_ruler: bool,
+    /// Whether system calls that reach out of the process are refused. The filter makes every system call a third longer, so it is for the
+    /// pilot, which runs the code first.
+    pub refuses_calls: bool,
     /// Seconds of processor time after which the kernel ends the child if the parent is gone.
     pub most_cpu_seconds: u64,
 }

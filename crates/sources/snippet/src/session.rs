@@ -149,6 +149,7 @@ fn rounds(
     let load = Load {
         chains: companions.iter().flat_map(Companion::names).collect(),
         prove_ruler: false,
+        refuses_calls: false,
         seating: if is_free { Seating::Threads } else { request.seating },
         cpu: if is_free { None } else { cpu },
         clock: request.clock.clone(),
@@ -197,6 +198,7 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
         placement: 0,
         chains: Vec::new(),
         prove_ruler: true,
+        refuses_calls: true,
         most_cpu_seconds,
     }
 }

@@ -60,6 +60,9 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
     // With a limit on processor time the kernel accounts it by timer tick, which makes the CPU-time clocks coarse.
     let reads_cpu_time = load.clock.as_deref().is_some_and(|name| name.ends_with("cputime"));
     limits::limit(if reads_cpu_time { u64::MAX } else { load.most_cpu_seconds })?;
+    if load.refuses_calls {
+        limits::refuse_calls()?;
+    }
     crash::watch(replies);
     let mut bench = ManuallyDrop::new(Bench::load(&load, replies)?);
     send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;

@@ -1,0 +1,149 @@
+//! Evaluations that the code itself makes slow at times: a container that grows, a buffer that is refilled, a rare branch.
+//!
+//! A reading that is far longer than its neighbours in time is taken for one that something else disturbed, and left out. Something else
+//! disturbs the chains of known length as often as the code, in the same time. Where the readings of the code are far longer much more often
+//! than those of the chains, they are its own, and the mean of the code needs them. A neighbour on the core slows code that uses the whole
+//! core and not the chains, but hardly ever to more than twice its time.
+
+use super::location::{Sample, by_row, mark_spikes, median, stated_quantum};
+use crate::observations::{Flags, Observations, Reading, SeriesId};
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+/// A reading is far longer if it is this many times as long as the middle one of its row.
+const FAR: f64 = 3.0;
+/// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
+const MORE_OFTEN: f64 = 10.0;
+/// ... if chance explains that with a smaller probability than this ...
+const CHANCE: f64 = 1e-3;
+/// ... and if the mean is longer with them by this share.
+const LONGER: f64 = 0.02;
+
+/// Slow evaluations of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slow {
+    /// The series.
+    pub series: SeriesId,
+    /// Share of its readings that are far longer than the others.
+    pub share: f64,
+    /// By how much they make the mean of the rows longer, as a share of it without them.
+    pub longer: f64,
+}
+
+/// Readings that are far longer than the others, and not for a known reason.
+#[derive(Debug, Default)]
+struct Long {
+    number: usize,
+    readings: usize,
+    /// What they take beyond the middle reading of their row.
+    excess: f64,
+    /// Time of all readings, each as the middle one of its row.
+    time: f64,
+}
+
+/// The series of a table whose readings are far longer than usual by their own doing. None in a table without chains of known length.
+///
+/// # Cost
+/// About 50 ns for each reading.
+pub fn slow_evaluations(table: &Observations) -> Vec<Slow> {
+    let origin = &table.origin;
+    let names = origin.reference.iter().chain(&origin.controls).map(|(name, _)| name);
+    let chains: Vec<Long> = names.filter_map(|name| table.find_series(name)).map(|series| long_readings(table, series)).collect();
+    let (number, time) = (chains.iter().map(|chain| chain.number).sum(), chains.iter().map(|chain| chain.time).sum());
+    let chains = Long { number, time, ..Long::default() };
+    let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !origin.is_auxiliary(name));
+    subjects.filter_map(|(at, _)| own(at as SeriesId, &long_readings(table, at as SeriesId), &chains)).collect()
+}
+
+/// The slow evaluations of a series, if they are its own.
+fn own(series: SeriesId, code: &Long, chains: &Long) -> Option<Slow> {
+    let longer = code.excess / code.time;
+    // Half a reading more: none in the chains may be chance.
+    let is_often = code.number as f64 / code.time > MORE_OFTEN * (chains.number as f64 + 0.5) / chains.time;
+    let by_chance = || {
+        let law = Binomial::new(code.time / (code.time + chains.time), (code.number + chains.number) as u64).ok()?;
+        Some(law.sf(code.number.checked_sub(1)? as u64))
+    };
+    let is_own = longer > LONGER && chains.time > 0.0 && is_often && by_chance()? < CHANCE;
+    is_own.then(|| Slow { series, share: code.number as f64 / code.readings as f64, longer })
+}
+
+fn long_readings(table: &Observations, series: SeriesId) -> Long {
+    let quantum = stated_quantum(table);
+    let mut all = Long::default();
+    for row in by_row(table, series).1 {
+        let usable = row.into_iter().filter(|reading| !is_explained(reading));
+        let mut samples: Vec<Sample> = usable.map(|one| Sample { round: one.round, weight: 1.0, ticks: one.ticks }).collect();
+        samples.sort_by_key(|sample| sample.round);
+        mark_spikes(&mut samples, quantum);
+        let middle = median(&mut samples.iter().map(|sample| sample.ticks).collect::<Vec<f64>>());
+        let long = || samples.iter().filter(|sample| !sample.is_used() && sample.ticks > FAR * middle);
+        all.number += long().count();
+        all.excess += long().map(|sample| sample.ticks - middle).sum::<f64>();
+        all.readings += samples.len();
+        all.time += if samples.is_empty() { 0.0 } else { middle * samples.len() as f64 };
+    }
+    all
+}
+
+/// Whether a reading is known to be disturbed. A gap in it alone is not: the code may have taken that long.
+fn is_explained(reading: &Reading) -> bool {
+    reading.flags.without(Flags::GAP).any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::simulated::{CALM, Core, STALLS};
+    use crate::judge::{Assessment, Question, Severity, assess};
+    use rand::{Rng, SeedableRng};
+
+    /// The table with `longer` more ticks for every reading of the code in which an evaluation is slow: one in `every`, at random.
+    fn with_slow(table: &Observations, every: f64, longer: f64) -> Observations {
+        let mut changed = Observations::new(table.components().to_vec());
+        changed.origin = table.origin.clone();
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
+        for reading in table.readings() {
+            let row = &table.rows()[reading.row as usize];
+            let name = &table.series_names()[usize::from(row.series)];
+            let mut ticks = reading.ticks;
+            if name == "code" {
+                let slow = (0..row.counts[0] as u32).filter(|_| random.random::<f64>() < 1.0 / every).count();
+                ticks += longer * slow as f64;
+            }
+            let series = changed.series(name);
+            let row = changed.row(series, &row.counts);
+            changed.push_guarded(row, reading.round, ticks, reading.flags, reading.guard);
+        }
+        changed
+    }
+
+    fn cycles(table: &Observations) -> (Assessment, f64) {
+        let found = assess(table, &Question::default()).unwrap();
+        let cycles = found.series[0].components[0].time.cycles.as_ref().unwrap().value;
+        (found, cycles)
+    }
+
+    #[test]
+    fn the_mean_has_the_codes_own_slow_evaluations() {
+        for (every, longer) in [(1_000.0, 4_000.0), (3_000.0, 9_000.0)] {
+            let calm = CALM.table(1.0, 5);
+            let per_cycle = cycles(&calm).0.series[0].components[0].time.ticks.value;
+            let (found, cycles) = cycles(&with_slow(&calm, every, longer));
+            let expected = 1.0 + longer / every / per_cycle;
+            let half = found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95).half_width();
+            assert!((cycles - expected).abs() < 1.5 * half && half < 0.3 * expected, "{cycles} +- {half} for {expected}");
+            let finding = found.series[0].findings.iter().find(|finding| finding.code == "slow_evaluations").unwrap();
+            assert_eq!(finding.severity, Severity::Warning, "{}", finding.message);
+        }
+    }
+
+    #[test]
+    fn what_disturbs_code_and_chains_alike_is_left_out() {
+        for (core, seed) in [(CALM, 1), (CALM, 2), (STALLS, 3), (STALLS, 4), (Core { quantum: 26.0, ..CALM }, 5)] {
+            assert_eq!(slow_evaluations(&core.table(1.0, seed)), []);
+        }
+        assert_eq!(slow_evaluations(&with_slow(&CALM.table(1.0, 6), 1_000.0, 3.0)), [], "what hardly changes the mean");
+        let beside_neighbour = with_slow(&CALM.table(1.0, 6), 1_000.0, 60.0);
+        assert_eq!(slow_evaluations(&beside_neighbour), [], "readings of the code that a neighbour makes up to twice as long");
+    }
+}

@@ -1,0 +1,18 @@
+//! Code that is slow at times by its own doing: the question with its slow evaluations, and what is said of them.
+
+use super::assessment::{Assessment, Question};
+use super::{Finding, FindingKind, Severity};
+use crate::estimate::{Options, Slow};
+
+/// The question, with the readings of slow evaluations.
+pub(super) fn with_slow(question: &Question, slow: &[Slow]) -> Question {
+    let slow_evaluations = slow.iter().map(|slow| slow.series).collect();
+    Question { options: Options { slow_evaluations, ..question.options.clone() }, ..question.clone() }
+}
+
+/// Adds the finding of slow evaluations to the series of this name.
+pub(super) fn tell_slow(found: &mut Assessment, name: &str, slow: &Slow) {
+    let (share_percent, longer_percent) = (100.0 * slow.share, 100.0 * slow.longer);
+    let finding = Finding::new(Severity::Warning, FindingKind::SlowEvaluations { share_percent, longer_percent });
+    found.series.iter_mut().filter(|series| series.name == name).for_each(|series| series.add(finding.clone()));
+}
