@@ -16,6 +16,8 @@ fn processes_are_refused() {
     let spawn = x("posix_spawn(&pid, \"/bin/true\", 0, 0, arguments, 0)").given("int pid").given("char *arguments[] = {\"true\", 0}");
     spawn.fails("tried to start a process");
     x("x").option("--setup", "fork();").fails("tried to start a process");
+    // The pilot, which has a filter, runs the code 14,020 times at most.
+    x("if (++n == 30000) fork()").given("int n = 0").fails("tried to start a process");
 }
 
 #[test]

@@ -48,17 +48,42 @@ extern "C" fn report_crash(signal: i32, info: *mut libc::siginfo_t, _: *mut libc
     // SAFETY: the kernel passes a valid siginfo. For SIGSYS the call's address is in place of the address field, and the number
     // of the call follows it; only that number is used.
     let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(CALL).read()) } else { (*info).si_addr() as u64 } };
+    report(signal, address);
+    // SAFETY: a faulting instruction faults again after the return; other signals are raised again here.
+    unsafe {
+        libc::raise(signal);
+    }
+}
+
+/// Writes the report of a signal into the pipe.
+fn report(signal: i32, address: u64) {
     let numbers = [signal as u64, PHASE.load(Ordering::Relaxed), ROW.load(Ordering::Relaxed), address, memory_bytes()];
     let mut message = [0u8; 44];
     message[..4].copy_from_slice(&CRASH.to_le_bytes());
     for (at, number) in numbers.iter().enumerate() {
         message[4 + at * 8..12 + at * 8].copy_from_slice(&number.to_le_bytes());
     }
-    // SAFETY: writes from a live buffer to an open descriptor. A faulting instruction faults again after the return; other
-    // signals are raised again here.
+    // SAFETY: writes from a live buffer to an open descriptor.
     unsafe {
         libc::write(PIPE.load(Ordering::Relaxed), message.as_ptr().cast(), message.len());
-        libc::raise(signal);
+    }
+}
+
+/// Ends this process as the filter of the pilot would, should the code fork later on: the copy would go on as a second host, and write
+/// replies of its own.
+pub fn end_at_fork() {
+    // SAFETY: the function lives as long as the process, and is safe in a process with several threads, because it does not return.
+    unsafe {
+        libc::pthread_atfork(Some(refuse_fork), None, None);
+    }
+}
+
+extern "C" fn refuse_fork() {
+    #[allow(clippy::unnecessary_cast, reason = "a `c_long`, which has 32 bits on some processors")]
+    report(libc::SIGSYS, libc::SYS_clone as u64);
+    // SAFETY: ends the process.
+    unsafe {
+        libc::_exit(128 + libc::SIGSYS);
     }
 }
 

@@ -64,6 +64,7 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
         limits::refuse_calls()?;
     }
     crash::watch(replies);
+    crash::end_at_fork();
     let mut bench = ManuallyDrop::new(Bench::load(&load, replies)?);
     send(replies, &Reply::Ready(bench.ready.clone())).map_err(|e| e.to_string())?;
     loop {
