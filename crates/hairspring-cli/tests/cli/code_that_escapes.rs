@@ -17,7 +17,7 @@ fn processes_are_refused() {
     spawn.fails("tried to start a process");
     x("x").option("--setup", "fork();").fails("tried to start a process");
     // The pilot, which has a filter, runs the code 14,020 times at most.
-    x("if (++n == 30000) fork()").given("int n = 0").fails("tried to start a process");
+    x("if (++late == 30000) fork()").with_file("late.h", "static int late;\n").fails("tried to start a process");
 }
 
 #[test]
