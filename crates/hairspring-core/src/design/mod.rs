@@ -33,15 +33,15 @@ const TARGET_QUANTA: f64 = 5.0;
 pub const MOST_WINDOW_NS: f64 = 50_000.0;
 /// Most code in one row: well below a first-level instruction cache of 32 KiB.
 const MOST_CODE_BYTES: f64 = 16_384.0;
-/// Most compiled copies in one row, because compile time grows with their sum ...
+/// Most compiled copies in one row, because compile time grows with their sum.
 const MOST_COPIES: f64 = 256.0;
-/// ... unless they have this much code at most. 2,560 bytes take a compiler 0.1 to 0.2 s. A chain of one cycle ends up to 1.5 cycles
-/// early in long rows on some cores, which makes 256 copies 0.2 % short.
+/// The same for a coarse clock, or if [`MOST_COPIES`] take less than [`SHORT_NS`], which justifies a longer compilation. A chain of one cycle
+/// ends up to 1.5 cycles early in long rows on some cores, which makes 256 copies 0.2 % short, and some counters move by 10 ns.
+const MOST_COPIES_OF_SHORT_ROWS: f64 = 512.0;
+const SHORT_NS: f64 = 100.0;
+/// There may be more of short copies if they have this much code at most: 2,560 bytes take a compiler 0.1 to 0.2 s.
 const COMPILED_BYTES: f64 = 2_560.0;
-/// The same for a coarse clock, which justifies a longer compilation: its quanta make up this part of a row of [`MOST_COPIES`], or more.
-const MOST_COPIES_OF_COARSE_CLOCK: f64 = 512.0;
-const COARSE: f64 = 0.1;
-/// The same for code that an assembler repeats, which takes it little time. Rows are off the line by up to one latency of the
+/// Most copies of code that an assembler repeats, which takes it little time. Rows are off the line by up to one latency of the
 /// code, and a reading of a short row is rounded to a large part of its time: a longer line divides both.
 const MOST_ASSEMBLED_COPIES: f64 = 1_024.0;
 /// Lengths of the rows, as shares of the longest.
@@ -65,7 +65,7 @@ pub struct Pilot {
 /// ```
 /// use hairspring_core::design::{Pilot, line};
 /// assert_eq!(line(Pilot { copy_ns: 0.27, copy_bytes: 5.0, quantum_ns: 10.0, assembled: false }).last(), Some(&512));
-/// assert_eq!(line(Pilot { copy_ns: 0.54, copy_bytes: 15.0, quantum_ns: 10.0, assembled: false }).last(), Some(&256));
+/// assert_eq!(line(Pilot { copy_ns: 0.54, copy_bytes: 4.0, quantum_ns: 10.0, assembled: false }).last(), Some(&256));
 /// assert_eq!(line(Pilot { copy_ns: 0.27, copy_bytes: 15.0, quantum_ns: 10.0, assembled: false }).last(), Some(&512));
 /// assert_eq!(line(Pilot { copy_ns: 1e7, copy_bytes: 50.0, quantum_ns: 10.0, assembled: false }), [1, 2, 3, 4]);
 /// ```
@@ -84,12 +84,11 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 fn longest(pilot: Pilot) -> (f64, f64) {
     let copy_ns = pilot.copy_ns.max(0.01);
     let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
-    let short = (COMPILED_BYTES / pilot.copy_bytes.max(1.0)).min(MOST_ASSEMBLED_COPIES);
-    let is_coarse = window > TARGET_WINDOW_NS || pilot.quantum_ns > COARSE * MOST_COPIES * copy_ns;
-    let most = match (pilot.assembled, is_coarse) {
+    let is_short = window > TARGET_WINDOW_NS || MOST_COPIES * copy_ns < SHORT_NS;
+    let most = match (pilot.assembled, is_short) {
         (true, _) => MOST_ASSEMBLED_COPIES,
-        (false, true) => MOST_COPIES_OF_COARSE_CLOCK.max(short),
-        (false, false) => MOST_COPIES.max(short),
+        (false, true) => (COMPILED_BYTES / pilot.copy_bytes.max(1.0)).clamp(MOST_COPIES_OF_SHORT_ROWS, MOST_ASSEMBLED_COPIES),
+        (false, false) => MOST_COPIES,
     };
     let wanted = (window / copy_ns).clamp(8.0, most);
     let allowed = (MOST_WINDOW_NS / copy_ns).min(MOST_CODE_BYTES / pilot.copy_bytes.max(1.0));
@@ -194,7 +193,7 @@ mod tests {
             let pilot = Pilot { copy_ns, copy_bytes, quantum_ns, assembled };
             let copies = line(pilot);
             proptest::prop_assert!(copies.len() >= 4 && copies.is_sorted());
-            let most = if assembled || quantum_ns > 0.0 || copy_bytes < 10.0 { 6_000 } else { 2_000 };
+            let most = if assembled || quantum_ns > 0.0 || copy_ns < 0.4 { 6_000 } else { 2_000 };
             proptest::prop_assert!(copies.iter().sum::<u32>() < most);
             let (shortest, longest) = (copies[0], copies[copies.len() - 1]);
             proptest::prop_assert!(longest <= 10 || (shortest + 1) * SHORTEST_SHARE > longest);
