@@ -186,6 +186,12 @@ fn coarse_clocks() -> Vec<Group> {
             vec![Claim::wide("cycles", 1.8)],
         ),
         on_core(
+            "one evaluation in 1,000 takes 3,000 cycles",
+            200,
+            Plan { slow: (1_000.0, 3_000.0), ..Plan::on(SimulatedCore::INTERRUPTS) },
+            all_of_a_core(),
+        ),
+        on_core(
             "20 placements, skewed",
             400,
             Plan { placements: (20, skewed), ..Plan::on(SimulatedCore::CALM) },

@@ -30,6 +30,8 @@ pub struct Plan {
     pub uneven: f64,
     /// Placements, and the factor on the code in each, whose mean is 1.
     pub placements: (u32, fn(&mut Rng) -> f64),
+    /// Evaluations of the code among which one is slow, in the mean and at random, and the core cycles that it takes more.
+    pub slow: (f64, f64),
     /// Whether earlier runs on this machine had the core to themselves, so that the guards without a neighbour are known.
     pub known_guard: bool,
 }
@@ -46,8 +48,14 @@ impl Plan {
             offset: 0.0,
             uneven: 0.0,
             placements: (1, |random| normal(random, 0.0)),
+            slow: (f64::INFINITY, 0.0),
             known_guard: false,
         }
+    }
+
+    /// Core cycles of a copy of the code in the mean.
+    fn truth(&self) -> f64 {
+        1.0 + self.slow.1 / self.slow.0
     }
 }
 
@@ -75,6 +83,8 @@ pub struct Work {
 /// Rows that run on the simulated core.
 pub struct SimulatedRows {
     pub rows: Vec<Work>,
+    /// As [`Plan::slow`], for so many of the first rows.
+    slow: ((f64, f64), usize),
     random: Rng,
     longest_wait: f64,
     is_warm_up: bool,
@@ -83,7 +93,21 @@ pub struct SimulatedRows {
 impl SimulatedRows {
     pub fn new(rows: Vec<Work>, core: &SimulatedCore, seed: u64) -> SimulatedRows {
         let longest_wait = (LONGEST_WAIT.0 * 1e3 * core.tick_ghz).max(LONGEST_WAIT.1 * core.quantum as f64);
-        SimulatedRows { rows, random: Rng::with_seed(seed), longest_wait, is_warm_up: false }
+        SimulatedRows { rows, slow: ((f64::INFINITY, 0.0), 0), random: Rng::with_seed(seed), longest_wait, is_warm_up: false }
+    }
+
+    /// Core cycles that slow evaluations add to a row.
+    fn slow_cycles(&mut self, row: usize) -> f64 {
+        let ((every, cycles), rows) = self.slow;
+        let copies = if row < rows { self.rows[row].cycles } else { 0.0 };
+        let (mut at, mut sum) = (0.0, 0.0);
+        loop {
+            at -= every * (1.0 - self.random.f64()).ln();
+            if at.is_nan() || at >= copies {
+                return sum;
+            }
+            sum += cycles;
+        }
     }
 }
 
@@ -99,8 +123,9 @@ impl Rig for SimulatedRows {
             fake::wait(self.longest_wait * self.random.f64());
             return 0;
         }
+        let further = self.slow_cycles(row);
         let start = fake::read();
-        fake::execute(self.rows[row].cycles, self.rows[row].slower);
+        fake::execute(self.rows[row].cycles + further, self.rows[row].slower);
         fake::read().wrapping_sub(start)
     }
 }
@@ -140,7 +165,7 @@ impl Plan {
         origin.quiet_guard = self.known_guard.then(|| quiet_guard(&self.core));
         origin.reference = Some((CHAINS[0].0.into(), CHAINS[0].1));
         origin.controls = CHAINS[1..].iter().map(|chain| (chain.0.into(), chain.1)).collect();
-        let mut rows = SimulatedRows::new(work, &self.core, seed);
+        let mut rows = SimulatedRows { slow: (self.slow, 2 * CODE.len()), ..SimulatedRows::new(work, &self.core, seed) };
         let mut rounds = rounds_of(&self.core, rows.rows.len(), seed);
         rows.random.shuffle(&mut off);
         off.into_iter().zip(&mut rows.rows).for_each(|(is_off, row)| row.cycles += if is_off { self.offset } else { 0.0 });
@@ -169,15 +194,16 @@ impl Plan {
     pub fn run(&self, seed: u64) -> Vec<Found> {
         let mut table = self.table(seed);
         flag_shared_rounds(&mut table, &Options::default());
-        let none = |estimator| Found { estimator, truth: 1.0, estimate: None, is_trusted: false };
+        let truth = self.truth();
+        let none = |estimator| Found { estimator, truth, estimate: None, is_trusted: false };
         let Ok(found) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
         let (code, again) = (&found.series[0], &found.series[1]);
         let time = &code.components[0].time;
-        let ns = self.core.ticks_per_cycle() / self.core.tick_ghz;
+        let ns = truth * self.core.ticks_per_cycle() / self.core.tick_ghz;
         let of = |estimator, truth, estimate, is_trusted| Found { estimator, truth, estimate, is_trusted };
         let both = code.is_trusted() && again.is_trusted();
         let mut all = vec![
-            of("cycles", 1.0, time.cycles.as_ref().map(|cycles| cycles.estimate(LEVEL)), code.is_trusted()),
+            of("cycles", truth, time.cycles.as_ref().map(|cycles| cycles.estimate(LEVEL)), code.is_trusted()),
             of("nanoseconds", ns, time.ns.as_ref().map(|ns| ns.estimate(LEVEL)), code.is_trusted()),
         ];
         if self.placements.0 == 1 && self.offset == 0.0 && self.uneven == 0.0 {
