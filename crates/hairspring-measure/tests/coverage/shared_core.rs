@@ -99,15 +99,13 @@ impl SimulatedRows {
     /// Core cycles that slow evaluations add to a row.
     fn slow_cycles(&mut self, row: usize) -> f64 {
         let ((every, cycles), rows) = self.slow;
-        let copies = if row < rows { self.rows[row].cycles } else { 0.0 };
+        let copies = if row < rows && every.is_finite() { self.rows[row].cycles } else { 0.0 };
         let (mut at, mut sum) = (0.0, 0.0);
-        loop {
+        while at < copies {
             at -= every * (1.0 - self.random.f64()).ln();
-            if at.is_nan() || at >= copies {
-                return sum;
-            }
-            sum += cycles;
+            sum += if at < copies { cycles } else { 0.0 };
         }
+        sum
     }
 }
 
