@@ -74,7 +74,9 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
 /// The outcome of a comparison; reports on standard error if there was nothing to compare.
 pub fn outcome(compared: &Compared) -> Outcome {
     if compared.pairs.is_empty() {
-        output::complain("nothing to compare: the two results have no series with the same name and code; `hairspring time CODE --vs OTHER` compares two pieces of code");
+        output::complain(
+            "nothing to compare: the two results have no series with the same name and code; `hairspring time CODE --vs OTHER` compares two pieces of code",
+        );
     }
     match (compared.pairs.is_empty(), compared.past()) {
         (true, _) => Outcome::Failed,

@@ -8,7 +8,7 @@ use super::pauses::lengthened;
 use super::placements::{Placements, layouts_untried};
 use super::precision::missed_precision;
 use super::resolution::{component_floor, overhead_floor};
-use super::slow::{tell_slow, with_slow};
+use super::slow::{slow, tell_slow, with_slow};
 use super::solver::{Ruler, Slowed, Solver};
 use super::undisturbed::from_undisturbed;
 use super::{
@@ -16,7 +16,7 @@ use super::{
     upper_bound, wide_finding,
 };
 use crate::error::{Error, Result};
-use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, slow_evaluations, stated_quantum};
+use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, stated_quantum};
 use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
 
 /// Settings of an assessment.
@@ -154,7 +154,7 @@ pub struct Assessment {
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
-    let slow = slow_evaluations(table);
+    let slow = slow(table, question);
     if slow.is_empty() {
         return assess_usual(table, question);
     }

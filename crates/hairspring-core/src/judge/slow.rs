@@ -2,7 +2,14 @@
 
 use super::assessment::{Assessment, Question};
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::{Options, Slow};
+use crate::estimate::{Options, Slow, Visits, slow_evaluations};
+use crate::observations::Observations;
+
+/// The slow evaluations of a table. None where the readings of a row were taken one after the other: what slows the core slows all of them, and
+/// those that are left out are told by each other.
+pub(super) fn slow(table: &Observations, question: &Question) -> Vec<Slow> {
+    if question.options.visits == Visits::All { slow_evaluations(table) } else { Vec::new() }
+}
 
 /// The question, with the readings of slow evaluations.
 pub(super) fn with_slow(question: &Question, slow: &[Slow]) -> Question {
