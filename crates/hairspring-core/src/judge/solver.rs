@@ -14,6 +14,9 @@ const DISTURBED: f64 = 0.001;
 /// ... and so does one whose interval is wider than this share: on a calm core it is narrower within the first batch.
 const WIDE: f64 = 0.005;
 
+/// Alternatives whose times differ by less than this share are compared by the same rows.
+const SIMILAR: f64 = 0.25;
+
 /// Half-widths that a control chain in a part of a run is off, for a neighbour to be sure.
 const SURELY: f64 = 2.0;
 
@@ -206,13 +209,13 @@ impl<'a> Solver<'a> {
         quiet.solve(self.table, series, options).ok_or_else(|| Error::BadTable("too few of the readings were undisturbed".into()))
     }
 
-    /// Solves several series. Those with the same rows are compared by the same of them: a bend that is seen in one of two equal series would
-    /// make their times differ, so the shortest rows are then left out of both.
+    /// Solves several series. Those with the same rows and similar times are compared by the same of them: a bend that is seen in one of two
+    /// equal series would make their times differ, so the shortest rows are then left out of both.
     pub fn solve_all(&self, series: &[SeriesId], options: &Options) -> Vec<Result<Solution>> {
         let mut all: Vec<Result<Solution>> = series.iter().map(|one| self.solve(*one, options)).collect();
-        let bends: Vec<Option<Bend>> = all.iter().map(|one| Some(bend(one.as_ref().ok()?))).collect();
-        let most = |rows: &[&[f64]]| bends.iter().flatten().filter(|(_, others)| others == rows).map(|(bend, _)| *bend).max();
-        let further = |bend: &Option<Bend>| bend.as_ref().and_then(|(own, rows)| most(rows).filter(|most| most > own));
+        let bends: Vec<Option<Bend>> = all.iter().map(|one| Bend::of(one.as_ref().ok()?)).collect();
+        let most = |bend: &Bend| bends.iter().flatten().filter(|other| bend.is_like(other)).map(|other| other.rows).max();
+        let further = |bend: &Option<Bend>| bend.as_ref().and_then(|bend| most(bend).filter(|most| *most > bend.rows));
         let wanted: Vec<Option<usize>> = bends.iter().map(further).collect();
         for (at, shortest_left_out) in wanted.into_iter().enumerate().filter_map(|(at, rows)| Some((at, rows?))) {
             if let Ok(again) = self.solve(series[at], &Options { shortest_left_out, ..options.clone() }) {
@@ -279,12 +282,26 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// How many rows are left out as a bend, and the counts of all rows.
-type Bend<'s> = (usize, Vec<&'s [f64]>);
+/// The rows of a series that are left out as a bend.
+struct Bend<'s> {
+    rows: usize,
+    /// The counts of all rows.
+    counts: Vec<&'s [f64]>,
+    /// The time of the first component.
+    time: f64,
+}
 
-fn bend(solution: &Solution) -> Bend<'_> {
-    let bent = solution.rows.iter().filter(|row| row.left_out == Some(LeftOut::Bend)).count();
-    (bent, solution.rows.iter().map(|row| &*row.counts).collect())
+impl Bend<'_> {
+    fn of(solution: &Solution) -> Option<Bend<'_>> {
+        let rows = solution.rows.iter().filter(|row| row.left_out == Some(LeftOut::Bend)).count();
+        let counts = solution.rows.iter().map(|row| &*row.counts).collect();
+        Some(Bend { rows, counts, time: solution.components.first()?.ticks.value })
+    }
+
+    /// Whether a small difference of the two series matters.
+    fn is_like(&self, other: &Bend) -> bool {
+        (self.time / other.time - 1.0).abs() < SIMILAR && self.counts == other.counts
+    }
 }
 
 /// The distance of a control chain from its length, as a share of it: all of it if it is certain, and otherwise less half of its half-width,
