@@ -246,8 +246,8 @@ const STORES: [&str; 6] = ["memset", "bzero", "fill", "fill_n", "wmemset", "__bu
 /// Whether code in C or C++ calls a function by its name, as far as its text tells, and not only such that consist of stores.
 fn calls(code: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let name = |text: &str| text.trim_end().rsplit(|letter| !is_letter(letter)).next().unwrap_or_default().to_owned();
-    code.match_indices('(').map(|(at, _)| name(&code[..at])).any(|name| !name.is_empty() && !STORES.contains(&name.as_str()))
+    let mut names = code.match_indices('(').filter_map(|(at, _)| code[..at].trim_end().rsplit(|letter| !is_letter(letter)).next());
+    names.any(|name| !name.is_empty() && !STORES.contains(&name))
 }
 
 /// Operations that the compiler removed from the copy.

@@ -55,6 +55,11 @@ pub fn by_row(table: &Observations, series: SeriesId) -> (Vec<RowId>, Vec<Vec<&R
     (rows, readings)
 }
 
+/// Whether a reading is known to be disturbed. A gap in it alone is not: the code may have taken that long.
+pub(super) fn is_explained(reading: &Reading) -> bool {
+    reading.flags.without(Flags::GAP).any()
+}
+
 /// Readings of one series by row, in the order of their rounds.
 #[derive(Debug, Clone)]
 pub struct Grouped {
@@ -84,8 +89,7 @@ impl Grouped {
     /// The same with the readings that are far longer than the others, because they are the code's own.
     pub fn with_slow(table: &Observations, series: SeriesId) -> Grouped {
         let (rows, readings) = by_row(table, series);
-        let weight = |one: &Reading| if one.flags.without(Flags::GAP).any() { 0.0 } else { 1.0 };
-        let sample = |one: &Reading| Sample { round: one.round, weight: weight(one), ticks: one.ticks };
+        let sample = |one: &Reading| Sample { round: one.round, weight: if is_explained(one) { 0.0 } else { 1.0 }, ticks: one.ticks };
         let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(|row| row.into_iter().map(sample).collect()).collect();
         readings.iter_mut().for_each(|row| row.sort_by_key(|sample| sample.round));
         Grouped { rows, readings, spared: 0, quantum: stated_quantum(table), is_quantum_known: table.origin.granularity.is_some() }

@@ -35,15 +35,15 @@ pub fn in_cycles_of_few_rounds(
     cycles: f64,
     between: Option<ClockSpread>,
 ) -> Option<Uncertain> {
-    let (time, chain) = (&a.1.uncertain, &reference.1.uncertain);
+    let chain = &reference.1.uncertain;
+    let time = a.1.uncertain.scaled(cycles / chain.value);
     let is_few = a.0.blocks.len().min(reference.0.blocks.len()) < 2;
-    let value = time.value * cycles / chain.value;
-    if !is_few || !value.is_finite() || chain.value <= 0.0 {
+    if !is_few || !time.value.is_finite() || chain.value <= 0.0 {
         return None;
     }
-    let of_chain = chain.scaled(value / chain.value).budget.into_iter().map(|entry| Contribution { source: Source::Reference, ..entry });
-    let budget = time.scaled(value / time.value).budget.into_iter().chain(of_chain).chain(moved(value, UNSEEN_MOVEMENT, between));
-    Some(Uncertain { value, budget: budget.collect() })
+    let of_chain = chain.scaled(time.value / chain.value).budget.into_iter();
+    let of_chain = of_chain.map(|entry| Contribution { source: Source::Reference, ..entry });
+    Some(of_chain.chain(moved(time.value, UNSEEN_MOVEMENT, between)).fold(time, Uncertain::with))
 }
 
 /// Ratio of component `a` of one solution to component `b` of another; `None` if the two share fewer than two blocks of

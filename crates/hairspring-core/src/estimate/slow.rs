@@ -5,8 +5,8 @@
 //! than those of the chains, they are its own, and the mean of the code needs them. A neighbour on the core slows code that uses the whole
 //! core and not the chains, but hardly ever to more than twice its time.
 
-use super::location::{Sample, by_row, mark_spikes, median, stated_quantum};
-use crate::observations::{Flags, Observations, Reading, SeriesId};
+use super::location::{Sample, by_row, is_explained, mark_spikes, median, stated_quantum};
+use crate::observations::{Observations, SeriesId};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// A reading is far longer if it is this many times as long as the middle one of its row.
@@ -83,11 +83,6 @@ fn long_readings(table: &Observations, series: SeriesId) -> Long {
         all.time += if samples.is_empty() { 0.0 } else { middle * samples.len() as f64 };
     }
     all
-}
-
-/// Whether a reading is known to be disturbed. A gap in it alone is not: the code may have taken that long.
-fn is_explained(reading: &Reading) -> bool {
-    reading.flags.without(Flags::GAP).any()
 }
 
 #[cfg(test)]

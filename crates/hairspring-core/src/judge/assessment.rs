@@ -439,8 +439,7 @@ fn time(component: &Component, solution: &Solution, table: &Observations, solver
     let uncertain = solver.reported(solution, component);
     let ticks = if uncertain == component.uncertain { component.ticks } else { uncertain.estimate(level) };
     let ns = table.origin.ns_per_unit().map(|factor| with_rate(uncertain.scaled(factor), &table.origin));
-    let cycles = ruler.and_then(|ruler| ruler.in_reported_cycles(solution, component, &table.origin));
-    let cycles = cycles.map(|cycles| solver.with_bound(cycles));
+    let cycles = solver.reported_cycles(solution, component);
     let bound = if component.is_difference() { None } else { bound(&ticks, component_floor(solution), table, ruler) };
     Time { ticks, ns, cycles, bound }
 }
@@ -465,12 +464,11 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
 fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &Solver, question: &Question) -> Vec<Finding> {
     let ruler = solver.ruler.as_ref();
     let mut all = check(solution, &Context::for_table(table));
-    if let Some(ruler) = ruler {
+    if ruler.is_some() {
         // Times are judged by their core cycles, which do not change with the core clock.
         all.retain(|finding| !finding.is(super::code::WIDE_INTERVAL));
         let judged = |component: &Component| {
-            let cycles = ruler.in_reported_cycles(solution, component, &table.origin);
-            let cycles = cycles.map(|cycles| solver.with_bound(cycles).estimate(question.options.level));
+            let cycles = solver.reported_cycles(solution, component).map(|cycles| cycles.estimate(question.options.level));
             wide_finding(&component.name, &cycles.unwrap_or(component.ticks))
         };
         all.extend(solution.components.iter().filter_map(judged));

@@ -47,8 +47,8 @@ fn is_varied(found: &Assessment, level: f64) -> bool {
     let bodies = found.series.iter().filter_map(|series| series.components.first());
     let mut times = bodies.filter_map(|body| body.time.cycles.as_ref().or(body.time.ns.as_ref()));
     times.any(|time| {
-        let (half_width, of_placements) = (time.estimate(level).half_width(), time.part(Source::Placement, level));
-        half_width > WIDE[0] * time.value.abs() && of_placements > MOSTLY * half_width
+        let estimate = time.estimate(level);
+        estimate.relative() > WIDE[0] && time.part(Source::Placement, level) > MOSTLY * estimate.half_width()
     })
 }
 

@@ -59,12 +59,6 @@ impl Ruler {
         in_cycles((solution, component), (&self.solution, self.component()), self.cycles)
     }
 
-    /// The same for a time that is reported, which may be of few rounds.
-    pub fn in_reported_cycles(&self, solution: &Solution, component: &Component, origin: &Origin) -> Option<Uncertain> {
-        let pair = ((solution, component), (&self.solution, self.component()));
-        self.in_cycles(solution, component).or_else(|| in_cycles_of_few_rounds(pair.0, pair.1, self.cycles, origin.clock_spread))
-    }
-
     pub fn core_hz(&self, origin: &Origin) -> Option<Uncertain> {
         let chain = &self.component().uncertain;
         let hz = self.cycles * 1e9 / (chain.value * origin.ns_per_unit()?);
@@ -214,9 +208,11 @@ impl<'a> Solver<'a> {
     pub fn solve_all(&self, series: &[SeriesId], options: &Options) -> Vec<Result<Solution>> {
         let mut all: Vec<Result<Solution>> = series.iter().map(|one| self.solve(*one, options)).collect();
         let bends: Vec<Option<Bend>> = all.iter().map(|one| Bend::of(one.as_ref().ok()?)).collect();
-        let most = |bend: &Bend| bends.iter().flatten().filter(|other| bend.is_like(other)).map(|other| other.rows).max();
-        let further = |bend: &Option<Bend>| bend.as_ref().and_then(|bend| most(bend).filter(|most| *most > bend.rows));
-        let wanted: Vec<Option<usize>> = bends.iter().map(further).collect();
+        let further = |bend: &Bend| {
+            let others = bends.iter().flatten().filter(|other| other.rows > bend.rows && bend.is_like(other));
+            others.map(|other| other.rows).max()
+        };
+        let wanted: Vec<Option<usize>> = bends.iter().map(|bend| further(bend.as_ref()?)).collect();
         for (at, shortest_left_out) in wanted.into_iter().enumerate().filter_map(|(at, rows)| Some((at, rows?))) {
             if let Ok(again) = self.solve(series[at], &Options { shortest_left_out, ..options.clone() }) {
                 all[at] = Ok(again);
@@ -240,6 +236,13 @@ impl<'a> Solver<'a> {
             (None, None) => moved(time.value, 0.0, between),
         };
         movement.into_iter().fold(time, Uncertain::with)
+    }
+
+    /// The time of a component in core cycles as it is reported: with what control chains miss of their lengths, and of few rounds, too.
+    pub fn reported_cycles(&self, solution: &Solution, component: &Component) -> Option<Uncertain> {
+        let (ruler, between) = (self.ruler.as_ref()?, self.table.origin.clock_spread);
+        let of_few = || in_cycles_of_few_rounds((solution, component), (&ruler.solution, ruler.component()), ruler.cycles, between);
+        ruler.in_cycles(solution, component).or_else(of_few).map(|cycles| self.with_bound(cycles))
     }
 
     /// Share of the readings during which nobody else used the core; `None` if it is unknown, or if all readings are used.

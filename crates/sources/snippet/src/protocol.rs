@@ -47,11 +47,9 @@ pub struct Load {
     pub placement: u32,
     /// Rows of built-in chains to run in the same rounds: name of the chain and copies.
     pub chains: Vec<(String, u32)>,
-    /// Whether to prove the reference chain's length first.
-    pub prove_ruler: bool,
-    /// Whether system calls that reach out of the process are refused. The filter makes every system call a third longer, so it is for the
-    /// pilot, which runs the code first.
-    pub refuses_calls: bool,
+    /// Whether the code runs for the first time: the reference chain's length is proved before, and system calls that reach out of the process
+    /// are refused. The filter makes every system call a third longer, so the processes that time the code do without.
+    pub is_pilot: bool,
     /// Seconds of processor time after which the kernel ends the child if the parent is gone.
     pub most_cpu_seconds: u64,
 }

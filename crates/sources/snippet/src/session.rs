@@ -148,8 +148,7 @@ fn rounds(
     let companions = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
     let load = Load {
         chains: companions.iter().flat_map(Companion::names).collect(),
-        prove_ruler: false,
-        refuses_calls: false,
+        is_pilot: false,
         seating: if is_free { Seating::Threads } else { request.seating },
         cpu: if is_free { None } else { cpu },
         clock: request.clock.clone(),
@@ -197,8 +196,7 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
         first: (0..request.codes.len()).filter_map(shortest).collect(),
         placement: 0,
         chains: Vec::new(),
-        prove_ruler: true,
-        refuses_calls: true,
+        is_pilot: true,
         most_cpu_seconds,
     }
 }

@@ -60,7 +60,7 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
     // With a limit on processor time the kernel accounts it by timer tick, which makes the CPU-time clocks coarse.
     let reads_cpu_time = load.clock.as_deref().is_some_and(|name| name.ends_with("cputime"));
     limits::limit(if reads_cpu_time { u64::MAX } else { load.most_cpu_seconds })?;
-    if load.refuses_calls {
+    if load.is_pilot {
         limits::refuse_calls()?;
     }
     crash::watch(replies);
@@ -109,7 +109,7 @@ impl Bench {
         let memory_locked = lock_memory();
         let mut reading = granularity(&clock);
         // The reference chain is proved on the best clock available, regardless of the clock of the measurement.
-        let ruler = load.prove_ruler.then(|| find_ruler(load.seating.clock()));
+        let ruler = load.is_pilot.then(|| find_ruler(load.seating.clock()));
         drop(seat);
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         // The code's own allocations lie behind this one.
