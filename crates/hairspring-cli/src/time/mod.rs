@@ -153,9 +153,7 @@ fn document(
             measured_ms: Some(measured.run.measuring.as_secs_f64() * 1e3),
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
-                Stop::Budget | Stop::Varied | Stop::Disturbed
-                    if begin.elapsed().saturating_sub(measured.run.measuring) > request.budget =>
-                {
+                Stop::Budget if begin.elapsed().saturating_sub(measured.run.measuring) > request.budget => {
                     format!("budget of {} ms overrun: compiling and loading took longer", request.budget.as_secs_f64() * 1e3)
                 }
                 stop => stop.to_string(),

@@ -65,8 +65,9 @@ pub enum FindingKind {
     /// A neighbour on the core lengthens the code: its time is longer by this share than by the readings during which the core was
     /// quiet.
     SlowedByNeighbour { longer_percent: f64, quiet_percent: Option<f64> },
-    /// Something else used the core in almost all readings, as their guards show.
-    HardlyQuiet { quiet_percent: f64 },
+    /// Something else used the core in almost all readings, as their guards show: by themselves, or because reads of the clock take longer
+    /// by this share than in earlier runs.
+    HardlyQuiet { quiet_percent: f64, reads_longer_percent: Option<f64> },
     /// Something else used the core; the time is that of the undisturbed readings. The share is that of the readings with
     /// short guards, where the readings have guards.
     Neighbour { quiet_percent: Option<f64>, excess_percent: f64 },
@@ -196,11 +197,17 @@ impl Kind for FindingKind {
                 ),
                 remedy: "measure again, on another CPU or a quieter machine",
             },
-            HardlyQuiet { quiet_percent } => Description {
+            HardlyQuiet { quiet_percent, reads_longer_percent } => Description {
                 code: code::CORE_SHARED,
-                numbers: numbers! { quiet_percent },
+                numbers: numbers! { quiet_percent, reads_longer_percent },
                 message: format!(
-                    "something else used the core (for example a process on its other hardware thread) in all but {quiet_percent:.0} % of the readings: the time may be too long"
+                    "something else used the core (for example a process on its other hardware thread) {}: the time may be too long",
+                    reads_longer_percent.map_or_else(
+                        || format!("in all but {quiet_percent:.0} % of the readings"),
+                        |longer| format!(
+                            "throughout, because reads of the clock took {longer:.1} % longer than in quiet runs of the last week"
+                        )
+                    )
                 ),
                 remedy: "measure again, on another CPU or a quieter machine",
             },

@@ -181,7 +181,9 @@ impl<'a> Solver<'a> {
     /// A finding if the guards show that a neighbour used the core most of the time.
     pub fn hardly_quiet(&self) -> Option<Finding> {
         let quiet = self.seen().filter(|quiet| quiet.is_hardly())?;
-        Some(Finding::new(Severity::Untrusted, FindingKind::HardlyQuiet { quiet_percent: 100.0 * quiet.share()? }))
+        let reads_longer_percent = quiet.longer_than_earlier().map(|longer| 100.0 * longer);
+        let kind = FindingKind::HardlyQuiet { quiet_percent: 100.0 * quiet.share()?, reads_longer_percent };
+        Some(Finding::new(Severity::Untrusted, kind))
     }
 
     fn with_controls(mut self, solve: impl Fn(SeriesId) -> Option<Solution>, level: f64) -> Solver<'a> {

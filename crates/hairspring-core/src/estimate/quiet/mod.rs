@@ -163,6 +163,11 @@ impl Quiet {
         self.rounds.as_ref()?.guard
     }
 
+    /// By which share the guards are longer than those of earlier runs, if that shows that somebody else was there throughout.
+    pub fn longer_than_earlier(&self) -> Option<f64> {
+        self.rounds.as_ref()?.longer
+    }
+
     /// Whether whole rounds were judged, and by guards alone. Then the choice cannot depend on the times of the code.
     pub fn judges_rounds(&self) -> bool {
         self.rounds.is_some()

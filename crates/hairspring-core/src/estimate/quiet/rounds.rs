@@ -56,6 +56,8 @@ pub struct QuietRounds {
     /// Share of the quiet rounds among those whose core clock is known. By the symmetry of the peak: quiet rounds that lie above the
     /// limit by chance count as quiet.
     pub share: f64,
+    /// By which share the peak is longer than the guard of earlier runs, if that is too much for undisturbed ones.
+    pub longer: Option<f64>,
 }
 
 /// Finds the quiet rounds by the guards of these rows, in the order of their ids; `None` without guards, with too few rounds, or
@@ -75,7 +77,8 @@ pub fn quiet_rounds(table: &Observations, rates: &Rates, shows: &[bool]) -> Opti
     let peak = lowest_peak(&sorted, error)?;
     let below = &sorted[..sorted.partition_point(|mean| *mean < peak)];
     let flank = (below.iter().map(|mean| (peak - mean).powi(2)).sum::<f64>() / below.len().max(1) as f64).sqrt();
-    let is_longer = table.origin.quiet_guard.is_some_and(|known| peak > (1.0 + LONGER) * known);
+    let longer = table.origin.quiet_guard.map(|known| peak / known - 1.0).filter(|longer| *longer > LONGER);
+    let is_longer = longer.is_some();
     let is_wide = flank > WIDEST_FLANK * error;
     // The guards may differ for other reasons than a neighbour, so a wide flank without an earlier run proves nothing.
     if is_wide && !is_longer {
@@ -87,7 +90,7 @@ pub fn quiet_rounds(table: &Observations, rates: &Rates, shows: &[bool]) -> Opti
     let is_quiet = means.iter().map(|mean| !is_longer && *mean <= peak + ABOVE * error).collect();
     let far = sorted.len() - sorted.partition_point(|mean| *mean <= peak + SURELY * error);
     let disturbed = if is_longer { 1.0 } else { far as f64 / sorted.len() as f64 };
-    Some(QuietRounds { is_quiet, guard: Some(peak).filter(|_| !is_wide), disturbed, share })
+    Some(QuietRounds { is_quiet, guard: Some(peak).filter(|_| !is_wide), disturbed, share, longer })
 }
 
 /// The mean to which that of all values within reach moves, from the left.

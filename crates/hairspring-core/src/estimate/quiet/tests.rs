@@ -156,6 +156,7 @@ fn guards_that_are_longer_than_in_earlier_runs_show_a_neighbour_who_is_there_thr
         quiet_of(&table).guard().unwrap() > GUARD + 20.0,
         "the history keeps it: if it was the known guard that is wrong, others follow"
     );
+    assert!(quiet_of(&table).longer_than_earlier().is_some_and(|longer| longer > 20.0 / GUARD));
     table.origin.quiet_guard = None;
     assert!(!quiet_of(&table).is_never(), "without an earlier run the neighbour's guard is the only one");
 }
