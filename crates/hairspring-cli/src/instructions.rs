@@ -47,8 +47,8 @@ pub struct InstructionsArguments {
     /// List the forms with what they need, and measure nothing
     #[arg(long, conflicts_with_all = ["json", "csv", "osaca", "against", "values", "pairs"])]
     pub list: bool,
-    /// Show every pair of operands
-    #[arg(long, conflicts_with_all = ["json", "csv", "osaca"])]
+    /// Show every pair of operands, as JSON and CSV do in any case
+    #[arg(long, conflicts_with = "osaca")]
     pub pairs: bool,
     /// Measure latencies also with values of 0, 1, random and (numbers) denormal ones
     #[arg(long)]

@@ -34,6 +34,8 @@ pub const BUDGETS_WHILE_DISTURBED: u32 = 8;
 /// The same while the interval is wide because the time of the code differs from placement to placement. Eighteen placements, four of them
 /// of another kind, gave 3.9 +- 1.2 cycles; two hundred show that one in twenty is of this kind.
 pub const BUDGETS_WHILE_VARIED: u32 = 3;
+/// The same while it is undecided whether alternatives differ, and a verdict is in reach.
+pub const BUDGETS_WHILE_UNDECIDED: u32 = 3;
 /// Number of budgets that [`FEWEST_ROUNDS`] may take if rounds are long and only the budget ends them.
 pub const MOST_BUDGETS: u32 = 4;
 /// Most readings of a table: at 24 bytes each, this limits the memory for any budget.

@@ -2,8 +2,8 @@
 
 use crate::batches::Batches;
 use crate::limits::{
-    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, BUDGETS_WHILE_VARIED, FEWEST_ROUNDS, FIRST_BATCH, FIRST_PLACEMENTS, LONGEST_BATCH,
-    PLACEMENTS_OF_A_BATCH, SHORTEST_RUN,
+    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, BUDGETS_WHILE_UNDECIDED, BUDGETS_WHILE_VARIED, FEWEST_ROUNDS, FIRST_BATCH,
+    FIRST_PLACEMENTS, LONGEST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN,
 };
 use crate::table::Table;
 use hairspring_core::estimate::Options;
@@ -20,7 +20,8 @@ pub struct Goal {
     /// Time after which the rounds end.
     pub budget: Duration,
     /// Whether the budget is kept in any case. Otherwise the rounds go on for [`BUDGETS_WHILE_DISTURBED`] budgets while
-    /// something else uses the core, and for [`BUDGETS_WHILE_VARIED`] while the interval is wide for too few placements.
+    /// something else uses the core, for [`BUDGETS_WHILE_VARIED`] while the interval is wide for too few placements, and for
+    /// [`BUDGETS_WHILE_UNDECIDED`] while a verdict is in reach.
     pub is_firm: bool,
     /// Rounds that are run regardless of the budget: see [`crate::limits::LEAST_ROUNDS`].
     pub least_rounds: u32,
@@ -35,6 +36,8 @@ pub enum Stop {
     Budget,
     /// The extended budget was spent: the time of the code differs from placement to placement.
     Varied,
+    /// The extended budget was spent: it stayed undecided whether alternatives differ.
+    Undecided,
     /// The extended budget was spent: something else used the core throughout.
     Disturbed,
 }
@@ -45,6 +48,7 @@ impl std::fmt::Display for Stop {
             Stop::Precise => "precision reached",
             Stop::Budget => "budget spent",
             Stop::Varied => "extended budget spent, because the time differs from placement to placement",
+            Stop::Undecided => "extended budget spent, because it is undecided whether the alternatives differ",
             Stop::Disturbed => "extended budget spent, because something else used the core",
         })
     }
@@ -150,7 +154,8 @@ impl Goal {
             Progress::Precise => (self.budget, Stop::Precise),
             Progress::Disturbed if !self.is_firm => (self.budget * BUDGETS_WHILE_DISTURBED, Stop::Disturbed),
             Progress::Varied if !self.is_firm => (self.budget * BUDGETS_WHILE_VARIED, Stop::Varied),
-            Progress::Disturbed | Progress::Varied | Progress::Wide => (self.budget, Stop::Budget),
+            Progress::Undecided if !self.is_firm => (self.budget * BUDGETS_WHILE_UNDECIDED, Stop::Undecided),
+            Progress::Disturbed | Progress::Varied | Progress::Undecided | Progress::Wide => (self.budget, Stop::Budget),
         }
     }
 }

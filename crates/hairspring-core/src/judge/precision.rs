@@ -2,12 +2,16 @@
 
 use super::assessment::ComponentResult;
 use super::checks::WIDE;
-use super::{Assessment, Finding, FindingKind, Question, Severity, assess, code, flag_shared_rounds, precision_finding};
+use super::comparison::NARROW;
+use super::{Assessment, Finding, FindingKind, Question, Severity, Verdict, assess, code, flag_shared_rounds, precision_finding};
 use crate::estimate::{Options, Quiet, Source};
 use crate::observations::Observations;
 
 /// The differences between placements make an interval wide if they alone would make it this share as wide.
 const MOSTLY: f64 = 0.7;
+/// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth up to three times as many rounds: what is
+/// left to chance shrinks with their square root.
+const IN_REACH: f64 = 1.7;
 
 /// What further rounds would be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub enum Progress {
     /// Some interval is so wide that it gets a finding, because the time of the code differs from placement to placement. More
     /// placements make it narrower.
     Varied,
+    /// It is not decided whether two alternatives differ, and more rounds may decide it.
+    Undecided,
     /// Something else uses the core, and there are too few undisturbed readings.
     Disturbed,
 }
@@ -37,6 +43,8 @@ pub fn progress(table: &mut Observations, level: f64, precision: f64) -> Progres
         Progress::Precise
     } else if is_varied(&found, level) {
         Progress::Varied
+    } else if is_undecided(&found) {
+        Progress::Undecided
     } else {
         Progress::Wide
     }
@@ -50,6 +58,12 @@ fn is_varied(found: &Assessment, level: f64) -> bool {
         let estimate = time.estimate(level);
         estimate.relative() > WIDE[0] && time.part(Source::Placement, level) > MOSTLY * estimate.half_width()
     })
+}
+
+/// Whether a verdict is missing for an interval that is a little too wide.
+fn is_undecided(found: &Assessment) -> bool {
+    let mut open = found.comparisons.iter().filter(|comparison| comparison.verdict == Verdict::Undecided);
+    open.any(|comparison| comparison.ratio.half_width() <= IN_REACH * NARROW)
 }
 
 /// The same after rounds that were added to a table with the progress `before`. Where guards show that the core is still in use most
@@ -84,6 +98,7 @@ pub(super) fn missed_precision(components: &[ComponentResult], question: &Questi
 mod tests {
     use super::*;
     use crate::estimate::simulated::{CALM, Core, STALLS};
+    use rand::{Rng, SeedableRng};
 
     const LEVEL: f64 = 0.95;
 
@@ -100,5 +115,42 @@ mod tests {
             assert_eq!(progress_since(before, &mut taken, LEVEL, 0.005), Progress::Disturbed);
             assert_eq!(progress_since(before, &mut CALM.table(1.0, 1), LEVEL, 0.005), Progress::Precise);
         }
+    }
+
+    /// Two equal alternatives of 100 ticks whose readings scatter by up to this share of their own time.
+    fn alternatives(scatter: f64) -> Observations {
+        let mut table = Observations::new(vec!["body".into()]);
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
+        let rows: Vec<(u32, f64)> = ["a", "b"]
+            .iter()
+            .flat_map(|name| {
+                let series = table.series(name);
+                [1.0, 2.0, 4.0, 8.0].map(|copies| (table.row(series, &[copies]), 100.0 * copies + 60.0))
+            })
+            .collect();
+        for round in 0..400 {
+            for (row, ticks) in &rows {
+                table.push(*row, round, ticks * (1.0 + scatter * (random.random::<f64>() - 0.5)));
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn verdict_that_is_nearly_decided_is_worth_more_rounds() {
+        let mut seen = [0; 3];
+        for tenth in 1..60 {
+            let mut table = alternatives(0.05 * f64::from(tenth));
+            let half = assess(&table, &Question::default()).unwrap().comparisons[0].ratio.half_width();
+            let found = progress(&mut table, LEVEL, 1e-6);
+            let (expected, kind) = match half {
+                _ if half <= NARROW => (Progress::Wide, 0),
+                _ if half <= 0.034 => (Progress::Undecided, 1),
+                _ => (Progress::Wide, 2),
+            };
+            seen[kind] += 1;
+            assert_eq!(found, expected, "{half}");
+        }
+        assert!(seen.iter().all(|count| *count > 2), "{seen:?}");
     }
 }

@@ -192,11 +192,15 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     assert_eq!(ended(false, 1_000), (Stop::Disturbed, 100 * u128::from(BUDGETS_WHILE_DISTURBED)));
     assert_eq!(ended(true, 1_000), (Stop::Budget, 100), "a budget that the user set is kept");
     assert_eq!(ended(false, 150), (Stop::Precise, 220), "it ends as soon as there are enough undisturbed readings");
-    for (is_firm, budgets) in [(false, BUDGETS_WHILE_VARIED), (true, 1)] {
-        start();
-        let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-        let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, |_| Progress::Varied).unwrap();
-        assert_eq!((ended.stop == Stop::Varied, ended.measuring), (!is_firm, 100 * MS * budgets), "where placements differ");
+    let extended =
+        [(Progress::Varied, Stop::Varied, BUDGETS_WHILE_VARIED), (Progress::Undecided, Stop::Undecided, BUDGETS_WHILE_UNDECIDED)];
+    for (progress, stop, budgets) in extended {
+        for (is_firm, stop, budgets) in [(false, stop, budgets), (true, Stop::Budget, 1)] {
+            start();
+            let (mut table, mut script) = (table(&STEADY), Script::new(MS));
+            let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, |_| progress).unwrap();
+            assert_eq!((ended.stop, ended.measuring), (stop, 100 * MS * budgets), "{progress:?}");
+        }
     }
     // What is wide without a neighbour gets no more than the budget.
     start();
