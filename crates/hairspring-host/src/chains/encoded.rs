@@ -21,7 +21,7 @@ pub enum Vectors {
     Sse,
     /// 256 bits of 16 registers.
     Avx,
-    /// 512 bits of 16 registers, and the mask registers.
+    /// 512 bits of 32 registers, and the mask registers.
     Avx512,
 }
 
@@ -29,8 +29,8 @@ pub enum Vectors {
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Registers {
-    /// The vector registers 0 to 15.
-    pub vectors: [[u64; 8]; 16],
+    /// The vector registers 0 to 31; those from 16 on for [`Vectors::Avx512`].
+    pub vectors: [[u64; 8]; 32],
     /// The general registers in the order of their encoding. The value of the stack pointer is not used.
     pub general: [u64; 16],
     /// The mask registers 0 to 7, for [`Vectors::Avx512`].
@@ -248,7 +248,7 @@ mod here {
 
     /// Defines a function that loads the registers, with these instructions before and after the code.
     macro_rules! enter {
-        ($name:ident, $load:literal, $bytes:literal, [$($more:literal),*], $leave:literal) => {
+        ($name:ident, $load:literal, $bytes:literal, [$($more:expr),*], $leave:expr) => {
             /// Loads the registers and calls the code.
             #[inline(never)]
             unsafe fn $name(code: *const u8, registers: &Registers) {
@@ -289,6 +289,7 @@ mod here {
         "vmovups zmm",
         "64",
         [
+            concat!(".irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n", "vmovups zmm\\n, [rdi + 64 * \\n]\n.endr"),
             "kmovq k1, [rdi + {masks} + 8]",
             "kmovq k2, [rdi + {masks} + 16]",
             "kmovq k3, [rdi + {masks} + 24]",
@@ -297,7 +298,11 @@ mod here {
             "kmovq k6, [rdi + {masks} + 48]",
             "kmovq k7, [rdi + {masks} + 56]"
         ],
-        "vzeroupper"
+        // The registers from 16 on would keep the wide state of the core in use.
+        concat!(
+            ".irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n",
+            "vpxord zmm\\n, zmm\\n, zmm\\n\n.endr\nvzeroupper"
+        )
     );
 }
 
@@ -339,7 +344,7 @@ mod tests {
 
     #[test]
     fn rows_find_the_same_content_in_the_buffer_every_time() {
-        let registers = Rc::new(Registers { vectors: [[0; 8]; 16], general: [0; 16], masks: [0; 8] });
+        let registers = Rc::new(Registers { vectors: [[0; 8]; 32], general: [0; 16], masks: [0; 8] });
         let mut seen = [0u64; 2];
         // mov rcx, [rbx - 512]; mov rdx, [rbx + 504]; mov [rsi], rcx; mov [rsi + 8], rdx; mov [rbx - 512], rbx
         let code = [
@@ -397,7 +402,7 @@ mod tests {
         let mut cell = 0u64;
         let mut general = [1; 16];
         general[3] = &raw mut cell as u64;
-        let registers = Rc::new(Registers { vectors: [[0; 8]; 16], general, masks: [0; 8] });
+        let registers = Rc::new(Registers { vectors: [[0; 8]; 32], general, masks: [0; 8] });
         // sete al; mov [rbx], rax: before the call the kind of the vectors was compared with zero, which it is.
         let code = [0x0f, 0x94, 0xc0, 0x48, 0x89, 0x03];
         EncodedRows::new(&[row(&code, &registers, Vectors::Sse)]).unwrap().run(0, fake::read);

@@ -5,10 +5,10 @@ use crate::encode::encode;
 use crate::form::{Element, Form, Operand, Shape, Slot};
 use crate::helper::{Helper, Needs, path, path_to_address};
 use crate::memory::{BASE, OTHER_BASE, ZERO, buffer, in_line, plain_move, with_base};
-use crate::register::{File, changing, constant};
+use crate::register::{File, changing, constant, further};
 use crate::values::{DIVISOR, Values, registers};
 use hairspring_host::chains::{Buffer, Registers, Vectors};
-use iced_x86::{Code, Instruction};
+use iced_x86::{Code, EncodingKind, Instruction};
 use std::rc::Rc;
 
 /// The way of a value through an instruction, from the operand that is read to the one that is written.
@@ -61,6 +61,16 @@ impl Series {
 
 /// Registers of each file that helpers use.
 const HELPERS: usize = 2;
+
+/// What the copies of a series are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Each copy needs the result of the one before. Registers for helpers are set aside.
+    Chain,
+    /// No copy needs the result of another one. They need all registers: with ten, copies of four cycles that run two at a time come to
+    /// 0.52 cycles for 0.50.
+    Independent,
+}
 
 /// All series of a form.
 ///
@@ -163,8 +173,9 @@ fn chain(form: &Form, (from, to): (usize, usize), values: Values, arrangement: A
     if arrangement == Arrangement::OtherBase {
         helpers.iter_mut().for_each(|helper| helper.base = OTHER_BASE);
     }
-    let copies: Vec<Vec<Instruction>> =
-        (0..period(form)).map(|copy| arranged_copy(form, arrangement, copy, chained(form, (from, to), &helpers, copy))).collect();
+    let copies: Vec<Vec<Instruction>> = (0..period(form, Purpose::Chain))
+        .map(|copy| arranged_copy(form, arrangement, copy, chained(form, (from, to), &helpers, copy)))
+        .collect();
     let edge = |form: &Form, from: usize, to: usize| Edge {
         form: form.name.clone(),
         from: form.operands[from].label.clone(),
@@ -206,8 +217,8 @@ fn is_direct(form: &Form, from: usize, to: usize) -> bool {
 
 /// One copy of a chain.
 fn chained(form: &Form, (from, to): (usize, usize), helpers: &[Helper], copy: usize) -> Vec<Instruction> {
-    let mut numbers = rotated(form, copy);
-    let rotating = rotation(form, to);
+    let mut numbers = rotated(form, Purpose::Chain, copy);
+    let rotating = rotation(form, Purpose::Chain, to);
     let at = |copy: usize| rotating[copy % rotating.len().max(1)];
     let fixed = |operand: usize| form.operands[operand].fixed();
     // A form that also writes its place uses others in turn, so that no copy waits for the place of the one before.
@@ -262,14 +273,14 @@ fn throughput(form: &Form, arrangement: Arrangement) -> Result<Series, String> {
         }
     }
     let numbers = |copy: usize| {
-        let mut numbers = rotated(form, copy);
+        let mut numbers = rotated(form, Purpose::Independent, copy);
         if let Some(place) = form.memory().filter(|_| arrangement == Arrangement::OneLine) {
             numbers[place] = in_line(copy);
         }
         numbers
     };
     let copy = |copy: usize| before.iter().copied().chain([form.place(&numbers(copy))]).collect();
-    let copies: Vec<Vec<Instruction>> = (0..period(form)).map(copy).collect();
+    let copies: Vec<Vec<Instruction>> = (0..period(form, Purpose::Independent)).map(copy).collect();
     made(form, Quantity::Throughput(names), Values::Ordinary, arrangement, &copies)
 }
 
@@ -278,8 +289,8 @@ fn placed(code: Code, numbers: &[u8]) -> Option<Instruction> {
 }
 
 /// Copies after which the registers repeat.
-fn period(form: &Form) -> usize {
-    let lengths: Vec<usize> = (0..form.operands.len()).map(|at| rotation(form, at).len()).filter(|length| *length > 0).collect();
+fn period(form: &Form, purpose: Purpose) -> usize {
+    let lengths: Vec<usize> = (0..form.operands.len()).map(|at| rotation(form, purpose, at).len()).filter(|length| *length > 0).collect();
     // Operands of different files may rotate through different numbers of registers.
     lengths.into_iter().fold(1, least_common_multiple)
 }
@@ -293,13 +304,13 @@ fn least_common_multiple(a: usize, b: usize) -> usize {
 }
 
 /// Register numbers of a copy whose written operands rotate, and whose other operands keep their values.
-fn rotated(form: &Form, copy: usize) -> Vec<u8> {
+fn rotated(form: &Form, purpose: Purpose, copy: usize) -> Vec<u8> {
     let mut used = Vec::new();
     let mut number = |at: usize| {
         let operand = &form.operands[at];
-        let rotating = rotation(form, at);
+        let rotating = rotation(form, purpose, at);
         if form.shape == Shape::Same {
-            let first = rotation(form, 0);
+            let first = rotation(form, purpose, 0);
             let rotating = first.get(copy % first.len().max(1)).or(constant(operand.file).first());
             return rotating.copied().unwrap_or(0);
         }
@@ -322,7 +333,7 @@ fn rotated(form: &Form, copy: usize) -> Vec<u8> {
 
 /// The registers that a written operand rotates through; none if it has no choice or is not written. Operands of the same
 /// file share the registers that are neither fixed nor reserved. Places in memory also rotate if they are only read.
-fn rotation(form: &Form, at: usize) -> Vec<u8> {
+fn rotation(form: &Form, purpose: Purpose, at: usize) -> Vec<u8> {
     let operand = &form.operands[at];
     if operand.file == File::Flags {
         return Vec::new();
@@ -332,8 +343,12 @@ fn rotation(form: &Form, at: usize) -> Vec<u8> {
     if !rotates(operand) {
         return Vec::new();
     }
-    let free = free(form, operand.file);
-    let free = &free[..free.len() - HELPERS];
+    let mut free = free(form, operand.file);
+    match purpose {
+        Purpose::Chain => free.truncate(free.len() - HELPERS),
+        Purpose::Independent if form.code.encoding() == EncodingKind::EVEX => free.extend(further(operand.file)),
+        Purpose::Independent => {}
+    }
     let sharing = form.operands.iter().filter(|other| rotates(other)).count();
     let before = form.operands[..at].iter().filter(|other| rotates(other)).count();
     let share = free.len() / sharing;
@@ -511,13 +526,13 @@ mod tests {
     }
 
     #[test]
-    fn stores_to_one_line_stay_in_it_and_others_use_twelve() {
+    fn stores_to_one_line_stay_in_it_and_others_use_many() {
         let form = form("mov m64, r64");
         let lines = |arrangement| {
             let copies = throughput(&form, arrangement).unwrap().copies;
             let places = copies.iter().flat_map(|copy| crate::simulated::places(copy));
             places.map(|place| place.div_euclid(64)).collect::<std::collections::BTreeSet<i64>>().len()
         };
-        assert_eq!((lines(Arrangement::OneLine), lines(Arrangement::Usual)), (1, 12));
+        assert_eq!((lines(Arrangement::OneLine), lines(Arrangement::Usual)), (1, 14));
     }
 }

@@ -113,6 +113,14 @@ pub fn changing(file: File) -> &'static [u8] {
     }
 }
 
+/// Numbers of the further registers of a file that only the encoding with EVEX reaches.
+pub fn further(file: File) -> &'static [u8] {
+    match file {
+        File::Vector => &[16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
+        _ => &[],
+    }
+}
+
 /// Numbers of the registers that keep their first values.
 pub fn constant(file: File) -> &'static [u8] {
     match file {
@@ -130,7 +138,8 @@ mod tests {
     #[test]
     fn registers_of_every_size_have_their_number() {
         for size in [Size::R8, Size::R16, Size::R32, Size::R64, Size::Xmm, Size::Ymm, Size::Zmm] {
-            for number in (0..16).filter(|number| *number != 4 || size.file() == File::Vector) {
+            let numbers = (0..16).filter(|number| *number != 4 || size.file() == File::Vector);
+            for number in numbers.chain(further(size.file()).iter().copied()) {
                 assert_eq!(place(size.register(number)), Some((size.file(), number)), "{size:?}");
             }
         }

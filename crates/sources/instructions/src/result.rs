@@ -174,7 +174,7 @@ pub struct Request {
 pub fn table(request: &Request, progress: &dyn Fn(f64)) -> Result<Table, Box<dyn std::error::Error>> {
     let all = all_series(request)?;
     let run = measure(&all, &request.settings, progress)?;
-    Ok(Table { front_end: front_end(&run), forms: rows(&request.forms, &run.series), left_out: Vec::new(), run })
+    Ok(Table { front_end: front_end(&run.series), forms: rows(&request.forms, &run.series), left_out: Vec::new(), run })
 }
 
 /// The series of the forms, those with special values, and those that show helpers and the front end.
@@ -214,9 +214,10 @@ fn helpers(all: &[Series]) -> BTreeSet<Edge> {
     chains.flat_map(|edges| edges.iter().skip(1).cloned()).collect()
 }
 
-fn front_end(run: &Run) -> Option<Estimate> {
-    let nothing = run.series.iter().find(|one| one.form == NOTHING && matches!(one.quantity, Quantity::Throughput(_)));
-    nothing.and_then(|one| one.cycles.clone().ok())
+/// Cycles of a copy that does nothing, unless they are in doubt: they decide what the front end limits.
+fn front_end(measured: &[Measured]) -> Option<Estimate> {
+    let nothing = measured.iter().find(|one| one.form == NOTHING && one.is_usual() && one.edges().is_none());
+    nothing.filter(|one| !one.is_doubtful()).and_then(|one| one.cycles.clone().ok())
 }
 
 /// The rows of forms from the measured series.
@@ -227,7 +228,7 @@ pub fn rows(forms: &[Form], measured: &[Measured]) -> Vec<FormResult> {
         .filter_map(|one| Some(Chain { edges: one.edges()?.to_vec(), cycles: *one.cycles.as_ref().ok()? }))
         .collect();
     let solved = solve(&chains);
-    let nothing = ordinary().find(|one| one.form == NOTHING && one.edges().is_none()).and_then(|one| one.cycles.clone().ok());
+    let nothing = front_end(measured);
     forms.iter().map(|form| row(form, measured, &solved, nothing.as_ref())).collect()
 }
 
