@@ -45,6 +45,12 @@ pub fn with_run(seen: impl FnOnce() -> Option<Seen>) -> Option<ClockSpread> {
     added(&path, now, seen)
 }
 
+/// How the core clock moved between the earlier runs on this machine, for a run that does not show its own; `None` if too few are known.
+pub fn earlier_spread() -> Option<ClockSpread> {
+    let runs = read(&path()?, now()?);
+    spread(&runs.iter().map(|(_, seen)| seen.hz).collect::<Vec<f64>>())
+}
+
 /// The guard by a clock of this name while nobody else used the core, in core cycles, as earlier runs on this machine show it.
 pub fn quiet_guard(clock: &str) -> Option<f64> {
     lowest_guard(&read(&path()?, now()?), &key(clock))

@@ -5,7 +5,8 @@ use crate::until::{Ended, Stop};
 use hairspring_core::estimate::Quiet;
 use hairspring_core::judge::core_hz;
 use hairspring_core::observations::{ClockSpread, Observations, Rate};
-use hairspring_host::clock_history::{Seen, with_run};
+use hairspring_host::clock::default_clock;
+use hairspring_host::clock_history::{Seen, earlier_spread, with_run};
 use std::time::Duration;
 
 /// The rounds of a measurement, and how they ended.
@@ -25,9 +26,13 @@ pub struct Run {
     pub stolen_ms: Option<f64>,
 }
 
-/// How the core clock moved between the runs on this machine, of which this is the latest; `None` if the table does not show it, or too
-/// few runs are known.
+/// How the core clock moved between the runs on this machine, of which this is the latest. A table without a reference chain, as of code
+/// with threads, does not show its own clock, and the earlier runs count. `None` if too few runs are known.
 pub fn clock_spread(table: &Observations) -> Option<ClockSpread> {
+    if table.origin.reference.is_none() {
+        // The readings of other clocks may be core cycles, which do not move with the core clock.
+        return earlier_spread().filter(|_| table.origin.clock.as_deref() == Some(default_clock().name));
+    }
     with_run(|| {
         let hz = core_hz(table)?;
         Some(Seen { hz, guard: guard(table, hz) })

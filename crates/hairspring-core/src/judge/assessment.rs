@@ -112,7 +112,7 @@ impl SeriesResult {
     }
 
     /// Adds a bound to all times, as a share of each.
-    fn bound_by(&mut self, share: f64, source: Source) {
+    pub(super) fn bound_by(&mut self, share: f64, source: Source) {
         self.components.iter_mut().for_each(|component| component.time.bound_by(share, source));
     }
 
@@ -155,10 +155,8 @@ pub struct Assessment {
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     let slow = slow(table, question);
-    if slow.is_empty() {
-        return assess_usual(table, question);
-    }
-    let mut found = assess_all(table, &with_slow(question, &slow))?.0;
+    let counts = slow.iter().any(|slow| slow.counts);
+    let mut found = if counts { assess_all(table, &with_slow(question, &slow))?.0 } else { assess_usual(table, question)? };
     slow.iter().for_each(|slow| tell_slow(&mut found, &table.series_names()[usize::from(slow.series)], slow));
     Ok(found)
 }

@@ -111,7 +111,8 @@ impl Placements {
 
     /// The rounds of the placements in which the body of a series is of another kind; `None` if there are none, or too many.
     fn others_of(&self, at: usize, series: &SeriesResult) -> Option<(Vec<Range<u32>>, Option<Finding>)> {
-        let body = series.components.first()?;
+        // A time that cannot be told from zero has no multiples.
+        let body = series.components.first().filter(|body| body.time.bound.is_none())?;
         let in_cycles = body.time.cycles.is_some();
         let same = |one: &Solved| {
             let body = one.found.series.get(at)?.components.iter().find(|other| other.name == body.name)?;
@@ -137,7 +138,8 @@ impl Placements {
             Finding::new(Severity::Warning, kind)
         };
         let rounds = || others.iter().map(|(one, _)| one.rounds.clone()).collect();
-        (few && middle > 0.0 && times.len() >= FEWEST_WITH_OTHERS).then(|| (rounds(), Some(finding())))
+        let positive = middle > 0.0 && others.iter().all(|(_, time)| *time > 0.0);
+        (few && positive && times.len() >= FEWEST_WITH_OTHERS).then(|| (rounds(), Some(finding())))
     }
 
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
@@ -427,6 +429,18 @@ mod tests {
 
     fn kinds(found: &Assessment) -> Vec<&str> {
         found.series[0].findings.iter().map(|finding| &*finding.code).collect()
+    }
+
+    #[test]
+    fn a_time_that_is_nothing_has_no_placements_of_another_kind() {
+        let nothing = |others: &[(u32, f64)]| {
+            let usual = (0..20).filter(|at| others.iter().all(|(other, _)| other != at)).map(|at| (at, -100.0));
+            assess(&with_others(20, &usual.chain(others.iter().copied()).collect::<Vec<_>>()), &Question::default()).unwrap()
+        };
+        for others in [[(4, 180.0), (11, 200.0)], [(4, -180.0), (11, 200.0)]] {
+            let found = nothing(&others);
+            assert!(!kinds(&found).contains(&"other_placements"), "{found:?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::assessment::{Assessment, Question};
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::{Options, Slow, Visits, slow_evaluations};
+use crate::estimate::{Options, Slow, Source, Visits, slow_evaluations};
 use crate::observations::Observations;
 
 /// The slow evaluations of a table. None where the readings of a row were taken one after the other: what slows the core slows all of them, and
@@ -13,13 +13,15 @@ pub(super) fn slow(table: &Observations, question: &Question) -> Vec<Slow> {
 
 /// The question, with the readings of slow evaluations.
 pub(super) fn with_slow(question: &Question, slow: &[Slow]) -> Question {
-    let slow_evaluations = slow.iter().map(|slow| slow.series).collect();
+    let slow_evaluations = slow.iter().filter(|slow| slow.counts).map(|slow| slow.series).collect();
     Question { options: Options { slow_evaluations, ..question.options.clone() }, ..question.clone() }
 }
 
-/// Adds the finding of slow evaluations to the series of this name.
+/// Adds the finding of slow evaluations to the series of this name, or widens its interval by those that were left out and may be its own.
 pub(super) fn tell_slow(found: &mut Assessment, name: &str, slow: &Slow) {
     let (share_percent, longer_percent) = (100.0 * slow.share, 100.0 * slow.longer);
     let finding = Finding::new(Severity::Warning, FindingKind::SlowEvaluations { share_percent, longer_percent });
-    found.series.iter_mut().filter(|series| series.name == name).for_each(|series| series.add(finding.clone()));
+    for series in found.series.iter_mut().filter(|series| series.name == name) {
+        if slow.counts { series.add(finding.clone()) } else { series.bound_by(slow.longer, Source::Neighbour) }
+    }
 }
