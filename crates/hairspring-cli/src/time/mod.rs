@@ -234,6 +234,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
         .chain(notes(request, at))
         .collect();
     all.extend(values(request, measured, at));
+    all.extend(walk(measured, at));
     REMEDIES.apply(&mut all);
     all
 }
@@ -262,6 +263,15 @@ fn values(request: &Request, measured: &MeasuredCode, at: usize) -> Option<Findi
     let instructions = measured.copies[at].on_values.clone();
     let kind = |instructions| SnippetFinding::DependsOnValues { instructions, values: first_values(request, at) };
     (!instructions.is_empty()).then(|| Finding::new(Severity::Note, kind(instructions)))
+}
+
+/// A walk through memory that every row begins anew. The longest row shows how far it gets.
+fn walk(measured: &MeasuredCode, at: usize) -> Option<Finding> {
+    let variable = measured.copies[at].walked.clone()?;
+    let table = &measured.run.table;
+    let own = table.rows().iter().filter(|row| !table.origin.is_auxiliary(&table.series_names()[usize::from(row.series)]));
+    let most = own.filter_map(|row| row.counts.first()).fold(0.0, |most: f64, count| most.max(*count));
+    Some(Finding::new(Severity::Warning, SnippetFinding::WalkRestarts { variable, most: most as u32 }))
 }
 
 /// Notes about the request.

@@ -41,6 +41,10 @@ pub const REMEDIES: Remedies = Remedies {
             "denormals",
             "begin with ordinary values (--let; in assembly --setup), set a value that shrinks from copy to copy again with --init, or treat denormals as zero, as in --include xmmintrin.h --setup '_mm_setcsr(_mm_getcsr() | 0x8040);'; nothing to do if denormals are what you want to time",
         ),
+        (
+            "walk_restarts",
+            "nothing to do if so few places are what you want to time; else leave out its --let, and declare the variable in a file (--file): there it goes on from row to row",
+        ),
         ("depends_on_values", "nothing to do if these values are typical; else give those that are (--let; in assembly --setup)"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),

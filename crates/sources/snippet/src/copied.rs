@@ -15,6 +15,8 @@ pub struct Copy {
     pub written: Vec<String>,
     /// Its instructions whose time depends on their values, by name.
     pub on_values: Vec<String>,
+    /// The variable that takes its next value from memory, at the address that it holds, if there is one.
+    pub walked: Option<String>,
     /// Whether it only moves registers and constants: what it computes was computed before.
     pub only_moves: bool,
 }

@@ -59,8 +59,11 @@ impl Declaration {
     pub fn is_wide_scalar(&self) -> bool {
         let words: Vec<&str> = self.declarator.split(|c: char| !is_word(c)).collect();
         let has = |word: &str| words.contains(&word);
-        let wide =
-            has("long") && has("double") || ["__int128", "__int128_t", "__uint128_t", "__float128", "_Float128"].into_iter().any(has);
+        let vector = |word: &str| ["__m128", "__m256", "__m512"].iter().any(|prefix| word.starts_with(prefix));
+        let in_memory = words.iter().copied().any(vector) || has("_Complex") || has("complex");
+        let wide = in_memory
+            || has("long") && has("double")
+            || ["__int128", "__int128_t", "__uint128_t", "__float128", "_Float128"].into_iter().any(has);
         wide && !self.array && !self.declarator.contains(['*', '&', '{', '<'])
     }
 
@@ -162,6 +165,7 @@ mod tests {
     fn wide_scalars_are_recognised() {
         let wide = |text: &str| Declaration::parse(text).unwrap().is_wide_scalar();
         assert!(wide("long double x = 2") && wide("unsigned __int128 x = 2") && wide("double long x"));
+        assert!(wide("__m256d x = _mm256_set1_pd(1)") && wide("__m128 x") && wide("double _Complex z = 1") && !wide("__m128 *p"));
         assert!(!wide("double x = 2") && !wide("long x = 2") && !wide("long double *p") && !wide("long double a[3]"));
     }
 

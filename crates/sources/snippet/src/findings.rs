@@ -15,6 +15,8 @@ pub enum SnippetFinding {
     KeptInMemory { variables: Vec<String> },
     /// The compiler flags set no optimisation level.
     NotOptimised { flags: String },
+    /// A variable walks through memory, and every row begins the walk anew.
+    WalkRestarts { variable: String, most: u32 },
     /// The compiled copy has fewer operations than the source: the compiler folded, merged or dropped some.
     WorkChanged { operation: String, copy: u32, source: u32 },
     /// The time of some instructions depends on the values that they work on; these are the first ones, as far as they are known.
@@ -45,6 +47,14 @@ impl Kind for SnippetFinding {
                 ),
                 numbers: numbers! { flags },
                 remedy: "add -O2 to the flags, unless unoptimised code is what you want to time",
+            },
+            SnippetFinding::WalkRestarts { variable, most } => Description {
+                code: "walk_restarts",
+                message: format!(
+                    "{variable} takes its next value from memory, and every row begins with the same {variable}: the same {most} places at most are read again and again, and lie in the caches by then"
+                ),
+                numbers: numbers! { variable, most },
+                remedy: "nothing to do if so few places are what you want to time; else make the variable a global one of the code, which goes on from row to row",
             },
             SnippetFinding::WorkChanged { operation, copy, source } => Description {
                 code: "work_changed",

@@ -49,6 +49,7 @@ pub fn look(request: &Request, library: &Path, rows: &[RowSpec]) -> Vec<Copy> {
         work: None,
         written: Vec::new(),
         on_values: Vec::new(),
+        walked: None,
         only_moves: false,
     };
     (0..request.codes.len()).map(|subject| of(subject).unwrap_or_else(missing)).collect()
@@ -83,9 +84,16 @@ impl<'a> Row<'a> {
             disassembly: show::disassembly(self.image, &own, self.border(), self.request),
             on_values: depends::on_values(self.image, &own, self.border()),
             only_moves: work::only_moves(self.image, &own, self.border()),
+            walked: carried.as_ref().and_then(|carried| self.walked(carried)),
             work: carried.as_ref().map(|carried| carried.work),
             written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),
         }
+    }
+
+    /// The variable that takes its next value from memory, at the address that it holds. An init may set it again.
+    fn walked(&self, carried: &Carried) -> Option<String> {
+        let at = carried.walked.first().filter(|_| self.request.init.is_none())?;
+        self.request.lets.get(*at).map(|declaration| declaration.name.clone())
     }
 
     /// Registers that the copy changes, but for those that hold variables.

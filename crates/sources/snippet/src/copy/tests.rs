@@ -145,6 +145,20 @@ fn chains_through_memory_are_seen_where_the_address_is_the_same() {
 }
 
 #[test]
+fn a_variable_that_takes_its_next_value_from_where_it_points_walks() {
+    let all = ["void **p = 0", "uint64_t x = 3", "uint64_t t[4]", "struct node { int v; struct node *next; } *n = 0"];
+    let request = Request { lets: lets(&all), ..Request::default() };
+    let codes = ["p = *p", "n = n->next", "x = t[x]", "p = p[1]; x++", "x = x * 3", "x = t[x & 3] + 1", "x += (uint64_t)*p", "*p = 0"];
+    for compiler in COMPILERS {
+        let walked: Vec<Option<String>> = copies(&request, &codes, compiler).into_iter().map(|copy| copy.walked).collect();
+        let expected = [Some("p"), Some("n"), Some("x"), Some("p"), None, None, None, None];
+        assert_eq!(walked.iter().map(Option::as_deref).collect::<Vec<_>>(), expected, "{compiler}");
+    }
+    let again = Request { init: Some("p = (void **)&p".into()), ..request };
+    assert_eq!(copies(&again, &["p = *p"], "gcc")[0].walked, None);
+}
+
+#[test]
 fn an_init_is_part_of_the_chain() {
     let request = |init: &str| Request { init: Some(init.into()), ..cpp() };
     for (init, code, mode) in [

@@ -107,6 +107,11 @@ impl Sum {
         Sum { terms: Vec::new(), constant }
     }
 
+    /// Whether it is what was read from memory, unchanged.
+    pub fn is_from_memory(&self) -> bool {
+        matches!(self.terms[..], [(Unknown::Made(_, Register::None), 1)]) && self.constant == 0
+    }
+
     pub fn unknown(unknown: Unknown) -> Sum {
         Sum { terms: vec![(unknown, 1)], constant: 0 }
     }

@@ -53,6 +53,8 @@ pub struct Carried {
     pub work: Work,
     /// Registers at the end, with their numbers, for the names of addresses.
     pub numbers: Vec<(Register, Sum)>,
+    /// Variables that take their next value from memory, at an address that depends on the one before: what they point to is walked.
+    pub walked: BTreeSet<usize>,
     /// Names of the memory in the edges.
     pub cell_names: BTreeMap<usize, String>,
 }
@@ -183,6 +185,10 @@ impl<'i> Walk<'i> {
                 Event::Variable(variable, register) => {
                     let mut value = state.register(*register);
                     if self.last {
+                        let is_loaded = matches!(&value.number, Some(number) if number.is_from_memory());
+                        if is_loaded && value.origins.contains_key(&(Place::Variable(*variable), true)) {
+                            self.carried.walked.insert(*variable);
+                        }
                         let old = self.carried.edges.insert(Place::Variable(*variable), value.origins.clone());
                         if let Some(old) = old {
                             let both = super::value::either(&old, &value.origins);
