@@ -16,6 +16,12 @@ pub const FIRST_PLACEMENTS: u32 = 20;
 pub const PLACEMENTS_OF_A_BATCH: u32 = 64;
 /// Shortest time for the rounds of a placement. Short rows run more than a hundred times in it.
 pub const SHORTEST_PLACEMENT: Duration = Duration::from_millis(5);
+/// Rounds that a placement should have: enough to see the code settle in a new process.
+const ROUNDS_OF_A_PLACEMENT: u32 = 32;
+/// A budget has so many placements at least, as far as the shortest ones allow.
+const PLACEMENTS_OF_A_BUDGET: u32 = 20;
+/// Longest time to which the placements of code that settles late are made longer.
+pub const LONGEST_PLACEMENT: Duration = Duration::from_millis(80);
 /// Longest time of a batch with the starts of its placements, as a multiple of the time for rounds.
 pub const LONGEST_BATCH: u32 = 2;
 /// Minimum measuring time, however much of the budget compilation or assessment took; a shorter budget limits it.
@@ -68,6 +74,20 @@ impl Batch {
     pub fn at_most(self, most: u32) -> Batch {
         Batch { most: self.most.min(most), ..self }
     }
+}
+
+/// Shortest time for the rounds of a placement, if a round takes about this time.
+///
+/// ```
+/// # use hairspring_measure::limits::{SHORTEST_PLACEMENT, placement_of};
+/// # use std::time::Duration;
+/// let (us, budget) = (Duration::from_micros(1), Duration::from_millis(800));
+/// assert_eq!(placement_of(20 * us, budget), SHORTEST_PLACEMENT);
+/// assert_eq!(placement_of(500 * us, budget), 16_000 * us);
+/// assert_eq!(placement_of(5_000 * us, budget), 40_000 * us);
+/// ```
+pub fn placement_of(round: Duration, budget: Duration) -> Duration {
+    round.saturating_mul(ROUNDS_OF_A_PLACEMENT).min(budget / PLACEMENTS_OF_A_BUDGET).max(SHORTEST_PLACEMENT)
 }
 
 /// Whether another round begins in a measurement that only its budget ends, after this number of rounds and this time, if

@@ -3,10 +3,10 @@
 use crate::batches::Batches;
 use crate::limits::{
     ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, BUDGETS_WHILE_UNDECIDED, BUDGETS_WHILE_VARIED, FEWEST_ROUNDS, FIRST_BATCH,
-    FIRST_PLACEMENTS, LONGEST_BATCH, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN,
+    FIRST_PLACEMENTS, LONGEST_BATCH, LONGEST_PLACEMENT, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN,
 };
 use crate::table::Table;
-use hairspring_core::estimate::Options;
+use hairspring_core::estimate::{Options, settling};
 use hairspring_core::judge::{Progress, flag_shared_rounds, progress_since};
 use std::time::Duration;
 
@@ -98,9 +98,11 @@ fn until<B: Batches>(
 ) -> Result<Ended, B::Error> {
     let mut measuring = Duration::ZERO;
     let first = if batches.can_move() { batches.shortest_placement() * FIRST_PLACEMENTS } else { FIRST_BATCH };
-    let mut time = first.min(left(goal.budget, elapsed(), measuring));
+    // Half of the budget at most: longer placements must not keep a precise run from ending.
+    let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(left(goal.budget, elapsed(), measuring));
+    let mut placement = batches.shortest_placement();
     loop {
-        measuring += run_placed(time, goal.least_rounds, table, batches, elapsed)?;
+        measuring += run_placed(time, placement, goal.least_rounds, table, batches, elapsed)?;
         let end = elapsed();
         let progress = if table.rounds() < FEWEST_ROUNDS { Progress::Wide } else { progress(table) };
         let (budget, stop) = goal.limit(progress);
@@ -110,20 +112,24 @@ fn until<B: Batches>(
             let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
+        if batches.can_move() && settling(table.observations()).is_some_and(|settling| settling.is_late()) {
+            placement = (placement * 2).min(LONGEST_PLACEMENT);
+        }
         // While the core is shared, it is looked at again after each budget: the neighbour may be gone for a while.
         time = measuring.min(left).min(goal.budget.max(SHORTEST_RUN));
     }
 }
 
-/// Runs a batch, in several placements if the rows can be moved, and returns the time spent in the rounds.
+/// Runs a batch, in several placements of this length or more if the rows can be moved, and returns the time spent in the rounds.
 fn run_placed<B: Batches>(
     time: Duration,
+    shortest: Duration,
     least_rounds: u32,
     table: &mut Table,
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
 ) -> Result<Duration, B::Error> {
-    let mut parts = if batches.can_move() { parts_of(time, batches.shortest_placement()) } else { 1 };
+    let mut parts = if batches.can_move() { parts_of(time, shortest) } else { 1 };
     let (batch_begin, part, mut measuring) = (elapsed(), time / parts, Duration::ZERO);
     loop {
         if table.rounds() > 0 && batches.can_move() {

@@ -23,6 +23,7 @@ mod rank;
 mod regression;
 mod replicated;
 mod scatter;
+mod settling;
 mod skewness;
 mod slow;
 mod steps;
@@ -46,6 +47,7 @@ pub use quiet::Quiet;
 #[cfg(test)]
 pub(crate) use quiet::simulated;
 pub use rank::{Combination, Rank, exact_rank};
+pub use settling::{Settling, settling};
 pub use skewness::skewness_bound;
 pub use slow::{Slow, slow_evaluations};
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};

@@ -8,6 +8,7 @@ use super::pauses::lengthened;
 use super::placements::{Placements, layouts_untried};
 use super::precision::missed_precision;
 use super::resolution::{component_floor, overhead_floor};
+use super::settled::{settled, tell_settling};
 use super::slow::{slow, tell_slow, with_slow};
 use super::solver::{Ruler, Slowed, Solver};
 use super::undisturbed::from_undisturbed;
@@ -147,13 +148,22 @@ pub struct Assessment {
     pub core_hz: Option<Estimate>,
 }
 
-/// Solves, converts, checks and compares. All series are solved from their readings with short guards where nearly all are short, and
+/// Solves, converts, checks and compares. Rounds in which the code of a placement has not settled are left out. All series are solved from their readings with short guards where nearly all are short, and
 /// from their undisturbed readings where control chains show a neighbour on the core, if there are enough. Few placements in which the
 /// code takes a quarter more or less than in the others are left out, with a finding.
 ///
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
+    let Some((rest, settling)) = settled(table, question) else { return assess_settled(table, question) };
+    // A table that needs these rounds is told with all of them.
+    let Ok(mut found) = assess_settled(&rest, question) else { return assess_settled(table, question) };
+    tell_settling(&mut found, &settling);
+    Ok(found)
+}
+
+/// The assessment of a table whose code has settled.
+fn assess_settled(table: &Observations, question: &Question) -> Result<Assessment> {
     let slow = slow(table, question);
     let counts = slow.iter().any(|slow| slow.counts);
     let mut found = if counts { assess_all(table, &with_slow(question, &slow))?.0 } else { assess_usual(table, question)? };

@@ -35,6 +35,7 @@ pub mod code {
     pub const NOT_OPTIMISED: &str = "not_optimised";
     pub const OTHER_PLACEMENTS: &str = "other_placements";
     pub const PAUSED: &str = "paused";
+    pub const SETTLES: &str = "settles";
     pub const SLOW_EVALUATIONS: &str = "slow_evaluations";
     pub const LAYOUTS_UNTRIED: &str = "layouts_untried";
     pub const LAYOUTS_DIFFER: &str = "layouts_differ";
@@ -114,6 +115,8 @@ pub enum FindingKind {
     LayoutsUntried { tried: usize, layouts: usize },
     /// Some readings of the code are far longer than the others by its own doing, and the time is the mean with them.
     SlowEvaluations { share_percent: f64, longer_percent: f64 },
+    /// In each placement the code takes longer at first; these rounds are left out. By the last share it still became faster at the end.
+    Settles { rounds: u32, of: u32, first_factor: f64, left_percent: f64 },
     /// The code takes another time in each layout. The factors are the shortest and the longest of these times over their mean.
     LayoutsDiffer { component: String, layouts: usize, least_factor: f64, most_factor: f64 },
 }
@@ -376,6 +379,23 @@ impl Kind for FindingKind {
                 ),
                 numbers: numbers! { share_percent, longer_percent },
                 remedy: "nothing to do if the mean is what you ask for; else keep what is slow out of the code, such as a container that grows, or time it by itself",
+            },
+            Settles { rounds, of, first_factor, left_percent } => Description {
+                code: code::SETTLES,
+                message: format!(
+                    "the code has to settle in each placement, as branch predictors learn: its first round takes {first_factor:.1} times as long as later ones{}",
+                    if left_percent > 0.0 {
+                        format!(", and it still becomes faster, by {}, at the end of the placements", in_percent(left_percent))
+                    } else {
+                        format!("; the first {rounds} of {of} rounds are left out")
+                    }
+                ),
+                numbers: numbers! { rounds, of, first_factor, left_percent },
+                remedy: if left_percent > 0.0 {
+                    "give it more time, so that the placements are longer"
+                } else {
+                    "nothing to do: the time is what the code comes to where it runs often"
+                },
             },
             LayoutsDiffer { component, layouts, least_factor, most_factor } => Description {
                 code: code::LAYOUTS_DIFFER,

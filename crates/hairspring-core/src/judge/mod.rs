@@ -16,6 +16,7 @@ mod placements;
 mod precision;
 mod remedies;
 mod resolution;
+mod settled;
 mod shared;
 mod slow;
 mod solver;

@@ -20,8 +20,8 @@ pub enum Progress {
     Precise,
     /// Some interval is too wide, or the table cannot be solved yet.
     Wide,
-    /// Some interval is so wide that it gets a finding, because the time of the code differs from placement to placement. More
-    /// placements make it narrower.
+    /// Some interval is so wide that it gets a finding, because the time of the code differs from placement to placement, or the code has
+    /// not settled at the end of a placement. More and longer placements make it narrower.
     Varied,
     /// It is not decided whether two alternatives differ, and more rounds may decide it.
     Undecided,
@@ -41,7 +41,7 @@ pub fn progress(table: &mut Observations, level: f64, precision: f64) -> Progres
         Progress::Disturbed
     } else if is_precise {
         Progress::Precise
-    } else if is_varied(&found, level) {
+    } else if is_varied(&found, level) || is_unsettled(&found) {
         Progress::Varied
     } else if is_undecided(&found) {
         Progress::Undecided
@@ -58,6 +58,12 @@ fn is_varied(found: &Assessment, level: f64) -> bool {
         let estimate = time.estimate(level);
         estimate.relative() > WIDE[0] && time.part(Source::Placement, level) > MOSTLY * estimate.half_width()
     })
+}
+
+/// Whether the code still becomes faster at the end of the placements.
+fn is_unsettled(found: &Assessment) -> bool {
+    let mut findings = found.series.iter().flat_map(|series| &series.findings);
+    findings.any(|finding| finding.is(code::SETTLES) && finding.severity > Severity::Note)
 }
 
 /// Whether a verdict is missing for an interval that is a little too wide.

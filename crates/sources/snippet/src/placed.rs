@@ -22,6 +22,8 @@ pub struct Placed<'a> {
     load: Load,
     timeout: Duration,
     budget: Duration,
+    /// Shortest time for the rounds of a placement.
+    shortest: Duration,
     child: Child,
     /// Time that the present placement took to start.
     starting: Duration,
@@ -40,7 +42,8 @@ impl<'a> Placed<'a> {
         let (begin, timeout) = (Instant::now(), request.timeout.saturating_add(round.saturating_mul(2)));
         let (child, ready) = Child::start(host, load.clone(), timeout).map_err(Stopped::Failed)?;
         unchanged(&child)?;
-        Ok(Placed { host, load, timeout, budget: request.budget, child, starting: begin.elapsed(), ready, before: None })
+        let shortest = hairspring_measure::limits::placement_of(round, request.budget);
+        Ok(Placed { host, load, timeout, budget: request.budget, shortest, child, starting: begin.elapsed(), ready, before: None })
     }
 
     /// Circumstances at the start of the first placement.
@@ -92,6 +95,10 @@ impl Batches for Placed<'_> {
         let (placements, layouts) = (self.load.placement as usize + 1, self.load.libraries.len());
         let lacks_layouts = layouts > 1 && placements < 2 * layouts;
         self.starting <= self.budget / if lacks_layouts { MOST_OF_BUDGET_PER_LAYOUT } else { MOST_OF_BUDGET_PER_START }
+    }
+
+    fn shortest_placement(&self) -> Duration {
+        self.shortest
     }
 
     fn move_rows(&mut self) -> std::result::Result<(), Self::Error> {
