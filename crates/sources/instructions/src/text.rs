@@ -30,7 +30,7 @@ pub fn instructions(table: &Table, environment: &Environment, against: &[Compari
         if pairs {
             for latency in &row.latencies {
                 page.line(&pair(latency), Tone::Quiet);
-                values(latency).iter().for_each(|line| page.line(line, Tone::Quiet));
+                values(latency, page.width()).iter().for_each(|line| page.line(line, Tone::Quiet));
                 for (arrangement, cycles) in &latency.arrangements {
                     page.line(&arranged(*arrangement, cycles, latency.chain.as_ref()), Tone::Quiet);
                 }
@@ -132,11 +132,20 @@ fn pair(latency: &Latency) -> String {
     format!("      {} {text}{}", pad(&name, 14), if latency.is_doubtful { " ?" } else { "" })
 }
 
-/// The chain with special values, on a line of its own: all of them fit there.
-fn values(latency: &Latency) -> Option<String> {
-    let each: Vec<String> =
-        latency.values.iter().map(|(values, cycles)| format!("{} {}", values.name(), number(cycles.value, 2))).collect();
-    (!each.is_empty()).then(|| format!("        {}", each.join(", ")))
+/// The chain with special values, on lines of their own: as many on each as fit the columns of the page.
+fn values(latency: &Latency, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (values, cycles) in &latency.values {
+        let text = format!("{} {} +- {}", values.name(), number(cycles.value, 2), half(Some(cycles)));
+        match lines.last_mut().filter(|line| line.len() + 2 + text.len() < columns) {
+            Some(line) => *line += &format!(", {text}"),
+            None => {
+                lines.last_mut().into_iter().for_each(|line| line.push(','));
+                lines.push(format!("        {text}"));
+            }
+        }
+    }
+    lines
 }
 
 /// The chain with another use of memory, beside the usual one.
@@ -239,14 +248,19 @@ mod tests {
     use crate::Values;
 
     #[test]
-    fn all_special_values_of_a_pair_are_told_on_a_line_that_fits_the_page() {
+    fn all_special_values_of_a_pair_are_told_with_intervals_on_lines_that_fit_the_page() {
         let cycles = Estimate { value: 1234.5, low: 1234.0, high: 1235.0, level: 0.95 };
         let all = [Values::Zero, Values::One, Values::Random, Values::Denormal].map(|values| (values, cycles));
         let (from, to) = ("1".to_owned(), "1".to_owned());
         let cycles = Cycles::Alone(cycles);
         let latency = Latency { from, to, cycles, values: all.into(), arrangements: Vec::new(), chain: None, is_doubtful: false };
-        let line = values(&latency).unwrap();
-        assert!(line.ends_with("random 1234.50, denormal 1234.50") && line.chars().count() <= 80, "{line}");
-        assert_eq!(values(&Latency { values: Vec::new(), ..latency }), None);
+        let lines = values(&latency, 80);
+        let first = "        zero 1234.50 +- 0.500, one 1234.50 +- 0.500, random 1234.50 +- 0.500,";
+        assert_eq!(lines, [first, "        denormal 1234.50 +- 0.500"]);
+        assert!(lines.iter().all(|line| line.len() <= 80), "{lines:?}");
+        let short = Estimate { value: 10.034, low: 10.014, high: 10.054, level: 0.95 };
+        let three = Latency { values: latency.values[..3].iter().map(|(values, _)| (*values, short)).collect(), ..latency.clone() };
+        assert_eq!(values(&three, 80), ["        zero 10.03 +- 0.020, one 10.03 +- 0.020, random 10.03 +- 0.020"]);
+        assert!(values(&Latency { values: Vec::new(), ..latency }, 80).is_empty());
     }
 }
