@@ -283,7 +283,8 @@ mod tests {
         let all = [Values::Zero, Values::One, Values::Random, Values::Denormal].map(|values| (values, cycles));
         let (from, to) = ("1".to_owned(), "1".to_owned());
         let cycles = Cycles::Alone(cycles);
-        let latency = Latency { from, to, cycles, values: all.into(), arrangements: Vec::new(), chain: None, is_doubtful: false };
+        let latency =
+            Latency { from, to, cycles, values: all.into(), arrangements: Vec::new(), chain: None, delayed_by: None, is_doubtful: false };
         let lines = values(&latency, 80);
         let first = "        zero 1234.50 +- 0.500, one 1234.50 +- 0.500, random 1234.50 +- 0.500,";
         assert_eq!(lines, [first, "        denormal 1234.50 +- 0.500"]);

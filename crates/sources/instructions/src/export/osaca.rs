@@ -135,7 +135,7 @@ mod tests {
 
     fn latency(cycles: Cycles, is_doubtful: bool) -> Latency {
         let (from, to) = ("2".to_owned(), "1".to_owned());
-        Latency { from, to, cycles, values: Vec::new(), arrangements: Vec::new(), chain: None, is_doubtful }
+        Latency { from, to, cycles, values: Vec::new(), arrangements: Vec::new(), chain: None, delayed_by: None, is_doubtful }
     }
 
     /// A table of forms with their latencies; a copy takes half of that.
