@@ -54,7 +54,7 @@ pub struct InstructionsArguments {
     #[arg(long)]
     pub values: bool,
     /// Compare with another source: llvm, llvm:CPU (a CPU that LLVM knows), or a CSV file
-    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["csv", "osaca"])]
+    #[arg(long, value_name = "SOURCE", value_parser = source, conflicts_with_all = ["csv", "osaca"])]
     pub against: Vec<String>,
     /// Print CSV instead of text: a line for each latency and each throughput
     #[arg(long, conflicts_with_all = ["json", "osaca"])]
@@ -158,11 +158,18 @@ fn progress(share: f64, budget: Duration) {
     output::status_line(&format!("{:.0} % of {:.0} s", 100.0 * share, budget.as_secs_f64()));
 }
 
+/// A source that can be asked: a request without a CPU is refused before anything runs.
+fn source(text: &str) -> Result<String, String> {
+    if llvm::is_llvm(text) {
+        llvm::named_cpu(text)?;
+    }
+    Ok(text.to_owned())
+}
+
 /// The figures of a source, with its name.
 fn figures(source: &str, forms: &[Form]) -> Result<(String, Vec<Figure>), AnyError> {
-    let (tool, cpu) = source.split_once(':').map_or((source, None), |(tool, cpu)| (tool, Some(cpu)));
-    if tool == "llvm" {
-        let model = llvm::model(forms, cpu)?;
+    if llvm::is_llvm(source) {
+        let model = llvm::model(forms, llvm::named_cpu(source).map_err(Misuse)?)?;
         return Ok((model.name, model.figures));
     }
     let named = |reason: &dyn std::fmt::Display| format!("{source}: {reason}");

@@ -106,6 +106,25 @@ fn what_was_below_resolution_is_judged_by_its_bound() {
 }
 
 #[test]
+fn a_time_that_is_not_above_zero_decides_nothing() {
+    let old = result(&[("code", Some("f"), 3.0, 0.05)]);
+    for (ns, half) in [(0.0, 0.0), (-3.0, 1.0), (-0.01, 0.05)] {
+        let mut new = result(&[("code", Some("f"), ns, half)]);
+        let body = new.pointer_mut("/results/0/components/body").unwrap();
+        // Whoever wrote the first two by hand did not call them below resolution.
+        body["below_resolution"] = json!(ns + half > 0.0);
+        let found = compared(&old, &new, Some(0.05));
+        let report = text::compare(&found, "old.json", "new.json", &Style::default());
+        assert_eq!(verdicts(&found), [Verdict::Undecided], "{report}");
+        assert!(report.contains("undecided: the new time is not above zero") && report.contains("1 undecided"), "{report}");
+        let limit = if ns + half > 0.0 { Limit::Within } else { Limit::Undecided };
+        assert_eq!(found.limit(&found.pairs[0]), Some(limit), "a bound above zero can be below the threshold: {report}");
+        let document = CompareDocument::new(&found, (None, &saved(&old)), (None, &saved(&new)));
+        assert_eq!(document.comparisons[0].verdict_reason.as_deref(), Some("the new time is not above zero"));
+    }
+}
+
+#[test]
 fn circumstances_that_differ_are_findings() {
     let old = result(&[("code", Some("f"), 10.0, 0.1)]);
     let changes: [(&str, &str, Value); 8] = [

@@ -48,6 +48,8 @@ fn wrong_requests_say_what_there_is() {
     instructions().with("add").with("--json").with("--csv").ends_with(2).complains("cannot be used with");
     instructions().with("add").option("--budget", "0").ends_with(2).complains("above 0");
     instructions().with("add").option("--cpu", "9999").ends_with(2).complains("may use the CPUs ").in_one_line();
+    instructions().with("add").option("--against", "llvm:").ends_with(2).complains("`llvm:` names no CPU");
+    instructions().with("add").option("--against", "/dev/zero").fails("/dev/zero: is larger than 16 MiB").in_one_line();
     instructions().with("add").option("--against", "missing.csv").fails("missing.csv: ").in_one_line();
     instructions().with("add").beside("bad.csv", "form,latency\nadd,x\n").option("--against", "bad.csv").fails("bad.csv: line 2: `x`");
 }
@@ -140,6 +142,19 @@ echo '{"CodeRegions":[{"InstructionInfoView":{"InstructionList":[{"Instruction":
 #[test]
 fn llvm_that_is_missing_is_named_with_its_package() {
     instructions().with("add r64, r64").option("--against", "llvm").variable("PATH", "").fails("apt-get install llvm").in_one_line();
+}
+
+#[test]
+fn a_model_of_no_cpu_is_named_so() {
+    let script = r#"case "$1" in --version) exit 0;; esac
+while read line; do :; done
+echo '{"CodeRegions":[{"InstructionInfoView":{"InstructionList":[{"Instruction":0,"Latency":1,"RThroughput":1}]}}],"TargetInfo":{"CPUName":"generic"}}'
+"#;
+    let command = instructions().with("add r64, r64").with_script("llvm-mca", script).option("--against", "llvm");
+    if let Some(output) = measured(command.variable("PATH", ".")) {
+        let words = output.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(words.contains("-mcpu=generic (NO MODEL OF THIS CPU"), "{output}");
+    }
 }
 
 #[test]

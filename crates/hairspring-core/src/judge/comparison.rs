@@ -38,8 +38,13 @@ pub const SURE: f64 = 1.33;
 /// assert_eq!(verdict(&ratio(1.004, 0.005)), Verdict::NoDifference);
 /// assert_eq!(verdict(&ratio(1.006, 0.005)), Verdict::NoDifference);
 /// assert_eq!(verdict(&ratio(1.1, 0.3)), Verdict::Undecided);
+/// assert_eq!(verdict(&ratio(0.0, 0.01)), Verdict::Undecided);
 /// ```
 pub fn verdict(ratio: &Estimate) -> Verdict {
+    // No code takes no time, or less: such a time is an error, or noise, of which the interval of the ratio says nothing.
+    if ratio.value <= 0.0 {
+        return Verdict::Undecided;
+    }
     // Ratios are widened as factors: an interval that reaches far above 1 may end close to zero below it.
     let widened =
         |end: f64| if end > 0.0 && end.is_finite() && ratio.value.is_finite() { ratio.value * (end / ratio.value).powf(SURE) } else { end };
@@ -106,6 +111,13 @@ mod tests {
             [0.995, 0.9965, 1.0035, 1.005].map(at),
             [Verdict::Faster, Verdict::NoDifference, Verdict::NoDifference, Verdict::Slower]
         );
+    }
+
+    #[test]
+    fn a_ratio_that_is_not_above_zero_decides_nothing() {
+        let at = |value: f64, half: f64| verdict(&Estimate { value, low: value - half, high: value + half, level: 0.95 });
+        assert_eq!([at(0.0, 0.0), at(-1.0, 0.33), at(-0.003, 0.017), at(-0.1, 0.2)], [Verdict::Undecided; 4]);
+        assert_eq!(at(0.003, 0.017), Verdict::Faster);
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub struct Change {
     pub ratio_reason: Option<String>,
     /// The conclusion from the interval of the ratio about the new time.
     pub verdict: Verdict,
-    /// Why there is no verdict although there is a ratio: one of the results is not to be trusted.
+    /// Why there is no verdict although there is a ratio: one of the results is not to be trusted, or the new time is not above zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict_reason: Option<String>,
     /// Where the interval lies relative to the threshold; `null` if no limit was set.
@@ -141,7 +141,7 @@ fn pair_json(compared: &Compared, pair: &Pair) -> Change {
         ratio_at_least: below.map(|change| change.ratio.low).filter(|low| low.is_finite()),
         ratio_reason: below.map(|_| "the old time is below resolution".to_owned()).or_else(|| pair.change.as_ref().err().cloned()),
         verdict: change.map_or(Verdict::Undecided, |change| change.verdict),
-        verdict_reason: change.filter(|change| !change.trusted).map(|_| "one of the results is not to be trusted".to_owned()),
+        verdict_reason: change.and_then(super::Change::no_verdict).map(str::to_owned),
         limit: compared.limit(pair),
     }
 }

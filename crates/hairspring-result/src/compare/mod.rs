@@ -56,7 +56,7 @@ pub struct Change {
     pub new: Estimate,
     /// New over old ([`apart`]).
     pub ratio: Estimate,
-    /// The conclusion from the ratio's interval; undecided if one of the two is not to be trusted.
+    /// The conclusion from the ratio's interval; undecided if one of the two is not to be trusted, or the new time is not above zero.
     pub verdict: Verdict,
     /// Whether both results are to be trusted.
     pub trusted: bool,
@@ -80,6 +80,15 @@ impl Change {
     fn if_trusted(self, trusted: bool) -> Change {
         Change { trusted, verdict: if trusted { self.verdict } else { Verdict::Undecided }, ..self }
     }
+
+    /// Why there is no verdict, whatever the interval of the ratio.
+    pub fn no_verdict(&self) -> Option<&'static str> {
+        match self.trusted {
+            false => Some("one of the results is not to be trusted"),
+            true if self.ratio.value <= 0.0 => Some("the new time is not above zero"),
+            true => None,
+        }
+    }
 }
 
 impl Compared {
@@ -88,6 +97,8 @@ impl Compared {
         let most = 1.0 + self.threshold?;
         Some(match &pair.change {
             Ok(change) if !change.trusted => Limit::Undecided,
+            // The whole interval of the time is where no time can be: that is no reason to pass.
+            Ok(change) if change.ratio.high <= 0.0 => Limit::Undecided,
             Ok(change) if change.ratio.low > most => Limit::Past,
             Ok(change) if change.ratio.high <= most => Limit::Within,
             _ => Limit::Undecided,

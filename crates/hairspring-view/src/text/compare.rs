@@ -95,8 +95,8 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
         Verdict::NoDifference => "no difference",
         Verdict::Undecided => "undecided: a difference is not certain, and the interval is wide",
     };
-    if !change.trusted {
-        return "undecided: one of the results is not to be trusted".to_owned();
+    if let Some(reason) = change.no_verdict() {
+        return format!("undecided: {reason}");
     }
     let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
     match compared.limit(pair) {

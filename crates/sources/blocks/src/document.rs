@@ -3,6 +3,7 @@
 use crate::MeasuredFunction;
 use crate::analysis::{Analysis, Missing, Place, Quality, Unknowns, by_line};
 use crate::graph::{EdgeKind, block_name};
+use crate::text::rounded;
 use hairspring_core::estimate::Contribution;
 use hairspring_result::Environment;
 use hairspring_result::Figure;
@@ -503,7 +504,7 @@ fn dependencies(analysis: &Analysis) -> Vec<String> {
     let solution = &analysis.series().solution;
     let name = |at: &usize| solution.columns[*at].clone();
     let spelled = |(column, sum): &(usize, hairspring_core::estimate::Combination)| {
-        let terms: Vec<(String, f64)> = sum.terms.iter().map(|(at, coefficient)| (name(at), *coefficient)).collect();
+        let terms: Vec<(String, f64)> = sum.terms.iter().map(|(at, coefficient)| (name(at), rounded(*coefficient))).collect();
         format!("{} runs as often as {}", name(column), hairspring_core::estimate::solution::spell(&terms))
     };
     solution.rank.dependent.iter().map(spelled).collect()

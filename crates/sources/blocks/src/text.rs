@@ -118,7 +118,8 @@ fn combinations(page: &mut Page, listing: &Listing) {
     let groups = groups(listing.measured);
     for component in combined.iter().take(MOST_COMBINATIONS) {
         let (time, share) = listing.timed(*component);
-        let name = cut(&grouped(listing.measured, *component, &groups), MOST_NAMES);
+        let parts = &listing.measured.analysis.series().solution.components[*component].parts;
+        let name = cut(&grouped(parts, &groups), MOST_NAMES);
         page.item(&format!("[{}]", listing.number(*component)), &name, Tone::Plain);
         let share = share.map_or_else(String::new, |share| format!(", {} of the total", percent(share)));
         page.marked("", &format!("{time}{share}"));
@@ -136,17 +137,17 @@ fn groups(measured: &MeasuredFunction) -> HashMap<&str, usize> {
 }
 
 /// The combination with equal counts in one bracket: `(B1 B4 overhead) + 2 B3`.
-fn grouped(measured: &MeasuredFunction, component: usize, groups: &HashMap<&str, usize>) -> String {
-    let parts = &measured.analysis.series().solution.components[component].parts;
+fn grouped(parts: &[(String, f64)], groups: &HashMap<&str, usize>) -> String {
     let mut terms: Vec<(Vec<&str>, f64)> = Vec::new();
     let mut known: HashMap<(usize, u64), usize> = HashMap::new();
     for (name, coefficient) in parts {
+        let coefficient = rounded(*coefficient);
         let key = groups.get(name.as_str()).map(|group| (*group, coefficient.to_bits()));
         match key.and_then(|key| known.get(&key)) {
             Some(at) => terms[*at].0.push(name),
             None => {
                 key.map(|key| known.insert(key, terms.len()));
-                terms.push((vec![name], *coefficient));
+                terms.push((vec![name], coefficient));
             }
         }
     }
@@ -155,6 +156,12 @@ fn grouped(measured: &MeasuredFunction, component: usize, groups: &HashMap<&str,
         .map(|(names, coefficient)| (if names.len() > 1 { format!("({})", names.join(" ")) } else { names[0].to_owned() }, coefficient))
         .collect();
     hairspring_core::estimate::solution::spell(&spelled)
+}
+
+/// A coefficient with three significant digits: it is a mean over calls, and its other digits are noise. Whole numbers are counts, and stay
+/// exact.
+pub fn rounded(coefficient: f64) -> f64 {
+    if coefficient.fract() == 0.0 { coefficient } else { format!("{coefficient:.2e}").parse().unwrap_or(coefficient) }
 }
 
 fn loops(page: &mut Page, measured: &MeasuredFunction) {
@@ -355,6 +362,13 @@ mod tests {
             (many(1, "block"), many(0, "block"), many(1_200, "input")),
             ("1 block".into(), "0 blocks".into(), "1,200 inputs".into())
         );
+    }
+
+    #[test]
+    fn coefficients_of_sums_have_three_digits() {
+        assert_eq!([0.499_985_884_080_065_5, -1.0 / 3.0, 0.999_99, 1_234.0].map(rounded), [0.5, -0.333, 1.0, 1_234.0]);
+        let parts = [("B1", 1.0), ("B2", 1.0), ("B3", 0.499_985_884_080_065_5)].map(|(name, coefficient)| (name.to_owned(), coefficient));
+        assert_eq!(grouped(&parts, &HashMap::from([("B1", 0), ("B2", 0)])), "(B1 B2) + 0.5 B3");
     }
 
     #[test]

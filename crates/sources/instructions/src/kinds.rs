@@ -11,6 +11,8 @@ use hairspring_core::numbers;
 pub enum InstructionFinding {
     /// A latency is no whole number of cycles.
     OffLattice { pair: String, cycles: f64 },
+    /// A latency is no whole number of cycles where that of a helper was subtracted.
+    HelperMayDelay { pair: String, helper: String, cycles: f64 },
     /// A latency depends on the values of the operands.
     DependsOnValues { values: String, cycles: f64, ordinary_cycles: f64 },
     /// A chain through memory, or a store, depends on where and how memory is used.
@@ -25,6 +27,8 @@ pub enum InstructionFinding {
 pub mod code {
     /// [`InstructionFinding::OffLattice`](super::InstructionFinding::OffLattice).
     pub const OFF_LATTICE: &str = "latency_off_lattice";
+    /// [`InstructionFinding::HelperMayDelay`](super::InstructionFinding::HelperMayDelay).
+    pub const HELPER_MAY_DELAY: &str = "helper_may_delay";
     /// [`InstructionFinding::DependsOnValues`](super::InstructionFinding::DependsOnValues).
     pub const DEPENDS_ON_VALUES: &str = "depends_on_values";
     /// [`InstructionFinding::DependsOnAddresses`](super::InstructionFinding::DependsOnAddresses).
@@ -43,6 +47,14 @@ impl Kind for InstructionFinding {
                 message: format!("a chain of {pair} takes {cycles:.2} cycles a copy, which is no whole number"),
                 numbers: numbers! { pair, cycles },
                 remedy: "the latency differs from copy to copy: where the operands come from, or which unit runs the copy, matters",
+            },
+            InstructionFinding::HelperMayDelay { pair, helper, cycles } => Description {
+                code: code::HELPER_MAY_DELAY,
+                message: format!(
+                    "{pair} takes {cycles:.2} cycles, which is no whole number: its chain needs {helper}, and the two may compete for units"
+                ),
+                numbers: numbers! { pair, helper, cycles },
+                remedy: "the latency is likely the whole number next to it: no chain tells the cycles that the two lose to each other",
             },
             InstructionFinding::DependsOnValues { values, cycles, ordinary_cycles } => Description {
                 code: code::DEPENDS_ON_VALUES,

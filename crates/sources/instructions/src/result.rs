@@ -69,7 +69,9 @@ pub struct Latency {
     pub arrangements: Vec<(Arrangement, Estimate)>,
     /// Cycles of the chain with all helpers, for comparison.
     pub chain: Option<Estimate>,
-    /// Whether the measurement is in doubt.
+    /// The helper in the chain that may have delayed it: its latency was subtracted, and what is left is no whole number.
+    pub delayed_by: Option<String>,
+    /// Whether the measurement is in doubt, or what was subtracted from it.
     pub is_doubtful: bool,
 }
 
@@ -263,6 +265,7 @@ fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>
     let is_clear = |other: &&&Measured| other.arrangement != Arrangement::Usual && !other.is_doubtful();
     let arrangements = special.iter().filter(is_clear).filter_map(|other| Some((other.arrangement, *other.cycles.as_ref().ok()?)));
     let values = special.iter().filter(|other| other.values != Values::Ordinary);
+    let delayed_by = delayed_by(&cycles, edges).filter(|_| !one.is_doubtful());
     Latency {
         from: edges[0].from.clone(),
         to: edges[0].to.clone(),
@@ -270,8 +273,18 @@ fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>
         arrangements: arrangements.collect(),
         values: values.filter_map(|other| Some((other.values, *other.cycles.as_ref().ok()?))).collect(),
         chain: one.cycles.as_ref().ok().copied(),
-        is_doubtful: one.is_doubtful(),
+        is_doubtful: one.is_doubtful() || delayed_by.is_some(),
+        delayed_by,
     }
+}
+
+/// The helpers of a chain, where a fraction is left of it when they are subtracted. In their own chains helpers have the units to themselves;
+/// in this one they wait for units that the pair uses: on Zen 5, `mulx` and `imul` of 3 cycles come to 3.15.
+fn delayed_by(cycles: &Cycles, edges: &[Edge]) -> Option<String> {
+    let Cycles::Alone(alone) = cycles else { return None };
+    let is_fraction = edges.len() > 1 && alone.value >= ELIMINATED && !is_whole(alone);
+    let names = || edges[1..].iter().map(|edge| format!("{} ({} to {})", edge.form, edge.from, edge.to)).collect::<Vec<_>>().join(" and ");
+    is_fraction.then(names)
 }
 
 /// The sum of a pair and of those helpers whose latencies are not known.
@@ -295,11 +308,15 @@ fn findings<'m>(
     let mut all = Vec::new();
     for latency in latencies {
         let pair = format!("{} ({} to {})", form.name, latency.from, latency.to);
-        all.extend(latency.cycles.measured().filter(|_| !latency.is_doubtful).and_then(|cycles| about_cycles(pair, cycles)));
+        all.extend(latency.cycles.measured().and_then(|cycles| match &latency.delayed_by {
+            Some(helper) => Some(about_helper(pair, helper, cycles)),
+            None => about_cycles(pair, cycles).filter(|_| !latency.is_doubtful),
+        }));
         for (values, cycles) in &latency.values {
             all.extend(latency.chain.as_ref().and_then(|ordinary| about_values(*values, cycles, ordinary)));
         }
-        let usual = latency.chain.as_ref().filter(|_| !latency.is_doubtful);
+        // Whole chains are compared: what a helper adds is in both.
+        let usual = latency.chain.as_ref().filter(|_| !latency.is_doubtful || latency.delayed_by.is_some());
         for (arrangement, cycles) in &latency.arrangements {
             let what = format!("a chain of {} ({} to {})", form.name, latency.from, latency.to);
             all.extend(usual.and_then(|usual| about_addresses(what, *arrangement, cycles, usual)));
@@ -330,9 +347,17 @@ fn about_cycles(pair: String, cycles: &Estimate) -> Option<Finding> {
     if cycles.value < ELIMINATED {
         return Some(note(InstructionFinding::Eliminated { pair, cycles: cycles.value }));
     }
+    (!is_whole(cycles)).then(|| note(InstructionFinding::OffLattice { pair, cycles: cycles.value }))
+}
+
+fn is_whole(cycles: &Estimate) -> bool {
     let distance = (cycles.value - cycles.value.round()).abs();
-    let is_whole = distance <= (WHOLE.0 * cycles.value).max(WHOLE.1) || cycles.contains(cycles.value.round());
-    (!is_whole).then(|| note(InstructionFinding::OffLattice { pair, cycles: cycles.value }))
+    distance <= (WHOLE.0 * cycles.value).max(WHOLE.1) || cycles.contains(cycles.value.round())
+}
+
+fn about_helper(pair: String, helper: &str, cycles: &Estimate) -> Finding {
+    let kind = InstructionFinding::HelperMayDelay { pair, helper: helper.to_owned(), cycles: cycles.value };
+    Finding::new(Severity::Warning, kind)
 }
 
 fn about_values(values: Values, cycles: &Estimate, ordinary: &Estimate) -> Option<Finding> {
@@ -393,6 +418,32 @@ mod tests {
         let row = rows.iter().find(|row| row.name == "add r64, r64").unwrap();
         assert!(row.latencies.last().unwrap().is_of_flags() && row.data().count() == 2 && !row.is_doubtful());
         assert!(row.findings.is_empty(), "{:?}", row.findings);
+    }
+
+    #[test]
+    fn a_fraction_that_is_left_without_a_helper_is_in_doubt() {
+        // The helper of `mulx` takes a cycle. A chain without helpers that is no whole number is not in doubt.
+        let row = |name: &str, mulx: f64| {
+            let cycles = |edge: &Edge| match edge.form.as_str() {
+                "mulx r64, r64, r64" => mulx,
+                "vaddpd ymm, ymm, ymm" => 2.5,
+                _ => 1.0,
+            };
+            let (forms, measured) = measured(&["mulx r64, r64, r64", "vaddpd ymm, ymm, ymm"], cycles, |_| 0.5);
+            rows(&forms, &measured).into_iter().find(|row| row.name == name).unwrap()
+        };
+        let is_delayed = |row: &FormResult| row.findings.iter().any(|one| one.is(code::HELPER_MAY_DELAY));
+        let delayed = row("mulx r64, r64, r64", 3.15);
+        let found = delayed.findings.iter().find(|one| one.is(code::HELPER_MAY_DELAY)).unwrap();
+        let latency = delayed.latencies.iter().find(|one| one.delayed_by.is_some()).unwrap();
+        assert!(latency.is_doubtful && delayed.is_doubtful() && matches!(latency.cycles, Cycles::Alone(_)), "{latency:?}");
+        let pair = format!("mulx r64, r64, r64 ({} to {}) takes 3.15 cycles", latency.from, latency.to);
+        assert!(found.severity == Severity::Warning && found.message.starts_with(&pair), "{found:?}");
+        assert!(found.message.contains(latency.delayed_by.as_ref().unwrap()) && found.message.contains("compete"), "{found:?}");
+        assert!(delayed.latencies.iter().any(|one| one.delayed_by.is_none() && !one.is_doubtful), "it has chains without helpers, too");
+        let (whole, alone) = (row("mulx r64, r64, r64", 3.05), row("vaddpd ymm, ymm, ymm", 3.0));
+        assert!(!whole.is_doubtful() && !is_delayed(&whole), "{:?}", whole.findings);
+        assert!(!alone.is_doubtful() && !is_delayed(&alone) && alone.findings.iter().any(|one| one.is(code::OFF_LATTICE)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::result::{Cycles, FormResult, Latency, Table};
 use hairspring_core::Estimate;
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_result::Environment;
-use hairspring_view::clean::pad;
+use hairspring_view::clean::{clean, cut, pad};
 use hairspring_view::format::count;
 use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::{all_findings, machine_line};
@@ -30,7 +30,7 @@ pub fn instructions(table: &Table, environment: &Environment, against: &[Compari
         if pairs {
             for latency in &row.latencies {
                 page.line(&pair(latency), Tone::Quiet);
-                values(latency).iter().for_each(|line| page.line(line, Tone::Quiet));
+                values(latency, page.width()).iter().for_each(|line| page.line(line, Tone::Quiet));
                 for (arrangement, cycles) in &latency.arrangements {
                     page.line(&arranged(*arrangement, cycles, latency.chain.as_ref()), Tone::Quiet);
                 }
@@ -132,11 +132,20 @@ fn pair(latency: &Latency) -> String {
     format!("      {} {text}{}", pad(&name, 14), if latency.is_doubtful { " ?" } else { "" })
 }
 
-/// The chain with special values, on a line of its own: all of them fit there.
-fn values(latency: &Latency) -> Option<String> {
-    let each: Vec<String> =
-        latency.values.iter().map(|(values, cycles)| format!("{} {}", values.name(), number(cycles.value, 2))).collect();
-    (!each.is_empty()).then(|| format!("        {}", each.join(", ")))
+/// The chain with special values, on lines of their own: as many on each as fit the columns of the page.
+fn values(latency: &Latency, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (values, cycles) in &latency.values {
+        let text = format!("{} {} +- {}", values.name(), number(cycles.value, 2), half(Some(cycles)));
+        match lines.last_mut().filter(|line| line.len() + 2 + text.len() < columns) {
+            Some(line) => *line += &format!(", {text}"),
+            None => {
+                lines.last_mut().into_iter().for_each(|line| line.push(','));
+                lines.push(format!("        {text}"));
+            }
+        }
+    }
+    lines
 }
 
 /// The chain with another use of memory, beside the usual one.
@@ -190,26 +199,25 @@ fn doubts(table: &Table) -> Vec<Finding> {
     all.into_iter().map(|(finding, names)| Finding { message: told(&finding, &names), ..finding }).collect()
 }
 
+/// Names that are shown; more are counted.
+const SHOWN: usize = 3;
+
 fn some_of(names: &[&str]) -> String {
-    const SHOWN: usize = 3;
-    let more = names.len().saturating_sub(SHOWN);
-    let shown = names[..names.len().min(SHOWN)].join("; ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
+    and_more(&names[..names.len().min(SHOWN)].join("; "), names.len())
+}
+
+fn and_more(shown: &str, all: usize) -> String {
+    let more = all.saturating_sub(SHOWN);
+    if more > 0 { format!("{shown} and {} more", count(more)) } else { shown.to_owned() }
 }
 
 /// The differences from another source.
 fn compared(page: &mut Page, against: &Comparison) {
-    let text = format!(
-        "latency: {} of {} within {:.0} %; per copy: {} of {} within {:.0} %; {} in doubt are not compared",
-        against.agreeing(Quantity::Latency),
-        against.compared(Quantity::Latency),
-        100.0 * Quantity::Latency.tolerance(),
-        against.agreeing(Quantity::Throughput),
-        against.compared(Quantity::Throughput),
-        100.0 * Quantity::Throughput.tolerance(),
-        against.doubtful
-    );
-    page.item("against", &format!("{}: {text}", against.source), Tone::Strong);
+    let (text, tone) = if against.rows.is_empty() { (nothing_compared(against), Tone::Alarm) } else { (agreement(against), Tone::Strong) };
+    page.item("against", &format!("{}: {text}", against.source), tone);
+    if !against.unknown.is_empty() {
+        page.marked("", &unknown(&against.unknown));
+    }
     let mut differences: Vec<_> = against.rows.iter().filter(|row| !row.agrees).collect();
     differences.sort_by_key(|row| row.quantity != Quantity::Latency);
     for row in differences {
@@ -220,6 +228,37 @@ fn compared(page: &mut Page, against: &Comparison) {
         );
     }
     page.gap();
+}
+
+fn agreement(against: &Comparison) -> String {
+    format!(
+        "latency: {} of {} within {:.0} %; per copy: {} of {} within {:.0} %; {} in doubt are not compared",
+        against.agreeing(Quantity::Latency),
+        against.compared(Quantity::Latency),
+        100.0 * Quantity::Latency.tolerance(),
+        against.agreeing(Quantity::Throughput),
+        against.compared(Quantity::Throughput),
+        100.0 * Quantity::Throughput.tolerance(),
+        against.doubtful
+    )
+}
+
+/// Why no number was compared: "0 of 0 agree" would be overlooked.
+fn nothing_compared(against: &Comparison) -> String {
+    let why = match (against.doubtful, against.unknown.len()) {
+        (0, 0) => "it has no latency and no throughput".to_owned(),
+        (0, _) => "it has no form that was measured here".to_owned(),
+        (doubtful, _) => format!("{} of its numbers are in doubt here, or only known as a sum", count(doubtful)),
+    };
+    format!("NOTHING COULD BE COMPARED: {why}")
+}
+
+/// Names of the other source that were ignored. They come from a file, and may be of any length.
+fn unknown(names: &[String]) -> String {
+    const LONGEST: usize = 40;
+    let short: Vec<String> = names.iter().take(SHOWN).map(|name| cut(&clean(name), LONGEST)).collect();
+    let are = if names.len() == 1 { "name in it is" } else { "names in it are" };
+    format!("{} {are} of no form measured here: {}", count(names.len()), and_more(&short.join("; "), names.len()))
 }
 
 /// The forms with their sets and extensions, and what this CPU lacks.
@@ -239,14 +278,41 @@ mod tests {
     use crate::Values;
 
     #[test]
-    fn all_special_values_of_a_pair_are_told_on_a_line_that_fits_the_page() {
+    fn all_special_values_of_a_pair_are_told_with_intervals_on_lines_that_fit_the_page() {
         let cycles = Estimate { value: 1234.5, low: 1234.0, high: 1235.0, level: 0.95 };
         let all = [Values::Zero, Values::One, Values::Random, Values::Denormal].map(|values| (values, cycles));
         let (from, to) = ("1".to_owned(), "1".to_owned());
         let cycles = Cycles::Alone(cycles);
-        let latency = Latency { from, to, cycles, values: all.into(), arrangements: Vec::new(), chain: None, is_doubtful: false };
-        let line = values(&latency).unwrap();
-        assert!(line.ends_with("random 1234.50, denormal 1234.50") && line.chars().count() <= 80, "{line}");
-        assert_eq!(values(&Latency { values: Vec::new(), ..latency }), None);
+        let latency =
+            Latency { from, to, cycles, values: all.into(), arrangements: Vec::new(), chain: None, delayed_by: None, is_doubtful: false };
+        let lines = values(&latency, 80);
+        let first = "        zero 1234.50 +- 0.500, one 1234.50 +- 0.500, random 1234.50 +- 0.500,";
+        assert_eq!(lines, [first, "        denormal 1234.50 +- 0.500"]);
+        assert!(lines.iter().all(|line| line.len() <= 80), "{lines:?}");
+        let short = Estimate { value: 10.034, low: 10.014, high: 10.054, level: 0.95 };
+        let three = Latency { values: latency.values[..3].iter().map(|(values, _)| (*values, short)).collect(), ..latency.clone() };
+        assert_eq!(values(&three, 80), ["        zero 10.03 +- 0.020, one 10.03 +- 0.020, random 10.03 +- 0.020"]);
+        assert!(values(&Latency { values: Vec::new(), ..latency }, 80).is_empty());
+    }
+
+    #[test]
+    fn names_that_no_form_has_are_told_and_so_is_that_nothing_was_compared() {
+        let style = Style { width: 80, ascii: true, color: false };
+        let told = |unknown: &[&str], doubtful: usize| {
+            let mut page = Page::new(style);
+            let unknown = unknown.iter().map(|name| (*name).to_owned()).collect();
+            compared(&mut page, &Comparison { source: "x\u{1b}[2J.csv".into(), rows: Vec::new(), doubtful, unknown });
+            page.finish().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let long = "long".repeat(1_000);
+        let text = told(&["a\u{1b}[31m", "b\nc", &long, "d", "e"], 0);
+        assert!(text.contains("x?[2J.csv: NOTHING COULD BE COMPARED: it has no form that was measured here"), "{text}");
+        assert!(text.contains("5 names in it are of no form measured here: a?[31m; b c; longlong"), "{text}");
+        assert!(text.ends_with("... and 2 more") && text.len() < 300 && !text.contains('\u{1b}'), "{text}");
+        assert!(
+            told(&["a"], 2).contains("2 of its numbers are in doubt here")
+                && told(&["a"], 2).ends_with("1 name in it is of no form measured here: a")
+        );
+        assert!(told(&[], 0).ends_with("NOTHING COULD BE COMPARED: it has no latency and no throughput"));
     }
 }

@@ -5,13 +5,17 @@ use super::{Figure, Quantity};
 use std::collections::HashMap;
 use std::io::Read;
 
+/// Most bytes of a file: a table of all forms has fewer than one MiB, and a device such as `/dev/zero` never ends.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the largest of them. What this
 /// program wrote as doubtful is left out.
 ///
 /// # Errors
-/// A file without these columns, or a number that is none, with its line.
+/// A file that is too long or has not these columns, or a number that is none, with its line.
 pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(input);
+    let bytes = limited(input)?;
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(&bytes[..]);
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
     let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
     let form = column("form")
@@ -62,6 +66,16 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
+/// All bytes of an input, which is given up beyond the limit: a record of a table may be as long as the whole input.
+fn limited(input: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!("is larger than {} MiB, the limit for a table to compare with", MOST_BYTES >> 20));
+    }
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +105,17 @@ mod tests {
         assert!(error("form,latency\nx,-1\n").contains("`-1`") && error("form,latency\nx,NaN\n").contains("`NaN`"));
         assert!(error("form,quantity,cycles\nx,width,1\n").contains("`width`"));
         assert!(error("").contains("`form`"));
+    }
+
+    #[test]
+    fn an_input_without_end_is_given_up() {
+        let head = &b"form,latency\nnop,1\n"[..];
+        for byte in [0, b'\n', b'x'] {
+            // Beyond this, a reader without a limit would fail in another way, and not fill the memory of the test.
+            let endless = head.chain(std::io::repeat(byte).take(4 * MOST_BYTES));
+            assert_eq!(read(endless).unwrap_err(), "is larger than 16 MiB, the limit for a table to compare with");
+        }
+        let blanks = std::io::repeat(b'\n').take(MOST_BYTES - head.len() as u64);
+        assert_eq!(read(head.chain(blanks)).unwrap().len(), 1);
     }
 }

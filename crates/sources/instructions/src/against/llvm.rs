@@ -65,10 +65,35 @@ fn ask(program: &str, asked: Option<&str>, forms: &[&Form], model: &mut Model) -
     }
 }
 
+/// What LLVM calls a CPU that it does not know: its model is an average of old ones.
+const NONE: &str = "generic";
+
 /// The name of a model. LLVM goes by the model number of this CPU, which a virtual machine may hide behind that of another one.
 fn named(program: &str, cpu: &str, is_guessed: bool) -> String {
-    let guessed = if is_guessed { " (taken for this CPU; llvm:CPU names another)" } else { "" };
+    let guessed = match is_guessed {
+        true if cpu == NONE => " (NO MODEL OF THIS CPU, which this version does not know; llvm:CPU names one that it knows)",
+        true => " (taken for this CPU; llvm:CPU names another)",
+        false => "",
+    };
     format!("{program} -mcpu={cpu}{guessed}")
+}
+
+/// The CPU that a request names, as `llvm:CPU`; `None` for the one that this runs on.
+///
+/// # Errors
+/// An empty name: with it the program fails without a message.
+pub fn named_cpu(source: &str) -> Result<Option<&str>, String> {
+    match source.split_once(':') {
+        Some((_, cpu)) if cpu.trim().is_empty() => {
+            Err(format!("`{source}` names no CPU: give one that LLVM knows, such as llvm:znver4, or llvm alone for this CPU"))
+        }
+        named => Ok(named.map(|(_, cpu)| cpu)),
+    }
+}
+
+/// Whether a source is a model of LLVM, and not a file.
+pub fn is_llvm(source: &str) -> bool {
+    source.split(':').next() == Some("llvm")
 }
 
 /// The instruction in Intel syntax.
@@ -161,6 +186,13 @@ mod tests {
     }
 
     #[test]
+    fn a_cpu_without_a_name_is_refused() {
+        assert_eq!((named_cpu("llvm"), named_cpu("llvm:znver4")), (Ok(None), Ok(Some("znver4"))));
+        assert!(named_cpu("llvm:").is_err_and(|error| error.contains("names no CPU")) && named_cpu("llvm: ").is_err());
+        assert!(is_llvm("llvm") && is_llvm("llvm:") && !is_llvm("llvm.csv") && !is_llvm("table:llvm"));
+    }
+
+    #[test]
     fn the_document_of_the_program_is_read() {
         let text = r#"warning: something
 {"CodeRegions":[{"InstructionInfoView":{"InstructionList":[{"Instruction":0,"Latency":1,"RThroughput":0.25},
@@ -178,6 +210,8 @@ mod tests {
         assert!(parse("no document", &[]).is_err() && parse("{}", &[]).is_err() && parse("{", &[]).is_err());
         assert_eq!(named("llvm-mca", &cpu, false), "llvm-mca -mcpu=znver4");
         assert!(named("llvm-mca", &cpu, true).contains("llvm:CPU"));
+        assert!(named("llvm-mca", "generic", true).contains("NO MODEL OF THIS CPU"), "it was taken for want of a better one");
+        assert_eq!(named("llvm-mca", "generic", false), "llvm-mca -mcpu=generic", "it was asked for");
         assert_eq!(refused_line("<stdin>:7:1: error: invalid instruction mnemonic 'foo'"), Some(7));
         assert_eq!((refused_line("foo r8"), refused_line("x: error: y")), (None, None));
     }

@@ -12,7 +12,7 @@ use crate::result::{Cycles, Table};
 use hairspring_core::Estimate;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -77,18 +77,21 @@ pub struct Comparison {
     pub rows: Vec<ComparedRow>,
     /// Numbers in both sources that are in doubt here, or only known as a sum, and are not compared.
     pub doubtful: usize,
-    /// Names in the other source that no measured form has.
+    /// Names in the other source that no measured form has, each once, in its order.
     pub unknown: Vec<String>,
 }
 
 impl Comparison {
     /// Compares a table with the figures of a source.
     pub fn new(table: &Table, source: &str, figures: &[Figure]) -> Comparison {
-        let (mut rows, mut doubtful, mut unknown) = (Vec::new(), 0, Vec::new());
+        let (mut rows, mut doubtful, mut unknown, mut seen) = (Vec::new(), 0, Vec::new(), HashSet::new());
         let by_words: HashMap<_, _> = table.forms.iter().map(|form| (words(&form.name), form)).collect();
         for figure in figures {
             let Some(form) = by_words.get(&words(&figure.form)) else {
-                unknown.push(figure.form.clone());
+                // A name may have several rows, which need not be neighbours.
+                if seen.insert(&figure.form) {
+                    unknown.push(figure.form.clone());
+                }
                 continue;
             };
             let here = match figure.quantity {
@@ -119,7 +122,6 @@ impl Comparison {
                 agrees: (here.value - figure.cycles).abs() <= tolerance,
             });
         }
-        unknown.dedup();
         Comparison { source: source.to_owned(), rows, doubtful, unknown }
     }
 
@@ -153,6 +155,13 @@ mod tests {
         let run =
             Run { series: Vec::new(), cpu: 0, provenance: String::new(), core_hz: None, rounds: 0, elapsed: Duration::ZERO, repeated: 0 };
         Table { forms: vec![form], left_out: Vec::new(), front_end: None, run }
+    }
+
+    #[test]
+    fn a_name_that_no_form_has_is_told_once() {
+        let figure = |form: &str| Figure { form: form.into(), quantity: Quantity::Latency, cycles: 1.0 };
+        let found = Comparison::new(&store(false), "other", &["b", "a", "b", "c", "a"].map(figure));
+        assert_eq!((found.unknown, found.rows.len()), (vec!["b".to_owned(), "a".to_owned(), "c".to_owned()], 0));
     }
 
     #[test]
