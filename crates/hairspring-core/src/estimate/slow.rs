@@ -32,15 +32,23 @@ pub struct Slow {
     pub counts: bool,
 }
 
-/// Readings that are far longer than the others, and not for a known reason.
+/// Readings that are longer than their neighbours, and not for a known reason.
 #[derive(Debug, Default)]
 struct Long {
-    number: usize,
+    /// What each of them takes beyond the middle reading of its row, and whether it is far longer than that.
+    excesses: Vec<(f64, bool)>,
     readings: usize,
-    /// What they take beyond the middle reading of their row.
-    excess: f64,
     /// Time of all readings, each as the middle one of its row.
     time: f64,
+    /// The middle reading of the shortest row.
+    shortest: f64,
+}
+
+impl Long {
+    /// What the far longer ones take.
+    fn far(&self) -> impl Iterator<Item = f64> {
+        self.excesses.iter().filter(|(_, is_far)| *is_far).map(|(excess, _)| *excess)
+    }
 }
 
 /// The series of a table whose readings are, or may be, far longer than usual by their own doing. None in a table without chains of known length.
@@ -51,46 +59,51 @@ pub fn slow_evaluations(table: &Observations) -> Vec<Slow> {
     let origin = &table.origin;
     let names = origin.reference.iter().chain(&origin.controls).map(|(name, _)| name);
     let chains: Vec<Long> = names.filter_map(|name| table.find_series(name)).map(|series| long_readings(table, series)).collect();
-    let (number, time) = (chains.iter().map(|chain| chain.number).sum(), chains.iter().map(|chain| chain.time).sum());
-    let chains = Long { number, time, ..Long::default() };
     let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !origin.is_auxiliary(name));
     subjects.filter_map(|(at, _)| own(at as SeriesId, &long_readings(table, at as SeriesId), &chains)).collect()
 }
 
 /// The slow evaluations of a series, if they are or may be its own.
-fn own(series: SeriesId, code: &Long, chains: &Long) -> Option<Slow> {
-    if chains.time <= 0.0 || code.number == 0 {
+fn own(series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
+    let (number, time) = (code.far().count(), chains.iter().map(|chain| chain.time).sum::<f64>());
+    if time <= 0.0 || number == 0 {
         return None;
     }
-    let law = Binomial::new(code.time / (code.time + chains.time), (code.number + chains.number) as u64).ok()?;
-    if law.sf(code.number as u64 - 1) >= CHANCE {
+    // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
+    let least = (FAR - 1.0) * code.shortest;
+    let of_chains = chains.iter().flat_map(|chain| &chain.excesses).filter(|(excess, _)| *excess > least).count();
+    let law = Binomial::new(code.time / (code.time + time), (number + of_chains) as u64).ok()?;
+    if law.sf(number as u64 - 1) >= CHANCE {
         return None;
     }
-    let share = code.number as f64 / code.readings as f64;
-    let longer = code.excess / code.time;
+    let share = number as f64 / code.readings as f64;
+    let longer = code.far().sum::<f64>() / code.time;
     // Half a reading more: none in the chains may be chance.
-    let of_others = code.time * (chains.number as f64 + 0.5) / chains.time;
-    if longer > LONGER && code.number as f64 > MORE_OFTEN * of_others {
+    let of_others = code.time * (of_chains as f64 + 0.5) / time;
+    if longer > LONGER && number as f64 > MORE_OFTEN * of_others {
         return Some(Slow { series, share, longer, counts: true });
     }
-    let longer = longer * (1.0 - of_others / code.number as f64);
+    let longer = longer * (1.0 - of_others / number as f64);
     (longer > 0.0).then_some(Slow { series, share, longer, counts: false })
 }
 
 fn long_readings(table: &Observations, series: SeriesId) -> Long {
     let quantum = stated_quantum(table);
-    let mut all = Long::default();
+    let mut all = Long { shortest: f64::INFINITY, ..Long::default() };
     for row in by_row(table, series).1 {
         let usable = row.into_iter().filter(|reading| !is_explained(reading));
         let mut samples: Vec<Sample> = usable.map(|one| Sample { round: one.round, weight: 1.0, ticks: one.ticks }).collect();
         samples.sort_by_key(|sample| sample.round);
         mark_spikes(&mut samples, quantum);
         let middle = median(&mut samples.iter().map(|sample| sample.ticks).collect::<Vec<f64>>());
-        let long = || samples.iter().filter(|sample| !sample.is_used() && sample.ticks > FAR * middle);
-        all.number += long().count();
-        all.excess += long().map(|sample| sample.ticks - middle).sum::<f64>();
+        if samples.is_empty() {
+            continue;
+        }
+        let long = samples.iter().filter(|sample| !sample.is_used() && sample.ticks > middle);
+        all.excesses.extend(long.map(|sample| (sample.ticks - middle, sample.ticks > FAR * middle)));
         all.readings += samples.len();
-        all.time += if samples.is_empty() { 0.0 } else { middle * samples.len() as f64 };
+        all.time += middle * samples.len() as f64;
+        all.shortest = all.shortest.min(middle);
     }
     all
 }
