@@ -34,7 +34,7 @@ pub enum Stop {
     Precise,
     /// The budget was spent, or the table was full.
     Budget,
-    /// The extended budget was spent: the time of the code differs from placement to placement.
+    /// The extended budget was spent: the time of the code differs from placement to placement, or it has not settled within them.
     Varied,
     /// The extended budget was spent: it stayed undecided whether alternatives differ.
     Undecided,
@@ -47,7 +47,7 @@ impl std::fmt::Display for Stop {
         f.write_str(match self {
             Stop::Precise => "precision reached",
             Stop::Budget => "budget spent",
-            Stop::Varied => "extended budget spent, because the time differs from placement to placement",
+            Stop::Varied => "extended budget spent, because the time differs from placement to placement, or within them",
             Stop::Undecided => "extended budget spent, because it is undecided whether the alternatives differ",
             Stop::Disturbed => "extended budget spent, because something else used the core",
         })

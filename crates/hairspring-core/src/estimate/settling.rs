@@ -59,8 +59,15 @@ pub fn settling(table: &Observations) -> Option<Settling> {
     if placements.len() < FEWEST_PLACEMENTS {
         return None;
     }
+    // The core clock may rise in each new process, too, and the reference chain with it.
+    let chain = table.origin.reference.as_ref().and_then(|(name, _)| table.find_series(name)).map(|chain| sums(table, chain));
+    let relative = |series| {
+        let mut all = sums(table, series);
+        chain.iter().for_each(|chain| all.iter_mut().zip(chain).for_each(|(sum, chain)| *sum /= chain));
+        all
+    };
     let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name));
-    let found = subjects.filter_map(|(at, _)| of_series(&sums(table, at as SeriesId), &placements));
+    let found = subjects.filter_map(|(at, _)| of_series(&relative(at as SeriesId), &placements));
     found.max_by_key(|settling| settling.rounds)
 }
 
@@ -158,6 +165,23 @@ mod tests {
         for (placements, rounds) in [(20, 100), (20, 13), (300, 40), (4, 100), (20, 6)] {
             assert_eq!(settling(&table(placements, rounds, 0.0, 1.0)), None, "{placements} of {rounds}");
         }
+    }
+
+    #[test]
+    fn a_core_clock_that_rises_in_each_placement_is_nothing_to_settle() {
+        let steady = table(20, 100, 0.0, 1.0);
+        let mut rising = Observations::new(vec!["body".into()]);
+        rising.origin = steady.origin.clone();
+        for reading in steady.readings() {
+            let row = &steady.rows()[reading.row as usize];
+            let series = rising.series(&steady.series_names()[usize::from(row.series)]);
+            let row = rising.row(series, &row.counts);
+            let slower = if reading.round % 100 < 20 { 1.3 } else { 1.0 };
+            rising.push(row, reading.round, slower * reading.ticks);
+        }
+        assert_eq!(settling(&rising), None);
+        rising.origin.reference = None;
+        assert_eq!(settling(&rising).map(|settling| settling.rounds), Some(38));
     }
 
     #[test]

@@ -32,8 +32,8 @@ impl Declaration {
     pub fn parse(text: &str) -> Result<Declaration> {
         let line = text.replace(['\n', '\r'], " ");
         let mut line = line.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
-        // A constant would not be opaque: the compiler may use its value directly.
-        while let Some(rest) = line.strip_prefix("const ") {
+        // A constant would not be opaque: the compiler may use its value directly. Every variable is a static one.
+        while let Some(rest) = ["const ", "static ", "register "].iter().find_map(|word| line.strip_prefix(word)) {
             line = rest.trim_start();
         }
         let cut = top_level_equals(line);
@@ -155,7 +155,8 @@ mod tests {
     }
 
     #[test]
-    fn semicolons_and_const_are_removed() {
+    fn semicolons_const_and_storage_classes_are_removed() {
+        assert_eq!(Declaration::parse("static const char t[1 << 20]").unwrap().text, "char t[1 << 20]");
         for text in ["int x = 3 ; ;", "const int x = 3;\n", "const  const int x = 3"] {
             assert_eq!(Declaration::parse(text).unwrap().text, "int x = 3", "{text}");
         }
