@@ -55,12 +55,24 @@ pub fn registers(code: &str) -> Vec<String> {
 pub fn explain(request: &Request, changed: &[String], error: Error) -> Error {
     let Error::CodeFailed(mut failure) = error else { return error };
     let code: Vec<&str> = request.codes.iter().chain(&request.init).chain(&request.setup).map(String::as_str).collect();
-    if request.language == Language::Asm && failure.what.contains("SIG") {
+    // What ends in a breakpoint or in an instruction that the CPU lacks says so by itself.
+    let is_about_values = failure.what.contains("SIG") && !["SIGTRAP", "SIGILL"].iter().any(|signal| failure.what.contains(signal));
+    if request.language == Language::Asm && is_about_values {
         failure.hint += if failure.hint.is_empty() { "" } else { "\n" };
-        failure.hint += &hint(&unnamed(&code.join("\n"), changed));
+        let unnamed = unnamed(&code.join("\n"), changed);
+        if failure.what.contains("SIGFPE") {
+            failure.hint += DIVISION;
+            failure.hint += if unnamed.is_empty() { "" } else { "; " };
+        }
+        if !unnamed.is_empty() || !failure.what.contains("SIGFPE") {
+            failure.hint += &hint(&unnamed);
+        }
     }
     Error::CodeFailed(failure)
 }
+
+const DIVISION: &str =
+    "a division by zero, or one whose quotient is too large for its register: a dividend of two registers needs both set up";
 
 fn hint(unnamed: &[String]) -> String {
     const HOW: &str = "the compiler keeps values in registers that the code does not name";
@@ -115,6 +127,9 @@ mod tests {
         let explained = |language, what| explain(&request(language), &changed, failure(what)).to_string();
         assert!(explained(Language::Asm, "was ended by SIGSEGV").contains("changes rax, rbx"));
         assert!(!explained(Language::Asm, "did not return").contains("rax"));
+        assert!(!explained(Language::Asm, "was ended by SIGTRAP").contains("rax"));
+        let divided = explained(Language::Asm, "was ended by SIGFPE");
+        assert!(divided.contains("division by zero") && divided.contains("changes rax, rbx"), "{divided}");
         assert!(!explained(Language::C, "was ended by SIGSEGV").contains("rax"));
     }
 }
