@@ -99,7 +99,7 @@ fn until<B: Batches>(
     let mut measuring = Duration::ZERO;
     let first = if batches.can_move() { batches.shortest_placement() * FIRST_PLACEMENTS } else { FIRST_BATCH };
     // Half of the budget at most: longer placements must not keep a precise run from ending.
-    let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(left(goal.budget, elapsed(), measuring));
+    let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(left(goal.budget, elapsed(), goal.least(Progress::Wide)));
     let mut placement = batches.shortest_placement();
     loop {
         measuring += run_placed(time, placement, goal.least_rounds, table, batches, elapsed)?;
@@ -107,7 +107,7 @@ fn until<B: Batches>(
         let progress = if table.rounds() < FEWEST_ROUNDS { Progress::Wide } else { progress(table) };
         let (budget, stop) = goal.limit(progress);
         let assessing = elapsed().saturating_sub(end) * ASSESSING_TO_COME;
-        let left = left(budget, elapsed() + assessing, measuring);
+        let left = left(budget, elapsed() + assessing, goal.least(progress).saturating_sub(measuring));
         if progress == Progress::Precise || left.is_zero() || table.is_full() {
             let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
@@ -164,11 +164,17 @@ impl Goal {
             Progress::Disturbed | Progress::Varied | Progress::Undecided | Progress::Wide => (self.budget, Stop::Budget),
         }
     }
+
+    /// The shortest time for rounds after such progress, whatever else the budget was spent on. Where a compiler took seconds, and more
+    /// rounds would answer the question, they take little more.
+    fn least(&self, progress: Progress) -> Duration {
+        let is_worth_more = matches!(progress, Progress::Varied | Progress::Undecided) && !self.is_firm;
+        if is_worth_more { self.budget / 2 } else { SHORTEST_RUN.min(self.budget) }
+    }
 }
 
-/// Time for further rounds after `spent` of a budget; at least what is missing from the shortest run.
-fn left(budget: Duration, spent: Duration, measuring: Duration) -> Duration {
-    let lacking = SHORTEST_RUN.min(budget).saturating_sub(measuring);
+/// Time for further rounds after `spent` of a budget; at least what is lacking of the shortest run.
+fn left(budget: Duration, spent: Duration, lacking: Duration) -> Duration {
     budget.saturating_sub(spent).max(lacking)
 }
 

@@ -21,6 +21,13 @@ pub struct Copy {
     pub only_moves: bool,
 }
 
+impl Copy {
+    /// A copy that cannot be looked at.
+    pub(crate) fn unknown(judged: Judged) -> Copy {
+        Copy { judged, disassembly: Vec::new(), work: None, written: Vec::new(), on_values: Vec::new(), walked: None, only_moves: false }
+    }
+}
+
 /// The operations in one copy of straight-line code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {

@@ -9,14 +9,5 @@ use std::path::Path;
 /// Analyses one copy of each alternative.
 pub fn look(request: &Request, _: &Path, _: &[RowSpec]) -> Vec<Copy> {
     let judged = || fenced(request).unwrap_or_else(|| Judged::unknown("machine code of this architecture is not analysed"));
-    let copy = || Copy {
-        judged: judged(),
-        disassembly: Vec::new(),
-        work: None,
-        written: Vec::new(),
-        on_values: Vec::new(),
-        walked: None,
-        only_moves: false,
-    };
-    request.codes.iter().map(|_| copy()).collect()
+    request.codes.iter().map(|_| Copy::unknown(judged())).collect()
 }

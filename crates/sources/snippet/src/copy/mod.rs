@@ -43,15 +43,7 @@ pub fn look(request: &Request, library: &Path, rows: &[RowSpec]) -> Vec<Copy> {
         let longest = (0..rows.len()).filter(|row| rows[*row].subject == subject).max_by_key(|row| rows[*row].bodies)?;
         Some(Row::new(image.as_ref().ok()?, request, longest).copy())
     };
-    let missing = || Copy {
-        judged: Judged::unknown("the compiled rows cannot be read"),
-        disassembly: Vec::new(),
-        work: None,
-        written: Vec::new(),
-        on_values: Vec::new(),
-        walked: None,
-        only_moves: false,
-    };
+    let missing = || Copy::unknown(Judged::unknown("the compiled rows cannot be read"));
     (0..request.codes.len()).map(|subject| of(subject).unwrap_or_else(missing)).collect()
 }
 
