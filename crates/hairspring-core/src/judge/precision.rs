@@ -9,9 +9,9 @@ use crate::observations::Observations;
 
 /// The differences between placements make an interval wide if they alone would make it this share as wide.
 const MOSTLY: f64 = 0.7;
-/// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth up to three times as many rounds: what is
-/// left to chance shrinks with their square root.
-const IN_REACH: f64 = 1.7;
+/// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth several times as many rounds: what is left to
+/// chance shrinks with their square root.
+const IN_REACH: f64 = 2.5;
 
 /// What further rounds would be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ mod tests {
             let found = progress(&mut table, LEVEL, 1e-6);
             let (expected, kind) = match half {
                 _ if half <= NARROW => (Progress::Wide, 0),
-                _ if half <= 0.034 => (Progress::Undecided, 1),
+                _ if half <= 0.05 => (Progress::Undecided, 1),
                 _ => (Progress::Wide, 2),
             };
             seen[kind] += 1;
