@@ -97,10 +97,10 @@ fn until<B: Batches>(
     mut progress: impl FnMut(&mut Table) -> Progress,
 ) -> Result<Ended, B::Error> {
     let mut measuring = Duration::ZERO;
-    let first = if batches.can_move() { batches.shortest_placement() * FIRST_PLACEMENTS } else { FIRST_BATCH };
+    let mut placement = batches.shortest_placement();
+    let first = if batches.can_move() { placement * FIRST_PLACEMENTS } else { FIRST_BATCH };
     // Half of the budget at most: longer placements must not keep a precise run from ending.
     let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(left(goal.budget, elapsed(), goal.least(Progress::Wide)));
-    let mut placement = batches.shortest_placement();
     loop {
         measuring += run_placed(time, placement, goal.least_rounds, table, batches, elapsed)?;
         let end = elapsed();
@@ -112,7 +112,8 @@ fn until<B: Batches>(
             let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
-        if batches.can_move() && settling(table.observations()).is_some_and(|settling| settling.is_late()) {
+        let can_be_longer = batches.can_move() && placement < LONGEST_PLACEMENT;
+        if can_be_longer && settling(table.observations()).is_some_and(|settling| settling.is_late()) {
             placement = (placement * 2).min(LONGEST_PLACEMENT);
         }
         // While the core is shared, it is looked at again after each budget: the neighbour may be gone for a while.

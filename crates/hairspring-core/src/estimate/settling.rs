@@ -4,7 +4,7 @@
 
 use super::blocks::variance_of_mean;
 use super::location::median;
-use crate::observations::{Flags, Observations, SeriesId};
+use crate::observations::{Observations, SeriesId};
 use std::ops::Range;
 
 /// Fewest rounds of a placement that shows how code settles.
@@ -54,8 +54,8 @@ impl Settling {
 /// About 10 ns for each reading.
 pub fn settling(table: &Observations) -> Option<Settling> {
     let mut placements = table.placements();
-    let longest = placements.iter().map(|placement| placement.end - placement.start).max()?;
-    placements.retain(|placement| 2 * (placement.end - placement.start) > longest && placement.end - placement.start >= FEWEST_ROUNDS);
+    let longest = placements.iter().map(rounds_of).max()?;
+    placements.retain(|placement| 2 * rounds_of(placement) > longest && rounds_of(placement) >= FEWEST_ROUNDS);
     if placements.len() < FEWEST_PLACEMENTS {
         return None;
     }
@@ -71,12 +71,16 @@ pub fn settling(table: &Observations) -> Option<Settling> {
     found.max_by_key(|settling| settling.rounds)
 }
 
+fn rounds_of(placement: &Range<u32>) -> u32 {
+    placement.end - placement.start
+}
+
 /// The sum of all readings of a series in each round; NaN where one is missing or flagged.
 fn sums(table: &Observations, series: SeriesId) -> Vec<f64> {
     let is_own: Vec<bool> = table.rows().iter().map(|row| row.series == series).collect();
     let rows = is_own.iter().filter(|own| **own).count() as u32;
     let mut all = vec![(0.0, 0); table.rounds() as usize];
-    for one in table.readings().iter().filter(|one| is_own[one.row as usize] && !one.flags.without(Flags::SHARED).any()) {
+    for one in table.readings().iter().filter(|one| is_own[one.row as usize] && one.is_clean_but_shared()) {
         let (sum, number) = &mut all[one.round as usize];
         *sum += one.ticks;
         *number += 1;
@@ -85,7 +89,7 @@ fn sums(table: &Observations, series: SeriesId) -> Vec<f64> {
 }
 
 fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<Settling> {
-    let length = placements.iter().map(|placement| placement.end - placement.start).min()?;
+    let length = placements.iter().map(rounds_of).min()?;
     let end = length - (END * f64::from(length)) as u32;
     let windows: Vec<(u32, Window)> =
         borders(end).windows(2).filter_map(|two| Some((two[0], window(sums, placements, two[0]..two[1], end..length)?))).collect();
@@ -139,6 +143,7 @@ fn window(sums: &[f64], placements: &[Range<u32>], of: Range<u32>, end: Range<u3
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observations::Reading;
     use rand::{Rng, SeedableRng};
 
     /// Placements of so many rounds, in which code takes `1 + first * 2^(-round / half)` times as long as it comes to.
@@ -169,16 +174,8 @@ mod tests {
 
     #[test]
     fn a_core_clock_that_rises_in_each_placement_is_nothing_to_settle() {
-        let steady = table(20, 100, 0.0, 1.0);
-        let mut rising = Observations::new(vec!["body".into()]);
-        rising.origin = steady.origin.clone();
-        for reading in steady.readings() {
-            let row = &steady.rows()[reading.row as usize];
-            let series = rising.series(&steady.series_names()[usize::from(row.series)]);
-            let row = rising.row(series, &row.counts);
-            let slower = if reading.round % 100 < 20 { 1.3 } else { 1.0 };
-            rising.push(row, reading.round, slower * reading.ticks);
-        }
+        let slower = |reading: &Reading| if reading.round % 100 < 20 { 1.3 } else { 1.0 };
+        let mut rising = table(20, 100, 0.0, 1.0).with_times(|_, _, reading| slower(reading) * reading.ticks);
         assert_eq!(settling(&rising), None);
         rising.origin.reference = None;
         assert_eq!(settling(&rising).map(|settling| settling.rounds), Some(38));

@@ -117,22 +117,12 @@ mod tests {
 
     /// The table with `longer` more ticks for every reading of the code in which an evaluation is slow: one in `every`, at random.
     fn with_slow(table: &Observations, every: f64, longer: f64) -> Observations {
-        let mut changed = Observations::new(table.components().to_vec());
-        changed.origin = table.origin.clone();
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
-        for reading in table.readings() {
-            let row = &table.rows()[reading.row as usize];
-            let name = &table.series_names()[usize::from(row.series)];
-            let mut ticks = reading.ticks;
-            if name == "code" {
-                let slow = (0..row.counts[0] as u32).filter(|_| random.random::<f64>() < 1.0 / every).count();
-                ticks += longer * slow as f64;
-            }
-            let series = changed.series(name);
-            let row = changed.row(series, &row.counts);
-            changed.push_guarded(row, reading.round, ticks, reading.flags, reading.guard);
-        }
-        changed
+        table.with_times(|name, row, reading| {
+            let evaluations = if name == "code" { row.counts[0] as u32 } else { 0 };
+            let slow = (0..evaluations).filter(|_| random.random::<f64>() < 1.0 / every).count();
+            reading.ticks + longer * slow as f64
+        })
     }
 
     fn cycles(table: &Observations) -> (Assessment, f64) {

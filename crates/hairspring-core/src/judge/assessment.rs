@@ -148,9 +148,9 @@ pub struct Assessment {
     pub core_hz: Option<Estimate>,
 }
 
-/// Solves, converts, checks and compares. Rounds in which the code of a placement has not settled are left out. All series are solved from their readings with short guards where nearly all are short, and
-/// from their undisturbed readings where control chains show a neighbour on the core, if there are enough. Few placements in which the
-/// code takes a quarter more or less than in the others are left out, with a finding.
+/// Solves, converts, checks and compares. All series are solved from their readings with short guards where nearly all are short, and
+/// from their undisturbed readings where control chains show a neighbour on the core, if there are enough. Rounds before the code has
+/// settled, and few placements in which it takes a quarter more or less than in the others, are left out, with a finding.
 ///
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.

@@ -414,17 +414,11 @@ mod tests {
     fn with_others(placements: u32, others: &[(u32, f64)]) -> Observations {
         let table = table(placements, 0.0, 3);
         let spans = table.placements();
-        let mut other = Observations::new(vec!["body".into()]);
-        other.origin = table.origin.clone();
-        let series = other.series("code");
-        for reading in table.readings() {
-            let copies = table.rows()[reading.row as usize].counts[0];
+        table.with_times(|_, row, reading| {
             let placement = spans.iter().position(|span| span.contains(&reading.round)).unwrap() as u32;
-            let further = others.iter().find(|(at, _)| *at == placement).map_or(0.0, |(_, further)| further * copies);
-            let row = other.row(series, &[copies]);
-            other.push(row, reading.round, reading.ticks + further);
-        }
-        other
+            let further = others.iter().find(|(at, _)| *at == placement).map_or(0.0, |(_, further)| *further);
+            reading.ticks + further * row.counts[0]
+        })
     }
 
     fn kinds(found: &Assessment) -> Vec<&str> {

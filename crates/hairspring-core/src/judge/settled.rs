@@ -13,7 +13,7 @@ const FURTHER: f64 = 2.0;
 /// The table with the rounds before its code has settled left out; `None` if there are none. Readings that were taken one after the other
 /// have no rounds of their own.
 pub(super) fn settled(table: &Observations, question: &Question) -> Option<(Observations, Settling)> {
-    let found = settling(table).filter(|_| question.options.visits == Visits::All)?;
+    let found = if question.options.visits == Visits::All { settling(table) } else { None }?;
     let mut rest = table.clone();
     rest.exclude_rounds(&found.unsettled(&table.placements()));
     Some((rest, found))

@@ -48,6 +48,13 @@ pub struct Reading {
     pub guard: Option<NonZeroU32>,
 }
 
+impl Reading {
+    /// Whether it has no flag, but perhaps that of a neighbour on the core: for what judges the neighbour by itself, or is not about him.
+    pub(crate) fn is_clean_but_shared(&self) -> bool {
+        !self.flags.without(Flags::SHARED).any()
+    }
+}
+
 /// The table of observations.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observations {
@@ -166,6 +173,20 @@ impl Observations {
         let firsts = std::iter::once(0).chain(self.origin.placements.iter().copied());
         let ends = self.origin.placements.iter().map(|first| rounds.min(*first)).chain(std::iter::once(rounds));
         firsts.zip(ends).filter(|(first, end)| first < end).map(|(first, end)| first..end).collect()
+    }
+
+    /// The table with other times of its readings, by the name of the series and the row: raw readings change in simulations only.
+    #[cfg(test)]
+    #[must_use]
+    pub(crate) fn with_times(&self, mut ticks: impl FnMut(&str, &Row, &Reading) -> f64) -> Observations {
+        let time = |one: &Reading| {
+            let row = &self.rows[one.row as usize];
+            ticks(&self.series[usize::from(row.series)], row, one)
+        };
+        let times: Vec<f64> = self.readings.iter().map(time).collect();
+        let mut other = self.clone();
+        other.readings.iter_mut().zip(times).for_each(|(reading, ticks)| reading.ticks = ticks);
+        other
     }
 
     /// Flags all readings of these rounds as excluded.

@@ -60,13 +60,11 @@ pub fn explain(request: &Request, changed: &[String], error: Error) -> Error {
     if request.language == Language::Asm && is_about_values {
         failure.hint += if failure.hint.is_empty() { "" } else { "\n" };
         let unnamed = unnamed(&code.join("\n"), changed);
-        if failure.what.contains("SIGFPE") {
-            failure.hint += DIVISION;
-            failure.hint += if unnamed.is_empty() { "" } else { "; " };
-        }
-        if !unnamed.is_empty() || !failure.what.contains("SIGFPE") {
-            failure.hint += &hint(&unnamed);
-        }
+        failure.hint += &match (failure.what.contains("SIGFPE"), unnamed.is_empty()) {
+            (true, true) => DIVISION.to_owned(),
+            (true, false) => format!("{DIVISION}; {}", hint(&unnamed)),
+            (false, _) => hint(&unnamed),
+        };
     }
     Error::CodeFailed(failure)
 }

@@ -4,7 +4,7 @@ use crate::estimate::blocks::variance;
 use crate::estimate::levels::{levels, noise};
 use crate::estimate::linear::LinearMap;
 use crate::estimate::location::{by_row, median};
-use crate::observations::{Flags, Observations, Reading, RowId, SeriesId};
+use crate::observations::{Observations, Reading, RowId, SeriesId};
 
 /// Rounds in a stretch: short compared with the stay of a core at one clock (5 to 100 ms), and long enough for a median.
 const STRETCH: u32 = 8;
@@ -128,7 +128,7 @@ fn stretches(table: &Observations, reference: SeriesId, cycles: f64, stretch: u3
     }
     let mut readings = vec![vec![Vec::new(); rows.len()]; count];
     for (at, row) in by_row.iter().enumerate() {
-        for one in row.iter().filter(|one| !one.flags.without(Flags::SHARED).any()) {
+        for one in row.iter().filter(|one| one.is_clean_but_shared()) {
             readings[(one.round / stretch) as usize][at].push(one.ticks);
         }
     }

@@ -27,7 +27,7 @@ mod rounds;
 use super::location::{Grouped, Sample, by_row, mark_spikes, median, total_weight};
 use super::rank::exact_rank;
 use super::{Contribution, Options, Solution, Source, replicated};
-use crate::observations::{Flags, Observations, Reading, SeriesId};
+use crate::observations::{Observations, Reading, SeriesId};
 use clock::{Rates, rates};
 use mixture::{MOST_JITTER, Mixture, Row};
 use rounds::{QuietRounds, quiet_rounds};
@@ -278,7 +278,7 @@ impl Quiet {
 
     /// A reading at the mean clock of the run, and its guard in core cycles; infinite if the reading cannot be used.
     fn with_guard(&self, one: &Reading) -> (Sample, f64) {
-        let rate = self.rates.at(one.round).filter(|_| !one.flags.without(Flags::SHARED).any());
+        let rate = self.rates.at(one.round).filter(|_| one.is_clean_but_shared());
         let guard = rate.map_or(f64::INFINITY, |rate| one.guard.map_or(0.0, |guard| guard_cycles(guard.get(), rate)));
         let ticks = one.ticks * self.rates.mean / rate.unwrap_or(self.rates.mean);
         (Sample { round: one.round, weight: 0.0, ticks }, guard)

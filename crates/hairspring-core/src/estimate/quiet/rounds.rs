@@ -13,7 +13,7 @@
 use super::clock::Rates;
 use super::guard_cycles;
 use crate::estimate::location::median;
-use crate::observations::{Flags, Observations, Reading};
+use crate::observations::{Observations, Reading};
 
 /// Standard error of the mean guard of a window, in core cycles: a fraction of what a neighbour adds.
 const WINDOW_ERROR: f64 = 1.5;
@@ -122,7 +122,7 @@ struct Guards {
 impl Guards {
     fn new(table: &Observations, rates: &Rates, shows: &[bool]) -> Option<Guards> {
         let of_reading = |one: &Reading| {
-            let usable = shows[one.row as usize] && !one.flags.without(Flags::SHARED).any();
+            let usable = shows[one.row as usize] && one.is_clean_but_shared();
             Some((one.round as usize, guard_cycles(one.guard.filter(|_| usable)?.get(), rates.at(one.round)?)))
         };
         let guards: Vec<(usize, f64)> = table.readings().iter().filter_map(of_reading).collect();
