@@ -5,6 +5,7 @@ mod assessment;
 mod carried;
 mod checks;
 mod comparison;
+mod control;
 mod denormals;
 mod expectation;
 mod finding;

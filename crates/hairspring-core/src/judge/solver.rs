@@ -1,6 +1,7 @@
 //! How the series of a table are solved: from all their readings or, where control chains or, by a coarse clock, guards show a
 //! neighbour on the core, from the undisturbed ones.
 
+use super::control::Control;
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
 use crate::estimate::ratio::{clock_movement, in_cycles, in_cycles_of_few_rounds, moved};
@@ -9,16 +10,8 @@ use crate::observations::{Observations, Origin, SeriesId};
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// A control chain that is off its length by more than this share, and by more than its interval, shows a neighbour ...
-const DISTURBED: f64 = 0.001;
-/// ... and so does one whose interval is wider than this share: on a calm core it is narrower within the first batch.
-const WIDE: f64 = 0.005;
-
 /// Alternatives whose times differ by less than this share are compared by the same rows.
 const SIMILAR: f64 = 0.25;
-
-/// Half-widths that a control chain in a part of a run is off, for a neighbour to be sure.
-const SURELY: f64 = 2.0;
 
 /// Code that is surely longer by more than this share beside a neighbour is not to be trusted ...
 const SLOWED: f64 = 0.02;
@@ -94,8 +87,7 @@ pub(super) struct Solver<'a> {
     quiet: Option<Quiet>,
     /// The reference chain.
     pub ruler: Option<Ruler>,
-    /// Control chains in core cycles, and their lengths.
-    controls: Vec<(Estimate, f64)>,
+    controls: Vec<Control>,
 }
 
 impl<'a> Solver<'a> {
@@ -123,7 +115,7 @@ impl<'a> Solver<'a> {
     /// control chain is off its length in these, because guards do not show every neighbour.
     pub fn calm(&self, options: &Options) -> Option<Solver<'a>> {
         let solver = Solver::from_quiet(self.table, self.seen()?.calm()?, options)?;
-        (solver.controls.len() == self.controls.len() && !solver.controls.iter().any(is_missed)).then_some(solver)
+        (solver.controls.len() == self.controls.len() && !solver.controls.iter().any(Control::is_missed_beyond_offsets)).then_some(solver)
     }
 
     /// Solves from what is undisturbed in a table; `None` if the reference chain has too few such readings.
@@ -142,17 +134,13 @@ impl<'a> Solver<'a> {
 
     /// Whether a control chain shows a neighbour on the core.
     pub fn is_disturbed(&self) -> bool {
-        self.controls.iter().any(is_off)
+        self.controls.iter().any(Control::is_off)
     }
 
     /// Whether a control chain shows a neighbour on the core in a part of a run, which is so short that the chains have wide intervals and
     /// that one of several is often off its length by chance.
     pub fn is_surely_disturbed(&self) -> bool {
-        let is_far = |(cycles, expected): &(Estimate, f64)| {
-            let off = (cycles.value - expected).abs();
-            off > WIDE * expected && off > SURELY * cycles.half_width()
-        };
-        self.controls.iter().any(is_far)
+        self.controls.iter().any(Control::is_surely_off)
     }
 
     /// For each series, given with its reported core cycles: how much a neighbour on the core lengthens it, whatever the control
@@ -188,9 +176,10 @@ impl<'a> Solver<'a> {
 
     fn with_controls(mut self, solve: impl Fn(SeriesId) -> Option<Solution>, level: f64) -> Solver<'a> {
         let length = |(name, expected): &(String, f64)| {
-            let solution = solve(self.table.find_series(name)?)?;
+            let series = self.table.find_series(name)?;
+            let solution = solve(series)?;
             let cycles = self.ruler.as_ref()?.in_cycles(&solution, solution.components.first()?)?;
-            Some((cycles.estimate(level), *expected))
+            Some(Control::new(self.table, series, cycles.estimate(level), *expected))
         };
         self.controls = self.table.origin.controls.iter().filter_map(length).collect();
         self
@@ -271,18 +260,18 @@ impl<'a> Solver<'a> {
 
     /// The most severe finding of the control chains.
     pub fn control_finding(&self) -> Option<Finding> {
-        let all = self.controls.iter().filter_map(|(cycles, expected)| control_finding(cycles, *expected));
+        let all = self.controls.iter().filter_map(|control| control_finding(&control.cycles, control.length));
         all.max_by_key(|finding| finding.severity)
     }
 
     /// Largest relative excess of a control chain over its length.
     pub fn excess(&self) -> f64 {
-        self.controls.iter().map(|(cycles, expected)| (cycles.value / expected - 1.0).abs()).fold(0.0, f64::max)
+        self.controls.iter().map(Control::excess).fold(0.0, f64::max)
     }
 
     /// Adds a bound to a time: the largest that a control chain misses of its known length, as a share of it.
     pub fn with_bound(&self, time: Uncertain) -> Uncertain {
-        let bound = self.controls.iter().map(distance).fold(0.0, f64::max) * time.value.abs();
+        let bound = self.controls.iter().map(Control::distance).fold(0.0, f64::max) * time.value.abs();
         if bound > 0.0 { time.with(Contribution::bound(Source::Neighbour, bound)) } else { time }
     }
 }
@@ -309,27 +298,9 @@ impl Bend<'_> {
     }
 }
 
-/// The distance of a control chain from its length, as a share of it: all of it if it is certain, and otherwise less half of its half-width,
-/// because some of several chains are always off by chance.
-fn distance((cycles, expected): &(Estimate, f64)) -> f64 {
-    let (off, half) = ((cycles.value - expected).abs(), cycles.half_width());
-    (if off > half { off } else { off - half / 2.0 }) / expected
-}
-
-/// Whether a control chain does not have its length, or is not known well enough to say.
-fn is_off(control: &(Estimate, f64)) -> bool {
-    is_missed(control) || control.0.half_width() > WIDE * control.1
-}
-
-/// Whether a control chain does not have its length.
-fn is_missed((cycles, expected): &(Estimate, f64)) -> bool {
-    let off = (cycles.value - expected).abs();
-    off > DISTURBED * expected && off > cycles.half_width()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Options, Solver, is_missed};
+    use super::{Control, Options, Solver};
     use crate::estimate::simulated::{CALM, Core, EPISODES, STALLS};
     use crate::judge::{Assessment, Question, Severity, assess, code};
     use crate::observations::Observations;
@@ -388,7 +359,7 @@ mod tests {
         for seed in 0..4 {
             let table = with_times(&CALM.table(1.0, seed), beside);
             let all = Solver::new(&table, &Options::default());
-            assert!(all.controls.iter().any(is_missed), "the neighbour must matter: {:?}", all.controls);
+            assert!(all.controls.iter().any(Control::is_missed), "the neighbour must matter: {:?}", all.controls);
             let (cycles, has_neighbour, _) = found(&table);
             assert!(!has_neighbour && (cycles - 1.0).abs() < 0.001, "{cycles}");
         }

@@ -54,7 +54,8 @@ const LONGEST_CYCLES: f64 = 2_000.0;
 const LEAST_CALM: f64 = 0.9;
 /// With this share of short guards beside the reference chain, a neighbour cannot lengthen the middle of the readings.
 const MOSTLY_QUIET: f64 = 0.7;
-/// Spare rows that must remain when longer rows are left out; otherwise all rows are used.
+/// Spare rows for each count of the rows that must remain when longer rows are left out; otherwise all rows are used. A row may be off
+/// by a cycle or two, and few spare rows show this badly.
 const SPARE_ROWS: usize = 2;
 /// Where fewer of the readings than this share have short guards, a neighbour was there most of the time. The intervals of control
 /// chains may then include their lengths by their width alone, and code that keeps many units busy is slowed while they are not.
@@ -242,7 +243,7 @@ impl Quiet {
     /// The readings with the weights of the mixture; `None` if the long rows have too few undisturbed ones.
     fn of_mixture(&self, table: &Observations, series: SeriesId) -> Option<Grouped> {
         let mut grouped = self.candidates(table, series);
-        self.leave_out_long_rows(&mut grouped);
+        self.leave_out_long_rows(table, &mut grouped);
         let rows = self.mixture_rows(table, &grouped)?;
         // Beside a neighbour who is often there, what he lengthens would be taken for jitter.
         let most_jitter = if self.reference_share < MOSTLY_QUIET { 0.0 } else { MOST_JITTER };
@@ -337,11 +338,12 @@ impl Quiet {
     }
 
     /// Removes the rows that are too long to be undisturbed, if enough others are left.
-    fn leave_out_long_rows(&self, grouped: &mut Grouped) {
+    fn leave_out_long_rows(&self, table: &Observations, grouped: &mut Grouped) {
+        let has = |component: &usize| grouped.rows.iter().any(|id| table.rows()[*id as usize].counts[*component] > 0.0);
+        let counts = (0..table.components().len()).filter(has).count();
         let is_short = |samples: &Vec<Sample>| middle(samples) <= LONGEST_CYCLES * self.rates.mean;
         let short: Vec<bool> = grouped.readings.iter().map(is_short).collect();
-        let unknowns = 2; // a line; planes have more rows
-        if short.iter().filter(|short| **short).count() >= unknowns + SPARE_ROWS {
+        if short.iter().filter(|short| **short).count() > (1 + SPARE_ROWS) * counts {
             let mut keep = short.iter();
             grouped.rows.retain(|_| *keep.next().unwrap_or(&true));
             let mut keep = short.iter();
