@@ -3,6 +3,9 @@
 //! The layouts are the same in every run, so that the difference between them is not a variation that the next run draws anew: each layout
 //! has a mean of its own, and what varies is the rest (analysis of variance with one fixed factor). Two codes are another matter: whether one
 //! is faster than the other must not depend on which layouts were tried, so for their ratio the layouts are a sample.
+//!
+//! Some layouts differ only by the order of the alternatives in memory: each is once at the place of every other one. What a place adds is
+//! then in the time of both, and leaves their ratio where it is averaged over these layouts (a crossover design).
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -48,11 +51,13 @@ impl Layouts {
         Some(Layouts { differ, means, evened, variance, dof })
     }
 
-    /// Variance of the mean and its degrees of freedom if these layouts are a sample of all that the code may have.
-    pub fn as_sample(&self) -> (f64, f64) {
-        let (number, mean) = (self.means.len() as f64, self.mean());
-        let squares: f64 = self.means.iter().map(|one| (one - mean).powi(2)).sum();
-        (squares / (number - 1.0) / number, number - 1.0)
+    /// Variance of the mean and its degrees of freedom if these layouts are a sample of all that the code may have; and their means. Each
+    /// `crossover` neighbouring ones count as one. `None` if that leaves a single one.
+    pub fn as_sample(&self, crossover: usize) -> Option<(f64, f64, Vec<f64>)> {
+        let means: Vec<f64> = self.means.chunks(crossover.max(1)).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
+        let (number, mean) = (means.len() as f64, self.mean());
+        let squares: f64 = means.iter().map(|one| (one - mean).powi(2)).sum();
+        (means.len() > 1).then(|| (squares / (number - 1.0) / number, number - 1.0, means))
     }
 
     /// The mean of all layouts.

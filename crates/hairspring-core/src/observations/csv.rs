@@ -139,7 +139,8 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
         "placement" => add_placement(&mut origin.placements, value, line)?,
         "pauses" => origin.pauses = pauses(value, line)?,
-        "layouts" => origin.layouts = layouts(value, line)?,
+        "layouts" => origin.layouts = layouts(value, key, line)?,
+        "crossover" => origin.crossover = layouts(value, key, line)?,
         "serves" => origin.serving.push(value.to_owned()),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
@@ -191,10 +192,10 @@ fn pauses(value: &str, line: u64) -> Result<Pauses> {
     if pauses.lost <= pauses.watched { Ok(pauses) } else { Err(needed()) }
 }
 
-/// The number of layouts.
-fn layouts(value: &str, line: u64) -> Result<u32> {
+/// A number of layouts.
+fn layouts(value: &str, key: &str, line: u64) -> Result<u32> {
     let number = value.parse().ok().filter(|number| (1..=MAX_LAYOUTS).contains(number));
-    number.ok_or_else(|| bad(line, &format!("gives {value:?} for `layouts`, which is a whole number from 1 to {MAX_LAYOUTS}")))
+    number.ok_or_else(|| bad(line, &format!("gives {value:?} for `{key}`, which is a whole number from 1 to {MAX_LAYOUTS}")))
 }
 
 /// Adds the first round of a placement, which must be after that of the one before.
@@ -457,6 +458,7 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     let Pauses { watched, lost, number } = origin.pauses;
     add("pauses", (watched > 0.0).then(|| format!("{watched} {lost} {number}")));
     add("layouts", (origin.layouts > 1).then(|| origin.layouts.to_string()));
+    add("crossover", (origin.crossover > 1).then(|| origin.crossover.to_string()));
     origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {

@@ -98,6 +98,9 @@ pub struct Origin {
     /// Number of layouts of the code that the placements take in turns, the first one the first: the distances between its parts are the
     /// same in all, and its addresses within lines of the cache are not. 0 or 1 if the code has one layout.
     pub layouts: u32,
+    /// Number of neighbouring layouts that differ only by the order of the alternatives in memory, each of which is once at the place of
+    /// every other one (a crossover design). A part of the layouts; 0 or 1 if that order is the same in all.
+    pub crossover: u32,
     /// Components that only serve: they are separated from the time that is asked for, such as an init.
     pub serving: Vec<String>,
     /// Other `# key: value` lines of the file, unchanged.

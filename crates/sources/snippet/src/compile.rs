@@ -30,6 +30,8 @@ pub struct Compiler {
 pub struct Library {
     /// The shared libraries: one for each layout of the code.
     pub paths: Vec<PathBuf>,
+    /// Number of neighbouring ones that differ by the order of the alternatives only.
+    pub crossover: usize,
     /// Code size of each row in bytes.
     pub row_bytes: Vec<u64>,
 }
@@ -72,30 +74,40 @@ fn compiler(command: &str) -> Option<Compiler> {
     named(command, &[]).or_else(|| as_words().and_then(|words| named(&words[0], &words[1..])))
 }
 
-/// Name of a library's files, and whether its copies carry notes.
+/// Name of a library's files, the alternative whose rows come first, and whether copies carry notes.
 #[derive(Debug, Clone, Copy)]
-pub struct Name(pub &'static str, pub bool);
+pub struct Name(pub &'static str, pub usize, pub bool);
+
+impl Name {
+    fn stem(self) -> String {
+        if self.1 == 0 { self.0.to_owned() } else { format!("{}{}", self.0, self.1) }
+    }
+}
 
 /// Rows whose copies carry notes, for looking at the machine code.
-pub const PILOT: Name = Name("pilot", true);
-/// Rows that are measured.
-pub const ROWS: Name = Name("rows", false);
+pub const PILOT: Name = Name("pilot", 0, true);
+/// Rows that are measured, those of an alternative before the others.
+const fn timed(first: usize) -> Name {
+    Name("rows", first, false)
+}
 
 /// Flags for a library. Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
 const SHARED: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
 /// Number of layouts: in them a function begins at each multiple of 16 bytes in a line of the cache.
 const LAYOUTS: usize = 4;
+/// Most alternatives of straight code that are compiled in each of their orders: compile time grows with them.
+const MOST_IN_TURNS: usize = 3;
 
 /// Rows without optimisation, to count the operations in the source.
-pub const PLAIN: Name = Name("plain", true);
+pub const PLAIN: Name = Name("plain", 0, true);
 
 /// Compiles rows into a library in a folder.
 ///
 /// # Errors
 /// [`Error::DoesNotCompile`] with the compiler's messages about the user's own lines.
 pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: Name) -> Result<Library> {
-    let (file, path) = (folder.join(format!("{}.c", name.0)), folder.join(format!("{}.so", name.0)));
-    std::fs::write(&file, source::rows(request, rows, name.1)).map_err(io("writing the generated source"))?;
+    let (file, path) = (folder.join(format!("{}.c", name.stem())), folder.join(format!("{}.so", name.stem())));
+    std::fs::write(&file, source::rows(request, rows, name.1, name.2)).map_err(io("writing the generated source"))?;
     let mut arguments = vec![file.as_os_str()];
     arguments.extend(SHARED.map(OsStr::new));
     arguments.extend(["-o".as_ref(), path.as_os_str()]);
@@ -108,35 +120,64 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
         return Err(Error::CompilerFailed(what));
     }
     let row_bytes = sizes(&path, rows.len())?;
-    Ok(Library { paths: vec![path], row_bytes })
+    Ok(Library { paths: vec![path], crossover: 1, row_bytes })
 }
 
-/// Compiles rows into several libraries, which differ by the [`gap`] before the code; into one where the compiler cannot link in two steps.
+/// Compiles straight rows: into one library for each order of the alternatives if these are few, because the two places of equal code
+/// may make a difference of a percent.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_in_turns(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
+    let alternatives = request.codes.len();
+    let turns = if alternatives <= MOST_IN_TURNS { alternatives } else { 1 };
+    let all = at_once(turns, |first| compile(request, compiler, rows, folder, timed(first)))?;
+    let (paths, row_bytes): (Vec<_>, Vec<_>) = all.into_iter().map(|library| (library.paths, library.row_bytes)).unzip();
+    Ok(Library { paths: paths.concat(), crossover: turns, row_bytes: row_bytes.into_iter().next().unwrap_or_default() })
+}
+
+/// Compiles rows into several libraries, which differ by the [`gap`] before the code, and of two alternatives by which one comes first;
+/// as [`compile_in_turns`] where the compiler cannot link in two steps.
 ///
 /// # Errors
 /// As [`compile`].
 pub fn compile_in_layouts(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
-    let (file, object) = (folder.join("rows.c"), folder.join("rows.o"));
-    std::fs::write(&file, source::rows(request, rows, ROWS.1)).map_err(io("writing the generated source"))?;
-    let arguments = ["-DHS_ALIGNMENT=16".as_ref(), file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()];
-    let once = || compile(request, compiler, rows, folder, ROWS);
-    let compilation = compilation(request, compiler, folder, &arguments, &["-w"])?;
-    if messages(compilation, compiler)?.is_some() || !object.is_file() {
-        return once();
-    }
-    let linked = |layout| link(request, compiler, folder, &object, layout);
-    let paths: Option<Vec<PathBuf>> = std::thread::scope(|scope| {
-        let all: Vec<_> = (0..LAYOUTS).map(|layout| scope.spawn(move || linked(layout))).collect();
-        all.into_iter().map(|one| one.join().ok()?).collect()
-    });
-    let Some(paths) = paths else { return once() };
+    let turns = if request.codes.len() == 2 { 2 } else { 1 };
+    let one = || compile_in_turns(request, compiler, rows, folder);
+    let Some(objects) = at_once(turns, |first| object(request, compiler, rows, folder, first))?.into_iter().collect::<Option<Vec<_>>>()
+    else {
+        return one();
+    };
+    let linked = |at: usize| Ok(link(request, compiler, folder, &objects[at % turns], (at / turns, at % turns)));
+    let Some(paths) = at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>() else { return one() };
     let row_bytes = sizes(&paths[0], rows.len())?;
-    Ok(Library { paths, row_bytes })
+    Ok(Library { paths, crossover: turns, row_bytes })
+}
+
+/// Does this for each number below `count` at the same time; the results, or the first error.
+fn at_once<T: Send>(count: usize, one: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+    std::thread::scope(|scope| {
+        let one = &one;
+        let all: Vec<_> = (0..count).map(|at| scope.spawn(move || one(at))).collect();
+        let gone = || Err(Error::CompilerFailed("a thread that waits for the compiler ended".into()));
+        all.into_iter().map(|one| one.join().unwrap_or_else(|_| gone())).collect()
+    })
+}
+
+/// The rows as an object with the user's files, those of an alternative first; `None` if the compiler makes none.
+fn object(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, first: usize) -> Result<Option<PathBuf>> {
+    let name = timed(first);
+    let (file, object) = (folder.join(format!("{}.c", name.stem())), folder.join(format!("{}.o", name.stem())));
+    std::fs::write(&file, source::rows(request, rows, first, name.2)).map_err(io("writing the generated source"))?;
+    let arguments = ["-DHS_ALIGNMENT=16".as_ref(), file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()];
+    let compilation = compilation(request, compiler, folder, &arguments, &["-w"])?;
+    Ok((messages(compilation, compiler)?.is_none() && object.is_file()).then_some(object))
 }
 
 /// Links an object behind a gap; `None` if that fails.
-fn link(request: &Request, compiler: &Compiler, folder: &Path, object: &Path, layout: usize) -> Option<PathBuf> {
-    let (gap_file, path) = (folder.join(format!("gap{layout}.s")), folder.join(format!("rows{layout}.so")));
+fn link(request: &Request, compiler: &Compiler, folder: &Path, object: &Path, (layout, first): (usize, usize)) -> Option<PathBuf> {
+    let name = format!("layout{layout}-{first}");
+    let (gap_file, path) = (folder.join(format!("{name}.s")), folder.join(format!("{name}.so")));
     std::fs::write(&gap_file, format!(".text\n.skip {}\n", gap(layout))).ok()?;
     let mut command = driver(compiler, folder);
     command.args(shell_words("--cflags", &request.flags).ok()?).args(SHARED).args(["-Wl,-z,defs", "-Wa,--noexecstack", "-o"]).arg(&path);

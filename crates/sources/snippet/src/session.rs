@@ -1,7 +1,7 @@
 //! Measures a request: pilot, design, compilation, and rounds until the interval is narrow enough.
 
 use crate::child::{Child, HostProgram, Printed};
-use crate::compile::{Compiler, Library, PILOT, PLAIN, ROWS, compile, compile_in_layouts, find};
+use crate::compile::{Compiler, Library, PILOT, PLAIN, compile, compile_in_layouts, compile_in_turns, find};
 use crate::copied::{Copy, Lost};
 use crate::copy::look;
 use crate::error::{Result, io};
@@ -159,7 +159,7 @@ fn rounds(
         Err(Stopped::Failed(error)) => return Err(error),
         Ok(placed) => placed,
     };
-    let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library.paths.len());
+    let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
     match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed()) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),
@@ -214,7 +214,7 @@ fn compiled(
     let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
     let rows = || {
         if is_straight {
-            compile(request, compiler, rows, folder.path(), ROWS)
+            compile_in_turns(request, compiler, rows, folder.path())
         } else {
             compile_in_layouts(request, compiler, rows, folder.path())
         }

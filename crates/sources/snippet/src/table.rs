@@ -1,5 +1,6 @@
 //! The table of a request's rows: their series, and the roles of the series.
 
+use crate::compile::Library;
 use crate::plan;
 use crate::protocol::Ready;
 use crate::request::Request;
@@ -10,8 +11,8 @@ use hairspring_core::observations::Role;
 use hairspring_measure::Table;
 use hairspring_measure::companions::Companion;
 
-/// The table without readings, for code with so many layouts. Each alternative is a series, and so is each further order of its rows.
-pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready: &Ready, layouts: usize) -> Table {
+/// The table without readings, for code of this library. Each alternative is a series, and so is each further order of its rows.
+pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready: &Ready, library: &Library) -> Table {
     let mut table = Table::new(request.components());
     let names = series_names(request);
     let mut checks: Vec<(usize, Order, String)> = Vec::new();
@@ -27,7 +28,8 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
     }
     companions.iter().for_each(|companion| table.add_companion(companion));
     table.set_clock(&ready.clock.0, ready.quantum);
-    table.observations_mut().origin.layouts = layouts as u32;
+    let origin = &mut table.observations_mut().origin;
+    (origin.layouts, origin.crossover) = (library.paths.len() as u32, library.crossover as u32);
     for (name, code) in names.iter().zip(&request.codes) {
         table.observations_mut().origin.notes.push((format!("code {name}"), code.clone()));
     }
@@ -80,7 +82,8 @@ mod tests {
         };
         let rows = plan::rows(request, &vec![pilot; request.codes.len()], true);
         let companions = companions(&ruler);
-        let table = new(request, &rows, &companions, &ready, 1);
+        let table =
+            new(request, &rows, &companions, &ready, &Library { paths: vec!["rows.so".into()], crossover: 1, row_bytes: Vec::new() });
         assert_eq!(table.rows(), rows.len() + companions.iter().map(|chain| chain.copies.len()).sum::<usize>());
         table
     }

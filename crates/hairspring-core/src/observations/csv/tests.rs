@@ -34,7 +34,7 @@ fn written_table_is_read_back() {
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
     table.origin.placements = vec![1, 2];
-    table.origin.layouts = 4;
+    (table.origin.layouts, table.origin.crossover) = (4, 2);
     table.origin.pauses = Pauses { watched: 520_000.0, lost: 24_000.5, number: 12 };
     table.origin.serving = vec!["init".into()];
     table.origin.unoptimised = vec!["a,b".into(), "the control".into()];
@@ -55,7 +55,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.serving, ["init"]);
     assert_eq!(back.origin.unoptimised, table.origin.unoptimised);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);
-    assert_eq!((back.origin.layouts, back.origin.pauses), (4, table.origin.pauses));
+    assert_eq!((back.origin.layouts, back.origin.crossover, back.origin.pauses), (4, 2, table.origin.pauses));
     assert_eq!(back.in_rounds(&(1..2)).readings().len(), 3);
 }
 
@@ -89,9 +89,13 @@ fn clock_spread_needs_a_share_and_at_least_two_runs() {
 #[test]
 fn layouts_and_pauses_must_make_sense() {
     let read = |line: &str| read_csv(format!("# {line}\nbody,ticks\n1,2\n").as_bytes());
-    for line in ["layouts: 0", "layouts: -4", "layouts: 1.5", "layouts: 1001", "layouts: x", "layouts:"] {
+    for line in ["layouts: 0", "layouts: -4", "layouts: 1.5", "layouts: 1001", "layouts: x", "layouts:", "crossover: 0", "crossover: 1001"]
+    {
         let error = read(line).unwrap_err().to_string();
-        assert!(error.contains("line 1") && error.contains("layouts") && error.contains("1 to 1000"), "{line}: {error}");
+        assert!(
+            error.contains("line 1") && error.contains(&line[..line.find(':').unwrap()]) && error.contains("1 to 1000"),
+            "{line}: {error}"
+        );
     }
     for values in
         ["", "1 2", "100 20 3 4", "100 20 x", "100 20 -1", "100 20 1.5", "nan 20 1", "100 inf 1", "-1 -1 1", "100 200 1", "1 1 5000000000"]

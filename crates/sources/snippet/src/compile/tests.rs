@@ -21,7 +21,7 @@ fn rows() -> Vec<RowSpec> {
 fn occurrences(request: &Request, pattern: &[u8]) -> Vec<usize> {
     let folder = cleanup::Folder::new().unwrap();
     let compiler = find(request).expect("gcc and clang are needed here: apt-get install gcc clang");
-    let library = compile(request, &compiler, &rows(), folder.path(), ROWS).unwrap();
+    let library = compile(request, &compiler, &rows(), folder.path(), timed(0)).unwrap();
     let data = std::fs::read(&library.paths[0]).unwrap();
     let file = object::File::parse(&*data).unwrap();
     let largest =
@@ -84,7 +84,7 @@ fn cpp_has_one_multiplication_for_each_copy() {
 fn the_size_of_a_row_grows_with_its_copies() {
     let request = request("x = x * c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C);
     let folder = cleanup::Folder::new().unwrap();
-    let library = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), ROWS).unwrap();
+    let library = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), timed(0)).unwrap();
     assert!(library.row_bytes.is_sorted() && library.row_bytes[0] > 0, "{:?}", library.row_bytes);
 }
 
@@ -121,6 +121,42 @@ fn layouts_have_the_same_code_at_every_place_in_a_line_of_the_cache() {
     }
 }
 
+/// Address of the code of each row.
+fn of_rows(path: &Path, rows: usize) -> Vec<u64> {
+    let data = std::fs::read(path).unwrap();
+    let file = object::File::parse(&*data).unwrap();
+    let of_row = |row| file.symbols().filter(move |symbol| symbol.name().ok().and_then(row_of) == Some(row));
+    (0..rows).map(|row| of_row(row).max_by_key(|symbol| symbol.size()).unwrap().address()).collect()
+}
+
+#[test]
+fn equal_alternatives_have_the_places_of_each_other() {
+    let folder = cleanup::Folder::new().unwrap();
+    let lets = ["uint64_t x = 3", "uint64_t c = 5"];
+    for (compiler, language) in [("gcc", Language::C), ("clang", Language::C), ("gcc", Language::Cpp), ("gcc", Language::Asm)] {
+        for (alternatives, straight) in [(1, true), (2, true), (3, true), (4, true), (1, false), (2, false), (3, false)] {
+            let code = if language == Language::Asm { "imul %[c], %[x]" } else { "x = x * c" };
+            let mut request = request(code, &lets, language);
+            request.codes = vec![code.into(); alternatives];
+            request.compiler = Some(if language == Language::Cpp { "g++" } else { compiler }.into());
+            let rows: Vec<RowSpec> =
+                (0..alternatives).flat_map(|subject| rows().into_iter().map(move |row| RowSpec { subject, ..row })).collect();
+            let compile = if straight { compile_in_turns } else { compile_in_layouts };
+            let library = compile(&request, &find(&request).unwrap(), &rows, folder.path()).unwrap();
+            let (layouts, turns) = if straight { (1, [1, 2, 3, 1][alternatives - 1]) } else { (LAYOUTS, [1, 2, 1][alternatives - 1]) };
+            assert_eq!((library.paths.len(), library.crossover), (layouts * turns, turns), "{compiler} {language:?} {alternatives}");
+            for neighbours in library.paths.chunks(turns).filter(|_| turns > 1) {
+                let places: Vec<Vec<u64>> = neighbours.iter().map(|path| of_rows(path, rows.len())).collect();
+                let of = |library: usize, alternative: usize| &places[library][alternative * COPIES.len()..][..COPIES.len()];
+                let at = |place: usize| -> Vec<&[u64]> { (0..turns).map(|library| of(library, (place + library) % turns)).collect() };
+                // In each library another alternative is first, and the place of the first is the same.
+                assert!((0..turns).all(|place| at(place).iter().all(|one| *one == at(place)[0])), "{compiler} {language:?}: {places:?}");
+                assert_ne!(of(0, 0), of(0, 1));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_compiler_that_cannot_link_in_two_steps_gives_one_layout() {
     let folder = cleanup::Folder::new().unwrap();
@@ -137,7 +173,7 @@ fn a_compiler_that_cannot_link_in_two_steps_gives_one_layout() {
 fn messages_are_about_the_users_lines() {
     let request = request("x = x *\n nonsense", &["uint64_t x = 3"], Language::C);
     let folder = cleanup::Folder::new().unwrap();
-    let error = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), ROWS).unwrap_err().to_string();
+    let error = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), timed(0)).unwrap_err().to_string();
     assert!(error.contains("CODE:2:") && error.contains("nonsense") && !error.contains("hs_"), "{error}");
     assert_eq!(error.matches("error:").count(), 1, "{error}");
 }

@@ -11,9 +11,9 @@ use hairspring_host::fence;
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool) {
+pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], noted: bool) {
     let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{ }}");
-    for (at, row) in rows.iter().enumerate() {
+    for &(at, row) in rows {
         let name = symbol(at);
         let _ = writeln!(text, "HS_EXPORT HS_ROW uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{");
         for declaration in &request.lets {

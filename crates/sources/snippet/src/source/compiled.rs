@@ -8,11 +8,11 @@ use hairspring_core::design::table::Order;
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn rows(text: &mut String, request: &Request, rows: &[RowSpec], noted: bool) {
+pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], noted: bool) {
     globals(text, request);
     setup(text, request);
-    for (at, row) in rows.iter().enumerate() {
-        one_row(text, request, at, row, noted);
+    for (at, row) in rows {
+        one_row(text, request, *at, row, noted);
     }
 }
 
