@@ -18,6 +18,7 @@ mod location;
 mod method;
 mod nonnegative;
 mod parallel;
+mod paused;
 mod quiet;
 mod rank;
 mod regression;
@@ -43,6 +44,7 @@ pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_f
 pub use location::TOO_FEW_UNDISTURBED;
 pub(crate) use location::{median, robust_sd, stated_quantum};
 pub use method::{Departure, Measured, Method, Shown};
+pub use paused::{LITTLE as LITTLE_PAUSED, Paused, paused_readings};
 pub use quiet::Quiet;
 #[cfg(test)]
 pub(crate) use quiet::simulated;

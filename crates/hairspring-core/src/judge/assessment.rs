@@ -4,20 +4,21 @@
 use super::comparison::{compare, compare_placements};
 use super::denormals::denormals;
 use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
-use super::pauses::lengthened;
+use super::pauses::{unpaused, without_pauses};
 use super::placements::{Placements, layouts_untried};
 use super::precision::missed_precision;
 use super::resolution::{component_floor, overhead_floor};
 use super::settled::{settled, tell_settling};
 use super::slow::{slow, tell_slow, with_slow};
 use super::solver::{Ruler, Slowed, Solver};
+use super::time::Time;
 use super::undisturbed::from_undisturbed;
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
     upper_bound, wide_finding,
 };
 use crate::error::{Error, Result};
-use crate::estimate::{Component, Contribution, Estimate, Options, Solution, Source, Uncertain, stated_quantum};
+use crate::estimate::{Component, Contribution, Estimate, Options, Paused, Solution, Source, Uncertain, stated_quantum};
 use crate::observations::{Flags, Observations, Origin, Reading, Role, SeriesId, Unit};
 
 /// Settings of an assessment.
@@ -29,43 +30,6 @@ pub struct Question {
     pub precision: Option<f64>,
     /// Time that the hypervisor took during the run, in milliseconds.
     pub stolen_ms: Option<f64>,
-}
-
-/// A time in every unit that is available.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Time {
-    /// In the table's unit.
-    pub ticks: Estimate,
-    /// In nanoseconds, where the clock's rate is known.
-    pub ns: Option<Uncertain>,
-    /// In core cycles, where a reference chain ran in the same rounds.
-    pub cycles: Option<Uncertain>,
-    /// Upper bound of the time, where it cannot be told from zero.
-    pub bound: Option<Bound>,
-}
-
-impl Time {
-    /// The time that its precision is judged by: in core cycles where available, since they do not change with the core
-    /// clock, else in the table's unit.
-    pub fn judged(&self, level: f64) -> Estimate {
-        self.cycles.as_ref().map_or(self.ticks, |cycles| cycles.estimate(level))
-    }
-
-    /// Adds a bound, as a share of the time.
-    pub(super) fn bound_by(&mut self, share: f64, source: Source) {
-        if share == 0.0 {
-            return;
-        }
-        let bound = |value: f64| share * value.abs();
-        let with = |time: Uncertain| {
-            let entry = Contribution::bound(source, bound(time.value));
-            time.with(entry)
-        };
-        let Estimate { value, low, high, level } = self.ticks;
-        self.ticks = Estimate { value, low: low - bound(value), high: high + bound(value), level };
-        self.ns = self.ns.take().map(with);
-        self.cycles = self.cycles.take().map(with);
-    }
 }
 
 /// A component with its time.
@@ -166,14 +130,20 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
 fn assess_settled(table: &Observations, question: &Question) -> Result<Assessment> {
     let slow = slow(table, question);
     let counts = slow.iter().any(|slow| slow.counts);
-    let mut found = if counts { assess_all(table, &with_slow(question, &slow))?.0 } else { assess_usual(table, question)? };
+    let mut found = if counts { assess_all(table, &with_slow(question, &slow), &[])?.0 } else { assess_unpaused(table, question)? };
     slow.iter().for_each(|slow| tell_slow(&mut found, &table.series_names()[usize::from(slow.series)], slow));
     Ok(found)
 }
 
+/// The assessment without the readings in which the CPU paused, if they can be told from the others.
+fn assess_unpaused(table: &Observations, question: &Question) -> Result<Assessment> {
+    let rest = unpaused(table).and_then(|(rest, left_out)| assess_usual(&rest, question, &left_out).ok());
+    rest.map_or_else(|| assess_usual(table, question, &[]), Ok)
+}
+
 /// The assessment without placements of another kind, if there are few.
-fn assess_usual(table: &Observations, question: &Question) -> Result<Assessment> {
-    let (found, placements) = assess_all(table, question)?;
+fn assess_usual(table: &Observations, question: &Question, left_out: &[Paused]) -> Result<Assessment> {
+    let (found, placements) = assess_all(table, question, left_out)?;
     let others = placements.others(&found);
     if others.is_empty() {
         return Ok(found);
@@ -181,7 +151,7 @@ fn assess_usual(table: &Observations, question: &Question) -> Result<Assessment>
     let mut usual = table.clone();
     usual.exclude_rounds(&others.rounds);
     // A series that needs the rounds of these placements is told with all of them.
-    let Ok((mut better, _)) = assess_all(&usual, question) else { return Ok(found) };
+    let Ok((mut better, _)) = assess_all(&usual, question, left_out) else { return Ok(found) };
     for (series, finding) in better.series.iter_mut().zip(others.findings) {
         series.findings.extend(finding);
         sort(&mut series.findings);
@@ -189,8 +159,8 @@ fn assess_usual(table: &Observations, question: &Question) -> Result<Assessment>
     Ok(better)
 }
 
-/// The assessment of all rounds, and its placements.
-fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, Placements)> {
+/// The assessment of all rounds, and its placements. Of the paused readings some are left out.
+fn assess_all(table: &Observations, question: &Question, left_out: &[Paused]) -> Result<(Assessment, Placements)> {
     // The rows of a chain count only its copies, so its departure cannot follow other counts.
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
     let all = Solver::new(table, &chains);
@@ -205,12 +175,8 @@ fn assess_all(table: &Observations, question: &Question) -> Result<(Assessment, 
     }
     let mut carried = super::carried::carried(&table.origin);
     carried.extend(layouts_untried(table));
+    without_pauses(&mut found, table, left_out);
     for (at, series) in found.series.iter_mut().enumerate() {
-        let lengthened = lengthened(series, &table.origin.pauses, table.origin.ns_per_unit());
-        if let Some((share, finding)) = lengthened {
-            series.bound_by(share, Source::Neighbour);
-            series.findings.push(finding);
-        }
         // These are found once, not for every solver and every placement.
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
         let missed = missed_precision(&series.components, question);

@@ -110,7 +110,7 @@ pub enum FindingKind {
     OtherPlacements { component: String, others: usize, placements: usize, least_factor: f64, most_factor: f64 },
     /// The CPU pauses so often that each long reading contains some pauses: their share of the time, their mean length, and how many
     /// there are in the longest row.
-    Paused { share_percent: f64, mean_us: f64, in_longest: f64 },
+    Paused { share_percent: f64, mean_us: f64, in_longest: f64, are: PausesAre },
     /// The code ran in some of its layouts only.
     LayoutsUntried { tried: usize, layouts: usize },
     /// Some readings of the code are far longer than the others by its own doing, and the time is the mean with them.
@@ -355,13 +355,14 @@ impl Kind for FindingKind {
                         .to_owned(),
                 remedy: "compile it with optimisation (-O2), unless unoptimised code is what you want to time",
             },
-            Paused { share_percent, mean_us, in_longest } => Description {
+            Paused { share_percent, mean_us, in_longest, are } => Description {
                 code: code::PAUSED,
                 numbers: numbers! { share_percent, mean_us, in_longest },
                 message: format!(
-                    "the CPU pauses for {share_percent:.1} % of the time, for {mean_us:.1} us each, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean, and the interval holds the time with and without them",
+                    "the CPU pauses for {share_percent:.1} % of the time, for {mean_us:.1} us each, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean; {}",
+                    are.text(),
                 ),
-                remedy: "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine",
+                remedy: are.remedy(),
             },
             LayoutsUntried { tried, layouts } => Description {
                 code: code::LAYOUTS_UNTRIED,
@@ -418,6 +419,36 @@ impl Kind for FindingKind {
                 numbers: numbers! { component, others, placements, least_factor, most_factor },
                 remedy: "the addresses of code and data, or other work at that moment, make the difference: align the data, or expect the other time in as many processes",
             },
+        }
+    }
+}
+
+/// What is done about pauses of the CPU in long readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PausesAre {
+    /// The readings with a pause are left out.
+    LeftOut,
+    /// Every long reading has some, and their share of the time is subtracted.
+    Subtracted,
+    /// The interval holds the time with and without them.
+    InInterval,
+}
+
+impl PausesAre {
+    fn text(self) -> &'static str {
+        match self {
+            PausesAre::LeftOut => "readings with a pause are left out",
+            PausesAre::Subtracted => "the time is without them: their share is subtracted",
+            PausesAre::InInterval => "the interval holds the time with and without them",
+        }
+    }
+
+    fn remedy(self) -> &'static str {
+        match self {
+            PausesAre::LeftOut | PausesAre::Subtracted => "nothing to do: the time is that in which the CPU runs the code",
+            PausesAre::InInterval => {
+                "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine"
+            }
         }
     }
 }

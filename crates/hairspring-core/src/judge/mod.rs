@@ -21,12 +21,13 @@ mod settled;
 mod shared;
 mod slow;
 mod solver;
+mod time;
 mod undisturbed;
 pub mod words;
 
 pub mod methods;
 
-pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, Time, assess};
+pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, assess};
 pub use carried::carry;
 pub use checks::{
     Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding, wide_finding,
@@ -34,9 +35,10 @@ pub use checks::{
 pub use comparison::{Verdict, verdict};
 pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
-pub use kinds::{FindingKind, code};
+pub use kinds::{FindingKind, PausesAre, code};
 pub use precision::{Progress, progress, progress_since};
 pub use remedies::Remedies;
 pub use resolution::{Bound, upper_bound};
 pub use shared::flag_shared_rounds;
 pub use solver::core_hz;
+pub use time::Time;

@@ -196,6 +196,13 @@ impl Observations {
         }
     }
 
+    /// Flags the readings at these places as excluded.
+    pub fn exclude_readings(&mut self, places: &[usize]) {
+        for at in places {
+            self.readings[*at].flags = self.readings[*at].flags.with(Flags::EXCLUDED);
+        }
+    }
+
     /// [`Observations::in_rounds`] for each of these ranges, which are in ascending order and do not overlap.
     ///
     /// # Cost

@@ -1,0 +1,199 @@
+//! Readings in which the CPU paused.
+//!
+//! Pauses that nothing counts, as of a hypervisor, lengthen some readings of a row by some microseconds. In rows that are not much longer
+//! than the time from one pause to the next, many readings have none: they lie in a narrow peak below the others, and the number of the others
+//! is what the pauses that were seen while the clock was watched make expect. Then the others are left out. Where more of them are long, or the
+//! peak is wide, the time of the code itself varies, and nothing is left out.
+
+use super::quiet::rates;
+use crate::observations::{Observations, SeriesId};
+
+/// Pauses with a smaller share of the time are of no interest.
+pub const LITTLE: f64 = 0.002;
+/// Pauses in the longest row, in the mean, below which a paused reading is an outlier like others ...
+const FEWEST: f64 = 0.05;
+/// ... and above which too few readings have none.
+const MOST: f64 = 2.5;
+/// Readings without a pause are a share of all that falls with the number of pauses as that of a Poisson distribution. This part of them is
+/// below the value that stands for their peak ...
+const MIDDLE: f64 = 0.35;
+/// ... and this part below the value that stands for its left end.
+const LEFT: f64 = 0.05;
+/// A reading that is longer than the peak by this part of a mean pause had one. The shortest of them are about that long.
+const SHORTEST: f64 = 0.25;
+/// The peak is narrow if its left half is so many times shorter than that.
+const NARROW: f64 = 3.0;
+/// Of the paused readings that are expected, up to this many times as many may be there ...
+const MORE: f64 = 1.6;
+/// ... and this share of all readings further: other outliers.
+const OTHERS: f64 = 0.03;
+/// Most that one reading counts for, in mean pauses: longer ones are outliers of another kind.
+const LONGEST: f64 = 4.0;
+
+/// The readings of a series in which the CPU paused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paused {
+    /// The series.
+    pub series: SeriesId,
+    /// Their places in the table.
+    pub readings: Vec<usize>,
+    /// By how much they lengthen the longest row beyond what pauses explain, as a share of it. The code itself may take that time.
+    pub unexplained: f64,
+}
+
+/// What is known of pauses, in ticks.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Time that the CPU runs from one pause to the next.
+    apart: f64,
+    /// Mean length.
+    length: f64,
+    /// The largest share of the time that they may have.
+    most: f64,
+}
+
+/// The paused readings of every series, but for the chains, where they can be told from the others. None if pauses are few.
+///
+/// # Cost
+/// About 100 ns for each reading, where there are pauses.
+pub fn paused_readings(table: &Observations) -> Vec<Paused> {
+    let (origin, pauses) = (&table.origin, table.origin.pauses);
+    let Some((share, most)) = pauses.share().map(|(share, _)| share).zip(pauses.most_share()).filter(|(share, _)| *share >= LITTLE) else {
+        return Vec::new();
+    };
+    let number = f64::from(pauses.number);
+    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, most };
+    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
+    let subjects = (0..table.series_names().len() as SeriesId).filter(|series| !chains.contains(series));
+    let rows = rows_of(table);
+    subjects.filter_map(|series| of_series(series, table.rows_of(series).map(|(row, _)| &rows[row as usize]), known)).collect()
+}
+
+/// The readings of each row without a doubt, the shortest first: their places in the table and their times at the mean core clock.
+fn rows_of(table: &Observations) -> Vec<Vec<(usize, f64)>> {
+    let reference = table.origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
+    let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
+    let at_mean = |round: u32| rates.as_ref().map_or(Some(1.0), |rates| rates.at(round).map(|rate| rates.mean / rate));
+    let mut rows = vec![Vec::new(); table.rows().len()];
+    for (at, reading) in table.readings().iter().enumerate().filter(|(_, reading)| reading.is_clean_but_shared()) {
+        rows[reading.row as usize].extend(at_mean(reading.round).map(|factor| (at, reading.ticks * factor)));
+    }
+    rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.1.total_cmp(&b.1)));
+    rows
+}
+
+/// The paused readings of the rows of a series; `None` if they cannot be told from the others.
+fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r Vec<(usize, f64)>>, known: Known) -> Option<Paused> {
+    let rows: Vec<&[(usize, f64)]> = rows.filter(|row| !row.is_empty()).map(Vec::as_slice).collect();
+    let peaks: Vec<Peak> = rows.iter().map(|row| Peak::of(row, known)).collect();
+    let longest =
+        peaks.iter().max_by(|a, b| a.time.total_cmp(&b.time)).filter(|peak| (FEWEST..=MOST).contains(&(peak.time / known.apart)))?;
+    let is_clear = peaks.iter().zip(&rows).all(|(peak, row)| peak.is_clear(row, known));
+    let readings = || peaks.iter().zip(&rows).flat_map(|(peak, row)| &row[peak.without..]).map(|(at, _)| *at).collect();
+    is_clear.then(|| Paused { series, readings: readings(), unexplained: (longest.excess / longest.time - known.most).max(0.0) })
+}
+
+/// The readings of a row without a pause.
+#[derive(Debug, Clone, Copy)]
+struct Peak {
+    /// Their time.
+    time: f64,
+    /// How far they reach to the left of it.
+    left: f64,
+    /// Their number.
+    without: usize,
+    /// What the others take beyond that time, in the mean of all readings.
+    excess: f64,
+}
+
+impl Peak {
+    /// The peak of a row that has readings, which are sorted by their times.
+    fn of(row: &[(usize, f64)], known: Known) -> Peak {
+        let at = |share: f64| row[((share * row.len() as f64) as usize).min(row.len() - 1)].1;
+        let without = (-at(LEFT) / known.apart).exp();
+        let time = at(MIDDLE * without);
+        let place = row.partition_point(|(_, ticks)| *ticks <= time + SHORTEST * known.length);
+        let beyond: f64 = row[place..].iter().map(|(_, ticks)| (ticks - time).min(LONGEST * known.length)).sum();
+        Peak { time, left: time - at(LEFT * without), without: place, excess: beyond / row.len() as f64 }
+    }
+
+    /// Whether it is narrow, and no more readings are beyond it than the pauses explain.
+    fn is_clear(&self, row: &[(usize, f64)], known: Known) -> bool {
+        let (all, beyond) = (row.len() as f64, (row.len() - self.without) as f64);
+        let expected = all * (1.0 - (-self.time / known.apart).exp());
+        let by_chance = 3.0 * expected.sqrt();
+        NARROW * self.left <= SHORTEST * known.length && beyond <= MORE * expected + by_chance + OTHERS * all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observations::Pauses;
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    const APART: f64 = 140_000.0;
+    const LENGTH: f64 = 8_000.0;
+
+    /// Rows of one to four copies of a body, beside pauses; `own` is what an evaluation takes beyond it.
+    fn table(body: f64, rounds: u32, mut own: impl FnMut(&mut Pcg64Mcg) -> f64) -> Observations {
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("code");
+        for round in 0..rounds {
+            for copies in 1..=4_u32 {
+                let row = table.row(series, &[f64::from(copies)]);
+                let run = body * f64::from(copies) + 50.0 + 20.0 * random.random::<f64>() + own(&mut random);
+                let (mut ticks, mut next) = (run, -APART * random.random::<f64>().ln());
+                while next < run {
+                    ticks += LENGTH * (0.5 + random.random::<f64>());
+                    next -= APART * random.random::<f64>().ln();
+                }
+                table.push(row, round, ticks);
+            }
+        }
+        table.origin.pauses = Pauses { watched: 100.0 * (APART + LENGTH), lost: 100.0 * LENGTH, number: 100 };
+        table
+    }
+
+    #[test]
+    fn what_is_left_has_no_pause() {
+        for body in [3_000.0, 20_000.0, 80_000.0] {
+            let table = table(body, 400, |_| 0.0);
+            let found = paused_readings(&table);
+            let [paused] = &found[..] else { panic!("{body}: {found:?}") };
+            for (at, reading) in table.readings().iter().enumerate() {
+                let copies = table.rows()[reading.row as usize].counts[0];
+                assert_eq!(reading.ticks > body * copies + 100.0, paused.readings.contains(&at), "{body}: {reading:?}");
+            }
+            assert!(paused.unexplained < 0.005, "{body}: {}", paused.unexplained);
+        }
+    }
+
+    #[test]
+    fn code_that_varies_by_itself_keeps_all_of_its_readings() {
+        let half = |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.5 { 6_000.0 } else { 0.0 };
+        let slowly = |random: &mut Pcg64Mcg| 6_000.0 * random.random::<f64>();
+        assert_eq!((paused_readings(&table(5_000.0, 400, half)), paused_readings(&table(20_000.0, 400, slowly))), (vec![], vec![]));
+    }
+
+    #[test]
+    fn code_that_is_long_at_times_has_that_in_what_pauses_do_not_explain() {
+        let at_times = |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.1 { 20_000.0 } else { 0.0 };
+        let found = paused_readings(&table(20_000.0, 400, at_times));
+        // Each reading of the longest row takes 2,000 ticks more in the mean, 2.5 % of it.
+        assert!(found.iter().all(|paused| (0.005..0.03).contains(&paused.unexplained)), "{found:?}");
+    }
+
+    #[test]
+    fn short_rows_long_rows_and_rare_pauses_are_left_alone() {
+        assert!(paused_readings(&table(1_000.0, 400, |_| 0.0)).is_empty());
+        assert!(paused_readings(&table(200_000.0, 400, |_| 0.0)).is_empty());
+        let mut rare = table(20_000.0, 400, |_| 0.0);
+        rare.origin.pauses.watched *= 100.0;
+        assert!(paused_readings(&rare).is_empty());
+        rare.origin.pauses = Pauses::default();
+        assert!(paused_readings(&rare).is_empty());
+    }
+}
