@@ -5,8 +5,9 @@
 //! is what the pauses that were seen while the clock was watched make expect. Then the others are left out. Where more of them are long, or the
 //! peak is wide, the time of the code itself varies, and nothing is left out.
 
-use super::quiet::rates;
+use super::quiet::{Rates, rates};
 use crate::observations::{Observations, SeriesId};
+use std::ops::Range;
 
 /// Pauses with a smaller share of the time are of no interest.
 pub const LITTLE: f64 = 0.002;
@@ -52,28 +53,37 @@ struct Known {
     most: f64,
 }
 
-/// The paused readings of every series, but for the chains, where they can be told from the others. None if pauses are few.
+/// The paused readings of every series, but for the chains, where they can be told from the others; and the rounds of which this is not known,
+/// because the core clock changed in them. None if pauses are few.
 ///
 /// # Cost
 /// About 100 ns for each reading, where there are pauses.
-pub fn paused_readings(table: &Observations) -> Vec<Paused> {
+pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
     let (origin, pauses) = (&table.origin, table.origin.pauses);
     let Some((share, most)) = pauses.share().map(|(share, _)| share).zip(pauses.most_share()).filter(|(share, _)| *share >= LITTLE) else {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     };
     let number = f64::from(pauses.number);
     let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, most };
+    let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
+    let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
+    let rows = rows_of(table, rates.as_ref());
     let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
     let subjects = (0..table.series_names().len() as SeriesId).filter(|series| !chains.contains(series));
-    let rows = rows_of(table);
-    subjects.filter_map(|series| of_series(series, table.rows_of(series).map(|(row, _)| &rows[row as usize]), known)).collect()
+    let found =
+        subjects.filter_map(|series| of_series(series, table.rows_of(series).map(|(row, _)| &*rows[row as usize]), known)).collect();
+    (found, rates.map_or_else(Vec::new, |rates| unknown(&rates, table.rounds())))
+}
+
+/// The rounds, one after the other, in which the rate is not known.
+fn unknown(rates: &Rates, rounds: u32) -> Vec<Range<u32>> {
+    let all: Vec<u32> = (0..rounds).filter(|round| rates.at(*round).is_none()).collect();
+    all.chunk_by(|before, after| before + 1 == *after).map(|some| some[0]..some[some.len() - 1] + 1).collect()
 }
 
 /// The readings of each row without a doubt, the shortest first: their places in the table and their times at the mean core clock.
-fn rows_of(table: &Observations) -> Vec<Vec<(usize, f64)>> {
-    let reference = table.origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
-    let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
-    let at_mean = |round: u32| rates.as_ref().map_or(Some(1.0), |rates| rates.at(round).map(|rate| rates.mean / rate));
+fn rows_of(table: &Observations, rates: Option<&Rates>) -> Vec<Vec<(usize, f64)>> {
+    let at_mean = |round: u32| rates.map_or(Some(1.0), |rates| rates.at(round).map(|rate| rates.mean / rate));
     let mut rows = vec![Vec::new(); table.rows().len()];
     for (at, reading) in table.readings().iter().enumerate().filter(|(_, reading)| reading.is_clean_but_shared()) {
         rows[reading.row as usize].extend(at_mean(reading.round).map(|factor| (at, reading.ticks * factor)));
@@ -83,8 +93,8 @@ fn rows_of(table: &Observations) -> Vec<Vec<(usize, f64)>> {
 }
 
 /// The paused readings of the rows of a series; `None` if they cannot be told from the others.
-fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r Vec<(usize, f64)>>, known: Known) -> Option<Paused> {
-    let rows: Vec<&[(usize, f64)]> = rows.filter(|row| !row.is_empty()).map(Vec::as_slice).collect();
+fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r [(usize, f64)]>, known: Known) -> Option<Paused> {
+    let rows: Vec<&[(usize, f64)]> = rows.filter(|row| !row.is_empty()).collect();
     let peaks: Vec<Peak> = rows.iter().map(|row| Peak::of(row, known)).collect();
     let longest =
         peaks.iter().max_by(|a, b| a.time.total_cmp(&b.time)).filter(|peak| (FEWEST..=MOST).contains(&(peak.time / known.apart)))?;
@@ -161,7 +171,7 @@ mod tests {
     fn what_is_left_has_no_pause() {
         for body in [3_000.0, 20_000.0, 80_000.0] {
             let table = table(body, 400, |_| 0.0);
-            let found = paused_readings(&table);
+            let found = paused_readings(&table).0;
             let [paused] = &found[..] else { panic!("{body}: {found:?}") };
             for (at, reading) in table.readings().iter().enumerate() {
                 let copies = table.rows()[reading.row as usize].counts[0];
@@ -175,25 +185,25 @@ mod tests {
     fn code_that_varies_by_itself_keeps_all_of_its_readings() {
         let half = |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.5 { 6_000.0 } else { 0.0 };
         let slowly = |random: &mut Pcg64Mcg| 6_000.0 * random.random::<f64>();
-        assert_eq!((paused_readings(&table(5_000.0, 400, half)), paused_readings(&table(20_000.0, 400, slowly))), (vec![], vec![]));
+        assert_eq!((paused_readings(&table(5_000.0, 400, half)).0, paused_readings(&table(20_000.0, 400, slowly)).0), (vec![], vec![]));
     }
 
     #[test]
     fn code_that_is_long_at_times_has_that_in_what_pauses_do_not_explain() {
         let at_times = |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.1 { 20_000.0 } else { 0.0 };
-        let found = paused_readings(&table(20_000.0, 400, at_times));
+        let (found, _) = paused_readings(&table(20_000.0, 400, at_times));
         // Each reading of the longest row takes 2,000 ticks more in the mean, 2.5 % of it.
         assert!(found.iter().all(|paused| (0.005..0.03).contains(&paused.unexplained)), "{found:?}");
     }
 
     #[test]
     fn short_rows_long_rows_and_rare_pauses_are_left_alone() {
-        assert!(paused_readings(&table(1_000.0, 400, |_| 0.0)).is_empty());
-        assert!(paused_readings(&table(200_000.0, 400, |_| 0.0)).is_empty());
+        assert!(paused_readings(&table(1_000.0, 400, |_| 0.0)).0.is_empty());
+        assert!(paused_readings(&table(200_000.0, 400, |_| 0.0)).0.is_empty());
         let mut rare = table(20_000.0, 400, |_| 0.0);
         rare.origin.pauses.watched *= 100.0;
-        assert!(paused_readings(&rare).is_empty());
+        assert!(paused_readings(&rare).0.is_empty());
         rare.origin.pauses = Pauses::default();
-        assert!(paused_readings(&rare).is_empty());
+        assert!(paused_readings(&rare).0.is_empty());
     }
 }

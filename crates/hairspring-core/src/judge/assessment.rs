@@ -450,6 +450,7 @@ fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &So
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     let disturbed = disturbed(solution, table, id, solver.is_quiet());
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);
+    let longest = if table.origin.pauses.share().is_some() { 0.0 } else { longest };
     all.extend(interference_findings(disturbed, longest, question.stolen_ms));
     all.extend(table.origin.clock.as_deref().and_then(clock_findings));
     all.extend(quantum_learnt(solution, table));

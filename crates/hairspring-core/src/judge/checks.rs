@@ -231,7 +231,8 @@ impl Disturbed {
     }
 }
 
-/// A finding if the share of disturbed readings is large. `longest_ns` is the length of the longest row, 0 if unknown.
+/// A finding if the share of disturbed readings is large. `longest_ns` is the length of the longest row, 0 if unknown or if the time is without
+/// the pauses of the CPU.
 pub fn interference_findings(disturbed: Disturbed, longest_ns: f64, stolen_ms: Option<f64>) -> Option<Finding> {
     // Readings that last as long as the period of the system's timer interrupt are rarely free of it: even those that
     // count as undisturbed contain one.

@@ -28,8 +28,7 @@ use super::location::{Grouped, Sample, by_row, mark_spikes, median, total_weight
 use super::rank::exact_rank;
 use super::{Contribution, Options, Solution, Source, replicated};
 use crate::observations::{Observations, Reading, SeriesId};
-use clock::Rates;
-pub(super) use clock::rates;
+pub(super) use clock::{Rates, rates};
 use mixture::{MOST_JITTER, Mixture, Row};
 use rounds::{QuietRounds, quiet_rounds};
 use std::ops::Range;
