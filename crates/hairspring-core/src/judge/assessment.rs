@@ -6,7 +6,7 @@ use super::denormals::denormals;
 use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::pauses::{unpaused, without_pauses};
 use super::placements::{Placements, layouts_untried};
-use super::precision::missed_precision;
+use super::precision::tell_widths;
 use super::resolution::{component_floor, overhead_floor};
 use super::settled::{settled, tell_settling};
 use super::slow::{slow, tell_slow, with_slow};
@@ -15,7 +15,7 @@ use super::time::Time;
 use super::undisturbed::from_undisturbed;
 use super::{
     Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
-    upper_bound, wide_finding,
+    upper_bound,
 };
 use crate::error::{Error, Result};
 use crate::estimate::{Component, Contribution, Estimate, Options, Paused, Solution, Source, Uncertain, stated_quantum};
@@ -119,10 +119,14 @@ pub struct Assessment {
 /// # Errors
 /// [`Error::TooFewRows`] and [`Error::BadTable`] where a series cannot be solved.
 pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
-    let Some((rest, settling)) = settled(table, question) else { return assess_settled(table, question) };
-    // A table that needs these rounds is told with all of them.
-    let Ok(mut found) = assess_settled(&rest, question) else { return assess_settled(table, question) };
-    tell_settling(&mut found, &settling);
+    let of_settled = settled(table, question).and_then(|(rest, settling)| {
+        let mut found = assess_settled(&rest, question).ok()?;
+        tell_settling(&mut found, &settling);
+        Some(found)
+    });
+    // A table that needs the rounds before is told with all of them.
+    let mut found = of_settled.map_or_else(|| assess_settled(table, question), Ok)?;
+    found.series.iter_mut().for_each(|series| tell_widths(series, question));
     Ok(found)
 }
 
@@ -179,9 +183,7 @@ fn assess_all(table: &Observations, question: &Question, left_out: &[Paused]) ->
     for (at, series) in found.series.iter_mut().enumerate() {
         // These are found once, not for every solver and every placement.
         let met = table.find_series(&series.name).and_then(|id| denormals(table, id));
-        let missed = missed_precision(&series.components, question);
-        let own =
-            met.into_iter().chain(not_optimised(&table.origin, &series.name)).chain(missed).chain(placements.layouts_differ(at, series));
+        let own = met.into_iter().chain(not_optimised(&table.origin, &series.name)).chain(placements.layouts_differ(at, series));
         series.findings.extend(carried.iter().cloned().chain(own));
         sort(&mut series.findings);
     }
@@ -438,15 +440,6 @@ fn with_rate(value: Uncertain, origin: &Origin) -> Uncertain {
 fn findings(solution: &Solution, table: &Observations, id: SeriesId, solver: &Solver, question: &Question) -> Vec<Finding> {
     let ruler = solver.ruler.as_ref();
     let mut all = check(solution, &Context::for_table(table));
-    if ruler.is_some() {
-        // Times are judged by their core cycles, which do not change with the core clock.
-        all.retain(|finding| !finding.is(super::code::WIDE_INTERVAL));
-        let judged = |component: &Component| {
-            let cycles = solver.reported_cycles(solution, component).map(|cycles| cycles.estimate(question.options.level));
-            wide_finding(&component.name, &cycles.unwrap_or(component.ticks))
-        };
-        all.extend(solution.components.iter().filter_map(judged));
-    }
     all.extend(ruler.and_then(|ruler| frequency_levels(&ruler.solution)));
     let disturbed = disturbed(solution, table, id, solver.is_quiet());
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * table.origin.ns_per_unit().unwrap_or(0.0);

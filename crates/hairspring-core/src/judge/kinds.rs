@@ -37,6 +37,7 @@ pub mod code {
     pub const PAUSED: &str = "paused";
     pub const SETTLES: &str = "settles";
     pub const SLOW_EVALUATIONS: &str = "slow_evaluations";
+    pub const SLOW_LEFT_OUT: &str = "slow_left_out";
     pub const LAYOUTS_UNTRIED: &str = "layouts_untried";
     pub const LAYOUTS_DIFFER: &str = "layouts_differ";
 }
@@ -115,6 +116,8 @@ pub enum FindingKind {
     LayoutsUntried { tried: usize, layouts: usize },
     /// Some readings of the code are far longer than the others by its own doing, and the time is the mean with them.
     SlowEvaluations { share_percent: f64, longer_percent: f64 },
+    /// The same, where it is not sure that they are the code's own, or where they add little: the time is the mean without them.
+    SlowLeftOut { share_percent: f64, longer_percent: f64 },
     /// In each placement the code takes longer at first; these rounds are left out. By the last share it still became faster at the end.
     Settles { rounds: u32, of: u32, first_factor: f64, left_percent: f64 },
     /// The code takes another time in each layout. The factors are the shortest and the longest of these times over their mean.
@@ -381,10 +384,19 @@ impl Kind for FindingKind {
                 numbers: numbers! { share_percent, longer_percent },
                 remedy: "nothing to do if the mean is what you ask for; else keep what is slow out of the code, such as a container that grows, or time it by itself",
             },
+            SlowLeftOut { share_percent, longer_percent } => Description {
+                code: code::SLOW_LEFT_OUT,
+                message: format!(
+                    "{} of the readings of the code are far longer than the others, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, {longer_percent:.1} % more",
+                    in_percent(share_percent),
+                ),
+                numbers: numbers! { share_percent, longer_percent },
+                remedy: "keep what is slow at times out of the code, such as the writing of a full buffer, or give it more time, which may show whose it is",
+            },
             Settles { rounds, of, first_factor, left_percent } => Description {
                 code: code::SETTLES,
                 message: format!(
-                    "the code has to settle in each placement, as branch predictors learn: its first round takes {first_factor:.1} times as long as later ones{}",
+                    "the code has to settle in each placement, as caches fill and branch predictors learn: its first round takes {first_factor:.1} times as long as later ones{}",
                     if left_percent > 0.0 {
                         format!(", and it still becomes faster, by {}, at the end of the placements", in_percent(left_percent))
                     } else {

@@ -1,9 +1,11 @@
 //! When a measurement may end: the intervals are narrow enough, and nothing else used the core. A finding says where they are not.
 
-use super::assessment::ComponentResult;
+use super::assessment::{ComponentResult, SeriesResult};
 use super::checks::WIDE;
 use super::comparison::NARROW;
-use super::{Assessment, Finding, FindingKind, Question, Severity, Verdict, assess, code, flag_shared_rounds, precision_finding};
+use super::{
+    Assessment, Finding, FindingKind, Question, Severity, Verdict, assess, code, flag_shared_rounds, precision_finding, wide_finding,
+};
 use crate::estimate::{Options, Quiet, Source};
 use crate::observations::Observations;
 
@@ -88,8 +90,17 @@ fn widest(found: &Assessment, level: f64) -> f64 {
     bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
 }
 
+/// Sets the findings about the widths of a series' intervals, which are now known with all of their parts.
+pub(super) fn tell_widths(series: &mut SeriesResult, question: &Question) {
+    let level = question.options.level;
+    series.findings.retain(|finding| !finding.is(code::WIDE_INTERVAL));
+    let wide = series.components.iter().filter_map(|component| wide_finding(&component.name, &component.time.judged(level)));
+    let all: Vec<Finding> = wide.chain(missed_precision(&series.components, question)).collect();
+    all.into_iter().for_each(|finding| series.add(finding));
+}
+
 /// A finding if the requested precision was missed.
-pub(super) fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
+fn missed_precision(components: &[ComponentResult], question: &Question) -> Option<Finding> {
     let body = components.first()?;
     let time = &body.time;
     let judged = time.judged(question.options.level);

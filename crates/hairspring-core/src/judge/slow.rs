@@ -17,11 +17,21 @@ pub(super) fn with_slow(question: &Question, slow: &[Slow]) -> Question {
     Question { options: Options { slow_evaluations, ..question.options.clone() }, ..question.clone() }
 }
 
-/// Adds the finding of slow evaluations to the series of this name, or widens its interval by those that were left out and may be its own.
+/// What was left out is told if it may make the time longer by this share, and is a warning from the second one on.
+const TOLD: [f64; 2] = [0.01, 0.05];
+
+/// Adds the finding of slow evaluations to the series of this name. Widens its interval by those that were left out and may be its own.
 pub(super) fn tell_slow(found: &mut Assessment, name: &str, slow: &Slow) {
     let (share_percent, longer_percent) = (100.0 * slow.share, 100.0 * slow.longer);
-    let finding = Finding::new(Severity::Warning, FindingKind::SlowEvaluations { share_percent, longer_percent });
     for series in found.series.iter_mut().filter(|series| series.name == name) {
-        if slow.counts { series.add(finding.clone()) } else { series.bound_by(slow.longer, Source::Neighbour) }
+        if slow.counts {
+            series.add(Finding::new(Severity::Warning, FindingKind::SlowEvaluations { share_percent, longer_percent }));
+            continue;
+        }
+        series.bound_by(slow.longer, Source::Neighbour);
+        if slow.longer > TOLD[0] {
+            let severity = if slow.longer > TOLD[1] { Severity::Warning } else { Severity::Note };
+            series.add(Finding::new(severity, FindingKind::SlowLeftOut { share_percent, longer_percent }));
+        }
     }
 }
