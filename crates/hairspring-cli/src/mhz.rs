@@ -145,11 +145,36 @@ fn with_clock(clock: &CoreClock) -> Option<ClockSpread> {
     with_run(|| Some(Seen { hz: clock.core_hz.value, guard: None }))
 }
 
-/// How the core clock moved between the runs on this machine, of which the measurement of this CPU's clock is the latest. `None` if too few
-/// runs are known, or if the clock cannot be measured.
-pub fn clock_spread(cpu: Option<usize>) -> Option<ClockSpread> {
-    let found = run_on(cpu, |cpu| measure(seated_clock(), cpu, &Options::default())).ok()?.ok()?;
-    with_clock(&found)
+/// How a CPU's core clock may have moved from one measurement to the other, as a share of it, if both are equal: it moves by steps of about
+/// this size.
+const UNSEEN_STEP: f64 = 0.003;
+
+/// What the core clock of a CPU was while something else ran on it.
+pub struct Beside<T> {
+    /// What it gave.
+    pub answer: T,
+    /// The mean of the clocks before and after it; `None` if one of them cannot be measured.
+    pub clock: Option<hairspring_core::observations::CoreClock>,
+    /// How the core clock moved between the runs on this machine, of which this is the latest. `None` if too few are known.
+    pub spread: Option<ClockSpread>,
+}
+
+/// Runs a closure on a new thread that is bound to a CPU, and measures the core clock there before and after it.
+///
+/// # Errors
+/// The thread cannot be bound.
+pub fn beside_core_clock<T: Send>(cpu: Option<usize>, run: impl FnOnce() -> T + Send) -> Result<Beside<T>, AnyError> {
+    run_on(cpu, |cpu| {
+        let clock = || measure(seated_clock(), cpu, &Options::default()).ok();
+        let (before, answer, after) = (clock(), run(), clock());
+        let spread = after.as_ref().and_then(with_clock);
+        let clock = before.zip(after).map(|(before, after)| {
+            let (before, after) = (before.core_hz.value, after.core_hz.value);
+            let hz = f64::midpoint(before, after);
+            hairspring_core::observations::CoreClock { hz, sd: ((after - before).abs() / 2.0 / hz).max(UNSEEN_STEP) }
+        });
+        Beside { answer, clock, spread }
+    })
 }
 
 fn measure_cpu(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {

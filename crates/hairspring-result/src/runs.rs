@@ -152,7 +152,7 @@ fn judge_widths(series: &mut Series, precision: Option<f64>) {
     let asked = precision.or_else(|| of_runs.iter().find_map(asked));
     series.findings = others;
     for (name, component) in &series.components {
-        let Some(time) = component.figure.time().filter(|_| !component.figure.below_resolution) else { continue };
+        let Some(time) = component.figure.judged().filter(|_| !component.figure.below_resolution) else { continue };
         let missed = asked.and_then(|asked| precision_finding(name, &time, asked));
         series.findings.extend(wide_finding(name, &time).into_iter().chain(missed));
     }
@@ -177,10 +177,11 @@ mod tests {
 
     fn run(value: f64, severity: Option<&str>) -> ResultDocument {
         let e = |value: f64| json!({"value": value, "low": value - 0.01, "high": value + 0.01, "level": 0.95});
+        let cycles = |value: f64| json!({"value": value, "low": value - 0.03, "high": value + 0.03, "level": 0.95});
         let series = |name: &str, value: f64| {
             let findings: Vec<Value> =
                 severity.iter().map(|word| json!({"kind": "preempted", "severity": word, "message": "m", "remedy": "r"})).collect();
-            json!({"name": name, "components": {"body": {"time_ns": e(value), "cycles": e(3.0 * value), "below_resolution": false}},
+            json!({"name": name, "components": {"body": {"time_ns": e(value), "cycles": cycles(3.0 * value), "below_resolution": false}},
                 "overhead": null, "fit": {"rows": 5, "left_out": 0, "rank": 2, "unknowns": 2, "readings": 9, "readings_used": 9,
                 "columns": [], "rows_detail": []}, "budget": {}, "findings": findings})
         };

@@ -5,19 +5,26 @@ use super::arguments::RunArguments;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
-use crate::mhz::clock_spread;
+use crate::mhz::{Beside, beside_core_clock};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_host::clock::{RateMeter, default_clock};
 use hairspring_host::process::Folder;
+use hairspring_measure::Seating;
 use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
 use hairspring_result::runs::misses_precision;
 use hairspring_result::{Measurement, ResultDocument};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A program that keeps more CPUs busy than this runs threads.
+const BUSY_CPUS: f64 = 1.1;
 
 /// Total length of the names on a program's command line, in bytes; with more, the program runs all its benchmarks.
 const MOST_NAMES: usize = 100_000;
@@ -34,18 +41,22 @@ pub struct Program {
     names: Vec<String>,
     /// Whether it prints observations instead of results: then it has no command line.
     observes: bool,
+    /// Whether it kept more than one CPU busy when it was first run.
+    has_threads: bool,
 }
 
 impl Program {
     /// Finds out how a file is run; source is compiled with these flags.
     pub fn prepare(file: &Path, flags: &[String], arguments: &RunArguments) -> Result<Program, AnyError> {
         let started = source::prepare(file, flags, arguments).map_err(|error| format!("{}: {error}", shown(file)))?;
-        Ok(Program { shown: shown(file), chosen: Vec::new(), started, names: Vec::new(), observes: false })
+        Ok(Program { shown: shown(file), chosen: Vec::new(), started, names: Vec::new(), observes: false, has_threads: false })
     }
 
     /// Asks the program for its benchmarks.
     pub fn find_benchmarks(&mut self, limits: &Limits) -> Result<(), AnyError> {
+        let (begin, before) = (Instant::now(), cpu_time_of_children());
         let ended = self.start(["--list", "--format", "terse"].map(OsString::from).into(), limits)?;
+        self.has_threads = cpu_time_of_children().saturating_sub(before) > begin.elapsed().mul_f64(BUSY_CPUS);
         let missed = || (ended.status.code() == Some(3)).then(|| "ended with status 3".to_owned());
         if let Some(complaint) = complaint(ended.status).or_else(missed) {
             return Err(format!("{}: {complaint} when asked for its benchmarks (--list --format terse)", self.shown).into());
@@ -74,10 +85,7 @@ impl Program {
     pub fn run(&self, arguments: &RunArguments) -> Result<Answer, AnyError> {
         let limits = arguments.limits();
         if self.observes {
-            let meter = RateMeter::start(default_clock());
-            let ended = self.start(Vec::new(), &limits)?;
-            failed(&ended)?;
-            let document = self.solved(&ended.output, arguments, &meter)?;
+            let document = self.observed(arguments, &limits)?;
             let limit_missed = misses_precision(&document);
             return Ok(Answer { document, limit_missed });
         }
@@ -110,23 +118,40 @@ impl Program {
         Ok(read_csv(bytes).map_err(|error| format!("{}: its observations: {error}", self.shown))?)
     }
 
-    /// Solves the chosen series of a program that prints observations. If these give no rate but name this command's clock,
-    /// the rate is the one measured here during the run.
-    fn solved(&self, bytes: &[u8], arguments: &RunArguments, meter: &RateMeter) -> Result<ResultDocument, AnyError> {
-        let mut table = self.observations(bytes)?;
-        if table.origin.rate.is_none() && table.origin.clock.as_deref() == Some(default_clock().name) {
-            table.origin.rate = Some(meter.rate());
+    /// Runs a program that prints observations, and solves them. It does not show its own core clock, so it runs on the CPU whose clock is
+    /// measured before and after it, unless it may use all CPUs.
+    fn observed(&self, arguments: &RunArguments, limits: &Limits) -> Result<ResultDocument, AnyError> {
+        let meter = RateMeter::start(default_clock());
+        let start = || self.start(Vec::new(), limits).map_err(|error| error.to_string());
+        let is_bound = arguments.seating.value() == Seating::Pinned && (arguments.cpu.is_some() || !self.has_threads);
+        let beside =
+            if is_bound { beside_core_clock(arguments.cpu, start)? } else { Beside { answer: start(), clock: None, spread: None } };
+        let ended = beside.answer?;
+        failed(&ended)?;
+        let mut table = self.observations(&ended.output)?;
+        if table.origin.clock.as_deref() == Some(default_clock().name) {
+            if table.origin.rate.is_none() {
+                table.origin.rate = Some(meter.rate());
+            }
+            if table.origin.reference.is_none() {
+                (table.origin.core_clock, table.origin.clock_spread) = (beside.clock, beside.spread);
+            }
         }
-        if table.origin.reference.is_none() && table.origin.clock.as_deref() == Some(default_clock().name) {
-            // The program does not show its own core clock.
-            table.origin.clock_spread = clock_spread(arguments.cpu);
-        }
+        self.solved(&table, arguments)
+    }
+
+    /// Solves the chosen series of a program that prints observations.
+    fn solved(&self, table: &Observations, arguments: &RunArguments) -> Result<ResultDocument, AnyError> {
         let options = Options { level: arguments.confidence_level, ..Options::default() };
         let question = Question { options, precision: arguments.precision, ..Question::default() };
-        let assessment = REMEDIES.assess(&table, &question)?;
+        let assessment = REMEDIES.assess(table, &question)?;
         let mut document = ResultDocument::new(&Measurement {
             command: "run".into(),
-            environment: here("the program runs no reference chain").with_origin(&table.origin),
+            environment: here(match table.origin.core_clock {
+                Some(_) => "core cycles are by the core clock of the CPU before and after the program, which runs no reference chain",
+                None => "the program runs no reference chain",
+            })
+            .with_origin(&table.origin),
             assessment,
             ns_per_unit: table.origin.ns_per_unit(),
             subjects: Vec::new(),
@@ -138,6 +163,12 @@ impl Program {
         document.comparisons.clear();
         Ok(document)
     }
+}
+
+/// Processor time of the processes that have ended.
+fn cpu_time_of_children() -> Duration {
+    let of = |time: TimeVal| Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0));
+    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(Duration::ZERO, |usage| of(usage.user_time()) + of(usage.system_time()))
 }
 
 fn failed(ended: &Ended) -> Result<(), AnyError> {

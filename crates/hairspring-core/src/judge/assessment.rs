@@ -274,8 +274,7 @@ pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Questi
         ));
     }
     let comparisons = series[1..].iter().filter_map(|a| compare(a, &series[0], question.options.level)).collect();
-    let core_hz = solver.ruler.as_ref().and_then(|ruler| ruler.core_hz(&table.origin));
-    let core_hz = core_hz.map(|hz| with_rate(hz, &table.origin).estimate(question.options.level));
+    let core_hz = solver.core_hz().map(|hz| with_rate(hz, &table.origin).estimate(question.options.level));
     Ok(Assessment { series, comparisons, core_hz })
 }
 
@@ -466,7 +465,7 @@ fn quantum_learnt(solution: &Solution, table: &Observations) -> Option<Finding> 
 mod tests {
     use super::*;
     use crate::judge::code;
-    use crate::observations::Rate;
+    use crate::observations::{CoreClock, Rate};
 
     fn table(slopes: &[(&str, f64)]) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
@@ -495,6 +494,17 @@ mod tests {
         assert!((time.cycles.as_ref().unwrap().value - 10.0).abs() < 0.02);
         assert!((time.ns.as_ref().unwrap().value - 250.0).abs() < 0.5);
         assert!((found.core_hz.unwrap().value / 4e7 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn cycles_are_counted_by_a_core_clock_beside_the_readings() {
+        let mut table = table(&[("a", 500.0)]);
+        table.origin.core_clock = Some(CoreClock { hz: 4e9, sd: 0.01 });
+        let found = assess(&table, &Question::default()).unwrap();
+        let cycles = found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95);
+        // 250 ns at 4 GHz; 1.96 standard deviations of 1 %.
+        assert!((cycles.value - 1_000.0).abs() < 1.0 && (19.0..21.0).contains(&cycles.half_width()), "{cycles:?}");
+        assert!((found.core_hz.unwrap().half_width() / 4e9 - 0.0196).abs() < 1e-4);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
 use crate::estimate::ratio::{clock_movement, in_cycles, in_cycles_of_few_rounds, moved};
 use crate::estimate::{Component, Contribution, Estimate, LeftOut, Options, Quiet, Solution, Source, Uncertain, solve};
-use crate::observations::{Observations, Origin, SeriesId};
+use crate::observations::{CoreClock, Observations, Origin, SeriesId};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -231,9 +231,28 @@ impl<'a> Solver<'a> {
 
     /// The time of a component in core cycles as it is reported: with what control chains miss of their lengths, and of few rounds, too.
     pub fn reported_cycles(&self, solution: &Solution, component: &Component) -> Option<Uncertain> {
-        let (ruler, between) = (self.ruler.as_ref()?, self.table.origin.clock_spread);
+        let between = self.table.origin.clock_spread;
+        let Some(ruler) = &self.ruler else { return self.by_core_clock(component) };
         let of_few = || in_cycles_of_few_rounds((solution, component), (&ruler.solution, ruler.component()), ruler.cycles, between);
         ruler.in_cycles(solution, component).or_else(of_few).map(|cycles| self.with_bound(cycles))
+    }
+
+    /// The time of a component in core cycles by a core clock that was measured beside the readings, if there is one.
+    fn by_core_clock(&self, component: &Component) -> Option<Uncertain> {
+        let (clock, ns) = (self.table.origin.core_clock?, self.table.origin.ns_per_unit()?);
+        let cycles = component.uncertain.scaled(ns * clock.hz / 1e9);
+        let of_clock = Contribution::standard(Source::CoreClock, clock.sd * cycles.value.abs(), f64::INFINITY);
+        Some(cycles.with(of_clock))
+    }
+
+    /// The core clock: by the reference chain, or as it was measured beside the readings.
+    pub fn core_hz(&self) -> Option<Uncertain> {
+        let origin = &self.table.origin;
+        let beside = |clock: CoreClock| {
+            let budget = vec![Contribution::standard(Source::CoreClock, clock.sd * clock.hz, f64::INFINITY)];
+            Uncertain { value: clock.hz, budget }
+        };
+        self.ruler.as_ref().map_or_else(|| origin.core_clock.map(beside), |ruler| ruler.core_hz(origin))
     }
 
     /// Share of the readings during which nobody else used the core; `None` if it is unknown, or if all readings are used.

@@ -2,7 +2,7 @@
 
 mod bounded;
 
-use super::{ClockSpread, Flags, Observations, Origin, Pauses, Rate, Role, Row, Unit, Variant};
+use super::{ClockSpread, CoreClock, Flags, Observations, Origin, Pauses, Rate, Role, Row, Unit, Variant};
 use crate::error::{Error, Result};
 use bounded::Bounded;
 use std::io::{BufRead, Read, Write};
@@ -131,6 +131,7 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         "granularity" => origin.granularity = Some(positive(value, key, line)?),
         "reading_bound" => origin.reading_bound = Some(positive(value, key, line)?),
         "clock_spread" => origin.clock_spread = Some(clock_spread(value, key, line)?),
+        "core_clock" => origin.core_clock = Some(core_clock(value, key, line)?),
         "quiet_guard" => origin.quiet_guard = Some(positive(value, key, line)?),
         "reference" => origin.reference = Some(chain(value, key, line)?),
         "control" => origin.controls.push(chain(value, key, line)?),
@@ -145,6 +146,13 @@ fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
     Ok(())
+}
+
+/// Parses a core clock and its relative standard uncertainty, such as `4.1e9 0.003`.
+fn core_clock(value: &str, key: &str, line: u64) -> Result<CoreClock> {
+    let parts = value.split_once(' ');
+    let (hz, sd) = parts.ok_or_else(|| bad(line, &format!("`{key}` needs a core clock in Hz and its standard uncertainty as a share")))?;
+    Ok(CoreClock { hz: positive(hz, key, line)?, sd: not_negative(sd, key, line)? })
 }
 
 /// Parses a relative standard deviation and the number of runs that show it, such as `0.018 24`.
@@ -444,6 +452,7 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     add("granularity", origin.granularity.map(|granularity| granularity.to_string()));
     add("reading_bound", origin.reading_bound.map(|bound| bound.to_string()));
     add("clock_spread", origin.clock_spread.map(|spread| format!("{} {}", spread.sd, spread.runs)));
+    add("core_clock", origin.core_clock.map(|clock| format!("{} {}", clock.hz, clock.sd)));
     add("quiet_guard", origin.quiet_guard.map(|cycles| cycles.to_string()));
     let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");
     add("reference", origin.reference.as_ref().map(chain));

@@ -10,7 +10,7 @@ mod pauses;
 
 pub use csv::{read_csv, write_counted_csv, write_csv};
 pub use flags::Flags;
-pub use origin::{ClockSpread, Origin, Rate, Role, Unit, Variant};
+pub use origin::{ClockSpread, CoreClock, Origin, Rate, Role, Unit, Variant};
 pub use pauses::Pauses;
 
 use std::collections::HashMap;

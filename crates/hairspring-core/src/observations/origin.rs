@@ -34,6 +34,15 @@ pub struct ClockSpread {
     pub runs: u32,
 }
 
+/// A core clock that was measured beside the readings, and not by a chain among them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CoreClock {
+    /// Core cycles per second.
+    pub hz: f64,
+    /// Its standard uncertainty, as a share: how far it may have moved while the readings were taken.
+    pub sd: f64,
+}
+
 /// How a series that checks another one arranges the bodies and inits of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -75,6 +84,8 @@ pub struct Origin {
     /// Largest error of a reading that may follow its counts, in the table's unit, where the source of the readings doubts them:
     /// neither repeats nor rows show it.
     pub reading_bound: Option<f64>,
+    /// The core clock, if it was measured beside the readings. A reference chain among them knows it better.
+    pub core_clock: Option<CoreClock>,
     /// How the core clock moved between runs on this machine, if that is known.
     pub clock_spread: Option<ClockSpread>,
     /// The mean guard of a round on this machine while nobody else used the core, in core cycles, if earlier runs show it.

@@ -89,6 +89,11 @@ impl Figure {
         self.time_ns.or(self.ticks).flatten()
     }
 
+    /// The time that its width is judged by: in core cycles where available, since they do not change with the core clock.
+    pub fn judged(&self) -> Option<Estimate> {
+        self.cycles.or_else(|| self.time())
+    }
+
     /// Whether the time is in nanoseconds, and not in ticks.
     pub fn in_ns(&self) -> bool {
         self.time_ns.is_some()

@@ -78,9 +78,10 @@ fn ticks_and_time(ticks: f64, ns_per_tick: Option<f64>) -> String {
 }
 
 fn core(environment: &Environment) -> String {
-    let Some(reference) = &environment.reference else {
-        return format!("no core cycles: {}", environment.no_cycles());
-    };
     let clock = environment.core_clock_hz.map_or_else(|| "clock unknown".to_owned(), |hz| frequency(&hz));
+    let Some(reference) = &environment.reference else {
+        let reason = environment.no_cycles();
+        return if environment.core_clock_hz.is_some() { format!("{clock}; {reason}") } else { format!("no core cycles: {reason}") };
+    };
     format!("{clock}; reference chain of {} cycles: {}", significant(reference.cycles, 6), reference.provenance)
 }
