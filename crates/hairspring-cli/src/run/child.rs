@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// Largest output of a program, in bytes.
 const MOST_BYTES: usize = 256 << 20;
 
+/// Time between two looks at a running program.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
 /// Limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -40,13 +43,46 @@ pub struct Ended {
 ///
 /// # Errors
 /// It cannot be started, prints too much or takes too long. It and the processes that it started are then killed.
-pub fn run(mut command: Command, limits: &Limits) -> Result<Ended, String> {
+pub fn run(command: Command, limits: &Limits) -> Result<Ended, String> {
+    run_beside(command, limits, None)
+}
+
+/// As [`run`]; also tells whether the program was seen with more than one thread. Looking for them takes time from the program if it runs on
+/// this CPU.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_counting_threads(command: Command, limits: &Limits) -> Result<(Ended, bool), String> {
+    let mut several = false;
+    let look = |process| several |= has_threads(process);
+    let ended = run_beside(command, limits, Some(Box::new(look)))?;
+    Ok((ended, several))
+}
+
+/// Whether a process has more than one thread, where the system tells.
+fn has_threads(process: u32) -> bool {
+    std::fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|threads| threads.count() > 1)
+}
+
+/// What is done with a running process from time to time.
+type Look<'l> = Box<dyn FnMut(u32) + 'l>;
+
+fn run_beside(mut command: Command, limits: &Limits, mut look: Option<Look>) -> Result<Ended, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let deadline = Instant::now() + limits.timeout;
     let (mut child, group) = Group::spawn(&mut command).map_err(|error| format!("cannot be started: {error}"))?;
     let output = read_in_background(&mut child);
     let too_long = || format!("did not end within {} s ({})", limits.timeout.as_secs_f64(), limits.named);
-    let text = match output.recv_timeout(limits.timeout) {
+    let mut waited = output.recv_timeout(if look.is_some() { BETWEEN_LOOKS.min(limits.timeout) } else { limits.timeout });
+    while let (Some(look), Err(RecvTimeoutError::Timeout)) = (&mut look, &waited) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        look(child.id());
+        waited = output.recv_timeout(BETWEEN_LOOKS.min(left));
+    }
+    let text = match waited {
         Ok(Ok(bytes)) if bytes.len() <= MOST_BYTES => Ok(bytes),
         Ok(Ok(_)) => Err(format!("prints more than {} MiB", MOST_BYTES >> 20)),
         Ok(Err(error)) => Err(format!("its output cannot be read: {error}")),

@@ -16,15 +16,9 @@ use hairspring_program::circumstances::here;
 use hairspring_result::read::read;
 use hairspring_result::runs::misses_precision;
 use hairspring_result::{Measurement, ResultDocument};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::{TimeVal, TimeValLike};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
-
-/// A program that keeps more CPUs busy than this runs threads.
-const BUSY_CPUS: f64 = 1.1;
 
 /// Total length of the names on a program's command line, in bytes; with more, the program runs all its benchmarks.
 const MOST_NAMES: usize = 100_000;
@@ -41,7 +35,7 @@ pub struct Program {
     names: Vec<String>,
     /// Whether it prints observations instead of results: then it has no command line.
     observes: bool,
-    /// Whether it kept more than one CPU busy when it was first run.
+    /// Whether it was seen with several threads when it was first run.
     has_threads: bool,
 }
 
@@ -54,9 +48,9 @@ impl Program {
 
     /// Asks the program for its benchmarks.
     pub fn find_benchmarks(&mut self, limits: &Limits) -> Result<(), AnyError> {
-        let (begin, before) = (Instant::now(), cpu_time_of_children());
-        let ended = self.start(["--list", "--format", "terse"].map(OsString::from).into(), limits)?;
-        self.has_threads = cpu_time_of_children().saturating_sub(before) > begin.elapsed().mul_f64(BUSY_CPUS);
+        let words = ["--list", "--format", "terse"].map(OsString::from).into();
+        let (ended, has_threads) = child::run_counting_threads(self.command(words), limits)?;
+        self.has_threads = has_threads;
         let missed = || (ended.status.code() == Some(3)).then(|| "ended with status 3".to_owned());
         if let Some(complaint) = complaint(ended.status).or_else(missed) {
             return Err(format!("{}: {complaint} when asked for its benchmarks (--list --format terse)", self.shown).into());
@@ -108,10 +102,14 @@ impl Program {
         Ok(Answer { document, limit_missed: ended.status.code() == Some(3) })
     }
 
-    fn start(&self, words: Vec<OsString>, limits: &Limits) -> Result<Ended, AnyError> {
+    fn command(&self, words: Vec<OsString>) -> Command {
         let mut command = Command::new(&self.started.command[0]);
         command.args(&self.started.command[1..]).args(words);
-        Ok(child::run(command, limits)?)
+        command
+    }
+
+    fn start(&self, words: Vec<OsString>, limits: &Limits) -> Result<Ended, AnyError> {
+        Ok(child::run(self.command(words), limits)?)
     }
 
     fn observations(&self, bytes: &[u8]) -> Result<Observations, AnyError> {
@@ -163,12 +161,6 @@ impl Program {
         document.comparisons.clear();
         Ok(document)
     }
-}
-
-/// Processor time of the processes that have ended.
-fn cpu_time_of_children() -> Duration {
-    let of = |time: TimeVal| Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0));
-    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(Duration::ZERO, |usage| of(usage.user_time()) + of(usage.system_time()))
 }
 
 fn failed(ended: &Ended) -> Result<(), AnyError> {

@@ -154,10 +154,44 @@ fn a_source_file_is_compiled_and_its_observations_are_solved() {
     let time = |at: usize| all["results"][at]["components"]["body"]["time_ns"]["value"].as_f64().unwrap();
     // Twice the work, with a tolerance larger than any noise.
     assert!((1.4..2.8).contains(&(time(1) / time(0))), "{} and {} ns", time(0), time(1));
+    // The program runs no chain: core cycles are by the core clock before and after it, where this can be measured.
+    let (cycles, clock) = (&all["results"][0]["components"]["body"]["cycles"], &all["environment"]["core_clock_hz"]);
+    assert_eq!(cycles["value"].is_f64(), clock["value"].is_f64(), "{cycles} {clock}");
+    if let (Some(cycles), Some(hz)) = (cycles["value"].as_f64(), clock["value"].as_f64()) {
+        assert!((0.8..1.25).contains(&(cycles / (time(0) * hz / 1e9))), "{cycles} cycles, {} ns, {hz} Hz", time(0));
+    }
     run().beside("bad.c", "int main(void) { return x; }").with("bad.c").fails("bad.c: does not compile");
     run().beside("other.c", "int main(void) { return 3; }").with("other.c").fails("other.c: ended with status 3 when asked");
     let unknown = run().beside("bench.c", source).with("bench.c").option("--cc", "no-such-compiler");
     unknown.fails("the compiler `no-such-compiler` (--cc) cannot be started");
+}
+
+/// A program that prints the number of CPUs that it may use as a time, after some time on so many further threads.
+fn cpus_of(threads: u32) -> f64 {
+    let source = format!(
+        "#define _GNU_SOURCE\n#include <pthread.h>\n#include <sched.h>\n#include <stdio.h>\n#include <time.h>\n\
+         static void *spin(void *p) {{ struct timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a); do clock_gettime(CLOCK_MONOTONIC, &b); \
+         while ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec) < 3e8); return p; }}\n\
+         int main(void) {{ pthread_t t[4]; cpu_set_t set; sched_getaffinity(0, sizeof set, &set);\n\
+         for (int i = 0; i < {threads}; i++) pthread_create(&t[i], 0, spin, 0);\n\
+         for (int i = 0; i < {threads}; i++) pthread_join(t[i], 0);\n\
+         printf(\"# hairspring observations: 1\\n# clock: other\\nbody,time_ns\\n\");\n\
+         for (int r = 0; r < 8; r++) for (int n = 1; n < 5; n++) printf(\"%d,%d\\n\", n, n * 100 * CPU_COUNT(&set) + r % 2); return 0; }}\n"
+    );
+    let all =
+        run().beside("bench.c", &source).with("bench.c").with("--processes").with("1").option("--cflags", "-O2 -pthread").document().0;
+    all["results"][0]["components"]["body"]["time_ns"]["value"].as_f64().unwrap() / 100.0
+}
+
+#[test]
+fn a_program_with_several_threads_is_not_bound_to_a_cpu() {
+    needs("cc");
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    assert!((cpus_of(0) - 1.0).abs() < 0.1, "one thread is bound");
+    if cpus > 1 {
+        let several = cpus_of(2);
+        assert!(several > 1.9, "two threads have {several} CPUs");
+    }
 }
 
 /// `run` and `time` take the same text: quotes keep blanks, and the compiler sees no shell.
