@@ -147,7 +147,7 @@ impl Rounds {
     }
 
     /// Watches for pauses of the CPU for a time, if there is a clock for guards.
-    pub(crate) fn watch(&mut self, time: Duration, elapsed: &dyn Fn() -> Duration) {
+    pub fn watch(&mut self, time: Duration, elapsed: &dyn Fn() -> Duration) {
         let seen = self.guard.map(|now| watch::pauses(now, self.width, time, elapsed));
         self.pauses.add(seen.unwrap_or_default());
     }

@@ -105,6 +105,11 @@ fn at_times_too_wide() -> Vec<Claim> {
     all_of_a_core().into_iter().map(|claim| claim.trusted(0.8, 1.0)).collect()
 }
 
+/// Bounds for what is not known of pauses are wider than the errors need.
+fn beside_pauses() -> Vec<Claim> {
+    ["cycles", "nanoseconds", "ratio", COMPARE].map(|estimator| Claim::wide(estimator, f64::INFINITY)).into()
+}
+
 fn beside_a_neighbour() -> Vec<Claim> {
     vec![Claim::wide("cycles", 2.6).trusted(0.2, 1.0), Claim::wide("ratio", 1.8).trusted(0.2, 1.0)]
 }
@@ -130,6 +135,8 @@ fn cores() -> Vec<Group> {
         on_core("two levels, 30 ms", 80, Plan::on(SimulatedCore::LEVELS), of_stepping_clock(0.2, 0.6)),
         on_core("three levels, 8 ms", 80, Plan::on(SimulatedCore::FAR_LEVELS), of_stepping_clock(0.7, 0.95)),
         on_core("interrupts", 200, Plan::on(SimulatedCore::INTERRUPTS), all_of_a_core()),
+        on_core("pauses, rows of 7 to 52 us", 80, Plan { body: 256.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
+        on_core("pauses, rows of 38 to 307 us", 80, Plan { body: 1_500.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
         on_core("bursts of a neighbour", 80, Plan::on(SimulatedCore::BURSTS), all_of_a_core()),
         on_core("neighbour that stalls", 40, long(SimulatedCore::STALLS), beside_a_neighbour()),
         on_core("neighbour in episodes", 40, long(SimulatedCore::EPISODES), beside_a_neighbour()),
