@@ -97,6 +97,8 @@ pub struct Rounds {
     /// A counter of the thread, which reads 0 while something else has it.
     of_thread: Option<ReadFn>,
     guard: Option<ReadFn>,
+    /// Quantum of the clock in ticks.
+    quantum: u64,
     /// Pauses of the CPU that were seen since they were taken.
     pauses: Pauses,
 }
@@ -116,6 +118,7 @@ impl Rounds {
             counter: None,
             of_thread: None,
             guard: None,
+            quantum,
             pauses: Pauses::default(),
         }
     }
@@ -148,7 +151,7 @@ impl Rounds {
 
     /// Watches for pauses of the CPU for a time, if there is a clock for guards.
     pub fn watch(&mut self, time: Duration, elapsed: &dyn Fn() -> Duration) {
-        let seen = self.guard.map(|now| watch::pauses(now, self.width, time, elapsed));
+        let seen = self.guard.map(|now| watch::pauses(now, (self.width, self.quantum), time, elapsed));
         self.pauses.add(seen.unwrap_or_default());
     }
 

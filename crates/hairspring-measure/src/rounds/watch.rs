@@ -13,12 +13,13 @@ const PAUSE: u64 = 10;
 /// A step that takes so many times as long is more than that: another process ran, which is counted elsewhere.
 const OTHER_PROCESS: u64 = 5_000;
 
-/// The pauses that are seen in this time. The first reads are not among it: behind code that fills the caches they wait for memory.
-pub fn pauses(now: ReadFn, width: Width, time: Duration, elapsed: &dyn Fn() -> Duration) -> Pauses {
+/// The pauses that are seen in this time by a clock of this width and quantum. The first reads are not among it: behind code that fills the caches they wait for memory.
+pub fn pauses(now: ReadFn, (width, quantum): (Width, u64), time: Duration, elapsed: &dyn Fn() -> Duration) -> Pauses {
     let begin = elapsed();
     let mut first = steps(now, width);
     first.sort_unstable();
-    let usual = first[READS / 2].max(1);
+    // Most steps of a coarse clock are 0, and the others a quantum.
+    let usual = first[READS / 2].max(quantum).max(1);
     let mut seen = Pauses::default();
     for _ in 0..MOST_LOOKS {
         seen.add(in_steps(&steps(now, width), usual));
@@ -74,15 +75,25 @@ mod tests {
             let read = READ.fetch_add(1, Ordering::Relaxed);
             50 * read + 1_950 * (read / 5).min(6)
         }
-        let seen = pauses(now, Width::bits(64), Duration::ZERO, &|| Duration::ZERO);
+        let seen = pauses(now, (Width::bits(64), 1), Duration::ZERO, &|| Duration::ZERO);
         assert_eq!(seen, Pauses { watched: 64.0 * 50.0, lost: 0.0, number: 0 });
+    }
+
+    #[test]
+    fn steps_of_a_coarse_clock_are_no_pauses() {
+        static READ: AtomicU64 = AtomicU64::new(0);
+        extern "C" fn now() -> u64 {
+            READ.fetch_add(12, Ordering::Relaxed) / 1_000 * 1_000
+        }
+        let seen = pauses(now, (Width::bits(64), 1_000), Duration::from_millis(1), &|| Duration::ZERO);
+        assert!(seen.watched > 1e6 && seen.number == 0, "{seen:?}");
     }
 
     #[test]
     fn the_clock_is_watched_for_the_time() {
         let (clock, begin) = (default_clock(), Instant::now());
-        let seen = pauses(clock.read, clock.width, Duration::from_millis(5), &|| begin.elapsed());
-        pauses(clock.read, clock.width, Duration::from_millis(5), &|| Duration::ZERO);
+        let seen = pauses(clock.read, (clock.width, 1), Duration::from_millis(5), &|| begin.elapsed());
+        pauses(clock.read, (clock.width, 1), Duration::from_millis(5), &|| Duration::ZERO);
         assert!(begin.elapsed() >= Duration::from_millis(5) && seen.watched > 0.0 && seen.lost < seen.watched, "{seen:?}");
     }
 }
