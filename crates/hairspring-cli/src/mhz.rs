@@ -5,13 +5,14 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::{Remedies, Severity};
-use hairspring_core::observations::ClockSpread;
+use hairspring_core::observations::{ClockSpread, CoreClock as KnownClock, Pauses};
 use hairspring_host::clock::seated_clock;
 use hairspring_host::clock_history::{Seen, with_run};
 use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
 use hairspring_instruments::mhz::{document, text};
+use hairspring_measure::rounds::{Dither, Rounds};
 use hairspring_program::circumstances::here;
 use hairspring_program::values::duration;
 use hairspring_result::{Environment, json};
@@ -154,9 +155,32 @@ pub struct Beside<T> {
     /// What it gave.
     pub answer: T,
     /// The mean of the clocks before and after it; `None` if one of them cannot be measured.
-    pub clock: Option<hairspring_core::observations::CoreClock>,
+    pub clock: Option<KnownClock>,
     /// How the core clock moved between the runs on this machine, of which this is the latest. `None` if too few are known.
     pub spread: Option<ClockSpread>,
+    /// Pauses of the CPU that were seen before and after it, in ticks of the clock.
+    pub pauses: Pauses,
+}
+
+/// How long pauses are watched for, before and after.
+const WATCHED: Duration = Duration::from_millis(4);
+
+/// Pauses of this CPU.
+fn pauses() -> Pauses {
+    let (clock, begin) = (seated_clock(), Instant::now());
+    let mut rounds = Rounds::new(0, 0, Dither::none(), 1).with_clock(&clock).with_guards(clock.read);
+    rounds.watch(WATCHED, &|| begin.elapsed());
+    rounds.take_pauses()
+}
+
+/// Runs a closure on any CPU, beside the history of the core clock alone.
+///
+/// # Errors
+/// The thread that measures the clock cannot be bound.
+pub fn on_any_cpu<T>(run: impl FnOnce() -> T) -> Result<Beside<T>, AnyError> {
+    let answer = run();
+    let clock = run_on(None, |cpu| measure(seated_clock(), cpu, &Options::default()).ok())?;
+    Ok(Beside { answer, clock: None, spread: clock.as_ref().and_then(with_clock), pauses: Pauses::default() })
 }
 
 /// Runs a closure on a new thread that is bound to a CPU, and measures the core clock there before and after it.
@@ -166,14 +190,17 @@ pub struct Beside<T> {
 pub fn beside_core_clock<T: Send>(cpu: Option<usize>, run: impl FnOnce() -> T + Send) -> Result<Beside<T>, AnyError> {
     run_on(cpu, |cpu| {
         let clock = || measure(seated_clock(), cpu, &Options::default()).ok();
-        let (before, answer, after) = (clock(), run(), clock());
+        let (before, mut pauses_seen) = (clock(), pauses());
+        let answer = run();
+        pauses_seen.add(pauses());
+        let after = clock();
         let spread = after.as_ref().and_then(with_clock);
         let clock = before.zip(after).map(|(before, after)| {
             let (before, after) = (before.core_hz.value, after.core_hz.value);
             let hz = f64::midpoint(before, after);
-            hairspring_core::observations::CoreClock { hz, sd: ((after - before).abs() / 2.0 / hz).max(UNSEEN_STEP) }
+            KnownClock { hz, sd: ((after - before).abs() / 2.0 / hz).max(UNSEEN_STEP) }
         });
-        Beside { answer, clock, spread }
+        Beside { answer, clock, spread, pauses: pauses_seen }
     })
 }
 

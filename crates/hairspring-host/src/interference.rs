@@ -26,6 +26,19 @@ fn involuntary() -> i64 {
     getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| i64::from(usage.involuntary_context_switches()))
 }
 
+/// Voluntary context switches of the calling thread so far: it waited for something.
+#[cfg(target_os = "linux")]
+pub fn voluntary_switches() -> u64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.voluntary_context_switches() as u64)
+}
+
+/// No other system counts them for a thread.
+#[cfg(not(target_os = "linux"))]
+pub fn voluntary_switches() -> u64 {
+    0
+}
+
 /// All context switches of the calling thread so far, voluntary and involuntary, as the kernel counts them.
 #[cfg(target_os = "linux")]
 pub fn all_switches() -> u64 {

@@ -5,7 +5,7 @@ use super::arguments::RunArguments;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
-use crate::mhz::{Beside, beside_core_clock};
+use crate::mhz::{beside_core_clock, on_any_cpu};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
@@ -113,7 +113,8 @@ impl Program {
     }
 
     fn observations(&self, bytes: &[u8]) -> Result<Observations, AnyError> {
-        Ok(read_csv(bytes).map_err(|error| format!("{}: its observations: {error}", self.shown))?)
+        let why = "a program that prints its observations may print nothing else on standard output";
+        Ok(read_csv(bytes).map_err(|error| format!("{}: its observations: {error} ({why})", self.shown))?)
     }
 
     /// Runs a program that prints observations, and solves them. It does not show its own core clock, so it runs on the CPU whose clock is
@@ -122,8 +123,7 @@ impl Program {
         let meter = RateMeter::start(default_clock());
         let start = || self.start(Vec::new(), limits).map_err(|error| error.to_string());
         let is_bound = arguments.seating.value() == Seating::Pinned && (arguments.cpu.is_some() || !self.has_threads);
-        let beside =
-            if is_bound { beside_core_clock(arguments.cpu, start)? } else { Beside { answer: start(), clock: None, spread: None } };
+        let beside = if is_bound { beside_core_clock(arguments.cpu, start)? } else { on_any_cpu(start)? };
         let ended = beside.answer?;
         failed(&ended)?;
         let mut table = self.observations(&ended.output)?;
@@ -133,6 +133,7 @@ impl Program {
             }
             if table.origin.reference.is_none() {
                 (table.origin.core_clock, table.origin.clock_spread) = (beside.clock, beside.spread);
+                table.origin.pauses = beside.pauses;
             }
         }
         self.solved(&table, arguments)

@@ -23,7 +23,9 @@ const LEFT: f64 = 0.05;
 /// A reading that is longer than the peak by this part of a mean pause had one. The shortest of them are about that long.
 const SHORTEST: f64 = 0.25;
 /// The peak is narrow if its left half is so many times shorter than that.
-const NARROW: f64 = 3.0;
+const NARROW: f64 = 1.5;
+/// Of a peak that is just as narrow as that, its right end is left out, and this part of its left half taken off its mean.
+const CUT: f64 = 0.15;
 /// Of the paused readings that are expected, up to this many times as many may be there ...
 const MORE: f64 = 1.6;
 /// ... and this share of all readings further: other outliers.
@@ -49,29 +51,37 @@ struct Known {
     apart: f64,
     /// Mean length.
     length: f64,
-    /// The largest share of the time that they may have.
-    most: f64,
+    /// The share of the time that they have.
+    share: f64,
 }
 
-/// The paused readings of every series, but for the chains, where they can be told from the others; and the rounds of which this is not known,
+/// The paused readings of every series, but for the chains, if they can be told from the others in all alternatives; and the rounds of which this is not known,
 /// because the core clock changed in them. None if pauses are few.
 ///
 /// # Cost
 /// About 100 ns for each reading, where there are pauses.
 pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
     let (origin, pauses) = (&table.origin, table.origin.pauses);
-    let Some((share, most)) = pauses.share().map(|(share, _)| share).zip(pauses.most_share()).filter(|(share, _)| *share >= LITTLE) else {
+    let Some(share) = pauses.share().map(|(share, _)| share).filter(|share| *share >= LITTLE) else {
         return (Vec::new(), Vec::new());
     };
     let number = f64::from(pauses.number);
-    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, most };
+    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, share };
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
     let rows = rows_of(table, rates.as_ref());
-    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
-    let subjects = (0..table.series_names().len() as SeriesId).filter(|series| !chains.contains(series));
-    let found =
-        subjects.filter_map(|series| of_series(series, table.rows_of(series).map(|(row, _)| &*rows[row as usize]), known)).collect();
+    let of = |series| of_series(series, table.rows_of(series).map(|(row, _)| &*rows[row as usize]), known);
+    let name = |series: SeriesId| &table.series_names()[usize::from(series)];
+    let (further, subjects): (Vec<SeriesId>, Vec<SeriesId>) =
+        (0..table.series_names().len() as SeriesId).partition(|series| origin.is_auxiliary(name(*series)));
+    // Alternatives are compared, so that what is done with one is done with all.
+    let Some(found) = subjects.into_iter().map(of).collect::<Option<Vec<Option<Paused>>>>() else { return (Vec::new(), Vec::new()) };
+    let is_chain = |series: SeriesId| origin.reference.iter().chain(&origin.controls).any(|(chain, _)| chain == name(series));
+    let checks = further.into_iter().filter(|series| !is_chain(*series)).filter_map(of);
+    let found: Vec<Paused> = found.into_iter().chain(checks).flatten().collect();
+    if found.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
     (found, rates.map_or_else(Vec::new, |rates| unknown(&rates, table.rounds())))
 }
 
@@ -92,15 +102,18 @@ fn rows_of(table: &Observations, rates: Option<&Rates>) -> Vec<Vec<(usize, f64)>
     rows
 }
 
-/// The paused readings of the rows of a series; `None` if they cannot be told from the others.
-fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r [(usize, f64)]>, known: Known) -> Option<Paused> {
+/// The paused readings of the rows of a series; none if the rows are so short that a paused reading is an outlier like others. `None` if they
+/// cannot be told from the others.
+fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r [(usize, f64)]>, known: Known) -> Option<Option<Paused>> {
     let rows: Vec<&[(usize, f64)]> = rows.filter(|row| !row.is_empty()).collect();
     let peaks: Vec<Peak> = rows.iter().map(|row| Peak::of(row, known)).collect();
-    let longest =
-        peaks.iter().max_by(|a, b| a.time.total_cmp(&b.time)).filter(|peak| (FEWEST..=MOST).contains(&(peak.time / known.apart)))?;
-    let is_clear = peaks.iter().zip(&rows).all(|(peak, row)| peak.is_clear(row, known));
+    let Some(longest) = peaks.iter().max_by(|a, b| a.time.total_cmp(&b.time)).filter(|peak| peak.time >= FEWEST * known.apart) else {
+        return Some(None);
+    };
+    let is_clear = longest.time <= MOST * known.apart && peaks.iter().zip(&rows).all(|(peak, row)| peak.is_clear(row, known));
+    let unexplained = (longest.excess / longest.time - known.share).max(0.0) + CUT * longest.left / longest.time;
     let readings = || peaks.iter().zip(&rows).flat_map(|(peak, row)| &row[peak.without..]).map(|(at, _)| *at).collect();
-    is_clear.then(|| Paused { series, readings: readings(), unexplained: (longest.excess / longest.time - known.most).max(0.0) })
+    is_clear.then(|| Some(Paused { series, readings: readings(), unexplained }))
 }
 
 /// The readings of a row without a pause.

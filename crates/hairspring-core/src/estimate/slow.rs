@@ -17,6 +17,9 @@ const MORE_OFTEN: f64 = 10.0;
 const CHANCE: f64 = 1e-3;
 /// ... and if the mean is longer with them by this share.
 const LONGER: f64 = 0.02;
+/// They may also be as rare as what disturbs the chains, and longer. So only those beyond such a quantile of what the chains have are counted,
+/// too, in both.
+const QUANTILES: [f64; 4] = [0.5, 0.75, 0.9, 1.0];
 
 /// Slow evaluations of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,19 +68,31 @@ pub fn slow_evaluations(table: &Observations) -> Vec<Slow> {
 
 /// The slow evaluations of a series, if they are or may be its own.
 fn own(series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
-    let (number, time) = (code.far().count(), chains.iter().map(|chain| chain.time).sum::<f64>());
+    // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
+    let least = (FAR - 1.0) * code.shortest;
+    let all = || chains.iter().flat_map(|chain| &chain.excesses).map(|(excess, _)| *excess);
+    let mut of_chains: Vec<f64> = all().filter(|excess| *excess > least).collect();
+    of_chains.sort_unstable_by(f64::total_cmp);
+    let place = |share: &f64| ((share * of_chains.len() as f64).ceil() as usize).checked_sub(1);
+    let beyond = QUANTILES.iter().filter_map(|share| of_chains.get(place(share)?).copied());
+    let found = beyond.filter_map(|beyond| own_beyond(beyond, series, code, chains)).find(|slow| slow.counts);
+    found.or_else(|| own_beyond(least, series, code, chains))
+}
+
+/// The same for readings that are longer by more than this.
+fn own_beyond(beyond: f64, series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
+    let far = || code.far().filter(|excess| *excess > beyond);
+    let (number, time) = (far().count(), chains.iter().map(|chain| chain.time).sum::<f64>());
     if time <= 0.0 || number == 0 {
         return None;
     }
-    // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
-    let least = (FAR - 1.0) * code.shortest;
-    let of_chains = chains.iter().flat_map(|chain| &chain.excesses).filter(|(excess, _)| *excess > least).count();
+    let of_chains = chains.iter().flat_map(|chain| &chain.excesses).filter(|(excess, _)| *excess > beyond).count();
     let law = Binomial::new(code.time / (code.time + time), (number + of_chains) as u64).ok()?;
     if law.sf(number as u64 - 1) >= CHANCE {
         return None;
     }
     let share = number as f64 / code.readings as f64;
-    let longer = code.far().sum::<f64>() / code.time;
+    let longer = far().sum::<f64>() / code.time;
     // Half a reading more: none in the chains may be chance.
     let of_others = code.time * (of_chains as f64 + 0.5) / time;
     if longer > LONGER && number as f64 > MORE_OFTEN * of_others {
@@ -143,6 +158,24 @@ mod tests {
             let finding = found.series[0].findings.iter().find(|finding| finding.code == "slow_evaluations").unwrap();
             assert_eq!(finding.severity, Severity::Warning, "{}", finding.message);
         }
+    }
+
+    /// The table on a CPU that pauses for this time, once in so many ticks.
+    fn with_pauses(table: &Observations, apart: f64, length: f64) -> Observations {
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(8);
+        table.with_times(|_, _, reading| {
+            let paused = random.random::<f64>() < 1.0 - (-reading.ticks / apart).exp();
+            reading.ticks + if paused { length * (0.5 + random.random::<f64>()) } else { 0.0 }
+        })
+    }
+
+    #[test]
+    fn slow_evaluations_that_are_as_rare_as_pauses_and_longer_are_the_codes_own() {
+        let calm = CALM.table(1.0, 5);
+        let alone = slow_evaluations(&with_pauses(&calm, 30_000.0, 2_000.0));
+        assert!(alone.iter().all(|slow| !slow.counts), "{alone:?}");
+        let both = slow_evaluations(&with_pauses(&with_slow(&calm, 30_000.0, 20_000.0), 30_000.0, 2_000.0));
+        assert!(both.iter().any(|slow| slow.counts && slow.longer > 0.2), "{both:?}");
     }
 
     #[test]

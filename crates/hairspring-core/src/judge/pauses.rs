@@ -15,9 +15,8 @@ const ENOUGH: f64 = 2.5;
 const OFF: f64 = 0.5;
 /// Pauses of which more than this share of the time is unknown make a time untrusted.
 const MUCH: f64 = 0.1;
-/// Code of which more than this share of the readings were interrupted by a switch to other threads may wait by itself, and pauses do not
-/// lengthen waiting.
-const WAITS: f64 = 0.5;
+/// Code that waits in more than this share of its readings, as for a timer or a disk, is not lengthened by all pauses.
+const WAITS: f64 = 0.1;
 
 /// The table without the readings in which the CPU paused, and what they are; `None` if there are none that can be told from others.
 pub(super) fn unpaused(table: &Observations) -> Option<(Observations, Vec<Paused>)> {
@@ -33,11 +32,15 @@ pub(super) fn without_pauses(found: &mut Assessment, table: &Observations, left_
     for series in &mut found.series {
         let Some(id) = table.find_series(&series.name) else { continue };
         let left_out = left_out.iter().find(|paused| paused.series == id);
-        let Some((paused, finding)) = pauses_in(series, table, id, left_out) else { continue };
-        if let Removed { share: Some(share), .. } = paused {
+        let Some((removed, finding)) = pauses_in(series, table, id, left_out) else {
+            // Of short rows nothing is told.
+            left_out.iter().for_each(|paused| series.bound_by(paused.unexplained, Source::Neighbour));
+            continue;
+        };
+        if let Some(share) = removed.share {
             series.components.iter_mut().for_each(|component| component.time.scale(1.0 / (1.0 + share)));
         }
-        series.bound_by(paused.bound, Source::Neighbour);
+        series.bound_by(removed.bound, Source::Neighbour);
         series.findings.push(finding);
     }
 }
@@ -78,11 +81,11 @@ fn pauses_in(series: &SeriesResult, table: &Observations, id: SeriesId, left_out
     Some((removed, Finding::new(severity, kind)))
 }
 
-/// Whether most readings of a series were interrupted by a switch to other threads.
+/// Whether the code of a series waits by itself.
 fn waits(table: &Observations, series: SeriesId) -> bool {
     let mine = || table.readings().iter().filter(|reading| table.rows()[reading.row as usize].series == series);
-    let switched = mine().filter(|reading| reading.flags.contains(Flags::SWITCHED)).count();
-    switched as f64 > WAITS * mine().count() as f64
+    let waited = mine().filter(|reading| reading.flags.contains(Flags::WAITED)).count();
+    waited as f64 > WAITS * mine().count() as f64
 }
 
 #[cfg(test)]
@@ -147,7 +150,7 @@ mod tests {
 
     #[test]
     fn code_that_waits_has_the_pauses_in_its_interval() {
-        let found = assessed(8_000.0, 400.0, 400, Flags::SWITCHED, 2);
+        let found = assessed(8_000.0, 400.0, 400, Flags::WAITED, 2);
         let paused = finding(&found).unwrap();
         assert!(paused.severity == Severity::Warning && paused.message.contains("the interval holds"), "{paused:?}");
         assert!(found.series[0].components[0].time.ticks.contains(8_000.0));

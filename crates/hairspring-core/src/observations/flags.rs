@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is known about one reading. A reading with a doubt stays in the table and is left out of the fit; denormals are not a
-/// doubt, because the code met them in this time.
+/// What is known about one reading. A reading with a doubt stays in the table and is left out of the fit; denormals and waiting are
+/// no doubt, because the code did so in this time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Flags(pub u8);
 
@@ -25,10 +25,14 @@ impl Flags {
     pub const DENORMAL_OPERAND: Flags = Flags(32);
     /// A floating-point instruction of the row had a result too small for a normal number. No doubt about the reading.
     pub const DENORMAL_RESULT: Flags = Flags(64);
+    /// The code waited, and gave the CPU to others meanwhile. No doubt about the reading.
+    pub const WAITED: Flags = Flags(128);
+    /// Flags that are no doubt about a reading.
+    const NO_DOUBTS: Flags = Flags(Self::DENORMALS.0 | Self::WAITED.0);
     /// Both kinds of denormals.
     const DENORMALS: Flags = Flags(Self::DENORMAL_OPERAND.0 | Self::DENORMAL_RESULT.0);
 
-    const LETTERS: [(char, Flags); 7] = [
+    const LETTERS: [(char, Flags); 8] = [
         ('s', Self::SWITCHED),
         ('g', Self::GAP),
         ('b', Self::BACKWARD),
@@ -36,11 +40,12 @@ impl Flags {
         ('c', Self::SHARED),
         ('d', Self::DENORMAL_OPERAND),
         ('u', Self::DENORMAL_RESULT),
+        ('w', Self::WAITED),
     ];
 
     /// Whether any flag casts doubt on the reading.
     pub fn any(self) -> bool {
-        self.without(Self::DENORMALS).0 != 0
+        self.without(Self::NO_DOUBTS).0 != 0
     }
 
     /// Whether the row met denormals.

@@ -14,7 +14,7 @@ use fastrand::Rng;
 use hairspring_core::observations::{Flags, Pauses};
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::{Clock, CounterWatch, CountsWhen, ReadFn, Width};
-use hairspring_host::interference::Switches;
+use hairspring_host::interference::{Switches, voluntary_switches};
 use hairspring_host::thread::current_cpu;
 use hairspring_host::thread::floating::{denormals, forget_denormals};
 use std::num::NonZeroU32;
@@ -188,8 +188,10 @@ impl Rounds {
         if self.shortest[row].ticks().is_none_or(|ticks| ticks < MOST_WARM_TICKS) {
             rig.run(row);
         }
+        let mut waits = 0;
         if watch {
             self.switches.since_last();
+            waits = voluntary_switches();
         }
         self.dither.wait(self.random.u32(..));
         let cpu = self.per_cpu.then(current_cpu);
@@ -202,7 +204,8 @@ impl Rounds {
         let ticks = self.width.wrapped(ticks);
         let moved = cpu.is_some_and(|cpu| cpu != current_cpu());
         let switched = if moved || watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
-        Raw { ticks, flags: switched.with(met).with(self.shortest[row].check(ticks, self.width)), guard }
+        let waited = if watch && voluntary_switches() > waits { Flags::WAITED } else { Flags::NONE };
+        Raw { ticks, flags: switched.with(waited).with(met).with(self.shortest[row].check(ticks, self.width)), guard }
     }
 }
 

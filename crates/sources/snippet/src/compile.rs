@@ -95,7 +95,7 @@ const fn timed(first: usize) -> Name {
 const SHARED: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
 /// Number of layouts: in them a function begins at each multiple of 16 bytes in a line of the cache.
 const LAYOUTS: usize = 4;
-/// Most alternatives of straight code that are compiled in each of their orders: compile time grows with them.
+/// Most alternatives that are compiled in each of their orders: compile time grows with them.
 const MOST_IN_TURNS: usize = 3;
 
 /// Rows without optimisation, to count the operations in the source.
@@ -129,20 +129,19 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
 /// # Errors
 /// As [`compile`].
 pub fn compile_in_turns(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
-    let alternatives = request.codes.len();
-    let turns = if alternatives <= MOST_IN_TURNS { alternatives } else { 1 };
+    let turns = turns_of(request);
     let all = at_once(turns, |first| compile(request, compiler, rows, folder, timed(first)))?;
     let (paths, row_bytes): (Vec<_>, Vec<_>) = all.into_iter().map(|library| (library.paths, library.row_bytes)).unzip();
     Ok(Library { paths: paths.concat(), crossover: turns, row_bytes: row_bytes.into_iter().next().unwrap_or_default() })
 }
 
-/// Compiles rows into several libraries, which differ by the [`gap`] before the code, and of two alternatives by which one comes first;
+/// Compiles rows into several libraries, which differ by the [`gap`] before the code, and by the order of few alternatives;
 /// as [`compile_in_turns`] where the compiler cannot link in two steps.
 ///
 /// # Errors
 /// As [`compile`].
 pub fn compile_in_layouts(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
-    let turns = if request.codes.len() == 2 { 2 } else { 1 };
+    let turns = turns_of(request);
     let one = || compile_in_turns(request, compiler, rows, folder);
     let Some(objects) = at_once(turns, |first| object(request, compiler, rows, folder, first))?.into_iter().collect::<Option<Vec<_>>>()
     else {
@@ -152,6 +151,11 @@ pub fn compile_in_layouts(request: &Request, compiler: &Compiler, rows: &[RowSpe
     let Some(paths) = at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>() else { return one() };
     let row_bytes = sizes(&paths[0], rows.len())?;
     Ok(Library { paths, crossover: turns, row_bytes })
+}
+
+/// Number of orders of the alternatives.
+fn turns_of(request: &Request) -> usize {
+    if request.codes.len() <= MOST_IN_TURNS { request.codes.len() } else { 1 }
 }
 
 /// Does this for each number below `count` at the same time; the results, or the first error.

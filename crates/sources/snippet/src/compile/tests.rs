@@ -143,7 +143,7 @@ fn equal_alternatives_have_the_places_of_each_other() {
                 (0..alternatives).flat_map(|subject| rows().into_iter().map(move |row| RowSpec { subject, ..row })).collect();
             let compile = if straight { compile_in_turns } else { compile_in_layouts };
             let library = compile(&request, &find(&request).unwrap(), &rows, folder.path()).unwrap();
-            let (layouts, turns) = if straight { (1, [1, 2, 3, 1][alternatives - 1]) } else { (LAYOUTS, [1, 2, 1][alternatives - 1]) };
+            let (layouts, turns) = (if straight { 1 } else { LAYOUTS }, [1, 2, 3, 1][alternatives - 1]);
             assert_eq!((library.paths.len(), library.crossover), (layouts * turns, turns), "{compiler} {language:?} {alternatives}");
             for neighbours in library.paths.chunks(turns).filter(|_| turns > 1) {
                 let places: Vec<Vec<u64>> = neighbours.iter().map(|path| of_rows(path, rows.len())).collect();
