@@ -3,7 +3,9 @@
 As a command, `neighbour.py KIND CPU` is such a neighbour.
 """
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -56,8 +58,15 @@ def raise_priority() -> None:
         pass
 
 
+def end_with_parent() -> None:
+    """Lets the system kill this process when the benchmark ends, also when it is killed."""
+    set_parent_death_signal = 1  # prctl(2)
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
 def work(kind: str, cpu: int) -> None:
     """Disturbs until it is killed."""
+    end_with_parent()
     os.sched_setaffinity(0, {cpu})
     if kind == "thrash":
         first, second = bytearray(64 << 20), bytearray(64 << 20)

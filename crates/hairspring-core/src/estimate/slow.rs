@@ -20,6 +20,8 @@ const LONGER: f64 = 0.02;
 /// They may also be as rare as what disturbs the chains, and longer. So only those beyond such a quantile of what the chains have are counted,
 /// too, in both.
 const QUANTILES: [f64; 4] = [0.5, 0.75, 0.9, 1.0];
+/// Such readings need not be far longer, but this many times as long: several pauses of the CPU in one reading do not add up to that.
+const LONG: f64 = 1.5;
 
 /// Slow evaluations of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,8 +40,8 @@ pub struct Slow {
 /// Readings that are longer than their neighbours, and not for a known reason.
 #[derive(Debug, Default)]
 struct Long {
-    /// What each of them takes beyond the middle reading of its row, and whether it is far longer than that.
-    excesses: Vec<(f64, bool)>,
+    /// What each of them takes beyond the middle reading of its row, and how many times as long as that it is.
+    excesses: Vec<(f64, f64)>,
     readings: usize,
     /// Time of all readings, each as the middle one of its row.
     time: f64,
@@ -48,9 +50,9 @@ struct Long {
 }
 
 impl Long {
-    /// What the far longer ones take.
-    fn far(&self) -> impl Iterator<Item = f64> {
-        self.excesses.iter().filter(|(_, is_far)| *is_far).map(|(excess, _)| *excess)
+    /// What those take that are so many times as long, and longer by more than this.
+    fn far(&self, times: f64, beyond: f64) -> Vec<f64> {
+        self.excesses.iter().filter(|(excess, longer)| *longer > times && *excess > beyond).map(|(excess, _)| *excess).collect()
     }
 }
 
@@ -75,14 +77,15 @@ fn own(series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
     of_chains.sort_unstable_by(f64::total_cmp);
     let place = |share: &f64| ((share * of_chains.len() as f64).ceil() as usize).checked_sub(1);
     let beyond = QUANTILES.iter().filter_map(|share| of_chains.get(place(share)?).copied());
-    let found = beyond.filter_map(|beyond| own_beyond(beyond, series, code, chains)).find(|slow| slow.counts);
-    found.or_else(|| own_beyond(least, series, code, chains))
+    // Nothing makes the chains so much longer.
+    let beyond = beyond.chain(of_chains.is_empty().then_some(least));
+    let found = beyond.filter_map(|beyond| own_beyond((beyond, &code.far(LONG, beyond)), series, code, chains)).find(|slow| slow.counts);
+    found.or_else(|| own_beyond((least, &code.far(FAR, 0.0)), series, code, chains))
 }
 
-/// The same for readings that are longer by more than this.
-fn own_beyond(beyond: f64, series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
-    let far = || code.far().filter(|excess| *excess > beyond);
-    let (number, time) = (far().count(), chains.iter().map(|chain| chain.time).sum::<f64>());
+/// The same for these readings of the code, which are longer by more than this.
+fn own_beyond((beyond, far): (f64, &[f64]), series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
+    let (number, time) = (far.len(), chains.iter().map(|chain| chain.time).sum::<f64>());
     if time <= 0.0 || number == 0 {
         return None;
     }
@@ -92,7 +95,7 @@ fn own_beyond(beyond: f64, series: SeriesId, code: &Long, chains: &[Long]) -> Op
         return None;
     }
     let share = number as f64 / code.readings as f64;
-    let longer = far().sum::<f64>() / code.time;
+    let longer = far.iter().sum::<f64>() / code.time;
     // Half a reading more: none in the chains may be chance.
     let of_others = code.time * (of_chains as f64 + 0.5) / time;
     if longer > LONGER && number as f64 > MORE_OFTEN * of_others {
@@ -115,7 +118,7 @@ fn long_readings(table: &Observations, series: SeriesId) -> Long {
             continue;
         }
         let long = samples.iter().filter(|sample| !sample.is_used() && sample.ticks > middle);
-        all.excesses.extend(long.map(|sample| (sample.ticks - middle, sample.ticks > FAR * middle)));
+        all.excesses.extend(long.map(|sample| (sample.ticks - middle, sample.ticks / middle)));
         all.readings += samples.len();
         all.time += middle * samples.len() as f64;
         all.shortest = all.shortest.min(middle);
@@ -164,8 +167,12 @@ mod tests {
     fn with_pauses(table: &Observations, apart: f64, length: f64) -> Observations {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(8);
         table.with_times(|_, _, reading| {
-            let paused = random.random::<f64>() < 1.0 - (-reading.ticks / apart).exp();
-            reading.ticks + if paused { length * (0.5 + random.random::<f64>()) } else { 0.0 }
+            let (mut ticks, mut next) = (reading.ticks, -apart * random.random::<f64>().ln());
+            while next < reading.ticks {
+                ticks += length * (0.5 + random.random::<f64>());
+                next -= apart * random.random::<f64>().ln();
+            }
+            ticks
         })
     }
 
@@ -176,6 +183,16 @@ mod tests {
         assert!(alone.iter().all(|slow| !slow.counts), "{alone:?}");
         let both = slow_evaluations(&with_pauses(&with_slow(&calm, 30_000.0, 20_000.0), 30_000.0, 2_000.0));
         assert!(both.iter().any(|slow| slow.counts && slow.longer > 0.2), "{both:?}");
+    }
+
+    #[test]
+    fn pauses_of_long_rows_are_not_the_codes_own() {
+        // Rows of up to 0.9 pauses in the mean, of a chain that is 300 times as long.
+        let calm = CALM.table(1.0, 6);
+        let long = calm.with_times(|name, _, reading| if name == "code" { 300.0 * reading.ticks } else { reading.ticks });
+        let longest = long.readings().iter().map(|reading| reading.ticks).fold(0.0, f64::max);
+        let found = slow_evaluations(&with_pauses(&long, longest / 0.9, longest / 20.0));
+        assert!(found.iter().all(|slow| !slow.counts), "{found:?}");
     }
 
     #[test]
