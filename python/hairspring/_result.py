@@ -166,7 +166,7 @@ class Observations:
         """Remarks on the reading as bits.
 
         Doubts are 1 switched out, 2 gap, 4 backward, 8 excluded, 16 core shared; 32 is a denormal operand,
-        64 a denormal result.
+        64 a denormal result, 128 that the code waited.
         """
         import numpy as np
 

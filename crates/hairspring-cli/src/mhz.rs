@@ -146,7 +146,7 @@ fn with_clock(clock: &CoreClock) -> Option<ClockSpread> {
     with_run(|| Some(Seen { hz: clock.core_hz.value, guard: None }))
 }
 
-/// How a CPU's core clock may have moved from one measurement to the other, as a share of it, if both are equal: it moves by steps of about
+/// By how much a core clock may have moved between two measurements that are equal, as a share of it: it moves by steps of about
 /// this size.
 const UNSEEN_STEP: f64 = 0.003;
 

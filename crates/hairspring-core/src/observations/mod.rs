@@ -189,9 +189,10 @@ impl Observations {
         other
     }
 
-    /// Flags all readings of these rounds as excluded.
+    /// Flags all readings of these rounds as excluded. The ranges are in ascending order and do not overlap.
     pub fn exclude_rounds(&mut self, rounds: &[Range<u32>]) {
-        for reading in self.readings.iter_mut().filter(|reading| rounds.iter().any(|range| range.contains(&reading.round))) {
+        let is_in = |round: u32| rounds.get(rounds.partition_point(|range| range.end <= round)).is_some_and(|range| range.contains(&round));
+        for reading in self.readings.iter_mut().filter(|reading| is_in(reading.round)) {
             reading.flags = reading.flags.with(Flags::EXCLUDED);
         }
     }
