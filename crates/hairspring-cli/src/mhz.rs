@@ -12,7 +12,7 @@ use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
 use hairspring_instruments::mhz::{document, text};
-use hairspring_measure::rounds::{Dither, Rounds};
+use hairspring_measure::rounds;
 use hairspring_program::circumstances::here;
 use hairspring_program::values::duration;
 use hairspring_result::{Environment, json};
@@ -168,9 +168,12 @@ const WATCHED: Duration = Duration::from_millis(4);
 /// Pauses of this CPU.
 fn pauses() -> Pauses {
     let (clock, begin) = (seated_clock(), Instant::now());
-    let mut rounds = Rounds::new(0, 0, Dither::none(), 1).with_clock(&clock).with_guards(clock.read);
-    rounds.watch(WATCHED, &|| begin.elapsed());
-    rounds.take_pauses()
+    rounds::pauses(clock.read, (clock.width, 1), WATCHED, &|| begin.elapsed())
+}
+
+/// The core clock of the CPU that this thread is bound to, if it can be measured.
+fn core_clock(cpu: usize) -> Option<CoreClock> {
+    measure(seated_clock(), cpu, &Options::default()).ok()
 }
 
 /// Runs a closure on any CPU, beside the history of the core clock alone.
@@ -179,7 +182,7 @@ fn pauses() -> Pauses {
 /// The thread that measures the clock cannot be bound.
 pub fn on_any_cpu<T>(run: impl FnOnce() -> T) -> Result<Beside<T>, AnyError> {
     let answer = run();
-    let clock = run_on(None, |cpu| measure(seated_clock(), cpu, &Options::default()).ok())?;
+    let clock = run_on(None, core_clock)?;
     Ok(Beside { answer, clock: None, spread: clock.as_ref().and_then(with_clock), pauses: Pauses::default() })
 }
 
@@ -189,11 +192,10 @@ pub fn on_any_cpu<T>(run: impl FnOnce() -> T) -> Result<Beside<T>, AnyError> {
 /// The thread cannot be bound.
 pub fn beside_core_clock<T: Send>(cpu: Option<usize>, run: impl FnOnce() -> T + Send) -> Result<Beside<T>, AnyError> {
     run_on(cpu, |cpu| {
-        let clock = || measure(seated_clock(), cpu, &Options::default()).ok();
-        let (before, mut pauses_seen) = (clock(), pauses());
+        let (before, mut pauses_seen) = (core_clock(cpu), pauses());
         let answer = run();
         pauses_seen.add(pauses());
-        let after = clock();
+        let after = core_clock(cpu);
         let spread = after.as_ref().and_then(with_clock);
         let clock = before.zip(after).map(|(before, after)| {
             let (before, after) = (before.core_hz.value, after.core_hz.value);

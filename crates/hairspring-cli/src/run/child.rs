@@ -44,7 +44,7 @@ pub struct Ended {
 /// # Errors
 /// It cannot be started, prints too much or takes too long. It and the processes that it started are then killed.
 pub fn run(command: Command, limits: &Limits) -> Result<Ended, String> {
-    run_beside(command, limits, None)
+    run_looking(command, limits, limits.timeout, |_| ())
 }
 
 /// As [`run`]; also tells whether the program was seen with more than one thread. Looking for them takes time from the program if it runs on
@@ -54,8 +54,7 @@ pub fn run(command: Command, limits: &Limits) -> Result<Ended, String> {
 /// As [`run`].
 pub fn run_counting_threads(command: Command, limits: &Limits) -> Result<(Ended, bool), String> {
     let mut several = false;
-    let look = |process| several |= has_threads(process);
-    let ended = run_beside(command, limits, Some(Box::new(look)))?;
+    let ended = run_looking(command, limits, BETWEEN_LOOKS, |process| several |= has_threads(process))?;
     Ok((ended, several))
 }
 
@@ -64,24 +63,20 @@ fn has_threads(process: u32) -> bool {
     std::fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|threads| threads.count() > 1)
 }
 
-/// What is done with a running process from time to time.
-type Look<'l> = Box<dyn FnMut(u32) + 'l>;
-
-fn run_beside(mut command: Command, limits: &Limits, mut look: Option<Look>) -> Result<Ended, String> {
+/// Runs a command to its end, and looks at the process after each such time.
+fn run_looking(mut command: Command, limits: &Limits, every: Duration, mut look: impl FnMut(u32)) -> Result<Ended, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let deadline = Instant::now() + limits.timeout;
     let (mut child, group) = Group::spawn(&mut command).map_err(|error| format!("cannot be started: {error}"))?;
     let output = read_in_background(&mut child);
     let too_long = || format!("did not end within {} s ({})", limits.timeout.as_secs_f64(), limits.named);
-    let mut waited = output.recv_timeout(if look.is_some() { BETWEEN_LOOKS.min(limits.timeout) } else { limits.timeout });
-    while let (Some(look), Err(RecvTimeoutError::Timeout)) = (&mut look, &waited) {
+    let waited = loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
+        match output.recv_timeout(every.min(left)) {
+            Err(RecvTimeoutError::Timeout) if every < left => look(child.id()),
+            ended => break ended,
         }
-        look(child.id());
-        waited = output.recv_timeout(BETWEEN_LOOKS.min(left));
-    }
+    };
     let text = match waited {
         Ok(Ok(bytes)) if bytes.len() <= MOST_BYTES => Ok(bytes),
         Ok(Ok(_)) => Err(format!("prints more than {} MiB", MOST_BYTES >> 20)),

@@ -6,7 +6,7 @@
 //! peak is wide, the time of the code itself varies, and nothing is left out.
 
 use super::quiet::{Rates, rates};
-use crate::observations::{Observations, SeriesId};
+use crate::observations::{Observations, Reading, SeriesId};
 use std::ops::Range;
 
 /// Pauses with a smaller share of the time are of no interest.
@@ -55,8 +55,8 @@ struct Known {
     share: f64,
 }
 
-/// The paused readings of every series, but for the chains, if they can be told from the others in all alternatives; and the rounds of which this is not known,
-/// because the core clock changed in them. None if pauses are few.
+/// The paused readings of every series, but for the chains, if they can be told from the others in all alternatives; and the rounds of
+/// which this is not known, because the core clock changed in them. None if pauses are few.
 ///
 /// # Cost
 /// About 100 ns for each reading, where there are pauses.
@@ -69,16 +69,15 @@ pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
     let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, share };
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
-    let rows = rows_of(table, rates.as_ref());
+    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
+    let rows = rows_of(table, &chains, rates.as_ref());
     let of = |series| of_series(series, table.rows_of(series).map(|(row, _)| &*rows[row as usize]), known);
-    let name = |series: SeriesId| &table.series_names()[usize::from(series)];
-    let (further, subjects): (Vec<SeriesId>, Vec<SeriesId>) =
-        (0..table.series_names().len() as SeriesId).partition(|series| origin.is_auxiliary(name(*series)));
+    let is_further = |series: &SeriesId| origin.is_auxiliary(&table.series_names()[usize::from(*series)]);
+    let all = (0..table.series_names().len() as SeriesId).filter(|series| !chains.contains(series));
+    let (further, subjects): (Vec<SeriesId>, Vec<SeriesId>) = all.partition(is_further);
     // Alternatives are compared, so that what is done with one is done with all.
     let Some(found) = subjects.into_iter().map(of).collect::<Option<Vec<Option<Paused>>>>() else { return (Vec::new(), Vec::new()) };
-    let is_chain = |series: SeriesId| origin.reference.iter().chain(&origin.controls).any(|(chain, _)| chain == name(series));
-    let checks = further.into_iter().filter(|series| !is_chain(*series)).filter_map(of);
-    let found: Vec<Paused> = found.into_iter().chain(checks).flatten().collect();
+    let found: Vec<Paused> = found.into_iter().chain(further.into_iter().filter_map(of)).flatten().collect();
     if found.is_empty() {
         return (Vec::new(), Vec::new());
     }
@@ -91,11 +90,14 @@ fn unknown(rates: &Rates, rounds: u32) -> Vec<Range<u32>> {
     all.chunk_by(|before, after| before + 1 == *after).map(|some| some[0]..some[some.len() - 1] + 1).collect()
 }
 
-/// The readings of each row without a doubt, the shortest first: their places in the table and their times at the mean core clock.
-fn rows_of(table: &Observations, rates: Option<&Rates>) -> Vec<Vec<(usize, f64)>> {
+/// The readings of each row without a doubt, the shortest first: their places in the table and their times at the mean core clock. None of the
+/// chains.
+fn rows_of(table: &Observations, chains: &[SeriesId], rates: Option<&Rates>) -> Vec<Vec<(usize, f64)>> {
     let at_mean = |round: u32| rates.map_or(Some(1.0), |rates| rates.at(round).map(|rate| rates.mean / rate));
     let mut rows = vec![Vec::new(); table.rows().len()];
-    for (at, reading) in table.readings().iter().enumerate().filter(|(_, reading)| reading.is_clean_but_shared()) {
+    let is_chain = |reading: &Reading| chains.contains(&table.rows()[reading.row as usize].series);
+    let is_wanted = |(_, reading): &(usize, &Reading)| reading.is_clean_but_shared() && !is_chain(reading);
+    for (at, reading) in table.readings().iter().enumerate().filter(is_wanted) {
         rows[reading.row as usize].extend(at_mean(reading.round).map(|factor| (at, reading.ticks * factor)));
     }
     rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.1.total_cmp(&b.1)));
@@ -152,6 +154,7 @@ impl Peak {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::simulated::with_pauses;
     use crate::observations::Pauses;
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
@@ -168,12 +171,7 @@ mod tests {
             for copies in 1..=4_u32 {
                 let row = table.row(series, &[f64::from(copies)]);
                 let run = body * f64::from(copies) + 50.0 + 20.0 * random.random::<f64>() + own(&mut random);
-                let (mut ticks, mut next) = (run, -APART * random.random::<f64>().ln());
-                while next < run {
-                    ticks += LENGTH * (0.5 + random.random::<f64>());
-                    next -= APART * random.random::<f64>().ln();
-                }
-                table.push(row, round, ticks);
+                table.push(row, round, with_pauses(run, APART, LENGTH, &mut random));
             }
         }
         table.origin.pauses = Pauses { watched: 100.0 * (APART + LENGTH), lost: 100.0 * LENGTH, number: 100 };

@@ -129,7 +129,7 @@ fn long_readings(table: &Observations, series: SeriesId) -> Long {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::simulated::{CALM, Core, STALLS};
+    use crate::estimate::simulated::{self, CALM, Core, STALLS};
     use crate::judge::{Assessment, Question, Severity, assess};
     use rand::{Rng, SeedableRng};
 
@@ -166,14 +166,7 @@ mod tests {
     /// The table on a CPU that pauses for this time, once in so many ticks.
     fn with_pauses(table: &Observations, apart: f64, length: f64) -> Observations {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(8);
-        table.with_times(|_, _, reading| {
-            let (mut ticks, mut next) = (reading.ticks, -apart * random.random::<f64>().ln());
-            while next < reading.ticks {
-                ticks += length * (0.5 + random.random::<f64>());
-                next -= apart * random.random::<f64>().ln();
-            }
-            ticks
-        })
+        table.with_times(|_, _, reading| simulated::with_pauses(reading.ticks, apart, length, &mut random))
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) struct Control {
 impl Control {
     /// A control chain whose time was measured from the rows of this series.
     pub fn new(table: &Observations, series: SeriesId, cycles: Estimate, length: f64) -> Control {
-        let copies = table.rows().iter().filter(|row| row.series == series).filter_map(|row| row.counts.first());
+        let copies = table.rows_of(series).filter_map(|(_, row)| row.counts.first());
         let (fewest, most) = copies.fold((f64::INFINITY, 0.0_f64), |(fewest, most), copies| (fewest.min(*copies), most.max(*copies)));
         Control { cycles, length, span: (most - fewest).max(0.0) * length }
     }

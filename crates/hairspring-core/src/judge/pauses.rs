@@ -21,10 +21,13 @@ const WAITS: f64 = 0.1;
 /// The table without the readings in which the CPU paused, and what they are; `None` if there are none that can be told from others.
 pub(super) fn unpaused(table: &Observations) -> Option<(Observations, Vec<Paused>)> {
     let (found, unknown) = paused_readings(table);
+    if found.is_empty() {
+        return None;
+    }
     let mut rest = table.clone();
     rest.exclude_rounds(&unknown);
     found.iter().for_each(|paused| rest.exclude_readings(&paused.readings));
-    (!found.is_empty()).then_some((rest, found))
+    Some((rest, found))
 }
 
 /// Takes pauses off the times of all series whose rows are so long that they matter, and adds a finding.
@@ -91,9 +94,10 @@ fn waits(table: &Observations, series: SeriesId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::simulated::with_pauses;
     use crate::judge::{Question, assess};
     use crate::observations::{Pauses, Rate};
-    use rand::{Rng, SeedableRng};
+    use rand::SeedableRng;
     use rand_pcg::Pcg64Mcg;
 
     const APART: f64 = 10_000.0;
@@ -108,11 +112,7 @@ mod tests {
             for copies in 1..=8_u32 {
                 let row = table.row(series, &[f64::from(copies)]);
                 let run = body * f64::from(copies) + 40.0 + f64::from((round * 7 + copies * 13) % 11);
-                let (mut ticks, mut next) = (run, -APART * random.random::<f64>().ln());
-                while number > 0 && next < run {
-                    ticks += length * (0.5 + random.random::<f64>());
-                    next -= APART * random.random::<f64>().ln();
-                }
+                let ticks = if number > 0 { with_pauses(run, APART, length, &mut random) } else { run };
                 table.push_flagged(row, round, ticks, flags);
             }
         }

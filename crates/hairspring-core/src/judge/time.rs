@@ -25,8 +25,7 @@ impl Time {
 
     /// Multiplies the time with its interval.
     pub(super) fn scale(&mut self, factor: f64) {
-        let Estimate { value, low, high, level } = self.ticks;
-        self.ticks = Estimate { value: value * factor, low: low * factor, high: high * factor, level };
+        self.ticks = self.ticks.scaled(factor);
         self.ns = self.ns.take().map(|ns| ns.scaled(factor));
         self.cycles = self.cycles.take().map(|cycles| cycles.scaled(factor));
     }

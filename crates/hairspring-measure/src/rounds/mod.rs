@@ -9,6 +9,7 @@ mod watch;
 pub use dither::Dither;
 pub use gap::Shortest;
 pub use loops::Loops;
+pub use watch::pauses;
 
 use fastrand::Rng;
 use hairspring_core::observations::{Flags, Pauses};

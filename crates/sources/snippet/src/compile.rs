@@ -76,19 +76,32 @@ fn compiler(command: &str) -> Option<Compiler> {
 
 /// Name of a library's files, the alternative whose rows come first, and whether copies carry notes.
 #[derive(Debug, Clone, Copy)]
-pub struct Name(pub &'static str, pub usize, pub bool);
+pub struct Name {
+    base: &'static str,
+    first: usize,
+    noted: bool,
+}
 
 impl Name {
-    fn stem(self) -> String {
-        if self.1 == 0 { self.0.to_owned() } else { format!("{}{}", self.0, self.1) }
+    /// A file of this name with an ending.
+    fn file(self, folder: &Path, ending: &str) -> PathBuf {
+        let number = if self.first == 0 { String::new() } else { self.first.to_string() };
+        folder.join(format!("{}{number}.{ending}", self.base))
+    }
+
+    /// Writes the source of rows, and returns its file.
+    fn write(self, request: &Request, rows: &[RowSpec], folder: &Path) -> Result<PathBuf> {
+        let file = self.file(folder, "c");
+        std::fs::write(&file, source::rows(request, rows, self.first, self.noted)).map_err(io("writing the generated source"))?;
+        Ok(file)
     }
 }
 
 /// Rows whose copies carry notes, for looking at the machine code.
-pub const PILOT: Name = Name("pilot", 0, true);
+pub const PILOT: Name = Name { base: "pilot", first: 0, noted: true };
 /// Rows that are measured, those of an alternative before the others.
 const fn timed(first: usize) -> Name {
-    Name("rows", first, false)
+    Name { base: "rows", first, noted: false }
 }
 
 /// Flags for a library. Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
@@ -99,15 +112,14 @@ const LAYOUTS: usize = 4;
 const MOST_IN_TURNS: usize = 3;
 
 /// Rows without optimisation, to count the operations in the source.
-pub const PLAIN: Name = Name("plain", 0, true);
+pub const PLAIN: Name = Name { base: "plain", first: 0, noted: true };
 
 /// Compiles rows into a library in a folder.
 ///
 /// # Errors
 /// [`Error::DoesNotCompile`] with the compiler's messages about the user's own lines.
 pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: Name) -> Result<Library> {
-    let (file, path) = (folder.join(format!("{}.c", name.stem())), folder.join(format!("{}.so", name.stem())));
-    std::fs::write(&file, source::rows(request, rows, name.1, name.2)).map_err(io("writing the generated source"))?;
+    let (file, path) = (name.write(request, rows, folder)?, name.file(folder, "so"));
     let mut arguments = vec![file.as_os_str()];
     arguments.extend(SHARED.map(OsStr::new));
     arguments.extend(["-o".as_ref(), path.as_os_str()]);
@@ -171,8 +183,7 @@ fn at_once<T: Send>(count: usize, one: impl Fn(usize) -> Result<T> + Sync) -> Re
 /// The rows as an object with the user's files, those of an alternative first; `None` if the compiler makes none.
 fn object(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, first: usize) -> Result<Option<PathBuf>> {
     let name = timed(first);
-    let (file, object) = (folder.join(format!("{}.c", name.stem())), folder.join(format!("{}.o", name.stem())));
-    std::fs::write(&file, source::rows(request, rows, first, name.2)).map_err(io("writing the generated source"))?;
+    let (file, object) = (name.write(request, rows, folder)?, name.file(folder, "o"));
     let arguments = ["-DHS_ALIGNMENT=16".as_ref(), file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()];
     let compilation = compilation(request, compiler, folder, &arguments, &["-w"])?;
     Ok((messages(compilation, compiler)?.is_none() && object.is_file()).then_some(object))

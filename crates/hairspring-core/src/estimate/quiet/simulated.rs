@@ -22,6 +22,17 @@ pub struct Core {
     pub jitter: f64,
 }
 
+/// The time of a reading that takes this many ticks without pauses of the CPU, on one that pauses once in `apart` ticks in the mean, for half
+/// of a length to one and a half.
+pub fn with_pauses(run: f64, apart: f64, length: f64, random: &mut Pcg64Mcg) -> f64 {
+    let (mut ticks, mut next) = (run, -apart * random.random::<f64>().ln());
+    while next < run {
+        ticks += length * (0.5 + random.random::<f64>());
+        next -= apart * random.random::<f64>().ln();
+    }
+    ticks
+}
+
 pub const CALM: Core = Core { present: 0.0, stalls: (500.0, 2_000.0), slower: 0.0, of_chains: 1.0, quantum: 2.0, jitter: 0.0 };
 pub const STALLS: Core = Core { present: 1.0, stalls: (600.0, 2_000.0), slower: 0.03, ..CALM };
 pub const EPISODES: Core = Core { present: 0.6, ..STALLS };
