@@ -116,7 +116,11 @@ fn a_part_does_not_end_where_a_jump_would_lie_over_code_that_it_runs() {
 fn parts_of_many_inputs_leave_room_for_what_the_engine_solves() {
     let inputs: String = (1..=12).map(|seed| format!("{} {seed}\n", 100 + 10 * seed)).collect();
     let document = json(&compile(SHORT_BLOCKS, &["-O1"]).blocks("work", &inputs, &["--parts", "40", "--json", "--budget", "500ms"]));
-    assert!(document["components"].as_array().unwrap().len() > 5, "{}", document["components"]);
+    let partial = document["inputs"]["partial"].as_u64().unwrap();
+    assert!((480..2_000).contains(&partial) && document["model"]["spare_rows"].as_u64().unwrap() > 0, "{partial} {}", document["model"]);
+    // How many components they make depends on the noise: on a loaded CPU it may be a single one.
+    let told = places(&document).iter().filter(|place| matches!(**place, "alone" | "together")).count();
+    assert!(told > 10, "{}", document["parts"]);
 }
 
 #[test]
