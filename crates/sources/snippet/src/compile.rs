@@ -34,6 +34,8 @@ pub struct Library {
     pub crossover: usize,
     /// Code size of each row in bytes.
     pub row_bytes: Vec<u64>,
+    /// Whether it holds data that may lie across two lines of the cache: arrays and structures.
+    pub holds_arrays: bool,
 }
 
 /// Time limits for a compilation and for `--version`.
@@ -108,6 +110,8 @@ const fn timed(first: usize) -> Name {
 const SHARED: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
 /// Number of layouts: in them a function begins at each multiple of 16 bytes in a line of the cache.
 const LAYOUTS: usize = 4;
+/// Size in bytes up to which data lies within a line of the cache, because compilers align it to its size.
+const LARGEST_ALIGNED: u64 = 16;
 /// Most alternatives that are compiled in each of their orders: compile time grows with them.
 const MOST_IN_TURNS: usize = 3;
 
@@ -131,8 +135,7 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
         let what = format!("`{}` succeeded but wrote no library: is it a compiler? name one with --cc", compiler.command);
         return Err(Error::CompilerFailed(what));
     }
-    let row_bytes = sizes(&path, rows.len())?;
-    Ok(Library { paths: vec![path], crossover: 1, row_bytes })
+    library(vec![path], 1, rows.len())
 }
 
 /// Compiles straight rows: into one library for each order of the alternatives if these are few, because the two places of equal code
@@ -143,11 +146,10 @@ pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder:
 pub fn compile_in_turns(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
     let turns = turns_of(request);
     let all = at_once(turns, |first| compile(request, compiler, rows, folder, timed(first)))?;
-    let (paths, row_bytes): (Vec<_>, Vec<_>) = all.into_iter().map(|library| (library.paths, library.row_bytes)).unzip();
-    Ok(Library { paths: paths.concat(), crossover: turns, row_bytes: row_bytes.into_iter().next().unwrap_or_default() })
+    library(all.into_iter().flat_map(|one| one.paths).collect(), turns, rows.len())
 }
 
-/// Compiles rows into several libraries, which differ by the [`gap`] before the code, and by the order of few alternatives;
+/// Compiles rows into several libraries, which differ by the [`gaps`] before code and data, and by the order of few alternatives;
 /// as [`compile_in_turns`] where the compiler cannot link in two steps.
 ///
 /// # Errors
@@ -161,8 +163,7 @@ pub fn compile_in_layouts(request: &Request, compiler: &Compiler, rows: &[RowSpe
     };
     let linked = |at: usize| Ok(link(request, compiler, folder, &objects[at % turns], (at / turns, at % turns)));
     let Some(paths) = at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>() else { return one() };
-    let row_bytes = sizes(&paths[0], rows.len())?;
-    Ok(Library { paths, crossover: turns, row_bytes })
+    library(paths, turns, rows.len())
 }
 
 /// Number of orders of the alternatives.
@@ -193,7 +194,7 @@ fn object(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Pat
 fn link(request: &Request, compiler: &Compiler, folder: &Path, object: &Path, (layout, first): (usize, usize)) -> Option<PathBuf> {
     let name = format!("layout{layout}-{first}");
     let (gap_file, path) = (folder.join(format!("{name}.s")), folder.join(format!("{name}.so")));
-    std::fs::write(&gap_file, format!(".text\n.skip {}\n", gap(layout))).ok()?;
+    std::fs::write(&gap_file, gaps(layout)).ok()?;
     let mut command = driver(compiler, folder);
     command.args(shell_words("--cflags", &request.flags).ok()?).args(SHARED).args(["-Wl,-z,defs", "-Wa,--noexecstack", "-o"]).arg(&path);
     command.args(["-x", "assembler"]).arg(&gap_file).args(["-x", "none"]).arg(object);
@@ -202,11 +203,14 @@ fn link(request: &Request, compiler: &Compiler, folder: &Path, object: &Path, (l
     is_linked.then_some(path)
 }
 
-/// Bytes before the code in a layout. They move it by 16 bytes in a line of the cache and in what is decoded at once, and also change
-/// further bits of the addresses, by which branches are predicted.
-fn gap(layout: usize) -> usize {
-    const STEP: usize = 21 * 16;
-    STEP * layout
+/// What is linked before the code and the data in a layout. The bytes before the code move it by 16 bytes in a line of the cache and in what
+/// is decoded at once, and also change further bits of the addresses, by which branches are predicted. Those before the data move it by half
+/// a line, since compilers align large arrays to that, and to other places in a page; `.bss` follows `.data`.
+fn gaps(layout: usize) -> String {
+    const OF_CODE: usize = 21 * 16;
+    const OF_DATA: usize = 31 * 32;
+    let (code, data) = (OF_CODE * layout, OF_DATA * layout);
+    format!(".text\n.skip {code}\n.data\n.skip {data}\n.section .rodata,\"a\"\n.skip {data}\n")
 }
 
 /// Runs the compiler; `Some` holds its messages if it failed.
@@ -294,19 +298,21 @@ fn explain(request: &Request, compiler: &Compiler, folder: &Path, messages: &str
     }
 }
 
-/// Code size of every row, from the library's symbol table (the inner function, where there is one).
-fn sizes(path: &Path, rows: usize) -> Result<Vec<u64>> {
-    use object::{Object, ObjectSymbol};
-    let data = std::fs::read(path).map_err(io("reading the compiled rows"))?;
+/// The library in these files, with what the symbol table of the first one shows: the code size of every row (of its inner function, where
+/// there is one), and whether there are arrays.
+fn library(paths: Vec<PathBuf>, crossover: usize, rows: usize) -> Result<Library> {
+    use object::{Object, ObjectSymbol, SymbolKind};
+    let data = std::fs::read(&paths[0]).map_err(io("reading the compiled rows"))?;
     let file = object::File::parse(&*data).map_err(|e| Error::Child(format!("the compiled rows cannot be read: {e}")))?;
-    let mut bytes = vec![0; rows];
+    let (mut row_bytes, mut holds_arrays) = (vec![0; rows], false);
     for symbol in file.symbols() {
+        holds_arrays |= symbol.kind() == SymbolKind::Data && symbol.size() > LARGEST_ALIGNED;
         // The function that passes the variables is small; the one with the copies is the larger of the two.
-        if let Some(slot) = symbol.name().ok().and_then(row_of).and_then(|row| bytes.get_mut(row)) {
+        if let Some(slot) = symbol.name().ok().and_then(row_of).and_then(|row| row_bytes.get_mut(row)) {
             *slot = symbol.size().max(*slot);
         }
     }
-    Ok(bytes)
+    Ok(Library { paths, crossover, row_bytes, holds_arrays })
 }
 
 /// The row named in a symbol, which C++ mangles.

@@ -21,6 +21,7 @@ use hairspring_measure::ruler::Ruler;
 use hairspring_measure::seating::{Seated, Stopped, Threads};
 use hairspring_measure::until::Ended as Stopping;
 use hairspring_measure::{Goal, Run, Seating, Table, until_precise};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The result of a session.
@@ -74,9 +75,13 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let Piloted { pilots, ruler, cpu, seated } = pilot(request, &compiler, host, &folder, copies)?;
+    let Piloted { pilots, ruler, cpu, seated, holds_arrays } = pilot(request, &compiler, host, &folder, copies)?;
     let rows = plan::rows(request, &pilots, ruler.is_ok() && seated.no_cycles().is_none());
-    let (library, lost) = compiled(request, &compiler, &rows, &folder, copies);
+    // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
+    // accesses of arrays on theirs.
+    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
+    let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
+    let (library, lost) = compiled(request, &compiler, folder.path(), copies, || compile(request, &compiler, &rows, folder.path()));
     let library = library?;
     let work = Work { request, host, rows: &rows, library: &library, round: round_of(&rows, &pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
@@ -206,19 +211,10 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
 fn compiled(
     request: &Request,
     compiler: &Compiler,
-    rows: &[RowSpec],
-    folder: &Folder,
+    folder: &Path,
     copies: &[Copy],
+    rows: impl FnOnce() -> Result<Library>,
 ) -> (Result<Library>, Vec<Vec<Lost>>) {
-    // Straight code takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses.
-    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
-    let rows = || {
-        if is_straight {
-            compile_in_turns(request, compiler, rows, folder.path())
-        } else {
-            compile_in_layouts(request, compiler, rows, folder.path())
-        }
-    };
     let optimised = request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| work.is_straight()));
     let nothing = || vec![Vec::new(); request.codes.len()];
     if !optimised {
@@ -238,11 +234,11 @@ fn compiled(
 }
 
 /// One copy of each alternative without optimisation; `None` if that does not compile.
-fn plain(request: &Request, compiler: &Compiler, folder: &Folder) -> Option<Vec<Copy>> {
+fn plain(request: &Request, compiler: &Compiler, folder: &Path) -> Option<Vec<Copy>> {
     let plain = Request { flags: format!("{} -O0", request.flags), ..request.clone() };
     let row = |subject| RowSpec { subject, order: Order::AtEnd, bodies: 1, inits: 1, flushes: 1 };
     let rows: Vec<RowSpec> = (0..request.codes.len()).map(row).collect();
-    let library = compile(&plain, compiler, &rows, folder.path(), PLAIN).ok()?;
+    let library = compile(&plain, compiler, &rows, folder, PLAIN).ok()?;
     Some(look(&plain, &library.paths[0], &rows))
 }
 
@@ -255,6 +251,8 @@ struct Piloted {
     cpu: Option<usize>,
     /// Where the thread was, and what is known of other threads.
     seated: Seated,
+    /// Whether the code comes with arrays.
+    holds_arrays: bool,
 }
 
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
@@ -295,7 +293,7 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
         })
         .collect();
     let ruler = ready.ruler.unwrap_or_else(|| Err("not looked for".into()));
-    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated() })
+    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays })
 }
 
 /// Quantum of the requested clock in nanoseconds, if a tick takes `ns`.

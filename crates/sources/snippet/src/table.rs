@@ -82,8 +82,8 @@ mod tests {
         };
         let rows = plan::rows(request, &vec![pilot; request.codes.len()], true);
         let companions = companions(&ruler);
-        let table =
-            new(request, &rows, &companions, &ready, &Library { paths: vec!["rows.so".into()], crossover: 1, row_bytes: Vec::new() });
+        let library = Library { paths: vec!["rows.so".into()], crossover: 1, row_bytes: Vec::new(), holds_arrays: false };
+        let table = new(request, &rows, &companions, &ready, &library);
         assert_eq!(table.rows(), rows.len() + companions.iter().map(|chain| chain.copies.len()).sum::<usize>());
         table
     }

@@ -88,11 +88,10 @@ fn the_size_of_a_row_grows_with_its_copies() {
     assert!(library.row_bytes.is_sorted() && library.row_bytes[0] > 0, "{:?}", library.row_bytes);
 }
 
-/// Address of the code of each row and of the user's function, within a line of the cache.
-fn places(path: &Path, function: &str) -> Vec<u64> {
+/// Address of the code of each row and of the user's functions, or of the user's data, within a line of the cache.
+fn places(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<u64> {
     let data = std::fs::read(path).unwrap();
     let file = object::File::parse(&*data).unwrap();
-    let is_wanted = |name: &str| name == function || row_of(name).is_some();
     let mut all: Vec<(String, u64)> = file
         .symbols()
         .filter_map(|symbol| Some((symbol.name().ok().filter(|name| is_wanted(name))?.to_owned(), symbol.address())))
@@ -102,8 +101,10 @@ fn places(path: &Path, function: &str) -> Vec<u64> {
 }
 
 #[test]
-fn layouts_have_the_same_code_at_every_place_in_a_line_of_the_cache() {
-    let own = "__attribute__((noinline)) static int own(int n) { return n > 3 ? n * 7 : n + 1; }";
+fn layouts_have_the_same_code_and_data_at_every_place_in_a_line_of_the_cache() {
+    let own = "static int data_set[64] = {1};\nint data_unset[64];\nstatic const volatile int data_fixed[64] = {2};\n\
+               __attribute__((noinline)) static int own(int n) { data_set[n & 63] += n; data_unset[n & 63] ^= n; \
+               return n > 3 ? n * 7 : n + data_fixed[n & 63]; }";
     let folder = cleanup::Folder::new().unwrap();
     let file = folder.path().join("own.c");
     std::fs::write(&file, own).unwrap();
@@ -111,13 +112,20 @@ fn layouts_have_the_same_code_at_every_place_in_a_line_of_the_cache() {
         let mut request = request("n = own(n)", &["int n = 3"], Language::C);
         (request.files, request.compiler) = (vec![file.clone()], Some(compiler.into()));
         let library = compile_in_layouts(&request, &find(&request).unwrap(), &rows(), folder.path()).unwrap();
-        let layouts: Vec<Vec<u64>> = library.paths.iter().map(|path| places(path, "own")).collect();
-        assert!(layouts.len() == LAYOUTS && layouts[0].len() > COPIES.len(), "{compiler}: {layouts:?}");
-        for at in 0..layouts[0].len() {
-            let mut moved: Vec<u64> = layouts.iter().map(|layout| (layout[at] + 64 - layouts[0][at]) % 64).collect();
-            moved.sort_unstable();
-            assert_eq!(moved, [0, 16, 32, 48], "{compiler}: {layouts:?}");
-        }
+        let moved = |is_wanted: fn(&str) -> bool, least: usize| -> Vec<Vec<u64>> {
+            let layouts: Vec<Vec<u64>> = library.paths.iter().map(|path| places(path, is_wanted)).collect();
+            assert!(layouts.len() == LAYOUTS && layouts[0].len() >= least, "{compiler}: {layouts:?}");
+            let of = |at: usize| {
+                let mut moved: Vec<u64> = layouts.iter().map(|layout| (layout[at] + 64 - layouts[0][at]) % 64).collect();
+                moved.sort_unstable();
+                moved
+            };
+            (0..layouts[0].len()).map(of).collect()
+        };
+        let of_code = moved(|name| name == "own" || row_of(name).is_some(), COPIES.len() + 1);
+        assert!(of_code.iter().all(|moved| moved == &[0, 16, 32, 48]), "{compiler}: {of_code:?}");
+        let of_data = moved(|name| name.starts_with("data_"), 3);
+        assert!(of_data.iter().all(|moved| moved == &[0, 0, 32, 32]), "{compiler}: {of_data:?}");
     }
 }
 
