@@ -87,6 +87,8 @@ struct EncodedRow {
 pub struct RowBytes {
     /// Straight-line instructions: no branches, no use of the stack, and memory only where the registers point to it.
     pub code: Vec<u8>,
+    /// How often the code runs, one time after the other: it is called where that is more than once.
+    pub runs: u32,
     /// The values with which the row begins.
     pub registers: std::rc::Rc<Registers>,
     /// The vector registers that it loads first.
@@ -196,6 +198,35 @@ mod here {
         }
     }
 
+    /// Appends a function that sets the flags and runs this code; where it begins.
+    fn append(all: &mut Vec<u8>, code: &[u8]) -> usize {
+        all.resize(usize::next_multiple_of(all.len(), ALIGNMENT), RETURN);
+        let start = all.len();
+        all.extend_from_slice(&WRITE_FLAGS);
+        all.extend_from_slice(code);
+        all.push(RETURN);
+        start
+    }
+
+    /// Appends the code of a row as a function, and one that calls it; where that begins. A call changes no register but the stack pointer,
+    /// which the code does not use, and no flag.
+    fn append_calls(all: &mut Vec<u8>, row: &RowBytes) -> usize {
+        const CALL: u8 = 0xe8;
+        const CALL_BYTES: usize = 5;
+        all.resize(usize::next_multiple_of(all.len(), ALIGNMENT), RETURN);
+        let code = all.len();
+        all.extend_from_slice(&row.code);
+        all.push(RETURN);
+        let first = usize::next_multiple_of(all.len(), ALIGNMENT) + WRITE_FLAGS.len();
+        // The distance is that from behind the call, back to the code.
+        let call = |at: usize| {
+            let distance = first + (at + 1) * CALL_BYTES - code;
+            std::iter::once(CALL).chain((distance as u32).wrapping_neg().to_le_bytes())
+        };
+        let calls: Vec<u8> = (0..row.runs as usize).flat_map(call).collect();
+        append(all, &calls)
+    }
+
     impl EncodedRows {
         /// Puts the code of rows into memory that may be run.
         ///
@@ -204,12 +235,9 @@ mod here {
         pub fn new(rows: &[RowBytes]) -> Result<EncodedRows, Refused> {
             let (mut code, mut all, words) = (Vec::new(), Vec::new(), Words::new());
             for row in rows {
-                code.resize(usize::next_multiple_of(code.len(), ALIGNMENT), RETURN);
+                let start = if row.runs == 1 { append(&mut code, &row.code) } else { append_calls(&mut code, row) };
                 let (registers, word) = words.located(&row.registers, row.buffer);
-                all.push(EncodedRow { start: code.len(), registers, vectors: row.vectors, word });
-                code.extend_from_slice(&WRITE_FLAGS);
-                code.extend_from_slice(&row.code);
-                code.push(RETURN);
+                all.push(EncodedRow { start, registers, vectors: row.vectors, word });
             }
             Ok(EncodedRows { rows: all, memory: Memory::with(&code)?, words })
         }
@@ -339,7 +367,7 @@ mod tests {
     use std::rc::Rc;
 
     fn row(code: &[u8], registers: &Rc<Registers>, vectors: Vectors) -> RowBytes {
-        RowBytes { code: code.to_vec(), registers: registers.clone(), vectors, buffer: None }
+        RowBytes { code: code.to_vec(), runs: 1, registers: registers.clone(), vectors, buffer: None }
     }
 
     #[test]
@@ -368,6 +396,25 @@ mod tests {
         EncodedRows::new(&[row]).unwrap().run(0, fake::read);
         let seen = std::hint::black_box(&seen);
         assert!(seen[0] != 0 && seen[0] == seen[1], "{seen:?}");
+    }
+
+    #[test]
+    fn code_runs_as_often_as_it_is_told_to() {
+        let mut cell = 0u64;
+        let mut general = [0; 16];
+        general[0] = &raw mut cell as u64;
+        let registers = Rc::new(Registers { vectors: [[0; 8]; 32], general, masks: [0; 8] });
+        // add qword ptr [rax], 1; add qword ptr [rax], 2
+        let code = [0x48, 0x83, 0x00, 0x01, 0x48, 0x83, 0x00, 0x02];
+        for runs in [1, 2, 16, 100] {
+            let rows = [runs, 1].map(|runs| RowBytes { runs, ..row(&code, &registers, Vectors::Sse) });
+            let rows = EncodedRows::new(&rows).unwrap();
+            let before = *std::hint::black_box(&cell);
+            rows.run(0, fake::read);
+            assert_eq!(std::hint::black_box(&cell) - before, 3 * u64::from(runs));
+            rows.run(1, fake::read);
+            assert_eq!(std::hint::black_box(&cell) - before, 3 * u64::from(runs) + 3);
+        }
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub trait Rig {
     fn has_failed(&self) -> bool {
         false
     }
+    /// Times that a row runs before it is measured; see [`crate::limits::RUNS_BEFORE_BLOCKS`].
+    fn runs_before(&self, _row: usize) -> u32 {
+        1
+    }
     /// The rounds that follow belong to the placement of this number: what a row can move by itself, such as its data, it moves now.
     fn place(&mut self, _placement: u32) {}
 }
@@ -77,8 +81,10 @@ impl Raw {
     }
 }
 
-/// A row is run once as a warm-up before it is measured, unless it took longer than this many ticks.
+/// A row is run as a warm-up before it is measured, unless it took longer than this many ticks.
 const MOST_WARM_TICKS: u64 = 3_000_000;
+/// A row that took longer than this many ticks is run once: what is decoded is a small part of its time.
+const MOST_HOT_TICKS: u64 = 30_000;
 /// Involuntary switches are counted per row for rows longer than this many ticks, and per round for shorter ones.
 const SINGLE_WATCH_TICKS: u64 = 60_000;
 
@@ -173,7 +179,7 @@ impl Rounds {
         let mut watched_singly = false;
         for at in 0..self.order.len() {
             let row = self.order[at];
-            let long = self.shortest[row].ticks().is_some_and(|ticks| ticks > SINGLE_WATCH_TICKS);
+            let long = self.warm(rig, row) > SINGLE_WATCH_TICKS;
             readings[row] = self.reading(rig, row, long);
             watched_singly |= long;
         }
@@ -185,10 +191,19 @@ impl Rounds {
         readings
     }
 
+    /// Runs a row before it is measured, and returns about how many ticks it takes.
+    fn warm(&mut self, rig: &mut impl Rig, row: usize) -> u64 {
+        let known = self.shortest[row].ticks();
+        let runs = match known {
+            Some(MOST_WARM_TICKS..) => 0,
+            Some(MOST_HOT_TICKS..) => 1,
+            _ => rig.runs_before(row),
+        };
+        let shortest = (0..runs).map(|_| self.width.signed(0, rig.run(row))).min();
+        known.unwrap_or_else(|| shortest.and_then(|ticks| u64::try_from(ticks).ok()).unwrap_or(0))
+    }
+
     fn reading(&mut self, rig: &mut impl Rig, row: usize, watch: bool) -> Raw {
-        if self.shortest[row].ticks().is_none_or(|ticks| ticks < MOST_WARM_TICKS) {
-            rig.run(row);
-        }
         let mut waits = 0;
         if watch {
             self.switches.since_last();
@@ -260,6 +275,23 @@ mod tests {
         }
         let readings = Rounds::new(1, 7, Dither::none(), 1).with_clock(&fake::clock(16)).round(&mut Wrapping);
         assert!(readings[0].ticks == 0x20 && !readings[0].flags.contains(Flags::BACKWARD), "{readings:?}");
+    }
+
+    #[test]
+    fn the_first_reading_of_code_that_waits_says_so() {
+        /// Waits for a millisecond, and takes a long time.
+        struct Waiting;
+        impl Rig for Waiting {
+            fn rows(&self) -> usize {
+                1
+            }
+            fn run(&mut self, _: usize) -> u64 {
+                std::thread::sleep(Duration::from_millis(1));
+                10 * SINGLE_WATCH_TICKS
+            }
+        }
+        let readings = Rounds::new(1, 7, Dither::none(), 1).round(&mut Waiting);
+        assert!(readings[0].flags.contains(Flags::WAITED), "{readings:?}");
     }
 
     #[test]

@@ -248,14 +248,16 @@ impl Session<'_> {
 
     fn group(&self, all: &[Series], cycles: &[f64], group: &[usize], time: Duration, run: &mut Run) -> Result<Vec<Measured>, String> {
         let mut table = Table::new(vec!["body".into()]);
-        let mut encoded = Vec::new();
+        let (mut encoded, mut runs_before) = (Vec::new(), Vec::new());
         for at in group {
-            for copies in rows::copies(&all[*at], cycles[*at]) {
-                table.add_row(&at.to_string(), &[f64::from(copies)]);
-                encoded.push(rows::row(&all[*at], copies));
+            for length in rows::lengths(&all[*at], cycles[*at]) {
+                table.add_row(&at.to_string(), &[length.count()]);
+                encoded.push(rows::row(&all[*at], length));
+                runs_before.push(length.runs_before());
             }
         }
-        let mut rig = Rows { now: self.clock.read, encoded: hairspring_host::chains::EncodedRows::new(&encoded)?, chains: Vec::new() };
+        let encoded = hairspring_host::chains::EncodedRows::new(&encoded)?;
+        let mut rig = Rows { now: self.clock.read, encoded, runs_before, chains: Vec::new() };
         for companion in &self.companions {
             table.add_companion(companion);
             rig.chains.extend(companion.code());
