@@ -47,6 +47,14 @@ const MOST_ASSEMBLED_COPIES: f64 = 1_024.0;
 /// Lengths of the rows, as shares of the longest.
 const SHARES: [f64; 9] = [1.0 / SHORTEST_SHARE as f64, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
+/// Most copies in a block, and most code, which has to stay in the cache of decoded instructions. A longest block of 16 copies gives a row to
+/// each share.
+const MOST_COPIES_OF_BLOCKS: f64 = 128.0;
+const BLOCK_BYTES: f64 = 2_560.0;
+const FEWEST_LONGEST_BLOCK: u32 = 16;
+/// Copies in the blocks as shares of the longest: what runs a block again overlaps with much of a shorter one.
+const BLOCK_SHARES: [f64; 9] = [0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0];
+
 /// The result of a pilot run for one copy (of the body, or of init and body together).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Pilot {
@@ -78,6 +86,22 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
     }
     copies.dedup();
     copies
+}
+
+/// Copies in the blocks of a straight-line fit, if each row runs a block so many times. None if a block has too few copies for a line.
+///
+/// ```
+/// use hairspring_core::design::{Pilot, blocks};
+/// let pilot = Pilot { copy_ns: 0.27, copy_bytes: 4.0, quantum_ns: 10.0, assembled: false };
+/// assert_eq!(blocks(pilot, 16), [32, 40, 48, 56, 64, 80, 96, 112, 128]);
+/// assert!(blocks(Pilot { copy_bytes: 400.0, ..pilot }, 16).is_empty());
+/// ```
+pub fn blocks(pilot: Pilot, runs: u32) -> Vec<u32> {
+    let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
+    let allowed = (window / (f64::from(runs) * pilot.copy_ns.max(0.01))).min(BLOCK_BYTES / pilot.copy_bytes.max(1.0));
+    let longest = usual_length(allowed.clamp(1.0, MOST_COPIES_OF_BLOCKS), allowed);
+    let copies = BLOCK_SHARES.map(|share| (share * f64::from(longest)) as u32);
+    if longest < FEWEST_LONGEST_BLOCK { Vec::new() } else { copies.to_vec() }
 }
 
 /// The wanted number of copies in the longest row, and the largest that is allowed.

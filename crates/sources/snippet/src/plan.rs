@@ -1,10 +1,11 @@
 //! Which rows to generate: a few for the pilot, then a design based on the pilot's result.
 
-use crate::request::Request;
+use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::Order;
-use hairspring_core::design::{Pilot, cold, line, pairs, rearranged};
+use hairspring_core::design::{Pilot, blocks, cold, line, pairs, rearranged};
 use hairspring_core::estimate::METHODS;
+use hairspring_measure::limits::RUNS_OF_A_BLOCK;
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
@@ -17,7 +18,7 @@ const MOST_EVALUATIONS: u32 = 6_000;
 /// Rows of the pilot run.
 pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
     let order = main_order(request);
-    let each = |subject| PILOT.map(|copies| RowSpec { subject, order, bodies: copies, inits: copies, flushes: copies });
+    let each = |subject| PILOT.map(|copies| RowSpec { subject, order, bodies: copies, inits: copies, flushes: copies, runs: 1 });
     (0..request.codes.len()).flat_map(each).collect()
 }
 
@@ -39,8 +40,9 @@ pub fn checks(request: &Request) -> &'static [Order] {
 }
 
 /// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its init and flush.
-/// If chains of known length run (`chains`), rows that check the order are added.
-pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
+/// If chains of known length run (`chains`), rows that check the order are added. Rows run blocks if a core may decode the code more slowly than
+/// it runs it (`is_dense`).
+pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, is_dense: bool) -> Vec<RowSpec> {
     // All alternatives use the design of the slowest, so that they stay comparable.
     let share = Pilot {
         copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
@@ -48,7 +50,9 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
         quantum_ns: pilots.iter().map(|pilot| pilot.quantum_ns).fold(0.0, f64::max),
         assembled: pilots.iter().all(|pilot| pilot.assembled),
     };
-    let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(|subject| of_subject(request, subject, share)).collect();
+    let blocks = if is_dense && can_run_blocks(request) { blocks(share, RUNS_OF_A_BLOCK) } else { Vec::new() };
+    let of_subject = |subject| if blocks.is_empty() { of_subject(request, subject, share) } else { of_blocks(request, subject, &blocks) };
+    let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
     let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
     if evaluations > MOST_EVALUATIONS {
         let most = most_copies(&all, MOST_EVALUATIONS);
@@ -62,7 +66,7 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool) -> Vec<RowSpec> {
 
 fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
     let rows = |subject, order| {
-        let row = move |(bodies, inits)| RowSpec { subject, order, bodies, inits, flushes: bodies };
+        let row = move |(bodies, inits)| RowSpec { subject, order, bodies, inits, flushes: bodies, runs: 1 };
         rearranged(pilot).into_iter().map(row)
     };
     let of_subject = |subject| checks(request).iter().flat_map(move |order| rows(subject, *order));
@@ -71,7 +75,7 @@ fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
 
 /// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.
 fn shadow_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
-    let row = |bodies, inits, flushes| RowSpec { subject: 0, order: Order::Shadow, bodies, inits, flushes };
+    let row = |bodies, inits, flushes| RowSpec { subject: 0, order: Order::Shadow, bodies, inits, flushes, runs: 1 };
     let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
     let pairs = rearranged(pilot);
     let more_inits = pairs.iter().filter(|_| init).map(|(n, m)| row(*n, *m, *n));
@@ -95,9 +99,20 @@ fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
         .unwrap_or(4)
 }
 
+/// Whether rows can run their copies again: those without an init, a flush or a fence, and those that no estimator needs as they are.
+fn can_run_blocks(request: &Request) -> bool {
+    let can_call = request.language != Language::Asm || cfg!(target_arch = "x86_64");
+    can_call && request.init.is_none() && request.cold.is_empty() && !request.fence && !request.all_methods
+}
+
+fn of_blocks(request: &Request, subject: usize, copies: &[u32]) -> Vec<RowSpec> {
+    let row = |n: &u32| RowSpec { subject, order: main_order(request), bodies: *n, inits: *n, flushes: *n, runs: RUNS_OF_A_BLOCK };
+    copies.iter().map(row).collect()
+}
+
 fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
     let order = main_order(request);
-    let row = |bodies, inits, flushes| RowSpec { subject, order, bodies, inits, flushes };
+    let row = |bodies, inits, flushes| RowSpec { subject, order, bodies, inits, flushes, runs: 1 };
     match (request.init.is_some(), request.cold.is_empty()) {
         (false, true) => {
             let mut copies = line(pilot);
@@ -135,7 +150,7 @@ mod tests {
                     ..Request::default()
                 };
                 let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0, assembled: false };
-                let rows = rows(&request, &[pilot, pilot], true);
+                let rows = rows(&request, &[pilot, pilot], true, false);
                 assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
                 let main = main_order(&request);
                 let shadow = (init || cold).then_some(&Order::Shadow);

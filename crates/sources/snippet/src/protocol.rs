@@ -47,6 +47,8 @@ pub struct Load {
     pub placement: u32,
     /// Rows of built-in chains to run in the same rounds: name of the chain and copies.
     pub chains: Vec<(String, u32)>,
+    /// Times that each row of the library runs before it is measured.
+    pub runs_before: u32,
     /// Whether the code runs for the first time: the reference chain's length is proved before, and system calls that reach out of the process
     /// are refused. The filter makes every system call a third longer, so the processes that time the code do without.
     pub is_pilot: bool,

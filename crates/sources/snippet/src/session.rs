@@ -16,7 +16,7 @@ use hairspring_core::design::table::Order;
 use hairspring_host::process::Folder;
 use hairspring_host::thread::allowed_cpus;
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::limits::{Batch, LEAST_ROUNDS_OF_SPARE_ROWS};
+use hairspring_measure::limits::{Batch, LEAST_ROUNDS_OF_SPARE_ROWS, RUNS_BEFORE_BLOCKS};
 use hairspring_measure::ruler::Ruler;
 use hairspring_measure::seating::{Seated, Stopped, Threads};
 use hairspring_measure::until::Ended as Stopping;
@@ -76,7 +76,8 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
     let Piloted { pilots, ruler, cpu, seated, holds_arrays } = pilot(request, &compiler, host, &folder, copies)?;
-    let rows = plan::rows(request, &pilots, ruler.is_ok() && seated.no_cycles().is_none());
+    let chains = ruler.is_ok() && seated.no_cycles().is_none();
+    let rows = plan::rows(request, &pilots, chains, is_dense(copies, &pilots));
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
     let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
@@ -119,9 +120,21 @@ struct Work<'w> {
     round: Duration,
 }
 
-/// The time of one run of each row, by the pilot.
+/// Time of an instruction below which a core may decode it more slowly than it runs it: at least one is decoded in a cycle, but at 4 GHz
+/// not much more.
+const DENSE_NS: f64 = 0.6;
+
+/// Whether straight code has instructions that are faster than that.
+fn is_dense(copies: &[Copy], pilots: &[Pilot]) -> bool {
+    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
+    let is_fast = |(copy, pilot): (&Copy, &Pilot)| pilot.copy_ns < DENSE_NS * copy.disassembly.len() as f64;
+    is_straight && copies.iter().zip(pilots).any(is_fast)
+}
+
+/// The time of one run of each row, and of the runs before, by the pilot.
 fn round_of(rows: &[RowSpec], pilots: &[Pilot]) -> Duration {
-    let ns: f64 = rows.iter().map(|row| f64::from(row.bodies.max(row.inits)) * pilots[row.subject].copy_ns).sum();
+    let runs = |row: &RowSpec| f64::from(row.runs * (1 + runs_before(rows)) / 2);
+    let ns: f64 = rows.iter().map(|row| runs(row) * f64::from(row.bodies.max(row.inits)) * pilots[row.subject].copy_ns).sum();
     Duration::try_from_secs_f64(ns / 1e9).unwrap_or_default().min(Duration::from_secs(3_600))
 }
 
@@ -177,6 +190,11 @@ fn rounds(
     }
 }
 
+/// Times that each row runs before it is measured.
+fn runs_before(rows: &[RowSpec]) -> u32 {
+    if rows.iter().any(|row| row.runs > 1) { RUNS_BEFORE_BLOCKS } else { 1 }
+}
+
 /// When the rounds end. The design has spare rows.
 fn goal(request: &Request) -> Goal {
     let Request { precision, level, budget, is_firm, .. } = *request;
@@ -201,6 +219,7 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
         first: (0..request.codes.len()).filter_map(shortest).collect(),
         placement: 0,
         chains: Vec::new(),
+        runs_before: runs_before(rows),
         is_pilot: true,
         most_cpu_seconds,
     }
@@ -236,7 +255,7 @@ fn compiled(
 /// One copy of each alternative without optimisation; `None` if that does not compile.
 fn plain(request: &Request, compiler: &Compiler, folder: &Path) -> Option<Vec<Copy>> {
     let plain = Request { flags: format!("{} -O0", request.flags), ..request.clone() };
-    let row = |subject| RowSpec { subject, order: Order::AtEnd, bodies: 1, inits: 1, flushes: 1 };
+    let row = |subject| RowSpec { subject, order: Order::AtEnd, bodies: 1, inits: 1, flushes: 1, runs: 1 };
     let rows: Vec<RowSpec> = (0..request.codes.len()).map(row).collect();
     let library = compile(&plain, compiler, &rows, folder, PLAIN).ok()?;
     Some(look(&plain, &library.paths[0], &rows))

@@ -80,7 +80,7 @@ mod tests {
             read_cost: 40.0,
             ruler: None,
         };
-        let rows = plan::rows(request, &vec![pilot; request.codes.len()], true);
+        let rows = plan::rows(request, &vec![pilot; request.codes.len()], true, false);
         let companions = companions(&ruler);
         let library = Library { paths: vec!["rows.so".into()], crossover: 1, row_bytes: Vec::new(), holds_arrays: false };
         let table = new(request, &rows, &companions, &ready, &library);

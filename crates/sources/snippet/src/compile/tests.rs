@@ -14,7 +14,7 @@ fn request(code: &str, lets: &[&str], language: Language) -> Request {
 }
 
 fn rows() -> Vec<RowSpec> {
-    COPIES.map(|copies| RowSpec { subject: 0, order: Order::AtEnd, bodies: copies, inits: copies, flushes: copies }).to_vec()
+    COPIES.map(|copies| RowSpec { subject: 0, order: Order::AtEnd, bodies: copies, inits: copies, flushes: copies, runs: 1 }).to_vec()
 }
 
 /// How often a byte pattern occurs in the code of each row.

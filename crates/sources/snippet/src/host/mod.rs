@@ -190,7 +190,8 @@ fn loaded(load: &Load, clock: &Clock) -> Result<(libloading::Library, Watched), 
     let (library, mut rows) = library::load(load.library(), load.rows)?;
     rows.extend(rows_of(load.chains.iter().cloned()));
     library::setup(&library)?;
-    Ok((library, Watched { functions: Functions { now: clock.read, rows }, chosen: Vec::new() }))
+    let functions = Functions { now: clock.read, rows };
+    Ok((library, Watched { functions, chosen: Vec::new(), own: load.rows as usize, runs_before: load.runs_before }))
 }
 
 /// Every placement has another sequence of orders.
@@ -202,6 +203,10 @@ fn seed_of(load: &Load) -> u64 {
 struct Watched {
     functions: Functions,
     chosen: Vec<usize>,
+    /// Rows of the library, before those of the chains.
+    own: usize,
+    /// Times that each of these runs before it is measured.
+    runs_before: u32,
 }
 
 impl Watched {
@@ -227,6 +232,10 @@ impl Rig for Watched {
 
     fn run(&mut self, row: usize) -> u64 {
         self.run_row(self.chosen[row])
+    }
+
+    fn runs_before(&self, row: usize) -> u32 {
+        if self.chosen[row] < self.own { self.runs_before } else { 1 }
     }
 }
 

@@ -55,6 +55,9 @@ fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
     let init = init(request, row);
     let (before, after) = row.inits_before_and_after();
     let mut lines: Vec<String> = request.setup.iter().cloned().collect();
+    if row.runs > 1 {
+        lines.extend(calls(row.runs, is_intel(&request.codes[row.subject])));
+    }
     lines.push(format!(".rept {}", row.bodies));
     lines.push(BORDER.to_owned());
     (0..before).for_each(|_| lines.extend(init.iter().cloned()));
@@ -67,7 +70,24 @@ fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
         lines.extend(init);
         lines.push(".endr".to_owned());
     }
+    if row.runs > 1 {
+        lines.extend(["ret".to_owned(), format!("{BEHIND}:")]);
+    }
     lines
+}
+
+/// Labels of a block of copies and of what is behind it.
+const BLOCK: u32 = 771;
+const BEHIND: u32 = 772;
+
+/// Calls of the block that follows: unlike a loop, they need no register and leave the flags as they are. What the compiler keeps below the
+/// stack pointer is skipped.
+fn calls(runs: u32, is_intel: bool) -> Vec<String> {
+    const RED_ZONE: i32 = 128;
+    let moved = |bytes: i32| if is_intel { format!("lea rsp, [rsp + {bytes}]") } else { format!("lea {bytes}(%rsp), %rsp") };
+    let call = [format!(".rept {runs}"), format!("call {BLOCK}f"), ".endr".to_owned()];
+    let after = [moved(RED_ZONE), format!("jmp {BEHIND}f"), ".p2align 6".to_owned(), format!("{BLOCK}:")];
+    [moved(-RED_ZONE)].into_iter().chain(call).chain(after).collect()
 }
 
 /// Placeholder lines for notes; removed where there is no note.

@@ -56,7 +56,12 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted
     }
     text.push_str("uint64_t hs_start = hs_now();\n");
     let note = |copy: u32| noted.then_some(NoteId { row: at, copy: copy as usize, in_body: false, what: None });
+    if row.runs > 1 {
+        // The compiler cannot know how often the loop runs, and neither unrolls nor peels it.
+        let _ = writeln!(text, "for (uint32_t hs_runs = {}; hs_runs; hs_runs--) {{\n__asm__ volatile(\"\" : \"+r\"(hs_runs));", row.runs);
+    }
     copies(text, request, row, note);
+    text.push_str(if row.runs > 1 { "}\n" } else { "" });
     opaque(text, request, note(row.bodies));
     text.push_str("return hs_now() - hs_start; }\n");
     let _ = writeln!(

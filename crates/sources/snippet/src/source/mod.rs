@@ -23,6 +23,8 @@ pub struct RowSpec {
     pub inits: u32,
     /// Flushes.
     pub flushes: u32,
+    /// How often all of these run, one time after the other; more than once only without inits and flushes.
+    pub runs: u32,
 }
 
 impl RowSpec {
@@ -42,7 +44,7 @@ impl RowSpec {
 
     /// The row's counts in the order of [`Request::components`].
     pub fn counts(&self, request: &Request) -> Vec<f64> {
-        let mut counts = vec![f64::from(self.bodies)];
+        let mut counts = vec![f64::from(self.bodies) * f64::from(self.runs)];
         counts.extend(request.init.as_ref().map(|_| f64::from(self.inits)));
         counts.extend((!request.cold.is_empty()).then_some(f64::from(self.flushes)));
         counts
