@@ -93,8 +93,8 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 /// ```
 /// use hairspring_core::design::{Pilot, blocks};
 /// let pilot = Pilot { copy_ns: 0.27, copy_bytes: 4.0, quantum_ns: 10.0, assembled: false };
-/// assert_eq!(blocks(pilot, 16), [32, 40, 48, 56, 64, 80, 96, 112, 128]);
-/// assert!(blocks(Pilot { copy_bytes: 400.0, ..pilot }, 16).is_empty());
+/// assert_eq!(blocks(pilot, 8), [32, 40, 48, 56, 64, 80, 96, 112, 128]);
+/// assert!(blocks(Pilot { copy_bytes: 400.0, ..pilot }, 8).is_empty());
 /// ```
 pub fn blocks(pilot: Pilot, runs: u32) -> Vec<u32> {
     let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);

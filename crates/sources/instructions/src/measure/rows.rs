@@ -3,7 +3,7 @@
 use crate::design::{Quantity, Series};
 use hairspring_host::chains::{EncodedRows, RowBytes, RowFn};
 use hairspring_host::clock::ReadFn;
-use hairspring_measure::limits::{RUNS_BEFORE_BLOCKS, RUNS_OF_A_BLOCK};
+use hairspring_measure::limits::RUNS_BEFORE_BLOCKS;
 use hairspring_measure::rounds::Rig;
 
 /// Length of the longest row in core cycles: long enough for one-cycle chains, short enough to be undisturbed by a neighbour.
@@ -13,8 +13,10 @@ const MOST_BYTES: usize = 8_192;
 /// Most copies of a chain.
 const MOST_COPIES: f64 = 2_048.0;
 /// The same for a block of independent copies, which runs from the cache of decoded instructions.
-const BLOCK_BYTES: usize = 1_280;
+const BLOCK_BYTES: usize = 1_536;
 const BLOCK_COPIES: f64 = 256.0;
+/// Calls of a block. Unlike the end of a loop, they are all predicted.
+const RUNS_OF_A_BLOCK: u32 = 16;
 /// Fewest copies of the longest row.
 const FEWEST_COPIES: f64 = 12.0;
 /// Copies of the rows as shares of the longest one.
