@@ -8,13 +8,14 @@
 use super::location::{Sample, by_row, is_explained, mark_spikes, median, stated_quantum};
 use crate::observations::{Observations, SeriesId};
 use statrs::distribution::{Binomial, DiscreteCDF};
+use std::collections::BTreeSet;
 
 /// A reading is far longer if it is this many times as long as the middle one of its row.
 const FAR: f64 = 3.0;
 /// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
 const MORE_OFTEN: f64 = 10.0;
-/// ... if chance explains that with a smaller probability than this ...
-const CHANCE: f64 = 1e-3;
+/// ... if chance explains that with a smaller probability than this, for any of the limits below and any code of a thousand runs ...
+const CHANCE: f64 = 1e-6;
 /// ... and if the mean is longer with them by this share.
 const LONGER: f64 = 0.02;
 /// They may also be as rare as what disturbs the chains, and longer. So only those beyond such a quantile of what the chains have are counted,
@@ -37,11 +38,19 @@ pub struct Slow {
     pub counts: bool,
 }
 
-/// Readings that are longer than their neighbours, and not for a known reason.
+/// A reading that is longer than its neighbours, and not for a known reason.
+#[derive(Debug, Clone, Copy)]
+struct Excess {
+    round: u32,
+    /// What it takes beyond the middle reading of its row, and how many times as long as that it is.
+    ticks: f64,
+    times: f64,
+}
+
+/// Such readings.
 #[derive(Debug, Default)]
 struct Long {
-    /// What each of them takes beyond the middle reading of its row, and how many times as long as that it is.
-    excesses: Vec<(f64, f64)>,
+    excesses: Vec<Excess>,
     readings: usize,
     /// Time of all readings, each as the middle one of its row.
     time: f64,
@@ -50,10 +59,15 @@ struct Long {
 }
 
 impl Long {
-    /// What those take that are so many times as long, and longer by more than this.
-    fn far(&self, times: f64, beyond: f64) -> Vec<f64> {
-        self.excesses.iter().filter(|(excess, longer)| *longer > times && *excess > beyond).map(|(excess, _)| *excess).collect()
+    /// Those that are so many times as long, and longer by more than this.
+    fn far(&self, times: f64, beyond: f64) -> Vec<Excess> {
+        self.excesses.iter().filter(|one| one.times > times && one.ticks > beyond).copied().collect()
     }
+}
+
+/// The rounds of readings, which count where chance is asked: something else that slows the core for a while meets several in one round.
+fn rounds(of: &[Excess]) -> usize {
+    of.iter().map(|one| one.round).collect::<BTreeSet<u32>>().len()
 }
 
 /// The series of a table whose readings are, or may be, far longer than usual by their own doing. None in a table without chains of known length.
@@ -72,7 +86,7 @@ pub fn slow_evaluations(table: &Observations) -> Vec<Slow> {
 fn own(series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
     // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
     let least = (FAR - 1.0) * code.shortest;
-    let all = || chains.iter().flat_map(|chain| &chain.excesses).map(|(excess, _)| *excess);
+    let all = || chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks);
     let mut of_chains: Vec<f64> = all().filter(|excess| *excess > least).collect();
     of_chains.sort_unstable_by(f64::total_cmp);
     let place = |share: &f64| ((share * of_chains.len() as f64).ceil() as usize).checked_sub(1);
@@ -84,18 +98,18 @@ fn own(series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
 }
 
 /// The same for these readings of the code, which are longer by more than this.
-fn own_beyond((beyond, far): (f64, &[f64]), series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
-    let (number, time) = (far.len(), chains.iter().map(|chain| chain.time).sum::<f64>());
+fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
+    let (number, time) = (rounds(far), chains.iter().map(|chain| chain.time).sum::<f64>());
     if time <= 0.0 || number == 0 {
         return None;
     }
-    let of_chains = chains.iter().flat_map(|chain| &chain.excesses).filter(|(excess, _)| *excess > beyond).count();
+    let of_chains: usize = chains.iter().map(|chain| rounds(&chain.far(0.0, beyond))).sum();
     let law = Binomial::new(code.time / (code.time + time), (number + of_chains) as u64).ok()?;
     if law.sf(number as u64 - 1) >= CHANCE {
         return None;
     }
-    let share = number as f64 / code.readings as f64;
-    let longer = far.iter().sum::<f64>() / code.time;
+    let share = far.len() as f64 / code.readings as f64;
+    let longer = far.iter().map(|one| one.ticks).sum::<f64>() / code.time;
     // Half a reading more: none in the chains may be chance.
     let of_others = code.time * (of_chains as f64 + 0.5) / time;
     if longer > LONGER && number as f64 > MORE_OFTEN * of_others {
@@ -118,7 +132,8 @@ fn long_readings(table: &Observations, series: SeriesId) -> Long {
             continue;
         }
         let long = samples.iter().filter(|sample| !sample.is_used() && sample.ticks > middle);
-        all.excesses.extend(long.map(|sample| (sample.ticks - middle, sample.ticks / middle)));
+        let excess = |sample: &Sample| Excess { round: sample.round, ticks: sample.ticks - middle, times: sample.ticks / middle };
+        all.excesses.extend(long.map(excess));
         all.readings += samples.len();
         all.time += middle * samples.len() as f64;
         all.shortest = all.shortest.min(middle);
@@ -201,6 +216,17 @@ mod tests {
         let time = found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95);
         assert!(cycles < 1.002 && time.high > 1.0 + 0.6 * share && time.half_width() < 2.0 * share, "{time:?}");
         assert!(found.series[0].findings.iter().all(|finding| finding.code != "slow_evaluations"));
+    }
+
+    #[test]
+    fn what_meets_many_readings_of_a_few_rounds_is_not_the_codes_own() {
+        // As long as rows of the code run one after the other, by chance.
+        let calm = CALM.table(1.0, 5);
+        let last = calm.readings().iter().map(|reading| reading.round).max().unwrap();
+        let beside =
+            calm.with_times(|name, _, reading| reading.ticks + if name == "code" && reading.round > last - 8 { 300_000.0 } else { 0.0 });
+        let found = slow_evaluations(&beside);
+        assert!(found.iter().all(|slow| !slow.counts), "{found:?}");
     }
 
     #[test]

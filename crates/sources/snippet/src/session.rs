@@ -5,6 +5,7 @@ use crate::compile::{Compiler, Library, PILOT, PLAIN, compile, compile_in_layout
 use crate::copied::{Copy, Lost};
 use crate::copy::look;
 use crate::error::{Result, io};
+use crate::mode::Mode;
 use crate::placed::Placed;
 use crate::plan;
 use crate::protocol::{Ended, Load, Ready};
@@ -13,6 +14,7 @@ use crate::source::RowSpec;
 use crate::table;
 use hairspring_core::design::Pilot;
 use hairspring_core::design::table::Order;
+use hairspring_host::chains::{RULER, name};
 use hairspring_host::process::Folder;
 use hairspring_host::thread::allowed_cpus;
 use hairspring_measure::companions::{Companion, companions};
@@ -75,9 +77,9 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let Piloted { pilots, ruler, cpu, seated, holds_arrays } = pilot(request, &compiler, host, &folder, copies)?;
+    let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns } = pilot(request, &compiler, host, &folder, copies)?;
     let chains = ruler.is_ok() && seated.no_cycles().is_none();
-    let rows = plan::rows(request, &pilots, chains, is_dense(copies, &pilots));
+    let rows = plan::rows(request, &pilots, chains, is_dense(copies, &pilots, cycle_ns));
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
     let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
@@ -120,15 +122,15 @@ struct Work<'w> {
     round: Duration,
 }
 
-/// Time of an instruction below which a core may decode it more slowly than it runs it: at least one is decoded in a cycle, but at 4 GHz
-/// not much more.
-const DENSE_NS: f64 = 0.6;
+/// Core cycles of an instruction below which a core may decode it more slowly than it runs it: at least one is decoded in a cycle.
+const DENSE_CYCLES: f64 = 1.25;
 
-/// Whether straight code has instructions that are faster than that.
-fn is_dense(copies: &[Copy], pilots: &[Pilot]) -> bool {
+/// Whether straight code has instructions that are faster than that. A chain of one instruction takes at least a cycle for each.
+fn is_dense(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
     let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
-    let is_fast = |(copy, pilot): (&Copy, &Pilot)| pilot.copy_ns < DENSE_NS * copy.disassembly.len() as f64;
-    is_straight && copies.iter().zip(pilots).any(is_fast)
+    let is_chain = |copy: &Copy| copy.disassembly.len() == 1 && copy.judged.mode == Some(Mode::Latency);
+    let is_fast = |copy: &Copy, pilot: &Pilot| pilot.copy_ns < DENSE_CYCLES * cycle_ns * copy.disassembly.len() as f64;
+    is_straight && copies.iter().zip(pilots).any(|(copy, pilot)| !is_chain(copy) && is_fast(copy, pilot))
 }
 
 /// The time of one run of each row, and of the runs before, by the pilot.
@@ -272,6 +274,8 @@ struct Piloted {
     seated: Seated,
     /// Whether the code comes with arrays.
     holds_arrays: bool,
+    /// About the time of a core cycle; 0 if it is not known.
+    cycle_ns: f64,
 }
 
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
@@ -280,14 +284,19 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
     let rows = plan::pilot_rows(request);
     let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
     *copies = look(request, &library.paths[0], &rows);
-    let (mut child, ready) = Child::start(host, load(request, &library, &rows), request.timeout)?;
+    // The reference chain tells how long a core cycle is.
+    let reference = hairspring_host::chains::chains().into_iter().find(|chain| chain.role == RULER);
+    let lengths: Vec<u32> = reference.iter().flat_map(|chain| [chain.rows.first(), chain.rows.last()]).flatten().map(|row| row.0).collect();
+    let chains = lengths.iter().map(|copies| (name(RULER).to_owned(), *copies)).collect();
+    let (mut child, ready) = Child::start(host, Load { chains, ..load(request, &library, &rows) }, request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
     let first = ticks(&mut child, &singles, Batch { time: TIME, fewest: 1, most: 20 })?;
     // A clock whose rate is not known yet ticks at least once a nanosecond, so a tick counts as a nanosecond.
     let tick_ns = request.seating.clock().nominal_hz.map_or(1.0, |hz| 1e9 / hz);
     let longest = tick_ns * first.iter().copied().fold(0.0, f64::max);
     let times = if longest < plan::LONG_NS {
-        ticks(&mut child, &(0..rows.len() as u32).collect::<Vec<_>>(), Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?
+        let all = (0..(rows.len() + lengths.len()) as u32).collect::<Vec<_>>();
+        ticks(&mut child, &all, Batch { time: 2 * TIME, fewest: 1, most: 2_000 })?
     } else {
         Vec::new()
     };
@@ -312,7 +321,11 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
         })
         .collect();
     let ruler = ready.ruler.unwrap_or_else(|| Err("not looked for".into()));
-    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays })
+    let cycle_ns = match (times.get(rows.len()..), &lengths[..], &ruler) {
+        (Some([short, long]), [few, many], Ok(ruler)) => ns * (long - short) / f64::from((many - few) * ruler.cycles),
+        _ => 0.0,
+    };
+    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays, cycle_ns })
 }
 
 /// Quantum of the requested clock in nanoseconds, if a tick takes `ns`.

@@ -68,6 +68,19 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
+/// Whether the code takes the address of a variable: an `&` before its name that joins no two values.
+pub fn takes_address(code: &str, name: &str) -> bool {
+    let tokens = tokens(code);
+    let is = |at: Option<usize>, wanted: &str| at.and_then(|at| tokens.get(at)).is_some_and(|token| token == wanted);
+    let is_operand = |at: usize| {
+        let before = at.checked_sub(1).map(|before| tokens[before].as_str());
+        let is_cast = is(at.checked_sub(2), "*");
+        before
+            .is_some_and(|token| token == "]" || token == ")" && !is_cast || token.starts_with(char::is_alphanumeric) && token != "return")
+    };
+    (0..tokens.len()).any(|at| tokens[at] == "&" && is(Some(at + 1), name) && !is_operand(at))
+}
+
 /// Whether the code is a single expression whose value must be used (not statements, not an assignment).
 pub fn is_expression(code: &str) -> bool {
     let code = code.trim().trim_end_matches(';');
@@ -116,6 +129,16 @@ pub fn returns(code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_no_conjunction() {
+        for code in ["f(&v)", "x = &v", "&v", "*(char *)&v = 1", "a ? &v : &w", "return &v;", "a && f(& v)", "x + *&v"] {
+            assert!(takes_address(code, "v"), "{code}");
+        }
+        for code in ["x & v", "x[1] & v", "f(x) & v", "a && v", "x &= v", "f(&value)", "\"&v\"", "v", "7 & v", "f(v_&v)"] {
+            assert!(!takes_address(code, "v"), "{code}");
+        }
+    }
 
     #[test]
     fn return_is_detected_except_in_a_lambda() {

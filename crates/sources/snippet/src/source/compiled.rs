@@ -3,7 +3,7 @@
 use super::{NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::declaration::Declaration;
 use crate::request::{Language, Request};
-use crate::text::{is_expression, split_directives};
+use crate::text::{is_expression, split_directives, takes_address};
 use hairspring_core::design::table::Order;
 use std::fmt::Write;
 use std::path::Path;
@@ -121,13 +121,16 @@ fn evaluation(code: &str) -> String {
     format!("{{\n{code}\n; }}\n")
 }
 
-/// Makes every variable opaque, so that copies are neither folded nor merged. Notes record where the variables are.
+/// Makes every variable opaque, so that copies are neither folded nor merged. Notes record where the variables are. A variable whose address
+/// the code takes is left in memory: to have it in a register, each copy would load and store it.
 fn opaque(text: &mut String, request: &Request, note: Option<NoteId>) {
     text.push_str("HS_BARRIER();\n");
     for (at, declaration) in request.lets.iter().enumerate() {
+        let name = &declaration.name;
+        let place = if request.codes.iter().chain(&request.init).any(|code| takes_address(code, name)) { "_IN_MEMORY" } else { "" };
         let _ = match note.and_then(|note| note.for_variable(at)) {
-            Some(note) => writeln!(text, "HS_OPAQUE_AT({}, {});", note.number(), declaration.name),
-            None => writeln!(text, "HS_OPAQUE({});", declaration.name),
+            Some(note) => writeln!(text, "HS_OPAQUE{place}_AT({}, {name});", note.number()),
+            None => writeln!(text, "HS_OPAQUE{place}({name});"),
         };
     }
     if let Some(note) = note {

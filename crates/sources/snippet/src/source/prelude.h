@@ -45,6 +45,8 @@ typedef uint64_t (*hs_read)(void);
 #else
 #define HS_NOTE(text) ""
 #endif
+#define HS_OPAQUE_IN_MEMORY(v) __asm__ volatile("" : "+m"(v))
+#define HS_OPAQUE_IN_MEMORY_AT(number, v) __asm__ volatile(HS_NOTE(#number " %0") : "+m"(v))
 #define HS_BORDER(number) __asm__ volatile(HS_NOTE(#number " ") : : : "memory")
 
 #ifdef __cplusplus
