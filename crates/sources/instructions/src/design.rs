@@ -3,7 +3,7 @@
 use crate::arrangement::Arrangement;
 use crate::encode::encode;
 use crate::form::{Element, Form, Operand, Shape, Slot};
-use crate::helper::{Helper, Needs, path, path_to_address};
+use crate::helper::{Helper, Needs, after_root, path, path_to_address};
 use crate::memory::{BASE, OTHER_BASE, ZERO, buffer, in_line, plain_move, with_base};
 use crate::register::{File, changing, constant, further};
 use crate::values::{DIVISOR, Values, registers};
@@ -161,7 +161,7 @@ fn is_possible(form: &Form, (from, to): (usize, usize)) -> bool {
 /// The chain from one operand to another.
 fn chain(form: &Form, (from, to): (usize, usize), values: Values, arrangement: Arrangement) -> Result<Option<Series>, String> {
     let (source, target) = (&form.operands[from], &form.operands[to]);
-    let mut helpers = Vec::new();
+    let mut helpers: Vec<Helper> = after_root(form, (from, to)).into_iter().collect();
     if !is_direct(form, from, to) {
         let needs = Needs::new(form);
         let is_address = form.shape == Shape::Memory && source.slot == Slot::Base;
@@ -236,6 +236,9 @@ fn chained(form: &Form, (from, to): (usize, usize), helpers: &[Helper], copy: us
     if !helpers.is_empty() {
         let source = fixed(from).unwrap_or(reserved(form, form.operands[from].file)[0]);
         numbers[from] = source;
+        if helpers.iter().all(Helper::is_in_place) {
+            numbers[to] = source;
+        }
         instructions.push(form.place(&numbers));
         let mut value = fixed(to).unwrap_or(numbers[to]);
         for (step, helper) in helpers.iter().enumerate() {

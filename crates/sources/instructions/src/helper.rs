@@ -60,6 +60,25 @@ pub fn path_to_address(from: File, needs: Needs) -> Vec<Helper> {
     helpers
 }
 
+/// The step that keeps roots of roots from coming to one, of which some cores take a root sooner than of others: a product with a number above
+/// one. They come to its square. `None` for a form that takes no root, or whose operands these are not.
+pub fn after_root(form: &Form, (from, to): (usize, usize)) -> Option<Helper> {
+    let (code, operands) = match form.code {
+        Code::Sqrtsd_xmm_xmmm64 => (Code::Mulsd_xmm_xmmm64, (0, 0)),
+        Code::Sqrtss_xmm_xmmm32 => (Code::Mulss_xmm_xmmm32, (0, 0)),
+        Code::Sqrtpd_xmm_xmmm128 => (Code::Mulpd_xmm_xmmm128, (0, 0)),
+        Code::Sqrtps_xmm_xmmm128 => (Code::Mulps_xmm_xmmm128, (0, 0)),
+        Code::VEX_Vsqrtpd_ymm_ymmm256 => (Code::VEX_Vmulpd_ymm_ymm_ymmm256, (1, 0)),
+        Code::VEX_Vsqrtps_ymm_ymmm256 => (Code::VEX_Vmulps_ymm_ymm_ymmm256, (1, 0)),
+        Code::VEX_Vsqrtsd_xmm_xmm_xmmm64 => (Code::VEX_Vmulsd_xmm_xmm_xmmm64, (1, 0)),
+        Code::EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er => (Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er, (1, 0)),
+        _ => return None,
+    };
+    let is_root = form.shape == Shape::Registers && to == 0 && from + 1 == form.operands.len();
+    let form = Form::new(code, Shape::Registers, "").ok().filter(|_| is_root)?;
+    Some(Helper { form, operands, other: None, base: BASE })
+}
+
 fn integer(code: Code, operands: (usize, usize), other: Option<u8>) -> Option<Helper> {
     Some(Helper { form: Form::new(code, Shape::Registers, "").ok()?, operands, other, base: BASE })
 }

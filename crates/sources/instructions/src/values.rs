@@ -2,6 +2,7 @@
 //! faults.
 
 use crate::form::{Element, Form, Slot};
+use crate::helper::after_root;
 use crate::register::{File, Size, constant};
 use hairspring_host::chains::Registers;
 
@@ -92,14 +93,22 @@ pub fn registers(form: &Form, values: Values) -> Registers {
         (general[0], general[2], general[usize::from(DIVISOR)]) = (quotient, remainder, divisor);
         (general[15], general[14]) = (quotient, remainder);
     }
-    // Roots of roots come to one, sooner or later; a chain must not change on its way.
-    let is_ordinary = matches!(values, Values::Ordinary | Values::Random);
-    let values = if is_ordinary && form.name.contains("sqrt") { Values::One } else { values };
+    // The chain of a root comes to the square of a constant, whose root is soon found if it has few bits. That of an approximate one comes to one.
+    let values = match values {
+        Values::Ordinary if takes_root(form) => Values::Random,
+        Values::Ordinary | Values::Random if form.name.contains("rsqrt") => Values::One,
+        _ => values,
+    };
     let vector = |at: usize| {
         let is_constant = constant(File::Vector).contains(&(at as u8));
         std::array::from_fn(|part| number(form, values, is_constant, random((8 * at + part) as u64)))
     };
     Registers { vectors: std::array::from_fn(vector), general, masks: [u64::MAX; 8] }
+}
+
+/// Whether a form takes a root whose chain has a step after it.
+fn takes_root(form: &Form) -> bool {
+    form.operands.len().checked_sub(1).is_some_and(|last| after_root(form, (last, 0)).is_some())
 }
 
 /// 64 bits of an operand in memory, which keeps its value as the constant registers do.
