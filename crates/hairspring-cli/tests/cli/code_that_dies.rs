@@ -49,6 +49,14 @@ fn arithmetic_faults_are_reported() {
     x("__builtin_trap()").fails("SIGILL");
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn instructions_that_the_processor_refuses_have_no_address() {
+    for code in ["hlt", "vmovaps ymm0, [rsp+1]"] {
+        time(code).option("--lang", "asm").fails("SIGSEGV while it was measured").complains("the processor refused an instruction");
+    }
+}
+
 #[test]
 fn recursion_without_end_is_reported() {
     let file = "static int deeper(int n) { volatile char a[4096]; a[0] = n; return deeper(n + a[0]) + a[0]; }\n";

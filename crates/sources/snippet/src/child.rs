@@ -19,6 +19,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
+const REFUSED: &str = "the processor refused an instruction: a privileged one, such as hlt, in or wrmsr, or one that needs an aligned address \
+                       or a valid one";
+const UNKNOWN: &str = "this CPU may lack an instruction that the code uses (check --cflags); compilers also end code of undefined behaviour, \
+                       such as a division by 0, with an invalid instruction";
 const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies";
 
 /// The environment variable with the command of the emulator under which this program runs, such as `qemu-aarch64 -L DIRECTORY`.
@@ -291,7 +295,9 @@ pub fn crash_failure(report: CrashReport) -> Failure {
     let what = match signal {
         libc::SIGSYS => refused_call(report.address),
         libc::SIGXFSZ => "wrote more than 16 MiB to its output or to a file (SIGXFSZ)".to_owned(),
-        libc::SIGSEGV | libc::SIGBUS => format!("was ended by {} at address {:#x}", signal_name(signal), report.address),
+        libc::SIGSEGV | libc::SIGBUS if report.address != host::NO_ADDRESS => {
+            format!("was ended by {} at address {:#x}", signal_name(signal), report.address)
+        }
         _ => format!("was ended by {}", signal_name(signal)),
     };
     let hint = match signal {
@@ -300,7 +306,8 @@ pub fn crash_failure(report: CrashReport) -> Failure {
             "the code may signal only its own process; to time a system call, choose one that affects no other process".to_owned()
         }
         libc::SIGSYS => NO_PROCESSES.to_owned(),
-        libc::SIGILL => "this CPU may lack an instruction that the code uses: check --cflags".to_owned(),
+        libc::SIGSEGV | libc::SIGBUS if report.address == host::NO_ADDRESS => REFUSED.to_owned(),
+        libc::SIGILL => UNKNOWN.to_owned(),
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),
     };

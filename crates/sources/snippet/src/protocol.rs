@@ -146,7 +146,7 @@ pub struct CrashReport {
     pub phase: u64,
     /// The row, if one was running.
     pub row: u64,
-    /// The address of a fault, or the number of a refused system call.
+    /// The address of a fault, or [`crate::host::NO_ADDRESS`], or the number of a refused system call.
     pub address: u64,
     /// Size of the address space in bytes.
     pub memory_bytes: u64,

@@ -17,11 +17,12 @@ fn rows() -> Vec<RowSpec> {
     COPIES.map(|copies| RowSpec { subject: 0, order: Order::AtEnd, bodies: copies, inits: copies, flushes: copies, runs: 1 }).to_vec()
 }
 
-/// How often a byte pattern occurs in the code of each row.
-fn occurrences(request: &Request, pattern: &[u8]) -> Vec<usize> {
+/// How often a byte pattern occurs in the code of each row, if each runs its copies so many times.
+fn occurrences(request: &Request, runs: u32, pattern: &[u8]) -> Vec<usize> {
     let folder = cleanup::Folder::new().unwrap();
     let compiler = find(request).expect("gcc and clang are needed here: apt-get install gcc clang");
-    let library = compile(request, &compiler, &rows(), folder.path(), timed(0)).unwrap();
+    let rows: Vec<RowSpec> = rows().into_iter().map(|row| RowSpec { runs, ..row }).collect();
+    let library = compile(request, &compiler, &rows, folder.path(), timed(0)).unwrap();
     let data = std::fs::read(&library.paths[0]).unwrap();
     let file = object::File::parse(&*data).unwrap();
     let largest =
@@ -41,7 +42,10 @@ fn expect_copies(request: &Request, pattern: &[u8]) {
     for compiler in ["gcc", "clang"] {
         for flags in ["-O0", "-O1", "-O2", "-O3"] {
             let request = Request { compiler: Some(compiler.into()), flags: flags.into(), ..request.clone() };
-            assert_eq!(occurrences(&request, pattern), expected, "{} with {compiler} {flags}", request.codes[0]);
+            // A block that runs again is there once, too.
+            for runs in [1, 8] {
+                assert_eq!(occurrences(&request, runs, pattern), expected, "{} with {compiler} {flags}, {runs} runs", request.codes[0]);
+            }
         }
     }
 }
@@ -76,7 +80,9 @@ fn cpp_has_one_multiplication_for_each_copy() {
     let request = request("x = x * y", &["double x = 3", "double y = 2"], Language::Cpp);
     for flags in ["-O0", "-O2"] {
         let request = Request { flags: flags.into(), ..request.clone() };
-        assert_eq!(occurrences(&request, &[0x0f, 0x59]), [1, 7, 40], "{flags}");
+        for runs in [1, 8] {
+            assert_eq!(occurrences(&request, runs, &[0x0f, 0x59]), [1, 7, 40], "{flags}, {runs} runs");
+        }
     }
 }
 

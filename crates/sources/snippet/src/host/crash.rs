@@ -41,13 +41,24 @@ pub fn watch(replies: &File) {
     }
 }
 
+/// The reason of a signal that the kernel sends of itself: the processor refused an instruction, and names no address.
+const SI_KERNEL: i32 = 0x80;
+/// In place of the address in a report: there is none.
+pub const NO_ADDRESS: u64 = u64::MAX;
+
 /// Place of the number of a refused call in a siginfo, in words of 32 bits.
 const CALL: usize = if cfg!(target_pointer_width = "64") { 6 } else { 4 };
 
 extern "C" fn report_crash(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid siginfo. For SIGSYS the call's address is in place of the address field, and the number
     // of the call follows it; only that number is used.
-    let address = unsafe { if signal == libc::SIGSYS { u64::from(info.cast::<u32>().add(CALL).read()) } else { (*info).si_addr() as u64 } };
+    let address = unsafe {
+        match signal {
+            libc::SIGSYS => u64::from(info.cast::<u32>().add(CALL).read()),
+            libc::SIGSEGV | libc::SIGBUS if (*info).si_code == SI_KERNEL => NO_ADDRESS,
+            _ => (*info).si_addr() as u64,
+        }
+    };
     report(signal, address);
     // SAFETY: a faulting instruction faults again after the return; other signals are raised again here.
     unsafe {

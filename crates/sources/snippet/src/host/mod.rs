@@ -7,6 +7,7 @@ mod filter;
 mod library;
 mod limits;
 
+pub use crash::NO_ADDRESS;
 pub(crate) use limits::as_limit;
 pub use limits::{MOST_MEMORY_BYTES, memory_of};
 
