@@ -112,12 +112,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has closed the pipe: discard the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return failed(error)
     return MISSED if options.precision is not None and not result.precise else DONE
 
 
-def failed(error: Exception) -> int:
+def failed(error: Exception | SystemExit) -> int:
     """Reports a failure: a wrong option in one line, an exception of the code with its own traceback."""
     if isinstance(error, OptionError):
         print(f"hairspring: {error}", file=sys.stderr)

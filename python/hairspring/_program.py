@@ -67,7 +67,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     try:
         with garbage_collector(on=False):
             return _native.run_program([os.fspath(word) for word in words], _groups)
-    except Exception:
+    except (Exception, SystemExit):
         show_exception()
         return 1
 
@@ -84,3 +84,5 @@ def show_exception() -> None:
         trace = None  # a syntax error states its own place
     if error is not None:
         traceback.print_exception(type(error), error, trace)
+    if isinstance(error, SystemExit):
+        print("hairspring: the code ended the program instead of returning: remove the call of exit", file=sys.stderr)

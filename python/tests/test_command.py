@@ -88,6 +88,12 @@ def test_an_exception_has_the_codes_own_traceback() -> None:
     assert "ZeroDivisionError" in failed.stderr and "__main__.py" not in failed.stderr
 
 
+def test_code_that_ends_the_program_is_no_success() -> None:
+    ended = time("exit()", "--json")
+    assert ended.returncode == 1 and not ended.stdout
+    assert "SystemExit" in ended.stderr and "remove the call of exit" in ended.stderr
+
+
 def test_a_syntax_error_shows_the_line() -> None:
     failed = time("x = (")
     assert failed.returncode == 1
