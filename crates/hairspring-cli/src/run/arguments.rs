@@ -36,10 +36,11 @@ pub struct RunArguments {
     #[arg(long)]
     pub json: bool,
     /// Run each program N times, each in a process of its own; the interval includes how the processes differ (default: 5; fewer
-    /// if they take more than 60 s and no baseline is used)
+    /// if they take more than 60 s and no baseline is used; up to 40 within 5 budgets if the programs print observations)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub processes: Option<u32>,
-    /// Time for measuring one benchmark with its alternatives (default: set by the program, else 500ms)
+    /// Time for measuring one benchmark with its alternatives (default: set by the program, else 500ms). Programs that print
+    /// observations, as those in C with the header alone, run in up to 40 processes within 5 budgets
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
     /// Wanted half-width of the intervals; exit with 3 if it is not reached
@@ -81,6 +82,11 @@ const PROCESSES: u32 = 5;
 /// surprise.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// Programs that print observations take a time of their own, mostly much less than a budget. So many processes of them at the most, within the
+/// budgets that the usual number would take.
+const MOST_PROCESSES: u32 = 40;
+const BUDGET: Duration = Duration::from_millis(500);
+
 /// How often each program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processes {
@@ -88,13 +94,27 @@ pub struct Processes {
     pub most: u32,
     /// Time after which no further one begins.
     pub longest: Duration,
+    /// Further processes begin within this time, if they are short.
+    pub short: Duration,
+}
+
+impl Processes {
+    /// Whether a further process begins, if programs keep to a time of their own and take less than a budget.
+    pub fn goes_on(&self, done: u32, elapsed: Duration, keep_to_own_time: bool) -> bool {
+        done < self.most || keep_to_own_time && done < MOST_PROCESSES && elapsed < self.short
+    }
 }
 
 impl RunArguments {
     /// How often each program runs. A baseline is compared with a result of another day, so it always gets all processes.
     pub fn processes(&self) -> Processes {
         let is_firm = self.processes.is_some() || self.baseline.is_used();
-        Processes { most: self.processes.unwrap_or(PROCESSES), longest: if is_firm { Duration::MAX } else { LONGEST } }
+        let budget = self.budget.unwrap_or(BUDGET);
+        Processes {
+            most: self.processes.unwrap_or(PROCESSES),
+            longest: if is_firm { Duration::MAX } else { LONGEST },
+            short: if self.processes.is_some() { Duration::ZERO } else { budget.saturating_mul(PROCESSES) },
+        }
     }
 
     /// Splits the words into files and filters: a word is a file if it exists, or if it begins like a path.

@@ -133,7 +133,8 @@ impl Ran {
     fn of(arguments: &RunArguments, programs: &[Program]) -> Ran {
         let (processes, begin, mut ran) = (arguments.processes(), Instant::now(), Ran::default());
         let mut left: Vec<&Program> = programs.iter().filter(|program| !program.chosen.is_empty()).collect();
-        for process in 0..processes.most {
+        let keep_to_own_time = left.iter().all(|program| program.observes());
+        for process in (0..).take_while(|done| processes.goes_on(*done, begin.elapsed(), keep_to_own_time)) {
             if process > 0 && begin.elapsed() >= processes.longest {
                 ran.fewer = Some(fewer(process, processes.most, begin.elapsed()));
                 break;

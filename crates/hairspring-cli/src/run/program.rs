@@ -70,6 +70,11 @@ impl Program {
         })
     }
 
+    /// Whether it prints observations instead of results, in a time of its own.
+    pub fn observes(&self) -> bool {
+        self.observes
+    }
+
     /// Keeps the benchmarks of these names.
     pub fn choose(&mut self, chooses: impl Fn(&str) -> bool) {
         self.chosen = self.names.iter().filter(|name| chooses(name)).cloned().collect();

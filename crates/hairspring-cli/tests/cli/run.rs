@@ -166,6 +166,19 @@ fn a_source_file_is_compiled_and_its_observations_are_solved() {
     unknown.fails("the compiler `no-such-compiler` (--cc) cannot be started");
 }
 
+#[test]
+fn programs_with_a_time_of_their_own_run_in_more_processes_within_the_budgets() {
+    needs("cc");
+    let source = "#include \"hairspring.h\"\nHAIRSPRING_BENCHMARK(product, (uint64_t x = 3, c = 5), x = x * c);\n\
+                  HAIRSPRING_MAIN({.benchmark = &product})\n";
+    let processes = |budget: &str| {
+        let all = run().beside("bench.c", source).with("bench.c").option("--budget", budget).document().0;
+        all["results"][0]["components"]["body"]["runs"].as_array().map_or(1, Vec::len)
+    };
+    let (few, many) = (processes("1ms"), processes("3s"));
+    assert!(few == 5 && many > 5 && many <= 40, "{few}, {many}");
+}
+
 /// A program that prints the number of CPUs that it may use as a time, after some time on so many further threads.
 fn cpus_of(threads: u32) -> f64 {
     let source = format!(
