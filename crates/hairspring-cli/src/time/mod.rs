@@ -234,7 +234,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
         .chain(notes(request, at))
         .collect();
     all.extend(values(request, measured, at));
-    all.extend(walk(measured, at));
+    all.extend(restarts(measured, at));
     REMEDIES.apply(&mut all);
     all
 }
@@ -265,13 +265,19 @@ fn values(request: &Request, measured: &MeasuredCode, at: usize) -> Option<Findi
     (!instructions.is_empty()).then(|| Finding::new(Severity::Note, kind(instructions)))
 }
 
-/// A walk through memory that every row begins anew. The longest row shows how far it gets.
-fn walk(measured: &MeasuredCode, at: usize) -> Option<Finding> {
-    let variable = measured.copies[at].walked.clone()?;
+/// Evaluations in the longest row.
+fn most_evaluations(measured: &MeasuredCode) -> u32 {
     let table = &measured.run.table;
     let own = table.rows().iter().filter(|row| !table.origin.is_auxiliary(&table.series_names()[usize::from(row.series)]));
-    let most = own.filter_map(|row| row.counts.first()).fold(0.0, |most: f64, count| most.max(*count));
-    Some(Finding::new(Severity::Warning, SnippetFinding::WalkRestarts { variable, most: most as u32 }))
+    own.filter_map(|row| row.counts.first()).fold(0.0, |most: f64, count| most.max(*count)) as u32
+}
+
+/// A walk through memory that every row begins anew, or values that decide a branch.
+fn restarts(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
+    let (copy, most) = (&measured.copies[at], most_evaluations(measured));
+    let walk = copy.walked.clone().map(|variable| Finding::new(Severity::Warning, SnippetFinding::WalkRestarts { variable, most }));
+    let branch = copy.decides.clone().map(|variable| Finding::new(Severity::Note, SnippetFinding::BranchRestarts { variable, most }));
+    walk.into_iter().chain(branch)
 }
 
 /// Notes about the request.

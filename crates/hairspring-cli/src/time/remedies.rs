@@ -45,6 +45,10 @@ pub const REMEDIES: Remedies = Remedies {
             "walk_restarts",
             "nothing to do if so few places are what you want to time; else leave out its --let, and declare the variable in a file (--file): there it goes on from row to row",
         ),
+        (
+            "branch_restarts",
+            "nothing to do if the branch is as predictable in your program; else leave out its --let, and declare the variable in a file (--file): there it goes on from row to row",
+        ),
         ("depends_on_values", "nothing to do if these values are typical; else give those that are (--let; in assembly --setup)"),
         ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),

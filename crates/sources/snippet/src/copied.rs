@@ -17,6 +17,8 @@ pub struct Copy {
     pub on_values: Vec<String>,
     /// The variable that takes its next value from memory, at the address that it holds, if there is one.
     pub walked: Option<String>,
+    /// The variable that each copy computes from its value before, and that decides which way a branch goes, if there is one.
+    pub decides: Option<String>,
     /// Whether it only moves registers and constants: what it computes was computed before.
     pub only_moves: bool,
 }
@@ -24,7 +26,16 @@ pub struct Copy {
 impl Copy {
     /// A copy that cannot be looked at.
     pub(crate) fn unknown(judged: Judged) -> Copy {
-        Copy { judged, disassembly: Vec::new(), work: None, written: Vec::new(), on_values: Vec::new(), walked: None, only_moves: false }
+        Copy {
+            judged,
+            disassembly: Vec::new(),
+            work: None,
+            written: Vec::new(),
+            on_values: Vec::new(),
+            walked: None,
+            decides: None,
+            only_moves: false,
+        }
     }
 }
 

@@ -17,6 +17,8 @@ pub enum SnippetFinding {
     NotOptimised { flags: String },
     /// A variable walks through memory, and every row begins the walk anew.
     WalkRestarts { variable: String, most: u32 },
+    /// Which way a branch goes depends on a variable that each copy computes, and every row begins with its first value.
+    BranchRestarts { variable: String, most: u32 },
     /// The compiled copy has fewer operations than the source: the compiler folded, merged or dropped some.
     WorkChanged { operation: String, copy: u32, source: u32 },
     /// The time of some instructions depends on the values that they work on; these are the first ones, as far as they are known.
@@ -55,6 +57,14 @@ impl Kind for SnippetFinding {
                 ),
                 numbers: numbers! { variable, most },
                 remedy: "nothing to do if so few places are what you want to time; else make the variable a global one of the code, which goes on from row to row",
+            },
+            SnippetFinding::BranchRestarts { variable, most } => Description {
+                code: "branch_restarts",
+                message: format!(
+                    "which way a branch goes depends on {variable}, and every row begins with the same {variable}: the branch predictor learns the at most {most} values that come again and again"
+                ),
+                numbers: numbers! { variable, most },
+                remedy: "nothing to do if the branch is as predictable in your program; else make the variable a global one of the code, which goes on from row to row",
             },
             SnippetFinding::WorkChanged { operation, copy, source } => Description {
                 code: "work_changed",

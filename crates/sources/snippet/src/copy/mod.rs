@@ -26,7 +26,7 @@ use image::{Image, Note};
 use state::Cells;
 use std::collections::BTreeSet;
 use std::path::Path;
-use value::Unknown;
+use value::{Place, Unknown};
 use walk::{Carried, Event, Events, Walk};
 
 /// A row's notes, and the row itself.
@@ -77,9 +77,20 @@ impl<'a> Row<'a> {
             on_values: depends::on_values(self.image, &own, self.border()),
             only_moves: work::only_moves(self.image, &own, self.border()),
             walked: carried.as_ref().and_then(|carried| self.walked(carried)),
+            decides: carried.as_ref().and_then(|carried| self.decides(carried)),
             work: carried.as_ref().map(|carried| carried.work),
             written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),
         }
+    }
+
+    /// The variable that each copy computes from its value before, and that decides which way a branch goes. An init may set it again.
+    fn decides(&self, carried: &Carried) -> Option<String> {
+        let is_computed = |at: &&usize| {
+            let place = Place::Variable(**at);
+            carried.edges.get(&place).is_some_and(|origins| origins.contains_key(&(place, true)))
+        };
+        let at = carried.decides.iter().filter(|_| self.request.init.is_none()).find(is_computed)?;
+        self.request.lets.get(*at).map(|declaration| declaration.name.clone())
     }
 
     /// The variable that takes its next value from memory, at the address that it holds. An init may set it again.

@@ -145,6 +145,26 @@ fn chains_through_memory_are_seen_where_the_address_is_the_same() {
 }
 
 #[test]
+fn a_variable_that_each_copy_computes_may_decide_a_branch() {
+    let all = ["uint32_t r = 1", "uint64_t x = 3", "volatile uint64_t y = 5"];
+    let request = Request { lets: lets(&all), ..Request::default() };
+    let codes = [
+        "r = r * 1103515245 + 12345; if (r & 0x10000) y++;",
+        "if (x > 7) y++;",
+        "for (int i = 0; i < 9; i++) x = x * 3 + y;",
+        "x = x * 3",
+        "r = r * 5 + 1; if (x > 7) y++;",
+    ];
+    for compiler in COMPILERS {
+        let decides: Vec<Option<String>> = copies(&request, &codes, compiler).into_iter().map(|copy| copy.decides).collect();
+        let expected = [Some("r"), None, None, None, None];
+        assert_eq!(decides.iter().map(Option::as_deref).collect::<Vec<_>>(), expected, "{compiler}");
+    }
+    let again = Request { init: Some("r = 1".into()), ..request };
+    assert_eq!(copies(&again, &codes[..1], "gcc")[0].decides, None);
+}
+
+#[test]
 fn a_variable_that_takes_its_next_value_from_where_it_points_walks() {
     let all = ["void **p = 0", "uint64_t x = 3", "uint64_t t[4]", "struct node { int v; struct node *next; } *n = 0"];
     let request = Request { lets: lets(&all), ..Request::default() };

@@ -55,6 +55,8 @@ pub struct Carried {
     pub numbers: Vec<(Register, Sum)>,
     /// Variables that take their next value from memory, at an address that depends on the one before: what they point to is walked.
     pub walked: BTreeSet<usize>,
+    /// Variables on whose values at the start of the copy it depends which way a branch goes.
+    pub decides: BTreeSet<usize>,
     /// Names of the memory in the edges.
     pub cell_names: BTreeMap<usize, String>,
 }
@@ -263,6 +265,10 @@ impl<'i> Walk<'i> {
                 if !i.is_jcc_short_or_near() {
                     add(&mut looked_at, &state.register(Register::RCX).origins);
                     self.plain(state, i, again);
+                }
+                if self.last {
+                    let variable = |(place, _): &(Place, bool)| if let Place::Variable(at) = place { Some(*at) } else { None };
+                    self.carried.decides.extend(looked_at.keys().filter_map(variable));
                 }
                 add(&mut state.conditions, &looked_at);
                 Ok(Next::Either(i.near_branch_target()))
