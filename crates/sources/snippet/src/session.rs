@@ -349,7 +349,8 @@ fn ticks(child: &mut Child, rows: &[u32], batch: Batch) -> Result<Vec<f64>> {
         .collect())
 }
 
-/// Bytes per copy: the slope between the shortest and the longest row of the alternative.
+/// Bytes per copy: the slope between the shortest and the longest row of the alternative. `None` where the longest is the smaller function: a
+/// compiler may put code of all copies behind a call.
 fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64> {
     let mine = || {
         rows.iter()
@@ -359,5 +360,5 @@ fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64
     };
     let (short, long) = (mine().min_by_key(|(row, _)| row.bodies)?, mine().max_by_key(|(row, _)| row.bodies)?);
     let copies = f64::from(long.0.bodies - short.0.bodies);
-    (copies > 0.0 && *long.1 > 0).then(|| (*long.1 as f64 - *short.1 as f64) / copies)
+    (copies > 0.0 && long.1 >= short.1 && *long.1 > 0).then(|| (*long.1 - *short.1) as f64 / copies)
 }
