@@ -21,6 +21,8 @@ use std::time::Duration;
 const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
 const REFUSED: &str = "the processor refused an instruction: a privileged one, such as hlt, in or wrmsr, or one that needs an aligned address \
                        or a valid one";
+const OVERWRITTEN: &str = "the code may have written where it should not: an index that each evaluation raises leaves its array, as a row \
+                           evaluates the code up to 1,024 times";
 const UNKNOWN: &str = "this CPU may lack an instruction that the code uses (check --cflags); compilers also end code of undefined behaviour, \
                        such as a division by 0, with an invalid instruction";
 const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies";
@@ -307,6 +309,7 @@ pub fn crash_failure(report: CrashReport) -> Failure {
         }
         libc::SIGSYS => NO_PROCESSES.to_owned(),
         libc::SIGSEGV | libc::SIGBUS if report.address == host::NO_ADDRESS => REFUSED.to_owned(),
+        libc::SIGSEGV | libc::SIGBUS if report.phase == Phase::Instrument as u64 => OVERWRITTEN.to_owned(),
         libc::SIGILL => UNKNOWN.to_owned(),
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),

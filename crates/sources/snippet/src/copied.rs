@@ -21,6 +21,8 @@ pub struct Copy {
     pub decides: Option<String>,
     /// Whether it only moves registers and constants: what it computes was computed before.
     pub only_moves: bool,
+    /// Whether it writes memory, and reads memory.
+    pub stores_and_loads: bool,
 }
 
 impl Copy {
@@ -35,6 +37,7 @@ impl Copy {
             walked: None,
             decides: None,
             only_moves: false,
+            stores_and_loads: false,
         }
     }
 }

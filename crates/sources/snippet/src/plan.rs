@@ -40,9 +40,9 @@ pub fn checks(request: &Request) -> &'static [Order] {
 }
 
 /// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its init and flush.
-/// If chains of known length run (`chains`), rows that check the order are added. Rows run blocks if a core may decode the code more slowly than
-/// it runs it (`is_dense`).
-pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, is_dense: bool) -> Vec<RowSpec> {
+/// If chains of known length run (`chains`), rows that check the order are added. Rows run blocks where they can, if
+/// that is wanted (`in_blocks`).
+pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) -> Vec<RowSpec> {
     // All alternatives use the design of the slowest, so that they stay comparable.
     let share = Pilot {
         copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
@@ -50,7 +50,7 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, is_dense: bool) -
         quantum_ns: pilots.iter().map(|pilot| pilot.quantum_ns).fold(0.0, f64::max),
         assembled: pilots.iter().all(|pilot| pilot.assembled),
     };
-    let blocks = if is_dense && can_run_blocks(request) { blocks(share, RUNS_OF_A_BLOCK) } else { Vec::new() };
+    let blocks = if in_blocks && can_run_blocks(request) { blocks(share, RUNS_OF_A_BLOCK) } else { Vec::new() };
     let of_subject = |subject| if blocks.is_empty() { of_subject(request, subject, share) } else { of_blocks(request, subject, &blocks) };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
     let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();

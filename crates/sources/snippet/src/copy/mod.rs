@@ -76,6 +76,7 @@ impl<'a> Row<'a> {
             disassembly: show::disassembly(self.image, &own, self.border(), self.request),
             on_values: depends::on_values(self.image, &own, self.border()),
             only_moves: work::only_moves(self.image, &own, self.border()),
+            stores_and_loads: work::stores_and_loads(self.image, &own, self.border()),
             walked: carried.as_ref().and_then(|carried| self.walked(carried)),
             decides: carried.as_ref().and_then(|carried| self.decides(carried)),
             work: carried.as_ref().map(|carried| carried.work),

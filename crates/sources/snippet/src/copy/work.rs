@@ -4,7 +4,7 @@ use super::image::Image;
 use super::show::instructions;
 use super::step::{extends, moves};
 use crate::copied::Work;
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use std::collections::BTreeSet;
 
 impl Work {
@@ -25,6 +25,19 @@ impl Work {
 pub fn only_moves(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> bool {
     let all = instructions(image, own, border);
     !all.is_empty() && all.iter().all(|one| keeps(one) && !reads_variable(image, one))
+}
+
+/// Whether a copy writes memory, and reads memory.
+pub fn stores_and_loads(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> bool {
+    let mut factory = InstructionInfoFactory::new();
+    let mut found = (false, false);
+    for one in instructions(image, own, border) {
+        for place in factory.info(&one).used_memory() {
+            found.0 |= matches!(place.access(), OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
+            found.1 |= matches!(place.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
+        }
+    }
+    found == (true, true)
 }
 
 /// Whether an instruction reads memory at a known address that the code can write to. A copy of memory consists of such reads and of

@@ -62,7 +62,7 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted
     }
     copies(text, request, row, note);
     text.push_str(if row.runs > 1 { "}\n" } else { "" });
-    opaque(text, request, note(row.bodies));
+    opaque(text, request, row, note(row.bodies));
     text.push_str("return hs_now() - hs_start; }\n");
     let _ = writeln!(
         text,
@@ -87,7 +87,7 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32
         text.push_str(&flush);
         if request.init.is_some() || !flush.is_empty() {
             // The init or the flush may have changed the inputs of the body.
-            opaque(text, request, note(copy).map(|note| NoteId { in_body: true, ..note }));
+            opaque(text, request, row, note(copy).map(|note| NoteId { in_body: true, ..note }));
         }
         text.push_str(&body);
     }
@@ -99,7 +99,7 @@ fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32
 fn init(request: &Request, row: &RowSpec, note: Option<NoteId>) -> String {
     let fence = if row.fenced(request) { "HS_FENCE();\n" } else { "" };
     let mut text = fence.to_owned();
-    opaque(&mut text, request, note);
+    opaque(&mut text, request, row, note);
     if let Some(init) = request.init.as_deref().filter(|_| row.order != Order::Shadow) {
         let _ = writeln!(text, "{{\n{init}\n; }}\nHS_BARRIER();");
     }
@@ -123,11 +123,12 @@ fn evaluation(code: &str) -> String {
 
 /// Makes every variable opaque, so that copies are neither folded nor merged. Notes record where the variables are. A variable whose address
 /// the code takes is left in memory: to have it in a register, each copy would load and store it.
-fn opaque(text: &mut String, request: &Request, note: Option<NoteId>) {
+fn opaque(text: &mut String, request: &Request, row: &RowSpec, note: Option<NoteId>) {
     text.push_str("HS_BARRIER();\n");
     for (at, declaration) in request.lets.iter().enumerate() {
         let name = &declaration.name;
-        let place = if request.codes.iter().chain(&request.init).any(|code| takes_address(code, name)) { "_IN_MEMORY" } else { "" };
+        let is_addressed = [&request.codes[row.subject]].into_iter().chain(&request.init).any(|code| takes_address(code, name));
+        let place = if is_addressed { "_IN_MEMORY" } else { "" };
         let _ = match note.and_then(|note| note.for_variable(at)) {
             Some(note) => writeln!(text, "HS_OPAQUE{place}_AT({}, {name});", note.number()),
             None => writeln!(text, "HS_OPAQUE{place}({name});"),
