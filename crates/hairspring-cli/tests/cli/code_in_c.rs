@@ -26,6 +26,24 @@ fn text_says_the_mode_and_why() {
     chain().succeeds().says("latency, chained through x").says("body").says("cycles");
 }
 
+/// A copy would load and store it otherwise, to have it in a register.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_variable_whose_address_is_taken_stays_in_memory() {
+    for (language, compilers) in [("c", ["gcc", "clang"]), ("c++", ["g++", "clang++"])] {
+        for compiler in compilers {
+            needs(compiler);
+            let add = time("__atomic_fetch_add(&v, 1, __ATOMIC_SEQ_CST)").given("long v = 0").option("--lang", language);
+            let bytes = add.option("--cc", compiler).document().result_of(0)["bytes_per_copy"].as_f64().unwrap();
+            assert!(bytes < 16.0, "{compiler}: {bytes}");
+        }
+    }
+    for compiler in ["g++", "clang++"] {
+        let of_class = time("x += (&w)->size(); w[0] = x").given("std::vector<int> w(3)").given("int x = 1");
+        of_class.option("--include", "vector").option("--lang", "c++").option("--cc", compiler).succeeds();
+    }
+}
+
 #[test]
 fn variables_of_all_kinds_are_possible() {
     let lets = ["double d = 1.5", "float f = 2", "int a[3] = {1, 2, 3}", "char *p = malloc(16)", "const unsigned c = 7", "_Bool b = 1"];

@@ -45,8 +45,6 @@ typedef uint64_t (*hs_read)(void);
 #else
 #define HS_NOTE(text) ""
 #endif
-#define HS_OPAQUE_IN_MEMORY(v) __asm__ volatile("" : "+m"(v))
-#define HS_OPAQUE_IN_MEMORY_AT(number, v) __asm__ volatile(HS_NOTE(#number " %0") : "+m"(v))
 #define HS_BORDER(number) __asm__ volatile(HS_NOTE(#number " ") : : : "memory")
 
 #ifdef __cplusplus
@@ -68,6 +66,11 @@ template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type h
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOATING_REGISTER(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque_at(T &v) { hs_opaque(v); }
+/* hs_opaque for a variable that stays in memory. */
+template <class T> HS_INLINE typename std::enable_if<std::is_scalar<T>::value>::type hs_opaque_in_memory(T &v) { __asm__ volatile("" : "+m"(v)); }
+template <class T> HS_INLINE typename std::enable_if<!std::is_scalar<T>::value>::type hs_opaque_in_memory(T &v) { hs_opaque(v); }
+template <unsigned long N, class T> HS_INLINE typename std::enable_if<std::is_scalar<T>::value>::type hs_opaque_in_memory_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+m"(v) : "i"(N)); }
+template <unsigned long N, class T> HS_INLINE typename std::enable_if<!std::is_scalar<T>::value>::type hs_opaque_in_memory_at(T &v) { hs_opaque(v); }
 /* "The value is used here." */
 template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_FLOATING_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(v)); }
@@ -83,6 +86,8 @@ template <class T, bool S = std::is_scalar<T>::value> struct hs_argument { typed
 template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_OPAQUE(v) hs_opaque(v)
 #define HS_OPAQUE_AT(number, v) hs_opaque_at<number>(v)
+#define HS_OPAQUE_IN_MEMORY(v) hs_opaque_in_memory(v)
+#define HS_OPAQUE_IN_MEMORY_AT(number, v) hs_opaque_in_memory_at<number>(v)
 #define HS_KEEP(...) hs_keep(((__VA_ARGS__), hs_nothing()))
 #else
 #define HS_EXPORT __attribute__((visibility("default")))
@@ -103,6 +108,8 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
     } while (0)
 #define HS_OPAQUE(v) HS_OPAQUE_AS("", v)
 #define HS_OPAQUE_AT(number, v) HS_OPAQUE_AS(HS_NOTE(#number " %0"), v)
+#define HS_OPAQUE_IN_MEMORY(v) __asm__ volatile("" : "+m"(v))
+#define HS_OPAQUE_IN_MEMORY_AT(number, v) __asm__ volatile(HS_NOTE(#number " %0") : "+m"(v))
 #define HS_IS_VOID(...) __builtin_types_compatible_p(__typeof__((__VA_ARGS__)), void)
 #define HS_KEEP(...)                                                                                                   \
     do {                                                                                                               \
