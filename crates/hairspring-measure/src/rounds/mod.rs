@@ -313,7 +313,9 @@ mod tests {
         let flags = |counts| {
             let clock = Clock { counts, ..fake::clock(64) };
             std::thread::spawn(move || {
-                Rounds::new(1, 7, Dither::none(), 1).with_clock(&clock).reading(&mut Moving([first, last]), 0, false).flags
+                let (mut rounds, mut rig) = (Rounds::new(1, 7, Dither::none(), 1).with_clock(&clock), Moving([first, last]));
+                rounds.warm(&mut rig, 0);
+                rounds.reading(&mut rig, 0, false).flags
             })
         };
         let of_core = flags(CountsWhen::WhileCoreRuns).join().unwrap();
