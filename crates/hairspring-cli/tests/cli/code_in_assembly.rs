@@ -21,20 +21,24 @@ fn independent_copies_are_a_throughput() {
     assert_eq!(asm("lea rax, [rcx + rdx]").document().mode().0, "throughput");
 }
 
-/// A core may decode such code more slowly than it runs it in a loop, or learns which load takes what a store has written.
+/// A core may learn which load takes what a store has written, as in a loop.
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn dense_code_runs_in_blocks_that_use_no_register_and_leave_the_stack_alone() {
-    let in_assembly =
-        asm("mov [rsp - 64], rcx; lea rax, [rcx + rdx]; lea rbx, [rcx + rdx]; push rax; pop rsi").option("--setup", "mov ecx, 3");
-    let in_c = time("a < b ? a : b").given("long a = 3").given("long b = 5");
-    let in_memory = asm("inc qword ptr [rsp - 8]");
-    for code in [in_assembly, in_c, in_memory] {
+fn code_that_stores_and_loads_runs_in_repeated_blocks() {
+    let several = "mov [rsp - 64], rcx; lea rax, [rcx + rdx]; lea rbx, [rcx + rdx]; push rax; pop rsi";
+    let longest_to_shortest = |code: Hairspring| {
         let document = code.document();
         let rows = document.result_of(0)["fit"]["rows_detail"].as_array().unwrap().clone();
         let counts: Vec<f64> = rows.iter().map(|row| row["counts"][0].as_f64().unwrap()).collect();
-        assert!(counts.len() >= 8 && counts.iter().all(|count| count % 8.0 == 0.0), "{counts:?}");
+        assert!(counts.iter().all(|count| count % 8.0 == 0.0), "{counts:?}");
+        counts[counts.len() - 1] / counts[0]
+    };
+    // The shortest block has a quarter of the copies of the longest, and a straight row an eighth.
+    for code in [asm("inc qword ptr [rsp - 8]"), asm(several).option("--setup", "mov ecx, 3")] {
+        assert_eq!(longest_to_shortest(code), 4.0);
     }
+    assert_eq!(longest_to_shortest(time("a[1] += x; x ^= a[1]").given("int a[4]").given("int x = 3")), 4.0);
+    assert_eq!(longest_to_shortest(asm("imul rax, rcx")), 8.0);
 }
 
 #[test]
