@@ -231,7 +231,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
         .chain(changed_work(measured, at))
         .chain(printed)
         .chain(measured.seated.finding())
-        .chain(notes(request, at))
+        .chain(notes(request, measured, at))
         .collect();
     all.extend(values(request, measured, at));
     all.extend(restarts(measured, at));
@@ -281,9 +281,10 @@ fn restarts(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding>
 }
 
 /// Notes about the request.
-fn notes(request: &Request, at: usize) -> impl Iterator<Item = Finding> {
-    let code = &request.codes[at];
-    let wide = |declaration: &&Declaration| declaration.is_wide_scalar() && code.contains(&declaration.name);
+fn notes(request: &Request, measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
+    let (code, copy) = (&request.codes[at], &measured.copies[at]);
+    let is_kept = |declaration: &&Declaration| declaration.is_wide_scalar() || declaration.is_vector() && copy.stores_and_loads;
+    let wide = |declaration: &&Declaration| is_kept(declaration) && code.contains(&declaration.name);
     let variables: Vec<String> = request.lets.iter().filter(wide).map(|declaration| declaration.name.clone()).collect();
     let compiled = request.language != Language::Asm;
     let kept = (compiled && !variables.is_empty()).then_some(SnippetFinding::KeptInMemory { variables });

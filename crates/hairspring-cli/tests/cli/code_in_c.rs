@@ -26,6 +26,24 @@ fn text_says_the_mode_and_why() {
     chain().succeeds().says("latency, chained through x").says("body").says("cycles");
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vectors_stay_in_registers_in_every_language_and_compiler() {
+    for (language, compilers) in [("c", ["gcc", "clang"]), ("c++", ["g++", "clang++"])] {
+        for compiler in compilers {
+            needs(compiler);
+            for (vector, sum) in [("__m128i", "_mm_add_epi32(a, b)"), ("__m128", "_mm_add_ps(a, b)"), ("__m128d", "_mm_add_pd(a, b)")] {
+                let chain = time(&format!("a = {sum}")).given(&format!("{vector} a = {{1}}")).given(&format!("{vector} b = {{2}}"));
+                let document = chain.option("--include", "immintrin.h").option("--lang", language).option("--cc", compiler).document();
+                let bytes = document.result_of(0)["bytes_per_copy"].as_f64().unwrap();
+                assert!(bytes <= 4.0 && document.mode().0 == "latency", "{compiler} {vector}: {bytes}");
+                let findings = document.result_of(0)["findings"].as_array().unwrap().clone();
+                assert!(findings.iter().all(|finding| finding["code"] != "kept_in_memory"), "{findings:?}");
+            }
+        }
+    }
+}
+
 /// A copy would load and store it otherwise, to have it in a register.
 #[cfg(target_arch = "x86_64")]
 #[test]

@@ -55,16 +55,25 @@ impl Declaration {
         }
     }
 
+    /// Whether it has the type of a vector, which registers hold if the compiler's flags allow it.
+    pub fn is_vector(&self) -> bool {
+        let vector = |word: &str| ["__m128", "__m256", "__m512"].iter().any(|prefix| word.starts_with(prefix));
+        self.declarator.split(|c: char| !is_word(c)).any(vector) && self.is_single()
+    }
+
     /// Whether it has a scalar type that no register holds, so that copies access it in memory.
     pub fn is_wide_scalar(&self) -> bool {
         let words: Vec<&str> = self.declarator.split(|c: char| !is_word(c)).collect();
         let has = |word: &str| words.contains(&word);
-        let vector = |word: &str| ["__m128", "__m256", "__m512"].iter().any(|prefix| word.starts_with(prefix));
-        let in_memory = words.iter().copied().any(vector) || has("_Complex") || has("complex");
-        let wide = in_memory
+        let wide = has("_Complex")
+            || has("complex")
             || has("long") && has("double")
             || ["__int128", "__int128_t", "__uint128_t", "__float128", "_Float128"].into_iter().any(has);
-        wide && !self.array && !self.declarator.contains(['*', '&', '{', '<'])
+        wide && self.is_single()
+    }
+
+    fn is_single(&self) -> bool {
+        !self.array && !self.declarator.contains(['*', '&', '{', '<'])
     }
 
     /// Whether the initialiser cannot be copied in later because the declarator has no size of its own (`int a[] = ...`).
@@ -166,7 +175,9 @@ mod tests {
     fn wide_scalars_are_recognised() {
         let wide = |text: &str| Declaration::parse(text).unwrap().is_wide_scalar();
         assert!(wide("long double x = 2") && wide("unsigned __int128 x = 2") && wide("double long x"));
-        assert!(wide("__m256d x = _mm256_set1_pd(1)") && wide("__m128 x") && wide("double _Complex z = 1") && !wide("__m128 *p"));
+        let vector = |text: &str| Declaration::parse(text).unwrap().is_vector();
+        assert!(vector("__m256d x = _mm256_set1_pd(1)") && vector("__m128 x") && !vector("__m128 *p") && !vector("double x"));
+        assert!(wide("double _Complex z = 1") && !wide("__m128 x"));
         assert!(!wide("double x = 2") && !wide("long x = 2") && !wide("long double *p") && !wide("long double a[3]"));
     }
 

@@ -47,6 +47,28 @@ typedef uint64_t (*hs_read)(void);
 #endif
 #define HS_BORDER(number) __asm__ volatile(HS_NOTE(#number " ") : : : "memory")
 
+/* Vectors that a register holds with the compiler's flags. */
+#if defined(__SSE2__)
+typedef float hs_v4sf __attribute__((vector_size(16)));
+typedef double hs_v2df __attribute__((vector_size(16)));
+typedef long long hs_v2di __attribute__((vector_size(16)));
+#endif
+#if defined(__AVX__)
+typedef float hs_v8sf __attribute__((vector_size(32)));
+typedef double hs_v4df __attribute__((vector_size(32)));
+typedef long long hs_v4di __attribute__((vector_size(32)));
+#endif
+#if defined(__AVX512F__)
+#define HS_VECTOR_REGISTER "v"
+typedef float hs_v16sf __attribute__((vector_size(64)));
+typedef double hs_v8df __attribute__((vector_size(64)));
+typedef long long hs_v8di __attribute__((vector_size(64)));
+#elif defined(__SSE2__)
+#define HS_VECTOR_REGISTER "x"
+#else
+#define HS_VECTOR_REGISTER HS_FLOATING_REGISTER
+#endif
+
 #ifdef __cplusplus
 #include <type_traits>
 #define HS_INLINE __attribute__((always_inline)) inline
@@ -56,15 +78,28 @@ typedef uint64_t (*hs_read)(void);
 
 template <class T> struct hs_in_float { static const bool value = std::is_floating_point<T>::value && sizeof(T) <= 8; };
 template <class T> struct hs_in_integer { static const bool value = std::is_scalar<T>::value && !std::is_floating_point<T>::value && sizeof(T) <= 8; };
-template <class T> struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value; };
+template <class T> struct hs_in_vector { static const bool value = false; };
+#define HS_IN_VECTOR_TOO(t) template <> struct hs_in_vector<t> { static const bool value = true; };
+#if defined(__SSE2__)
+HS_IN_VECTOR_TOO(hs_v4sf) HS_IN_VECTOR_TOO(hs_v2df) HS_IN_VECTOR_TOO(hs_v2di)
+#endif
+#if defined(__AVX__)
+HS_IN_VECTOR_TOO(hs_v8sf) HS_IN_VECTOR_TOO(hs_v4df) HS_IN_VECTOR_TOO(hs_v4di)
+#endif
+#if defined(__AVX512F__)
+HS_IN_VECTOR_TOO(hs_v16sf) HS_IN_VECTOR_TOO(hs_v8df) HS_IN_VECTOR_TOO(hs_v8di)
+#endif
+template <class T> struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value && !hs_in_vector<T>::value; };
 
 /* "The value may change here": adds no instruction and leaves the value in its register or memory. */
 template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_FLOATING_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+r"(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_VECTOR_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
 /* hs_opaque with a note of the location. */
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOATING_REGISTER(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N)); }
+template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_VECTOR_REGISTER(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque_at(T &v) { hs_opaque(v); }
 /* hs_opaque for a variable that stays in memory. */
 template <class T> HS_INLINE typename std::enable_if<std::is_scalar<T>::value>::type hs_opaque_in_memory(T &v) { __asm__ volatile("" : "+m"(v)); }
@@ -74,6 +109,7 @@ template <unsigned long N, class T> HS_INLINE typename std::enable_if<!std::is_s
 /* "The value is used here." */
 template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_FLOATING_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(v)); }
+template <class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_VECTOR_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
 
 /* Turns an expression of type void into a value, and leaves any other as it is. */
@@ -81,8 +117,8 @@ struct hs_nothing {};
 template <class T> HS_INLINE T &&operator,(T &&v, hs_nothing) { return static_cast<T &&>(v); }
 HS_INLINE void hs_keep(const hs_nothing &) {}
 
-/* Scalars are passed to a row by value, so that they stay in registers; everything else by reference. */
-template <class T, bool S = std::is_scalar<T>::value> struct hs_argument { typedef T type; };
+/* Scalars and vectors are passed to a row by value, so that they stay in registers; everything else by reference. */
+template <class T, bool S = std::is_scalar<T>::value || hs_in_vector<T>::value> struct hs_argument { typedef T type; };
 template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_OPAQUE(v) hs_opaque(v)
 #define HS_OPAQUE_AT(number, v) hs_opaque_at<number>(v)
@@ -95,10 +131,29 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_KIND(v) __builtin_classify_type(v)
 #define HS_IN_FLOAT(v) (HS_KIND(v) == 8 && sizeof(v) <= 8)
 #define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8)
+#define HS_IS(v, t) __builtin_types_compatible_p(__typeof__(v), t)
+#if defined(__SSE2__)
+#define HS_IN_16_BYTES(v) (HS_IS(v, hs_v4sf) || HS_IS(v, hs_v2df) || HS_IS(v, hs_v2di))
+#else
+#define HS_IN_16_BYTES(v) 0
+#endif
+#if defined(__AVX__)
+#define HS_IN_32_BYTES(v) (HS_IS(v, hs_v8sf) || HS_IS(v, hs_v4df) || HS_IS(v, hs_v4di))
+#else
+#define HS_IN_32_BYTES(v) 0
+#endif
+#if defined(__AVX512F__)
+#define HS_IN_64_BYTES(v) (HS_IS(v, hs_v16sf) || HS_IS(v, hs_v8df) || HS_IS(v, hs_v8di))
+#else
+#define HS_IN_64_BYTES(v) 0
+#endif
+#define HS_IN_VECTOR(v) (HS_IN_16_BYTES(v) || HS_IN_32_BYTES(v) || HS_IN_64_BYTES(v))
 /* The branches not taken must still compile: they use a null pointer that is never dereferenced. */
 #define HS_OPAQUE_AS(text, v)                                                                                          \
     do {                                                                                                               \
-        if (HS_IN_FLOAT(v)) {                                                                                          \
+        if (HS_IN_VECTOR(v)) {                                                                                         \
+            __asm__ volatile(text : "+" HS_VECTOR_REGISTER(*__builtin_choose_expr(HS_IN_VECTOR(v), &(v), (double *)0))); \
+        } else if (HS_IN_FLOAT(v)) {                                                                                   \
             __asm__ volatile(text : "+" HS_FLOATING_REGISTER(*__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0))); \
         } else if (HS_IN_INTEGER(v)) {                                                                                 \
             __asm__ volatile(text : "+r"(*__builtin_choose_expr(HS_IN_INTEGER(v), &(v), (long *)0)));                  \
