@@ -33,7 +33,7 @@ fn vectors_stay_in_registers_in_every_language_and_compiler() {
         for compiler in compilers {
             needs(compiler);
             for (vector, sum) in [("__m128i", "_mm_add_epi32(a, b)"), ("__m128", "_mm_add_ps(a, b)"), ("__m128d", "_mm_add_pd(a, b)")] {
-                let chain = time(&format!("a = {sum}")).given(&format!("{vector} a = {{1}}")).given(&format!("{vector} b = {{2}}"));
+                let chain = time(format!("a = {sum}")).given(&format!("{vector} a = {{1}}")).given(&format!("{vector} b = {{2}}"));
                 let document = chain.option("--include", "immintrin.h").option("--lang", language).option("--cc", compiler).document();
                 let bytes = document.result_of(0)["bytes_per_copy"].as_f64().unwrap();
                 assert!(bytes <= 4.0 && document.mode().0 == "latency", "{compiler} {vector}: {bytes}");
