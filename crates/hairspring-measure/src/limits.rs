@@ -54,10 +54,15 @@ pub const MOST_ROUNDS_OF_A_MESSAGE: u32 = 100_000;
 /// predicted; that of 16 was not in every row.
 pub const RUNS_OF_A_BLOCK: u32 = 8;
 /// Times that a row of such blocks runs before it is measured.
-pub const RUNS_BEFORE_BLOCKS: u32 = 40;
+const RUNS_BEFORE_BLOCKS: u32 = 40;
 /// Expected time of all further assessments as a multiple of the last one: the table may double, and two more assessments
 /// may follow.
 pub const ASSESSING_TO_COME: u32 = 4;
+
+/// Times that a row runs before it is measured, if it runs its copies so many times.
+pub fn runs_before(runs: u32) -> u32 {
+    if runs > 1 { RUNS_BEFORE_BLOCKS } else { 1 }
+}
 
 /// The limits of one batch of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -97,17 +97,21 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 /// assert!(blocks(Pilot { copy_bytes: 400.0, ..pilot }, 8).is_empty());
 /// ```
 pub fn blocks(pilot: Pilot, runs: u32) -> Vec<u32> {
-    let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
-    let allowed = (window / (f64::from(runs) * pilot.copy_ns.max(0.01))).min(BLOCK_BYTES / pilot.copy_bytes.max(1.0));
+    let allowed = (window(pilot) / (f64::from(runs) * pilot.copy_ns.max(0.01))).min(BLOCK_BYTES / pilot.copy_bytes.max(1.0));
     let longest = usual_length(allowed.clamp(1.0, MOST_COPIES_OF_BLOCKS), allowed);
     let copies = BLOCK_SHARES.map(|share| (share * f64::from(longest)) as u32);
     if longest < FEWEST_LONGEST_BLOCK { Vec::new() } else { copies.to_vec() }
 }
 
+/// The wanted length of the longest row in nanoseconds.
+fn window(pilot: Pilot) -> f64 {
+    TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS)
+}
+
 /// The wanted number of copies in the longest row, and the largest that is allowed.
 fn longest(pilot: Pilot) -> (f64, f64) {
     let copy_ns = pilot.copy_ns.max(0.01);
-    let window = TARGET_WINDOW_NS.max(TARGET_QUANTA * pilot.quantum_ns).min(MOST_WINDOW_NS);
+    let window = window(pilot);
     let is_short = window > TARGET_WINDOW_NS || MOST_COPIES * copy_ns < SHORT_NS;
     let most = match (pilot.assembled, is_short) {
         (true, _) => MOST_ASSEMBLED_COPIES,

@@ -198,25 +198,21 @@ mod here {
         }
     }
 
-    /// Appends a function that sets the flags and runs this code; where it begins.
-    fn append(all: &mut Vec<u8>, code: &[u8]) -> usize {
+    /// Appends a function of these parts; where it begins.
+    fn append(all: &mut Vec<u8>, parts: &[&[u8]]) -> usize {
         all.resize(usize::next_multiple_of(all.len(), ALIGNMENT), RETURN);
         let start = all.len();
-        all.extend_from_slice(&WRITE_FLAGS);
-        all.extend_from_slice(code);
+        parts.iter().for_each(|part| all.extend_from_slice(part));
         all.push(RETURN);
         start
     }
 
-    /// Appends the code of a row as a function, and one that calls it; where that begins. A call changes no register but the stack pointer,
-    /// which the code does not use, and no flag.
+    /// Appends a row that calls its code; where it begins. A call changes no register but the stack pointer, which the code does not use, and
+    /// no flag.
     fn append_calls(all: &mut Vec<u8>, row: &RowBytes) -> usize {
         const CALL: u8 = 0xe8;
         const CALL_BYTES: usize = 5;
-        all.resize(usize::next_multiple_of(all.len(), ALIGNMENT), RETURN);
-        let code = all.len();
-        all.extend_from_slice(&row.code);
-        all.push(RETURN);
+        let code = append(all, &[&row.code]);
         let first = usize::next_multiple_of(all.len(), ALIGNMENT) + WRITE_FLAGS.len();
         // The distance is that from behind the call, back to the code.
         let call = |at: usize| {
@@ -224,7 +220,7 @@ mod here {
             std::iter::once(CALL).chain((distance as u32).wrapping_neg().to_le_bytes())
         };
         let calls: Vec<u8> = (0..row.runs as usize).flat_map(call).collect();
-        append(all, &calls)
+        append(all, &[&WRITE_FLAGS, &calls])
     }
 
     impl EncodedRows {
@@ -235,7 +231,7 @@ mod here {
         pub fn new(rows: &[RowBytes]) -> Result<EncodedRows, Refused> {
             let (mut code, mut all, words) = (Vec::new(), Vec::new(), Words::new());
             for row in rows {
-                let start = if row.runs == 1 { append(&mut code, &row.code) } else { append_calls(&mut code, row) };
+                let start = if row.runs == 1 { append(&mut code, &[&WRITE_FLAGS, &row.code]) } else { append_calls(&mut code, row) };
                 let (registers, word) = words.located(&row.registers, row.buffer);
                 all.push(EncodedRow { start, registers, vectors: row.vectors, word });
             }

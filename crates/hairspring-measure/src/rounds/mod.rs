@@ -31,7 +31,7 @@ pub trait Rig {
     fn has_failed(&self) -> bool {
         false
     }
-    /// Times that a row runs before it is measured; see [`crate::limits::RUNS_BEFORE_BLOCKS`].
+    /// Times that a row runs before it is measured; see [`crate::limits::runs_before`].
     fn runs_before(&self, _row: usize) -> u32 {
         1
     }

@@ -18,7 +18,7 @@ use hairspring_host::chains::{RULER, name};
 use hairspring_host::process::Folder;
 use hairspring_host::thread::allowed_cpus;
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::limits::{Batch, LEAST_ROUNDS_OF_SPARE_ROWS, RUNS_BEFORE_BLOCKS};
+use hairspring_measure::limits::{self, Batch, LEAST_ROUNDS_OF_SPARE_ROWS};
 use hairspring_measure::ruler::Ruler;
 use hairspring_measure::seating::{Seated, Stopped, Threads};
 use hairspring_measure::until::Ended as Stopping;
@@ -79,10 +79,10 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
     let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns } = pilot(request, &compiler, host, &folder, copies)?;
     let chains = ruler.is_ok() && seated.no_cycles().is_none();
-    let rows = plan::rows(request, &pilots, chains, runs_in_blocks(copies, &pilots, cycle_ns));
+    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
+    let rows = plan::rows(request, &pilots, chains, is_straight && gets_faster(copies, &pilots, cycle_ns));
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
-    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
     let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
     let (library, lost) = compiled(request, &compiler, folder.path(), copies, || compile(request, &compiler, &rows, folder.path()));
     let library = library?;
@@ -128,17 +128,16 @@ const DENSE_CYCLES: f64 = 1.25;
 /// Whether a core may take another time for copies of straight code that it has run a hundred times: those that it decodes more slowly than it
 /// runs them, but for a chain of one instruction, which takes at least a cycle for each; and those that store and load. Golden Cove learns
 /// which load takes what a store has written, and passes it on at once: `inc` of a place on the stack takes 1 cycle, and 7.3 before.
-fn runs_in_blocks(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
-    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
+fn gets_faster(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
     let is_chain = |copy: &Copy| copy.disassembly.len() == 1 && copy.judged.mode == Some(Mode::Latency);
     let is_fast = |copy: &Copy, pilot: &Pilot| pilot.copy_ns < DENSE_CYCLES * cycle_ns * copy.disassembly.len() as f64;
-    let gets_faster = |(copy, pilot): (&Copy, &Pilot)| copy.stores_and_loads || !is_chain(copy) && is_fast(copy, pilot);
-    is_straight && copies.iter().zip(pilots).any(gets_faster)
+    copies.iter().zip(pilots).any(|(copy, pilot)| copy.stores_and_loads || !is_chain(copy) && is_fast(copy, pilot))
 }
 
 /// The time of one run of each row, and of the runs before, by the pilot.
 fn round_of(rows: &[RowSpec], pilots: &[Pilot]) -> Duration {
-    let runs = |row: &RowSpec| f64::from(row.runs * (1 + runs_before(rows)) / 2);
+    let before = runs_before(rows);
+    let runs = |row: &RowSpec| f64::from(row.runs * (1 + before) / 2);
     let ns: f64 = rows.iter().map(|row| runs(row) * f64::from(row.bodies.max(row.inits)) * pilots[row.subject].copy_ns).sum();
     Duration::try_from_secs_f64(ns / 1e9).unwrap_or_default().min(Duration::from_secs(3_600))
 }
@@ -197,7 +196,7 @@ fn rounds(
 
 /// Times that each row runs before it is measured.
 fn runs_before(rows: &[RowSpec]) -> u32 {
-    if rows.iter().any(|row| row.runs > 1) { RUNS_BEFORE_BLOCKS } else { 1 }
+    rows.iter().map(|row| limits::runs_before(row.runs)).max().unwrap_or(1)
 }
 
 /// When the rounds end. The design has spare rows.

@@ -3,7 +3,6 @@
 use crate::design::{Quantity, Series};
 use hairspring_host::chains::{EncodedRows, RowBytes, RowFn};
 use hairspring_host::clock::ReadFn;
-use hairspring_measure::limits::RUNS_BEFORE_BLOCKS;
 use hairspring_measure::rounds::Rig;
 
 /// Length of the longest row in core cycles: long enough for one-cycle chains, short enough to be undisturbed by a neighbour.
@@ -45,11 +44,6 @@ impl Length {
     /// Evaluations in a row.
     pub fn count(self) -> f64 {
         f64::from(self.copies) * f64::from(self.runs)
-    }
-
-    /// Times that a row runs before it is measured.
-    pub fn runs_before(self) -> u32 {
-        if self.runs > 1 { RUNS_BEFORE_BLOCKS } else { 1 }
     }
 }
 

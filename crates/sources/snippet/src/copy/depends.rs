@@ -1,14 +1,12 @@
 //! Instructions whose time depends on the values that they work on.
 
-use super::image::Image;
-use super::show::instructions;
 use iced_x86::{Instruction, Mnemonic};
 use std::collections::BTreeSet;
 
 /// Names of such instructions in a copy, each once: divisions and roots, which stop early on some cores when the digits of the
 /// result have run out.
-pub fn on_values(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> Vec<String> {
-    let names = instructions(image, own, border).into_iter().filter(depends).map(|i| format!("{:?}", i.mnemonic()).to_lowercase());
+pub fn on_values(all: &[Instruction]) -> Vec<String> {
+    let names = all.iter().filter(|i| depends(i)).map(|i| format!("{:?}", i.mnemonic()).to_lowercase());
     names.collect::<BTreeSet<String>>().into_iter().collect()
 }
 

@@ -71,12 +71,13 @@ impl<'a> Row<'a> {
         let judged = fenced(self.request).unwrap_or_else(followed);
         let carried = whole.ok();
         let own: BTreeSet<u64> = carried.as_ref().map_or_else(BTreeSet::new, |carried| carried.own.clone());
+        let instructions = show::instructions(self.image, &own, self.border());
         Copy {
             judged,
-            disassembly: show::disassembly(self.image, &own, self.border(), self.request),
-            on_values: depends::on_values(self.image, &own, self.border()),
-            only_moves: work::only_moves(self.image, &own, self.border()),
-            stores_and_loads: work::stores_and_loads(self.image, &own, self.border()),
+            disassembly: show::disassembly(self.image, &instructions, self.request),
+            on_values: depends::on_values(&instructions),
+            only_moves: work::only_moves(self.image, &instructions),
+            stores_and_loads: work::stores_and_loads(&instructions),
             walked: carried.as_ref().and_then(|carried| self.walked(carried)),
             decides: carried.as_ref().and_then(|carried| self.decides(carried)),
             work: carried.as_ref().map(|carried| carried.work),
@@ -84,20 +85,23 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The variable that each copy computes from its value before, and that decides which way a branch goes. An init may set it again.
+    /// The variable that each copy computes from its value before, and that decides which way a branch goes.
     fn decides(&self, carried: &Carried) -> Option<String> {
         let is_computed = |at: &&usize| {
             let place = Place::Variable(**at);
             carried.edges.get(&place).is_some_and(|origins| origins.contains_key(&(place, true)))
         };
-        let at = carried.decides.iter().filter(|_| self.request.init.is_none()).find(is_computed)?;
-        self.request.lets.get(*at).map(|declaration| declaration.name.clone())
+        self.restarted(carried.decides.iter().find(is_computed)?)
     }
 
-    /// The variable that takes its next value from memory, at the address that it holds. An init may set it again.
+    /// The variable that takes its next value from memory, at the address that it holds.
     fn walked(&self, carried: &Carried) -> Option<String> {
-        let at = carried.walked.first().filter(|_| self.request.init.is_none())?;
-        self.request.lets.get(*at).map(|declaration| declaration.name.clone())
+        self.restarted(carried.walked.first()?)
+    }
+
+    /// The name of a variable that only the start of a row sets; `None` if an init may set it again.
+    fn restarted(&self, at: &usize) -> Option<String> {
+        self.request.lets.get(*at).filter(|_| self.request.init.is_none()).map(|declaration| declaration.name.clone())
     }
 
     /// Registers that the copy changes, but for those that hold variables.

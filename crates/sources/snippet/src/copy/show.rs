@@ -9,11 +9,9 @@ use std::collections::BTreeSet;
 /// Maximum number of instructions shown.
 const MOST_LINES: usize = 1_000;
 
-/// The instructions that one copy runs, in the order of their addresses; where the copy could not be followed, those
-/// between its borders. Assembly is shown in the syntax that it is written in, compiled code in that of its compilers.
-pub fn disassembly(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>, request: &Request) -> Vec<String> {
+/// The instructions as text. Assembly is shown in the syntax that it is written in, compiled code in that of its compilers.
+pub fn disassembly(image: &Image, instructions: &[Instruction], request: &Request) -> Vec<String> {
     let mut lines = Lines { formatter: formatter(image, request), lines: Vec::new() };
-    let instructions = instructions(image, own, border);
     instructions.iter().take(MOST_LINES).for_each(|instruction| lines.push(instruction));
     if instructions.len() > MOST_LINES {
         lines.lines.push(format!("... and {} more instructions", instructions.len() - MOST_LINES));
@@ -21,7 +19,7 @@ pub fn disassembly(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)
     lines.lines
 }
 
-/// The instructions that one copy runs; where it could not be followed, those between its borders.
+/// The instructions that one copy runs, in the order of their addresses; where it could not be followed, those between its borders.
 pub fn instructions(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> Vec<Instruction> {
     let between = || border.map_or_else(Vec::new, |(start, end)| linear(image, start, end));
     if own.is_empty() { between() } else { own.iter().map(|address| at(image, *address)).collect() }

@@ -1,11 +1,9 @@
 //! The multiplications and divisions of a copy, counted in its machine code.
 
 use super::image::Image;
-use super::show::instructions;
 use super::step::{extends, moves};
 use crate::copied::Work;
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
-use std::collections::BTreeSet;
 
 impl Work {
     /// Counts an instruction; `on_values` means that none of its operands is a constant.
@@ -22,17 +20,16 @@ impl Work {
 }
 
 /// Whether a copy has instructions, and only such that move registers, constants and what the compiler keeps on the stack.
-pub fn only_moves(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> bool {
-    let all = instructions(image, own, border);
+pub fn only_moves(image: &Image, all: &[Instruction]) -> bool {
     !all.is_empty() && all.iter().all(|one| keeps(one) && !reads_variable(image, one))
 }
 
 /// Whether a copy writes memory, and reads memory.
-pub fn stores_and_loads(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> bool {
+pub fn stores_and_loads(all: &[Instruction]) -> bool {
     let mut factory = InstructionInfoFactory::new();
     let mut found = (false, false);
-    for one in instructions(image, own, border) {
-        for place in factory.info(&one).used_memory() {
+    for one in all {
+        for place in factory.info(one).used_memory() {
             found.0 |= matches!(place.access(), OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
             found.1 |= matches!(place.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
         }

@@ -60,9 +60,10 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted
         // The compiler cannot know how often the loop runs, and neither unrolls nor peels it.
         let _ = writeln!(text, "for (uint32_t hs_runs = {}; hs_runs; hs_runs--) {{\n__asm__ volatile(\"\" : \"+r\"(hs_runs));", row.runs);
     }
-    copies(text, request, row, note);
+    let places = places(request, row);
+    copies(text, (request, &places), row, note);
     text.push_str(if row.runs > 1 { "}\n" } else { "" });
-    opaque(text, request, row, note(row.bodies));
+    opaque(text, (request, &places), note(row.bodies));
     text.push_str("return hs_now() - hs_start; }\n");
     let _ = writeln!(
         text,
@@ -78,28 +79,28 @@ fn parameter(language: Language, name: &str) -> String {
 }
 
 /// (flush init body) for every body, then the further inits and flushes.
-fn copies(text: &mut String, request: &Request, row: &RowSpec, note: impl Fn(u32) -> Option<NoteId>) {
+fn copies(text: &mut String, (request, places): (&Request, &[&str]), row: &RowSpec, note: impl Fn(u32) -> Option<NoteId>) {
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
     let (before, after) = row.inits_before_and_after();
     let body = body(request, row);
     for copy in 0..row.bodies {
-        (0..before).for_each(|at| text.push_str(&init(request, row, note(copy).filter(|_| at == 0))));
+        (0..before).for_each(|at| text.push_str(&init((request, places), row, note(copy).filter(|_| at == 0))));
         text.push_str(&flush);
         if request.init.is_some() || !flush.is_empty() {
             // The init or the flush may have changed the inputs of the body.
-            opaque(text, request, row, note(copy).map(|note| NoteId { in_body: true, ..note }));
+            opaque(text, (request, places), note(copy).map(|note| NoteId { in_body: true, ..note }));
         }
         text.push_str(&body);
     }
-    (0..after).for_each(|_| text.push_str(&init(request, row, None)));
+    (0..after).for_each(|_| text.push_str(&init((request, places), row, None)));
     (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
 }
 
 /// One init with its fences and notes; without an init, the fences and notes before a body.
-fn init(request: &Request, row: &RowSpec, note: Option<NoteId>) -> String {
+fn init((request, places): (&Request, &[&str]), row: &RowSpec, note: Option<NoteId>) -> String {
     let fence = if row.fenced(request) { "HS_FENCE();\n" } else { "" };
     let mut text = fence.to_owned();
-    opaque(&mut text, request, row, note);
+    opaque(&mut text, (request, places), note);
     if let Some(init) = request.init.as_deref().filter(|_| row.order != Order::Shadow) {
         let _ = writeln!(text, "{{\n{init}\n; }}\nHS_BARRIER();");
     }
@@ -121,14 +122,18 @@ fn evaluation(code: &str) -> String {
     format!("{{\n{code}\n; }}\n")
 }
 
-/// Makes every variable opaque, so that copies are neither folded nor merged. Notes record where the variables are. A variable whose address
-/// the code takes is left in memory: to have it in a register, each copy would load and store it.
-fn opaque(text: &mut String, request: &Request, row: &RowSpec, note: Option<NoteId>) {
+/// Where each variable is left while it is opaque. One whose address the code takes is left in memory: to have it in a register, each copy would
+/// load and store it.
+fn places(request: &Request, row: &RowSpec) -> Vec<&'static str> {
+    let code = || std::iter::once(&request.codes[row.subject]).chain(&request.init);
+    let place = |declaration: &Declaration| if code().any(|code| takes_address(code, &declaration.name)) { "_IN_MEMORY" } else { "" };
+    request.lets.iter().map(place).collect()
+}
+
+/// Makes every variable opaque, so that copies are neither folded nor merged. Notes record where the variables are.
+fn opaque(text: &mut String, (request, places): (&Request, &[&str]), note: Option<NoteId>) {
     text.push_str("HS_BARRIER();\n");
-    for (at, declaration) in request.lets.iter().enumerate() {
-        let name = &declaration.name;
-        let is_addressed = [&request.codes[row.subject]].into_iter().chain(&request.init).any(|code| takes_address(code, name));
-        let place = if is_addressed { "_IN_MEMORY" } else { "" };
+    for (at, (Declaration { name, .. }, place)) in request.lets.iter().zip(places).enumerate() {
         let _ = match note.and_then(|note| note.for_variable(at)) {
             Some(note) => writeln!(text, "HS_OPAQUE{place}_AT({}, {name});", note.number()),
             None => writeln!(text, "HS_OPAQUE{place}({name});"),

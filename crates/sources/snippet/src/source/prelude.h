@@ -47,27 +47,38 @@ typedef uint64_t (*hs_read)(void);
 #endif
 #define HS_BORDER(number) __asm__ volatile(HS_NOTE(#number " ") : : : "memory")
 
-/* Vectors that a register holds with the compiler's flags. */
+/* Vectors that a register holds with the compiler's flags: HS_VECTORS(one, v) is one(type, v) for each of their types. */
 #if defined(__SSE2__)
 typedef float hs_v4sf __attribute__((vector_size(16)));
 typedef double hs_v2df __attribute__((vector_size(16)));
 typedef long long hs_v2di __attribute__((vector_size(16)));
+#define HS_OF_16_BYTES(one, v) one(hs_v4sf, v) one(hs_v2df, v) one(hs_v2di, v)
+#else
+#define HS_OF_16_BYTES(one, v)
 #endif
 #if defined(__AVX__)
 typedef float hs_v8sf __attribute__((vector_size(32)));
 typedef double hs_v4df __attribute__((vector_size(32)));
 typedef long long hs_v4di __attribute__((vector_size(32)));
+#define HS_OF_32_BYTES(one, v) one(hs_v8sf, v) one(hs_v4df, v) one(hs_v4di, v)
+#else
+#define HS_OF_32_BYTES(one, v)
 #endif
 #if defined(__AVX512F__)
-#define HS_VECTOR_REGISTER "v"
 typedef float hs_v16sf __attribute__((vector_size(64)));
 typedef double hs_v8df __attribute__((vector_size(64)));
 typedef long long hs_v8di __attribute__((vector_size(64)));
-#elif defined(__SSE2__)
+#define HS_OF_64_BYTES(one, v) one(hs_v16sf, v) one(hs_v8df, v) one(hs_v8di, v)
+#define HS_VECTOR_REGISTER "v"
+#else
+#define HS_OF_64_BYTES(one, v)
+#if defined(__SSE2__)
 #define HS_VECTOR_REGISTER "x"
 #else
 #define HS_VECTOR_REGISTER HS_FLOATING_REGISTER
 #endif
+#endif
+#define HS_VECTORS(one, v) HS_OF_16_BYTES(one, v) HS_OF_32_BYTES(one, v) HS_OF_64_BYTES(one, v)
 
 #ifdef __cplusplus
 #include <type_traits>
@@ -79,16 +90,8 @@ typedef long long hs_v8di __attribute__((vector_size(64)));
 template <class T> struct hs_in_float { static const bool value = std::is_floating_point<T>::value && sizeof(T) <= 8; };
 template <class T> struct hs_in_integer { static const bool value = std::is_scalar<T>::value && !std::is_floating_point<T>::value && sizeof(T) <= 8; };
 template <class T> struct hs_in_vector { static const bool value = false; };
-#define HS_IN_VECTOR_TOO(t) template <> struct hs_in_vector<t> { static const bool value = true; };
-#if defined(__SSE2__)
-HS_IN_VECTOR_TOO(hs_v4sf) HS_IN_VECTOR_TOO(hs_v2df) HS_IN_VECTOR_TOO(hs_v2di)
-#endif
-#if defined(__AVX__)
-HS_IN_VECTOR_TOO(hs_v8sf) HS_IN_VECTOR_TOO(hs_v4df) HS_IN_VECTOR_TOO(hs_v4di)
-#endif
-#if defined(__AVX512F__)
-HS_IN_VECTOR_TOO(hs_v16sf) HS_IN_VECTOR_TOO(hs_v8df) HS_IN_VECTOR_TOO(hs_v8di)
-#endif
+#define HS_IS_IN_VECTOR(t, v) template <> struct hs_in_vector<t> { static const bool value = v; };
+HS_VECTORS(HS_IS_IN_VECTOR, true)
 template <class T> struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value && !hs_in_vector<T>::value; };
 
 /* "The value may change here": adds no instruction and leaves the value in its register or memory. */
@@ -131,23 +134,8 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_KIND(v) __builtin_classify_type(v)
 #define HS_IN_FLOAT(v) (HS_KIND(v) == 8 && sizeof(v) <= 8)
 #define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8)
-#define HS_IS(v, t) __builtin_types_compatible_p(__typeof__(v), t)
-#if defined(__SSE2__)
-#define HS_IN_16_BYTES(v) (HS_IS(v, hs_v4sf) || HS_IS(v, hs_v2df) || HS_IS(v, hs_v2di))
-#else
-#define HS_IN_16_BYTES(v) 0
-#endif
-#if defined(__AVX__)
-#define HS_IN_32_BYTES(v) (HS_IS(v, hs_v8sf) || HS_IS(v, hs_v4df) || HS_IS(v, hs_v4di))
-#else
-#define HS_IN_32_BYTES(v) 0
-#endif
-#if defined(__AVX512F__)
-#define HS_IN_64_BYTES(v) (HS_IS(v, hs_v16sf) || HS_IS(v, hs_v8df) || HS_IS(v, hs_v8di))
-#else
-#define HS_IN_64_BYTES(v) 0
-#endif
-#define HS_IN_VECTOR(v) (HS_IN_16_BYTES(v) || HS_IN_32_BYTES(v) || HS_IN_64_BYTES(v))
+#define HS_OR_IS(t, v) || __builtin_types_compatible_p(__typeof__(v), t)
+#define HS_IN_VECTOR(v) (0 HS_VECTORS(HS_OR_IS, v))
 /* The branches not taken must still compile: they use a null pointer that is never dereferenced. */
 #define HS_OPAQUE_AS(text, v)                                                                                          \
     do {                                                                                                               \
