@@ -21,10 +21,10 @@ fn independent_copies_are_a_throughput() {
     assert_eq!(asm("lea rax, [rcx + rdx]").document().mode().0, "throughput");
 }
 
-/// A core may learn which load takes what a store has written, as in a loop.
+/// A core may learn which load takes what a store has written, and where branches and calls lead, as in a loop.
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn code_that_stores_and_loads_runs_in_repeated_blocks() {
+fn code_that_a_core_learns_runs_in_repeated_blocks() {
     let several = "mov [rsp - 64], rcx; lea rax, [rcx + rdx]; lea rbx, [rcx + rdx]; push rax; pop rsi";
     let longest_to_shortest = |code: &dyn Fn() -> Hairspring| {
         let document = code().document();
@@ -38,6 +38,8 @@ fn code_that_stores_and_loads_runs_in_repeated_blocks() {
     assert!(in_blocks(&|| asm("inc qword ptr [rsp - 8]")));
     assert!(in_blocks(&|| asm(several).option("--setup", "mov ecx, 3")));
     assert!(in_blocks(&|| time("a[1] += x; x ^= a[1]").given("int a[4]").given("int x = 3")));
+    assert!(in_blocks(&|| time("x = x & 1 ? x * 3 + 1 : x >> 1; if (x < 2) x = 27").given("uint64_t x = 27")));
+    assert!(in_blocks(&|| time("x += abs(x) + strlen(s)").given("int x = 3").given("char *s = \"four\"").option("--include", "string.h")));
     assert!(longest_to_shortest(&|| asm("imul rax, rcx")) != 4.0 || longest_to_shortest(&|| asm("imul rax, rcx")) != 4.0);
 }
 
