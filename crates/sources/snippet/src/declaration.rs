@@ -38,8 +38,8 @@ impl Declaration {
         }
         let cut = top_level_equals(line);
         let declarator = line[..cut.unwrap_or(line.len())].trim().to_owned();
-        let declared = after_type_body(&declarator);
-        let name = name_in(declared);
+        let declared = without_template_arguments(after_type_body(&declarator));
+        let name = name_in(&declared);
         let words = declarator.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).count();
         if declares_more(line) {
             let each = "declare each variable with a --let of its own, as in --let 'int a = 1' --let 'int b = 2'";
@@ -128,6 +128,25 @@ fn declares_more(line: &str) -> bool {
     false
 }
 
+/// A declarator without the arguments of templates: `std::function f` of `std::function<int(int)> f`.
+fn without_template_arguments(declarator: &str) -> String {
+    let (mut depth, mut brackets) = (0u32, 0i32);
+    let outside = |c: &char| {
+        match c {
+            '<' if brackets == 0 => depth += 1,
+            '>' if depth > 0 => {
+                depth -= 1;
+                return false;
+            }
+            '(' | '[' | '{' if depth == 0 => brackets += 1,
+            ')' | ']' | '}' if depth == 0 => brackets -= 1,
+            _ => {}
+        }
+        depth == 0
+    };
+    declarator.chars().filter(outside).collect()
+}
+
 /// The declared name: inside `(*name)` for a function pointer, else the last word before any bracket.
 fn name_in(declarator: &str) -> Option<String> {
     if let Some((_, inner)) = declarator.split_once("(*") {
@@ -156,6 +175,10 @@ mod tests {
             ("unsigned long long\n y=1", "y", false),
             ("double m[2][3]", "m", true),
             ("std::array<int, 4> q{1, 2}", "q", false),
+            ("std::function<int(int)> f = [](int a) { return a + 1; }", "f", false),
+            ("std::map<std::string, void (*)(int[2])> m", "m", false),
+            ("std::vector<std::vector<int>>*w[3]", "w", true),
+            ("char t[1 << 20]", "t", true),
         ];
         for (text, name, array) in cases {
             let found = Declaration::parse(text).unwrap();
