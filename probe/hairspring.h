@@ -137,12 +137,19 @@
 #define HAIRSPRING_FEWEST_ROWS 4
 #define HAIRSPRING_SHORT_CHECK_COPIES 6
 
-/* row(bodies, ...) for every row without an init; row(bodies, further inits, ...) for every row with an init, and for
- * every row with flushes; row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */
+/* How often a row runs its block of copies. */
+#define HAIRSPRING_RUNS_OF_A_BLOCK 8
+
+/* row(bodies, ...) for every row without an init; row(copies in the block, ...) for every row without an init that runs a block
+ * several times; row(bodies, further inits, ...) for every row with an init, and for every row with flushes;
+ * row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */
 #define HAIRSPRING_FOR_LINE(row, ...) \
   row(1, __VA_ARGS__) row(2, __VA_ARGS__) row(3, __VA_ARGS__) row(4, __VA_ARGS__) \
   row(8, __VA_ARGS__) row(16, __VA_ARGS__) row(32, __VA_ARGS__) row(64, __VA_ARGS__) \
   row(96, __VA_ARGS__) row(128, __VA_ARGS__) row(192, __VA_ARGS__) row(256, __VA_ARGS__)
+#define HAIRSPRING_FOR_BLOCKS(row, ...) \
+  row(8, __VA_ARGS__) row(12, __VA_ARGS__) row(16, __VA_ARGS__) row(20, __VA_ARGS__) \
+  row(24, __VA_ARGS__) row(32, __VA_ARGS__)
 #define HAIRSPRING_FOR_PLANE(row, ...) \
   row(1, 0, __VA_ARGS__) row(1, 1, __VA_ARGS__) row(2, 0, __VA_ARGS__) row(2, 2, __VA_ARGS__) \
   row(4, 0, __VA_ARGS__) row(4, 4, __VA_ARGS__) row(8, 0, __VA_ARGS__) row(8, 8, __VA_ARGS__) \
@@ -344,6 +351,7 @@ char (&hairspring_floating(const double &))[2];
 #define HAIRSPRING_REPEAT_8(...) HAIRSPRING_REPEAT_4(__VA_ARGS__) HAIRSPRING_REPEAT_4(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_12(...) HAIRSPRING_REPEAT_8(__VA_ARGS__) HAIRSPRING_REPEAT_4(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_16(...) HAIRSPRING_REPEAT_8(__VA_ARGS__) HAIRSPRING_REPEAT_8(__VA_ARGS__)
+#define HAIRSPRING_REPEAT_20(...) HAIRSPRING_REPEAT_16(__VA_ARGS__) HAIRSPRING_REPEAT_4(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_24(...) HAIRSPRING_REPEAT_16(__VA_ARGS__) HAIRSPRING_REPEAT_8(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_32(...) HAIRSPRING_REPEAT_16(__VA_ARGS__) HAIRSPRING_REPEAT_16(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_48(...) HAIRSPRING_REPEAT_32(__VA_ARGS__) HAIRSPRING_REPEAT_16(__VA_ARGS__)
@@ -414,13 +422,17 @@ typedef uint64_t (*hairspring_read)(void);
 /* Added to a row's order if it was compiled without optimisation. */
 #define HAIRSPRING_UNOPTIMISED 256u
 
+/* Added to the order of a row that runs a block of its copies HAIRSPRING_RUNS_OF_A_BLOCK times; its bodies are those of all runs. */
+#define HAIRSPRING_IN_BLOCKS 512u
+
 /* Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, reads the clock again. */
 struct hairspring_row {
   uint64_t (*run)(hairspring_read now, int64_t argument);
   uint32_t bodies;
   uint32_t inits;
   uint32_t order; /* HAIRSPRING_ORDER_AT_END: the further inits at the end; the others are checks: _IN_PLACE: before every body; _FENCED: with
-                     fences; _SHADOW: with fences, and a chain instead of the body; plus HAIRSPRING_UNOPTIMISED */
+                     fences; _SHADOW: with fences, and a chain instead of the body; plus HAIRSPRING_UNOPTIMISED, and
+                     HAIRSPRING_IN_BLOCKS */
 };
 
 /* Code to be timed, made by HAIRSPRING_BENCHMARK. */
@@ -450,7 +462,13 @@ struct hairspring_entry {
 #endif
 
 /* A row's order without what was added to it. */
-static inline uint32_t hairspring_order(const struct hairspring_row *row) { return row->order & ~(uint32_t)HAIRSPRING_UNOPTIMISED; }
+static inline uint32_t hairspring_order(const struct hairspring_row *row) { return row->order & ~(uint32_t)(HAIRSPRING_UNOPTIMISED | HAIRSPRING_IN_BLOCKS); }
+
+/* Rows of blocks are for processors that run code faster once they have run it a hundred times. */
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#undef HAIRSPRING_FOR_BLOCKS
+#define HAIRSPRING_FOR_BLOCKS(row, ...)
+#endif
 
 #define HAIRSPRING_UNWRAP(...) __VA_ARGS__
 
@@ -465,20 +483,31 @@ static inline uint32_t hairspring_order(const struct hairspring_row *row) { retu
   }
 #define HAIRSPRING_LINE(n, name, declarations, ...) HAIRSPRING_ROW(name, n, declarations, HAIRSPRING_REPEAT_##n(__VA_ARGS__))
 #define HAIRSPRING_LINE_ENTRY(n, name) {hairspring_row_##name##_##n, n, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
+/* The compiler must not lay the runs of a block out one after the other. */
+#define HAIRSPRING_BLOCK(n, name, declarations, ...)                                                               \
+  HAIRSPRING_ROW(name, n##_in_blocks, declarations,                                                                \
+                 for (uint32_t hairspring_runs = HAIRSPRING_RUNS_OF_A_BLOCK; hairspring_runs > 0; hairspring_runs -= 1) { \
+                   HAIRSPRING_OPAQUE(hairspring_runs);                                                             \
+                   HAIRSPRING_REPEAT_##n(__VA_ARGS__)                                                              \
+                 })
+#define HAIRSPRING_BLOCK_ENTRY(n, name)                                                                            \
+  {hairspring_row_##name##_##n##_in_blocks, n * HAIRSPRING_RUNS_OF_A_BLOCK, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_IN_BLOCKS + HAIRSPRING_COMPILED},
 #define HAIRSPRING_PLANE(n, further, name, declarations, init, ...)                                                \
   HAIRSPRING_ROW(name, n##_##further, declarations,                                                                \
                  HAIRSPRING_REPEAT_##n(HAIRSPRING_UNWRAP init; __VA_ARGS__) HAIRSPRING_REPEAT_##further(HAIRSPRING_UNWRAP init))
 #define HAIRSPRING_PLANE_ENTRY(n, further, name) \
   {hairspring_row_##name##_##n##_##further, n, n + further, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
 
-/* The program contains a body some 800 times: one of more than about 20 operations takes long to compile. Put it into a function
+/* The program contains a body some 900 times: one of more than about 20 operations takes long to compile. Put it into a function
  * that the body calls; the time then includes the call. */
 
 /* HAIRSPRING_BENCHMARK(name, (declarations), body): declares `name`. The declarations are made before the clock is read,
  * once for each row; they and the body may use `argument`. */
 #define HAIRSPRING_BENCHMARK(name, declarations, ...)                                                              \
   HAIRSPRING_FOR_LINE(HAIRSPRING_LINE, name, declarations, __VA_ARGS__)                                            \
-  static const struct hairspring_row hairspring_rows_##name[] = {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ENTRY, name)}; \
+  HAIRSPRING_FOR_BLOCKS(HAIRSPRING_BLOCK, name, declarations, __VA_ARGS__)                                         \
+  static const struct hairspring_row hairspring_rows_##name[] = {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ENTRY, name)  \
+                                                                 HAIRSPRING_FOR_BLOCKS(HAIRSPRING_BLOCK_ENTRY, name)}; \
   HAIRSPRING_DEFINE(name, NULL)
 
 /* HAIRSPRING_BENCHMARK_INIT(name, (declarations), (init), body): the init runs before every body; rows with more inits than
@@ -628,6 +657,8 @@ static inline uint32_t hairspring_random(struct hairspring_rounds *rounds) {
 }
 
 #define HAIRSPRING_MOST_ROWS 32u
+/* A body that takes more ticks than this is not run in blocks: what a processor learns of it is a small part of its time. */
+#define HAIRSPRING_TICKS_OF_SHORT_BODIES 40u
 
 /* How often an entry is run: once for each argument, or once without arguments. */
 static inline unsigned hairspring_argument_count(const struct hairspring_entry *entry) {
@@ -640,22 +671,43 @@ static inline uint64_t hairspring_read_now(void) { return hairspring_now(); }
 /* Whether a row is run without the engine: rows with fences need a chain of known length in the same rounds. */
 static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return hairspring_order(row) <= HAIRSPRING_ORDER_IN_PLACE; }
 
-/* Chooses the rows that are short enough by running each of them. Rows that check an init have no more copies than the others. */
+/* Times that a row is run before it is measured: one that runs blocks is measured when the processor has learnt its code. */
+static inline unsigned hairspring_runs_before(const struct hairspring_row *row) { return (row->order & HAIRSPRING_IN_BLOCKS) != 0 ? 40 : 1; }
+
+/* Chooses the rows that run blocks; returns their number. */
+static inline unsigned hairspring_choose_blocks(const struct hairspring_benchmark *benchmark, const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
+  unsigned count = 0;
+  for (size_t at = 0; at < benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
+    if ((benchmark->rows[at].order & HAIRSPRING_IN_BLOCKS) != 0) chosen[count++] = &benchmark->rows[at];
+  }
+  return count;
+}
+
+/* Chooses the rows that are short enough by running each of them. Rows that check an init have no more copies than the others. If a body
+ * takes few ticks and there are rows that run blocks of it, these are chosen instead. */
 static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument,
                                          const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;
   uint32_t most = HAIRSPRING_SHORT_CHECK_COPIES;
+  const struct hairspring_row *blocks[HAIRSPRING_MOST_ROWS];
+  unsigned block_count = hairspring_choose_blocks(entry->benchmark, blocks);
+  int are_short = 0;
   for (size_t at = 0; at < entry->benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
     const struct hairspring_row *row = &entry->benchmark->rows[at];
-    if (!hairspring_is_run(row)) continue;
+    if (!hairspring_is_run(row) || (row->order & HAIRSPRING_IN_BLOCKS) != 0) continue;
     if (hairspring_order(row) == HAIRSPRING_ORDER_IN_PLACE) {
       if (row->bodies + row->inits <= most) chosen[count++] = row;
       continue;
     }
     row->run(hairspring_read_now, argument);
-    if (row->run(hairspring_read_now, argument) > rounds->longest_ticks && count >= HAIRSPRING_FEWEST_ROWS) continue;
+    uint64_t ticks = row->run(hairspring_read_now, argument);
+    if (ticks > rounds->longest_ticks && count >= HAIRSPRING_FEWEST_ROWS) continue;
+    are_short = ticks < (uint64_t)HAIRSPRING_TICKS_OF_SHORT_BODIES * row->bodies;
     most = row->bodies + row->inits > most ? row->bodies + row->inits : most;
     chosen[count++] = row;
+  }
+  if (are_short && block_count >= HAIRSPRING_FEWEST_ROWS) {
+    for (count = 0; count < block_count; count += 1) chosen[count] = blocks[count];
   }
   return count;
 }
@@ -706,7 +758,7 @@ static inline void hairspring_put_variants(const struct hairspring_rounds *round
 static inline void hairspring_put_unoptimised(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry) {
   const struct hairspring_benchmark *benchmark = entry->benchmark;
   unsigned arguments = hairspring_argument_count(entry), unoptimised = 0;
-  for (size_t at = 0; at < benchmark->row_count; at += 1) unoptimised |= benchmark->rows[at].order != hairspring_order(&benchmark->rows[at]);
+  for (size_t at = 0; at < benchmark->row_count; at += 1) unoptimised |= benchmark->rows[at].order & HAIRSPRING_UNOPTIMISED;
   for (unsigned next = 0; unoptimised && next < arguments; next += 1) {
     hairspring_put_text(rounds, "# unoptimised: ");
     hairspring_put_name(rounds, entry, entry->arguments[next], HAIRSPRING_ORDER_AT_END);
@@ -714,7 +766,7 @@ static inline void hairspring_put_unoptimised(const struct hairspring_rounds *ro
   }
 }
 
-/* One benchmark with one argument: rounds over its rows, each in a new random order, after a warm-up run of each row. */
+/* One benchmark with one argument: rounds over its rows, each in a new random order, after warm-up runs of each row. */
 static inline void hairspring_observe(struct hairspring_rounds *rounds, const struct hairspring_entry *entry, int64_t argument) {
   const struct hairspring_row *rows[HAIRSPRING_MOST_ROWS];
   if (entry->setup != NULL) entry->setup(argument);
@@ -724,7 +776,7 @@ static inline void hairspring_observe(struct hairspring_rounds *rounds, const st
       unsigned at = (unsigned)(hairspring_random(rounds) % left);
       const struct hairspring_row *row = rows[at];
       rows[at] = rows[left - 1], rows[left - 1] = row;
-      row->run(hairspring_read_now, argument);
+      for (unsigned before = hairspring_runs_before(row); before > 0; before -= 1) row->run(hairspring_read_now, argument);
       hairspring_wait(hairspring_random(rounds) % (rounds->turns + 1));
       hairspring_put_reading(rounds, entry, argument, row, round, row->run(hairspring_read_now, argument));
     }

@@ -17,7 +17,7 @@
  * the lambda calls are inlined or not as usual; hairspring::called(code) keeps the whole code out of line. All memory counts
  * as changed between two copies, and a scalar state stays in its register.
  *
- * Code that throws ends the program with a message and status 1. Each benchmark makes some 800 copies of its code, or some
+ * Code that throws ends the program with a message and status 1. Each benchmark makes some 900 copies of its code, or some
  * 300 of each with an init: long code takes long to compile, and is better called. */
 #ifndef HAIRSPRING_HPP
 #define HAIRSPRING_HPP
@@ -307,33 +307,49 @@ HAIRSPRING_INLINE inline void repeat(Copy copy) {
 template <class State>
 inline constexpr bool is_light = sizeof(State) <= 64 && std::is_trivially_destructible_v<State>;
 
+/* Whether making a state of this type leaves the caches as they are: one that all rows share is made once. */
+template <class Made>
+inline constexpr bool is_warm = std::is_lvalue_reference_v<Made> || is_light<std::remove_reference_t<Made>>;
+
 /* Copies that run on a heavy state before the ones that are timed. */
 inline constexpr unsigned warming_copies = 64;
 
 /* The time of a row's copies. To make a heavy state displaces from the caches and predictors what the copies use, so a row that
- * makes one first runs its copies on it, once or until enough have run. A state that all rows share is warm anyway. */
+ * makes one first runs its copies on it, once or until enough have run. */
 template <class Made, unsigned bodies, class Copies>
 HAIRSPRING_INLINE inline std::uint64_t timed(hairspring_read now, Copies copies) {
-  constexpr bool is_warm = std::is_lvalue_reference_v<Made> || is_light<std::remove_reference_t<Made>>;
-  for (unsigned left = is_warm ? 0 : (warming_copies + bodies - 1) / bodies;; left -= 1) {
+  for (unsigned left = is_warm<Made> ? 0 : (warming_copies + bodies - 1) / bodies;; left -= 1) {
     const std::uint64_t begin = now();
     copies();
     const std::uint64_t ticks = now() - begin;
-    if constexpr (is_warm) return ticks;
+    if constexpr (is_warm<Made>) return ticks;
     opaque(left);  // so that the compiler keeps one copy of the code
     if (left == 0) return ticks;
   }
 }
 
-template <class Parts, unsigned bodies>
+/* Copies in a row; `runs` blocks of them, which the compiler must not lay out one after the other. */
+template <unsigned copies, unsigned runs, class Copy>
+HAIRSPRING_INLINE inline void repeat_in_blocks(Copy copy) {
+  if constexpr (runs == 1) {
+    repeat<copies>(copy);
+  } else {
+    for (unsigned left = runs; left > 0; left -= 1) {
+      opaque(left);
+      repeat<copies>(copy);
+    }
+  }
+}
+
+template <class Parts, unsigned copies, unsigned runs>
 [[gnu::noinline, gnu::aligned(64)]] std::uint64_t line_row(hairspring_read now, std::int64_t argument) {
   auto &context = context_of<Context<Parts>>(argument);
   return run_catching(context, [&]() HAIRSPRING_INLINE {
     Local<decltype(context.parts.code)> code = context.parts.code;
     auto &&state = context.parts.make(context.argument);
     part_copies(state);
-    return timed<decltype(context.parts.make(context.argument)), bodies>(now, [&]() HAIRSPRING_INLINE {
-      repeat<bodies>([&]() HAIRSPRING_INLINE { body_once<Order::at_end>(code, state); });
+    return timed<decltype(context.parts.make(context.argument)), copies * runs>(now, [&]() HAIRSPRING_INLINE {
+      repeat_in_blocks<copies, runs>([&]() HAIRSPRING_INLINE { body_once<Order::at_end>(code, state); });
     });
   });
 }
@@ -386,11 +402,29 @@ void add_cold(std::vector<hairspring_row> &rows) {
 }
 #endif
 
+template <class Parts, unsigned copies>
+constexpr hairspring_row block_row() {
+  constexpr unsigned runs = HAIRSPRING_RUNS_OF_A_BLOCK;
+  return {line_row<Parts, copies, runs>, copies * runs, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_IN_BLOCKS + HAIRSPRING_COMPILED};
+}
+
+/* Rows that run blocks, unless a heavy state would have to be made for each of the runs before a reading. */
+template <class Parts>
+void add_blocks(std::vector<hairspring_row> &rows) {
+  if constexpr (is_warm<decltype(std::declval<Parts &>().make(std::int64_t{}))>) {
+#define HAIRSPRING_BLOCK_ROW_OF(copies, parts) block_row<parts, copies>(),
+    rows.insert(rows.end(), {HAIRSPRING_FOR_BLOCKS(HAIRSPRING_BLOCK_ROW_OF, Parts)});
+#undef HAIRSPRING_BLOCK_ROW_OF
+  }
+}
+
 template <class Parts>
 std::vector<hairspring_row> line_rows() {
-#define HAIRSPRING_LINE_ROW_OF(bodies, parts) {line_row<parts, bodies>, bodies, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
-  return {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ROW_OF, Parts)};
+#define HAIRSPRING_LINE_ROW_OF(bodies, parts) {line_row<parts, bodies, 1>, bodies, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
+  std::vector<hairspring_row> rows = {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ROW_OF, Parts)};
 #undef HAIRSPRING_LINE_ROW_OF
+  add_blocks<Parts>(rows);
+  return rows;
 }
 
 template <class Parts, unsigned bodies, unsigned extra>

@@ -14,7 +14,8 @@ HAIRSPRING_BENCHMARK_COLD(cold, (uint64_t x = 3), (data, sizeof data), HAIRSPRIN
 static void print(const struct hairspring_benchmark *benchmark) {
   for (size_t at = 0; at < benchmark->row_count; at += 1) {
     const struct hairspring_row *row = &benchmark->rows[at];
-    printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", benchmark->name, row->bodies, row->inits, hairspring_order(row));
+    const char *kind = (row->order & HAIRSPRING_IN_BLOCKS) != 0 ? "blocks" : benchmark->name;
+    printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", kind, row->bodies, row->inits, hairspring_order(row));
   }
 }
 

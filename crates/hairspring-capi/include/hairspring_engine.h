@@ -28,6 +28,11 @@
 #define HAIRSPRING_UNOPTIMISED 256
 
 /**
+ * Added to the order of a row that runs a block of its copies HAIRSPRING_RUNS_OF_A_BLOCK times; its bodies are those of all runs.
+ */
+#define HAIRSPRING_IN_BLOCKS 512
+
+/**
  * The status of a call.
  */
 typedef enum hairspring_status {
@@ -385,7 +390,7 @@ typedef struct hairspring_row {
   /**
    * 0: an init before every body, the further inits at the end; the result comes from these rows. The others check that body
    * and init add up. 1: an equal number of inits before every body; 2: fences around every init; 3: as 2, with a chain of 16
-   * dependent 64-bit multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added.
+   * dependent 64-bit multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added, and to 0 HAIRSPRING_IN_BLOCKS.
    */
   uint32_t order;
 } hairspring_row;

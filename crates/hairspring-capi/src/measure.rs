@@ -3,6 +3,7 @@
 use crate::observations::ObservationsHandle;
 use crate::sized::{Growing, input, inputs};
 use crate::wall::{Answer, Refusal, Status, elements, hand_out, last_error, shared, text, wall};
+use hairspring_core::design::table::RUNS_OF_A_BLOCK;
 use hairspring_program::{Benchmark, Error, FLUSH, Group, Manner, Order, Row, Session, Settings, seating};
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::mem::offset_of;
@@ -18,6 +19,9 @@ pub const HAIRSPRING_FAILED: u64 = u64::MAX;
 /// Added to a row's order if it was compiled without optimisation: a finding says so.
 pub const HAIRSPRING_UNOPTIMISED: u32 = 256;
 
+/// Added to the order of a row that runs a block of its copies HAIRSPRING_RUNS_OF_A_BLOCK times; its bodies are those of all runs.
+pub const HAIRSPRING_IN_BLOCKS: u32 = 512;
+
 /// Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads the clock again.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +35,7 @@ pub struct BenchmarkRow {
     pub inits: u32,
     /// 0: an init before every body, the further inits at the end; the result comes from these rows. The others check that body
     /// and init add up. 1: an equal number of inits before every body; 2: fences around every init; 3: as 2, with a chain of 16
-    /// dependent 64-bit multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added.
+    /// dependent 64-bit multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added, and to 0 HAIRSPRING_IN_BLOCKS.
     pub order: u32,
 }
 
@@ -187,13 +191,15 @@ unsafe fn benchmark<'a>(name: String, rows: *const BenchmarkRow, count: usize, a
 unsafe fn runnable<'a>(name: &str, rows: &[BenchmarkRow], argument: i64) -> Answer<Vec<Row<'a>>> {
     let row = |row: &BenchmarkRow| {
         let run = row.run.ok_or_else(|| Refusal::new(Status::BadPointer, format!("benchmark `{name}` has a row without a function")))?;
-        let order = usize::try_from(row.order & !HAIRSPRING_UNOPTIMISED).ok().and_then(|at| Order::ALL.get(at).copied());
+        let order =
+            usize::try_from(row.order & !(HAIRSPRING_UNOPTIMISED | HAIRSPRING_IN_BLOCKS)).ok().and_then(|at| Order::ALL.get(at).copied());
         let order = order.ok_or_else(|| {
             Refusal::new(Status::BadValue, format!("benchmark `{name}` has a row of order {}: 0 to 3 are known", row.order))
         })?;
         // SAFETY: the caller's function, which is to be called with a clock and its argument.
         let ticks = move |now| Some(unsafe { run(now, argument) }).filter(|ticks| *ticks != HAIRSPRING_FAILED);
-        Ok(Row::new(row.bodies, row.inits, order, ticks))
+        let runs = if row.order & HAIRSPRING_IN_BLOCKS == 0 { 1 } else { RUNS_OF_A_BLOCK };
+        Ok(Row { runs, ..Row::new(row.bodies, row.inits, order, ticks) })
     };
     rows.iter().map(row).collect()
 }

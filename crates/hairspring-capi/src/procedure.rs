@@ -6,7 +6,8 @@
 use crate::measure::run_program;
 use crate::sized::{Growing, inputs};
 use crate::wall::{Answer, Refusal, Status, text};
-use hairspring_core::{for_checks, for_line, for_plane, repeat};
+use hairspring_core::design::table::RUNS_OF_A_BLOCK;
+use hairspring_core::{for_blocks, for_checks, for_line, for_plane, repeat};
 use hairspring_host::clock::ReadFn;
 use hairspring_host::fence;
 use hairspring_program::{Benchmark, Group, Order, Row};
@@ -129,7 +130,20 @@ fn line<'a>(body: Call) -> Vec<Row<'a>> {
             row!(body: Call, AtEnd, $n, 0, |body| { repeat!($n { body.call() }) })
         };
     }
-    for_line!(bodies).into()
+    macro_rules! block {
+        ($n:tt) => {{
+            let row = row!(body: Call, AtEnd, RUNS_OF_A_BLOCK * $n, 0, |body| {
+                let mut left = RUNS_OF_A_BLOCK;
+                // The compiler must not lay the runs out one after the other.
+                while std::hint::black_box(left) > 0 {
+                    repeat!($n { body.call() });
+                    left -= 1;
+                }
+            });
+            Row { runs: RUNS_OF_A_BLOCK, ..row }
+        }};
+    }
+    [Vec::from(for_line!(bodies)), for_blocks!(block).into()].into_iter().flatten().collect()
 }
 
 /// Rows with an init, and rows that check it, except those with fences.
@@ -217,7 +231,7 @@ mod tests {
             all.filter(|row| has_fences || matches!(row.order, Order::AtEnd | Order::InPlace)).collect()
         };
         let found = |rows: Vec<Row>| -> Vec<RowShape> {
-            rows.iter().map(|row| RowShape { bodies: row.bodies, inits: row.inits, order: row.order }).collect()
+            rows.iter().map(|row| RowShape { bodies: row.bodies, inits: row.inits, order: row.order, runs: row.runs }).collect()
         };
         assert_eq!(found(line(call_of(body))), expected(Before::Nothing));
         assert_eq!(found(plane(call_of(init), call_of(body))), expected(Before::Init));

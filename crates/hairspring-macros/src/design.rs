@@ -44,6 +44,16 @@ impl Order {
 /// Copies of the body in rows without an init.
 pub const LINE: [u32; 12] = [1, 2, 3, 4, 8, 16, 32, 64, 96, 128, 192, 256];
 
+/// Copies of the body in further rows without an init, each of which runs them [`RUNS_OF_A_BLOCK`] times: for short code, which a core may run
+/// faster once it has run it a hundred times. No row evaluates the body more often than the longest of [`LINE`].
+pub const BLOCKS: [u32; 6] = [8, 12, 16, 20, 24, 32];
+
+/// Straight copies of code that runs more than one instruction in a cycle are as slow as they are decoded: Golden Cove decodes one `cmov` in a
+/// cycle, and runs two. It does so anew until the copies have run for 17 to 60 times, as in a loop, and beside other code for more than 100
+/// times; then it finds them decoded. So a row of such code runs a block of few copies so many times. The end of a loop of 8 runs is
+/// predicted; that of 16 was not in every row.
+pub const RUNS_OF_A_BLOCK: u32 = 8;
+
 /// Most copies of a closure that is measured in the middle of a program, because every call has its own code for all rows.
 pub const CLOSURE_COPIES: u32 = 128;
 
@@ -108,19 +118,25 @@ pub struct RowShape {
     pub inits: u32,
     /// Their order.
     pub order: Order,
+    /// How often the row runs its copies: the bodies and inits are those of all runs.
+    pub runs: u32,
 }
 
-/// The rows of a benchmark: first those of [`Order::AtEnd`], each order with the shortest rows first.
+/// The rows of a benchmark: first those of [`Order::AtEnd`], each order with the shortest rows first. Rows that run blocks follow the
+/// straight ones.
 ///
 /// A language that has no fences leaves out the rows of [`Order::Fenced`] and [`Order::Shadow`].
 pub fn shapes(before: Before) -> Vec<RowShape> {
-    let at_end = |(bodies, further)| RowShape { bodies, inits: bodies + further, order: Order::AtEnd };
+    let at_end = |(bodies, further)| RowShape { bodies, inits: bodies + further, order: Order::AtEnd, runs: 1 };
     let shadow = |row: RowShape| RowShape { order: Order::Shadow, ..row };
     match before {
-        Before::Nothing => LINE.map(|bodies| RowShape { bodies, inits: 0, order: Order::AtEnd }).into(),
+        Before::Nothing => {
+            let row = |copies: u32, runs| RowShape { bodies: copies * runs, inits: 0, order: Order::AtEnd, runs };
+            [&LINE.map(|copies| row(copies, 1))[..], &BLOCKS.map(|copies| row(copies, RUNS_OF_A_BLOCK))].concat()
+        }
         Before::Flush => [COLD.map(at_end), COLD.map(at_end).map(shadow)].concat(),
         Before::Init => {
-            let checks = |order| CHECKS.map(|(bodies, each)| RowShape { bodies, inits: bodies * each, order });
+            let checks = |order| CHECKS.map(|(bodies, each)| RowShape { bodies, inits: bodies * each, order, runs: 1 });
             let checks = [Order::InPlace, Order::Fenced, Order::Shadow].map(checks);
             [&PLANE.map(at_end)[..], &checks.concat()].concat()
         }
@@ -128,7 +144,7 @@ pub fn shapes(before: Before) -> Vec<RowShape> {
 }
 
 impl RowShape {
-    /// What runs between the two readings.
+    /// What runs between the two readings, [`RowShape::runs`] times.
     pub fn steps(&self, before: Before) -> Vec<Step> {
         let init: &[Step] = match (before, self.order) {
             (Before::Init, Order::Fenced) => &[Step::Fence, Step::Init, Step::Fence],
@@ -139,7 +155,7 @@ impl RowShape {
         let each = self.inits_before_each(before);
         let copy = [init.repeat(each as usize), vec![body]].concat();
         let further = self.inits.saturating_sub(self.bodies * each);
-        [copy.repeat(self.bodies as usize), init.repeat(further as usize)].concat()
+        [copy.repeat((self.bodies / self.runs.max(1)) as usize), init.repeat(further as usize)].concat()
     }
 
     /// Inits before each body; the further inits are at the end.

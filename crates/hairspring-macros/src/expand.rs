@@ -142,7 +142,7 @@ impl Expansion<'_> {
     /// A row with its argument and its state.
     fn row(&self, at: usize, row: &RowShape) -> TokenStream {
         let own = Span::mixed_site();
-        let (function, order, RowShape { bodies, inits, .. }) = (row_name(at), order(row.order), row);
+        let (function, order, RowShape { bodies, inits, runs, .. }) = (row_name(at), order(row.order), row);
         let argument = self.parameters.argument.iter().map(|argument| &argument.name);
         let state = self.parameters.state.iter().map(|_| quote_spanned!(own=> state));
         quote_spanned! {own=> {
@@ -150,7 +150,7 @@ impl Expansion<'_> {
             let run = move |now: __hairspring::ReadFn| {
                 state.with(|state| __hairspring::catch_panic(|| #function(now, #(#argument,)* #(#state,)*)))
             };
-            __hairspring::Row::new(#bodies, #inits, #order, run)
+            __hairspring::Row { runs: #runs, ..__hairspring::Row::new(#bodies, #inits, #order, run) }
         }}
     }
 

@@ -34,7 +34,7 @@ impl Pieces<'_> {
         let inputs = inputs.map(|Parameter { name, ty }| quote!(mut #name: #ty));
         let prologue = self.prologue(row);
         let (results, aside) = (own("results"), own("aside"));
-        let steps = row.steps(self.before).into_iter().map(|step| self.step(step));
+        let steps = self.steps(row);
         let clear = self.lays_inits_aside().then(|| quote!(#aside.clear();));
         quote! {
             #[inline(never)]
@@ -42,11 +42,28 @@ impl Pieces<'_> {
                 #prologue
                 __hairspring::align();
                 let #begin = #now();
-                #(#steps)*
+                #steps
                 let #ticks = #now().wrapping_sub(#begin);
                 #results.clear();
                 #clear
                 #ticks
+            }
+        }
+    }
+
+    /// The code between the two readings.
+    fn steps(&self, row: &RowShape) -> TokenStream {
+        let steps = row.steps(self.before).into_iter().map(|step| self.step(step));
+        let (left, runs) = (own("left"), row.runs);
+        if runs == 1 {
+            return quote!(#(#steps)*);
+        }
+        quote! {
+            let mut #left: u32 = __hairspring::opaque(#runs);
+            while #left > 0 {
+                #(#steps)*
+                // The compiler must not lay the runs out one after the other.
+                #left = __hairspring::opaque(#left - 1);
             }
         }
     }

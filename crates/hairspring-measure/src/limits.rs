@@ -48,12 +48,7 @@ pub const MOST_BUDGETS: u32 = 4;
 pub const MOST_READINGS: usize = 8_000_000;
 /// Most rounds of one batch that another process runs, because its answer is one message.
 pub const MOST_ROUNDS_OF_A_MESSAGE: u32 = 100_000;
-/// Straight copies of code that runs more than one instruction in a cycle are as slow as they are decoded: Golden Cove decodes one `cmov` in a
-/// cycle, and runs two. It does so anew until the copies have run for 17 to 60 times, as in a loop, and beside other code for more than 100
-/// times; then it finds them decoded. So a row of such code runs a block of few copies so many times. The end of a loop of 8 runs is
-/// predicted; that of 16 was not in every row.
-pub const RUNS_OF_A_BLOCK: u32 = 8;
-/// Times that a row of such blocks runs before it is measured.
+/// Times that a row of blocks runs before it is measured.
 const RUNS_BEFORE_BLOCKS: u32 = 40;
 /// Expected time of all further assessments as a multiple of the last one: the table may double, and two more assessments
 /// may follow.

@@ -3,11 +3,12 @@
 use crate::barrier::{align, is_unoptimised, opaque};
 use crate::rows::catch_panic;
 use crate::values::Values;
+use hairspring_core::design::table::RUNS_OF_A_BLOCK;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::judge::{Finding, SeriesResult, Time};
-use hairspring_core::{for_closure_line, repeat};
+use hairspring_core::{for_blocks, for_closure_line, repeat};
 use hairspring_host::clock::ReadFn;
-use hairspring_program::{Benchmark, Error, Group, Order, Result, Row, Session, Settings, document};
+use hairspring_program::{Benchmark, Error, Group, Result, Row, Session, Settings, document};
 use hairspring_result::ResultDocument;
 use hairspring_view::{Style, text};
 use std::cell::RefCell;
@@ -57,6 +58,34 @@ impl std::fmt::Display for Measurement {
     }
 }
 
+/// Runs a block of copies so often. The compiler must not lay the runs out one after the other.
+macro_rules! runs {
+    ($runs:expr, $block:expr) => {
+        let mut left: u32 = opaque($runs);
+        while left > 0 {
+            $block;
+            left = opaque(left - 1);
+        }
+    };
+}
+
+/// The straight rows of a closure, and those that run blocks, made by `$row` of copies and runs.
+macro_rules! all_rows {
+    ($row:ident) => {{
+        macro_rules! straight {
+            ($copies:tt) => {
+                $row!($copies, 1)
+            };
+        }
+        macro_rules! block {
+            ($copies:tt) => {
+                $row!($copies, RUNS_OF_A_BLOCK)
+            };
+        }
+        Vec::from(for_closure_line!(straight)).into_iter().chain(for_blocks!(block)).collect()
+    }};
+}
+
 /// Measures code whose evaluations do not wait for each other: throughput. It takes half a second at most; meanwhile the
 /// thread is bound to one CPU, unless the code runs other threads. Make constants in the code [`opaque`](crate::opaque()). If the compiler does not inline the
 /// closure, its call is part of the time; dropping what it returns is not.
@@ -79,21 +108,21 @@ pub fn measure<T>(name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
 pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
     let code = RefCell::new(code);
     macro_rules! row {
-        ($copies:tt) => {{
+        ($copies:tt, $runs:expr) => {{
             #[inline(never)]
             fn run<T>(now: ReadFn, code: &mut impl FnMut() -> T) -> u64 {
-                let mut results = Values::room($copies);
+                let mut results = Values::room($copies * $runs as usize);
                 align();
                 let begin = now();
-                repeat!($copies { results.put(code()) });
+                runs!($runs, repeat!($copies { results.put(code()) }));
                 let ticks = now().wrapping_sub(begin);
                 results.clear();
                 ticks
             }
-            Row::new($copies, 0, Order::AtEnd, |now| catch_panic(|| run(now, &mut *code.borrow_mut())))
+            Row::of_block($copies * $runs, $runs, |now| catch_panic(|| run(now, &mut *code.borrow_mut())))
         }};
     }
-    measured(settings, name, is_unoptimised(|| ()), for_closure_line!(row).into())
+    measured(settings, name, is_unoptimised(|| ()), all_rows!(row))
 }
 
 /// Measures code of which each evaluation waits for the result of the one before: latency.
@@ -108,21 +137,21 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
 pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -> Result<Measurement> {
     let (code, start) = (RefCell::new(code), &start);
     macro_rules! row {
-        ($copies:tt) => {{
+        ($copies:tt, $runs:expr) => {{
             #[inline(never)]
             fn run<T>(now: ReadFn, start: T, code: &mut impl FnMut(T) -> T) -> u64 {
                 let mut link = opaque(start);
                 align();
                 let begin = now();
-                repeat!($copies { link = opaque(code(link)) });
+                runs!($runs, repeat!($copies { link = opaque(code(link)) }));
                 let ticks = now().wrapping_sub(begin);
                 drop(link);
                 ticks
             }
-            Row::new($copies, 0, Order::AtEnd, |now| catch_panic(|| run(now, start.clone(), &mut *code.borrow_mut())))
+            Row::of_block($copies * $runs, $runs, |now| catch_panic(|| run(now, start.clone(), &mut *code.borrow_mut())))
         }};
     }
-    measured(&Settings::default(), name, is_unoptimised(|| ()), for_closure_line!(row).into())
+    measured(&Settings::default(), name, is_unoptimised(|| ()), all_rows!(row))
 }
 
 fn measured(settings: &Settings, name: &str, unoptimised: bool, rows: Vec<Row>) -> Result<Measurement> {

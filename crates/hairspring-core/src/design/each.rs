@@ -38,6 +38,20 @@ macro_rules! for_closure_line {
     ] };
 }
 
+/// An array of the results of the macro `$row` for rows without an init that run a block several times, called with the copies in the block.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! for_blocks {
+    ($row:ident) => { [
+        $row!(8),
+        $row!(12),
+        $row!(16),
+        $row!(20),
+        $row!(24),
+        $row!(32),
+    ] };
+}
+
 /// An array of the results of the macro `$row` for rows with an init, called with the numbers of bodies and of further inits.
 #[macro_export]
 #[rustfmt::skip]

@@ -18,6 +18,7 @@ macro_rules! repeat {
     (8 $code:block) => {{ $crate::repeat!(4 $code); $crate::repeat!(4 $code); }};
     (12 $code:block) => {{ $crate::repeat!(8 $code); $crate::repeat!(4 $code); }};
     (16 $code:block) => {{ $crate::repeat!(8 $code); $crate::repeat!(8 $code); }};
+    (20 $code:block) => {{ $crate::repeat!(16 $code); $crate::repeat!(4 $code); }};
     (24 $code:block) => {{ $crate::repeat!(16 $code); $crate::repeat!(8 $code); }};
     (32 $code:block) => {{ $crate::repeat!(16 $code); $crate::repeat!(16 $code); }};
     (64 $code:block) => {{ $crate::repeat!(32 $code); $crate::repeat!(32 $code); }};

@@ -1,6 +1,6 @@
 //! Tests of the table, in a separate file because `table.rs` is copied.
 
-use super::table::{Before, CLOSURE_COPIES, LINE, Order, RowShape, Step, shapes};
+use super::table::{BLOCKS, Before, CLOSURE_COPIES, LINE, Order, RUNS_OF_A_BLOCK, RowShape, Step, shapes};
 
 const ALL: [Before; 3] = [Before::Nothing, Before::Init, Before::Flush];
 
@@ -15,7 +15,7 @@ fn steps_agree_with_counts() {
             let (shadow, fenced) = (row.order == Order::Shadow, matches!(row.order, Order::Fenced | Order::Shadow));
             let inits = if shadow && before == Before::Init { 0 } else { row.inits };
             let fences = if fenced && before == Before::Init { 2 * row.inits } else { 0 };
-            assert_eq!(count(&row, before, Step::Body), if shadow { 0 } else { row.bodies }, "{row:?}");
+            assert_eq!(row.runs * count(&row, before, Step::Body), if shadow { 0 } else { row.bodies }, "{row:?}");
             assert_eq!(count(&row, before, Step::Chain), if shadow { row.bodies } else { 0 }, "{row:?}");
             assert_eq!((count(&row, before, Step::Init), count(&row, before, Step::Fence)), (inits, fences), "{row:?}");
         }
@@ -25,13 +25,21 @@ fn steps_agree_with_counts() {
 #[test]
 fn steps_of_example_rows() {
     use Step::{Body, Chain, Fence, Init};
-    let steps = |bodies, inits, order| RowShape { bodies, inits, order }.steps(Before::Init);
+    let steps = |bodies, inits, order| RowShape { bodies, inits, order, runs: 1 }.steps(Before::Init);
     assert_eq!(steps(2, 3, Order::AtEnd), [Init, Body, Init, Body, Init]);
     assert_eq!(steps(2, 4, Order::InPlace), [Init, Init, Body, Init, Init, Body]);
     assert_eq!(steps(1, 1, Order::Fenced), [Fence, Init, Fence, Body]);
     assert_eq!(steps(1, 2, Order::Shadow), [Fence, Fence, Fence, Fence, Chain]);
-    let cold = RowShape { bodies: 1, inits: 2, order: Order::Shadow };
+    let cold = RowShape { bodies: 1, inits: 2, order: Order::Shadow, runs: 1 };
     assert_eq!(cold.steps(Before::Flush), [Init, Chain, Init]);
+}
+
+#[test]
+fn blocks_evaluate_no_body_more_often_than_straight_rows() {
+    let (blocks, straight): (Vec<RowShape>, Vec<RowShape>) = shapes(Before::Nothing).into_iter().partition(|row| row.runs > 1);
+    let most = |rows: &[RowShape]| rows.iter().map(|row| row.bodies).max().unwrap();
+    assert_eq!((most(&blocks), blocks[0].runs, straight.len()), (most(&straight), RUNS_OF_A_BLOCK, LINE.len()));
+    assert_eq!(blocks.iter().map(|row| row.steps(Before::Nothing).len() as u32).collect::<Vec<_>>(), BLOCKS);
 }
 
 #[test]

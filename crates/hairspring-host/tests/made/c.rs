@@ -1,6 +1,6 @@
 //! The generated part of `hairspring.h`.
 
-use hairspring_core::design::table::{CHECKS, COLD, FEWEST_ROWS, LINE, Order, PLANE, SHORT_CHECK_COPIES};
+use hairspring_core::design::table::{BLOCKS, CHECKS, COLD, FEWEST_ROWS, LINE, Order, PLANE, RUNS_OF_A_BLOCK, SHORT_CHECK_COPIES};
 use hairspring_host::{clock, fence};
 use std::fmt::Write;
 
@@ -17,9 +17,13 @@ pub fn part() -> String {
     }
     text += "\n/* Number of rows that are run however long they take, and most copies of such rows that check an init. */\n";
     let _ = writeln!(text, "#define HAIRSPRING_FEWEST_ROWS {FEWEST_ROWS}\n#define HAIRSPRING_SHORT_CHECK_COPIES {SHORT_CHECK_COPIES}");
-    text += "\n/* row(bodies, ...) for every row without an init; row(bodies, further inits, ...) for every row with an init, and for\n";
-    text += " * every row with flushes; row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */\n";
+    text += "\n/* How often a row runs its block of copies. */\n";
+    let _ = writeln!(text, "#define HAIRSPRING_RUNS_OF_A_BLOCK {RUNS_OF_A_BLOCK}");
+    text += "\n/* row(bodies, ...) for every row without an init; row(copies in the block, ...) for every row without an init that runs a block\n";
+    text += " * several times; row(bodies, further inits, ...) for every row with an init, and for every row with flushes;\n";
+    text += " * row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */\n";
     text += &each("LINE", LINE.iter().map(u32::to_string));
+    text += &each("BLOCKS", BLOCKS.iter().map(u32::to_string));
     text += &each("PLANE", PLANE.iter().map(|(bodies, further)| format!("{bodies}, {further}")));
     text += &each("CHECKS", CHECKS.iter().map(|(bodies, each)| format!("{bodies}, {}, {each}", each - 1)));
     text += &each("COLD", COLD.iter().map(|(bodies, further)| format!("{bodies}, {further}")));

@@ -1,6 +1,6 @@
 //! The table as macros, and its copy.
 
-use hairspring_core::design::table::{CHECKS, CLOSURE_COPIES, LINE, PLANE};
+use hairspring_core::design::table::{BLOCKS, CHECKS, CLOSURE_COPIES, LINE, PLANE};
 
 /// Macros that call another one for each row.
 pub fn each() -> String {
@@ -12,6 +12,7 @@ pub fn each() -> String {
             .to_owned(),
         each_of("for_line", "rows without an init, called with the number of bodies", &one(&LINE)),
         each_of("for_closure_line", "the rows of [`for_line`](crate::for_line) that closures use", &one(&closure)),
+        each_of("for_blocks", "rows without an init that run a block several times, called with the copies in the block", &one(&BLOCKS)),
         each_of("for_plane", "rows with an init, called with the numbers of bodies and of further inits", &two(&PLANE)),
         each_of("for_checks", "rows that check an init, called with the numbers of bodies and of inits before each", &two(&CHECKS)),
     ]

@@ -19,7 +19,7 @@ use hairspring_host::interference::{Switches, voluntary_switches};
 use hairspring_host::thread::current_cpu;
 use hairspring_host::thread::floating::{denormals, forget_denormals};
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A set of rows that can be run.
 pub trait Rig {
@@ -85,6 +85,8 @@ impl Raw {
 const MOST_WARM_TICKS: u64 = 3_000_000;
 /// A row that took longer than this many ticks is run once: what is decoded is a small part of its time.
 const MOST_HOT_TICKS: u64 = 30_000;
+/// No run of a warm-up but the first begins after this time: to make the data of a row may take longer than the row.
+const MOST_WARM_TIME: Duration = Duration::from_micros(300);
 /// Involuntary switches are counted per row for rows longer than this many ticks, and per round for shorter ones.
 const SINGLE_WATCH_TICKS: u64 = 60_000;
 
@@ -199,7 +201,9 @@ impl Rounds {
             Some(MOST_HOT_TICKS..) => 1,
             _ => rig.runs_before(row),
         };
-        let shortest = (0..runs).map(|_| self.width.signed(0, rig.run(row))).min();
+        let begin = Instant::now();
+        let goes_on = |run: &u32| *run == 0 || begin.elapsed() < MOST_WARM_TIME;
+        let shortest = (0..runs).take_while(goes_on).map(|_| self.width.signed(0, rig.run(row))).min();
         known.unwrap_or_else(|| shortest.and_then(|ticks| u64::try_from(ticks).ok()).unwrap_or(0))
     }
 
@@ -358,6 +362,28 @@ mod tests {
             let flags: Vec<Flags> = rounds.round(&mut Products).iter().map(|raw| raw.flags.without(Flags::SWITCHED)).collect();
             assert_eq!(flags, [Flags::NONE, Flags::DENORMAL_OPERAND, Flags::DENORMAL_RESULT]);
         }
+    }
+
+    #[test]
+    fn rows_whose_data_take_long_to_make_are_run_less_often() {
+        /// Takes a few ticks between its readings, and half a millisecond before.
+        struct Prepared(u32);
+        impl Rig for Prepared {
+            fn rows(&self) -> usize {
+                1
+            }
+            fn run(&mut self, _: usize) -> u64 {
+                self.0 += 1;
+                std::thread::sleep(Duration::from_micros(500));
+                10
+            }
+            fn runs_before(&self, _: usize) -> u32 {
+                40
+            }
+        }
+        let mut rig = Prepared(0);
+        Rounds::new(1, 7, Dither::none(), 1).round(&mut rig);
+        assert_eq!(rig.0, 2);
     }
 
     #[test]

@@ -22,14 +22,21 @@ pub struct Row<'a> {
     pub inits: u32,
     /// How they are ordered.
     pub order: Order,
+    /// How often the row runs its copies: the bodies and inits are those of all runs.
+    pub runs: u32,
     /// The code.
     pub run: RunRow<'a>,
 }
 
 impl<'a> Row<'a> {
-    /// A row.
+    /// A row of straight copies.
     pub fn new(bodies: u32, inits: u32, order: Order, run: impl FnMut(ReadFn) -> Option<u64> + 'a) -> Row<'a> {
-        Row { bodies, inits, order, run: Box::new(run) }
+        Row { bodies, inits, order, runs: 1, run: Box::new(run) }
+    }
+
+    /// A row that runs a block of copies this many times, with so many bodies in all.
+    pub fn of_block(bodies: u32, runs: u32, run: impl FnMut(ReadFn) -> Option<u64> + 'a) -> Row<'a> {
+        Row { runs, ..Row::new(bodies, 0, Order::AtEnd, run) }
     }
 
     /// Bodies and inits.
@@ -40,7 +47,7 @@ impl<'a> Row<'a> {
 
 impl std::fmt::Debug for Row<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Row({} bodies, {} inits, {:?})", self.bodies, self.inits, self.order)
+        write!(f, "Row({} bodies, {} inits, {:?}, {} runs)", self.bodies, self.inits, self.order, self.runs)
     }
 }
 

@@ -16,12 +16,30 @@ const PILOT_RUNS: usize = 5;
 /// Runs before them, to warm up caches, predictors and specialising interpreters.
 const WARMING_RUNS: usize = 3;
 
-/// Indices of the rows to run. Rows of the answer must be long compared with the clock's quantum, short compared with the
+/// A body that takes longer than this is not run in blocks: what a core learns of it is a small part of its time.
+const MOST_BLOCK_NS: f64 = 12.0;
+
+/// The rows of a benchmark that can be run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// Indices of the straight rows, and of the rows that check them.
+    straight: Vec<usize>,
+    /// Indices of rows that run blocks, if the body is short enough for them.
+    blocks: Vec<usize>,
+}
+
+/// Indices of the rows to run, for each benchmark of a group: those that run blocks if all benchmarks have them, so that they stay comparable.
+pub(crate) fn agreed(choices: Vec<Choice>) -> Vec<Vec<usize>> {
+    let in_blocks = choices.iter().all(|choice| choice.blocks.len() >= FEWEST_ROWS);
+    choices.into_iter().map(|choice| if in_blocks { choice.blocks } else { choice.straight }).collect()
+}
+
+/// The rows that can be run. Straight rows of the answer must be long compared with the clock's quantum, short compared with the
 /// time between interrupts, and on a straight line; rows of the checks must not be longer than these. `None` if the code
 /// failed.
-pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Option<Vec<usize>> {
+pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Option<Choice> {
     let mut lengths: Vec<Option<f64>> = vec![None; rows.len()];
-    let answer: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].order == Order::AtEnd).collect();
+    let answer: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].order == Order::AtEnd && rows[*at].runs == 1).collect();
     let (mut taken, mut longest): (Vec<usize>, f64) = (Vec::new(), 0.0);
     for at in answer {
         let per_copy = taken.last().and_then(|last: &usize| Some(lengths[*last]? / f64::from(rows[*last].copies())));
@@ -38,10 +56,13 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
         }
     }
     let straight = straight_rows(&taken, rows, SHORTEST_SHARE);
-    let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken };
+    let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken.clone() };
     let most = chosen.iter().map(|at| rows[*at].copies()).max().unwrap_or(0);
     let checks = checks(rows, most);
-    Some(chosen.into_iter().chain(checks).collect())
+    let copy_ns = taken.last().and_then(|last| Some(lengths[*last]? / f64::from(rows[*last].copies())));
+    let is_short = copy_ns.is_some_and(|ns| ns <= MOST_BLOCK_NS);
+    let blocks = (0..rows.len()).filter(|at| is_short && rows[*at].runs > 1).collect();
+    Some(Choice { straight: chosen.into_iter().chain(checks).collect(), blocks })
 }
 
 /// Rows of the checks with at most `most` copies, if they suffice for a plane.
@@ -86,7 +107,7 @@ mod tests {
 
     fn chosen(ticks: u64) -> Vec<u32> {
         let mut rows = rows(ticks, false);
-        choose(&mut rows, &default_clock(), 1.0).unwrap().into_iter().map(|at| rows[at].bodies).collect()
+        choose(&mut rows, &default_clock(), 1.0).unwrap().straight.into_iter().map(|at| rows[at].bodies).collect()
     }
 
     #[test]
@@ -95,6 +116,22 @@ mod tests {
         assert_eq!(chosen(100), [2, 3, 4, 8, 16]);
         assert_eq!(chosen(1_000_000), [1, 2, 3, 4]);
         assert_eq!(chosen(1_000_000_000), [1, 2]);
+    }
+
+    #[test]
+    fn short_code_runs_in_blocks_if_all_alternatives_do() {
+        let choice = |ticks: u64, with_blocks: bool| {
+            let mut rows = rows(ticks, false);
+            let block = |n: u32| Row::of_block(n, 8, move |_| Some(45 + ticks * u64::from(n)));
+            rows.extend([64, 96, 128, 256].map(block).into_iter().filter(|_| with_blocks));
+            choose(&mut rows, &default_clock(), 1.0).unwrap()
+        };
+        let blocks = || choice(3, true);
+        assert_eq!(agreed(vec![blocks(), blocks()]), [[12, 13, 14, 15], [12, 13, 14, 15]]);
+        for straight in [choice(3, false), choice(100, true)] {
+            let expected = [blocks().straight, straight.straight.clone()];
+            assert_eq!(agreed(vec![blocks(), straight]), expected);
+        }
     }
 
     #[test]
@@ -111,7 +148,7 @@ mod tests {
         rows.extend([1, 2, 4, 8, 16, 32].map(|n| check(Order::InPlace, n)));
         rows.extend([1, 2, 64].map(|n| check(Order::Fenced, n)));
         let found = choose(&mut rows, &default_clock(), 1.0).unwrap();
-        let orders: Vec<Order> = found.iter().map(|at| rows[*at].order).collect();
+        let orders: Vec<Order> = found.straight.iter().map(|at| rows[*at].order).collect();
         assert_eq!(orders.iter().filter(|order| **order == Order::InPlace).count(), 4);
         assert!(!orders.contains(&Order::Fenced));
     }

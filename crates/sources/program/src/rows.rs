@@ -2,12 +2,13 @@
 
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::ReadFn;
+use hairspring_measure::limits::runs_before;
 use hairspring_measure::rounds::Rig;
 
 /// The code of one row of the table.
 pub(crate) enum RowCode<'g> {
-    /// A row of the benchmark at this index of the group.
-    Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize),
+    /// A row of the benchmark at this index of the group, and how often it runs its copies.
+    Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize, u32),
     /// A row of a chain.
     Chain(RowFn),
 }
@@ -40,7 +41,7 @@ impl Rig for Rows<'_> {
     fn run(&mut self, row: usize) -> u64 {
         match &mut self.all[row] {
             RowCode::Benchmark(..) if self.failed.is_some() => 0,
-            RowCode::Benchmark(run, at) => run(self.now).unwrap_or_else(|| {
+            RowCode::Benchmark(run, at, _) => run(self.now).unwrap_or_else(|| {
                 self.failed = Some(*at);
                 0
             }),
@@ -50,6 +51,13 @@ impl Rig for Rows<'_> {
 
     fn has_failed(&self) -> bool {
         self.failed.is_some()
+    }
+
+    fn runs_before(&self, row: usize) -> u32 {
+        match &self.all[row] {
+            RowCode::Benchmark(_, _, runs) => runs_before(*runs),
+            RowCode::Chain(_) => 1,
+        }
     }
 
     fn place(&mut self, placement: u32) {
@@ -74,7 +82,7 @@ mod tests {
             None
         };
         let mut rows = Rows::new(fake::read);
-        rows.all = vec![RowCode::Benchmark(&mut good, 0), RowCode::Benchmark(&mut bad, 1)];
+        rows.all = vec![RowCode::Benchmark(&mut good, 0, 1), RowCode::Benchmark(&mut bad, 1, 1)];
         assert_eq!((rows.run(0), rows.has_failed()), (7, false));
         assert_eq!((rows.run(1), rows.run(0), rows.run(1), rows.failed()), (0, 0, 0, Some(1)));
         assert_eq!((first, second), (1, 1));

@@ -1,7 +1,7 @@
 //! A session finds the CPU, the clock and the core cycle, once for all benchmarks of a program.
 
 use crate::benchmark::{Benchmark, FLUSH, Group, Order, Row};
-use crate::choose::choose;
+use crate::choose::{agreed, choose};
 use crate::error::{Error, Result};
 use crate::remedies::PROGRAM;
 use crate::rows::{RowCode, Rows};
@@ -203,9 +203,12 @@ impl Session {
         let components = std::iter::once("body").chain(second).map(str::to_owned).collect();
         let Timing { clock, granularity, meter } = self.timing();
         let mut plan = Plan { table: Table::new(components), rows: Rows::new(clock.read) };
+        let mut choices = Vec::new();
         for (at, benchmark) in group.benchmarks.iter_mut().enumerate() {
-            let chosen = choose(&mut benchmark.rows, clock, 1e9 / meter.rate().hz);
-            let chosen = chosen.ok_or_else(|| failed(names, at))?;
+            let choice = choose(&mut benchmark.rows, clock, 1e9 / meter.rate().hz);
+            choices.push(choice.ok_or_else(|| failed(names, at))?);
+        }
+        for ((at, benchmark), chosen) in group.benchmarks.iter_mut().enumerate().zip(agreed(choices)) {
             if benchmark.second == FLUSH {
                 // A flush has fences around it: nothing overlaps with the body, but the fence hides the start of the body.
                 plan.table.declare_arrangement(&names[at], Role::Fenced);
@@ -263,7 +266,7 @@ fn add<'g, 'a: 'g>(
         let counts = [f64::from(row.bodies), f64::from(row.inits)];
         let width = plan.table.observations().components().len();
         plan.table.add_row(&name, &counts[..width]);
-        plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at));
+        plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at, row.runs));
     }
 }
 

@@ -2,10 +2,9 @@
 
 use crate::request::{Language, Request};
 use crate::source::RowSpec;
-use hairspring_core::design::table::Order;
+use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
 use hairspring_core::design::{Pilot, blocks, cold, line, pairs, rearranged};
 use hairspring_core::estimate::METHODS;
-use hairspring_measure::limits::RUNS_OF_A_BLOCK;
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
