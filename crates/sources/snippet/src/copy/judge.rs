@@ -17,7 +17,12 @@ const DOUBTS: [Doubt; 4] = [Doubt::Processor, Doubt::Condition, Doubt::Memory, D
 /// Judges what is carried; `body` returns what the copy without its init carries.
 pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Carried>, String>) -> Judged {
     if let Some(place) = chained(row, whole, &[]) {
-        return Judged::known(Mode::Latency, format!("chained through {place}"));
+        let reason = match chains(row, whole).as_slice() {
+            [] | [_] => format!("chained through {place}"),
+            [first, second] => format!("chained through {first} and {second}, side by side"),
+            [first, others @ ..] => format!("chained through {first} and {} others, side by side", others.len()),
+        };
+        return Judged::known(Mode::Latency, reason);
     }
     if let Some(fence) = &whole.fence {
         return Judged::known(Mode::Latency, format!("fenced: {fence} waits until all earlier instructions are done"));
@@ -50,12 +55,30 @@ fn doubt_reason(doubt: Doubt, place: &str) -> String {
     }
 }
 
+/// Whether a place keeps its name from copy to copy. In compiled code a value can move between registers; only variables and memory are stable.
+fn stays(row: &Row, place: &Place) -> bool {
+    row.request.language == Language::Asm || matches!(place, Place::Variable(_) | Place::Memory(_))
+}
+
+/// One place of each chain of copies that is sure, the first that has a name; a chain may lead through several places.
+fn chains(row: &Row, carried: &Carried) -> Vec<String> {
+    let stays = |place: &Place| stays(row, place);
+    let leads = |from: Place, to: Place| reaches(carried, from, to, &[], &stays);
+    let mut found: Vec<Place> = Vec::new();
+    let own = |place: &&Place| stays(place) && !matches!(place, Place::Flag(_));
+    for place in carried.edges.keys().filter(own).filter(|place| leads(**place, **place)) {
+        if !found.iter().any(|other| leads(*place, *other) && leads(*other, *place)) {
+            found.push(*place);
+        }
+    }
+    found.into_iter().map(|place| name_of(row, carried, place)).collect()
+}
+
 /// The first place through which a copy waits for the one before, if these doubts count as dependences.
 fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
     let assembly = row.request.language == Language::Asm;
-    // In compiled code a value can move between registers; only variables and memory are stable.
-    let stays = |place: &Place| assembly || matches!(place, Place::Variable(_) | Place::Memory(_));
-    let found = carried.edges.keys().find(|place| stays(place) && is_cycle(carried, **place, doubts, &stays));
+    let stays = |place: &Place| stays(row, place);
+    let found = carried.edges.keys().find(|place| stays(place) && reaches(carried, **place, **place, doubts, &stays));
     let merged = || {
         let own = |place: &&Place| match place {
             Place::Register(register) => !carried.taken.contains(register) && !assembly,
@@ -75,15 +98,15 @@ fn counts(doubt: &Option<Doubt>, doubts: &[Doubt]) -> bool {
     doubt.is_none_or(|doubt| doubts.contains(&doubt))
 }
 
-/// Whether a value returns to its own place after a computation.
-fn is_cycle(carried: &Carried, place: Place, doubts: &[Doubt], stays: &impl Fn(&Place) -> bool) -> bool {
+/// Whether the value of `end` comes from that of `start` by a computation, here or some copies before.
+fn reaches(carried: &Carried, end: Place, start: Place, doubts: &[Doubt], stays: &impl Fn(&Place) -> bool) -> bool {
     let mut seen: BTreeSet<(Place, bool)> = BTreeSet::new();
-    let mut open = vec![(place, false)];
+    let mut open = vec![(end, false)];
     while let Some((next, worked)) = open.pop() {
         let from = carried.edges.get(&next).into_iter().flatten();
         for ((origin, by_work), _) in from.filter(|((origin, _), doubt)| stays(origin) && counts(doubt, doubts)) {
             let worked = worked || *by_work;
-            if *origin == place && worked {
+            if *origin == start && worked {
                 return true;
             }
             if seen.insert((*origin, worked)) {

@@ -272,6 +272,24 @@ fn the_reason_names_what_assembly_is_chained_through() {
 }
 
 #[test]
+fn chains_side_by_side_are_counted() {
+    let reason = |code: &str| copies(&assembly(), &[code], "gcc")[0].judged.reason.clone();
+    let codes = [
+        "imul rax, rcx; imul rbx, rcx",
+        "inc rax; inc rsi; inc rdi; inc r8",
+        "xchg rax, rcx; inc rax",
+        "adc rax, rcx",
+        "mulx rax, rdx, rsi",
+    ];
+    let expected = ["rax and rbx, side by side", "rax and 3 others, side by side", "rax", "rax", "rdx"];
+    assert_eq!(codes.map(reason), expected.map(|places| format!("chained through {places}")));
+    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t y = 3"]), ..Request::default() };
+    let reason = |code: &str| copies(&request, &[code], "gcc")[0].judged.reason.clone();
+    assert_eq!(reason("x = x * 5; y += 3"), "chained through x and y, side by side");
+    assert_eq!(reason("x = x * 5 + y; y = x ^ 3"), "chained through x");
+}
+
+#[test]
 fn assembly_that_overwrites_its_results_is_independent() {
     let codes = [
         "mov rax, rcx",
