@@ -658,7 +658,7 @@ static inline uint32_t hairspring_random(struct hairspring_rounds *rounds) {
 
 #define HAIRSPRING_MOST_ROWS 32u
 /* A body that takes more ticks than this is not run in blocks: what a processor learns of it is a small part of its time. */
-#define HAIRSPRING_TICKS_OF_SHORT_BODIES 40u
+#define HAIRSPRING_TICKS_OF_SHORT_BODIES 150u
 
 /* How often an entry is run: once for each argument, or once without arguments. */
 static inline unsigned hairspring_argument_count(const struct hairspring_entry *entry) {

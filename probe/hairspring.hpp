@@ -307,22 +307,19 @@ HAIRSPRING_INLINE inline void repeat(Copy copy) {
 template <class State>
 inline constexpr bool is_light = sizeof(State) <= 64 && std::is_trivially_destructible_v<State>;
 
-/* Whether making a state of this type leaves the caches as they are: one that all rows share is made once. */
-template <class Made>
-inline constexpr bool is_warm = std::is_lvalue_reference_v<Made> || is_light<std::remove_reference_t<Made>>;
-
 /* Copies that run on a heavy state before the ones that are timed. */
 inline constexpr unsigned warming_copies = 64;
 
 /* The time of a row's copies. To make a heavy state displaces from the caches and predictors what the copies use, so a row that
- * makes one first runs its copies on it, once or until enough have run. */
+ * makes one first runs its copies on it, once or until enough have run. A state that all rows share is warm anyway. */
 template <class Made, unsigned bodies, class Copies>
 HAIRSPRING_INLINE inline std::uint64_t timed(hairspring_read now, Copies copies) {
-  for (unsigned left = is_warm<Made> ? 0 : (warming_copies + bodies - 1) / bodies;; left -= 1) {
+  constexpr bool is_warm = std::is_lvalue_reference_v<Made> || is_light<std::remove_reference_t<Made>>;
+  for (unsigned left = is_warm ? 0 : (warming_copies + bodies - 1) / bodies;; left -= 1) {
     const std::uint64_t begin = now();
     copies();
     const std::uint64_t ticks = now() - begin;
-    if constexpr (is_warm<Made>) return ticks;
+    if constexpr (is_warm) return ticks;
     opaque(left);  // so that the compiler keeps one copy of the code
     if (left == 0) return ticks;
   }
@@ -408,23 +405,13 @@ constexpr hairspring_row block_row() {
   return {line_row<Parts, copies, runs>, copies * runs, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_IN_BLOCKS + HAIRSPRING_COMPILED};
 }
 
-/* Rows that run blocks, unless a heavy state would have to be made for each of the runs before a reading. */
-template <class Parts>
-void add_blocks(std::vector<hairspring_row> &rows) {
-  if constexpr (is_warm<decltype(std::declval<Parts &>().make(std::int64_t{}))>) {
-#define HAIRSPRING_BLOCK_ROW_OF(copies, parts) block_row<parts, copies>(),
-    rows.insert(rows.end(), {HAIRSPRING_FOR_BLOCKS(HAIRSPRING_BLOCK_ROW_OF, Parts)});
-#undef HAIRSPRING_BLOCK_ROW_OF
-  }
-}
-
 template <class Parts>
 std::vector<hairspring_row> line_rows() {
 #define HAIRSPRING_LINE_ROW_OF(bodies, parts) {line_row<parts, bodies, 1>, bodies, 0, HAIRSPRING_ORDER_AT_END + HAIRSPRING_COMPILED},
-  std::vector<hairspring_row> rows = {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ROW_OF, Parts)};
+#define HAIRSPRING_BLOCK_ROW_OF(copies, parts) block_row<parts, copies>(),
+  return {HAIRSPRING_FOR_LINE(HAIRSPRING_LINE_ROW_OF, Parts) HAIRSPRING_FOR_BLOCKS(HAIRSPRING_BLOCK_ROW_OF, Parts)};
+#undef HAIRSPRING_BLOCK_ROW_OF
 #undef HAIRSPRING_LINE_ROW_OF
-  add_blocks<Parts>(rows);
-  return rows;
 }
 
 template <class Parts, unsigned bodies, unsigned extra>

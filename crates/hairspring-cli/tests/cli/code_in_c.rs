@@ -62,6 +62,20 @@ fn a_variable_whose_address_is_taken_stays_in_memory() {
     }
 }
 
+/// An array of the size of a register is no number: a copy would load it into a register, and store it.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn arrays_of_all_sizes_stay_in_memory() {
+    for compiler in ["gcc", "clang"] {
+        needs(compiler);
+        for array in ["char s[1]", "char s[2]", "char s[3]", "char s[4]", "char s[8]", "char s[9]"] {
+            let store = time("s[0] = x").given(array).given("char x = 3").option("--cc", compiler).option("--show", "asm");
+            let lines = store.document().result_of(0)["disassembly"].as_array().cloned().unwrap_or_default();
+            assert_eq!(lines.len(), 1, "{compiler} {array}: {lines:?}");
+        }
+    }
+}
+
 #[test]
 fn variables_of_all_kinds_are_possible() {
     let lets = ["double d = 1.5", "float f = 2", "int a[3] = {1, 2, 3}", "char *p = malloc(16)", "const unsigned c = 7", "_Bool b = 1"];

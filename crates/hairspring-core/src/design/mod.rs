@@ -47,11 +47,15 @@ const MOST_ASSEMBLED_COPIES: f64 = 1_024.0;
 /// Lengths of the rows, as shares of the longest.
 const SHARES: [f64; 9] = [1.0 / SHORTEST_SHARE as f64, 0.1875, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
-/// Most copies in a block, and most code, which has to stay in the cache of decoded instructions. A longest block of 16 copies gives a row to
-/// each share.
+/// Most copies in a block, and the code that is wanted in one, which has to stay in the cache of decoded instructions. A longest block of 16
+/// copies gives a row to each share, and may have more code.
 const MOST_COPIES_OF_BLOCKS: f64 = 128.0;
 const BLOCK_BYTES: f64 = 2_560.0;
-const FEWEST_LONGEST_BLOCK: u32 = 16;
+const FEWEST_LONGEST_BLOCK: f64 = 16.0;
+const MOST_BLOCK_BYTES: f64 = 6_400.0;
+/// Code whose straight copies take longer than this is not run in blocks: what a core learns of it is a small part of its time. It may be a
+/// large one of shorter code: eight increments of one variable take 59 cycles, or 15 ns, and 8 cycles later.
+pub const MOST_BLOCK_NS: f64 = 50.0;
 /// Copies in the blocks as shares of the longest: what runs a block again overlaps with much of a shorter one.
 const BLOCK_SHARES: [f64; 9] = [0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
@@ -94,13 +98,19 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 /// use hairspring_core::design::{Pilot, blocks};
 /// let pilot = Pilot { copy_ns: 0.27, copy_bytes: 4.0, quantum_ns: 10.0, assembled: false };
 /// assert_eq!(blocks(pilot, 8), [32, 40, 48, 56, 64, 80, 96, 112, 128]);
-/// assert!(blocks(Pilot { copy_bytes: 400.0, ..pilot }, 8).is_empty());
+/// assert_eq!(blocks(Pilot { copy_ns: 15.0, ..pilot }, 8), [4, 5, 6, 7, 8, 10, 12, 14, 16]);
+/// assert!(blocks(Pilot { copy_bytes: 401.0, ..pilot }, 8).is_empty());
+/// assert!(blocks(Pilot { copy_ns: 51.0, ..pilot }, 8).is_empty());
 /// ```
 pub fn blocks(pilot: Pilot, runs: u32) -> Vec<u32> {
-    let allowed = (window(pilot) / (f64::from(runs) * pilot.copy_ns.max(0.01))).min(BLOCK_BYTES / pilot.copy_bytes.max(1.0));
-    let longest = usual_length(allowed.clamp(1.0, MOST_COPIES_OF_BLOCKS), allowed);
-    let copies = BLOCK_SHARES.map(|share| (share * f64::from(longest)) as u32);
-    if longest < FEWEST_LONGEST_BLOCK { Vec::new() } else { copies.to_vec() }
+    let copy_bytes = pilot.copy_bytes.max(1.0);
+    if pilot.copy_ns > MOST_BLOCK_NS || copy_bytes * FEWEST_LONGEST_BLOCK > MOST_BLOCK_BYTES {
+        return Vec::new();
+    }
+    let allowed = (window(pilot) / (f64::from(runs) * pilot.copy_ns.max(0.01))).min(BLOCK_BYTES / copy_bytes);
+    let wanted = allowed.clamp(FEWEST_LONGEST_BLOCK, MOST_COPIES_OF_BLOCKS);
+    let longest = usual_length(wanted, allowed.max(FEWEST_LONGEST_BLOCK));
+    BLOCK_SHARES.map(|share| (share * f64::from(longest)) as u32).to_vec()
 }
 
 /// The wanted length of the longest row in nanoseconds.

@@ -86,7 +86,7 @@ const MOST_WARM_TICKS: u64 = 3_000_000;
 /// A row that took longer than this many ticks is run once: what is decoded is a small part of its time.
 const MOST_HOT_TICKS: u64 = 30_000;
 /// No run of a warm-up but the first begins after this time: to make the data of a row may take longer than the row.
-const MOST_WARM_TIME: Duration = Duration::from_micros(300);
+const MOST_WARM_TIME: Duration = Duration::from_micros(100);
 /// Involuntary switches are counted per row for rows longer than this many ticks, and per round for shorter ones.
 const SINGLE_WATCH_TICKS: u64 = 60_000;
 

@@ -2,7 +2,9 @@
 
 use crate::benchmark::{Order, Row};
 use hairspring_core::design::table::SHORT_CHECK_COPIES;
-use hairspring_core::design::{FEWEST_ROWS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, straight};
+use hairspring_core::design::{
+    FEWEST_ROWS, MOST_BLOCK_NS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, straight,
+};
 use hairspring_host::clock::{Clock, ReadFn};
 
 /// A row that takes longer than this is run only once in the pilot: cold caches hardly lengthen a run of this time.
@@ -16,22 +18,33 @@ const PILOT_RUNS: usize = 5;
 /// Runs before them, to warm up caches, predictors and specialising interpreters.
 const WARMING_RUNS: usize = 3;
 
-/// A body that takes longer than this is not run in blocks: what a core learns of it is a small part of its time.
-const MOST_BLOCK_NS: f64 = 12.0;
+/// A body that takes so many times longer than one that is run in blocks is run in blocks, too, if it is compared with such a one.
+const ALSO_IN_BLOCKS: f64 = 2.0;
 
 /// The rows of a benchmark that can be run.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Choice {
     /// Indices of the straight rows, and of the rows that check them.
     straight: Vec<usize>,
-    /// Indices of rows that run blocks, if the body is short enough for them.
+    /// Indices of the rows that run blocks.
     blocks: Vec<usize>,
+    /// Time of a body in the longest straight row that was tried, with its share of the overhead.
+    body_ns: f64,
 }
 
-/// Indices of the rows to run, for each benchmark of a group: those that run blocks if all benchmarks have them, so that they stay comparable.
+impl Choice {
+    fn has_blocks(&self, most_ns: f64) -> bool {
+        self.blocks.len() >= FEWEST_ROWS && self.body_ns <= most_ns
+    }
+}
+
+/// Indices of the rows to run, for each benchmark of a group: those that run blocks if its body is short. Two bodies that take about as long
+/// have rows of the same kind, so that they stay comparable.
 pub(crate) fn agreed(choices: Vec<Choice>) -> Vec<Vec<usize>> {
-    let in_blocks = choices.iter().all(|choice| choice.blocks.len() >= FEWEST_ROWS);
-    choices.into_iter().map(|choice| if in_blocks { choice.blocks } else { choice.straight }).collect()
+    let some = choices.iter().any(|choice| choice.has_blocks(MOST_BLOCK_NS));
+    let most_ns = if some { ALSO_IN_BLOCKS * MOST_BLOCK_NS } else { MOST_BLOCK_NS };
+    let rows = |choice: Choice| if choice.has_blocks(most_ns) { choice.blocks } else { choice.straight };
+    choices.into_iter().map(rows).collect()
 }
 
 /// The rows that can be run. Straight rows of the answer must be long compared with the clock's quantum, short compared with the
@@ -59,10 +72,9 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
     let chosen = if straight.len() > FEWEST_ROWS { straight } else { taken.clone() };
     let most = chosen.iter().map(|at| rows[*at].copies()).max().unwrap_or(0);
     let checks = checks(rows, most);
-    let copy_ns = taken.last().and_then(|last| Some(lengths[*last]? / f64::from(rows[*last].copies())));
-    let is_short = copy_ns.is_some_and(|ns| ns <= MOST_BLOCK_NS);
-    let blocks = (0..rows.len()).filter(|at| is_short && rows[*at].runs > 1).collect();
-    Some(Choice { straight: chosen.into_iter().chain(checks).collect(), blocks })
+    let body_ns = taken.last().and_then(|last| Some(lengths[*last]? / f64::from(rows[*last].copies())));
+    let blocks = (0..rows.len()).filter(|at| rows[*at].runs > 1).collect();
+    Some(Choice { straight: chosen.into_iter().chain(checks).collect(), blocks, body_ns: body_ns.unwrap_or(f64::INFINITY) })
 }
 
 /// Rows of the checks with at most `most` copies, if they suffice for a plane.
@@ -119,19 +131,22 @@ mod tests {
     }
 
     #[test]
-    fn short_code_runs_in_blocks_if_all_alternatives_do() {
+    fn short_code_runs_in_blocks_whatever_it_is_compared_with() {
         let choice = |ticks: u64, with_blocks: bool| {
             let mut rows = rows(ticks, false);
             let block = |n: u32| Row::of_block(n, 8, move |_| Some(45 + ticks * u64::from(n)));
             rows.extend([64, 96, 128, 256].map(block).into_iter().filter(|_| with_blocks));
             choose(&mut rows, &default_clock(), 1.0).unwrap()
         };
-        let blocks = || choice(3, true);
-        assert_eq!(agreed(vec![blocks(), blocks()]), [[12, 13, 14, 15], [12, 13, 14, 15]]);
-        for straight in [choice(3, false), choice(100, true)] {
-            let expected = [blocks().straight, straight.straight.clone()];
-            assert_eq!(agreed(vec![blocks(), straight]), expected);
+        let blocks = vec![12, 13, 14, 15];
+        assert_eq!(agreed(vec![choice(3, true), choice(40, true)]), [blocks.clone(), blocks.clone()]);
+        for straight in [choice(3, false), choice(200, true)] {
+            let expected = [blocks.clone(), straight.straight.clone()];
+            assert_eq!(agreed(vec![choice(3, true), straight]), expected);
         }
+        // At the border, two of about the same length have rows of the same kind.
+        assert_eq!(agreed(vec![choice(40, true), choice(60, true)]), [blocks.clone(), blocks]);
+        assert_eq!(agreed(vec![choice(60, true)]), [choice(60, true).straight]);
     }
 
     #[test]

@@ -19,8 +19,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
-const REFUSED: &str = "the processor refused an instruction: a privileged one, such as hlt, in or wrmsr, or one that needs an aligned address \
-                       or a valid one";
+const REFUSED: &str = "the processor refused an instruction: one whose address cannot be (a pointer or a container that is spoilt, such as an \
+                       empty one that was popped), one that needs an aligned address, or a privileged one, such as hlt, in or wrmsr";
 const OVERWRITTEN: &str = "the code may have written where it should not: an index that each evaluation raises leaves its array, as a row \
                            evaluates the code up to 1,024 times";
 const UNKNOWN: &str = "this CPU may lack an instruction that the code uses (check --cflags); compilers also end code of undefined behaviour, \

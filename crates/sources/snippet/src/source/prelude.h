@@ -133,7 +133,9 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_NO_THROW
 #define HS_KIND(v) __builtin_classify_type(v)
 #define HS_IN_FLOAT(v) (HS_KIND(v) == 8 && sizeof(v) <= 8)
-#define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8)
+/* An array, which counts as a pointer to its first element where its kind is asked for. */
+#define HS_IS_ARRAY(v) (!__builtin_types_compatible_p(__typeof__(v), __typeof__(((void)0, (v)))))
+#define HS_IN_INTEGER(v) (HS_KIND(v) >= 1 && HS_KIND(v) <= 5 && sizeof(v) <= 8 && !HS_IS_ARRAY(v))
 #define HS_OR_IS(t, v) || __builtin_types_compatible_p(__typeof__(v), t)
 #define HS_IN_VECTOR(v) (0 HS_VECTORS(HS_OR_IS, v))
 /* The branches not taken must still compile: they use a null pointer that is never dereferenced. */
