@@ -53,9 +53,11 @@ const MOST_COPIES_OF_BLOCKS: f64 = 128.0;
 const BLOCK_BYTES: f64 = 2_560.0;
 const FEWEST_LONGEST_BLOCK: f64 = 16.0;
 const MOST_BLOCK_BYTES: f64 = 6_400.0;
-/// Code whose straight copies take longer than this is not run in blocks: what a core learns of it is a small part of its time. It may be a
-/// large one of shorter code: eight increments of one variable take 59 cycles, or 15 ns, and 8 cycles later.
-pub const MOST_BLOCK_NS: f64 = 50.0;
+/// Code whose straight copies take longer than this is not run in blocks: what a core learns of it is a small part of its time. Of shorter code
+/// it may be most: eight increments of one variable take 59 cycles, or 15 ns, at first, and 8 cycles once the core has learnt them.
+const MOST_BLOCK_NS: f64 = 50.0;
+/// Code that takes so many times longer than this is run in blocks, too, if it is compared with code that is.
+const ALSO_IN_BLOCKS: f64 = 2.0;
 /// Copies in the blocks as shares of the longest: what runs a block again overlaps with much of a shorter one.
 const BLOCK_SHARES: [f64; 9] = [0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0];
 
@@ -92,22 +94,34 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
     copies
 }
 
-/// Copies in the blocks of a straight-line fit, if each row runs a block so many times. None if a block has too few copies for a line.
+/// Which of these pieces of code, by the times of their straight copies in nanoseconds, are run in blocks: short ones, whatever they are compared
+/// with. Two that take about as long have rows of the same kind, so that they stay comparable.
+///
+/// ```
+/// use hairspring_core::design::in_blocks;
+/// assert_eq!(in_blocks(&[3.0, 60.0, 110.0]), [true, true, false]);
+/// assert_eq!(in_blocks(&[60.0]), [false]);
+/// ```
+pub fn in_blocks(copies_ns: &[f64]) -> Vec<bool> {
+    let some = copies_ns.iter().any(|ns| *ns <= MOST_BLOCK_NS);
+    copies_ns.iter().map(|ns| some && *ns <= ALSO_IN_BLOCKS * MOST_BLOCK_NS).collect()
+}
+
+/// Whether the code of a copy is small enough for blocks.
+pub fn fits_blocks(copy_bytes: f64) -> bool {
+    copy_bytes * FEWEST_LONGEST_BLOCK <= MOST_BLOCK_BYTES
+}
+
+/// Copies in the blocks of a straight-line fit, if each row runs a block so many times.
 ///
 /// ```
 /// use hairspring_core::design::{Pilot, blocks};
 /// let pilot = Pilot { copy_ns: 0.27, copy_bytes: 4.0, quantum_ns: 10.0, assembled: false };
 /// assert_eq!(blocks(pilot, 8), [32, 40, 48, 56, 64, 80, 96, 112, 128]);
 /// assert_eq!(blocks(Pilot { copy_ns: 15.0, ..pilot }, 8), [4, 5, 6, 7, 8, 10, 12, 14, 16]);
-/// assert!(blocks(Pilot { copy_bytes: 401.0, ..pilot }, 8).is_empty());
-/// assert!(blocks(Pilot { copy_ns: 51.0, ..pilot }, 8).is_empty());
 /// ```
 pub fn blocks(pilot: Pilot, runs: u32) -> Vec<u32> {
-    let copy_bytes = pilot.copy_bytes.max(1.0);
-    if pilot.copy_ns > MOST_BLOCK_NS || copy_bytes * FEWEST_LONGEST_BLOCK > MOST_BLOCK_BYTES {
-        return Vec::new();
-    }
-    let allowed = (window(pilot) / (f64::from(runs) * pilot.copy_ns.max(0.01))).min(BLOCK_BYTES / copy_bytes);
+    let allowed = (window(pilot) / (f64::from(runs) * pilot.copy_ns.max(0.01))).min(BLOCK_BYTES / pilot.copy_bytes.max(1.0));
     let wanted = allowed.clamp(FEWEST_LONGEST_BLOCK, MOST_COPIES_OF_BLOCKS);
     let longest = usual_length(wanted, allowed.max(FEWEST_LONGEST_BLOCK));
     BLOCK_SHARES.map(|share| (share * f64::from(longest)) as u32).to_vec()

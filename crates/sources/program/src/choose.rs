@@ -2,9 +2,7 @@
 
 use crate::benchmark::{Order, Row};
 use hairspring_core::design::table::SHORT_CHECK_COPIES;
-use hairspring_core::design::{
-    FEWEST_ROWS, MOST_BLOCK_NS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, straight,
-};
+use hairspring_core::design::{FEWEST_ROWS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, in_blocks, straight};
 use hairspring_host::clock::{Clock, ReadFn};
 
 /// A row that takes longer than this is run only once in the pilot: cold caches hardly lengthen a run of this time.
@@ -18,9 +16,6 @@ const PILOT_RUNS: usize = 5;
 /// Runs before them, to warm up caches, predictors and specialising interpreters.
 const WARMING_RUNS: usize = 3;
 
-/// A body that takes so many times longer than one that is run in blocks is run in blocks, too, if it is compared with such a one.
-const ALSO_IN_BLOCKS: f64 = 2.0;
-
 /// The rows of a benchmark that can be run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Choice {
@@ -32,19 +27,12 @@ pub(crate) struct Choice {
     body_ns: f64,
 }
 
-impl Choice {
-    fn has_blocks(&self, most_ns: f64) -> bool {
-        self.blocks.len() >= FEWEST_ROWS && self.body_ns <= most_ns
-    }
-}
-
-/// Indices of the rows to run, for each benchmark of a group: those that run blocks if its body is short. Two bodies that take about as long
-/// have rows of the same kind, so that they stay comparable.
+/// Indices of the rows to run, for each benchmark of a group: those that run blocks, if there are enough and its body is short.
 pub(crate) fn agreed(choices: Vec<Choice>) -> Vec<Vec<usize>> {
-    let some = choices.iter().any(|choice| choice.has_blocks(MOST_BLOCK_NS));
-    let most_ns = if some { ALSO_IN_BLOCKS * MOST_BLOCK_NS } else { MOST_BLOCK_NS };
-    let rows = |choice: Choice| if choice.has_blocks(most_ns) { choice.blocks } else { choice.straight };
-    choices.into_iter().map(rows).collect()
+    let body_ns = |choice: &Choice| if choice.blocks.len() >= FEWEST_ROWS { choice.body_ns } else { f64::INFINITY };
+    let in_blocks = in_blocks(&choices.iter().map(body_ns).collect::<Vec<f64>>());
+    let rows = |(choice, in_blocks): (Choice, bool)| if in_blocks { choice.blocks } else { choice.straight };
+    choices.into_iter().zip(in_blocks).map(rows).collect()
 }
 
 /// The rows that can be run. Straight rows of the answer must be long compared with the clock's quantum, short compared with the

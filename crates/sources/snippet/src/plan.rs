@@ -3,7 +3,7 @@
 use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
-use hairspring_core::design::{Pilot, blocks, cold, line, pairs, rearranged};
+use hairspring_core::design::{self, Pilot, blocks, cold, fits_blocks, line, pairs, rearranged};
 use hairspring_core::estimate::METHODS;
 
 /// Copies in the pilot rows of each alternative.
@@ -42,15 +42,15 @@ pub fn checks(request: &Request) -> &'static [Order] {
 /// If chains of known length run (`chains`), rows that check the order are added. Rows run blocks where they can, if
 /// that is wanted (`in_blocks`).
 pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) -> Vec<RowSpec> {
-    // All alternatives use the design of the slowest, so that they stay comparable.
-    let share = Pilot {
-        copy_ns: pilots.iter().map(|pilot| pilot.copy_ns).fold(0.0, f64::max),
-        copy_bytes: pilots.iter().map(|pilot| pilot.copy_bytes).fold(0.0, f64::max),
-        quantum_ns: pilots.iter().map(|pilot| pilot.quantum_ns).fold(0.0, f64::max),
-        assembled: pilots.iter().all(|pilot| pilot.assembled),
+    let share = slowest(pilots.iter());
+    let can_run_blocks = in_blocks && can_run_blocks(request);
+    let copy_ns = |pilot: &Pilot| if can_run_blocks && fits_blocks(pilot.copy_bytes) { pilot.copy_ns } else { f64::INFINITY };
+    let in_blocks = design::in_blocks(&pilots.iter().map(copy_ns).collect::<Vec<f64>>());
+    let of_blocks = |subject| {
+        let pilots = pilots.iter().zip(&in_blocks).filter(|(_, in_blocks)| **in_blocks);
+        of_blocks(request, subject, &blocks(slowest(pilots.map(|(pilot, _)| pilot)), RUNS_OF_A_BLOCK))
     };
-    let blocks = if in_blocks && can_run_blocks(request) { blocks(share, RUNS_OF_A_BLOCK) } else { Vec::new() };
-    let of_subject = |subject| if blocks.is_empty() { of_subject(request, subject, share) } else { of_blocks(request, subject, &blocks) };
+    let of_subject = |subject: usize| if in_blocks[subject] { of_blocks(subject) } else { of_subject(request, subject, share) };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
     let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
     if evaluations > MOST_EVALUATIONS {
@@ -61,6 +61,17 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
         all.extend(check_rows(request, share));
     }
     all
+}
+
+/// What the slowest of some alternatives needs: all use the same design, so that they stay comparable.
+fn slowest<'p>(pilots: impl Iterator<Item = &'p Pilot> + Clone) -> Pilot {
+    let most = |of: fn(&Pilot) -> f64| pilots.clone().map(of).fold(0.0, f64::max);
+    Pilot {
+        copy_ns: most(|pilot| pilot.copy_ns),
+        copy_bytes: most(|pilot| pilot.copy_bytes),
+        quantum_ns: most(|pilot| pilot.quantum_ns),
+        assembled: pilots.clone().all(|pilot| pilot.assembled),
+    }
 }
 
 fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
@@ -137,6 +148,26 @@ fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
 mod tests {
     use super::*;
     use hairspring_core::estimate::exact_rank;
+
+    #[test]
+    fn short_code_runs_in_blocks_whatever_it_is_compared_with() {
+        let runs = |pilots: &[(f64, f64)], in_blocks: bool, init: bool| -> Vec<u32> {
+            let codes = vec!["f()".to_owned(); pilots.len()];
+            let request = Request { codes, init: init.then(|| "h()".to_owned()), ..Request::default() };
+            let pilot = |(copy_ns, copy_bytes): &(f64, f64)| Pilot {
+                copy_ns: *copy_ns,
+                copy_bytes: *copy_bytes,
+                quantum_ns: 1.0,
+                assembled: false,
+            };
+            let rows = rows(&request, &pilots.iter().map(pilot).collect::<Vec<_>>(), true, in_blocks);
+            let main = main_order(&request);
+            (0..pilots.len()).map(|subject| rows.iter().find(|row| row.subject == subject && row.order == main).unwrap().runs).collect()
+        };
+        assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0), (60.0, 20.0), (3.0, 500.0)], true, false), [8, 1, 8, 1]);
+        assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0)], false, false), [1, 1]);
+        assert_eq!(runs(&[(3.0, 20.0)], true, true), [1]);
+    }
 
     #[test]
     fn designs_of_every_kind_of_request_have_full_rank() {
