@@ -204,6 +204,11 @@ impl Running {
         }
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.process.try_wait().is_ok_and(|status| status.is_some())
+    }
+
     /// Waits for its end with this status.
     pub fn ends_with(self, status: i32) -> Ended {
         self.ends_with_any(&[status])

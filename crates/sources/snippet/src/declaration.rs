@@ -128,23 +128,23 @@ fn declares_more(line: &str) -> bool {
     false
 }
 
-/// A declarator without the arguments of templates: `std::function f` of `std::function<int(int)> f`.
+/// A declarator with a blank in place of the arguments of templates: `std::function  f` of `std::function<int(int)> f`.
 fn without_template_arguments(declarator: &str) -> String {
     let (mut depth, mut brackets) = (0u32, 0i32);
-    let outside = |c: &char| {
+    let outside = |c: char| {
         match c {
             '<' if brackets == 0 => depth += 1,
             '>' if depth > 0 => {
                 depth -= 1;
-                return false;
+                return (depth == 0).then_some(' ');
             }
             '(' | '[' | '{' if depth == 0 => brackets += 1,
             ')' | ']' | '}' if depth == 0 => brackets -= 1,
             _ => {}
         }
-        depth == 0
+        (depth == 0).then_some(c)
     };
-    declarator.chars().filter(outside).collect()
+    declarator.chars().filter_map(outside).collect()
 }
 
 /// The declared name: inside `(*name)` for a function pointer, else the last word before any bracket.
@@ -178,6 +178,7 @@ mod tests {
             ("std::function<int(int)> f = [](int a) { return a + 1; }", "f", false),
             ("std::map<std::string, void (*)(int[2])> m", "m", false),
             ("std::vector<std::vector<int>>*w[3]", "w", true),
+            ("std::vector<int>near = 3", "near", false),
             ("char t[1 << 20]", "t", true),
         ];
         for (text, name, array) in cases {
