@@ -18,6 +18,7 @@ import fit
 import instructions
 import languages
 import latency
+import loops
 import mhz
 import parts
 import recordings
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
     "steps": (steps.run, "the same tables with one step against neighbours taken away at a time"),
+    "loops": (loops.run, "real code by `hairspring time` against loops written by hand"),
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "identical pieces of code, quiet and beside neighbours: how often a difference is claimed"),
     "repeat": (repeat.run, "separate runs of real code in C, C++, Rust and Python: whether their intervals overlap"),

@@ -1,0 +1,166 @@
+"""Real code by `hairspring time` against loops written by hand.
+
+A loop that has the code at one place is what most benchmarks are. One that has it at eight or at 64 is nearer to a program that
+calls the code from several places: branches and calls then take more entries of the predictors.
+"""
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import Answer, Record, Settings, measure, median, share
+
+INCLUDES = (
+    "algorithm cstdint cstdlib cstring functional map memory numeric string unordered_map vector pthread.h".split()
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Code with its variables; `opaque` are those that a loop keeps in registers."""
+
+    code: str
+    lets: tuple[str, ...]
+    opaque: tuple[str, ...] = ()
+
+
+CASES: dict[str, Case] = {
+    "multiply and add": Case("x = x * 5 + y", ("uint64_t x = 3", "uint64_t y = 7"), ("x", "y")),
+    "minimum": Case("m = x < y ? x : y", ("int x = 3", "int y = 5", "int m = 0"), ("x", "y", "m")),
+    "array store": Case("s[0] = x", ("char s[8] = {1}", "char x = 3"), ("x",)),
+    "increment in memory": Case("a[3] += x", ("long a[16]", "long x = 1"), ("x",)),
+    "sum of 64": Case("x += std::accumulate(a, a + 64, 0)", ("int a[64] = {1}", "int x = 0"), ("x",)),
+    "switch": Case(
+        "switch (x & 3) { case 0: x += 5; break; case 1: x ^= 9; break; case 2: x *= 3; break; default: x -= 7; }",
+        ("unsigned x = 17",),
+        ("x",),
+    ),
+    "greatest common divisor": Case(
+        "unsigned a = x, b = y; while (b) { unsigned t = a % b; a = b; b = t; } r = a",
+        ("unsigned x = 1071", "unsigned y = 462", "unsigned r = 0"),
+        ("x", "y", "r"),
+    ),
+    "binary search": Case("r = *std::lower_bound(a, a + 64, 17)", ("int a[64]", "int r = 0"), ("r",)),
+    "sort of 8": Case("int t[8]; memcpy(t, a, 32); std::sort(t, t + 8); x = t[3]", ("int a[8] = {5, 2, 8, 1, 9, 3, 7, 4}", "int x = 0"), ("x",)),
+    "memcpy": Case("memcpy(to, from, n)", ("char to[64]", "char from[64]", "size_t n = 16"), ("n",)),
+    "memcmp": Case("r = memcmp(to, from, n)", ("char to[64]", "char from[64]", "size_t n = 13", "int r = 0"), ("n", "r")),
+    "strlen": Case("n = strlen(s)", ('char s[32] = "nine more"', "size_t n = 0"), ("n",)),
+    "strtol": Case("x = strtol(s, nullptr, 10)", ('char s[8] = "12345"', "long x = 0"), ("x",)),
+    "mutex": Case("pthread_mutex_lock(&m); pthread_mutex_unlock(&m)", ("pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER",)),
+    "malloc and free": Case("void *p = malloc(n); *(volatile char *)p = 1; free(p)", ("size_t n = 64",), ("n",)),
+    "function pointer": Case("x = f(x)", ("int (*f)(int) = abs", "int x = 3"), ("x", "f")),
+    "std::function": Case("x = f(x)", ("std::function<int(int)> f = [](int a) { return a + 1; }", "int x = 3"), ("x",)),
+    "std::map, find": Case("x = m.find(17)->second", ("std::map<int, int> m = {{1, 2}, {17, 3}, {5, 5}}", "int x = 0"), ("x",)),
+    "std::unordered_map, find": Case(
+        "x = m.find(17)->second", ("std::unordered_map<int, int> m = {{1, 2}, {17, 3}, {5, 5}}", "int x = 0"), ("x",)
+    ),
+    "std::shared_ptr, copied": Case(
+        "std::shared_ptr<int> q = p; x = *q", ("std::shared_ptr<int> p = std::make_shared<int>(4)", "int x = 0"), ("x",)
+    ),
+    "std::vector, pushed": Case("v.push_back(x); v.pop_back()", ("std::vector<int> v = std::vector<int>(16)", "int x = 3"), ("x",)),
+    "std::string, built": Case("std::string t(s); n = t.size()", ('char s[32] = "nine more"', "size_t n = 0"), ("n",)),
+}
+PLACES = (1, 8, 64)
+NEAR_PERCENT = 10.0
+
+# The loops: the lower quartile of 31 runs, each between two chains of multiplications that take 3 cycles.
+PROGRAM = """
+static double chain() {
+  unsigned on;
+  uint64_t x = 1, begin = __rdtscp(&on);
+  for (int i = 0; i < 1000; i++) {
+    __asm__ volatile("imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n"
+                     "imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0" : "+r"(x));
+  }
+  return (__rdtscp(&on) - begin) / 30000.0;
+}
+static double core() {
+  double least = chain();
+  for (int run = 0; run < 5; run++) least = std::min(least, chain());
+  return least;
+}
+template <class Code> static double cycles(unsigned places, Code code) {
+  double found[31];
+  unsigned on, trips = 16000 / places;
+  for (double &one : found) {
+    double before = core();
+    uint64_t begin = __rdtscp(&on);
+    code(trips);
+    uint64_t ticks = __rdtscp(&on) - begin;
+    double after = core();
+    one = ticks / std::min(before, after) / (trips * places);
+  }
+  std::sort(found, found + 31);
+  return found[7];
+}
+"""
+
+
+def function(case: Case, places: int) -> str:
+    """A lambda with the code at so many places in a loop."""
+    registers = "".join(f'__asm__ volatile("" : "+r"({name})); ' for name in case.opaque)
+    memory = [let.partition("=")[0].split("[")[0].split()[-1] for let in case.lets if "(*" not in let]
+    memory = [name for name in memory if name not in case.opaque]
+    escaped = "".join(f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name in memory)
+    copy = f'{{ {case.code}; {registers}__asm__ volatile("" : : : "memory"); }}\n'
+    lets = "".join(f"{let}; " for let in case.lets)
+    return f"[](unsigned trips) {{ {lets}{escaped}while (trips--) {{\n{copy * places}}} }}"
+
+
+def source() -> str:
+    """The program of all loops, which prints a line of cycles for each case."""
+    lines = ["#include <x86intrin.h>", *(f"#include <{name}>" for name in INCLUDES), "#include <cstdio>", PROGRAM, "int main() {"]
+    for case in CASES.values():
+        figures = ", ".join(f"cycles({places}, {function(case, places)})" for places in PLACES)
+        lines.append(f'std::printf("%.4f %.4f %.4f\\n", {figures});')
+    return "\n".join([*lines, "}"])
+
+
+def loops(folder: Path, cpu: int) -> list[list[float]]:
+    """The cycles of each case in loops, in the order of `PLACES`; three runs, the shortest of each."""
+    (folder / "loops.cpp").write_text(source())
+    build = ("g++", "-O2", "-std=c++17", str(folder / "loops.cpp"), "-o", str(folder / "loops"), "-pthread")
+    subprocess.run(build, check=True)
+    ran = [subprocess.run(("taskset", "-c", str(cpu), str(folder / "loops")), check=True, capture_output=True, text=True) for _ in range(3)]
+    tables = [[[float(word) for word in line.split()] for line in one.stdout.splitlines()] for one in ran]
+    return [[min(figures) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
+
+
+def asked(case: Case, cpu: int) -> Answer:
+    """The answer of the command about the same code."""
+    includes = tuple(word for name in INCLUDES for word in ("--include", name))
+    lets = tuple(word for let in case.lets for word in ("--let", let))
+    return measure(case.code, "--lang", "c++", *includes, *lets, cpu=cpu)
+
+
+def off_percent(answer: Answer, truth: list[float]) -> float:
+    """By how much the interval lies outside what the loops take, in percent of the nearer one."""
+    low, high = min(truth), max(truth)
+    return max(0.0, 100 * (answer.low / high - 1), 100 * (1 - answer.high / low))
+
+
+def run(record: Record, settings: Settings) -> None:
+    """Each piece of code three times."""
+    if os.uname().machine != "x86_64":
+        record.say("The loops read the time stamp counter: not here.")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        truths = dict(zip(CASES, loops(Path(folder), settings.cpu), strict=True))
+    found = {name: [asked(case, settings.cpu) for _ in range(settings.times(3))] for name, case in CASES.items()}
+    raw = [(name, *truths[name], one.cycles, one.low, one.high, one.wall_s, one.found()) for name in CASES for one in found[name]]
+    record.csv(("case", *(f"places_{places}" for places in PLACES), "cycles", "low", "high", "wall_s", "findings"), raw)
+    rows = []
+    for name, answers in found.items():
+        trusted = [one for one in answers if not one.untrusted()]
+        middle = median(one.cycles for one in answers)
+        width = median((one.high - one.low) / 2 for one in answers)
+        off = max((off_percent(one, truths[name]) for one in trusted), default=float("nan"))
+        loop = [f"{cycles:.2f}" for cycles in truths[name]]
+        rows.append((name, *loop, f"{middle:.2f} +- {width:.2f}", f"{off:.0f} %", f"{len(trusted)} of {len(answers)}"))
+    record.table("Cycles", ("code", *(f"loop, {places}" for places in PLACES), "hairspring time", "outside", "trusted"), rows)
+    trusted = [(one, truths[name]) for name, answers in found.items() for one in answers if not one.untrusted()]
+    near = [off_percent(one, truth) <= NEAR_PERCENT for one, truth in trusted]
+    what = f"trusted answers between the loops, or at most {NEAR_PERCENT:.0f} % outside"
+    record.target(what, all(near), f"{share(near):.0f} % of {len(near)}")
