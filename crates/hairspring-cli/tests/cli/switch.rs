@@ -40,7 +40,10 @@ fn every_mechanism_works_between_processes_and_between_threads() {
         for result in results {
             assert_eq!(result["costs"].as_array().unwrap().len(), 1, "{result:#}");
             assert!(value(&result["costs"][0]["time_ns"]) > 0.0, "{result:#}");
-            assert!(value(&component(result, "calls")["time_ns"]) > 0.0, "{result:#}");
+            // On a CPU that others use, the calls alone may not be known: `switch + calls`.
+            let mut components = result["components"].as_array().unwrap().iter();
+            let with_calls = components.find(|one| one["name"].as_str().is_some_and(|name| name.contains("calls")));
+            assert!(with_calls.is_some_and(|one| value(&one["time_ns"]) > 0.0), "{result:#}");
             assert_eq!(result["overhead"].as_array().unwrap().len(), 3, "{result:#}");
             let has_reason = result["findings"].as_array().unwrap().iter().any(|finding| finding["kind"] == "no_second_method");
             assert_eq!(result["check"].is_null(), has_reason, "{result:#}");
