@@ -98,15 +98,21 @@ template <class Code> static double cycles(unsigned places, Code code) {
 """
 
 
+def name_of(let: str) -> str:
+    """The name of a variable."""
+    if "(*" in let:
+        return let.split("(*")[1].split(")")[0]
+    return let.partition("=")[0].split("[")[0].split()[-1]
+
+
 def function(case: Case, places: int) -> str:
-    """A lambda with the code at so many places in a loop."""
+    """A lambda with the code at so many places in a loop. What is not in a register is static, as `--let` has it."""
     registers = "".join(f'__asm__ volatile("" : "+r"({name})); ' for name in case.opaque)
-    memory = [let.partition("=")[0].split("[")[0].split()[-1] for let in case.lets if "(*" not in let]
-    memory = [name for name in memory if name not in case.opaque]
-    escaped = "".join(f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name in memory)
     copy = f'{{ {case.code}; {registers}__asm__ volatile("" : : : "memory"); }}\n'
-    lets = "".join(f"{let}; " for let in case.lets)
-    return f"[](unsigned trips) {{ {lets}{escaped}while (trips--) {{\n{copy * places}}} }}"
+    lets = [(name_of(let), let) for let in case.lets]
+    declared = "".join(f"{'' if name in case.opaque else 'static '}{let}; " for name, let in lets)
+    escaped = "".join(f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name, _ in lets if name not in case.opaque)
+    return f"[](unsigned trips) {{ {declared}{escaped}while (trips--) {{\n{copy * places}}} }}"
 
 
 def source() -> str:
