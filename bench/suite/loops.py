@@ -1,7 +1,7 @@
 """Real code by `hairspring time` against loops written by hand.
 
-A loop that has the code at one place is what most benchmarks are. One that has it at eight or at 64 is nearer to a program that
-calls the code from several places: branches and calls then take more entries of the predictors.
+A loop that has the code at one place is what most benchmarks are. One that has it at eight or at 64 is nearer to a
+program that calls the code from several places: branches and calls then take more entries of the predictors.
 """
 
 import os
@@ -43,23 +43,35 @@ CASES: dict[str, Case] = {
         ("x", "y", "r"),
     ),
     "binary search": Case("r = *std::lower_bound(a, a + 64, 17)", ("int a[64]", "int r = 0"), ("r",)),
-    "sort of 8": Case("int t[8]; memcpy(t, a, 32); std::sort(t, t + 8); x = t[3]", ("int a[8] = {5, 2, 8, 1, 9, 3, 7, 4}", "int x = 0"), ("x",)),
+    "sort of 8": Case(
+        "int t[8]; memcpy(t, a, 32); std::sort(t, t + 8); x = t[3]",
+        ("int a[8] = {5, 2, 8, 1, 9, 3, 7, 4}", "int x = 0"),
+        ("x",),
+    ),
     "memcpy": Case("memcpy(to, from, n)", ("char to[64]", "char from[64]", "size_t n = 16"), ("n",)),
-    "memcmp": Case("r = memcmp(to, from, n)", ("char to[64]", "char from[64]", "size_t n = 13", "int r = 0"), ("n", "r")),
+    "memcmp": Case(
+        "r = memcmp(to, from, n)", ("char to[64]", "char from[64]", "size_t n = 13", "int r = 0"), ("n", "r")
+    ),
     "strlen": Case("n = strlen(s)", ('char s[32] = "nine more"', "size_t n = 0"), ("n",)),
     "strtol": Case("x = strtol(s, nullptr, 10)", ('char s[8] = "12345"', "long x = 0"), ("x",)),
-    "mutex": Case("pthread_mutex_lock(&m); pthread_mutex_unlock(&m)", ("pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER",)),
+    "mutex": Case(
+        "pthread_mutex_lock(&m); pthread_mutex_unlock(&m)", ("pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER",)
+    ),
     "malloc and free": Case("void *p = malloc(n); *(volatile char *)p = 1; free(p)", ("size_t n = 64",), ("n",)),
     "function pointer": Case("x = f(x)", ("int (*f)(int) = abs", "int x = 3"), ("x", "f")),
     "std::function": Case("x = f(x)", ("std::function<int(int)> f = [](int a) { return a + 1; }", "int x = 3"), ("x",)),
-    "std::map, find": Case("x = m.find(17)->second", ("std::map<int, int> m = {{1, 2}, {17, 3}, {5, 5}}", "int x = 0"), ("x",)),
+    "std::map, find": Case(
+        "x = m.find(17)->second", ("std::map<int, int> m = {{1, 2}, {17, 3}, {5, 5}}", "int x = 0"), ("x",)
+    ),
     "std::unordered_map, find": Case(
         "x = m.find(17)->second", ("std::unordered_map<int, int> m = {{1, 2}, {17, 3}, {5, 5}}", "int x = 0"), ("x",)
     ),
     "std::shared_ptr, copied": Case(
         "std::shared_ptr<int> q = p; x = *q", ("std::shared_ptr<int> p = std::make_shared<int>(4)", "int x = 0"), ("x",)
     ),
-    "std::vector, pushed": Case("v.push_back(x); v.pop_back()", ("std::vector<int> v = std::vector<int>(16)", "int x = 3"), ("x",)),
+    "std::vector, pushed": Case(
+        "v.push_back(x); v.pop_back()", ("std::vector<int> v = std::vector<int>(16)", "int x = 3"), ("x",)
+    ),
     "std::string, built": Case("std::string t(s); n = t.size()", ('char s[32] = "nine more"', "size_t n = 0"), ("n",)),
 }
 PLACES = (1, 8, 64)
@@ -111,13 +123,21 @@ def function(case: Case, places: int) -> str:
     copy = f'{{ {case.code}; {registers}__asm__ volatile("" : : : "memory"); }}\n'
     lets = [(name_of(let), let) for let in case.lets]
     declared = "".join(f"{'' if name in case.opaque else 'static '}{let}; " for name, let in lets)
-    escaped = "".join(f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name, _ in lets if name not in case.opaque)
+    escaped = "".join(
+        f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name, _ in lets if name not in case.opaque
+    )
     return f"[](unsigned trips) {{ {declared}{escaped}while (trips--) {{\n{copy * places}}} }}"
 
 
 def source() -> str:
     """The program of all loops, which prints a line of cycles for each case."""
-    lines = ["#include <x86intrin.h>", *(f"#include <{name}>" for name in INCLUDES), "#include <cstdio>", PROGRAM, "int main() {"]
+    lines = [
+        "#include <x86intrin.h>",
+        *(f"#include <{name}>" for name in INCLUDES),
+        "#include <cstdio>",
+        PROGRAM,
+        "int main() {",
+    ]
     for case in CASES.values():
         figures = ", ".join(f"cycles({places}, {function(case, places)})" for places in PLACES)
         lines.append(f'std::printf("%.4f %.4f %.4f\\n", {figures});')
@@ -129,7 +149,10 @@ def loops(folder: Path, cpu: int) -> list[list[float]]:
     (folder / "loops.cpp").write_text(source())
     build = ("g++", "-O2", "-std=c++17", str(folder / "loops.cpp"), "-o", str(folder / "loops"), "-pthread")
     subprocess.run(build, check=True)
-    ran = [subprocess.run(("taskset", "-c", str(cpu), str(folder / "loops")), check=True, capture_output=True, text=True) for _ in range(3)]
+    ran = [
+        subprocess.run(("taskset", "-c", str(cpu), str(folder / "loops")), check=True, capture_output=True, text=True)
+        for _ in range(3)
+    ]
     tables = [[[float(word) for word in line.split()] for line in one.stdout.splitlines()] for one in ran]
     return [[min(figures) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
 
@@ -155,18 +178,26 @@ def run(record: Record, settings: Settings) -> None:
     with tempfile.TemporaryDirectory() as folder:
         truths = dict(zip(CASES, loops(Path(folder), settings.cpu), strict=True))
     found = {name: [asked(case, settings.cpu) for _ in range(settings.times(3))] for name, case in CASES.items()}
-    raw = [(name, *truths[name], one.cycles, one.low, one.high, one.wall_s, one.found()) for name in CASES for one in found[name]]
+    raw = [
+        (name, *truths[name], one.cycles, one.low, one.high, one.wall_s, one.found())
+        for name in CASES
+        for one in found[name]
+    ]
     record.csv(("case", *(f"places_{places}" for places in PLACES), "cycles", "low", "high", "wall_s", "findings"), raw)
     rows = []
     for name, answers in found.items():
         trusted = [one for one in answers if not one.untrusted()]
         middle = median(one.cycles for one in answers)
         width = median((one.high - one.low) / 2 for one in answers)
-        off = max((off_percent(one, truths[name]) for one in trusted), default=float("nan"))
+        farthest = max((off_percent(one, truths[name]) for one in trusted), default=float("nan"))
         loop = [f"{cycles:.2f}" for cycles in truths[name]]
-        rows.append((name, *loop, f"{middle:.2f} +- {width:.2f}", f"{off:.0f} %", f"{len(trusted)} of {len(answers)}"))
-    record.table("Cycles", ("code", *(f"loop, {places}" for places in PLACES), "hairspring time", "outside", "trusted"), rows)
-    trusted = [(one, truths[name]) for name, answers in found.items() for one in answers if not one.untrusted()]
-    near = [off_percent(one, truth) <= NEAR_PERCENT for one, truth in trusted]
+        rows.append(
+            (name, *loop, f"{middle:.2f} +- {width:.2f}", f"{farthest:.0f} %", f"{len(trusted)} of {len(answers)}")
+        )
+    record.table(
+        "Cycles", ("code", *(f"loop, {places}" for places in PLACES), "hairspring time", "outside", "trusted"), rows
+    )
+    off = [off_percent(one, truths[name]) for name, answers in found.items() for one in answers if not one.untrusted()]
+    near = [percent <= NEAR_PERCENT for percent in off]
     what = f"trusted answers between the loops, or at most {NEAR_PERCENT:.0f} % outside"
     record.target(what, all(near), f"{share(near):.0f} % of {len(near)}")

@@ -66,11 +66,7 @@ def complaints(functions: dict[str, list[str]]) -> list[str]:
             found.append(f"{name}: {functions[name]}")
     if any("PTR" in line for line in functions[IN_REGISTERS]):
         found.append(f"{IN_REGISTERS}: {functions[IN_REGISTERS]}")
-    rows = {
-        name: code
-        for name in functions
-        if ".cold" not in name and (code := expected_code(name)) is not None
-    }
+    rows = {name: code for name in functions if ".cold" not in name and (code := expected_code(name)) is not None}
     if len(rows) != ROWS:
         found.append(f"{len(rows)} rows where {ROWS} are expected")
     wrong = ((name, complaint_of_row(functions[name], code)) for name, code in rows.items())
