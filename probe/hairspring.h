@@ -671,14 +671,16 @@ static inline uint64_t hairspring_read_now(void) { return hairspring_now(); }
 /* Whether a row is run without the engine: rows with fences need a chain of known length in the same rounds. */
 static inline unsigned hairspring_is_run(const struct hairspring_row *row) { return hairspring_order(row) <= HAIRSPRING_ORDER_IN_PLACE; }
 
+static inline int hairspring_runs_blocks(const struct hairspring_row *row) { return (row->order & HAIRSPRING_IN_BLOCKS) != 0; }
+
 /* Times that a row is run before it is measured: one that runs blocks is measured when the processor has learnt its code. */
-static inline unsigned hairspring_runs_before(const struct hairspring_row *row) { return (row->order & HAIRSPRING_IN_BLOCKS) != 0 ? 40 : 1; }
+static inline unsigned hairspring_runs_before(const struct hairspring_row *row) { return hairspring_runs_blocks(row) ? 40 : 1; }
 
 /* Chooses the rows that run blocks; returns their number. */
 static inline unsigned hairspring_choose_blocks(const struct hairspring_benchmark *benchmark, const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;
   for (size_t at = 0; at < benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
-    if ((benchmark->rows[at].order & HAIRSPRING_IN_BLOCKS) != 0) chosen[count++] = &benchmark->rows[at];
+    if (hairspring_runs_blocks(&benchmark->rows[at])) chosen[count++] = &benchmark->rows[at];
   }
   return count;
 }
@@ -689,12 +691,10 @@ static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds,
                                          const struct hairspring_row *chosen[HAIRSPRING_MOST_ROWS]) {
   unsigned count = 0;
   uint32_t most = HAIRSPRING_SHORT_CHECK_COPIES;
-  const struct hairspring_row *blocks[HAIRSPRING_MOST_ROWS];
-  unsigned block_count = hairspring_choose_blocks(entry->benchmark, blocks);
   int are_short = 0;
   for (size_t at = 0; at < entry->benchmark->row_count && count < HAIRSPRING_MOST_ROWS; at += 1) {
     const struct hairspring_row *row = &entry->benchmark->rows[at];
-    if (!hairspring_is_run(row) || (row->order & HAIRSPRING_IN_BLOCKS) != 0) continue;
+    if (!hairspring_is_run(row) || hairspring_runs_blocks(row)) continue;
     if (hairspring_order(row) == HAIRSPRING_ORDER_IN_PLACE) {
       if (row->bodies + row->inits <= most) chosen[count++] = row;
       continue;
@@ -706,7 +706,9 @@ static inline unsigned hairspring_choose(const struct hairspring_rounds *rounds,
     most = row->bodies + row->inits > most ? row->bodies + row->inits : most;
     chosen[count++] = row;
   }
-  if (are_short && block_count >= HAIRSPRING_FEWEST_ROWS) {
+  const struct hairspring_row *blocks[HAIRSPRING_MOST_ROWS];
+  unsigned block_count = are_short ? hairspring_choose_blocks(entry->benchmark, blocks) : 0;
+  if (block_count >= HAIRSPRING_FEWEST_ROWS) {
     for (count = 0; count < block_count; count += 1) chosen[count] = blocks[count];
   }
   return count;

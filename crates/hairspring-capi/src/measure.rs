@@ -199,7 +199,7 @@ unsafe fn runnable<'a>(name: &str, rows: &[BenchmarkRow], argument: i64) -> Answ
         // SAFETY: the caller's function, which is to be called with a clock and its argument.
         let ticks = move |now| Some(unsafe { run(now, argument) }).filter(|ticks| *ticks != HAIRSPRING_FAILED);
         let runs = if row.order & HAIRSPRING_IN_BLOCKS == 0 { 1 } else { RUNS_OF_A_BLOCK };
-        Ok(Row { runs, ..Row::new(row.bodies, row.inits, order, ticks) })
+        Ok(Row::new(row.bodies, row.inits, order, ticks).in_runs(runs))
     };
     rows.iter().map(row).collect()
 }

@@ -140,7 +140,7 @@ fn line<'a>(body: Call) -> Vec<Row<'a>> {
                     left -= 1;
                 }
             });
-            Row { runs: RUNS_OF_A_BLOCK, ..row }
+            row.in_runs(RUNS_OF_A_BLOCK)
         }};
     }
     [Vec::from(for_line!(bodies)), for_blocks!(block).into()].into_iter().flatten().collect()

@@ -150,7 +150,7 @@ impl Expansion<'_> {
             let run = move |now: __hairspring::ReadFn| {
                 state.with(|state| __hairspring::catch_panic(|| #function(now, #(#argument,)* #(#state,)*)))
             };
-            __hairspring::Row { runs: #runs, ..__hairspring::Row::new(#bodies, #inits, #order, run) }
+            __hairspring::Row::new(#bodies, #inits, #order, run).in_runs(#runs)
         }}
     }
 

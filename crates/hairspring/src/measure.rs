@@ -8,7 +8,7 @@ use hairspring_core::estimate::Estimate;
 use hairspring_core::judge::{Finding, SeriesResult, Time};
 use hairspring_core::{for_blocks, for_closure_line, repeat};
 use hairspring_host::clock::ReadFn;
-use hairspring_program::{Benchmark, Error, Group, Result, Row, Session, Settings, document};
+use hairspring_program::{Benchmark, Error, Group, Order, Result, Row, Session, Settings, document};
 use hairspring_result::ResultDocument;
 use hairspring_view::{Style, text};
 use std::cell::RefCell;
@@ -119,7 +119,7 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
                 results.clear();
                 ticks
             }
-            Row::of_block($copies * $runs, $runs, |now| catch_panic(|| run(now, &mut *code.borrow_mut())))
+            Row::new($copies * $runs, 0, Order::AtEnd, |now| catch_panic(|| run(now, &mut *code.borrow_mut()))).in_runs($runs)
         }};
     }
     measured(settings, name, is_unoptimised(|| ()), all_rows!(row))
@@ -148,7 +148,7 @@ pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -
                 drop(link);
                 ticks
             }
-            Row::of_block($copies * $runs, $runs, |now| catch_panic(|| run(now, start.clone(), &mut *code.borrow_mut())))
+            Row::new($copies * $runs, 0, Order::AtEnd, |now| catch_panic(|| run(now, start.clone(), &mut *code.borrow_mut()))).in_runs($runs)
         }};
     }
     measured(&Settings::default(), name, is_unoptimised(|| ()), all_rows!(row))

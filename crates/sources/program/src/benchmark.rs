@@ -34,9 +34,10 @@ impl<'a> Row<'a> {
         Row { bodies, inits, order, runs: 1, run: Box::new(run) }
     }
 
-    /// A row that runs a block of copies this many times, with so many bodies in all.
-    pub fn of_block(bodies: u32, runs: u32, run: impl FnMut(ReadFn) -> Option<u64> + 'a) -> Row<'a> {
-        Row { runs, ..Row::new(bodies, 0, Order::AtEnd, run) }
+    /// The row as one that runs its copies this many times; its bodies and inits are those of all runs.
+    #[must_use]
+    pub fn in_runs(self, runs: u32) -> Row<'a> {
+        Row { runs, ..self }
     }
 
     /// Bodies and inits.

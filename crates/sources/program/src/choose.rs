@@ -122,7 +122,7 @@ mod tests {
     fn short_code_runs_in_blocks_whatever_it_is_compared_with() {
         let choice = |ticks: u64, with_blocks: bool| {
             let mut rows = rows(ticks, false);
-            let block = |n: u32| Row::of_block(n, 8, move |_| Some(45 + ticks * u64::from(n)));
+            let block = |n: u32| Row::new(n, 0, Order::AtEnd, move |_| Some(45 + ticks * u64::from(n))).in_runs(8);
             rows.extend([64, 96, 128, 256].map(block).into_iter().filter(|_| with_blocks));
             choose(&mut rows, &default_clock(), 1.0).unwrap()
         };

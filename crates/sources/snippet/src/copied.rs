@@ -40,6 +40,11 @@ impl Copy {
             stores_and_loads: false,
         }
     }
+
+    /// Whether it could be followed, and has neither branches nor calls.
+    pub(crate) fn is_straight(&self) -> bool {
+        self.work.is_some_and(|work| work.is_straight())
+    }
 }
 
 /// The operations in one copy of straight-line code.

@@ -79,7 +79,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
     let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns } = pilot(request, &compiler, host, &folder, copies)?;
     let chains = ruler.is_ok() && seated.no_cycles().is_none();
-    let is_straight = copies.iter().all(|copy| copy.work.is_some_and(|work| work.is_straight()));
+    let is_straight = copies.iter().all(Copy::is_straight);
     let rows = plan::rows(request, &pilots, chains, gets_faster(copies, &pilots, cycle_ns));
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
@@ -132,10 +132,10 @@ const DENSE_CYCLES: f64 = 1.25;
 /// - those that store and load. Golden Cove learns which load takes what a store has written, and passes it on at once: `inc` of a place on the
 ///   stack takes 1 cycle, and 7.3 before.
 fn gets_faster(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
-    let is_straight = |copy: &Copy| copy.work.is_some_and(|work| work.is_straight());
     let is_chain = |copy: &Copy| copy.disassembly.len() == 1 && copy.judged.mode == Some(Mode::Latency);
     let is_fast = |copy: &Copy, pilot: &Pilot| pilot.copy_ns < DENSE_CYCLES * cycle_ns * copy.disassembly.len() as f64;
-    let gets_faster = |(copy, pilot)| !is_straight(copy) || copy.stores_and_loads || !is_chain(copy) && is_fast(copy, pilot);
+    let gets_faster =
+        |(copy, pilot): (&Copy, &Pilot)| !copy.is_straight() || copy.stores_and_loads || !is_chain(copy) && is_fast(copy, pilot);
     copies.iter().zip(pilots).any(gets_faster)
 }
 
@@ -243,7 +243,7 @@ fn compiled(
     copies: &[Copy],
     rows: impl FnOnce() -> Result<Library>,
 ) -> (Result<Library>, Vec<Vec<Lost>>) {
-    let optimised = request.language != Language::Asm && copies.iter().any(|copy| copy.work.is_some_and(|work| work.is_straight()));
+    let optimised = request.language != Language::Asm && copies.iter().any(Copy::is_straight);
     let nothing = || vec![Vec::new(); request.codes.len()];
     if !optimised {
         return (rows(), nothing());
