@@ -760,7 +760,7 @@ static inline void hairspring_put_variants(const struct hairspring_rounds *round
 static inline void hairspring_put_unoptimised(const struct hairspring_rounds *rounds, const struct hairspring_entry *entry) {
   const struct hairspring_benchmark *benchmark = entry->benchmark;
   unsigned arguments = hairspring_argument_count(entry), unoptimised = 0;
-  for (size_t at = 0; at < benchmark->row_count; at += 1) unoptimised |= benchmark->rows[at].order & HAIRSPRING_UNOPTIMISED;
+  for (size_t at = 0; at < benchmark->row_count; at += 1) unoptimised |= (benchmark->rows[at].order & HAIRSPRING_UNOPTIMISED) != 0;
   for (unsigned next = 0; unoptimised && next < arguments; next += 1) {
     hairspring_put_text(rounds, "# unoptimised: ");
     hairspring_put_name(rounds, entry, entry->arguments[next], HAIRSPRING_ORDER_AT_END);

@@ -70,11 +70,11 @@ refuses() { # CORE NAME CLOCK REASON [OPTION...]
   checks "$BUILT/$core-$name.txt" emulate "$core" "$name" "$@"
 }
 
-# Readings of a benchmark of hairspring.h: each copy is one instruction, and the overhead is the same in each row.
-table_is_exact() { # CORE
+# Five readings of each row of a benchmark of hairspring.h: each copy is one instruction, and the overhead is the same in each row.
+table_is_exact() { # CORE READINGS
   metal "$1" table table.c && emulate "$1" table >"$BUILT/$1-table.csv" || return
-  awk -F, '/^"nop"/ { rows += 1; overhead = $5 - $2; if (rows > 1 && overhead != first) wrong += 1; first = overhead; if ($6 != "") doubts += 1 }
-    END { if (wrong > 0 || doubts > 0 || rows != 60) { print wrong + 0 " of " rows + 0 " readings are off, " doubts + 0 " are doubtful"; exit 1 } }' \
+  awk -F, -v "expected=$2" '/^"nop"/ { rows += 1; overhead = $5 - $2; if (rows > 1 && overhead != first) wrong += 1; first = overhead; if ($6 != "") doubts += 1 }
+    END { if (wrong > 0 || doubts > 0 || rows != expected) { print wrong + 0 " of " rows + 0 " readings are off, " doubts + 0 " are doubtful"; exit 1 } }' \
     "$BUILT/$1-table.csv"
 }
 
@@ -120,8 +120,10 @@ without_system() {
     step "$core: slopes" passes "$core" slope slope.c ""
     step "$core: the same results again" repeats "$core" slope
     step "$core: the generic timer" passes "$core" timer timer.c "" -icount shift=4,sleep=off
-    step "$core: a table of hairspring.h" table_is_exact "$core"
   done
+  for core in cortex-a15 cortex-a7; do step "$core: a table of hairspring.h" table_is_exact "$core" 60; done
+  # These have rows that run a block several times, and a nop is short enough for them.
+  for core in cortex-a53 cortex-a72; do step "$core: a table of hairspring.h" table_is_exact "$core" 30; done
   for core in cortex-a53 cortex-a72; do step "$core: 64 bits" passes "$core" wide wide.c ""; done
   for core in cortex-m3 cortex-m4 cortex-m7; do step "$core: SysTick" passes "$core" systick cortex_m.c ""; done
   step "cortex-a8: nothing counts" refuses cortex-a8 none none "ccnt: $silent; cntvct: the processor has no generic timer"
