@@ -26,21 +26,24 @@ fn independent_copies_are_a_throughput() {
 #[test]
 fn code_that_a_core_learns_runs_in_repeated_blocks() {
     let several = "mov [rsp - 64], rcx; lea rax, [rcx + rdx]; lea rbx, [rcx + rdx]; push rax; pop rsi";
-    let longest_to_shortest = |code: &dyn Fn() -> Hairspring| {
+    let counts = |code: &dyn Fn() -> Hairspring| -> Vec<f64> {
         let document = code().document();
         let rows = document.result_of(0)["fit"]["rows_detail"].as_array().unwrap().clone();
-        let counts: Vec<f64> = rows.iter().map(|row| row["counts"][0].as_f64().unwrap()).collect();
-        counts[counts.len() - 1] / counts[0]
+        rows.iter().map(|row| row["counts"][0].as_f64().unwrap()).collect()
     };
-    // The shortest block has a quarter of the copies of the longest, and a straight row an eighth. A pilot that something else disturbs by far
-    // asks for a few copies.
-    let in_blocks = |code: &dyn Fn() -> Hairspring| (0..3).any(|_| longest_to_shortest(code) == 4.0);
-    assert!(in_blocks(&|| asm("inc qword ptr [rsp - 8]")));
-    assert!(in_blocks(&|| asm(several).option("--setup", "mov ecx, 3")));
-    assert!(in_blocks(&|| time("a[1] += x; x ^= a[1]").given("int a[4]").given("int x = 3")));
-    assert!(in_blocks(&|| time("x = x & 1 ? x * 3 + 1 : x >> 1; if (x < 2) x = 27").given("uint64_t x = 27")));
-    assert!(in_blocks(&|| time("x += abs(x) + strlen(s)").given("int x = 3").given("char *s = \"four\"").option("--include", "string.h")));
-    assert!(longest_to_shortest(&|| asm("imul rax, rcx")) != 4.0 || longest_to_shortest(&|| asm("imul rax, rcx")) != 4.0);
+    // The second block has a quarter more copies than the first, and the second straight row half more. The fit may do without the longest
+    // rows. A pilot that something else disturbs by far asks for a few copies.
+    let is_of_blocks = |counts: &Vec<f64>| counts[1] / counts[0] == 1.25;
+    let expect_blocks = |code: &dyn Fn() -> Hairspring| {
+        let tries: Vec<Vec<f64>> = (0..3).map(|_| counts(code)).collect();
+        assert!(tries.iter().any(is_of_blocks), "{tries:?}");
+    };
+    expect_blocks(&|| asm("inc qword ptr [rsp - 8]"));
+    expect_blocks(&|| asm(several).option("--setup", "mov ecx, 3"));
+    expect_blocks(&|| time("a[1] += x; x ^= a[1]").given("int a[4]").given("int x = 3"));
+    expect_blocks(&|| time("x = x & 1 ? x * 3 + 1 : x >> 1; if (x < 2) x = 27").given("uint64_t x = 27"));
+    expect_blocks(&|| time("x += abs(x) + strlen(s)").given("int x = 3").given("char *s = \"four\"").option("--include", "string.h"));
+    assert!((0..2).any(|_| !is_of_blocks(&counts(&|| asm("imul rax, rcx")))));
 }
 
 #[test]
