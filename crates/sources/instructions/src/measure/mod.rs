@@ -12,7 +12,7 @@ use hairspring_host::interference::StealMeter;
 use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::cpu::settle_where_quiet;
-use hairspring_measure::limits::{self, LEAST_ROUNDS};
+use hairspring_measure::limits::LEAST_ROUNDS;
 use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::{Goal, Table, until_precise};
 use rows::Rows;
@@ -253,7 +253,7 @@ impl Session<'_> {
             for length in rows::lengths(&all[*at], cycles[*at]) {
                 table.add_row(&at.to_string(), &[length.count()]);
                 encoded.push(rows::row(&all[*at], length));
-                runs_before.push(limits::runs_before(length.runs));
+                runs_before.push(length.runs_before());
             }
         }
         let encoded = hairspring_host::chains::EncodedRows::new(&encoded)?;
