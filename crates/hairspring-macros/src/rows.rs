@@ -154,5 +154,7 @@ pub fn order(order: Order) -> TokenStream {
         Order::InPlace => quote!(__hairspring::Order::InPlace),
         Order::Fenced => quote!(__hairspring::Order::Fenced),
         Order::Shadow => quote!(__hairspring::Order::Shadow),
+        Order::BehindBody => quote!(__hairspring::Order::BehindBody),
+        Order::BehindInit => quote!(__hairspring::Order::BehindInit),
     }
 }

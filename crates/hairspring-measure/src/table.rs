@@ -68,6 +68,8 @@ impl Table {
         let words = match role {
             Role::InPlace => "in place",
             Role::Fenced => "fenced",
+            Role::BehindBody => "behind a body",
+            Role::BehindInit => "behind an init",
         };
         let series = self.new_series(&format!("{of} {words}"), taken);
         self.observations.origin.variants.push(Variant { series: series.clone(), role, of: of.to_owned() });

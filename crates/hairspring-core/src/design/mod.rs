@@ -20,6 +20,8 @@ impl Order {
         match self {
             Order::InPlace => Some(Role::InPlace),
             Order::Fenced => Some(Role::Fenced),
+            Order::BehindBody => Some(Role::BehindBody),
+            Order::BehindInit => Some(Role::BehindInit),
             Order::AtEnd | Order::Shadow => None,
         }
     }
@@ -207,6 +209,20 @@ pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
     let longest = longest_with_inits(pilot);
     let unit = (longest / 5).max(1);
     [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
+}
+
+/// Numbers of bodies, each with one init, of rows that show whether an init takes longer behind a body than behind an init: the fewest of
+/// [`pairs`], where one init is the largest part.
+///
+/// ```
+/// let pilot = hairspring_core::design::Pilot { copy_ns: 40.0, copy_bytes: 150.0, quantum_ns: 10.0, assembled: false };
+/// assert_eq!(hairspring_core::design::behind(pilot).len(), 4);
+/// ```
+pub fn behind(pilot: Pilot) -> Vec<u32> {
+    const ROWS: usize = 4;
+    let mut bodies: Vec<u32> = pairs(pilot).into_iter().filter(|(n, m)| n == m).map(|(n, _)| n).collect();
+    bodies.truncate(ROWS);
+    bodies
 }
 
 /// Rows for a body whose data are flushed from the caches first. There is at most one flush more than bodies, because

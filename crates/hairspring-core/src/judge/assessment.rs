@@ -13,8 +13,9 @@ use super::slow::{slow, tell_slow, with_slow};
 use super::solver::{Ruler, Slowed, Solver};
 use super::time::Time;
 use super::undisturbed::from_undisturbed;
+use super::undone::{self, move_to_init, undone, without};
 use super::{
-    Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, frequency_levels, interference_findings,
+    Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, code, clock_findings, frequency_levels, interference_findings,
     upper_bound,
 };
 use crate::error::{Error, Result};
@@ -168,11 +169,11 @@ fn assess_all(table: &Observations, question: &Question, left_out: &[Paused]) ->
     // The rows of a chain count only its copies, so its departure cannot follow other counts.
     let chains = Options { departure_follows_counts: false, ..question.options.clone() };
     let all = Solver::new(table, &chains);
-    let found = assess_by(&all, table, question, &chains)?;
+    let found = assess_by(&all, table, question, &chains, None)?;
     let better = from_undisturbed(&all, &found, table, question, &chains);
     let (mut found, solver) = better.unwrap_or((found, all));
     let excess = if solver.is_quiet() { Vec::new() } else { find_slowed(&mut found, &solver, table, question) };
-    let placements = Placements::new(table, question, &chains, &solver);
+    let placements = Placements::new(table, question, &chains, (&solver, &found));
     with_placements(&mut found, &placements, table, &solver, question.options.level);
     for (at, excess) in excess {
         found.series[at].bound_by(excess, Source::Neighbour);
@@ -249,8 +250,15 @@ fn find_slowed(found: &mut Assessment, solver: &Solver, table: &Observations, qu
     excess
 }
 
-/// The assessment by one solver, without what concerns the whole run.
-pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Question, chains: &Options) -> Result<Assessment> {
+/// The assessment by one solver, without what concerns the whole run. That of a part of the run moves time from bodies to inits where that of
+/// the `whole` does.
+pub(super) fn assess_by(
+    solver: &Solver,
+    table: &Observations,
+    question: &Question,
+    chains: &Options,
+    whole: Option<&Assessment>,
+) -> Result<Assessment> {
     let names = table.series_names().to_vec();
     let control = solver.control_finding();
     let shadow = solver.ruler.as_ref().and_then(|ruler| shadow_of(table, ruler, solver, chains));
@@ -260,11 +268,21 @@ pub(super) fn assess_by(solver: &Solver, table: &Observations, question: &Questi
     let (ids, subjects): (Vec<SeriesId>, Vec<&String>) = subjects.map(|(at, name)| (at as SeriesId, name)).unzip();
     for ((id, name), solution) in ids.iter().copied().zip(subjects).zip(solver.solve_all(&ids, &question.options)) {
         let mut solution = solution.map_err(|e| in_series(e, name, names.len()))?;
+        let undone = undone_by_init(table, name, solver, &question.options);
+        let moves = |undone: &Uncertain| match whole.and_then(|whole| whole.series.get(series.len())) {
+            Some(same) => same.findings.iter().any(|finding| finding.is(code::INIT_UNDOES)),
+            None => undone::matters(undone, &solution, question.options.level),
+        };
+        let undone = undone.filter(moves);
+        undone.iter().for_each(|undone| move_to_init(&mut solution, undone, question.options.level));
         let alone = standing_start(table, name, shadow, solver, &question.options);
-        let overlap = overlapping(table, name, &solution, alone.as_ref(), solver, &question.options);
+        let alone = alone.map(|alone| Alone { measured: without(alone.measured, undone.as_ref()), ..alone });
+        let in_place = in_place(table, name, solver, &question.options).map(|body| without(body, undone.as_ref()));
+        let overlap = overlap(&solution, in_place, alone.as_ref(), &Context::for_table(table));
+        let undone = undone.map(|undone| undone::finding(&undone, &Context::for_table(table), question.options.level));
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
         let mut result = series_result((id, name), solution, table, solver, question);
-        result.findings.extend(control.clone().into_iter().chain(overlap).chain(idle.clone()));
+        result.findings.extend(control.clone().into_iter().chain(overlap).chain(undone).chain(idle.clone()));
         sort(&mut result.findings);
         series.push(result);
     }
@@ -306,23 +324,25 @@ fn shadow_of(table: &Observations, ruler: &Ruler, solver: &Solver, options: &Opt
 
 /// The body of a series measured from a standing start, where rows with fences check it.
 fn standing_start(table: &Observations, name: &str, shadow: Option<Shadow>, solver: &Solver, options: &Options) -> Option<Alone> {
-    let series = table.find_series(table.origin.variant(name, Role::Fenced)?)?;
-    let measured = solver.solve(series, options).ok()?.components.first()?.ticks;
+    let measured = arranged(table, name, Role::Fenced, solver, options)?.components.first()?.ticks;
     Some(Alone { measured, shadow: shadow? })
 }
 
-/// A finding if another arrangement of a series gives a different time for its body.
-fn overlapping(
-    table: &Observations,
-    name: &str,
-    main: &Solution,
-    alone: Option<&Alone>,
-    solver: &Solver,
-    options: &Options,
-) -> Option<Finding> {
-    let series = table.origin.variant(name, Role::InPlace).and_then(|series| table.find_series(series));
-    let in_place = series.and_then(|series| solver.solve(series, options).ok());
-    overlap(main, in_place.as_ref(), alone, &Context::for_table(table))
+/// The body of a series measured with all inits before the bodies, where there are such rows.
+fn in_place(table: &Observations, name: &str, solver: &Solver, options: &Options) -> Option<Estimate> {
+    let solution = arranged(table, name, Role::InPlace, solver, options)?;
+    solution.components.first().map(|body| body.ticks)
+}
+
+/// The series that runs the code of another one in this arrangement, solved.
+fn arranged(table: &Observations, name: &str, role: Role, solver: &Solver, options: &Options) -> Option<Solution> {
+    solver.solve(table.find_series(table.origin.variant(name, role)?)?, options).ok()
+}
+
+/// How much longer the init of a series takes behind a body than behind an init, where rows show it.
+fn undone_by_init(table: &Observations, name: &str, solver: &Solver, options: &Options) -> Option<Uncertain> {
+    let behind = |role| arranged(table, name, role, solver, options);
+    undone(&behind(Role::BehindBody)?, &behind(Role::BehindInit)?)
 }
 
 /// Adds back what the fences of a series hid of its body. A body that cannot be told from zero gets the upper bound that

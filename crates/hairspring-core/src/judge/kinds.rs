@@ -18,6 +18,7 @@ pub mod code {
     pub const CORE_SHARED: &str = "core_shared";
     pub const NEIGHBOUR: &str = "neighbour";
     pub const OVERLAP: &str = "overlap";
+    pub const INIT_UNDOES: &str = "init_undoes";
     pub const FENCE_HIDES: &str = "fence_hides";
     pub const PREEMPTED: &str = "preempted";
     pub const DISTURBED_THROUGHOUT: &str = "disturbed_throughout";
@@ -76,6 +77,8 @@ pub enum FindingKind {
     /// Body and init overlap: the time of the body changes when the inits are placed elsewhere, or when fences separate
     /// them. All three estimates are times of the body.
     Overlap { at_end: Estimate, in_place: Option<Estimate>, fenced: Option<Estimate>, unit: String },
+    /// The init takes so much longer behind a body than behind another init, because it undoes what the body left. This time is the init's.
+    InitUndoes { longer: Estimate, unit: String },
     /// A fence hides up to this many cycles of the code after it: the interval cannot be narrower.
     FenceHides { cycles: f64 },
     /// Readings were disturbed by other work and left out.
@@ -237,6 +240,15 @@ impl Kind for FindingKind {
                     fenced.map(|time| format!(", {} from a standing start", interval(&time, &unit))).unwrap_or_default()
                 ),
                 remedy: "measure every evaluation from a standing start, with fences around it; without fences the time is what one evaluation adds to a stream of them",
+            },
+            InitUndoes { longer, unit } => Description {
+                code: code::INIT_UNDOES,
+                numbers: with_unit(&unit, [("longer", longer.into())]),
+                message: format!(
+                    "behind a body the init takes {} longer than behind another init, because it undoes what the body left: this time is counted to the init",
+                    interval(&longer, &unit)
+                ),
+                remedy: "nothing to do; where init and body belong together, their sum is known better than each of the two",
             },
             FenceHides { cycles } => Description {
                 code: code::FENCE_HIDES,

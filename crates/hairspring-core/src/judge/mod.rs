@@ -23,6 +23,7 @@ mod slow;
 mod solver;
 mod time;
 mod undisturbed;
+mod undone;
 pub mod words;
 
 pub mod methods;

@@ -74,9 +74,8 @@ pub(super) fn out_of_shadow(measured: &Uncertain, shadow: Shadow) -> Uncertain {
 }
 
 /// A finding if a body differs from its time in other arrangements of the same counts.
-pub(super) fn overlap(main: &Solution, in_place: Option<&Solution>, alone: Option<&Alone>, context: &Context) -> Option<Finding> {
+pub(super) fn overlap(main: &Solution, in_place: Option<Estimate>, alone: Option<&Alone>, context: &Context) -> Option<Finding> {
     let body = main.components.first()?.ticks;
-    let in_place = in_place.and_then(|solution| solution.components.first()).map(|other| other.ticks);
     let fenced = alone.map(Alone::time);
     let in_order = in_place.map_or(0.0, |other| apart(&body, &other, 0.0));
     let from_start = |further: f64| alone.map_or(0.0, |alone| apart(&body, &alone.unbiased(), alone.shadow.half() + further));

@@ -72,7 +72,7 @@ struct Solved {
 
 impl Placements {
     /// Solves every placement as the whole run is solved. Leaves out those in which a neighbour disturbed too many readings.
-    pub fn new(table: &Observations, question: &Question, chains: &Options, whole: &Solver) -> Placements {
+    pub fn new(table: &Observations, question: &Question, chains: &Options, (whole, found): (&Solver, &Assessment)) -> Placements {
         let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
         let crossover = (table.origin.crossover as usize).max(1);
         let spans = spans(&placements);
@@ -89,7 +89,7 @@ impl Placements {
             let within = placements.iter().filter(|one| rounds.contains(&one.start)).count();
             let first = placements.iter().position(|one| one.start == rounds.start)?;
             let layout = (layouts > 1 && within == 1).then(|| first % layouts);
-            Some(Solved { rounds: rounds.clone(), placements: within, layout, found: assess_by(&solver, &part, question, chains).ok()? })
+            Some(Solved { rounds: rounds.clone(), placements: within, layout, found: assess_by(&solver, &part, question, chains, Some(found)).ok()? })
         };
         // A placement that is left out would be solved from all its readings, as if they were merely disturbed; so would one of disturbed
         // readings, which the whole run leaves out.

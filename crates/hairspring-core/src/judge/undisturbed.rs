@@ -26,7 +26,7 @@ pub(super) fn from_undisturbed<'a>(
     question: &Question,
     chains: &Options,
 ) -> Option<(Assessment, Solver<'a>)> {
-    let by = |solver: &Solver| assess_by(solver, table, question, chains).ok();
+    let by = |solver: &Solver| assess_by(solver, table, question, chains, Some(found)).ok();
     let of_calm_core = || {
         let solver = all.calm(chains)?;
         Some((agreeing(by(&solver)?, found, question.options.level)?, solver))

@@ -51,11 +51,16 @@ pub enum Role {
     InPlace,
     /// A fence before and after every init.
     Fenced,
+    /// As many inits as bodies, the first of them right behind a body.
+    BehindBody,
+    /// The same, with the first of them right behind an init.
+    BehindInit,
 }
 
 impl Role {
     /// All roles, with their names in an observation file.
-    pub const NAMES: [(&str, Role); 2] = [("in_place", Role::InPlace), ("fenced", Role::Fenced)];
+    pub const NAMES: [(&str, Role); 4] =
+        [("in_place", Role::InPlace), ("fenced", Role::Fenced), ("behind_body", Role::BehindBody), ("behind_init", Role::BehindInit)];
 }
 
 /// A series that runs the code of another one in a different arrangement, as a check. If `of` is the series itself, it

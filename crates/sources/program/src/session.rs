@@ -275,6 +275,8 @@ fn declare(table: &mut Table, ruler: &std::result::Result<Ruler, String>, order:
     match order {
         Order::AtEnd => of.to_owned(),
         Order::InPlace => table.declare_check(of, Role::InPlace, names),
+        Order::BehindBody => table.declare_check(of, Role::BehindBody, names),
+        Order::BehindInit => table.declare_check(of, Role::BehindInit, names),
         Order::Fenced => table.declare_check(of, Role::Fenced, names),
         Order::Shadow => table.declare_shadow(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
     }

@@ -3,7 +3,7 @@
 use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
-use hairspring_core::design::{self, Pilot, blocks, cold, fits_blocks, line, pairs, rearranged};
+use hairspring_core::design::{self, Pilot, behind, blocks, cold, fits_blocks, line, pairs, rearranged};
 use hairspring_core::estimate::METHODS;
 
 /// Copies in the pilot rows of each alternative.
@@ -60,6 +60,7 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
     if chains {
         all.extend(check_rows(request, share));
     }
+    all.extend(behind_rows(request, share));
     all
 }
 
@@ -81,6 +82,17 @@ fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
     };
     let of_subject = |subject| checks(request).iter().flat_map(move |order| rows(subject, *order));
     (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, pilot)).collect()
+}
+
+/// Rows that show whether an init takes longer behind a body than behind an init. Assembly has none: each of its rows sets the registers anew.
+fn behind_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
+    if request.init.is_none() || !request.cold.is_empty() || request.language == Language::Asm {
+        return Vec::new();
+    }
+    let row = |subject, order, bodies| RowSpec { subject, order, bodies, inits: bodies, flushes: bodies, runs: 1 };
+    let of_order = |subject, order| behind(pilot).into_iter().map(move |bodies| row(subject, order, bodies));
+    let of_subject = |subject| [Order::BehindBody, Order::BehindInit].into_iter().flat_map(move |order| of_order(subject, order));
+    (0..request.codes.len()).flat_map(of_subject).collect()
 }
 
 /// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.

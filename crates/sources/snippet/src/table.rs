@@ -47,6 +47,8 @@ fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order
     }
     match order {
         Order::InPlace => table.declare_check(name, Role::InPlace, names),
+        Order::BehindBody => table.declare_check(name, Role::BehindBody, names),
+        Order::BehindInit => table.declare_check(name, Role::BehindInit, names),
         Order::Shadow => {
             // Rows of the shadow are planned only if there is a reference chain.
             let cycles = companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);

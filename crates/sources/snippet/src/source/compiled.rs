@@ -54,13 +54,16 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted
     for data in &request.cold {
         let _ = writeln!(text, "HS_TOUCH({});", extent(data));
     }
+    let places = places(request, row);
+    if row.is_behind() {
+        behind(text, (request, &places), row);
+    }
     text.push_str("uint64_t hs_start = hs_now();\n");
     let note = |copy: u32| noted.then_some(NoteId { row: at, copy: copy as usize, in_body: false, what: None });
     if row.runs > 1 {
         // The compiler cannot know how often the loop runs, and neither unrolls nor peels it.
         let _ = writeln!(text, "for (uint32_t hs_runs = {}; hs_runs; hs_runs--) {{\n__asm__ volatile(\"\" : \"+r\"(hs_runs));", row.runs);
     }
-    let places = places(request, row);
     copies(text, (request, &places), row, note);
     text.push_str(if row.runs > 1 { "}\n" } else { "" });
     opaque(text, (request, &places), note(row.bodies));
@@ -75,6 +78,16 @@ fn parameter(language: Language, name: &str) -> String {
     match language {
         Language::Cpp => format!(", hs_argument<__typeof__({name})>::type {name}"),
         _ => format!(", __typeof__({name}) {name}"),
+    }
+}
+
+/// What runs before the first reading: an init and a body, and perhaps another init.
+fn behind(text: &mut String, (request, places): (&Request, &[&str]), row: &RowSpec) {
+    text.push_str(&init((request, places), row, None));
+    opaque(text, (request, places), None);
+    text.push_str(&body(request, row));
+    if row.is_behind_init() {
+        text.push_str(&init((request, places), row, None));
     }
 }
 

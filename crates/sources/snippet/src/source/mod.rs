@@ -39,7 +39,18 @@ impl RowSpec {
     /// Whether fences surround every init. Without an init only the flush has fences.
     pub fn fenced(&self, request: &Request) -> bool {
         let shadow = self.order == Order::Shadow && request.init.is_some();
-        shadow || self.order == Order::Fenced
+        let as_the_others = self.is_behind() && crate::plan::main_order(request) == Order::Fenced;
+        shadow || self.order == Order::Fenced || as_the_others
+    }
+
+    /// Whether an init and a body run before the first reading.
+    pub fn is_behind(&self) -> bool {
+        matches!(self.order, Order::BehindBody | Order::BehindInit)
+    }
+
+    /// Whether a further init runs behind these.
+    pub fn is_behind_init(&self) -> bool {
+        self.order == Order::BehindInit
     }
 
     /// The row's counts in the order of [`Request::components`].
