@@ -132,6 +132,8 @@
 #define HAIRSPRING_ORDER_IN_PLACE 1
 #define HAIRSPRING_ORDER_FENCED 2
 #define HAIRSPRING_ORDER_SHADOW 3
+#define HAIRSPRING_ORDER_BEHIND_BODY 4
+#define HAIRSPRING_ORDER_BEHIND_INIT 5
 
 /* Number of rows that are run however long they take, and most copies of such rows that check an init. */
 #define HAIRSPRING_FEWEST_ROWS 4

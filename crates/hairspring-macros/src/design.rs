@@ -14,11 +14,15 @@ pub enum Order {
     /// Fences as in a fenced row with nothing between them, and [`SHADOW_COPIES`] multiplications instead of the body. The
     /// missing part of their time shows how much of a body the fence before it hides.
     Shadow,
+    /// As many inits as bodies, one before each, and an init and a body before the first reading: the first init undoes what a body left.
+    BehindBody,
+    /// The same with one more init before the first reading: the first init finds nothing to undo.
+    BehindInit,
 }
 
 impl Order {
     /// All orders, each at the index of its number.
-    pub const ALL: [Order; 4] = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::Shadow];
+    pub const ALL: [Order; 6] = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::Shadow, Order::BehindBody, Order::BehindInit];
 
     /// Its number in the C ABI.
     pub const fn number(self) -> u32 {
@@ -27,6 +31,8 @@ impl Order {
             Order::InPlace => 1,
             Order::Fenced => 2,
             Order::Shadow => 3,
+            Order::BehindBody => 4,
+            Order::BehindInit => 5,
         }
     }
 
@@ -37,6 +43,8 @@ impl Order {
             Order::InPlace => "in_place",
             Order::Fenced => "fenced",
             Order::Shadow => "shadow",
+            Order::BehindBody => "behind_body",
+            Order::BehindInit => "behind_init",
         }
     }
 }

@@ -91,6 +91,25 @@ fn an_init_is_a_component_of_its_own() {
     assert!(!document.findings(0).contains(&"optimised_away"), "{:?}", document.findings(0));
 }
 
+/// A body of 40 steps, and an init of 80 that only runs them behind a body; with fences, too.
+#[test]
+fn an_init_that_undoes_what_the_body_left_takes_its_own_time() {
+    const SOURCE: &str = "
+        static int dirty; static unsigned long x = 3;
+        __attribute__((noinline)) static void multiply(int n) { unsigned long y = x; while (n--) { y *= 5; __asm__ volatile(\"\" : \"+r\"(y)); } x = y; }
+        static void undo(void) { if (dirty) { multiply(80); dirty = 0; } }
+        static void work(void) { multiply(40); dirty = 1; }";
+    for fenced in [false, true] {
+        let code = time("work()").option("--init", "undo()").with_file("undo.c", SOURCE);
+        let document = if fenced { code.with("--fence") } else { code }.document();
+        let time = |part: &str| document.result_of(0)["components"][part]["time_ns"]["value"].as_f64().unwrap();
+        let (body, init) = (time("body"), time(if fenced { "init+fence" } else { "init" }));
+        // Without the rows for it the body takes as long as both.
+        assert!((0.25..0.8).contains(&(body / init)), "{fenced}: {body} and {init}");
+        assert!(document.findings(0).contains(&"init_undoes"), "{:?}", document.findings(0));
+    }
+}
+
 #[test]
 fn a_fence_is_separate_from_the_body() {
     let document = time("x = x * 3").given("unsigned x = 3").with("--fence").document();

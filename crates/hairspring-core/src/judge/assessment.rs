@@ -15,8 +15,8 @@ use super::time::Time;
 use super::undisturbed::from_undisturbed;
 use super::undone::{self, move_to_init, undone, without};
 use super::{
-    Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, code, clock_findings, frequency_levels, interference_findings,
-    upper_bound,
+    Bound, Context, Disturbed, Finding, FindingKind, Severity, Verdict, check, clock_findings, code, frequency_levels,
+    interference_findings, upper_bound,
 };
 use crate::error::{Error, Result};
 use crate::estimate::{Component, Contribution, Estimate, Options, Paused, Solution, Source, Uncertain, stated_quantum};

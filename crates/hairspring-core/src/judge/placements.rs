@@ -89,7 +89,12 @@ impl Placements {
             let within = placements.iter().filter(|one| rounds.contains(&one.start)).count();
             let first = placements.iter().position(|one| one.start == rounds.start)?;
             let layout = (layouts > 1 && within == 1).then(|| first % layouts);
-            Some(Solved { rounds: rounds.clone(), placements: within, layout, found: assess_by(&solver, &part, question, chains, Some(found)).ok()? })
+            Some(Solved {
+                rounds: rounds.clone(),
+                placements: within,
+                layout,
+                found: assess_by(&solver, &part, question, chains, Some(found)).ok()?,
+            })
         };
         // A placement that is left out would be solved from all its readings, as if they were merely disturbed; so would one of disturbed
         // readings, which the whole run leaves out.

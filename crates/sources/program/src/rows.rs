@@ -11,6 +11,8 @@ pub(crate) enum RowCode<'g> {
     Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize, u32),
     /// A row of a chain.
     Chain(RowFn),
+    /// Another row of the table, right behind one that leaves the state of an init or of a body: these are their places.
+    Behind { row: usize, before: usize },
 }
 
 /// The rows. After the first failure no more code is run.
@@ -40,6 +42,10 @@ impl Rig for Rows<'_> {
 
     fn run(&mut self, row: usize) -> u64 {
         match &mut self.all[row] {
+            &mut RowCode::Behind { row, before } => {
+                self.run(before);
+                self.run(row)
+            }
             RowCode::Benchmark(..) if self.failed.is_some() => 0,
             RowCode::Benchmark(run, at, _) => run(self.now).unwrap_or_else(|| {
                 self.failed = Some(*at);
@@ -56,7 +62,7 @@ impl Rig for Rows<'_> {
     fn runs_before(&self, row: usize) -> u32 {
         match &self.all[row] {
             RowCode::Benchmark(_, _, runs) => runs_before(*runs),
-            RowCode::Chain(_) => 1,
+            RowCode::Chain(_) | RowCode::Behind { .. } => 1,
         }
     }
 
@@ -86,5 +92,22 @@ mod tests {
         assert_eq!((rows.run(0), rows.has_failed()), (7, false));
         assert_eq!((rows.run(1), rows.run(0), rows.run(1), rows.failed()), (0, 0, 0, Some(1)));
         assert_eq!((first, second), (1, 1));
+    }
+
+    #[test]
+    fn a_row_behind_another_one_runs_it_first_and_returns_its_own_reading() {
+        let ran = std::cell::RefCell::new(Vec::new());
+        let row = |ticks: u64| {
+            let ran = &ran;
+            move |_: ReadFn| {
+                ran.borrow_mut().push(ticks);
+                Some(ticks)
+            }
+        };
+        let (mut one, mut two) = (row(5), row(9));
+        let mut rows = Rows::new(fake::read);
+        rows.all = vec![RowCode::Benchmark(&mut one, 0, 1), RowCode::Benchmark(&mut two, 0, 1), RowCode::Behind { row: 1, before: 0 }];
+        assert_eq!((rows.run(2), rows.runs_before(2)), (9, 1));
+        assert_eq!(*ran.borrow(), [5, 9]);
     }
 }

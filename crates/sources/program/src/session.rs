@@ -218,7 +218,10 @@ impl Session {
             }
             plan.rows.places.extend(benchmark.place.iter_mut().map(|place| &mut **place as &mut dyn FnMut(u32)));
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
-            add(&mut plan, ruler, (at, names), rows.map(|(_, row)| row));
+            let added = add(&mut plan, ruler, (at, names), rows.map(|(_, row)| row));
+            if benchmark.second != FLUSH {
+                add_behind(&mut plan, ruler, (at, names), &added);
+            }
         }
         if plan.rows.all.is_empty() {
             return Err(Error::Empty);
@@ -246,13 +249,17 @@ fn check_rows(group: &Group, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table records.
+/// A row that answers: its place, its bodies and its inits.
+type Added = (usize, u32, u32);
+
+/// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table records. Returns those that answer.
 fn add<'g, 'a: 'g>(
     plan: &mut Plan<'g>,
     ruler: &std::result::Result<Ruler, String>,
     (at, names): (usize, &[String]),
     rows: impl Iterator<Item = &'g mut Row<'a>>,
-) {
+) -> Vec<Added> {
+    let mut added = Vec::new();
     let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
     // A table needs one series of shadows, and only if the length of its chain is known.
     let wants_shadow = ruler.is_ok() && plan.table.observations().origin.shadow.is_none();
@@ -266,7 +273,26 @@ fn add<'g, 'a: 'g>(
         let counts = [f64::from(row.bodies), f64::from(row.inits)];
         let width = plan.table.observations().components().len();
         plan.table.add_row(&name, &counts[..width]);
+        added.extend((row.order == Order::AtEnd).then_some((plan.rows.all.len(), row.bodies, row.inits)));
         plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at, row.runs));
+    }
+    added
+}
+
+/// Adds rows that show whether an init takes longer behind a body than behind an init: rows that end with a body, run behind themselves, and
+/// behind one that ends with an init.
+fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, (at, names): (usize, &[String]), added: &[Added]) {
+    const ROWS: usize = 4;
+    let Some((init, ..)) = added.iter().filter(|(_, bodies, inits)| inits > bodies).min_by_key(|(_, _, inits)| *inits) else { return };
+    let mut end_with_body: Vec<&Added> = added.iter().filter(|(_, bodies, inits)| inits == bodies).collect();
+    end_with_body.sort_by_key(|(_, bodies, _)| *bodies);
+    for order in [Order::BehindBody, Order::BehindInit] {
+        let name = declare(&mut plan.table, ruler, order, &names[at], names);
+        for (row, bodies, inits) in end_with_body.iter().take(ROWS) {
+            plan.table.add_row(&name, &[f64::from(*bodies), f64::from(*inits)]);
+            let before = if order == Order::BehindInit { *init } else { *row };
+            plan.rows.all.push(RowCode::Behind { row: *row, before });
+        }
     }
 }
 

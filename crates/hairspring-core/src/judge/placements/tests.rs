@@ -172,7 +172,8 @@ fn short_placements_are_solved_although_their_control_chains_are_uncertain() {
     table.origin.placements = (1..20).map(|at| at * rounds / 20).collect();
     let (question, chains) = (Question::default(), Options::default());
     let whole = Solver::new(&table, &chains);
-    let solved = Placements::new(&table, &question, &chains, &whole).solved.len();
+    let found = assess(&table, &question).unwrap();
+    let solved = Placements::new(&table, &question, &chains, (&whole, &found)).solved.len();
     assert!(solved >= 18, "{solved} of 20 placements of {} rounds", rounds / 20);
 }
 
@@ -270,7 +271,8 @@ fn layouts_that_are_alike_are_not_told() {
 fn two_placements_are_too_few() {
     let table = table(2, 5.0, 1);
     let whole = Solver::new(&table, &Options::default());
-    assert!(Placements::new(&table, &Question::default(), &Options::default(), &whole).solved.is_empty());
+    let found = assess(&table, &Question::default()).unwrap();
+    assert!(Placements::new(&table, &Question::default(), &Options::default(), (&whole, &found)).solved.is_empty());
 }
 
 #[test]
