@@ -77,7 +77,8 @@ pub enum FindingKind {
     /// Body and init overlap: the time of the body changes when the inits are placed elsewhere, or when fences separate
     /// them. All three estimates are times of the body.
     Overlap { at_end: Estimate, in_place: Option<Estimate>, fenced: Option<Estimate>, unit: String },
-    /// The init takes so much longer behind a body than behind another init, because it undoes what the body left. This time is the init's.
+    /// The init takes so much longer behind a body than behind another init, because it undoes what the body left, or less if this is negative.
+    /// This time is the init's.
     InitUndoes { longer: Estimate, unit: String },
     /// A fence hides up to this many cycles of the code after it: the interval cannot be narrower.
     FenceHides { cycles: f64 },
@@ -244,10 +245,16 @@ impl Kind for FindingKind {
             InitUndoes { longer, unit } => Description {
                 code: code::INIT_UNDOES,
                 numbers: with_unit(&unit, [("longer", longer.into())]),
-                message: format!(
-                    "behind a body the init takes {} longer than behind another init, because it undoes what the body left: this time is counted to the init",
-                    interval(&longer, &unit)
-                ),
+                message: match longer.value < 0.0 {
+                    false => format!(
+                        "behind a body the init takes {} longer than behind another init, because it undoes what the body left: this time is counted to the init",
+                        interval(&longer, &unit)
+                    ),
+                    true => format!(
+                        "behind a body the init takes {} less than behind another init: the time of the init is that behind a body",
+                        interval(&longer.scaled(-1.0), &unit)
+                    ),
+                },
                 remedy: "nothing to do; where init and body belong together, their sum is known better than each of the two",
             },
             FenceHides { cycles } => Description {

@@ -9,6 +9,8 @@ use crate::estimate::{Component, Contribution, Estimate, Solution, Source, Uncer
 const FEWEST_PAIRS: usize = 3;
 /// Share of the body from which on the time is moved to the init. Less is within what other code on the core does to the first init.
 const LEAST_SHARE: f64 = 0.02;
+/// Half-widths from which on it is: chance alone does not move the time of a body.
+const SURE: f64 = 2.0;
 
 /// The time that an init takes longer behind a body than behind an init, by rows of the same counts.
 pub(super) fn undone(behind_body: &Solution, behind_init: &Solution) -> Option<Uncertain> {
@@ -27,7 +29,7 @@ pub(super) fn undone(behind_body: &Solution, behind_init: &Solution) -> Option<U
 /// Whether this time is certain, and matters to the body.
 pub(super) fn matters(undone: &Uncertain, main: &Solution, level: f64) -> bool {
     let least = |(body, _): (usize, usize)| LEAST_SHARE * main.components[body].ticks.value.abs();
-    let least = body_and_init(main).map_or(f64::INFINITY, least).max(undone.estimate(level).half_width());
+    let least = body_and_init(main).map_or(f64::INFINITY, least).max(SURE * undone.estimate(level).half_width());
     undone.value.abs() > least
 }
 

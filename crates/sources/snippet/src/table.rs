@@ -103,10 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn fenced_code_is_fenced_throughout_and_has_no_checks() {
+    fn fenced_code_is_fenced_throughout_and_has_no_checks_of_its_order() {
         let table = table_of(&Request { codes: vec!["f()".into()], init: Some(String::new()), fence: true, ..Request::default() });
         let origin = &table.observations().origin;
         assert_eq!(table.observations().series_names()[..2], ["code", "shadow"]);
-        assert!(origin.is_fenced("code") && origin.variants.len() == 1);
+        assert!(origin.is_fenced("code"));
+        assert!([Role::InPlace, Role::Fenced].iter().all(|role| origin.variant("code", *role).is_none()));
+        assert!([Role::BehindBody, Role::BehindInit].iter().all(|role| origin.variant("code", *role).is_some()));
     }
 }
