@@ -211,6 +211,10 @@ pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
     [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
 }
 
+/// Rows whose first init follows a body, and as many whose first init follows an init: enough that their spread shows the error of the
+/// difference.
+pub const ROWS_BEHIND: usize = 4;
+
 /// Numbers of bodies, each with one init, of rows that show whether an init takes longer behind a body than behind an init: the fewest of
 /// [`pairs`], where one init is the largest part.
 ///
@@ -219,9 +223,8 @@ pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
 /// assert_eq!(hairspring_core::design::behind(pilot).len(), 4);
 /// ```
 pub fn behind(pilot: Pilot) -> Vec<u32> {
-    const ROWS: usize = 4;
     let mut bodies: Vec<u32> = pairs(pilot).into_iter().filter(|(n, m)| n == m).map(|(n, _)| n).collect();
-    bodies.truncate(ROWS);
+    bodies.truncate(ROWS_BEHIND);
     bodies
 }
 

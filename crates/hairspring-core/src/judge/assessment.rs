@@ -268,12 +268,9 @@ pub(super) fn assess_by(
     let (ids, subjects): (Vec<SeriesId>, Vec<&String>) = subjects.map(|(at, name)| (at as SeriesId, name)).unzip();
     for ((id, name), solution) in ids.iter().copied().zip(subjects).zip(solver.solve_all(&ids, &question.options)) {
         let mut solution = solution.map_err(|e| in_series(e, name, names.len()))?;
-        let undone = undone_by_init(table, name, solver, &question.options);
-        let moves = |undone: &Uncertain| match whole.and_then(|whole| whole.series.get(series.len())) {
-            Some(same) => same.findings.iter().any(|finding| finding.is(code::INIT_UNDOES)),
-            None => undone::matters(undone, &solution, question.options.level),
-        };
-        let undone = undone.filter(moves);
+        let same = whole.and_then(|whole| whole.series.get(series.len()));
+        let moves = same.map(|same| same.findings.iter().any(|finding| finding.is(code::INIT_UNDOES)));
+        let undone = undone_by_init(table, name, (&solution, moves), solver, &question.options);
         undone.iter().for_each(|undone| move_to_init(&mut solution, undone, question.options.level));
         let alone = standing_start(table, name, shadow, solver, &question.options);
         let alone = alone.map(|alone| Alone { measured: without(alone.measured, undone.as_ref()), ..alone });
@@ -339,10 +336,21 @@ fn arranged(table: &Observations, name: &str, role: Role, solver: &Solver, optio
     solver.solve(table.find_series(table.origin.variant(name, role)?)?, options).ok()
 }
 
-/// How much longer the init of a series takes behind a body than behind an init, where rows show it.
-fn undone_by_init(table: &Observations, name: &str, solver: &Solver, options: &Options) -> Option<Uncertain> {
+/// How much longer the init of a series takes behind a body than behind an init, where that is to be moved from the body to the init: the whole
+/// run decides (`moves`), or, where it is the whole run that is assessed, whether it matters to the main series.
+fn undone_by_init(
+    table: &Observations,
+    name: &str,
+    (main, moves): (&Solution, Option<bool>),
+    solver: &Solver,
+    options: &Options,
+) -> Option<Uncertain> {
+    if moves == Some(false) {
+        return None;
+    }
     let behind = |role| arranged(table, name, role, solver, options);
-    undone(&behind(Role::BehindBody)?, &behind(Role::BehindInit)?)
+    let undone = undone(&behind(Role::BehindBody)?, &behind(Role::BehindInit)?)?;
+    moves.unwrap_or_else(|| undone::matters(&undone, main, options.level)).then_some(undone)
 }
 
 /// Adds back what the fences of a series hid of its body. A body that cannot be told from zero gets the upper bound that

@@ -3,7 +3,7 @@
 //! to undo. Rows whose first init follows a body, and rows whose first init follows an init, differ by just this time.
 
 use super::{Context, Finding, FindingKind, Severity};
-use crate::estimate::{Component, Contribution, Estimate, Solution, Source, Uncertain};
+use crate::estimate::{Component, Contribution, Estimate, Solution, Source, Uncertain, variance};
 
 /// Fewest pairs of rows: their spread is the only measure of the difference's error.
 const FEWEST_PAIRS: usize = 3;
@@ -22,8 +22,8 @@ pub(super) fn undone(behind_body: &Solution, behind_init: &Solution) -> Option<U
     }
     let count = longer.len() as f64;
     let mean = longer.iter().sum::<f64>() / count;
-    let variance = longer.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0) / count;
-    Some(Uncertain { value: mean, budget: vec![Contribution::standard(Source::Ends, variance.sqrt(), count - 1.0)] })
+    let sd = (variance(&longer) / count).sqrt();
+    Some(Uncertain { value: mean, budget: vec![Contribution::standard(Source::Ends, sd, count - 1.0)] })
 }
 
 /// Whether this time is certain, and matters to the body.

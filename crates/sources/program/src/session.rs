@@ -5,7 +5,7 @@ use crate::choose::{agreed, choose};
 use crate::error::{Error, Result};
 use crate::remedies::PROGRAM;
 use crate::rows::{RowCode, Rows};
-use hairspring_core::design::FEWEST_ROWS;
+use hairspring_core::design::{FEWEST_ROWS, ROWS_BEHIND};
 use hairspring_core::judge::Remedies;
 use hairspring_core::observations::Role;
 use hairspring_host::clock::{Clock, CountsWhen, RateMeter, Reading, default_clock, granularity};
@@ -282,13 +282,12 @@ fn add<'g, 'a: 'g>(
 /// Adds rows that show whether an init takes longer behind a body than behind an init: rows that end with a body, run behind themselves, and
 /// behind one that ends with an init.
 fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, (at, names): (usize, &[String]), added: &[Added]) {
-    const ROWS: usize = 4;
     let Some((init, ..)) = added.iter().filter(|(_, bodies, inits)| inits > bodies).min_by_key(|(_, _, inits)| *inits) else { return };
     let mut end_with_body: Vec<&Added> = added.iter().filter(|(_, bodies, inits)| inits == bodies).collect();
     end_with_body.sort_by_key(|(_, bodies, _)| *bodies);
     for order in [Order::BehindBody, Order::BehindInit] {
         let name = declare(&mut plan.table, ruler, order, &names[at], names);
-        for (row, bodies, inits) in end_with_body.iter().take(ROWS) {
+        for (row, bodies, inits) in end_with_body.iter().take(ROWS_BEHIND) {
             plan.table.add_row(&name, &[f64::from(*bodies), f64::from(*inits)]);
             let before = if order == Order::BehindInit { *init } else { *row };
             plan.rows.all.push(RowCode::Behind { row: *row, before });
@@ -298,13 +297,10 @@ fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, (at, 
 
 /// Records the role of a further series of a benchmark in the table; returns its name.
 fn declare(table: &mut Table, ruler: &std::result::Result<Ruler, String>, order: Order, of: &str, names: &[String]) -> String {
-    match order {
-        Order::AtEnd => of.to_owned(),
-        Order::InPlace => table.declare_check(of, Role::InPlace, names),
-        Order::BehindBody => table.declare_check(of, Role::BehindBody, names),
-        Order::BehindInit => table.declare_check(of, Role::BehindInit, names),
-        Order::Fenced => table.declare_check(of, Role::Fenced, names),
-        Order::Shadow => table.declare_shadow(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
+    match (order, order.role()) {
+        (_, Some(role)) => table.declare_check(of, role, names),
+        (Order::Shadow, None) => table.declare_shadow(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
+        (_, None) => of.to_owned(),
     }
 }
 

@@ -45,17 +45,12 @@ fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order
         }
         return name.clone();
     }
-    match order {
-        Order::InPlace => table.declare_check(name, Role::InPlace, names),
-        Order::BehindBody => table.declare_check(name, Role::BehindBody, names),
-        Order::BehindInit => table.declare_check(name, Role::BehindInit, names),
-        Order::Shadow => {
-            // Rows of the shadow are planned only if there is a reference chain.
-            let cycles = companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);
-            table.declare_shadow(cycles, names)
-        }
-        Order::AtEnd | Order::Fenced => table.declare_check(name, Role::Fenced, names),
+    if order == Order::Shadow {
+        // Rows of the shadow are planned only if there is a reference chain.
+        let cycles = companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);
+        return table.declare_shadow(cycles, names);
     }
+    table.declare_check(name, order.role().unwrap_or(Role::Fenced), names)
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ fn behind(text: &mut String, (request, places): (&Request, &[&str]), row: &RowSp
     text.push_str(&init((request, places), row, None));
     opaque(text, (request, places), None);
     text.push_str(&body(request, row));
-    if row.is_behind_init() {
+    if row.order == Order::BehindInit {
         text.push_str(&init((request, places), row, None));
     }
 }

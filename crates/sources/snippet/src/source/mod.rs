@@ -48,11 +48,6 @@ impl RowSpec {
         matches!(self.order, Order::BehindBody | Order::BehindInit)
     }
 
-    /// Whether a further init runs behind these.
-    pub fn is_behind_init(&self) -> bool {
-        self.order == Order::BehindInit
-    }
-
     /// The row's counts in the order of [`Request::components`].
     pub fn counts(&self, request: &Request) -> Vec<f64> {
         let mut counts = vec![f64::from(self.bodies) * f64::from(self.runs)];
