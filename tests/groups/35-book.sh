@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The README, the book in docs/ and the other documents: links, tables and code blocks (tests/book_pages.py); the outputs
-# that they show (tests/book_outputs.py); the book is built, and the links of its pages lead somewhere.
+# The README, the book in docs/ and the other documents: the outputs that they show (tests/book_outputs.py); the book is
+# built, and the links of its pages lead somewhere. Their links, tables and code blocks are checked by links-and-names.
 # UPDATE_EXPECT=1 ./test book rewrites the outputs. HAIRSPRING=PATH uses a command that is already built.
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -32,7 +32,6 @@ need_binary() {
   HAIRSPRING="$CARGO_TARGET_DIR/release/hairspring"
 }
 
-pages() { project_files '*.md' | python3 tests/book_pages.py; }
 outputs() { project_files '*.md' | python3 tests/book_outputs.py "$HAIRSPRING"; }
 
 # The example files of the book are those that their script makes.
@@ -55,7 +54,6 @@ need_mdbook
 need_binary
 PATH="$ROOT/.venv/bin:$PATH" # after Rust, which may put /usr/bin first
 
-step "links, tables, code blocks" pages
 step "examples/files" example_files
 step "outputs" outputs
 step "mdbook build" build

@@ -1,9 +1,20 @@
 #!/usr/bin/env bash
-# Rules that no compiler checks: paths that the documents name, paths and addresses of one machine, and lengths of files and
-# functions. tests/tidy.py describes each rule; tests/tidy-exceptions.txt lists the exceptions with reasons.
+# Rules that no compiler checks: links, tables and code blocks of the documents (tests/book_pages.py); paths that the
+# documents name, paths and addresses of one machine, and lengths of files and functions. tests/tidy.py describes each of
+# these; tests/tidy-exceptions.txt lists the exceptions with reasons.
+# shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
+status=0
 
-need_command python3 python3
-project_files | python3 tests/tidy.py tests/tidy-exceptions.txt
+pages() { project_files '*.md' | python3 tests/book_pages.py; }
+rules() { project_files | python3 tests/tidy.py tests/tidy-exceptions.txt; }
+
+mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
+need_venv "$ROOT/.venv" "${requirements[@]}" # as in group python
+PATH="$ROOT/.venv/bin:$PATH"
+
+step "links, tables, code blocks" pages
+step "paths, addresses, lengths" rules
+exit "$status"
