@@ -27,6 +27,9 @@ pub struct BaselineArguments {
     /// Exit with 3 if a body certainly takes longer than in the baseline by more than this share
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "baseline", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
+    /// Exit with 3 as well if the comparison is undecided for a benchmark, or a benchmark of the baseline is missing
+    #[arg(long, requires = "baseline")]
+    pub strict: bool,
 }
 
 impl BaselineArguments {
@@ -79,7 +82,7 @@ impl<'a> Baseline<'a> {
         let Some((name, old)) = &self.old else { return Ok((Outcome::Done, String::new())) };
         let compared = compared(old, document, self.arguments.threshold);
         document.baseline = Some(Box::new(CompareDocument::new(&compared, (Some(name), old), (None, document))));
-        Ok((compare::outcome(&compared), text::against_baseline(&compared, name, &output::style())))
+        Ok((compare::outcome(&compared, self.arguments.strict), text::against_baseline(&compared, name, &output::style())))
     }
 
     /// Saves the document if asked to. It is written under another name first, so that no reader sees half of it.

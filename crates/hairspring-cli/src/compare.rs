@@ -17,6 +17,7 @@ Examples:
   ... a change to f.c, and the same with > new.json
   hairspring compare old.json new.json
   hairspring compare old.json new.json --threshold 5%     exit with 3 if anything certainly takes 5 % longer
+  hairspring compare old.json new.json --threshold 5% --strict       and if this is undecided, or something is missing
 
 Series are matched by name and code. A ratio is new over old, in core cycles where both have them. The two were not
 measured in the same rounds, so disturbances do not cancel: the ratio's interval covers the worst case of all that may
@@ -38,6 +39,9 @@ pub struct CompareArguments {
     /// Exit with 3 if a body certainly takes longer by more than this share
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub threshold: Option<f64>,
+    /// Exit with 3 as well if something is undecided, or missing in the new result
+    #[arg(long)]
+    pub strict: bool,
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
@@ -68,20 +72,20 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     } else {
         text::compare(&compared, &before, &after, &output::style())
     })?;
-    Ok(outcome(&compared))
+    Ok(outcome(&compared, arguments.strict))
 }
 
-/// The outcome of a comparison; reports on standard error if there was nothing to compare.
-pub fn outcome(compared: &Compared) -> Outcome {
+/// The outcome of a comparison, in which nothing may be uncertain if it is `strict`; reports on standard error if there was nothing to compare.
+pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
     if compared.pairs.is_empty() {
         output::complain(
             "nothing to compare: the two results have no series with the same name and code; `hairspring time CODE --vs OTHER` compares two pieces of code",
         );
     }
-    match (compared.pairs.is_empty(), compared.past()) {
+    match (compared.pairs.is_empty(), compared.past() > 0 || strict && !compared.is_certain()) {
         (true, _) => Outcome::Failed,
-        (_, 0) => Outcome::Done,
-        _ => Outcome::LimitMissed,
+        (_, false) => Outcome::Done,
+        (_, true) => Outcome::LimitMissed,
     }
 }
 

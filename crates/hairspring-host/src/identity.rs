@@ -3,6 +3,7 @@
 use crate::environment::machine;
 use hairspring_core::hash::fnv;
 use std::fs::read_to_string;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Fingerprint of this machine: the same for every run on this installation, different on other machines. It is a 64-bit
@@ -12,6 +13,23 @@ pub fn fingerprint() -> String {
     let file = |path| read_to_string(path).unwrap_or_default();
     let text = [file("/etc/machine-id"), file("/proc/sys/kernel/hostname"), machine.cpu_model, machine.architecture].join("\n");
     format!("{:016x}", fnv(text.bytes()))
+}
+
+/// Fingerprint of the program that runs: another one for another build. It is a 64-bit FNV-1a hash of the file's length and its first
+/// 16 MiB, so a change behind them that leaves the length as it was does not show. `None` if the file cannot be read.
+pub fn program() -> Option<String> {
+    program_in(&std::env::current_exe().ok()?)
+}
+
+/// Most bytes of a program that are hashed: it takes some 15 ms.
+const MOST_BYTES: u64 = 16 << 20;
+
+fn program_in(path: &Path) -> Option<String> {
+    let file = std::fs::File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(format!("{:016x}", fnv(length.to_le_bytes().into_iter().chain(bytes))))
 }
 
 /// The current commit of the git checkout that contains the folder; `None` if there is no checkout or no commit.
@@ -97,6 +115,20 @@ mod tests {
             write(scratch.0.join(".git/HEAD"), head).unwrap();
             assert_eq!(commit(&scratch.0), None, "{head:?}");
         }
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_length_and_its_first_bytes() {
+        let scratch = Scratch::new("program");
+        let of = |bytes: &[u8]| {
+            write(scratch.0.join("program"), bytes).unwrap();
+            program_in(&scratch.0.join("program")).unwrap()
+        };
+        assert_eq!(of(b"code"), of(b"code"));
+        assert_ne!(of(b"code"), of(b"kode"));
+        assert_ne!(of(&[0; 9]), of(&[0; 10]));
+        assert_eq!((program_in(&scratch.0.join("missing")), program_in(&scratch.0)), (None, None));
+        assert!(program().is_some());
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub enum ResultFinding {
     FewerProcesses { processes: u32, usual: u32, took_s: f64 },
     /// Two results that are compared were not measured under the same circumstances.
     CircumstancesDiffer { what: String, old: String, new: String },
+    /// Two results that are compared come from different builds of a program.
+    OtherBuild { old: String, new: String },
     /// Series of a result that is compared are themselves not to be trusted.
     ComparedUntrusted { result: String, series: Vec<String>, reason: String },
 }
@@ -43,6 +45,12 @@ impl Kind for ResultFinding {
                 message: format!("different {what}: {old} in the old result, {new} in the new one"),
                 numbers: numbers! { what, old, new },
                 remedy: "measure both under the same circumstances: the ratio includes this difference",
+            },
+            ResultFinding::OtherBuild { old, new } => Description {
+                code: "other_build",
+                message: "the two results are of different builds of the program: each build puts its code at other addresses, which can change the time of unchanged code by some percent and is in neither interval".into(),
+                numbers: numbers! { old, new },
+                remedy: "before you put a small difference down to a change, build both versions with the code at other addresses, too (for instance with -falign-functions=64), and compare again",
             },
             ResultFinding::ComparedUntrusted { result, series, reason } => Description {
                 code: "compared_untrusted",

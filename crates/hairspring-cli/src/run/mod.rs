@@ -14,6 +14,7 @@ use crate::{AnyError, Outcome};
 use arguments::RunArguments;
 use child::Limits;
 use hairspring_core::judge::{Finding, Remedies, Severity};
+use hairspring_host::thread::check_cpu;
 use hairspring_program::output;
 use hairspring_result::runs::{between, is_about_width, misses_precision};
 use hairspring_result::{ResultDocument, ResultFinding, document, json};
@@ -60,6 +61,7 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
         let what = if filters.is_empty() { "no program given".to_owned() } else { format!("there is no file `{}`", filters[0]) };
         return Err(Misuse(format!("{what}: name a program with benchmarks, or a file in C, C++, Fortran or Python")).into());
     }
+    arguments.cpu.map_or(Ok(()), check_cpu)?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
     let flags = hairspring_snippet::shell_words("--cflags", &arguments.cflags)?;
     let mut programs = files.iter().map(|file| Program::prepare(file, &flags, arguments)).collect::<Result<Vec<_>, AnyError>>()?;

@@ -31,6 +31,39 @@ fn only_an_interval_past_the_threshold_ends_with_3() {
 }
 
 #[test]
+fn strict_ends_with_3_if_something_is_undecided_or_missing() {
+    let old = saved(100.0);
+    let both = {
+        let mut document: Value = serde_json::from_str(&old).unwrap();
+        let mut second = document["results"][0].clone();
+        second["name"] = "second".into();
+        document["results"].as_array_mut().unwrap().push(second);
+        document.to_string()
+    };
+    let strict = |old: &str, new: &str| compare(old, new).option("--threshold", "5%").with("--strict");
+    strict(&old, &old).succeeds();
+    strict(&old, &both).succeeds().says("only in the new result");
+    compare(&both, &old).option("--threshold", "5%").succeeds().says("only in the old result");
+    strict(&both, &old).ends_with(3);
+    compare(&both, &old).with("--strict").ends_with(3);
+    compare(&old, &saved(104.9)).option("--threshold", "5%").succeeds().says("lies inside the interval");
+    strict(&old, &saved(104.9)).ends_with(3);
+    compare(&old, &saved(104.9)).with("--strict").succeeds().says("new is slower");
+}
+
+#[test]
+fn different_builds_of_a_program_are_told() {
+    let of = |program: &str| {
+        let mut document: Value = serde_json::from_str(&saved(100.0)).unwrap();
+        document["environment"]["program"] = program.into();
+        document.to_string()
+    };
+    compare(&of("a1"), &of("a1")).succeeds().does_not_say("different builds");
+    compare(&saved(100.0), &of("a1")).succeeds().does_not_say("different builds");
+    compare(&of("a1"), &of("b2")).succeeds().says("different builds of the program");
+}
+
+#[test]
 fn the_document_keeps_to_its_schema() {
     let ended = compare(&saved(100.0), &saved(120.0)).option("--threshold", "5%").with("--json").ends_with(3);
     let document = Document::of(&ended.output, "compare.schema.json");

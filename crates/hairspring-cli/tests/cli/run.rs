@@ -235,6 +235,7 @@ fn other_programs_are_reported() {
     run().with_script("talks", "echo hello\n").with("./talks").fails("it prints `hello`");
     run().with_script("refuses", "exit 4\n").with("./refuses").fails("ended with status 4 when asked");
     run().with("--processes").with("0").with("x").ends_with(2);
+    run().with_script("never", "exit 4\n").with("./never").option("--cpu", "9999").ends_with(2).complains("CPU 9999 is not available");
 }
 
 #[test]

@@ -81,11 +81,17 @@ impl Change {
         Change { trusted, verdict: if trusted { self.verdict } else { Verdict::Undecided }, ..self }
     }
 
+    /// Whether the intervals of both times reach down to zero.
+    fn is_below_resolution(&self) -> bool {
+        [self.old, self.new].iter().all(|time| time.low <= 0.0 && time.high >= 0.0)
+    }
+
     /// Why there is no verdict, whatever the interval of the ratio.
     pub fn no_verdict(&self) -> Option<&'static str> {
         match self.trusted {
             false => Some("one of the results is not to be trusted"),
-            true if self.ratio.value <= 0.0 => Some("the new time is not above zero"),
+            true if self.is_below_resolution() => Some("both times are below resolution: the compiler may have removed the code"),
+            true if self.ratio.value <= 0.0 => Some("the new time is not above zero: the compiler may have removed the code"),
             true => None,
         }
     }
@@ -105,6 +111,16 @@ impl Compared {
         })
     }
 
+    /// Whether everything that the old result has is certainly within the threshold; without a threshold, whether everything was compared and
+    /// has a verdict.
+    pub fn is_certain(&self) -> bool {
+        let certain = |pair: &Pair| match self.limit(pair) {
+            Some(limit) => limit == Limit::Within,
+            None => pair.change.as_ref().is_ok_and(|change| change.verdict != Verdict::Undecided),
+        };
+        self.missing.is_empty() && self.pairs.iter().all(certain)
+    }
+
     /// Number of pairs that certainly took longer than the threshold allows.
     pub fn past(&self) -> usize {
         self.pairs.iter().filter(|pair| self.limit(pair) == Some(Limit::Past)).count()
@@ -115,6 +131,7 @@ impl Compared {
 pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64>) -> Compared {
     let partners = partners(&old.results, &new.results);
     let mut findings = circumstances(&old.environment, &new.environment);
+    findings.extend(other_build(&old.environment, &new.environment));
     let mut pairs = Vec::new();
     for (at, now) in new.results.iter().enumerate() {
         if let Some(before) = partners[at].map(|partner| &old.results[partner]) {
@@ -216,6 +233,12 @@ fn differ(severity: Severity, what: &str, old: Option<String>, new: Option<Strin
         None => "unknown".to_owned(),
     };
     (old != new).then(|| Finding::new(severity, ResultFinding::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
+}
+
+/// A finding if the two were measured in different builds of a program.
+fn other_build(old: &Environment, new: &Environment) -> Option<Finding> {
+    let (old, new) = (old.program.clone()?, new.program.clone()?);
+    (old != new).then(|| Finding::new(Severity::Note, ResultFinding::OtherBuild { old, new }))
 }
 
 /// A finding if the core clocks differ. It matters only where times are not in core cycles.

@@ -40,6 +40,9 @@ pub struct Environment {
     pub compiler: Option<String>,
     /// Flags given to the compiler.
     pub compiler_flags: Option<String>,
+    /// Fingerprint of the program with the benchmarks: another one for another build. `None` if the code was compiled for the measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// CPU that the measuring thread was bound to.
     pub pinned_cpu: Option<usize>,
     /// Whether the thread's priority was raised.

@@ -7,6 +7,7 @@ use crate::remedies::PROGRAM;
 use crate::session::{MeasuredGroup, Session, Timing};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Assessment, Question, Remedies};
+use hairspring_host::identity::program;
 use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
 
 /// Estimates and findings of a measured group. There is a finding if the requested `precision` is missed.
@@ -69,6 +70,7 @@ fn environment(session: &Session, measured: &MeasuredGroup) -> Environment {
         ),
         pinned_cpu: measured.seated.cpu,
         priority_raised: Some(measured.seated.priority_raised),
+        program: program(),
         ..here("").with_reference(reference)
     }
 }
