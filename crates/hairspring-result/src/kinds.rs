@@ -48,7 +48,7 @@ impl Kind for ResultFinding {
             },
             ResultFinding::OtherBuild { old, new } => Description {
                 code: "other_build",
-                message: "the two results are of different builds of the program: each build puts its code at other addresses, which can change the time of unchanged code by some percent and is in neither interval".into(),
+                message: "the two results are of different builds of the program: each build puts its code at other addresses, which can change the time of unchanged code by some percent, and neither interval includes that".into(),
                 numbers: numbers! { old, new },
                 remedy: "before you put a small difference down to a change, build both versions with the code at other addresses, too (for instance with -falign-functions=64), and compare again",
             },

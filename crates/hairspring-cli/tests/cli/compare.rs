@@ -53,14 +53,15 @@ fn strict_ends_with_3_if_something_is_undecided_or_missing() {
 
 #[test]
 fn different_builds_of_a_program_are_told() {
-    let of = |program: &str| {
-        let mut document: Value = serde_json::from_str(&saved(100.0)).unwrap();
+    let of = |program: &str, body: f64| {
+        let mut document: Value = serde_json::from_str(&saved(body)).unwrap();
         document["environment"]["program"] = program.into();
         document.to_string()
     };
-    compare(&of("a1"), &of("a1")).succeeds().does_not_say("different builds");
-    compare(&saved(100.0), &of("a1")).succeeds().does_not_say("different builds");
-    compare(&of("a1"), &of("b2")).succeeds().says("different builds of the program");
+    compare(&of("a1", 100.0), &of("a1", 103.0)).succeeds().does_not_say("different builds");
+    compare(&saved(100.0), &of("a1", 103.0)).succeeds().does_not_say("different builds");
+    compare(&of("a1", 100.0), &of("b2", 100.0)).succeeds().says("no difference").does_not_say("different builds");
+    compare(&of("a1", 100.0), &of("b2", 103.0)).succeeds().says("new is slower").says("different builds of the program");
 }
 
 #[test]

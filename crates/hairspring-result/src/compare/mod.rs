@@ -75,6 +75,13 @@ pub enum Limit {
     Undecided,
 }
 
+impl Pair {
+    /// Whether the verdict is another one than that there is no difference.
+    fn may_differ(&self) -> bool {
+        self.change.as_ref().is_ok_and(|change| change.verdict != Verdict::NoDifference)
+    }
+}
+
 impl Change {
     /// The change; its verdict is undecided if the results are not to be trusted.
     fn if_trusted(self, trusted: bool) -> Change {
@@ -131,7 +138,6 @@ impl Compared {
 pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64>) -> Compared {
     let partners = partners(&old.results, &new.results);
     let mut findings = circumstances(&old.environment, &new.environment);
-    findings.extend(other_build(&old.environment, &new.environment));
     let mut pairs = Vec::new();
     for (at, now) in new.results.iter().enumerate() {
         if let Some(before) = partners[at].map(|partner| &old.results[partner]) {
@@ -140,6 +146,9 @@ pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64
             findings.extend(doubts(before, now));
             pairs.push(pair);
         }
+    }
+    if pairs.iter().any(Pair::may_differ) {
+        findings.extend(other_build(&old.environment, &new.environment));
     }
     let compared = || partners.iter().enumerate().filter_map(|(at, partner)| partner.map(|partner| (partner, at)));
     findings.extend(untrusted("old", compared().map(|(partner, _)| &old.results[partner])));
