@@ -282,6 +282,13 @@ need_python() {
 # A virtual environment FOLDER with exactly the pinned packages of the REQUIREMENTS files; it is made again when they change.
 need_venv() { alone make_venv "$@"; } # FOLDER REQUIREMENTS...
 
+# The environment of the project's own scripts and tests, .venv, with the packages of every requirements file outside tools/.
+need_project_venv() {
+  local requirements
+  mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
+  need_venv "$ROOT/.venv" "${requirements[@]}"
+}
+
 make_venv() { # FOLDER REQUIREMENTS...
   local folder="$1" file arguments=()
   shift

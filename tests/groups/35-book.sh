@@ -48,8 +48,7 @@ build() {
   if grep -E '\[(WARN|ERROR)\]' "$CACHE/mdbook.log"; then return 1; fi # a missing file is not an error for mdBook
 }
 
-mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
-need_venv "$ROOT/.venv" "${requirements[@]}" # as in group python
+need_project_venv
 need_mdbook
 need_binary
 PATH="$ROOT/.venv/bin:$PATH" # after Rust, which may put /usr/bin first

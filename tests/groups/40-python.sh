@@ -10,8 +10,7 @@ if [ "${#sources[@]}" -eq 0 ]; then
   echo "nothing: the project has no Python files"
   exit 0
 fi
-mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
-need_venv "$ROOT/.venv" "${requirements[@]}"
+need_project_venv
 PATH="$ROOT/.venv/bin:$PATH"
 
 # mypy and pytest treat files of the same name in different folders as one module, so each folder is checked separately, as a

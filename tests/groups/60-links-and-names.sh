@@ -11,8 +11,7 @@ status=0
 pages() { project_files '*.md' | python3 tests/book_pages.py; }
 rules() { project_files | python3 tests/tidy.py tests/tidy-exceptions.txt; }
 
-mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
-need_venv "$ROOT/.venv" "${requirements[@]}" # as in group python
+need_project_venv
 PATH="$ROOT/.venv/bin:$PATH"
 
 step "links, tables, code blocks" pages

@@ -81,12 +81,10 @@ pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
         output::complain(
             "nothing to compare: the two results have no series with the same name and code; `hairspring time CODE --vs OTHER` compares two pieces of code",
         );
+        return Outcome::Failed;
     }
-    match (compared.pairs.is_empty(), compared.past() > 0 || strict && !compared.is_certain()) {
-        (true, _) => Outcome::Failed,
-        (_, false) => Outcome::Done,
-        (_, true) => Outcome::LimitMissed,
-    }
+    let missed = compared.past() > 0 || strict && !compared.is_certain();
+    if missed { Outcome::LimitMissed } else { Outcome::Done }
 }
 
 /// Reads a saved result from a file, or from standard input.

@@ -1,10 +1,11 @@
 //! Identification of a measurement: the machine that it was made on, and the commit of the measured code.
 
 use crate::environment::machine;
-use hairspring_core::hash::fnv;
+use hairspring_core::hash;
 use std::fs::read_to_string;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Fingerprint of this machine: the same for every run on this installation, different on other machines. It is a 64-bit
 /// FNV-1a hash of the machine's id and name, the CPU and its architecture, so it does not show them.
@@ -12,24 +13,33 @@ pub fn fingerprint() -> String {
     let machine = machine();
     let file = |path| read_to_string(path).unwrap_or_default();
     let text = [file("/etc/machine-id"), file("/proc/sys/kernel/hostname"), machine.cpu_model, machine.architecture].join("\n");
-    format!("{:016x}", fnv(text.bytes()))
+    hash::fingerprint(text.bytes())
 }
 
 /// Fingerprint of the program that runs: another one for another build. It is a 64-bit FNV-1a hash of the file's length and its first
-/// 16 MiB, so a change behind them that leaves the length as it was does not show. `None` if the file cannot be read.
+/// 16 MiB, so a change behind them that leaves the length as it was does not show. `None` if the file cannot be read. It is read once: a
+/// program asks for every group of its benchmarks.
 pub fn program() -> Option<String> {
-    program_in(&std::env::current_exe().ok()?)
+    static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
+    PROGRAM.get_or_init(|| program_in(&std::env::current_exe().ok()?)).clone()
 }
 
 /// Most bytes of a program that are hashed: it takes some 15 ms.
 const MOST_BYTES: u64 = 16 << 20;
+/// Bytes that are read at once. A buffer of 128 KiB or more, once freed, would make the C library take larger blocks from its heap from then
+/// on, in the benchmarks that follow as well.
+const CHUNK: usize = 1 << 16;
 
 fn program_in(path: &Path) -> Option<String> {
     let file = std::fs::File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(format!("{:016x}", fnv(length.to_le_bytes().into_iter().chain(bytes))))
+    let mut is_readable = true;
+    let bytes = BufReader::with_capacity(CHUNK, file.take(MOST_BYTES)).bytes().map_while(|byte| {
+        is_readable = byte.is_ok();
+        byte.ok()
+    });
+    let found = hash::fingerprint(length.to_le_bytes().into_iter().chain(bytes));
+    is_readable.then_some(found)
 }
 
 /// The current commit of the git checkout that contains the folder; `None` if there is no checkout or no commit.

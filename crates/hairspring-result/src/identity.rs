@@ -1,6 +1,6 @@
 //! The identity of a document: when, where and by which version it was made.
 
-use hairspring_core::hash::fnv;
+use hairspring_core::hash;
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -61,7 +61,7 @@ fn date(mut days: u64) -> (u64, usize, u64) {
 /// Hash of a piece of code for documents: 64-bit FNV-1a, in hexadecimal. It shows whether two results are about the same
 /// code; it is not a cryptographic hash.
 pub fn code_hash(code: &str) -> String {
-    format!("{:016x}", fnv(code.bytes()))
+    hash::fingerprint(code.bytes())
 }
 
 #[cfg(test)]

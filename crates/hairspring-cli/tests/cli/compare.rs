@@ -12,6 +12,22 @@ fn saved(body: f64) -> String {
     fit(table).with("--json").succeeds().output
 }
 
+/// A saved result with a change.
+fn edited(saved: &str, edit: impl Fn(&mut Value)) -> String {
+    let mut document: Value = serde_json::from_str(saved).unwrap();
+    edit(&mut document);
+    document.to_string()
+}
+
+/// A saved result with its first series again, under this name.
+fn with_another(saved: &str, name: &str) -> String {
+    edited(saved, |document| {
+        let mut copy = document["results"][0].clone();
+        copy["name"] = name.into();
+        document["results"].as_array_mut().unwrap().push(copy);
+    })
+}
+
 fn compare(old: &str, new: &str) -> Hairspring {
     Hairspring::new().with("compare").beside("old.json", old).beside("new.json", new).with("old.json").with("new.json")
 }
@@ -33,13 +49,7 @@ fn only_an_interval_past_the_threshold_ends_with_3() {
 #[test]
 fn strict_ends_with_3_if_something_is_undecided_or_missing() {
     let old = saved(100.0);
-    let both = {
-        let mut document: Value = serde_json::from_str(&old).unwrap();
-        let mut second = document["results"][0].clone();
-        second["name"] = "second".into();
-        document["results"].as_array_mut().unwrap().push(second);
-        document.to_string()
-    };
+    let both = with_another(&old, "second");
     let strict = |old: &str, new: &str| compare(old, new).option("--threshold", "5%").with("--strict");
     strict(&old, &old).succeeds();
     strict(&old, &both).succeeds().says("only in the new result");
@@ -53,11 +63,7 @@ fn strict_ends_with_3_if_something_is_undecided_or_missing() {
 
 #[test]
 fn different_builds_of_a_program_are_told() {
-    let of = |program: &str, body: f64| {
-        let mut document: Value = serde_json::from_str(&saved(body)).unwrap();
-        document["environment"]["program"] = program.into();
-        document.to_string()
-    };
+    let of = |program: &str, body: f64| edited(&saved(body), |document| document["environment"]["program"] = program.into());
     compare(&of("a1", 100.0), &of("a1", 103.0)).succeeds().does_not_say("different builds");
     compare(&saved(100.0), &of("a1", 103.0)).succeeds().does_not_say("different builds");
     compare(&of("a1", 100.0), &of("b2", 100.0)).succeeds().says("no difference").does_not_say("different builds");
@@ -78,22 +84,13 @@ fn the_document_keeps_to_its_schema() {
 #[test]
 fn circumstances_missing_and_new_series_are_reported() {
     let old = saved(100.0);
-    let edited = |edit: &dyn Fn(&mut Value)| {
-        let mut document: Value = serde_json::from_str(&old).unwrap();
-        edit(&mut document);
-        document.to_string()
-    };
-    compare(&old, &edited(&|new| new["environment"]["clock"]["name"] = "timer2".into()))
+    compare(&old, &edited(&old, |new| new["environment"]["clock"]["name"] = "timer2".into()))
         .succeeds()
         .says("different clock: `timer1` in the old result, `timer2` in the new one");
-    let another = edited(&|new| {
-        let mut copy = new["results"][0].clone();
-        copy["name"] = "other\u{1b}[2J".into();
-        new["results"].as_array_mut().unwrap().push(copy);
-    });
+    let another = with_another(&old, "other\u{1b}[2J");
     compare(&old, &another).succeeds().says("new other?[2J");
     compare(&another, &old).succeeds().says("missing other?[2J");
-    let renamed = edited(&|new| new["results"][0]["name"] = "renamed".into());
+    let renamed = edited(&old, |new| new["results"][0]["name"] = "renamed".into());
     compare(&old, &renamed).ends_with(1).says("0 compared").complains("nothing to compare");
 }
 

@@ -90,7 +90,7 @@ impl Change {
 
     /// Whether the intervals of both times reach down to zero.
     fn is_below_resolution(&self) -> bool {
-        [self.old, self.new].iter().all(|time| time.low <= 0.0 && time.high >= 0.0)
+        [self.old, self.new].iter().all(|time| time.contains(0.0))
     }
 
     /// Why there is no verdict, whatever the interval of the ratio.

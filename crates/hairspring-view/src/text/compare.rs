@@ -68,7 +68,7 @@ fn one(page: &mut Page, compared: &Compared, pair: &Pair) {
 
 /// A time, or its upper bound if it is below resolution.
 fn time(estimate: &Estimate, unit: Unit) -> String {
-    if estimate.low <= 0.0 && estimate.high >= 0.0 {
+    if estimate.contains(0.0) {
         return format!("below {} {}", crate::format::bound(estimate.high), unit.word());
     }
     format!("{} {}", plus_minus(estimate), unit.word())

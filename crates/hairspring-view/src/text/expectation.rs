@@ -56,7 +56,7 @@ fn scheduling(page: &mut Page, found: &Scheduling) {
 fn number(estimate: &Estimate, unit: Unit) -> String {
     let (factor, word) = if unit == Unit::Nanoseconds { time_unit(estimate.value) } else { (1.0, unit.word()) };
     let scaled = estimate.scaled(factor);
-    if scaled.low <= 0.0 && scaled.high >= 0.0 && scaled.half_width() > 0.0 {
+    if scaled.contains(0.0) && scaled.half_width() > 0.0 {
         return format!("{} {word}, below {} {word}", significant(scaled.value, 2), bound(scaled.high));
     }
     if is_lopsided(&scaled) {

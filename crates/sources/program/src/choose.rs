@@ -42,7 +42,7 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
     let mut lengths: Vec<Option<f64>> = vec![None; rows.len()];
     let answer: Vec<usize> = (0..rows.len()).filter(|at| rows[*at].order == Order::AtEnd && rows[*at].runs == 1).collect();
     let (mut taken, mut longest): (Vec<usize>, f64) = (Vec::new(), 0.0);
-    for at in answer {
+    for at in answer.iter().copied() {
         let per_copy = taken.last().and_then(|last: &usize| Some(lengths[*last]? / f64::from(rows[*last].copies())));
         let expected = per_copy.map_or(0.0, |ns| ns * f64::from(rows[at].copies()));
         let fewest = if longest > VERY_LONG_NS { FEWEST_LONG_ROWS.max(1 + usize::from(rows[at].inits > 0) * 2) } else { FEWEST_ROWS };
@@ -52,7 +52,7 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
         let ns = length(&mut rows[at], clock, ns_per_tick, expected)?;
         (lengths[at], longest) = (Some(ns), longest.max(ns));
         taken.push(at);
-        if ends_near_target(ns, &taken, rows) {
+        if ends_near_target(ns, &answer, taken.len(), rows) {
             break;
         }
     }
@@ -65,20 +65,16 @@ pub(crate) fn choose(rows: &mut [Row], clock: &Clock, ns_per_tick: f64) -> Optio
     Some(Choice { straight: chosen.into_iter().chain(checks).collect(), blocks, body_ns: body_ns.unwrap_or(f64::INFINITY) })
 }
 
-/// Whether the straight rows can end with the last one that was taken, which takes so long, and no later end is closer to the target length.
-/// Rows of 16 copies can be the longest, and then those of 128. Had the longest to reach the target, code of 94 ns would have the rows up to
-/// 16 in one run, and in the next those up to 128, which take 12 us; a hash map in Rust came to 386 cycles in one and to 470 in the other.
-fn ends_near_target(ns: f64, taken: &[usize], rows: &[Row]) -> bool {
-    let suffices = |taken: &[usize]| straight_rows(taken, rows, SHORTEST_SHARE).len() > FEWEST_ROWS;
-    let Some(last) = taken.last().filter(|_| suffices(taken)) else { return false };
-    let follows = |at: &usize| rows[*at].order == Order::AtEnd && rows[*at].runs == 1;
-    let mut further = taken.to_vec();
-    let next = (last + 1..rows.len()).filter(follows).find(|at| {
-        further.push(*at);
-        suffices(&further)
-    });
-    let growth = next.map_or(1.0, |next| f64::from(rows[next].copies()) / f64::from(rows[*last].copies()));
-    ns * growth.sqrt() >= TARGET_WINDOW_NS
+/// Whether the rows of the answer can end with the last of those that were taken (`taken` of them), which takes so long, and no later end is
+/// closer to the target length. Rows of 16 copies can be the longest, and then those of 128. Had the longest to reach the target, code of
+/// 94 ns would have the rows up to 16 in one run, and in the next those up to 128, which take 12 us; a hash map in Rust came to 386 cycles in
+/// one and to 470 in the other.
+fn ends_near_target(ns: f64, answer: &[usize], taken: usize, rows: &[Row]) -> bool {
+    let suffices = |count: usize| straight_rows(&answer[..count], rows, SHORTEST_SHARE).len() > FEWEST_ROWS;
+    let copies = |count: usize| f64::from(rows[answer[count - 1]].copies());
+    let next = (taken + 1..=answer.len()).find(|count| suffices(*count));
+    let growth = next.map_or(1.0, |next| copies(next) / copies(taken));
+    suffices(taken) && ns * growth.sqrt() >= TARGET_WINDOW_NS
 }
 
 /// Rows of the checks with at most `most` copies, if they suffice for a plane.
