@@ -67,7 +67,7 @@ def time(
     `init`: runs before every copy and is timed separately: `time("x.sort()", init="x = data[:]", ...)` is the time of
     the sort. If both are callables, the statement is called with what init returned.
 
-    `setup`: runs once; with alternatives up to 16 times for each, in 30 ms: where data lie may change the time.
+    `setup`: runs once; with alternatives up to 64 times for each, in 30 ms: where data lie may change the time.
     `globals`: the namespace of the code, such as `globals()`; without it the code sees the builtins and its setup.
     `against`: alternatives, measured in the same rounds with the same init and setup, and compared with the statement.
     A mapping gives them names.

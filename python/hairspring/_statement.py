@@ -8,6 +8,7 @@ collide with any name in the statement.
 import ast
 import builtins
 import linecache
+import sys
 import textwrap
 import threading
 import time
@@ -32,10 +33,12 @@ FEWEST_COPIES = 8
 WARMING_RUNS = 128
 #: ... and the time after which no further one begins, in seconds.
 WARMING_SECONDS = 0.005
-#: Times that the setup of an alternative makes its data, for placements that differ ...
-MOST_SETS = 16
-#: ... and the time after which it does so no more, in seconds.
+#: Times that the setup of an alternative makes its data, for placements that differ: about as many as a run has ...
+MOST_SETS = 64
+#: ... the time after which it does so no more, in seconds ...
 SETS_SECONDS = 0.03
+#: ... and the bytes after which it does so no more: arrays of zeros take no time, and memory when they are used.
+SETS_BYTES = 64 << 20
 
 
 class Counts(NamedTuple):
@@ -131,7 +134,8 @@ class Statement:
         """Runs the setup again: its data then lie elsewhere. Names that are not the same each time end it."""
         used = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
         begin = time.perf_counter()
-        while len(self._sets) < MOST_SETS and time.perf_counter() - begin < SETS_SECONDS:
+        most = SETS_BYTES // max(1, sum(sys.getsizeof(self._sets[0][name]) for name in used))
+        while len(self._sets) < min(MOST_SETS, most) and time.perf_counter() - begin < SETS_SECONDS:
             made = made_by(setup)
             if made.keys() != self._sets[0].keys() or all(made[name] is self._sets[-1][name] for name in used):
                 break

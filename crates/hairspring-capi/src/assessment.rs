@@ -183,7 +183,7 @@ impl AssessmentHandle {
         for comparison in &assessment.comparisons {
             let (a, b) = (all.text(&comparison.a), all.text(&comparison.b));
             let (size, ratio) = (size_of::<ComparisonEstimate>(), comparison.ratio.into());
-            all.comparisons.push(ComparisonEstimate { size, a, b, ratio, verdict: verdict(comparison.verdict) });
+            all.comparisons.push(ComparisonEstimate { size, a, b, ratio, verdict: verdict(assessment.verdict(comparison)) });
         }
         all
     }

@@ -2,12 +2,12 @@
 
 use crate::batches::Batches;
 use crate::limits::{
-    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, BUDGETS_WHILE_UNDECIDED, BUDGETS_WHILE_VARIED, FEWEST_ROUNDS, FIRST_BATCH,
+    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, BUDGETS_WHILE_UNDECIDED, BUDGETS_WHILE_VARIED, Batch, FEWEST_ROUNDS, FIRST_BATCH,
     FIRST_PLACEMENTS, LONGEST_BATCH, LONGEST_PLACEMENT, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN,
 };
 use crate::table::Table;
 use hairspring_core::estimate::{Options, settling};
-use hairspring_core::judge::{Progress, flag_shared_rounds, progress_since};
+use hairspring_core::judge::{FEWEST_ROUNDS_OF_A_PLACEMENT, Progress, flag_shared_rounds, progress_since};
 use std::time::Duration;
 
 /// What ends the rounds.
@@ -102,7 +102,7 @@ fn until<B: Batches>(
     // Half of the budget at most: longer placements must not keep a precise run from ending.
     let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(left(goal.budget, elapsed(), goal.least(Progress::Wide)));
     loop {
-        measuring += run_placed(time, placement, goal.least_rounds, table, batches, elapsed)?;
+        measuring += run_placed((time, placement), measuring, goal.least_rounds, table, batches, elapsed)?;
         let end = elapsed();
         let progress = if table.rounds() < FEWEST_ROUNDS { Progress::Wide } else { progress(table) };
         let (budget, stop) = goal.limit(progress);
@@ -121,10 +121,11 @@ fn until<B: Batches>(
     }
 }
 
-/// Runs a batch, in several placements of this length or more if the rows can be moved, and returns the time spent in the rounds.
+/// Runs a batch of this time, in several placements of this length or more if the rows can be moved, and returns the time spent in the rounds.
+/// So much was spent in them before.
 fn run_placed<B: Batches>(
-    time: Duration,
-    shortest: Duration,
+    (time, shortest): (Duration, Duration),
+    before: Duration,
     least_rounds: u32,
     table: &mut Table,
     batches: &mut B,
@@ -138,7 +139,10 @@ fn run_placed<B: Batches>(
             table.begin_placement();
         }
         let begin = elapsed();
-        batches.run(table.batch(part, least_rounds), elapsed, table)?;
+        let batch = table.batch(part, least_rounds);
+        let round = (before + measuring).checked_div(table.rounds()).filter(|_| batches.can_move());
+        let fewest = round.map_or(0, |round| rounds_to_solve(round, shortest));
+        batches.run(Batch { fewest: batch.fewest.max(fewest), ..batch }, elapsed, table)?;
         let end = elapsed();
         measuring += end.saturating_sub(begin);
         parts -= 1;
@@ -146,6 +150,12 @@ fn run_placed<B: Batches>(
             return Ok(measuring);
         }
     }
+}
+
+/// Rounds after which a placement is solved by itself, unless they take much longer than the shortest placement. Rounds of neighbouring
+/// placements would be solved together otherwise, and those of slow layouts of the code more often than those of fast ones.
+fn rounds_to_solve(round: Duration, shortest: Duration) -> u32 {
+    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= 2 * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
 }
 
 /// Number of placements that share a batch of this length.

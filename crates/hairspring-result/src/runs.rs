@@ -28,7 +28,7 @@ pub fn between(documents: Vec<ResultDocument>, precision: Option<f64>) -> Option
     if let Some(run) = &mut all.run {
         run.processes = u32::try_from(documents.len()).ok();
     }
-    Some(all)
+    Some(all.judged())
 }
 
 /// Whether an interval is wider than was asked for.

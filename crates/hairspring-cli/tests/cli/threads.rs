@@ -57,7 +57,8 @@ fn is_not_bound(document: &Document) {
     assert!(environment["pinned_cpu"].is_null(), "{environment:#}");
     assert_eq!(environment["priority_raised"], false, "{environment:#}");
     assert!(document.body()["cycles"].is_null() && document.body()["cycles_reason"].as_str().unwrap().contains("several CPUs"));
-    assert!(document.body()["time_ns"]["value"].as_f64().is_some_and(|ns| ns > 0.0), "{:#}", document.body());
+    // What others do on the CPUs can hide a thread's time: then the interval reaches below zero.
+    assert!(document.body()["time_ns"]["high"].as_f64().is_some_and(|ns| ns > 0.0), "{:#}", document.body());
 }
 
 #[test]

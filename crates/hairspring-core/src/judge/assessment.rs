@@ -98,7 +98,7 @@ pub struct Comparison {
     pub b: String,
     /// Time of `a` over time of `b`.
     pub ratio: Estimate,
-    /// Verdict from the interval of the ratio.
+    /// Verdict from the interval of the ratio alone: see [`Assessment::verdict`].
     pub verdict: Verdict,
 }
 
@@ -111,6 +111,15 @@ pub struct Assessment {
     pub comparisons: Vec<Comparison>,
     /// Frequency of the core clock during the run in Hz, where a reference chain ran.
     pub core_hz: Option<Estimate>,
+}
+
+impl Assessment {
+    /// The verdict of a comparison; undecided if one of the times is not to be trusted.
+    pub fn verdict(&self, comparison: &Comparison) -> Verdict {
+        let mut compared = self.series.iter().filter(|series| [&comparison.a, &comparison.b].contains(&&series.name));
+        let trusted = compared.all(|series| series.components.first().is_none_or(|first| series.trusts(&first.name)));
+        if trusted { comparison.verdict } else { Verdict::Undecided }
+    }
 }
 
 /// Solves, converts, checks and compares. All series are solved from their readings with short guards where nearly all are short, and

@@ -7,12 +7,36 @@
 //! Some layouts differ only by the order of the alternatives in memory: each is once at the place of every other one. What a place adds is
 //! then in the time of both, and leaves their ratio where it is averaged over these layouts (a crossover design).
 
+use crate::estimate::{Contribution, Source};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// Layouts differ if chance explains their means with a smaller probability than this.
 const DIFFERENT: f64 = 0.01;
 /// Fewest placements of each layout: one shows nothing of how placements of a layout differ.
 const FEWEST: usize = 2;
+
+/// How a mean spreads.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Spreading {
+    /// Its variance.
+    pub variance: f64,
+    /// The degrees of freedom of that.
+    pub dof: f64,
+    /// The values that it is the mean of.
+    pub values: Vec<f64>,
+}
+
+impl Spreading {
+    /// Half-width of the interval of the mean at a level.
+    pub fn half_width(&self, level: f64) -> f64 {
+        Contribution::standard(Source::Placement, self.variance.sqrt(), self.dof).half_width(level)
+    }
+
+    /// The one of two with the wider interval.
+    pub fn or_wider(self, other: Spreading, level: f64) -> Spreading {
+        if other.half_width(level) > self.half_width(level) { other } else { self }
+    }
+}
 
 /// The times of several layouts.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,13 +75,18 @@ impl Layouts {
         Some(Layouts { differ, means, evened, variance, dof })
     }
 
-    /// Variance of the mean and its degrees of freedom if these layouts are a sample of all that the code may have; and their means. Each
-    /// `crossover` neighbouring ones count as one. `None` if that leaves a single one.
-    pub fn as_sample(&self, crossover: usize) -> Option<(f64, f64, Vec<f64>)> {
-        let means: Vec<f64> = self.means.chunks(crossover.max(1)).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
-        let (number, mean) = (means.len() as f64, self.mean());
-        let squares: f64 = means.iter().map(|one| (one - mean).powi(2)).sum();
-        (means.len() > 1).then(|| (squares / (number - 1.0) / number, number - 1.0, means))
+    /// How the mean spreads where the layouts are those of every run: only by how the placements of each vary.
+    pub fn as_all(&self) -> Spreading {
+        Spreading { variance: self.variance, dof: self.dof, values: self.evened.clone() }
+    }
+
+    /// How the mean spreads if these layouts are a sample of all that the code may have. Each `crossover` neighbouring ones count as one. `None`
+    /// if that leaves a single one.
+    pub fn as_sample(&self, crossover: usize) -> Option<Spreading> {
+        let values: Vec<f64> = self.means.chunks(crossover.max(1)).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
+        let (number, mean) = (values.len() as f64, self.mean());
+        let squares: f64 = values.iter().map(|one| (one - mean).powi(2)).sum();
+        (values.len() > 1).then(|| Spreading { variance: squares / (number - 1.0) / number, dof: number - 1.0, values })
     }
 
     /// The mean of all layouts.
@@ -81,7 +110,6 @@ fn of_each(times: &[(usize, f64)], layouts: usize, of: impl Fn(f64) -> f64) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::{Contribution, Source};
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
@@ -115,12 +143,24 @@ mod tests {
         const RUNS: u32 = 2_000;
         let mut random = Pcg64Mcg::seed_from_u64(2);
         for placements in [11, 16] {
-            let is_held = |found: Layouts| {
-                (found.mean() - 42.0).abs() <= Contribution::standard(Source::Placement, found.variance.sqrt(), found.dof).half_width(0.95)
-            };
+            let is_held = |found: Layouts| (found.mean() - 42.0).abs() <= found.as_all().half_width(0.95);
             let held = (0..RUNS).filter(|_| is_held(Layouts::of(&times(&LAYOUTS, placements, 0.5, &mut random), 4).unwrap())).count();
             assert!((1_860..=1_940).contains(&held), "{held} of {RUNS}");
         }
+    }
+
+    #[test]
+    fn layouts_that_are_close_together_by_chance_do_not_narrow_the_interval() {
+        const RUNS: u32 = 2_000;
+        let mut random = Pcg64Mcg::seed_from_u64(4);
+        let mut runs = || (0..RUNS).map(|_| Layouts::of(&times(&[42.0; 8], 16, 0.5, &mut random), 8).unwrap()).collect::<Vec<Layouts>>();
+        let narrow = |found: &Layouts| found.as_sample(2).unwrap().or_wider(found.as_all(), 0.95);
+        let (all, sd) = (runs(), 0.5 / 16f64.sqrt());
+        // Four means of two layouts can lie within a tenth of what the placements scatter by.
+        assert!(all.iter().any(|found| found.as_sample(2).unwrap().half_width(0.95) < 0.5 * sd));
+        assert!(all.iter().all(|found| narrow(found).half_width(0.95) >= 0.5 * sd));
+        let held = all.iter().filter(|found| (found.mean() - 42.0).abs() <= narrow(found).half_width(0.95)).count();
+        assert!(held >= 1_900, "{held} of {RUNS}");
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub use comparison::{Verdict, verdict};
 pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, PausesAre, code};
+pub use placements::FEWEST_ROUNDS as FEWEST_ROUNDS_OF_A_PLACEMENT;
 pub use precision::{Progress, progress, progress_since};
 pub use remedies::Remedies;
 pub use resolution::{Bound, upper_bound};

@@ -6,7 +6,7 @@
 //! rest, which is due to the placements. Where the code has several layouts whose times differ, the value is the mean of the layouts.
 
 use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
-use super::layouts::Layouts;
+use super::layouts::{Layouts, Spreading};
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
 use crate::estimate::{Contribution, Options, Source, Spread, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound};
@@ -21,7 +21,7 @@ const MOST: u32 = 256;
 
 /// Fewest rounds that are solved separately. The variation between fewer is hardly known; code that takes long may have only one
 /// round in a placement.
-const FEWEST_ROUNDS: u32 = 8;
+pub const FEWEST_ROUNDS: u32 = 8;
 
 /// A placement is of another kind if the code takes this share more or less than in the middle one ...
 const OTHER: f64 = 0.25;
@@ -153,11 +153,13 @@ impl Placements {
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
     /// placement. `value_in` gives the same value in one placement.
     pub fn divided(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
-        let of_layouts = |found: &Layouts| found.differ.then(|| (found.variance, found.dof, found.evened.clone()));
-        self.divided_by(value, level, of_layouts, value_in)
+        let of_layouts = |found: &Layouts| found.differ.then(|| found.as_all());
+        self.divided_by(value, level, false, of_layouts, value_in)
     }
 
-    /// As [`Placements::divided`], with layouts that are a sample of those that the code may have, if they differ or if they are known to.
+    /// As [`Placements::divided`], for a value that is the mean of those of the placements, with layouts that are a sample of those that the
+    /// code may have, if they differ or if they are known to. The layouts differ by at least what the placements of each differ by: few
+    /// layouts may lie close together by chance.
     pub fn divided_by_sample(
         &self,
         value: Uncertain,
@@ -166,18 +168,21 @@ impl Placements {
         value_in: impl Fn(&Assessment) -> Option<Uncertain>,
     ) -> Uncertain {
         let of_sample = |found: &Layouts| {
-            let of_mean = || (self.crossover > 1).then(|| (found.variance, found.dof, found.evened.clone()));
-            (found.differ || differ).then(|| found.as_sample(self.crossover)).flatten().or_else(of_mean)
+            let sample = (found.differ || differ).then(|| found.as_sample(self.crossover)).flatten();
+            let all = (sample.is_some() || self.crossover > 1).then(|| found.as_all());
+            sample.into_iter().chain(all).reduce(|sample, all| sample.or_wider(all, level))
         };
-        self.divided_by(value, level, of_sample, value_in)
+        self.divided_by(value, level, true, of_sample, value_in)
     }
 
-    /// `of_layouts` gives the variance of the mean of the layouts, its degrees of freedom, and what varies; `None` if they count as one.
+    /// `of_layouts` gives how the mean of the layouts spreads; `None` if they count as one. The value `is_mean` of the placements, or that of all
+    /// rounds together, unless the placements are skewed.
     fn divided_by(
         &self,
         value: Uncertain,
         level: f64,
-        of_layouts: impl Fn(&Layouts) -> Option<(f64, f64, Vec<f64>)>,
+        is_mean: bool,
+        of_layouts: impl Fn(&Layouts) -> Option<Spreading>,
         value_in: impl Fn(&Assessment) -> Option<Uncertain>,
     ) -> Uncertain {
         let values = self.values(value_in);
@@ -187,19 +192,21 @@ impl Placements {
         let (mut divided, rounds) = (value.without(Source::Stochastic), within(&values));
         divided.budget.insert(0, Contribution::standard(Source::Stochastic, rounds.variance.sqrt(), rounds.dof));
         let layouts = self.layouts_of(&values).and_then(|found| Some((found.mean(), of_layouts(&found)?)));
-        let of_placements = || (variance_of_mean(&values), values.len() as f64 - 1.0, values.iter().map(|one| one.value.value).collect());
-        let of_layouts = layouts.as_ref().map(|(mean, _)| *mean);
-        let (variance, dof, times) = layouts.map_or_else(of_placements, |(_, of)| of);
-        divided.value = of_layouts.unwrap_or(divided.value);
-        let excess = variance - rounds.variance;
+        let is_of_layouts = layouts.is_some();
+        let (mean, spreading) = layouts.unwrap_or_else(|| (mean(&values), spreading(&values)));
+        let excess = (spreading.variance - rounds.variance).max(0.0);
+        let skewed = if excess > 0.0 { skewness_bound(&spreading.values, excess.sqrt(), level) } else { 0.0 };
+        // All rounds together give the time of most placements, and not their mean, where some are off to one side. Where there are as many to
+        // both sides, the centre of the rows is on one of them.
+        let is_on_one_side = excess > rounds.variance && (divided.value - mean).abs() > spreading.half_width(level);
+        if is_mean || is_of_layouts || skewed > 0.0 || is_on_one_side {
+            divided.value = mean;
+        }
         if excess > 0.0 {
-            divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), dof));
-            let skewed = skewness_bound(&times, excess.sqrt(), level);
-            if skewed > 0.0 {
-                // All rounds together give the time of most placements, and not their mean, where some are off to one side.
-                divided.value = of_layouts.unwrap_or_else(|| mean(&values));
-                divided.budget.push(Contribution::bound(Source::Placement, skewed));
-            }
+            divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), spreading.dof));
+        }
+        if skewed > 0.0 {
+            divided.budget.push(Contribution::bound(Source::Placement, skewed));
         }
         divided
     }
@@ -215,8 +222,9 @@ impl Placements {
 
     /// The values of the layouts of the code, if it has several and enough placements.
     fn layouts_of(&self, values: &[Value]) -> Option<Layouts> {
-        let times: Option<Vec<(usize, f64)>> = values.iter().map(|one| Some((one.layout?, one.value.value))).collect();
-        Layouts::of(&times?, self.layouts)
+        // Rounds of several layouts that are solved together say nothing of each.
+        let times: Vec<(usize, f64)> = values.iter().filter_map(|one| Some((one.layout?, one.value.value))).collect();
+        Layouts::of(&times, self.layouts)
     }
 
     /// The finding that the time of a series' body is another one in each layout of the code.
@@ -288,6 +296,12 @@ fn mean(values: &[Value]) -> f64 {
 
 fn rounds_of(values: &[Value]) -> f64 {
     values.iter().map(|one| one.rounds).sum()
+}
+
+/// How the weighted mean of values spreads, from how they differ.
+fn spreading(values: &[Value]) -> Spreading {
+    let (variance, dof) = (variance_of_mean(values), values.len() as f64 - 1.0);
+    Spreading { variance, dof, values: values.iter().map(|one| one.value.value).collect() }
 }
 
 /// Variance of the weighted mean of values, from how they differ.

@@ -366,6 +366,14 @@ fn rounds_are_shared_by_several_placements() {
 }
 
 #[test]
+fn placements_have_the_rounds_that_it_takes_to_solve_each_by_itself() {
+    // Rounds of 0.6 to 0.9 ms: six to nine of them fit into the shortest placement.
+    let (table, _, _) = Movable::new(&[4_500, 7_000], 3, MS).run(&goal(800 * MS));
+    let rounds: Vec<usize> = table.observations().placements()[1..].iter().map(std::ops::Range::len).collect();
+    assert!(rounds.iter().all(|rounds| *rounds >= FEWEST_ROUNDS_OF_A_PLACEMENT as usize), "{rounds:?}");
+}
+
+#[test]
 fn placements_that_differ_are_not_precise_within_one() {
     let (table, ended, _) = Movable::new(&[100, 109, 94, 103], 3, MS).run(&goal(800 * MS));
     assert_eq!(ended.stop, Stop::Budget);

@@ -30,6 +30,7 @@ impl ResultDocument {
             methods: measurement.methods.iter().map(|table| methods(table, scale)).collect(),
             run: measurement.run.clone(),
         }
+        .judged()
     }
 }
 

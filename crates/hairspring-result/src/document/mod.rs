@@ -383,6 +383,23 @@ impl ResultDocument {
         figures.find_map(Figure::time).map_or(0.95, |time| time.level)
     }
 
+    /// The document with the verdicts of its comparisons, which follow from the findings of its series too: what is not to be trusted is not
+    /// faster than anything.
+    #[must_use]
+    pub fn judged(mut self) -> ResultDocument {
+        let trusted: Vec<bool> = self.comparisons.iter().map(|comparison| self.is_trusted(comparison)).collect();
+        for (comparison, trusted) in self.comparisons.iter_mut().zip(trusted) {
+            comparison.verdict = if trusted { comparison.verdict } else { Verdict::Undecided };
+        }
+        self
+    }
+
+    /// Whether both times that are compared are to be trusted.
+    pub fn is_trusted(&self, comparison: &Comparison) -> bool {
+        let compared = |series: &&Series| [&comparison.a, &comparison.b].contains(&&series.name);
+        self.results.iter().filter(compared).all(|series| series.distrust().is_none())
+    }
+
     /// The comparison of a series with the first one, if there is one.
     pub fn comparison(&self, name: &str) -> Option<&Comparison> {
         self.comparisons.iter().find(|comparison| comparison.a == name)

@@ -262,6 +262,9 @@ fn in_columns(page: &mut Page, rows: &[String]) {
     }
 }
 
+/// What is said of a ratio of times that are not to be trusted.
+const UNTRUSTED: &str = "undecided: a time is not to be trusted";
+
 /// Ratios of every further series to the first, by the first component.
 fn ratios(page: &mut Page, document: &ResultDocument) {
     let keys: Vec<String> = keys(&document.results).into_iter().flatten().collect();
@@ -273,6 +276,7 @@ fn ratios(page: &mut Page, document: &ResultDocument) {
     let widest = others.iter().map(|key| width(key)).max().unwrap_or(0);
     for (at, (key, cell)) in others.iter().zip(cells).enumerate() {
         let says = match found[at] {
+            Some(found) if found.ratio.is_some() && !document.is_trusted(found) => format!("{cell}   {}", UNTRUSTED),
             Some(found) if found.ratio.is_some() => format!("{cell}   {}", verdict(found.verdict, key, first)),
             other => format!("no ratio: {}", other.and_then(|found| found.ratio_reason.as_deref()).unwrap_or("the two were not compared")),
         };

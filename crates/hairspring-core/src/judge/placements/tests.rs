@@ -227,6 +227,34 @@ fn alternatives_that_have_the_same_times_in_other_layouts_do_not_differ() {
     }
 }
 
+#[test]
+fn the_value_is_the_mean_of_the_placements_where_all_rounds_together_are_on_one_side() {
+    let (table, question, chains) = (table(20, 0.1, 12), Question::default(), Options::default());
+    let found = assess(&table, &question).unwrap();
+    let placements = Placements::new(&table, &question, &chains, (&Solver::new(&table, &chains), &found));
+    let of = |value: f64, sd: f64| Uncertain { value, budget: vec![Contribution::standard(Source::Stochastic, sd, 20.0)] };
+    // The two times of memcpy of 512 bytes, by its layout; all rounds together are near one of them.
+    let turn = std::cell::Cell::new(0);
+    let alternating = |_: &Assessment| Some(of([27.3, 33.1][turn.replace(turn.get() + 1) % 2], 0.05));
+    let divided = placements.divided(of(27.9, 0.1), 0.95, alternating);
+    assert!((divided.value - 30.2).abs() < 1e-9 && divided.estimate(0.95).half_width() > 1.0, "{divided:?}");
+    // Of two alternatives, whose times are alike in each placement, all rounds together may be near another one of them.
+    let ratio = placements.divided_by_sample(of(1.04, 0.01), 0.95, false, |_| Some(of(1.0, 0.003)));
+    assert!(ratio.value == 1.0 && ratio.estimate(0.95).half_width() < 0.003, "{ratio:?}");
+    // A chain's placements are alike: all rounds together say more than their mean.
+    let chain = placements.divided(of(3.0003, 0.0001), 0.95, |_| Some(of(3.001, 0.0004)));
+    assert_eq!(chain.value, 3.0003);
+}
+
+#[test]
+fn rounds_of_two_layouts_that_are_solved_together_leave_the_times_of_the_others() {
+    let value = |layout: Option<usize>, value: f64| Value { rounds: 8.0, layout, value: Uncertain { value, budget: Vec::new() } };
+    let mut values: Vec<Value> = (0..12).map(|at| value(Some(at % 4), [36.0, 41.0, 46.0, 45.0][at % 4])).collect();
+    values.insert(5, value(None, 38.5));
+    let found = Placements { layouts: 4, ..Placements::default() }.layouts_of(&values).unwrap();
+    assert!(found.differ && found.means == [36.0, 41.0, 46.0, 45.0], "{found:?}");
+}
+
 /// Two equal codes, whose times depend on the layout and on which of them comes first.
 fn in_turns(placements: u32, second: f64, crossover: u32) -> Comparison {
     const LAYOUTS: [f64; 4] = [36.0, 41.0, 46.0, 45.0];
