@@ -1,5 +1,6 @@
 //! Grouping of raw readings by row and round, and detection of spikes over time.
 
+use super::evened::even_layouts;
 use super::steps::steps;
 use super::visits::{Visits, keep_quickest, leave_out_slow, show_repeats};
 use crate::observations::{Flags, Observations, Reading, RowId, SeriesId};
@@ -108,8 +109,9 @@ impl Grouped {
         let stated = stated_quantum(table);
         let quantum = learnt.map_or(stated, |step| step.max(stated));
         let steps = if visits.are_visits() { steps(table) } else { None };
+        readings.iter_mut().for_each(|row| row.sort_by_key(|sample| sample.round));
+        even_layouts(table, &mut readings);
         for row in &mut readings {
-            row.sort_by_key(|sample| sample.round);
             match visits {
                 Visits::All => mark_spikes(row, quantum),
                 Visits::Calm | Visits::Quickest => mark_disturbed(row, steps.as_deref(), quantum),

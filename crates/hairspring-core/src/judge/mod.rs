@@ -10,7 +10,6 @@ mod denormals;
 mod expectation;
 mod finding;
 mod kinds;
-mod layouts;
 mod overlap;
 mod pauses;
 mod placements;

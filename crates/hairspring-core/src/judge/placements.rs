@@ -6,10 +6,9 @@
 //! rest, which is due to the placements. Where the code has several layouts whose times differ, the value is the mean of the layouts.
 
 use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
-use super::layouts::{Layouts, Spreading};
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::{Contribution, Options, Source, Spread, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound};
+use crate::estimate::{Contribution, Layouts, Options, Source, Spread, Spreading, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound};
 use crate::observations::{Flags, Observations};
 use std::ops::Range;
 

@@ -24,6 +24,7 @@ mod clock;
 mod mixture;
 mod rounds;
 
+use super::evened::even_layouts;
 use super::location::{Grouped, Sample, by_row, mark_spikes, median, total_weight};
 use super::rank::exact_rank;
 use super::{Contribution, Options, Solution, Source, replicated};
@@ -270,10 +271,14 @@ impl Quiet {
         let (rows, readings) = by_row(table, series);
         let quantum = table.origin.quantum();
         let weighed = |row: Vec<&Reading>| match &self.rounds {
-            Some(quiet) => self.weigh_by_round(row, quiet, quantum),
+            Some(quiet) => self.weigh_by_round(row, quiet),
             None => self.weigh_by_guard(row.into_iter().map(|one| self.with_guard(one)).collect()),
         };
-        let readings = readings.into_iter().map(weighed).collect();
+        let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(weighed).collect();
+        even_layouts(table, &mut readings);
+        if self.rounds.is_some() {
+            readings.iter_mut().for_each(|row| mark_spikes(row, quantum));
+        }
         Grouped { rows, readings, spared: 0, quantum, is_quantum_known: table.origin.granularity.is_some() }
     }
 
@@ -285,8 +290,8 @@ impl Quiet {
         (Sample { round: one.round, weight: 0.0, ticks }, guard)
     }
 
-    /// The readings of a row, in the order of the rounds; those of undisturbed rounds have the weight 1, unless they are spikes.
-    fn weigh_by_round(&self, row: Vec<&Reading>, quiet: &QuietRounds, quantum: f64) -> Vec<Sample> {
+    /// The readings of a row, in the order of the rounds; those of undisturbed rounds have the weight 1.
+    fn weigh_by_round(&self, row: Vec<&Reading>, quiet: &QuietRounds) -> Vec<Sample> {
         let is_quiet = |round: u32| quiet.is_quiet.get(round as usize).is_some_and(|quiet| *quiet);
         let sample = |one: &Reading| {
             let (sample, guard) = self.with_guard(one);
@@ -294,7 +299,6 @@ impl Quiet {
         };
         let mut row: Vec<Sample> = row.into_iter().map(sample).collect();
         row.sort_by_key(|sample| sample.round);
-        mark_spikes(&mut row, quantum);
         row
     }
 

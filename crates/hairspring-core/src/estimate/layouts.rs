@@ -7,7 +7,7 @@
 //! Some layouts differ only by the order of the alternatives in memory: each is once at the place of every other one. What a place adds is
 //! then in the time of both, and leaves their ratio where it is averaged over these layouts (a crossover design).
 
-use crate::estimate::{Contribution, Source};
+use super::interval::{Contribution, Source};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// Layouts differ if chance explains their means with a smaller probability than this.
@@ -17,7 +17,7 @@ const FEWEST: usize = 2;
 
 /// How a mean spreads.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Spreading {
+pub(crate) struct Spreading {
     /// Its variance.
     pub variance: f64,
     /// The degrees of freedom of that.
@@ -40,7 +40,7 @@ impl Spreading {
 
 /// The times of several layouts.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Layouts {
+pub(crate) struct Layouts {
     /// Whether they surely differ.
     pub differ: bool,
     /// The mean time of each.
@@ -66,12 +66,12 @@ impl Layouts {
         let (between_dof, dof) = (number - 1.0, placements - number);
         let between: f64 = means.iter().zip(&counts).map(|(mean, count)| count * (mean - all).powi(2)).sum::<f64>() / between_dof;
         let within: f64 = times.iter().map(|(layout, time)| (time - means[*layout]).powi(2)).sum::<f64>() / dof;
-        let chance = FisherSnedecor::new(between_dof, dof).map_or(1.0, |law| law.sf(between / within));
+        let chance = |f: f64| FisherSnedecor::new(between_dof, dof).map_or(1.0, |law| law.sf(f));
         let mean = means.iter().sum::<f64>() / number;
         let variance = within * counts.iter().map(|count| 1.0 / count).sum::<f64>() / (number * number);
         let evened = times.iter().map(|(layout, time)| time - means[*layout] + mean).collect();
         // Where no placement of a layout differs from another one, any difference between the layouts counts.
-        let differ = within == 0.0 && between > 0.0 || chance < DIFFERENT;
+        let differ = if within > 0.0 { chance(between / within) < DIFFERENT } else { between > 0.0 };
         Some(Layouts { differ, means, evened, variance, dof })
     }
 
@@ -136,6 +136,7 @@ mod tests {
             assert_eq!(Layouts::of(&times(&LAYOUTS, few, 0.1, &mut random), 4), None, "{few} placements");
         }
         assert_eq!(Layouts::of(&[(0, 1.0), (0, 2.0), (0, 1.5)], 1), None);
+        assert!(!Layouts::of(&times(&[42.0; 4], 16, 0.0, &mut random), 4).unwrap().differ, "a coarse clock has equal readings");
     }
 
     #[test]
