@@ -173,6 +173,7 @@ fn asked(finding: &Finding) -> Option<f64> {
 mod tests {
     use super::*;
     use hairspring_core::estimate::Source;
+    use hairspring_core::judge::Verdict;
     use serde_json::{Value, json};
 
     fn run(value: f64, severity: Option<&str>) -> ResultDocument {
@@ -211,9 +212,12 @@ mod tests {
         assert!((series.components["body"].figure.time_ns.flatten().unwrap().value - 1.0).abs() < 1e-9);
         let kinds: Vec<&str> = series.findings.iter().map(|finding| finding.code.as_ref()).collect();
         assert_eq!(kinds, ["preempted", "runs_left_out"]);
+        assert_eq!(all.comparisons[0].verdict, Verdict::Slower);
         let all = between(vec![run(9.0, Some("untrusted")), run(1.0, Some("untrusted")), run(1.0, None)], None).unwrap();
         assert!(all.results[0].components["body"].figure.time_ns.flatten().unwrap().value > 3.0);
         assert_eq!(all.results[0].findings[0].severity, Severity::Untrusted);
+        let ratio = all.comparisons[0].ratio.unwrap();
+        assert!(ratio.low > 1.0 && all.comparisons[0].verdict == Verdict::Undecided, "what is untrusted is not slower: {ratio:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod samples;
 
 use expect_test::expect_file;
-use hairspring_core::judge::{Expected, Reach};
+use hairspring_core::judge::{Expected, FindingKind, Reach, Severity, Verdict};
 use hairspring_result::document::Wanted;
 use hairspring_result::{Finding, ResultDocument, Unit, json};
 use hairspring_view::{Style, text};
@@ -104,6 +104,22 @@ fn an_untrusted_result_says_so_before_any_number() {
     let text = text::report(&ResultDocument::new(&samples::bent()), &Style::default());
     let (warning, body) = (text.find("NOT TO BE TRUSTED").unwrap(), text.find("\n! body").unwrap());
     assert!(warning < body);
+}
+
+#[test]
+fn what_is_not_to_be_trusted_is_not_faster() {
+    let verdicts = |finding: Option<Finding>| {
+        let mut measurement = samples::alternatives();
+        finding.into_iter().for_each(|finding| measurement.assessment.series[1].add(finding));
+        let document = ResultDocument::new(&measurement);
+        let text = text::report(&document, &Style::default());
+        (document.comparisons.iter().map(|one| one.verdict).collect::<Vec<Verdict>>(), text)
+    };
+    let (trusted, text) = verdicts(None);
+    assert!(trusted[0] != Verdict::Undecided && !text.contains("undecided"), "{trusted:?} {text}");
+    let (untrusted, text) = verdicts(Some(Finding::new(Severity::Untrusted, FindingKind::Preempted { share_percent: 99.0, stolen_ms: None })));
+    assert!(untrusted[0] == Verdict::Undecided && untrusted[1..] == trusted[1..], "{untrusted:?}");
+    assert!(text.contains("undecided: a time is not to be trusted"), "{text}");
 }
 
 #[test]

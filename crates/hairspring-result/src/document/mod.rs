@@ -295,7 +295,7 @@ pub struct Comparison {
     /// Why there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_reason: Option<String>,
-    /// The conclusion from the interval.
+    /// The conclusion from the interval; undecided if one of the times is not to be trusted.
     pub verdict: Verdict,
 }
 
