@@ -48,7 +48,8 @@ fn differ(rows: &[Vec<Sample>], placements: &[Range<u32>], layouts: usize) -> bo
 
 /// The median of the usable readings of a row in a placement; `None` if there are too few.
 fn median_in(row: &[Sample], placement: &Range<u32>) -> Option<f64> {
-    let (from, to) = (row.partition_point(|sample| sample.round < placement.start), row.partition_point(|sample| sample.round < placement.end));
+    let (from, to) =
+        (row.partition_point(|sample| sample.round < placement.start), row.partition_point(|sample| sample.round < placement.end));
     let usable = row[from..to].iter().filter(|sample| sample.is_used());
     (usable.clone().count() >= FEWEST).then(|| middle(usable))
 }

@@ -8,7 +8,9 @@
 use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, assess_by};
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
-use crate::estimate::{Contribution, Layouts, Options, Source, Spread, Spreading, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound};
+use crate::estimate::{
+    Contribution, Layouts, Options, Source, Spread, Spreading, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound,
+};
 use crate::observations::{Flags, Observations};
 use std::ops::Range;
 
