@@ -14,6 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from hairspring import _native
@@ -137,7 +138,7 @@ class Statement:
         most = SETS_BYTES // max(1, sum(sys.getsizeof(self._sets[0][name]) for name in used))
         while len(self._sets) < min(MOST_SETS, most) and time.perf_counter() - begin < SETS_SECONDS:
             made = made_by(setup)
-            if made.keys() != self._sets[0].keys() or all(made[name] is self._sets[-1][name] for name in used):
+            if made.keys() != self._sets[0].keys() or not is_elsewhere(made, self._sets[-1], used):
                 break
             self._sets.append(made)
 
@@ -197,6 +198,17 @@ class Warmed:
                 ticks = self._function(clock, *arguments)
                 runs += 1
         return ticks
+
+
+def is_elsewhere(made: dict[str, Any], before: dict[str, Any], used: set[str]) -> bool:
+    """Whether data are made anew, and are alike.
+
+    A class or a function that the setup defines is another one each time: the interpreter, which has specialised the
+    code for the one before, would start anew.
+    """
+    pairs = [(made[name], before[name]) for name in used if made[name] is not before[name]]
+    alike = all(type(one) is type(other) and not isinstance(one, type | FunctionType) for one, other in pairs)
+    return bool(pairs) and alike
 
 
 def made_by(setup: Callable[..., Any]) -> dict[str, Any]:

@@ -150,6 +150,12 @@ impl Table {
         Batch { time, fewest: least_rounds.saturating_sub(self.rounds).max(1), most: self.room().max(1) }
     }
 
+    /// Whether a layout of the code has had fewer than two placements, without which its time is hardly told from that of the others.
+    pub fn lacks_layouts(&self) -> bool {
+        let layouts = self.observations.origin.layouts as usize;
+        layouts > 1 && self.observations.placements().len() < 2 * layouts
+    }
+
     /// The observations of the whole run, with the rate of the clock.
     pub fn finished(mut self, rate: Rate) -> Observations {
         self.observations.origin.rate = Some(rate);

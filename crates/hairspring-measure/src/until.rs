@@ -105,6 +105,9 @@ fn until<B: Batches>(
         measuring += run_placed((time, placement), measuring, goal.least_rounds, table, batches, elapsed)?;
         let end = elapsed();
         let progress = if table.rounds() < FEWEST_ROUNDS { Progress::Wide } else { progress(table) };
+        // Rows that agree in some layouts of the code say nothing of the others.
+        let lacks_layouts = batches.can_move() && table.lacks_layouts();
+        let progress = if lacks_layouts && progress == Progress::Precise { Progress::Varied } else { progress };
         let (budget, stop) = goal.limit(progress);
         let assessing = elapsed().saturating_sub(end) * ASSESSING_TO_COME;
         let left = left(budget, elapsed() + assessing, goal.least(progress).saturating_sub(measuring));
@@ -152,10 +155,13 @@ fn run_placed<B: Batches>(
     }
 }
 
+/// A placement is at most so many times as long as the shortest one to have the rounds that it takes to solve it.
+const LONGER: u32 = 4;
+
 /// Rounds after which a placement is solved by itself, unless they take much longer than the shortest placement. Rounds of neighbouring
 /// placements would be solved together otherwise, and those of slow layouts of the code more often than those of fast ones.
 fn rounds_to_solve(round: Duration, shortest: Duration) -> u32 {
-    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= 2 * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
+    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= LONGER * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
 }
 
 /// Number of placements that share a batch of this length.

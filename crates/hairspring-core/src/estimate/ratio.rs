@@ -65,7 +65,9 @@ pub fn of_alternatives(a: (&Solution, &Component), b: (&Solution, &Component)) -
         Departures::new(used.map(|row| (&row.counts[..], row.residual)), one.1.ticks.value)
     };
     let unknowns = a.0.rank.pivots.len().max(b.0.rank.pivots.len());
-    with_share(a, b, departures(a).differing(&departures(b), unknowns))
+    let ratio = with_share(a, b, departures(a).differing(&departures(b), unknowns))?;
+    let unseen = Contribution::bound(Source::LackOfFit, UNSEEN_DEPARTURE * ratio.value.abs());
+    Some(ratio.with(unseen))
 }
 
 /// The ratio, if this share of the rows' departures differs between the two.

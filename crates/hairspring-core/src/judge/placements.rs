@@ -11,7 +11,7 @@ use super::{Finding, FindingKind, Severity};
 use crate::estimate::{
     Contribution, Layouts, Options, Source, Spread, Spreading, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound,
 };
-use crate::observations::{Flags, Observations};
+use crate::observations::{Flags, Observations, Reading};
 use std::ops::Range;
 
 /// Fewest placements whose differences are of use: with fewer, Student's quantile is above 4.
@@ -19,6 +19,8 @@ const FEWEST: usize = 3;
 
 /// Most groups of neighbouring placements that are solved separately: each costs a tenth of a millisecond and more.
 const MOST: u32 = 256;
+/// The same for code in several layouts.
+const MOST_IN_LAYOUTS: u32 = 2048;
 
 /// Fewest rounds that are solved separately. The variation between fewer is hardly known; code that takes long may have only one
 /// round in a placement.
@@ -61,6 +63,14 @@ pub(super) struct Placements {
     crossover: usize,
 }
 
+/// A value with what its placements differ by.
+#[derive(Debug)]
+pub(super) struct Divided {
+    pub value: Uncertain,
+    /// Whether it is the mean of the placements, and not that of all rounds together.
+    pub is_mean: bool,
+}
+
 #[derive(Debug)]
 struct Solved {
     rounds: Range<u32>,
@@ -76,7 +86,7 @@ impl Placements {
     pub fn new(table: &Observations, question: &Question, chains: &Options, (whole, found): (&Solver, &Assessment)) -> Placements {
         let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
         let crossover = (table.origin.crossover as usize).max(1);
-        let spans = spans(&placements);
+        let spans = spans(&placements, layouts);
         if spans.len() < FEWEST {
             return Placements::default();
         }
@@ -152,10 +162,11 @@ impl Placements {
     }
 
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
-    /// placement. `value_in` gives the same value in one placement.
-    pub fn divided(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Uncertain {
+    /// placement. `value_in` gives the same value in one placement. The value is that of all rounds together, unless the placements show that
+    /// this is not their mean, or it has to be their mean because another unit's is.
+    pub fn divided(&self, value: Uncertain, level: f64, is_mean: bool, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Divided {
         let of_layouts = |found: &Layouts| found.differ.then(|| found.as_all());
-        self.divided_by(value, level, false, of_layouts, value_in)
+        self.divided_by(value, level, is_mean, of_layouts, value_in)
     }
 
     /// As [`Placements::divided`], for a value that is the mean of those of the placements, with layouts that are a sample of those that the
@@ -173,11 +184,10 @@ impl Placements {
             let all = (sample.is_some() || self.crossover > 1).then(|| found.as_all());
             sample.into_iter().chain(all).reduce(|sample, all| sample.or_wider(all, level))
         };
-        self.divided_by(value, level, true, of_sample, value_in)
+        self.divided_by(value, level, true, of_sample, value_in).value
     }
 
-    /// `of_layouts` gives how the mean of the layouts spreads; `None` if they count as one. The value `is_mean` of the placements, or that of all
-    /// rounds together, unless the placements are skewed.
+    /// `of_layouts` gives how the mean of the layouts spreads; `None` if they count as one.
     fn divided_by(
         &self,
         value: Uncertain,
@@ -185,10 +195,10 @@ impl Placements {
         is_mean: bool,
         of_layouts: impl Fn(&Layouts) -> Option<Spreading>,
         value_in: impl Fn(&Assessment) -> Option<Uncertain>,
-    ) -> Uncertain {
+    ) -> Divided {
         let values = self.values(value_in);
         if values.len() < FEWEST || stochastic(&value).variance == 0.0 {
-            return value;
+            return Divided { value, is_mean: false };
         }
         let (mut divided, rounds) = (value.without(Source::Stochastic), within(&values));
         divided.budget.insert(0, Contribution::standard(Source::Stochastic, rounds.variance.sqrt(), rounds.dof));
@@ -200,16 +210,15 @@ impl Placements {
         // All rounds together give the time of most placements, and not their mean, where some are off to one side. Where there are as many to
         // both sides, the centre of the rows is on one of them.
         let is_on_one_side = excess > rounds.variance && (divided.value - mean).abs() > spreading.half_width(level);
-        if is_mean || is_of_layouts || skewed > 0.0 || is_on_one_side {
-            divided.value = mean;
-        }
+        let is_mean = is_mean || is_of_layouts || skewed > 0.0 || is_on_one_side;
+        divided.value = if is_mean { mean } else { divided.value };
         if excess > 0.0 {
             divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), spreading.dof));
         }
         if skewed > 0.0 {
             divided.budget.push(Contribution::bound(Source::Placement, skewed));
         }
-        divided
+        Divided { value: divided, is_mean }
     }
 
     /// A value in every placement that has it.
@@ -244,9 +253,20 @@ impl Placements {
     }
 }
 
-/// The finding that the code did not run in all of its layouts.
+/// The finding that the code did not run in all of its layouts, or that all readings in one were disturbed.
 pub(super) fn layouts_untried(table: &Observations) -> Option<Finding> {
-    let (tried, layouts) = (table.placements().len(), table.origin.layouts as usize);
+    let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
+    if layouts < 2 {
+        return None;
+    }
+    // Long code is never undisturbed, and all of its readings are used.
+    let is_clear = is_clear(table);
+    let is_used = |reading: &&Reading| !is_clear && !reading.flags.contains(Flags::EXCLUDED) || !reading.flags.without(Flags::GAP).any();
+    let mut is_tried = vec![false; layouts];
+    for reading in table.readings().iter().filter(is_used) {
+        is_tried[placements.partition_point(|placement| placement.end <= reading.round) % layouts] = true;
+    }
+    let tried = is_tried.into_iter().filter(|tried| *tried).count();
     (tried < layouts).then(|| Finding::new(Severity::Warning, FindingKind::LayoutsUntried { tried, layouts }))
 }
 
@@ -269,10 +289,11 @@ fn time_of(component: &ComponentResult, in_cycles: bool) -> Option<f64> {
     Some(time).filter(|time| time.is_finite())
 }
 
-/// Groups of neighbouring placements with enough rounds each.
-fn spans(placements: &[Range<u32>]) -> Vec<Range<u32>> {
+/// Groups of neighbouring placements with enough rounds each. Those of several layouts tell nothing of each layout.
+fn spans(placements: &[Range<u32>], layouts: usize) -> Vec<Range<u32>> {
     let rounds: u32 = placements.iter().map(|one| one.end - one.start).sum();
-    let least = rounds.div_ceil(MOST).max(FEWEST_ROUNDS);
+    let most = if layouts > 1 { MOST_IN_LAYOUTS } else { MOST };
+    let least = rounds.div_ceil(most).max(FEWEST_ROUNDS);
     let mut spans: Vec<Range<u32>> = Vec::new();
     for one in placements {
         match spans.last_mut() {

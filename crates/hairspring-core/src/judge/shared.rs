@@ -34,7 +34,31 @@ fn shared_rounds(table: &Observations, options: &Options) -> Option<Vec<Range<u3
     let few = off.len() as f64 <= MOST * starts.len() as f64;
     starts.push(table.rounds());
     let end = |from: u32| starts.iter().copied().find(|start| *start > from).unwrap_or(u32::MAX);
-    few.then(|| off.into_iter().map(|from| from..end(from)).collect())
+    few.then(|| without_own(off.into_iter().map(|from| from..end(from)).collect(), table))
+}
+
+/// The rounds without those of a layout of the code that would lose most of its rounds: what happens in one layout and not in the others is the
+/// code's own doing. Stores that cross pages, in one layout of a `memcpy`, were seen to lengthen the chains behind them.
+fn without_own(rounds: Vec<Range<u32>>, table: &Observations) -> Vec<Range<u32>> {
+    let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
+    if layouts < 2 {
+        return rounds;
+    }
+    let shared = |of: &Range<u32>| -> u32 { rounds.iter().map(|one| one.end.min(of.end).saturating_sub(one.start.max(of.start))).sum() };
+    let (mut all, mut lost) = (vec![0.0; layouts], vec![0.0; layouts]);
+    for (at, placement) in placements.iter().enumerate() {
+        all[at % layouts] += f64::from(placement.end - placement.start);
+        lost[at % layouts] += f64::from(shared(placement));
+    }
+    let is_own = |layout: usize| lost[layout] > MOST * all[layout];
+    let own = placements.iter().enumerate().filter(|(at, _)| is_own(at % layouts));
+    own.fold(rounds.clone(), |rest, (_, placement)| rest.iter().flat_map(|one| without(one, placement)).collect())
+}
+
+/// A range of rounds without those of another one.
+fn without(rounds: &Range<u32>, other: &Range<u32>) -> impl Iterator<Item = Range<u32>> {
+    let (before, behind) = (rounds.start..rounds.end.min(other.start), rounds.start.max(other.end)..rounds.end);
+    [before, behind].into_iter().filter(|part| !part.is_empty())
 }
 
 /// The first round of each stretch, with the measured length of a chain over its known length.
@@ -93,6 +117,20 @@ mod tests {
         assert!((cycles / 4.0 - 1.0).abs() < 1e-3, "{cycles}");
         flag_shared_rounds(&mut table, &Options::default());
         assert_eq!(flagged(&table), 140 * 12);
+    }
+
+    #[test]
+    fn rounds_of_a_layout_that_lengthens_the_chains_itself_are_used() {
+        // Eight placements of four layouts, of which the last one is slow; a neighbour is there for half of a placement of the first one.
+        let mut table = table(|round| round / 80 % 4 == 3 || (320..360).contains(&round));
+        table.origin.placements = (1..8).map(|at| at * 80).collect();
+        flag_shared_rounds(&mut table, &Options::default());
+        assert!(flagged(&table) >= 160 * 12, "{} readings are flagged", flagged(&table));
+        table.origin.layouts = 4;
+        flag_shared_rounds(&mut table, &Options::default());
+        let is_flagged = |reading: &&crate::observations::Reading| reading.flags.contains(Flags::SHARED);
+        let rounds: Vec<u32> = table.readings().iter().filter(is_flagged).map(|reading| reading.round).collect();
+        assert!(!rounds.is_empty() && rounds.iter().all(|round| (320..400).contains(round)), "{rounds:?}");
     }
 
     #[test]

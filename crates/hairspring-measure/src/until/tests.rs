@@ -374,6 +374,15 @@ fn placements_have_the_rounds_that_it_takes_to_solve_each_by_itself() {
 }
 
 #[test]
+fn rows_are_not_precise_before_each_layout_of_the_code_had_two_placements() {
+    start();
+    let (mut table, mut rows) = (table(&STEADY), Movable::new(&[100], 3, MS));
+    table.observations_mut().origin.layouts = 30;
+    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    assert!(placements_of(&table) >= 60 && ended.stop == Stop::Precise, "{} placements, {ended:?}", placements_of(&table));
+}
+
+#[test]
 fn placements_that_differ_are_not_precise_within_one() {
     let (table, ended, _) = Movable::new(&[100, 109, 94, 103], 3, MS).run(&goal(800 * MS));
     assert_eq!(ended.stop, Stop::Budget);

@@ -9,8 +9,8 @@ use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width};
 use crate::format::{frequency_unit, plus_minus, significant};
 use crate::page::{INDENT, Page, Style, Tone};
-use hairspring_core::judge::{Severity, Verdict};
-use hairspring_result::document::{Standing, standing};
+use hairspring_core::judge::{Severity, Verdict, code};
+use hairspring_result::document::{Comparison, Standing, standing};
 use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
 
 /// More components than this are laid out in as many columns as the page holds.
@@ -262,9 +262,6 @@ fn in_columns(page: &mut Page, rows: &[String]) {
     }
 }
 
-/// What is said of a ratio of times that are not to be trusted.
-const UNTRUSTED: &str = "undecided: a time is not to be trusted";
-
 /// Ratios of every further series to the first, by the first component.
 fn ratios(page: &mut Page, document: &ResultDocument) {
     let keys: Vec<String> = keys(&document.results).into_iter().flatten().collect();
@@ -276,7 +273,9 @@ fn ratios(page: &mut Page, document: &ResultDocument) {
     let widest = others.iter().map(|key| width(key)).max().unwrap_or(0);
     for (at, (key, cell)) in others.iter().zip(cells).enumerate() {
         let says = match found[at] {
-            Some(found) if found.ratio.is_some() && !document.is_trusted(found) => format!("{cell}   {}", UNTRUSTED),
+            Some(found) if found.verdict == Verdict::Undecided && found.ratio.is_some() => {
+                format!("{cell}   undecided: {}", undecided(document, found))
+            }
             Some(found) if found.ratio.is_some() => format!("{cell}   {}", verdict(found.verdict, key, first)),
             other => format!("no ratio: {}", other.and_then(|found| found.ratio_reason.as_deref()).unwrap_or("the two were not compared")),
         };
@@ -289,7 +288,19 @@ fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
         Verdict::Faster => format!("{a} is faster than {b}"),
         Verdict::Slower => format!("{a} is slower than {b}"),
         Verdict::NoDifference => "no difference".into(),
-        Verdict::Undecided => "undecided: a difference is not certain, and the interval is wide".into(),
+        Verdict::Undecided => "undecided".into(),
+    }
+}
+
+/// Why a comparison has no verdict, in a few words, as the line is not wrapped.
+fn undecided(document: &ResultDocument, comparison: &Comparison) -> &'static str {
+    let differs = |series: &Series| series.findings.iter().any(|finding| finding.is(code::LAYOUTS_DIFFER));
+    let compared = |series: &&Series| [&comparison.a, &comparison.b].contains(&&series.name);
+    match comparison.ratio {
+        _ if !document.is_trusted(comparison) => "a time is not to be trusted",
+        Some(ratio) if ratio.low <= 0.0 && ratio.high < 1.0 => "a time cannot be told from zero",
+        _ if document.results.iter().filter(compared).any(differs) => "it depends on the layout",
+        _ => "the interval is wide",
     }
 }
 

@@ -236,13 +236,13 @@ fn the_value_is_the_mean_of_the_placements_where_all_rounds_together_are_on_one_
     // The two times of memcpy of 512 bytes, by its layout; all rounds together are near one of them.
     let turn = std::cell::Cell::new(0);
     let alternating = |_: &Assessment| Some(of([27.3, 33.1][turn.replace(turn.get() + 1) % 2], 0.05));
-    let divided = placements.divided(of(27.9, 0.1), 0.95, alternating);
+    let divided = placements.divided(of(27.9, 0.1), 0.95, false, alternating).value;
     assert!((divided.value - 30.2).abs() < 1e-9 && divided.estimate(0.95).half_width() > 1.0, "{divided:?}");
     // Of two alternatives, whose times are alike in each placement, all rounds together may be near another one of them.
     let ratio = placements.divided_by_sample(of(1.04, 0.01), 0.95, false, |_| Some(of(1.0, 0.003)));
     assert!(ratio.value == 1.0 && ratio.estimate(0.95).half_width() < 0.003, "{ratio:?}");
     // A chain's placements are alike: all rounds together say more than their mean.
-    let chain = placements.divided(of(3.0003, 0.0001), 0.95, |_| Some(of(3.001, 0.0004)));
+    let chain = placements.divided(of(3.0003, 0.0001), 0.95, false, |_| Some(of(3.001, 0.0004))).value;
     assert_eq!(chain.value, 3.0003);
 }
 
@@ -307,7 +307,7 @@ fn two_placements_are_too_few() {
 fn short_placements_are_solved_together() {
     let of = |rounds: u32, each: u32| -> Vec<u32> {
         let placements: Vec<Range<u32>> = (0..rounds / each).map(|at| at * each..(at + 1) * each).collect();
-        spans(&placements).iter().map(|span| span.end - span.start).collect()
+        spans(&placements, 1).iter().map(|span| span.end - span.start).collect()
     };
     assert_eq!((of(26, 1), of(5, 1), of(30, 10)), (vec![8, 8, 10], vec![5], vec![10; 3]));
     assert!(of(10_000, 10).len() as u32 <= MOST && of(0, 1).is_empty());
