@@ -65,9 +65,7 @@ pub fn of_alternatives(a: (&Solution, &Component), b: (&Solution, &Component)) -
         Departures::new(used.map(|row| (&row.counts[..], row.residual)), one.1.ticks.value)
     };
     let unknowns = a.0.rank.pivots.len().max(b.0.rank.pivots.len());
-    let ratio = with_share(a, b, departures(a).differing(&departures(b), unknowns))?;
-    let unseen = Contribution::bound(Source::LackOfFit, UNSEEN_DEPARTURE * ratio.value.abs());
-    Some(ratio.with(unseen))
+    with_share(a, b, departures(a).differing(&departures(b), unknowns))
 }
 
 /// The ratio, if this share of the rows' departures differs between the two.

@@ -113,15 +113,6 @@ pub struct Assessment {
     pub core_hz: Option<Estimate>,
 }
 
-impl Assessment {
-    /// The verdict of a comparison; undecided if one of the times is not to be trusted.
-    pub fn verdict(&self, comparison: &Comparison) -> Verdict {
-        let mut compared = self.series.iter().filter(|series| [&comparison.a, &comparison.b].contains(&&series.name));
-        let trusted = compared.all(|series| series.components.first().is_none_or(|first| series.trusts(&first.name)));
-        if trusted { comparison.verdict } else { Verdict::Undecided }
-    }
-}
-
 /// Solves, converts, checks and compares. All series are solved from their readings with short guards where nearly all are short, and
 /// from their undisturbed readings where control chains show a neighbour on the core, if there are enough. Rounds before the code has
 /// settled, and few placements in which it takes a quarter more or less than in the others, are left out, with a finding.

@@ -56,6 +56,15 @@ pub fn verdict(ratio: &Estimate) -> Verdict {
     }
 }
 
+impl Assessment {
+    /// The verdict of a comparison; undecided if one of the times is not to be trusted.
+    pub fn verdict(&self, comparison: &Comparison) -> Verdict {
+        let mut compared = self.series.iter().filter(|series| [&comparison.a, &comparison.b].contains(&&series.name));
+        let trusted = compared.all(|series| series.components.first().is_none_or(|first| series.trusts(&first.name)));
+        if trusted { comparison.verdict } else { Verdict::Undecided }
+    }
+}
+
 /// A series compared with another one by their first components; `None` if they have no ratio.
 pub(super) fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
     let ratio = ratio_of(a, b)?.estimate(level);
