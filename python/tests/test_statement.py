@@ -279,6 +279,9 @@ def test_data_of_alternatives_lie_elsewhere_in_other_placements() -> None:
         ("runs.append(1)", True),
         ("runs.append(1); data = 7", True),
         ("runs.append(1); data = [1]; threading.Thread(target=stop.wait).start()", True),
+        ("runs.append(1)\nclass One: pass\ndata = One()", True),
+        ("runs.append(1)\ndef data(): pass", True),
+        ("runs.append(1); data = bytes(65 << 20)", True),
     ],
 )
 def test_setup_runs_again_only_for_data_that_can_move(setup: str, moves: bool) -> None:
@@ -289,6 +292,13 @@ def test_setup_runs_again_only_for_data_that_can_move(setup: str, moves: bool) -
     statement.prepare()
     stop.set()
     assert len(runs) <= 2
+
+
+def test_data_have_about_as_many_places_as_a_run_has_placements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_statement, "SETS_SECONDS", 60)
+    runs: list[int] = []
+    Statement("data", None, "runs.append(1); data = [1]", {"runs": runs}, moves=True).prepare()
+    assert len(runs) == _statement.MOST_SETS
 
 
 def test_setup_with_other_names_each_time_is_not_mixed() -> None:
