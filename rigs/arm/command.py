@@ -26,7 +26,7 @@ LONGEST_MS = 2147
 BETWEEN_NS = 100_000
 # The share of the readings that interruptions alone may disturb, and the least that are flagged while perf has the
 # counter, which is a quarter of the time.
-CALM, TAKEN = 0.08, 0.12
+CALM, TAKEN = 0.2, 0.12
 # The exit status of programs that are asked for more precision than their time allows, so that they use all of it.
 MISSED = 3
 
