@@ -152,8 +152,7 @@ impl Table {
 
     /// Whether a layout of the code has had fewer than two placements, without which its time is hardly told from that of the others.
     pub fn lacks_layouts(&self) -> bool {
-        let layouts = self.observations.origin.layouts as usize;
-        layouts > 1 && self.observations.placements().len() < 2 * layouts
+        self.observations.turns().is_some_and(|turns| turns.placements.len() < 2 * turns.layouts)
     }
 
     /// The observations of the whole run, with the rate of the clock.

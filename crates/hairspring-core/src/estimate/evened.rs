@@ -4,13 +4,11 @@
 //! some of the layouts, the filter of spikes would take the others for disturbed, and neighbouring rows would have other ones. Moved to the
 //! mean of the layouts, the readings of a row have a single centre, which is that mean.
 
-use super::layouts::Layouts;
+use super::layouts::{Layouts, MUCH};
 use super::location::{Sample, median};
-use crate::observations::Observations;
+use crate::observations::{Observations, Turns};
 use std::ops::Range;
 
-/// Layouts are evened if the longest time exceeds the shortest by this share.
-const DIFFER: f64 = 0.01;
 /// Fewest usable readings of a row in a placement for a median.
 const FEWEST: usize = 3;
 
@@ -20,30 +18,23 @@ const FEWEST: usize = 3;
 /// # Cost
 /// About 30 ns for each reading.
 pub(super) fn even_layouts(table: &Observations, rows: &mut [Vec<Sample>]) {
-    let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
-    if layouts < 2 || !differ(rows, &placements, layouts) {
-        return;
-    }
-    let layout_of = |round: u32| placements.partition_point(|placement| placement.end <= round) % layouts;
-    let Some(shifts) = rows.iter().map(|row| shifts(row, &layout_of, layouts)).collect::<Option<Vec<_>>>() else { return };
+    let Some(turns) = table.turns().filter(|turns| differ(rows, turns)) else { return };
+    let Some(shifts) = rows.iter().map(|row| shifts(row, &turns)).collect::<Option<Vec<_>>>() else { return };
     for (row, shifts) in rows.iter_mut().zip(shifts) {
-        row.iter_mut().for_each(|sample| sample.ticks += shifts[layout_of(sample.round)]);
+        row.iter_mut().for_each(|sample| sample.ticks += shifts[turns.of_round(sample.round)]);
     }
 }
 
 /// Whether the time of the rows, relative to their medians over the run, surely differs between the layouts.
-fn differ(rows: &[Vec<Sample>], placements: &[Range<u32>], layouts: usize) -> bool {
+fn differ(rows: &[Vec<Sample>], turns: &Turns) -> bool {
     let middles: Vec<f64> = rows.iter().map(|row| middle(row.iter())).collect();
     let time = |placement: &Range<u32>| {
         let relative = rows.iter().zip(&middles).filter_map(|(row, middle)| Some(median_in(row, placement)? / middle));
         let (sum, number) = relative.filter(|one| one.is_finite()).fold((0.0, 0.0), |(sum, number), one| (sum + one, number + 1.0));
         (number > 0.0).then(|| sum / number)
     };
-    let times: Vec<(usize, f64)> = placements.iter().enumerate().filter_map(|(at, one)| Some((at % layouts, time(one)?))).collect();
-    Layouts::of(&times, layouts).is_some_and(|found| {
-        let (least, most) = found.range();
-        found.differ && most > (1.0 + DIFFER) * least
-    })
+    let times: Vec<(usize, f64)> = turns.iter().filter_map(|(layout, placement)| Some((layout, time(placement)?))).collect();
+    Layouts::of(&times, turns.layouts).is_some_and(|found| found.differ_by(MUCH))
 }
 
 /// The median of the usable readings of a row in a placement; `None` if there are too few.
@@ -59,11 +50,11 @@ fn middle<'s>(samples: impl Iterator<Item = &'s Sample>) -> f64 {
 }
 
 /// What each layout's median lacks of the mean of all; `None` if a layout has no usable readings.
-fn shifts(row: &[Sample], layout_of: &impl Fn(u32) -> usize, layouts: usize) -> Option<Vec<f64>> {
-    let mut each = vec![Vec::new(); layouts];
-    row.iter().filter(|sample| sample.is_used()).for_each(|sample| each[layout_of(sample.round)].push(sample.ticks));
+fn shifts(row: &[Sample], turns: &Turns) -> Option<Vec<f64>> {
+    let mut each = vec![Vec::new(); turns.layouts];
+    row.iter().filter(|sample| sample.is_used()).for_each(|sample| each[turns.of_round(sample.round)].push(sample.ticks));
     let medians: Vec<f64> = each.iter_mut().map(|ticks| median(ticks)).collect();
-    let mean = medians.iter().sum::<f64>() / layouts as f64;
+    let mean = medians.iter().sum::<f64>() / turns.layouts as f64;
     mean.is_finite().then(|| medians.iter().map(|median| mean - median).collect())
 }
 

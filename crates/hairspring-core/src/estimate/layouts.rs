@@ -38,6 +38,9 @@ impl Spreading {
     }
 }
 
+/// Layouts that differ by less than this share count as alike: nothing is said of them, and their readings stay as they are.
+pub(crate) const MUCH: f64 = 0.01;
+
 /// The times of several layouts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layouts {
@@ -87,6 +90,12 @@ impl Layouts {
         let (number, mean) = (values.len() as f64, self.mean());
         let squares: f64 = values.iter().map(|one| (one - mean).powi(2)).sum();
         (values.len() > 1).then(|| Spreading { variance: squares / (number - 1.0) / number, dof: number - 1.0, values })
+    }
+
+    /// Whether they surely differ, and the longest time exceeds the shortest by this share.
+    pub fn differ_by(&self, share: f64) -> bool {
+        let (least, most) = self.range();
+        self.differ && most > (1.0 + share) * least
     }
 
     /// The mean of all layouts.

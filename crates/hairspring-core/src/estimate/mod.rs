@@ -43,7 +43,7 @@ pub use blocks::{variance, variance_of_mean, variance_of_runs};
 pub use departures::Departures;
 pub use ends::Ending;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
-pub(crate) use layouts::{Layouts, Spreading};
+pub(crate) use layouts::{Layouts, MUCH as LAYOUTS_DIFFER, Spreading};
 pub use location::TOO_FEW_UNDISTURBED;
 pub(crate) use location::{median, robust_sd, stated_quantum};
 pub use method::{Departure, Measured, Method, Shown};

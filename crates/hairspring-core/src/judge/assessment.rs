@@ -196,18 +196,18 @@ fn with_placements(found: &mut Assessment, placements: &Placements, table: &Obse
     for (at, series) in found.series.iter_mut().enumerate() {
         for (component, solved) in series.components.iter_mut().zip(&series.solution.components) {
             let before = solver.reported(&series.solution, solved);
-            let ticks = |is_mean| {
-                let in_placement = |placement: &Assessment| placement.series.get(at)?.solution.component(&component.name).cloned();
-                placements.divided(before.clone(), level, is_mean, |placement| Some(in_placement(placement)?.uncertain))
-            };
-            let cycles = |is_mean| {
-                let same = |other: &&ComponentResult| other.name == component.name;
-                let in_placement = |placement: &Assessment| placement.series.get(at)?.components.iter().find(same)?.time.cycles.clone();
-                component.time.cycles.clone().map(|cycles| placements.divided(cycles, level, is_mean, in_placement))
-            };
+            let ticks = placements.divided(before.clone(), level, |placement| {
+                Some(placement.series.get(at)?.solution.component(&component.name)?.uncertain.clone())
+            });
+            let cycles = component.time.cycles.clone().map(|cycles| {
+                placements.divided(cycles, level, |placement| {
+                    let same = |other: &&ComponentResult| other.name == component.name;
+                    placement.series.get(at)?.components.iter().find(same)?.time.cycles.clone()
+                })
+            });
             // Times in one unit must not be the mean of the placements while those in the other one are that of most of them.
-            let is_mean = ticks(false).is_mean || cycles(false).is_some_and(|cycles| cycles.is_mean);
-            let (ticks, cycles) = (ticks(is_mean).value, cycles(is_mean).map(|cycles| cycles.value));
+            let is_mean = ticks.is_mean || cycles.as_ref().is_some_and(|cycles| cycles.is_mean);
+            let (ticks, cycles) = (ticks.value(is_mean), cycles.map(|cycles| cycles.value(is_mean)));
             if ticks != before {
                 component.time = widened(&component.time, &ticks, table, level);
                 let difference = solved.is_difference();

@@ -9,7 +9,8 @@ use super::assessment::{Assessment, ComponentResult, Question, SeriesResult, ass
 use super::solver::Solver;
 use super::{Finding, FindingKind, Severity};
 use crate::estimate::{
-    Contribution, Layouts, Options, Source, Spread, Spreading, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd, skewness_bound,
+    Contribution, LAYOUTS_DIFFER, Layouts, Options, Source, Spread, Spreading, TOO_FEW_UNDISTURBED, Uncertain, median, robust_sd,
+    skewness_bound,
 };
 use crate::observations::{Flags, Observations, Reading};
 use std::ops::Range;
@@ -35,8 +36,7 @@ const MOST_OTHERS: f64 = 0.2;
 /// Fewest placements among which some count as of another kind.
 const FEWEST_WITH_OTHERS: usize = 8;
 
-/// The time of a layout is told if the longest exceeds the shortest by this share, and is a warning from the second one on.
-const LAYOUTS_DIFFER: f64 = 0.01;
+/// Layouts of which the longest time exceeds the shortest by this share are a warning, and not a note.
 const LAYOUTS_DIFFER_MUCH: f64 = 0.05;
 
 /// Placements in which the code takes another time than in most of them, by far.
@@ -66,9 +66,18 @@ pub(super) struct Placements {
 /// A value with what its placements differ by.
 #[derive(Debug)]
 pub(super) struct Divided {
-    pub value: Uncertain,
-    /// Whether it is the mean of the placements, and not that of all rounds together.
+    of_all: Uncertain,
+    /// The mean of the placements.
+    mean: f64,
+    /// Whether the placements show that the value of all rounds together is not their mean.
     pub is_mean: bool,
+}
+
+impl Divided {
+    /// The value: that of all rounds together, or the mean of the placements.
+    pub fn value(self, is_mean: bool) -> Uncertain {
+        if is_mean { Uncertain { value: self.mean, ..self.of_all } } else { self.of_all }
+    }
 }
 
 #[derive(Debug)]
@@ -84,7 +93,8 @@ struct Solved {
 impl Placements {
     /// Solves every placement as the whole run is solved. Leaves out those in which a neighbour disturbed too many readings.
     pub fn new(table: &Observations, question: &Question, chains: &Options, (whole, found): (&Solver, &Assessment)) -> Placements {
-        let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
+        let (placements, turns) = (table.placements(), table.turns());
+        let layouts = table.origin.layouts as usize;
         let crossover = (table.origin.crossover as usize).max(1);
         let spans = spans(&placements, layouts);
         if spans.len() < FEWEST {
@@ -99,7 +109,7 @@ impl Placements {
             };
             let within = placements.iter().filter(|one| rounds.contains(&one.start)).count();
             let first = placements.iter().position(|one| one.start == rounds.start)?;
-            let layout = (layouts > 1 && within == 1).then(|| first % layouts);
+            let layout = turns.as_ref().filter(|_| within == 1).map(|turns| turns.of_placement(first));
             Some(Solved {
                 rounds: rounds.clone(),
                 placements: within,
@@ -162,11 +172,10 @@ impl Placements {
     }
 
     /// The value with the differences between the placements in its budget, apart from the variation between the rounds of one
-    /// placement. `value_in` gives the same value in one placement. The value is that of all rounds together, unless the placements show that
-    /// this is not their mean, or it has to be their mean because another unit's is.
-    pub fn divided(&self, value: Uncertain, level: f64, is_mean: bool, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Divided {
+    /// placement. `value_in` gives the same value in one placement.
+    pub fn divided(&self, value: Uncertain, level: f64, value_in: impl Fn(&Assessment) -> Option<Uncertain>) -> Divided {
         let of_layouts = |found: &Layouts| found.differ.then(|| found.as_all());
-        self.divided_by(value, level, is_mean, of_layouts, value_in)
+        self.divided_by(value, level, of_layouts, value_in)
     }
 
     /// As [`Placements::divided`], for a value that is the mean of those of the placements, with layouts that are a sample of those that the
@@ -184,7 +193,7 @@ impl Placements {
             let all = (sample.is_some() || self.crossover > 1).then(|| found.as_all());
             sample.into_iter().chain(all).reduce(|sample, all| sample.or_wider(all, level))
         };
-        self.divided_by(value, level, true, of_sample, value_in).value
+        self.divided_by(value, level, of_sample, value_in).value(true)
     }
 
     /// `of_layouts` gives how the mean of the layouts spreads; `None` if they count as one.
@@ -192,13 +201,12 @@ impl Placements {
         &self,
         value: Uncertain,
         level: f64,
-        is_mean: bool,
         of_layouts: impl Fn(&Layouts) -> Option<Spreading>,
         value_in: impl Fn(&Assessment) -> Option<Uncertain>,
     ) -> Divided {
         let values = self.values(value_in);
         if values.len() < FEWEST || stochastic(&value).variance == 0.0 {
-            return Divided { value, is_mean: false };
+            return Divided { mean: value.value, of_all: value, is_mean: false };
         }
         let (mut divided, rounds) = (value.without(Source::Stochastic), within(&values));
         divided.budget.insert(0, Contribution::standard(Source::Stochastic, rounds.variance.sqrt(), rounds.dof));
@@ -210,15 +218,13 @@ impl Placements {
         // All rounds together give the time of most placements, and not their mean, where some are off to one side. Where there are as many to
         // both sides, the centre of the rows is on one of them.
         let is_on_one_side = excess > rounds.variance && (divided.value - mean).abs() > spreading.half_width(level);
-        let is_mean = is_mean || is_of_layouts || skewed > 0.0 || is_on_one_side;
-        divided.value = if is_mean { mean } else { divided.value };
         if excess > 0.0 {
             divided.budget.push(Contribution::standard(Source::Placement, excess.sqrt(), spreading.dof));
         }
         if skewed > 0.0 {
             divided.budget.push(Contribution::bound(Source::Placement, skewed));
         }
-        Divided { value: divided, is_mean }
+        Divided { of_all: divided, mean, is_mean: is_of_layouts || skewed > 0.0 || is_on_one_side }
     }
 
     /// A value in every placement that has it.
@@ -244,29 +250,24 @@ impl Placements {
             let same = placement.series.get(at)?.components.iter().find(|other| other.name == body.name)?;
             same.time.cycles.clone().or_else(|| Some(Uncertain { value: same.time.ticks.value, budget: Vec::new() }))
         });
-        let found = self.layouts_of(&values).filter(|found| found.differ && found.mean() > 0.0)?;
+        let found = self.layouts_of(&values).filter(|found| found.differ_by(LAYOUTS_DIFFER) && found.mean() > 0.0)?;
         let (least, most) = found.range();
-        let severity = if most > (1.0 + LAYOUTS_DIFFER_MUCH) * least { Severity::Warning } else { Severity::Note };
+        let severity = if found.differ_by(LAYOUTS_DIFFER_MUCH) { Severity::Warning } else { Severity::Note };
         let (component, least_factor, most_factor) = (body.name.clone(), least / found.mean(), most / found.mean());
         let kind = FindingKind::LayoutsDiffer { component, layouts: self.layouts, least_factor, most_factor };
-        (most > (1.0 + LAYOUTS_DIFFER) * least).then(|| Finding::new(severity, kind))
+        Some(Finding::new(severity, kind))
     }
 }
 
 /// The finding that the code did not run in all of its layouts, or that all readings in one were disturbed.
 pub(super) fn layouts_untried(table: &Observations) -> Option<Finding> {
-    let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
-    if layouts < 2 {
-        return None;
-    }
+    let turns = table.turns()?;
     // Long code is never undisturbed, and all of its readings are used.
     let is_clear = is_clear(table);
     let is_used = |reading: &&Reading| !is_clear && !reading.flags.contains(Flags::EXCLUDED) || !reading.flags.without(Flags::GAP).any();
-    let mut is_tried = vec![false; layouts];
-    for reading in table.readings().iter().filter(is_used) {
-        is_tried[placements.partition_point(|placement| placement.end <= reading.round) % layouts] = true;
-    }
-    let tried = is_tried.into_iter().filter(|tried| *tried).count();
+    let mut is_tried = vec![false; turns.layouts];
+    table.readings().iter().filter(is_used).for_each(|reading| is_tried[turns.of_round(reading.round)] = true);
+    let (tried, layouts) = (is_tried.into_iter().filter(|tried| *tried).count(), turns.layouts);
     (tried < layouts).then(|| Finding::new(Severity::Warning, FindingKind::LayoutsUntried { tried, layouts }))
 }
 

@@ -40,18 +40,14 @@ fn shared_rounds(table: &Observations, options: &Options) -> Option<Vec<Range<u3
 /// The rounds without those of a layout of the code that would lose most of its rounds: what happens in one layout and not in the others is the
 /// code's own doing. Stores that cross pages, in one layout of a `memcpy`, were seen to lengthen the chains behind them.
 fn without_own(rounds: Vec<Range<u32>>, table: &Observations) -> Vec<Range<u32>> {
-    let (placements, layouts) = (table.placements(), table.origin.layouts as usize);
-    if layouts < 2 {
-        return rounds;
-    }
+    let Some(turns) = table.turns() else { return rounds };
     let shared = |of: &Range<u32>| -> u32 { rounds.iter().map(|one| one.end.min(of.end).saturating_sub(one.start.max(of.start))).sum() };
-    let (mut all, mut lost) = (vec![0.0; layouts], vec![0.0; layouts]);
-    for (at, placement) in placements.iter().enumerate() {
-        all[at % layouts] += f64::from(placement.end - placement.start);
-        lost[at % layouts] += f64::from(shared(placement));
+    let (mut all, mut lost) = (vec![0.0; turns.layouts], vec![0.0; turns.layouts]);
+    for (layout, placement) in turns.iter() {
+        all[layout] += f64::from(placement.end - placement.start);
+        lost[layout] += f64::from(shared(placement));
     }
-    let is_own = |layout: usize| lost[layout] > MOST * all[layout];
-    let own = placements.iter().enumerate().filter(|(at, _)| is_own(at % layouts));
+    let own = turns.iter().filter(|(layout, _)| lost[*layout] > MOST * all[*layout]);
     own.fold(rounds.clone(), |rest, (_, placement)| rest.iter().flat_map(|one| without(one, placement)).collect())
 }
 

@@ -7,11 +7,13 @@ mod csv;
 mod flags;
 mod origin;
 mod pauses;
+mod turns;
 
 pub use csv::{read_csv, write_counted_csv, write_csv};
 pub use flags::Flags;
 pub use origin::{ClockSpread, CoreClock, Origin, Rate, Role, Unit, Variant};
 pub use pauses::Pauses;
+pub use turns::Turns;
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

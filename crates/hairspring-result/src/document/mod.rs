@@ -396,8 +396,12 @@ impl ResultDocument {
 
     /// Whether both times that are compared are to be trusted.
     pub fn is_trusted(&self, comparison: &Comparison) -> bool {
-        let compared = |series: &&Series| [&comparison.a, &comparison.b].contains(&&series.name);
-        self.results.iter().filter(compared).all(|series| series.distrust().is_none())
+        self.series_of(comparison).all(|series| series.distrust().is_none())
+    }
+
+    /// The two series of a comparison.
+    pub fn series_of<'d>(&'d self, comparison: &'d Comparison) -> impl Iterator<Item = &'d Series> {
+        self.results.iter().filter(|series| [&comparison.a, &comparison.b].contains(&&series.name))
     }
 
     /// The comparison of a series with the first one, if there is one.

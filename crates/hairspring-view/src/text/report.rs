@@ -273,33 +273,30 @@ fn ratios(page: &mut Page, document: &ResultDocument) {
     let widest = others.iter().map(|key| width(key)).max().unwrap_or(0);
     for (at, (key, cell)) in others.iter().zip(cells).enumerate() {
         let says = match found[at] {
-            Some(found) if found.verdict == Verdict::Undecided && found.ratio.is_some() => {
-                format!("{cell}   undecided: {}", undecided(document, found))
-            }
-            Some(found) if found.ratio.is_some() => format!("{cell}   {}", verdict(found.verdict, key, first)),
+            Some(found) if found.ratio.is_some() => format!("{cell}   {}", verdict(document, found, (key, first))),
             other => format!("no ratio: {}", other.and_then(|found| found.ratio_reason.as_deref()).unwrap_or("the two were not compared")),
         };
         page.line(&format!("  {} / {first}  {says}", pad(key, widest)), Tone::Strong);
     }
 }
 
-fn verdict(verdict: Verdict, a: &str, b: &str) -> String {
-    match verdict {
+/// The verdict of a comparison of two series, which are shown by these names.
+fn verdict(document: &ResultDocument, comparison: &Comparison, (a, b): (&str, &str)) -> String {
+    match comparison.verdict {
         Verdict::Faster => format!("{a} is faster than {b}"),
         Verdict::Slower => format!("{a} is slower than {b}"),
         Verdict::NoDifference => "no difference".into(),
-        Verdict::Undecided => "undecided".into(),
+        Verdict::Undecided => format!("undecided: {}", undecided(document, comparison)),
     }
 }
 
 /// Why a comparison has no verdict, in a few words, as the line is not wrapped.
 fn undecided(document: &ResultDocument, comparison: &Comparison) -> &'static str {
     let differs = |series: &Series| series.findings.iter().any(|finding| finding.is(code::LAYOUTS_DIFFER));
-    let compared = |series: &&Series| [&comparison.a, &comparison.b].contains(&&series.name);
     match comparison.ratio {
         _ if !document.is_trusted(comparison) => "a time is not to be trusted",
         Some(ratio) if ratio.low <= 0.0 && ratio.high < 1.0 => "a time cannot be told from zero",
-        _ if document.results.iter().filter(compared).any(differs) => "it depends on the layout",
+        _ if document.series_of(comparison).any(differs) => "it depends on the layout",
         _ => "the interval is wide",
     }
 }

@@ -233,16 +233,20 @@ fn the_value_is_the_mean_of_the_placements_where_all_rounds_together_are_on_one_
     let found = assess(&table, &question).unwrap();
     let placements = Placements::new(&table, &question, &chains, (&Solver::new(&table, &chains), &found));
     let of = |value: f64, sd: f64| Uncertain { value, budget: vec![Contribution::standard(Source::Stochastic, sd, 20.0)] };
+    let of_time = |divided: Divided| {
+        let is_mean = divided.is_mean;
+        divided.value(is_mean)
+    };
     // The two times of memcpy of 512 bytes, by its layout; all rounds together are near one of them.
     let turn = std::cell::Cell::new(0);
     let alternating = |_: &Assessment| Some(of([27.3, 33.1][turn.replace(turn.get() + 1) % 2], 0.05));
-    let divided = placements.divided(of(27.9, 0.1), 0.95, false, alternating).value;
+    let divided = of_time(placements.divided(of(27.9, 0.1), 0.95, alternating));
     assert!((divided.value - 30.2).abs() < 1e-9 && divided.estimate(0.95).half_width() > 1.0, "{divided:?}");
     // Of two alternatives, whose times are alike in each placement, all rounds together may be near another one of them.
     let ratio = placements.divided_by_sample(of(1.04, 0.01), 0.95, false, |_| Some(of(1.0, 0.003)));
     assert!(ratio.value == 1.0 && ratio.estimate(0.95).half_width() < 0.003, "{ratio:?}");
     // A chain's placements are alike: all rounds together say more than their mean.
-    let chain = placements.divided(of(3.0003, 0.0001), 0.95, false, |_| Some(of(3.001, 0.0004))).value;
+    let chain = of_time(placements.divided(of(3.0003, 0.0001), 0.95, |_| Some(of(3.001, 0.0004))));
     assert_eq!(chain.value, 3.0003);
 }
 
