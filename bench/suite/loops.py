@@ -19,13 +19,20 @@ INCLUDES = (
 
 @dataclass(frozen=True)
 class Case:
-    """Code with its variables; `opaque` are those that a loop keeps in registers."""
+    """Code with its variables; `opaque` are those that a loop keeps in registers. An init runs before each evaluation."""
 
     code: str
     lets: tuple[str, ...]
     opaque: tuple[str, ...] = ()
+    init: str = ""
 
 
+INSERT = (
+    "for (int i = 1; i < {n}; i++) {{ int y = {v}[i], j = i; "
+    "while (j > 0 && {v}[j - 1] > y) {{ {v}[j] = {v}[j - 1]; j--; }} {v}[j] = y; }}"
+)
+# A permutation without an order that is easy to predict.
+MIXED = ", ".join(str(at * at * 37 % 211) for at in range(200))
 CASES: dict[str, Case] = {
     "multiply and add": Case("x = x * 5 + y", ("uint64_t x = 3", "uint64_t y = 7"), ("x", "y")),
     "minimum": Case("m = x < y ? x : y", ("int x = 3", "int y = 5", "int m = 0"), ("x", "y", "m")),
@@ -72,6 +79,26 @@ CASES: dict[str, Case] = {
     "std::vector, pushed": Case(
         "v.push_back(x); v.pop_back()", ("std::vector<int> v = std::vector<int>(16)", "int x = 3"), ("x",)
     ),
+    "sort of 16 behind an init": Case(
+        INSERT.format(v="v", n=16), ("int v[16]",), init="for (int i = 0; i < 16; i++) v[i] = i * 7 % 16"
+    ),
+    "sort of 48": Case(
+        "int t[48]; memcpy(t, a, 192); " + INSERT.format(v="t", n=48) + " x = t[3]",
+        (f"int a[200] = {{{MIXED}}}", "int x = 0"),
+        ("x",),
+    ),
+    "std::sort of 48 behind an init": Case(
+        "std::sort(t, t + 48)", ("int t[48]", f"int a[200] = {{{MIXED}}}"), init="memcpy(t, a, 192)"
+    ),
+    "std::sort of 200": Case(
+        "int t[200]; memcpy(t, a, 800); std::sort(t, t + 200); x = t[3]",
+        (f"int a[200] = {{{MIXED}}}", "int x = 0"),
+        ("x",),
+    ),
+    "snprintf": Case('n = snprintf(to, 64, "%d %s", n, s)', ("char to[64]", 'char s[8] = "nine"', "int n = 12"), ("n",)),
+    "std::string, 40 appends": Case(
+        "std::string t; for (int i = 0; i < 40; i++) t += 'a'; n = t.size()", ("size_t n = 0",), ("n",)
+    ),
     "std::string, built": Case("std::string t(s); n = t.size()", ('char s[32] = "nine more"', "size_t n = 0"), ("n",)),
 }
 PLACES = (1, 8, 64)
@@ -117,16 +144,24 @@ def name_of(let: str) -> str:
     return let.partition("=")[0].split("[")[0].split()[-1]
 
 
-def function(case: Case, places: int) -> str:
-    """A lambda with the code at so many places in a loop. What is not in a register is static, as `--let` has it."""
+def function(case: Case, places: int, with_code: bool = True) -> str:
+    """A lambda with the code, or its init alone, at so many places in a loop. What is not in a register is static, as `--let` has it."""
     registers = "".join(f'__asm__ volatile("" : "+r"({name})); ' for name in case.opaque)
-    copy = f'{{ {case.code}; {registers}__asm__ volatile("" : : : "memory"); }}\n'
+    memory = '__asm__ volatile("" : : : "memory"); '
+    init = f"{{ {case.init}; {registers}{memory}}}\n" if case.init else ""
+    copy = init + (f"{{ {case.code}; {registers}{memory}}}\n" if with_code else "")
     lets = [(name_of(let), let) for let in case.lets]
     declared = "".join(f"{'' if name in case.opaque else 'static '}{let}; " for name, let in lets)
     escaped = "".join(
         f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name, _ in lets if name not in case.opaque
     )
     return f"[](unsigned trips) {{ {declared}{escaped}while (trips--) {{\n{copy * places}}} }}"
+
+
+def loop(case: Case, places: int) -> str:
+    """An expression for the cycles of the code at so many places in a loop; those of a loop with its init alone do not count."""
+    both = f"cycles({places}, {function(case, places)})"
+    return f"{both} - cycles({places}, {function(case, places, with_code=False)})" if case.init else both
 
 
 def source() -> str:
@@ -139,7 +174,7 @@ def source() -> str:
         "int main() {",
     ]
     for case in CASES.values():
-        figures = ", ".join(f"cycles({places}, {function(case, places)})" for places in PLACES)
+        figures = ", ".join(loop(case, places) for places in PLACES)
         lines.append(f'std::printf("%.4f %.4f %.4f\\n", {figures});')
     return "\n".join([*lines, "}"])
 
@@ -161,7 +196,8 @@ def asked(case: Case, cpu: int) -> Answer:
     """The answer of the command about the same code."""
     includes = tuple(word for name in INCLUDES for word in ("--include", name))
     lets = tuple(word for let in case.lets for word in ("--let", let))
-    return measure(case.code, "--lang", "c++", *includes, *lets, cpu=cpu)
+    init = ("--init", case.init) if case.init else ()
+    return measure(case.code, "--lang", "c++", *includes, *lets, *init, cpu=cpu)
 
 
 def off_percent(answer: Answer, truth: list[float]) -> float:

@@ -1,5 +1,6 @@
 //! The limits of every measurement, in one place: how many rounds, how many readings, how long.
 
+use hairspring_core::design::MOST_COPIES_OF_SHORT_BLOCKS;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ pub const PLACEMENTS_OF_A_BATCH: u32 = 64;
 pub const SHORTEST_PLACEMENT: Duration = Duration::from_millis(5);
 /// Rounds that a placement should have: enough to see the code settle in a new process.
 const ROUNDS_OF_A_PLACEMENT: u32 = 32;
+/// The same where every row runs many times before it is measured: enough to solve the placement by itself.
+const FEWEST_ROUNDS_OF_A_PLACEMENT: u32 = hairspring_core::judge::FEWEST_ROUNDS_OF_A_PLACEMENT;
 /// A budget has so many placements at least, as far as the shortest ones allow.
 const PLACEMENTS_OF_A_BUDGET: u32 = 20;
 /// Longest time to which the placements of code that settles late are made longer.
@@ -50,13 +53,28 @@ pub const MOST_READINGS: usize = 8_000_000;
 pub const MOST_ROUNDS_OF_A_MESSAGE: u32 = 100_000;
 /// Times that a row of blocks runs before it is measured.
 const RUNS_BEFORE_BLOCKS: u32 = 40;
+/// The same for blocks of longer code. A sort of 16 integers takes as long behind 10 runs as behind 40, and 1.2 times as long behind one.
+const RUNS_BEFORE_SHORT_BLOCKS: u32 = 10;
 /// Expected time of all further assessments as a multiple of the last one: the table may double, and two more assessments
 /// may follow.
 pub const ASSESSING_TO_COME: u32 = 4;
 
-/// Times that a row runs before it is measured, if it runs its copies so many times.
-pub fn runs_before(runs: u32) -> u32 {
-    if runs > 1 { RUNS_BEFORE_BLOCKS } else { 1 }
+/// Longest warm-up of a row, but for its first run: to make the data of a row may take longer than the row.
+const MOST_WARM_TIME: Duration = Duration::from_micros(100);
+
+/// Times that a row runs before it is measured, if the longest of the rows that run blocks has so many copies in its block; 0 if none does.
+pub fn runs_before(copies: u32) -> u32 {
+    match copies {
+        0 => 1,
+        1..=MOST_COPIES_OF_SHORT_BLOCKS => RUNS_BEFORE_SHORT_BLOCKS,
+        _ => RUNS_BEFORE_BLOCKS,
+    }
+}
+
+/// Most runs of a row in a warm-up, if one takes so long.
+pub fn affordable(run: Duration) -> u32 {
+    let runs = MOST_WARM_TIME.as_nanos() / run.as_nanos().max(1);
+    u32::try_from(runs.max(1)).unwrap_or(u32::MAX)
 }
 
 /// The limits of one batch of rounds.
@@ -83,18 +101,20 @@ impl Batch {
     }
 }
 
-/// Shortest time for the rounds of a placement, if a round takes about this time.
+/// Shortest time for the rounds of a placement, if a round takes about this time, in which each row runs so many times before it is measured.
 ///
 /// ```
 /// # use hairspring_measure::limits::{SHORTEST_PLACEMENT, placement_of};
 /// # use std::time::Duration;
 /// let (us, budget) = (Duration::from_micros(1), Duration::from_millis(800));
-/// assert_eq!(placement_of(20 * us, budget), SHORTEST_PLACEMENT);
-/// assert_eq!(placement_of(500 * us, budget), 16_000 * us);
-/// assert_eq!(placement_of(5_000 * us, budget), 40_000 * us);
+/// assert_eq!(placement_of(20 * us, 1, budget), SHORTEST_PLACEMENT);
+/// assert_eq!(placement_of(500 * us, 1, budget), 16_000 * us);
+/// assert_eq!(placement_of(2_000 * us, 10, budget), 16_000 * us);
+/// assert_eq!(placement_of(5_000 * us, 1, budget), 40_000 * us);
 /// ```
-pub fn placement_of(round: Duration, budget: Duration) -> Duration {
-    round.saturating_mul(ROUNDS_OF_A_PLACEMENT).min(budget / PLACEMENTS_OF_A_BUDGET).max(SHORTEST_PLACEMENT)
+pub fn placement_of(round: Duration, runs_before: u32, budget: Duration) -> Duration {
+    let rounds = (ROUNDS_OF_A_PLACEMENT / runs_before.max(1)).max(FEWEST_ROUNDS_OF_A_PLACEMENT);
+    round.saturating_mul(rounds).min(budget / PLACEMENTS_OF_A_BUDGET).max(SHORTEST_PLACEMENT)
 }
 
 /// Whether another round begins in a measurement that only its budget ends, after this number of rounds and this time, if

@@ -104,10 +104,11 @@ fn until<B: Batches>(
     loop {
         measuring += run_placed((time, placement), measuring, goal.least_rounds, table, batches, elapsed)?;
         let end = elapsed();
-        let progress = if table.rounds() < FEWEST_ROUNDS { Progress::Wide } else { progress(table) };
-        // Rows that agree in some layouts of the code say nothing of the others.
-        let lacks_layouts = batches.can_move() && table.lacks_layouts();
-        let progress = if lacks_layouts && progress == Progress::Precise { Progress::Varied } else { progress };
+        let has_rounds = table.rounds() >= FEWEST_ROUNDS;
+        let progress = if has_rounds { progress(table) } else { Progress::Wide };
+        // Rows of some layouts of the code say nothing of the others.
+        let lacks_layouts = has_rounds && batches.can_move() && table.lacks_layouts();
+        let progress = if lacks_layouts && matches!(progress, Progress::Precise | Progress::Wide) { Progress::Varied } else { progress };
         let (budget, stop) = goal.limit(progress);
         let assessing = elapsed().saturating_sub(end) * ASSESSING_TO_COME;
         let left = left(budget, elapsed() + assessing, goal.least(progress).saturating_sub(measuring));

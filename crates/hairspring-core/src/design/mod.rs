@@ -55,13 +55,34 @@ const MOST_COPIES_OF_BLOCKS: f64 = 128.0;
 const BLOCK_BYTES: f64 = 2_560.0;
 const FEWEST_LONGEST_BLOCK: f64 = 16.0;
 const MOST_BLOCK_BYTES: f64 = 6_400.0;
-/// Code whose straight copies take longer than this is not run in blocks: what a core learns of it is a small part of its time. Of shorter code
-/// it may be most: eight increments of one variable take 59 cycles, or 15 ns, at first, and 8 cycles once the core has learnt them.
+/// Code whose straight copies take longer than this is run in short blocks: what a core learns of it is a smaller part of its time, but
+/// it learns each copy by itself, and cannot keep many. Of shorter code it may be most: eight increments of one variable take 59 cycles, or
+/// 15 ns, at first, and 8 cycles once the core has learnt them.
 const MOST_BLOCK_NS: f64 = 50.0;
-/// Code that takes so many times longer than this is run in blocks, too, if it is compared with code that is.
-const ALSO_IN_BLOCKS: f64 = 2.0;
+/// Code whose straight copies take longer than this is not run in blocks: a core does not learn it whole, wherever it lies, and the rows would
+/// take long.
+const MOST_SHORT_BLOCK_NS: f64 = 500.0;
+/// Code that takes so many times longer than the limit of a kind of rows has these rows, too, if it is compared with code that has them.
+const ALSO_OF_THE_KIND: f64 = 2.0;
 /// Copies in the blocks as shares of the longest: what runs a block again overlaps with much of a shorter one.
 const BLOCK_SHARES: [f64; 9] = [0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0];
+/// Copies in short blocks: as in a loop that is unrolled up to four times.
+const FEW_COPIES: [u32; 4] = [1, 2, 3, MOST_COPIES_OF_SHORT_BLOCKS];
+/// Most copies in a short block.
+pub const MOST_COPIES_OF_SHORT_BLOCKS: u32 = 4;
+/// Further inits in short blocks.
+const FURTHER_INITS_OF_FEW: [u32; 3] = [0, 2, 4];
+
+/// How the rows of a piece of code run its copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RowKind {
+    /// Once, in a straight line.
+    Straight,
+    /// Again and again, in blocks of up to 128 copies.
+    Blocks,
+    /// Again and again, in blocks of up to four copies.
+    ShortBlocks,
+}
 
 /// The result of a pilot run for one copy (of the body, or of init and body together).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -96,22 +117,37 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
     copies
 }
 
-/// Which of these pieces of code, by the times of their straight copies in nanoseconds, are run in blocks: short ones, whatever they are compared
-/// with. Two that take about as long have rows of the same kind, so that they stay comparable.
+/// The kind of rows of each of these pieces of code, which a core may learn, by their straight copies: the shorter the code, the more copies are
+/// in a block. Two that take about as long have rows of the same kind, so that they stay comparable.
 ///
 /// ```
-/// use hairspring_core::design::in_blocks;
-/// assert_eq!(in_blocks(&[3.0, 60.0, 110.0]), [true, true, false]);
-/// assert_eq!(in_blocks(&[60.0]), [false]);
+/// use hairspring_core::design::{Pilot, RowKind::{Blocks, ShortBlocks, Straight}, row_kinds};
+/// let pilot = |copy_ns: &f64| Pilot { copy_ns: *copy_ns, copy_bytes: 20.0, quantum_ns: 1.0, assembled: false };
+/// let kinds = |copies_ns: &[f64]| row_kinds(&copies_ns.iter().map(pilot).collect::<Vec<Pilot>>());
+/// assert_eq!(kinds(&[3.0, 60.0, 110.0]), [Blocks, Blocks, ShortBlocks]);
+/// assert_eq!(kinds(&[60.0, 600.0, 1_100.0]), [ShortBlocks, ShortBlocks, Straight]);
 /// ```
-pub fn in_blocks(copies_ns: &[f64]) -> Vec<bool> {
-    let some = copies_ns.iter().any(|ns| *ns <= MOST_BLOCK_NS);
-    copies_ns.iter().map(|ns| some && *ns <= ALSO_IN_BLOCKS * MOST_BLOCK_NS).collect()
+pub fn row_kinds(pilots: &[Pilot]) -> Vec<RowKind> {
+    let kinds = [
+        (RowKind::Blocks, MOST_BLOCK_NS, FEWEST_LONGEST_BLOCK),
+        (RowKind::ShortBlocks, MOST_SHORT_BLOCK_NS, f64::from(MOST_COPIES_OF_SHORT_BLOCKS)),
+    ];
+    let fits = |pilot: &Pilot, most_ns: f64, copies: f64| pilot.copy_ns <= most_ns && pilot.copy_bytes * copies <= MOST_BLOCK_BYTES;
+    let suits = |pilot: &Pilot, most_ns: f64, copies: f64| {
+        fits(pilot, ALSO_OF_THE_KIND * most_ns, copies) && pilots.iter().any(|pilot| fits(pilot, most_ns, copies))
+    };
+    let kind = |pilot| kinds.iter().find(|(_, most_ns, copies)| suits(pilot, *most_ns, *copies));
+    pilots.iter().map(|pilot| kind(pilot).map_or(RowKind::Straight, |(kind, ..)| *kind)).collect()
 }
 
-/// Whether the code of a copy is small enough for blocks.
-pub fn fits_blocks(copy_bytes: f64) -> bool {
-    copy_bytes * FEWEST_LONGEST_BLOCK <= MOST_BLOCK_BYTES
+/// Copies in short blocks, without an init.
+pub fn short_blocks() -> Vec<u32> {
+    FEW_COPIES.to_vec()
+}
+
+/// Bodies and inits in short blocks, as in [`pairs`].
+pub fn pairs_of_short_blocks() -> Vec<(u32, u32)> {
+    FEW_COPIES.iter().flat_map(|bodies| FURTHER_INITS_OF_FEW.map(|further| (*bodies, bodies + further))).collect()
 }
 
 /// Copies in the blocks of a straight-line fit, if each row runs a block so many times.
@@ -206,8 +242,15 @@ pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
 /// Rows (N, M) with M a multiple of N, for another arrangement of the bodies and inits of [`pairs`]. They check that body
 /// and init add up.
 pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
-    let longest = longest_with_inits(pilot);
-    let unit = (longest / 5).max(1);
+    rearranged_by((longest_with_inits(pilot) / 5).max(1))
+}
+
+/// The same in short blocks.
+pub fn rearranged_in_short_blocks() -> Vec<(u32, u32)> {
+    rearranged_by(1)
+}
+
+fn rearranged_by(unit: u32) -> Vec<(u32, u32)> {
     [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
 }
 

@@ -11,6 +11,7 @@ pub use gap::Shortest;
 pub use loops::Loops;
 pub use watch::pauses;
 
+use crate::limits::affordable;
 use fastrand::Rng;
 use hairspring_core::observations::{Flags, Pauses};
 use hairspring_host::chains::RowFn;
@@ -85,8 +86,6 @@ impl Raw {
 const MOST_WARM_TICKS: u64 = 3_000_000;
 /// A row that took longer than this many ticks is run once: what is decoded is a small part of its time.
 const MOST_HOT_TICKS: u64 = 30_000;
-/// Longest warm-up of a row, but for its first run: to make the data of a row may take longer than the row.
-const MOST_WARM_TIME: Duration = Duration::from_micros(100);
 /// Involuntary switches are counted per row for rows longer than this many ticks, and per round for shorter ones.
 const SINGLE_WATCH_TICKS: u64 = 60_000;
 
@@ -218,8 +217,7 @@ impl Rounds {
     /// Most runs of a warm-up, by the shortest run so far. A limit on the time of all of them would end a warm-up right behind an evaluation that
     /// the code itself makes slow, so that fewer readings met such evaluations.
     fn affordable(&self, row: usize) -> u32 {
-        let runs = MOST_WARM_TIME.as_nanos() / self.costs[row].as_nanos().max(1);
-        u32::try_from(runs.max(1)).unwrap_or(u32::MAX)
+        affordable(self.costs[row])
     }
 
     fn reading(&mut self, rig: &mut impl Rig, row: usize, watch: bool) -> Raw {
@@ -415,7 +413,7 @@ mod tests {
                     return 10;
                 }
                 let begin = Instant::now();
-                while begin.elapsed() < MOST_WARM_TIME / 3 {}
+                while begin.elapsed() < Duration::from_micros(33) {}
                 1_000
             }
             fn runs_before(&self, _: usize) -> u32 {

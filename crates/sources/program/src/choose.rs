@@ -2,7 +2,9 @@
 
 use crate::benchmark::{Order, Row};
 use hairspring_core::design::table::SHORT_CHECK_COPIES;
-use hairspring_core::design::{FEWEST_ROWS, MOST_WINDOW_NS, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, in_blocks, straight};
+use hairspring_core::design::{
+    FEWEST_ROWS, MOST_WINDOW_NS, Pilot, RowKind, SHORTEST_CHECK_SHARE, SHORTEST_SHARE, TARGET_WINDOW_NS, row_kinds, straight,
+};
 use hairspring_host::clock::{Clock, ReadFn};
 
 /// A row that takes longer than this is run only once in the pilot: cold caches hardly lengthen a run of this time.
@@ -30,9 +32,10 @@ pub(crate) struct Choice {
 /// Indices of the rows to run, for each benchmark of a group: those that run blocks, if there are enough and its body is short.
 pub(crate) fn agreed(choices: Vec<Choice>) -> Vec<Vec<usize>> {
     let body_ns = |choice: &Choice| if choice.blocks.len() >= FEWEST_ROWS { choice.body_ns } else { f64::INFINITY };
-    let in_blocks = in_blocks(&choices.iter().map(body_ns).collect::<Vec<f64>>());
-    let rows = |(choice, in_blocks): (Choice, bool)| if in_blocks { choice.blocks } else { choice.straight };
-    choices.into_iter().zip(in_blocks).map(rows).collect()
+    let pilot = |choice| Pilot { copy_ns: body_ns(choice), copy_bytes: 0.0, quantum_ns: 0.0, assembled: false };
+    let kinds = row_kinds(&choices.iter().map(pilot).collect::<Vec<Pilot>>());
+    let rows = |(choice, kind): (Choice, RowKind)| if kind == RowKind::Blocks { choice.blocks } else { choice.straight };
+    choices.into_iter().zip(kinds).map(rows).collect()
 }
 
 /// The rows that can be run. Straight rows of the answer must be long compared with the clock's quantum, short compared with the

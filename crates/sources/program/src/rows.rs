@@ -2,12 +2,11 @@
 
 use hairspring_host::chains::RowFn;
 use hairspring_host::clock::ReadFn;
-use hairspring_measure::limits::runs_before;
 use hairspring_measure::rounds::Rig;
 
 /// The code of one row of the table.
 pub(crate) enum RowCode<'g> {
-    /// A row of the benchmark at this index of the group, and how often it runs its copies.
+    /// A row of the benchmark at this index of the group, and how often it runs before it is measured.
     Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize, u32),
     /// A row of a chain.
     Chain(RowFn),
@@ -61,7 +60,7 @@ impl Rig for Rows<'_> {
 
     fn runs_before(&self, row: usize) -> u32 {
         match &self.all[row] {
-            RowCode::Benchmark(_, _, runs) => runs_before(*runs),
+            RowCode::Benchmark(_, _, before) => *before,
             RowCode::Chain(_) | RowCode::Behind { .. } => 1,
         }
     }

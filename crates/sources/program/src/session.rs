@@ -14,7 +14,7 @@ use hairspring_host::interference::StealMeter;
 use hairspring_host::other_threads::OthersMeter;
 use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::companions;
-use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS};
+use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS, runs_before};
 use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::seating::{Home, Seated, Stopped, TimedThread, Watched, counts_alike};
 use hairspring_measure::{Goal, Run, Seating, Table, until_precise};
@@ -274,7 +274,8 @@ fn add<'g, 'a: 'g>(
         let width = plan.table.observations().components().len();
         plan.table.add_row(&name, &counts[..width]);
         added.extend((row.order == Order::AtEnd).then_some((plan.rows.all.len(), row.bodies, row.inits)));
-        plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at, row.runs));
+        let copies = if row.runs > 1 { row.bodies / row.runs } else { 0 };
+        plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at, runs_before(copies)));
     }
     added
 }

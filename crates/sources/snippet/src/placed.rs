@@ -42,7 +42,7 @@ impl<'a> Placed<'a> {
         let (begin, timeout) = (Instant::now(), request.timeout.saturating_add(round.saturating_mul(2)));
         let (child, ready) = Child::start(host, load.clone(), timeout).map_err(Stopped::Failed)?;
         unchanged(&child)?;
-        let shortest = hairspring_measure::limits::placement_of(round, request.budget);
+        let shortest = hairspring_measure::limits::placement_of(round, load.runs_before, request.budget);
         Ok(Placed { host, load, timeout, budget: request.budget, shortest, child, starting: begin.elapsed(), ready, before: None })
     }
 

@@ -3,7 +3,10 @@
 use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
-use hairspring_core::design::{self, Pilot, behind, blocks, cold, fits_blocks, line, pairs, rearranged};
+use hairspring_core::design::{
+    Pilot, RowKind, behind, blocks, cold, line, pairs, pairs_of_short_blocks, rearranged, rearranged_in_short_blocks, row_kinds,
+    short_blocks,
+};
 use hairspring_core::estimate::METHODS;
 
 /// Copies in the pilot rows of each alternative.
@@ -43,14 +46,14 @@ pub fn checks(request: &Request) -> &'static [Order] {
 /// that is wanted (`in_blocks`).
 pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) -> Vec<RowSpec> {
     let share = slowest(pilots.iter());
-    let can_run_blocks = in_blocks && can_run_blocks(request);
-    let copy_ns = |pilot: &Pilot| if can_run_blocks && fits_blocks(pilot.copy_bytes) { pilot.copy_ns } else { f64::INFINITY };
-    let in_blocks = design::in_blocks(&pilots.iter().map(copy_ns).collect::<Vec<f64>>());
-    let of_blocks = |subject| {
-        let pilots = pilots.iter().zip(&in_blocks).filter(|(_, in_blocks)| **in_blocks);
-        of_blocks(request, subject, &blocks(slowest(pilots.map(|(pilot, _)| pilot)), RUNS_OF_A_BLOCK))
+    let kinds = if in_blocks && can_run_blocks(request) { kinds(request, pilots) } else { vec![RowKind::Straight; pilots.len()] };
+    let many = slowest(pilots.iter().zip(&kinds).filter(|(_, kind)| **kind == RowKind::Blocks).map(|(pilot, _)| pilot));
+    let of_subject = |subject: usize| match kinds[subject] {
+        RowKind::Blocks => of_blocks(request, subject, &blocks(many, RUNS_OF_A_BLOCK)),
+        RowKind::ShortBlocks if request.init.is_some() => of_pairs(request, subject, pairs_of_short_blocks(), RUNS_OF_A_BLOCK),
+        RowKind::ShortBlocks => of_blocks(request, subject, &short_blocks()),
+        RowKind::Straight => of_subject(request, subject, share),
     };
-    let of_subject = |subject: usize| if in_blocks[subject] { of_blocks(subject) } else { of_subject(request, subject, share) };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
     let evaluations: u32 = all.iter().map(RowSpec::evaluations).sum();
     if evaluations > MOST_EVALUATIONS {
@@ -58,10 +61,21 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
         all.retain(|row| row.evaluations() <= most || row.bodies <= 4);
     }
     if chains {
-        all.extend(check_rows(request, share));
+        all.extend(check_rows(request, share, &kinds));
     }
-    all.extend(behind_rows(request, share));
+    let copies = if runs_short_blocks(request, &kinds) { short_blocks() } else { behind(share) };
+    all.extend(behind_rows(request, &copies));
     all
+}
+
+/// The kind of rows of each alternative. With an init, a short block has as many evaluations as a usual row, and alternatives have rows of one kind.
+fn kinds(request: &Request, pilots: &[Pilot]) -> Vec<RowKind> {
+    let kinds = row_kinds(pilots);
+    if request.init.is_none() {
+        return kinds;
+    }
+    let kind = if kinds.contains(&RowKind::Straight) { RowKind::Straight } else { RowKind::ShortBlocks };
+    vec![kind; pilots.len()]
 }
 
 /// What the slowest of some alternatives needs: all use the same design, so that they stay comparable.
@@ -75,31 +89,37 @@ fn slowest<'p>(pilots: impl Iterator<Item = &'p Pilot> + Clone) -> Pilot {
     }
 }
 
-fn check_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
+/// Whether rows with inits are short blocks.
+fn runs_short_blocks(request: &Request, kinds: &[RowKind]) -> bool {
+    request.init.is_some() && kinds.contains(&RowKind::ShortBlocks)
+}
+
+fn check_rows(request: &Request, pilot: Pilot, kinds: &[RowKind]) -> Vec<RowSpec> {
+    let (pairs, runs) =
+        if runs_short_blocks(request, kinds) { (rearranged_in_short_blocks(), RUNS_OF_A_BLOCK) } else { (rearranged(pilot), 1) };
     let rows = |subject, order| {
-        let row = move |(bodies, inits)| RowSpec { subject, order, bodies, inits, flushes: bodies, runs: 1 };
-        rearranged(pilot).into_iter().map(row)
+        let row = move |(bodies, inits): &(u32, u32)| RowSpec { subject, order, bodies: *bodies, inits: *inits, flushes: *bodies, runs };
+        pairs.iter().map(row)
     };
     let of_subject = |subject| checks(request).iter().flat_map(move |order| rows(subject, *order));
-    (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, pilot)).collect()
+    (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, &pairs, runs)).collect()
 }
 
 /// Rows that show whether an init takes longer behind a body than behind an init. Assembly has none: each of its rows sets the registers anew.
-fn behind_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
+fn behind_rows(request: &Request, copies: &[u32]) -> Vec<RowSpec> {
     if request.init.is_none() || !request.cold.is_empty() || request.language == Language::Asm {
         return Vec::new();
     }
-    let row = |subject, order, bodies| RowSpec { subject, order, bodies, inits: bodies, flushes: bodies, runs: 1 };
-    let of_order = |subject, order| behind(pilot).into_iter().map(move |bodies| row(subject, order, bodies));
+    let row = |subject, order, bodies: &u32| RowSpec { subject, order, bodies: *bodies, inits: *bodies, flushes: *bodies, runs: 1 };
+    let of_order = |subject, order| copies.iter().map(move |bodies| row(subject, order, bodies));
     let of_subject = |subject| [Order::BehindBody, Order::BehindInit].into_iter().flat_map(move |order| of_order(subject, order));
     (0..request.codes.len()).flat_map(of_subject).collect()
 }
 
 /// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.
-fn shadow_rows(request: &Request, pilot: Pilot) -> Vec<RowSpec> {
-    let row = |bodies, inits, flushes| RowSpec { subject: 0, order: Order::Shadow, bodies, inits, flushes, runs: 1 };
+fn shadow_rows(request: &Request, pairs: &[(u32, u32)], runs: u32) -> Vec<RowSpec> {
+    let row = |bodies, inits, flushes| RowSpec { subject: 0, order: Order::Shadow, bodies, inits, flushes, runs };
     let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
-    let pairs = rearranged(pilot);
     let more_inits = pairs.iter().filter(|_| init).map(|(n, m)| row(*n, *m, *n));
     // Rows with equal counts are already among `more_inits`.
     let more_flushes = pairs.iter().filter(|(n, m)| cold && (n < m || !init)).map(|(n, m)| row(*n, *n, *m));
@@ -121,15 +141,20 @@ fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
         .unwrap_or(4)
 }
 
-/// Whether rows can run their copies again: those without an init, a flush or a fence, and those that no estimator needs as they are.
+/// Whether rows can run their copies again: those without a flush or a fence, and those that no estimator needs as they are.
 fn can_run_blocks(request: &Request) -> bool {
     let can_call = request.language != Language::Asm || cfg!(target_arch = "x86_64");
-    can_call && request.init.is_none() && request.cold.is_empty() && !request.fence && !request.all_methods
+    can_call && request.cold.is_empty() && !request.fence && !request.all_methods
 }
 
 fn of_blocks(request: &Request, subject: usize, copies: &[u32]) -> Vec<RowSpec> {
     let row = |n: &u32| RowSpec { subject, order: main_order(request), bodies: *n, inits: *n, flushes: *n, runs: RUNS_OF_A_BLOCK };
     copies.iter().map(row).collect()
+}
+
+fn of_pairs(request: &Request, subject: usize, pairs: Vec<(u32, u32)>, runs: u32) -> Vec<RowSpec> {
+    let row = |(bodies, inits)| RowSpec { subject, order: main_order(request), bodies, inits, flushes: bodies, runs };
+    pairs.into_iter().map(row).collect()
 }
 
 fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
@@ -146,7 +171,7 @@ fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
             }
             copies.into_iter().map(|n| row(n, n, n)).collect()
         }
-        (true, true) => pairs(pilot).into_iter().map(|(n, m)| row(n, m, n)).collect(),
+        (true, true) => of_pairs(request, subject, pairs(pilot), 1),
         (false, false) => cold(pilot).into_iter().map(|(n, m)| row(n, n, m)).collect(),
         (true, false) => {
             let flushed = cold(pilot).into_iter().map(|(n, m)| row(n, n, m));
@@ -176,9 +201,10 @@ mod tests {
             let main = main_order(&request);
             (0..pilots.len()).map(|subject| rows.iter().find(|row| row.subject == subject && row.order == main).unwrap().runs).collect()
         };
-        assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0), (60.0, 20.0), (3.0, 500.0)], true, false), [8, 1, 8, 1]);
+        assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0), (60.0, 20.0), (3.0, 2_000.0)], true, false), [8, 1, 8, 1]);
         assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0)], false, false), [1, 1]);
-        assert_eq!(runs(&[(3.0, 20.0)], true, true), [1]);
+        assert_eq!(runs(&[(3.0, 20.0), (300.0, 20.0)], true, true), [8, 8]);
+        assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0)], true, true), [1, 1]);
     }
 
     #[test]

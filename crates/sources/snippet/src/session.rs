@@ -80,7 +80,9 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns } = pilot(request, &compiler, host, &folder, copies)?;
     let chains = ruler.is_ok() && seated.no_cycles().is_none();
     let is_straight = copies.iter().all(Copy::is_straight);
-    let rows = plan::rows(request, &pilots, chains, gets_faster(copies, &pilots, cycle_ns));
+    // Behind an init, straight code keeps its straight rows.
+    let in_blocks = if request.init.is_some() { !is_straight } else { gets_faster(copies, &pilots, cycle_ns) };
+    let rows = plan::rows(request, &pilots, chains, in_blocks);
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
     let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
@@ -139,12 +141,14 @@ fn gets_faster(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
     copies.iter().zip(pilots).any(gets_faster)
 }
 
-/// The time of one run of each row, and of the runs before, by the pilot.
+/// The time of one round by the pilot: a reading of each row, and the runs before.
 fn round_of(rows: &[RowSpec], pilots: &[Pilot]) -> Duration {
     let before = runs_before(rows);
-    let runs = |row: &RowSpec| f64::from(row.runs * (1 + before) / 2);
-    let ns: f64 = rows.iter().map(|row| runs(row) * f64::from(row.bodies.max(row.inits)) * pilots[row.subject].copy_ns).sum();
-    Duration::try_from_secs_f64(ns / 1e9).unwrap_or_default().min(Duration::from_secs(3_600))
+    let of_row = |row: &RowSpec| {
+        let once = Duration::from_nanos((f64::from(row.runs * row.bodies.max(row.inits)) * pilots[row.subject].copy_ns) as u64);
+        once * (1 + before.min(limits::affordable(once)))
+    };
+    rows.iter().map(of_row).sum::<Duration>().min(Duration::from_secs(3_600))
 }
 
 /// The rounds of an attempt, and the circumstances of the processes that ran them.
@@ -201,7 +205,8 @@ fn rounds(
 
 /// Times that each row runs before it is measured.
 fn runs_before(rows: &[RowSpec]) -> u32 {
-    rows.iter().map(|row| limits::runs_before(row.runs)).max().unwrap_or(1)
+    let most_copies = rows.iter().filter(|row| row.runs > 1).map(|row| row.bodies).max();
+    limits::runs_before(most_copies.unwrap_or(0))
 }
 
 /// When the rounds end. The design has spare rows.

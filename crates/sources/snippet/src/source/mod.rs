@@ -23,7 +23,7 @@ pub struct RowSpec {
     pub inits: u32,
     /// Flushes.
     pub flushes: u32,
-    /// How often all of these run, one time after the other; more than once only without inits and flushes.
+    /// How often all of these run, one time after the other; more than once only without flushes.
     pub runs: u32,
 }
 
@@ -50,8 +50,9 @@ impl RowSpec {
 
     /// The row's counts in the order of [`Request::components`].
     pub fn counts(&self, request: &Request) -> Vec<f64> {
-        let mut counts = vec![f64::from(self.bodies) * f64::from(self.runs)];
-        counts.extend(request.init.as_ref().map(|_| f64::from(self.inits)));
+        let of_all_runs = |count: u32| f64::from(count) * f64::from(self.runs);
+        let mut counts = vec![of_all_runs(self.bodies)];
+        counts.extend(request.init.as_ref().map(|_| of_all_runs(self.inits)));
         counts.extend((!request.cold.is_empty()).then_some(f64::from(self.flushes)));
         counts
     }
