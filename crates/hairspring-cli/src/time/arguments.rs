@@ -90,7 +90,7 @@ pub struct TimeArguments {
     /// Declare a variable that is opaque to the compiler before every copy (repeatable)
     #[arg(long = "let", value_name = "DECLARATION")]
     pub lets: Vec<String>,
-    /// Code that runs before every evaluation; its time is reported separately
+    /// Code that runs before every evaluation, and in some rows several times in turn; its time is reported separately
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub init: Option<String>,
     /// Code that runs once (in assembly: at the start of every row, to set up registers)

@@ -54,7 +54,7 @@ const SHARES: [f64; 9] = [1.0 / SHORTEST_SHARE as f64, 0.1875, 0.25, 0.375, 0.5,
 const MOST_COPIES_OF_BLOCKS: f64 = 128.0;
 const BLOCK_BYTES: f64 = 2_560.0;
 const FEWEST_LONGEST_BLOCK: f64 = 16.0;
-const MOST_BLOCK_BYTES: f64 = 6_400.0;
+const MOST_COPY_BYTES: f64 = 400.0;
 /// Code whose straight copies take longer than this is run in short blocks: what a core learns of it is a smaller part of its time, but
 /// it learns each copy by itself, and cannot keep many. Of shorter code it may be most: eight increments of one variable take 59 cycles, or
 /// 15 ns, at first, and 8 cycles once the core has learnt them.
@@ -62,16 +62,21 @@ const MOST_BLOCK_NS: f64 = 50.0;
 /// Code whose straight copies take longer than this is not run in blocks: a core does not learn it whole, wherever it lies, and the rows would
 /// take long.
 const MOST_SHORT_BLOCK_NS: f64 = 500.0;
+const MOST_SHORT_COPY_BYTES: f64 = 1_600.0;
 /// Code that takes so many times longer than the limit of a kind of rows has these rows, too, if it is compared with code that has them.
 const ALSO_OF_THE_KIND: f64 = 2.0;
 /// Copies in the blocks as shares of the longest: what runs a block again overlaps with much of a shorter one.
 const BLOCK_SHARES: [f64; 9] = [0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0];
-/// Copies in short blocks: as in a loop that is unrolled up to four times.
-const FEW_COPIES: [u32; 4] = [1, 2, 3, MOST_COPIES_OF_SHORT_BLOCKS];
+/// Copies in short blocks, and how often rows run them: as in loops with the code at one place or at two. A core runs three or four copies of a sort
+/// more slowly, each of them, than two. No two rows have equal counts.
+const FEW_COPIES: [u32; 2] = [1, 2];
+const RUNS_OF_SHORT_BLOCKS: [u32; 3] = [8, 10, 12];
 /// Most copies in a short block.
-pub const MOST_COPIES_OF_SHORT_BLOCKS: u32 = 4;
+pub const MOST_COPIES_OF_SHORT_BLOCKS: u32 = FEW_COPIES[1];
 /// Further inits in short blocks.
-const FURTHER_INITS_OF_FEW: [u32; 3] = [0, 2, 4];
+const FURTHER_INITS_OF_FEW: [u32; 2] = [0, 3];
+/// Bodies, each with one init, of the short rows that stand in for [`behind`].
+pub const FEW_BEHIND: [u32; ROWS_BEHIND] = [1, 2, 3, 4];
 
 /// How the rows of a piece of code run its copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,7 +85,7 @@ pub enum RowKind {
     Straight,
     /// Again and again, in blocks of up to 128 copies.
     Blocks,
-    /// Again and again, in blocks of up to four copies.
+    /// Again and again, in blocks of one or two copies.
     ShortBlocks,
 }
 
@@ -128,26 +133,46 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 /// assert_eq!(kinds(&[60.0, 600.0, 1_100.0]), [ShortBlocks, ShortBlocks, Straight]);
 /// ```
 pub fn row_kinds(pilots: &[Pilot]) -> Vec<RowKind> {
-    let kinds = [
-        (RowKind::Blocks, MOST_BLOCK_NS, FEWEST_LONGEST_BLOCK),
-        (RowKind::ShortBlocks, MOST_SHORT_BLOCK_NS, f64::from(MOST_COPIES_OF_SHORT_BLOCKS)),
-    ];
-    let fits = |pilot: &Pilot, most_ns: f64, copies: f64| pilot.copy_ns <= most_ns && pilot.copy_bytes * copies <= MOST_BLOCK_BYTES;
-    let suits = |pilot: &Pilot, most_ns: f64, copies: f64| {
-        fits(pilot, ALSO_OF_THE_KIND * most_ns, copies) && pilots.iter().any(|pilot| fits(pilot, most_ns, copies))
+    let kinds = [(RowKind::Blocks, MOST_BLOCK_NS, MOST_COPY_BYTES), (RowKind::ShortBlocks, MOST_SHORT_BLOCK_NS, MOST_SHORT_COPY_BYTES)];
+    let fits = |pilot: &Pilot, most_ns: f64, most_bytes: f64| pilot.copy_ns <= most_ns && pilot.copy_bytes <= most_bytes;
+    let suits = |pilot: &Pilot, most_ns: f64, most_bytes: f64| {
+        fits(pilot, ALSO_OF_THE_KIND * most_ns, most_bytes) && pilots.iter().any(|pilot| fits(pilot, most_ns, most_bytes))
     };
-    let kind = |pilot| kinds.iter().find(|(_, most_ns, copies)| suits(pilot, *most_ns, *copies));
+    let kind = |pilot| kinds.iter().find(|(_, most_ns, most_bytes)| suits(pilot, *most_ns, *most_bytes));
     pilots.iter().map(|pilot| kind(pilot).map_or(RowKind::Straight, |(kind, ..)| *kind)).collect()
 }
 
-/// Copies in short blocks, without an init.
-pub fn short_blocks() -> Vec<u32> {
-    FEW_COPIES.to_vec()
+/// A row that runs its block of bodies and inits again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShortBlock {
+    /// Bodies in the block.
+    pub bodies: u32,
+    /// Inits in the block.
+    pub inits: u32,
+    /// How often the row runs it.
+    pub runs: u32,
 }
 
-/// Bodies and inits in short blocks, as in [`pairs`].
-pub fn pairs_of_short_blocks() -> Vec<(u32, u32)> {
-    FEW_COPIES.iter().flat_map(|bodies| FURTHER_INITS_OF_FEW.map(|further| (*bodies, bodies + further))).collect()
+/// Short blocks without an init, or with one before each body and further ones at the end, as in [`pairs`].
+///
+/// ```
+/// use hairspring_core::design::short_blocks;
+/// assert_eq!((short_blocks(false).len(), short_blocks(true).len()), (6, 12));
+/// ```
+pub fn short_blocks(with_init: bool) -> Vec<ShortBlock> {
+    let further: &[u32] = if with_init { &FURTHER_INITS_OF_FEW } else { &[0] };
+    let blocks = FEW_COPIES.iter().flat_map(|bodies| further.iter().map(move |further| (*bodies, bodies + further)));
+    blocks.flat_map(|(bodies, inits)| RUNS_OF_SHORT_BLOCKS.map(|runs| ShortBlock { bodies, inits, runs })).collect()
+}
+
+/// Short blocks with one or two inits before each body, as in [`rearranged`].
+pub fn rearranged_short_blocks() -> Vec<ShortBlock> {
+    let block = |bodies, each, runs| ShortBlock { bodies, inits: bodies * each, runs };
+    let [fewest, _, most] = RUNS_OF_SHORT_BLOCKS;
+    FEW_COPIES
+        .iter()
+        .flat_map(|bodies| [1, 2].into_iter().flat_map(move |each| [fewest, most].map(|runs| block(*bodies, each, runs))))
+        .collect()
 }
 
 /// Copies in the blocks of a straight-line fit, if each row runs a block so many times.
@@ -242,15 +267,7 @@ pub fn pairs(pilot: Pilot) -> Vec<(u32, u32)> {
 /// Rows (N, M) with M a multiple of N, for another arrangement of the bodies and inits of [`pairs`]. They check that body
 /// and init add up.
 pub fn rearranged(pilot: Pilot) -> Vec<(u32, u32)> {
-    rearranged_by((longest_with_inits(pilot) / 5).max(1))
-}
-
-/// The same in short blocks.
-pub fn rearranged_in_short_blocks() -> Vec<(u32, u32)> {
-    rearranged_by(1)
-}
-
-fn rearranged_by(unit: u32) -> Vec<(u32, u32)> {
+    let unit = (longest_with_inits(pilot) / 5).max(1);
     [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8)].map(|(n, m)| (n * unit, m * unit)).to_vec()
 }
 
@@ -289,6 +306,19 @@ mod tests {
             assert!([0.9, 1.1].iter().all(|factor| design(factor * copy_ns) == design(copy_ns)), "{copy_ns}");
         }
         assert_eq!(design(46.0), [4, 6, 8, 12, 16, 20, 24, 28, 32]);
+    }
+
+    #[test]
+    fn short_blocks_are_rows_of_their_own_and_have_full_rank() {
+        for (blocks, with_init) in [(short_blocks(false), false), (short_blocks(true), true), (rearranged_short_blocks(), true)] {
+            let counts = |block: &ShortBlock| (block.bodies * block.runs, if with_init { block.inits * block.runs } else { 0 });
+            let all: std::collections::BTreeSet<(u32, u32)> = blocks.iter().map(counts).collect();
+            assert_eq!(all.len(), blocks.len());
+            let design: Vec<Vec<f64>> = all.iter().map(|(n, m)| vec![f64::from(*n), f64::from(*m), 1.0]).collect();
+            assert_eq!(crate::estimate::exact_rank(&design).pivots.len(), if with_init { 3 } else { 2 });
+            let bodies: Vec<u32> = all.iter().map(|(n, _)| *n).collect();
+            assert_eq!(straight(&bodies, SHORTEST_CHECK_SHARE).len(), bodies.len());
+        }
     }
 
     #[test]

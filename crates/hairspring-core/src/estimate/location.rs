@@ -68,6 +68,8 @@ pub struct Grouped {
     pub rows: Vec<RowId>,
     /// The readings of each row.
     pub readings: Vec<Vec<Sample>>,
+    /// Whether the code's own slow evaluations are among them.
+    pub has_slow: bool,
     /// How many of those that are left out were not disturbed.
     pub spared: usize,
     /// Quantum of the clock; 0 if unknown.
@@ -93,7 +95,8 @@ impl Grouped {
         let sample = |one: &Reading| Sample { round: one.round, weight: if is_explained(one) { 0.0 } else { 1.0 }, ticks: one.ticks };
         let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(|row| row.into_iter().map(sample).collect()).collect();
         readings.iter_mut().for_each(|row| row.sort_by_key(|sample| sample.round));
-        Grouped { rows, readings, spared: 0, quantum: stated_quantum(table), is_quantum_known: table.origin.granularity.is_some() }
+        let (quantum, is_quantum_known) = (stated_quantum(table), table.origin.granularity.is_some());
+        Grouped { rows, readings, has_slow: true, spared: 0, quantum, is_quantum_known }
     }
 
     /// The same, with the readings that these visits leave.
@@ -124,7 +127,8 @@ impl Grouped {
                 spared += keep_quickest(row, at_one_clock.as_deref());
             }
         }
-        Grouped { rows, readings, spared, quantum, is_quantum_known: learnt.is_some() || table.origin.granularity.is_some() }
+        let is_quantum_known = learnt.is_some() || table.origin.granularity.is_some();
+        Grouped { rows, readings, has_slow: false, spared, quantum, is_quantum_known }
     }
 
     /// Median number of usable readings of a row.

@@ -174,7 +174,7 @@ mod tests {
                 table.push(row, round, with_pauses(run, APART, LENGTH, &mut random));
             }
         }
-        table.origin.pauses = Pauses { watched: 100.0 * (APART + LENGTH), lost: 100.0 * LENGTH, number: 100 };
+        table.origin.pauses = Pauses { watched: 100.0 * (APART + LENGTH), lost: 100.0 * LENGTH, number: 100, longer: None };
         table
     }
 

@@ -128,7 +128,8 @@ impl<'a> System<'a> {
         let design = full.iter().map(|row| rank.pivots.iter().map(|j| row[*j]).collect()).collect();
         let reading_variance: Vec<Option<f64>> = grouped.readings.iter().map(|readings| within(readings, table.rounds())).collect();
         let location = blocks.overall();
-        let location_variance = location_variances(grouped, &scatter(&grouped.readings, &location));
+        let own = location_variances(grouped, &scatter(&grouped.readings, &location));
+        let location_variance = if grouped.has_slow { by_evaluations(&own, &rows) } else { own };
         let columns = used.iter().map(|j| names[*j].to_owned()).collect();
         Ok(System { grouped, table, blocks, columns, rank, design, location, reading_variance, location_variance })
     }
@@ -485,6 +486,14 @@ fn location_variances(grouped: &Grouped, reading_variance: &[Option<f64>]) -> Ve
     let floor = (typical / 10.0).max((largest * 1e-9).powi(2)).max((grouped.quantum * 1e-6).powi(2)).max(1e-24);
     let rounding = grouped.readings.iter().map(|readings| rounding(grouped) / total_weight(readings).max(1.0));
     raw.iter().zip(rounding).map(|(v, rounding)| if v.is_finite() { v.max(floor) } else { typical.max(floor) }.max(rounding)).collect()
+}
+
+/// Variances of the same mean, each as many times as large as the row has evaluations: those that are slow come at random. A row that met none of
+/// them shows a small variance, and would draw the line to the time without them.
+fn by_evaluations(variances: &[f64], rows: &[&Row]) -> Vec<f64> {
+    let evaluations: Vec<f64> = rows.iter().map(|row| row.counts.iter().sum::<f64>().max(1.0)).collect();
+    let one = variances.iter().sum::<f64>() / evaluations.iter().sum::<f64>();
+    evaluations.iter().map(|number| number * one).collect()
 }
 
 /// Variance of a reading by the quantum alone, where that is stated: two roundings at phases that are evenly distributed. A row whose few

@@ -2,11 +2,12 @@
 //!
 //! A reading that is far longer than its neighbours in time is taken for one that something else disturbed, and left out. Something else
 //! disturbs the chains of known length as often as the code, in the same time. Where the readings of the code are far longer much more often
-//! than those of the chains, they are its own, and the mean of the code needs them. A neighbour on the core slows code that uses the whole
+//! than those of the chains, they are its own, and the mean of the code needs them. The chains run for a small part of the time of longer code; then
+//! the time in which the clock was watched shows how often the CPU does not run the thread. A neighbour on the core slows code that uses the whole
 //! core and not the chains, but hardly ever to more than twice its time.
 
 use super::location::{Sample, by_row, is_explained, mark_spikes, median, stated_quantum};
-use crate::observations::{Observations, SeriesId};
+use crate::observations::{Observations, Pauses, SeriesId};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeSet;
 
@@ -21,6 +22,8 @@ const LONGER: f64 = 0.02;
 /// They may also be as rare as what disturbs the chains, and longer. So only those beyond such a quantile of what the chains have are counted,
 /// too, in both.
 const QUANTILES: [f64; 4] = [0.5, 0.75, 0.9, 1.0];
+/// Most pauses are shorter than so many times their mean.
+const LONGEST_PAUSE: f64 = 10.0;
 /// Such readings need not be far longer, but this many times as long: several pauses of the CPU in one reading do not add up to that.
 const LONG: f64 = 1.5;
 
@@ -78,32 +81,54 @@ pub fn slow_evaluations(table: &Observations) -> Vec<Slow> {
     let origin = &table.origin;
     let names = origin.reference.iter().chain(&origin.controls).map(|(name, _)| name);
     let chains: Vec<Long> = names.filter_map(|name| table.find_series(name)).map(|series| long_readings(table, series)).collect();
+    let others = Others { chains, pauses: origin.pauses };
     let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !origin.is_auxiliary(name));
-    subjects.filter_map(|(at, _)| own(at as SeriesId, &long_readings(table, at as SeriesId), &chains)).collect()
+    subjects.filter_map(|(at, _)| own(at as SeriesId, &long_readings(table, at as SeriesId), &others)).collect()
+}
+
+/// What shows how often something else disturbs the code.
+struct Others {
+    chains: Vec<Long>,
+    pauses: Pauses,
+}
+
+impl Others {
+    /// How often something lasted longer than this, and the time of the chains, and perhaps of the watch, in which it did.
+    fn beyond(&self, ticks: f64) -> (usize, f64) {
+        let time: f64 = self.chains.iter().map(|chain| chain.time).sum();
+        let of_chains: usize = self.chains.iter().map(|chain| rounds(&chain.far(0.0, ticks))).sum();
+        let (watched, pauses) = self.pauses.most_beyond(ticks).filter(|_| time > 0.0).unwrap_or_default();
+        (of_chains + pauses as usize, time + watched)
+    }
+
+    /// The mean pause, if some were seen.
+    fn mean_pause(&self) -> Option<f64> {
+        (self.pauses.number > 0).then(|| self.pauses.lost / f64::from(self.pauses.number))
+    }
 }
 
 /// The slow evaluations of a series, if they are or may be its own.
-fn own(series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
+fn own(series: SeriesId, code: &Long, others: &Others) -> Option<Slow> {
     // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
     let least = (FAR - 1.0) * code.shortest;
-    let all = || chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks);
+    let all = || others.chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks);
     let mut of_chains: Vec<f64> = all().filter(|excess| *excess > least).collect();
     of_chains.sort_unstable_by(f64::total_cmp);
     let place = |share: &f64| ((share * of_chains.len() as f64).ceil() as usize).checked_sub(1);
     let beyond = QUANTILES.iter().filter_map(|share| of_chains.get(place(share)?).copied());
     // Nothing makes the chains so much longer.
     let beyond = beyond.chain(of_chains.is_empty().then_some(least));
-    let found = beyond.filter_map(|beyond| own_beyond((beyond, &code.far(LONG, beyond)), series, code, chains)).find(|slow| slow.counts);
-    found.or_else(|| own_beyond((least, &code.far(FAR, 0.0)), series, code, chains))
+    let beyond = beyond.chain(others.mean_pause().map(|mean| least.max(LONGEST_PAUSE * mean)));
+    let found = beyond.filter_map(|beyond| own_beyond((beyond, &code.far(LONG, beyond)), series, code, others)).find(|slow| slow.counts);
+    found.or_else(|| own_beyond((least, &code.far(FAR, 0.0)), series, code, others))
 }
 
 /// The same for these readings of the code, which are longer by more than this.
-fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, chains: &[Long]) -> Option<Slow> {
-    let (number, time) = (rounds(far), chains.iter().map(|chain| chain.time).sum::<f64>());
+fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, others: &Others) -> Option<Slow> {
+    let (number, (of_chains, time)) = (rounds(far), others.beyond(beyond));
     if time <= 0.0 || number == 0 {
         return None;
     }
-    let of_chains: usize = chains.iter().map(|chain| rounds(&chain.far(0.0, beyond))).sum();
     let law = Binomial::new(code.time / (code.time + time), (number + of_chains) as u64).ok()?;
     if law.sf(number as u64 - 1) >= CHANCE {
         return None;
@@ -145,6 +170,7 @@ fn long_readings(table: &Observations, series: SeriesId) -> Long {
 mod tests {
     use super::*;
     use crate::estimate::simulated::{self, CALM, Core, STALLS};
+    use crate::estimate::{Options, solve};
     use crate::judge::{Assessment, Question, Severity, assess};
     use rand::{Rng, SeedableRng};
 
@@ -191,6 +217,43 @@ mod tests {
         assert!(alone.iter().all(|slow| !slow.counts), "{alone:?}");
         let both = slow_evaluations(&with_pauses(&with_slow(&calm, 30_000.0, 20_000.0), 30_000.0, 2_000.0));
         assert!(both.iter().any(|slow| slow.counts && slow.longer > 0.2), "{both:?}");
+    }
+
+    #[test]
+    fn slow_evaluations_of_code_beside_which_the_chains_hardly_run_are_seen_by_the_watch() {
+        let long = CALM.table(1.0, 5).with_times(|name, _, reading| reading.ticks * if name == "code" { 300.0 } else { 1.0 });
+        let mut table = with_slow(&long, 20_000.0, 6_000_000.0);
+        assert!(slow_evaluations(&table).iter().all(|slow| !slow.counts), "the chains show too little");
+        let time: f64 = table.readings().iter().map(|reading| reading.ticks).sum();
+        table.origin.pauses = Pauses { watched: time / 3.0, lost: time / 300.0, number: 20, longer: Some(0) };
+        let found = slow_evaluations(&table);
+        assert!(found.iter().any(|slow| slow.counts && slow.longer > 0.5), "{found:?}");
+        // As often as another process takes the CPU.
+        table.origin.pauses.longer = Some(50);
+        assert!(slow_evaluations(&table).iter().all(|slow| !slow.counts));
+    }
+
+    #[test]
+    fn rows_that_met_no_slow_evaluation_do_not_draw_the_line() {
+        // Few rounds, in most of whose rows no evaluation was slow.
+        let calm = CALM.table(1.0, 5).in_rounds(&(0..24));
+        let code = calm.find_series("code").unwrap();
+        let body = |table: &Observations| {
+            let options = Options { slow_evaluations: vec![code], ..Options::default() };
+            solve(table, code, &options).unwrap().components[0].uncertain.value
+        };
+        let without = body(&calm);
+        let longer = |seed: u64| {
+            let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
+            let slow = calm.with_times(|name, row, reading| {
+                let evaluations = if name == "code" { row.counts[0] as u32 } else { 0 };
+                let met = (0..evaluations).filter(|_| random.random::<f64>() < 1.0 / 20_000.0).count();
+                reading.ticks + 100_000.0 * met as f64
+            });
+            body(&slow) - without
+        };
+        let mean = (0..200).map(longer).sum::<f64>() / 200.0;
+        assert!((mean - 5.0).abs() < 1.0, "{mean} for 5");
     }
 
     #[test]

@@ -118,7 +118,7 @@ mod tests {
         }
         table.origin.rate = Some(Rate { hz: 2e9, uncertainty_ppm: 1.0, provenance: "test".into() });
         let number = f64::from(number);
-        table.origin.pauses = Pauses { watched: (APART + length) * number, lost: length * number, number: number as u32 };
+        table.origin.pauses = Pauses { watched: (APART + length) * number, lost: length * number, number: number as u32, longer: None };
         assess(&table, &Question::default()).unwrap()
     }
 

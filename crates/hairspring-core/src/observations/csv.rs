@@ -187,15 +187,19 @@ fn variant(value: &str, line: u64) -> Result<Variant> {
     Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
 }
 
-/// Pauses of the CPU: the time in which they were seen, their time, and their number.
+/// Pauses of the CPU: the time in which they were seen, their time, their number, and perhaps how many more were too long for a pause.
 fn pauses(value: &str, line: u64) -> Result<Pauses> {
-    let needed = || bad(line, "`pauses` needs the time that was watched, the time of all pauses and their number, as in `520000 24000 12`");
+    let needed = || {
+        let what = "the time that was watched, the time of all pauses, their number, and perhaps that of longer ones";
+        bad(line, &format!("`pauses` needs {what}, as in `520000 24000 12 0`"))
+    };
     let mut parts = value.split_whitespace();
-    let [Some(watched), Some(lost), Some(number), None] = std::array::from_fn(|_| parts.next()) else { return Err(needed()) };
+    let [Some(watched), Some(lost), Some(number), longer, None] = std::array::from_fn(|_| parts.next()) else { return Err(needed()) };
     let pauses = Pauses {
         watched: not_negative(watched, "pauses", line)?,
         lost: not_negative(lost, "pauses", line)?,
         number: number.parse().map_err(|_| needed())?,
+        longer: longer.map(|longer| longer.parse().map_err(|_| needed())).transpose()?,
     };
     if pauses.lost <= pauses.watched { Ok(pauses) } else { Err(needed()) }
 }
@@ -464,8 +468,9 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
-    let Pauses { watched, lost, number } = origin.pauses;
-    add("pauses", (watched > 0.0).then(|| format!("{watched} {lost} {number}")));
+    let Pauses { watched, lost, number, longer } = origin.pauses;
+    let longer = longer.map_or_else(String::new, |longer| format!(" {longer}"));
+    add("pauses", (watched > 0.0).then(|| format!("{watched} {lost} {number}{longer}")));
     add("layouts", (origin.layouts > 1).then(|| origin.layouts.to_string()));
     add("crossover", (origin.crossover > 1).then(|| origin.crossover.to_string()));
     origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));

@@ -42,8 +42,10 @@ fn steps(now: ReadFn, width: Width) -> [u64; READS] {
 }
 
 fn in_steps(steps: &[u64], usual: u64) -> Pauses {
-    let mut seen = Pauses::default();
-    for step in steps.iter().filter(|step| **step < OTHER_PROCESS * usual) {
+    let is_longer = |step: &&u64| **step >= OTHER_PROCESS * usual;
+    let longer = steps.iter().filter(is_longer).count() as u32;
+    let mut seen = Pauses { longer: Some(longer), ..Pauses::default() };
+    for step in steps.iter().filter(|step| !is_longer(step)) {
         seen.watched += *step as f64;
         if *step > PAUSE * usual {
             seen.lost += (*step - usual) as f64;
@@ -64,7 +66,7 @@ mod tests {
     fn long_steps_are_pauses_and_longer_ones_are_other_processes() {
         let mut steps = [50_u64; READS];
         (steps[3], steps[20], steps[40]) = (450, 3_050, 400_000);
-        assert_eq!(in_steps(&steps, 50), Pauses { watched: 61.0 * 50.0 + 450.0 + 3_050.0, lost: 3_000.0, number: 1 });
+        assert_eq!(in_steps(&steps, 50), Pauses { watched: 61.0 * 50.0 + 450.0 + 3_050.0, lost: 3_000.0, number: 1, longer: Some(1) });
     }
 
     #[test]
@@ -76,7 +78,7 @@ mod tests {
             50 * read + 1_950 * (read / 5).min(6)
         }
         let seen = pauses(now, (Width::bits(64), 1), Duration::ZERO, &|| Duration::ZERO);
-        assert_eq!(seen, Pauses { watched: 64.0 * 50.0, lost: 0.0, number: 0 });
+        assert_eq!(seen, Pauses { watched: 64.0 * 50.0, lost: 0.0, number: 0, longer: Some(0) });
     }
 
     #[test]

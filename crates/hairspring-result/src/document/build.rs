@@ -13,7 +13,7 @@ use hairspring_core::named::Named;
 /// Largest number of counts for which the rows are listed.
 const MOST_COUNTS: usize = 200_000;
 /// Why two series have no ratio.
-const NO_RATIO: &str = "the two share too few rounds, or the first one's time is not above zero";
+const NO_RATIO: &str = "too few rounds in common, or the first time is not above zero";
 
 impl ResultDocument {
     /// The document of a measurement.

@@ -4,8 +4,7 @@ use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
 use hairspring_core::design::{
-    Pilot, RowKind, behind, blocks, cold, line, pairs, pairs_of_short_blocks, rearranged, rearranged_in_short_blocks, row_kinds,
-    short_blocks,
+    FEW_BEHIND, Pilot, RowKind, ShortBlock, behind, blocks, cold, line, pairs, rearranged, rearranged_short_blocks, row_kinds, short_blocks,
 };
 use hairspring_core::estimate::METHODS;
 
@@ -50,8 +49,7 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
     let many = slowest(pilots.iter().zip(&kinds).filter(|(_, kind)| **kind == RowKind::Blocks).map(|(pilot, _)| pilot));
     let of_subject = |subject: usize| match kinds[subject] {
         RowKind::Blocks => of_blocks(request, subject, &blocks(many, RUNS_OF_A_BLOCK)),
-        RowKind::ShortBlocks if request.init.is_some() => of_pairs(request, subject, pairs_of_short_blocks(), RUNS_OF_A_BLOCK),
-        RowKind::ShortBlocks => of_blocks(request, subject, &short_blocks()),
+        RowKind::ShortBlocks => of_short_blocks(subject, main_order(request), &short_blocks(request.init.is_some())),
         RowKind::Straight => of_subject(request, subject, share),
     };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
@@ -63,7 +61,7 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
     if chains {
         all.extend(check_rows(request, share, &kinds));
     }
-    let copies = if runs_short_blocks(request, &kinds) { short_blocks() } else { behind(share) };
+    let copies = if runs_short_blocks(request, &kinds) { FEW_BEHIND.to_vec() } else { behind(share) };
     all.extend(behind_rows(request, &copies));
     all
 }
@@ -95,14 +93,11 @@ fn runs_short_blocks(request: &Request, kinds: &[RowKind]) -> bool {
 }
 
 fn check_rows(request: &Request, pilot: Pilot, kinds: &[RowKind]) -> Vec<RowSpec> {
-    let (pairs, runs) =
-        if runs_short_blocks(request, kinds) { (rearranged_in_short_blocks(), RUNS_OF_A_BLOCK) } else { (rearranged(pilot), 1) };
-    let rows = |subject, order| {
-        let row = move |(bodies, inits): &(u32, u32)| RowSpec { subject, order, bodies: *bodies, inits: *inits, flushes: *bodies, runs };
-        pairs.iter().map(row)
-    };
-    let of_subject = |subject| checks(request).iter().flat_map(move |order| rows(subject, *order));
-    (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, &pairs, runs)).collect()
+    let straight = |(bodies, inits): (u32, u32)| ShortBlock { bodies, inits, runs: 1 };
+    let blocks =
+        if runs_short_blocks(request, kinds) { rearranged_short_blocks() } else { rearranged(pilot).into_iter().map(straight).collect() };
+    let of_subject = |subject| checks(request).iter().flat_map(|order| of_short_blocks(subject, *order, &blocks)).collect::<Vec<RowSpec>>();
+    (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, &blocks)).collect()
 }
 
 /// Rows that show whether an init takes longer behind a body than behind an init. Assembly has none: each of its rows sets the registers anew.
@@ -117,13 +112,13 @@ fn behind_rows(request: &Request, copies: &[u32]) -> Vec<RowSpec> {
 }
 
 /// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.
-fn shadow_rows(request: &Request, pairs: &[(u32, u32)], runs: u32) -> Vec<RowSpec> {
-    let row = |bodies, inits, flushes| RowSpec { subject: 0, order: Order::Shadow, bodies, inits, flushes, runs };
+fn shadow_rows(request: &Request, blocks: &[ShortBlock]) -> Vec<RowSpec> {
     let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
-    let more_inits = pairs.iter().filter(|_| init).map(|(n, m)| row(*n, *m, *n));
-    // Rows with equal counts are already among `more_inits`.
-    let more_flushes = pairs.iter().filter(|(n, m)| cold && (n < m || !init)).map(|(n, m)| row(*n, *n, *m));
-    more_inits.chain(more_flushes).collect()
+    let rows = || of_short_blocks(0, Order::Shadow, blocks);
+    // Rows with equal counts are already among the first ones.
+    let more_flushes = rows().into_iter().filter(|row| cold && (row.bodies < row.inits || !init));
+    let more_flushes = more_flushes.map(|row| RowSpec { inits: row.bodies, flushes: row.inits, ..row });
+    rows().into_iter().filter(|_| init).chain(more_flushes).collect()
 }
 
 /// Largest number of copies such that the rows up to it stay within the limit.
@@ -152,9 +147,12 @@ fn of_blocks(request: &Request, subject: usize, copies: &[u32]) -> Vec<RowSpec> 
     copies.iter().map(row).collect()
 }
 
-fn of_pairs(request: &Request, subject: usize, pairs: Vec<(u32, u32)>, runs: u32) -> Vec<RowSpec> {
-    let row = |(bodies, inits)| RowSpec { subject, order: main_order(request), bodies, inits, flushes: bodies, runs };
-    pairs.into_iter().map(row).collect()
+fn of_short_blocks(subject: usize, order: Order, blocks: &[ShortBlock]) -> Vec<RowSpec> {
+    let row = |block: &ShortBlock| {
+        let ShortBlock { bodies, inits, runs } = *block;
+        RowSpec { subject, order, bodies, inits, flushes: bodies, runs }
+    };
+    blocks.iter().map(row).collect()
 }
 
 fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
@@ -171,7 +169,7 @@ fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
             }
             copies.into_iter().map(|n| row(n, n, n)).collect()
         }
-        (true, true) => of_pairs(request, subject, pairs(pilot), 1),
+        (true, true) => pairs(pilot).into_iter().map(|(n, m)| row(n, m, n)).collect(),
         (false, false) => cold(pilot).into_iter().map(|(n, m)| row(n, n, m)).collect(),
         (true, false) => {
             let flushed = cold(pilot).into_iter().map(|(n, m)| row(n, n, m));

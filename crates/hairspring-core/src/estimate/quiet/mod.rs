@@ -279,7 +279,7 @@ impl Quiet {
         if self.rounds.is_some() {
             readings.iter_mut().for_each(|row| mark_spikes(row, quantum));
         }
-        Grouped { rows, readings, spared: 0, quantum, is_quantum_known: table.origin.granularity.is_some() }
+        Grouped { rows, readings, has_slow: false, spared: 0, quantum, is_quantum_known: table.origin.granularity.is_some() }
     }
 
     /// A reading at the mean clock of the run, and its guard in core cycles; infinite if the reading cannot be used.

@@ -36,7 +36,7 @@ fn written_table_is_read_back() {
     table.origin.clock = Some("two\nlines".into());
     table.origin.placements = vec![1, 2];
     (table.origin.layouts, table.origin.crossover) = (4, 2);
-    table.origin.pauses = Pauses { watched: 520_000.0, lost: 24_000.5, number: 12 };
+    table.origin.pauses = Pauses { watched: 520_000.0, lost: 24_000.5, number: 12, longer: Some(3) };
     table.origin.serving = vec!["init".into()];
     table.origin.unoptimised = vec!["a,b".into(), "the control".into()];
     let mut text = Vec::new();
@@ -98,9 +98,20 @@ fn layouts_and_pauses_must_make_sense() {
             "{line}: {error}"
         );
     }
-    for values in
-        ["", "1 2", "100 20 3 4", "100 20 x", "100 20 -1", "100 20 1.5", "nan 20 1", "100 inf 1", "-1 -1 1", "100 200 1", "1 1 5000000000"]
-    {
+    for values in [
+        "",
+        "1 2",
+        "100 20 3 4 5",
+        "100 20 3 x",
+        "100 20 x",
+        "100 20 -1",
+        "100 20 1.5",
+        "nan 20 1",
+        "100 inf 1",
+        "-1 -1 1",
+        "100 200 1",
+        "1 1 5000000000",
+    ] {
         let error = read(&format!("pauses: {values}")).unwrap_err().to_string();
         assert!(error.contains("line 1") && error.contains("pauses"), "{values}: {error}");
     }
