@@ -3,7 +3,8 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 from hairspring import __version__
 from hairspring._measure import time
@@ -12,6 +13,7 @@ from hairspring._program import show_exception
 from hairspring._result import Result
 
 DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
+STDOUT, STDERR = 1, 2
 
 EXAMPLES = """\
 examples:
@@ -61,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="CODE",
         help="an alternative, measured in the same rounds (repeatable)",
     )
-    verb.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    verb.add_argument("--json", action="store_true", help="print one JSON document instead of text; what the code prints goes to stderr")
     verb.add_argument("--save", metavar="FILE", help="write the raw observations, for `hairspring fit`")
     verb.add_argument("--budget", default="500ms", metavar="TIME", help="time for measuring (default: 500ms)")
     verb.add_argument(
@@ -98,13 +100,28 @@ def measure(options: argparse.Namespace) -> Result:
     )
 
 
+@contextmanager
+def prints_to_stderr() -> Iterator[None]:
+    """Keeps what the code prints out of the document."""
+    sys.stdout.flush()
+    kept = os.dup(STDOUT)
+    os.dup2(STDERR, STDOUT)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, STDOUT)
+        os.close(kept)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     if "" not in sys.path:
         sys.path.insert(0, "")  # as timeit: the code may import modules of the current folder
     options = parser().parse_args(arguments)
     try:
-        result = measure(options)
+        with prints_to_stderr() if options.json else nullcontext():
+            result = measure(options)
         if options.save:
             result.observations.to_csv(options.save)
         print(result.to_json() if options.json else result._report.text(True), end="", flush=True)

@@ -53,6 +53,12 @@ def test_several_words_are_lines() -> None:
     assert json.loads(done.stdout)["results"][0]["code"] == "for i in range(3):\n    y = i"
 
 
+def test_what_the_code_prints_is_not_in_the_document() -> None:
+    done = time("print('printed')", "--json", "--budget", "20ms")
+    assert json.loads(done.stdout)["results"][0]["code"] == "print('printed')"
+    assert "printed" in done.stderr
+
+
 def test_json_with_init_and_alternatives(tmp_path: Path) -> None:
     file = tmp_path / "readings.csv"
     words = ["--init", "x = data[:]", "-s", "data = [3, 1, 2]", "--vs", "x = sorted(x)", "--json", "--save", str(file)]

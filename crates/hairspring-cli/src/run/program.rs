@@ -49,7 +49,8 @@ impl Program {
     /// Asks the program for its benchmarks.
     pub fn find_benchmarks(&mut self, limits: &Limits) -> Result<(), AnyError> {
         let words = ["--list", "--format", "terse"].map(OsString::from).into();
-        let (ended, has_threads) = child::run_counting_threads(self.command(words), limits)?;
+        let (ended, has_threads) =
+            child::run_counting_threads(self.command(words), limits).map_err(|error| format!("{}: {error}", self.shown))?;
         self.has_threads = has_threads;
         let missed = || (ended.status.code() == Some(3)).then(|| "ended with status 3".to_owned());
         if let Some(complaint) = complaint(ended.status).or_else(missed) {

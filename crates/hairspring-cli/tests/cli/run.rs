@@ -250,6 +250,7 @@ fn failing_programs_are_reported_and_ended() {
     with("true").fails("wrote no result");
     with("sleep 60 & sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");
     with("exec >/dev/null; sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");
+    run().with_script("slow", "sleep 60\n").with("./slow").option("--timeout", "300ms").fails("./slow: did not end within 0.3 s");
     // The others are still reported.
     let bad = "case \"$1\" in --list) echo 'bad: benchmark' ;; *) exit 9 ;; esac\n";
     let ended = program(run().with_script("bad", bad), "good", &[("fine", 5.0)]).with("./bad").with("./good").ends_with(1);

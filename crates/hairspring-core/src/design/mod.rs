@@ -63,6 +63,8 @@ const MOST_BLOCK_NS: f64 = 50.0;
 /// take long.
 const MOST_SHORT_BLOCK_NS: f64 = 500.0;
 const MOST_SHORT_COPY_BYTES: f64 = 1_600.0;
+/// Short blocks of shorter code would be short beside the reads of the clock.
+const LEAST_SHORT_BLOCK_NS: f64 = 15.0;
 /// Code that takes so many times longer than the limit of a kind of rows has these rows, too, if it is compared with code that has them.
 const ALSO_OF_THE_KIND: f64 = 2.0;
 /// Copies in the blocks as shares of the longest: what runs a block again overlaps with much of a shorter one.
@@ -131,15 +133,29 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 /// let kinds = |copies_ns: &[f64]| row_kinds(&copies_ns.iter().map(pilot).collect::<Vec<Pilot>>());
 /// assert_eq!(kinds(&[3.0, 60.0, 110.0]), [Blocks, Blocks, ShortBlocks]);
 /// assert_eq!(kinds(&[60.0, 600.0, 1_100.0]), [ShortBlocks, ShortBlocks, Straight]);
+/// assert_eq!(row_kinds(&[Pilot { quantum_ns: 1_000.0, ..pilot(&60.0) }]), [Straight]);
 /// ```
 pub fn row_kinds(pilots: &[Pilot]) -> Vec<RowKind> {
-    let kinds = [(RowKind::Blocks, MOST_BLOCK_NS, MOST_COPY_BYTES), (RowKind::ShortBlocks, MOST_SHORT_BLOCK_NS, MOST_SHORT_COPY_BYTES)];
-    let fits = |pilot: &Pilot, most_ns: f64, most_bytes: f64| pilot.copy_ns <= most_ns && pilot.copy_bytes <= most_bytes;
-    let suits = |pilot: &Pilot, most_ns: f64, most_bytes: f64| {
-        fits(pilot, ALSO_OF_THE_KIND * most_ns, most_bytes) && pilots.iter().any(|pilot| fits(pilot, most_ns, most_bytes))
+    let is_any = |fits: fn(&Pilot, f64) -> bool| pilots.iter().any(|pilot| fits(pilot, 1.0));
+    let (some_fit, some_fit_short) = (is_any(fits_blocks), is_any(fits_short_blocks));
+    let kind = |pilot: &Pilot| match pilot {
+        pilot if some_fit && fits_blocks(pilot, ALSO_OF_THE_KIND) => RowKind::Blocks,
+        pilot if some_fit_short && fits_short_blocks(pilot, ALSO_OF_THE_KIND) => RowKind::ShortBlocks,
+        _ => RowKind::Straight,
     };
-    let kind = |pilot| kinds.iter().find(|(_, most_ns, most_bytes)| suits(pilot, *most_ns, *most_bytes));
-    pilots.iter().map(|pilot| kind(pilot).map_or(RowKind::Straight, |(kind, ..)| *kind)).collect()
+    pilots.iter().map(kind).collect()
+}
+
+/// Whether code suits blocks, if it may take so many times as long as usual.
+fn fits_blocks(pilot: &Pilot, times: f64) -> bool {
+    pilot.copy_ns <= times * MOST_BLOCK_NS && pilot.copy_bytes <= MOST_COPY_BYTES
+}
+
+/// Whether code suits short blocks, if it may take so many times as long as usual. By a coarse clock rows have to be longer.
+pub fn fits_short_blocks(pilot: &Pilot, times: f64) -> bool {
+    let is_coarse = window(*pilot) > TARGET_WINDOW_NS;
+    let ns = LEAST_SHORT_BLOCK_NS..=times * MOST_SHORT_BLOCK_NS;
+    !is_coarse && ns.contains(&pilot.copy_ns) && pilot.copy_bytes <= MOST_SHORT_COPY_BYTES
 }
 
 /// A row that runs its block of bodies and inits again and again.

@@ -4,7 +4,8 @@ use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
 use hairspring_core::design::{
-    FEW_BEHIND, Pilot, RowKind, ShortBlock, behind, blocks, cold, line, pairs, rearranged, rearranged_short_blocks, row_kinds, short_blocks,
+    FEW_BEHIND, Pilot, RowKind, ShortBlock, behind, blocks, cold, fits_short_blocks, line, pairs, rearranged, rearranged_short_blocks,
+    row_kinds, short_blocks,
 };
 use hairspring_core::estimate::METHODS;
 
@@ -66,13 +67,12 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
     all
 }
 
-/// The kind of rows of each alternative. With an init, a short block has as many evaluations as a usual row, and alternatives have rows of one kind.
+/// The kind of rows of each alternative. With an init, all have rows of one kind: there are no long blocks.
 fn kinds(request: &Request, pilots: &[Pilot]) -> Vec<RowKind> {
-    let kinds = row_kinds(pilots);
     if request.init.is_none() {
-        return kinds;
+        return row_kinds(pilots);
     }
-    let kind = if kinds.contains(&RowKind::Straight) { RowKind::Straight } else { RowKind::ShortBlocks };
+    let kind = if pilots.iter().all(|pilot| fits_short_blocks(pilot, 1.0)) { RowKind::ShortBlocks } else { RowKind::Straight };
     vec![kind; pilots.len()]
 }
 
@@ -201,7 +201,8 @@ mod tests {
         };
         assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0), (60.0, 20.0), (3.0, 2_000.0)], true, false), [8, 1, 8, 1]);
         assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0)], false, false), [1, 1]);
-        assert_eq!(runs(&[(3.0, 20.0), (300.0, 20.0)], true, true), [8, 8]);
+        assert_eq!(runs(&[(20.0, 20.0), (300.0, 20.0)], true, true), [8, 8]);
+        assert_eq!(runs(&[(3.0, 20.0), (300.0, 20.0)], true, true), [1, 1]);
         assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0)], true, true), [1, 1]);
     }
 
