@@ -64,7 +64,7 @@ const MOST_BLOCK_NS: f64 = 50.0;
 const MOST_SHORT_BLOCK_NS: f64 = 500.0;
 const MOST_SHORT_COPY_BYTES: f64 = 1_600.0;
 /// Short blocks of shorter code would be short beside the reads of the clock.
-const LEAST_SHORT_BLOCK_NS: f64 = 15.0;
+const LEAST_SHORT_BLOCK_NS: f64 = 8.0;
 /// Code that takes so many times longer than the limit of a kind of rows has these rows, too, if it is compared with code that has them.
 const ALSO_OF_THE_KIND: f64 = 2.0;
 /// Copies in the blocks as shares of the longest: what runs a block again overlaps with much of a shorter one.
