@@ -383,6 +383,20 @@ fn rows_are_not_precise_before_each_layout_of_the_code_had_two_placements() {
 }
 
 #[test]
+fn a_spent_budget_ends_no_rows_before_each_layout_of_the_code_had_two_placements() {
+    let placements = |layouts: u32| {
+        start();
+        let (mut table, mut rows) = (table(&STEADY), Movable::new(&[10], 50_000, MS));
+        table.observations_mut().origin.layouts = layouts;
+        // A compiler took all of the budget.
+        pass(800 * MS);
+        until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+        placements_of(&table)
+    };
+    assert!(placements(0) < 30 && placements(30) >= 60, "{} and {}", placements(0), placements(30));
+}
+
+#[test]
 fn placements_that_differ_are_not_precise_within_one() {
     let (table, ended, _) = Movable::new(&[100, 109, 94, 103], 3, MS).run(&goal(800 * MS));
     assert_eq!(ended.stop, Stop::Budget);
