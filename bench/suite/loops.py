@@ -95,7 +95,9 @@ CASES: dict[str, Case] = {
         (f"int a[200] = {{{MIXED}}}", "int x = 0"),
         ("x",),
     ),
-    "snprintf": Case('n = snprintf(to, 64, "%d %s", n, s)', ("char to[64]", 'char s[8] = "nine"', "int n = 12"), ("n",)),
+    "snprintf": Case(
+        'n = snprintf(to, 64, "%d %s", n, s)', ("char to[64]", 'char s[8] = "nine"', "int n = 12"), ("n",)
+    ),
     "std::string, 40 appends": Case(
         "std::string t; for (int i = 0; i < 40; i++) t += 'a'; n = t.size()", ("size_t n = 0",), ("n",)
     ),

@@ -63,7 +63,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="CODE",
         help="an alternative, measured in the same rounds (repeatable)",
     )
-    verb.add_argument("--json", action="store_true", help="print one JSON document instead of text; what the code prints goes to stderr")
+    verb.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON document instead of text; what the code prints goes to stderr",
+    )
     verb.add_argument("--save", metavar="FILE", help="write the raw observations, for `hairspring fit`")
     verb.add_argument("--budget", default="500ms", metavar="TIME", help="time for measuring (default: 500ms)")
     verb.add_argument(
