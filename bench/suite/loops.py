@@ -19,7 +19,8 @@ INCLUDES = (
 
 @dataclass(frozen=True)
 class Case:
-    """Code with its variables; `opaque` are those that a loop keeps in registers. An init runs before each evaluation."""
+    """Code with its variables; `opaque` are those that a loop keeps in registers. An init runs before each
+    evaluation."""
 
     code: str
     lets: tuple[str, ...]
@@ -147,7 +148,8 @@ def name_of(let: str) -> str:
 
 
 def function(case: Case, places: int, with_code: bool = True) -> str:
-    """A lambda with the code, or its init alone, at so many places in a loop. What is not in a register is static, as `--let` has it."""
+    """A lambda with the code, or its init alone, at so many places in a loop. What is not in a register is static, as
+    `--let` has it."""
     registers = "".join(f'__asm__ volatile("" : "+r"({name})); ' for name in case.opaque)
     memory = '__asm__ volatile("" : : : "memory"); '
     init = f"{{ {case.init}; {registers}{memory}}}\n" if case.init else ""
@@ -161,7 +163,8 @@ def function(case: Case, places: int, with_code: bool = True) -> str:
 
 
 def loop(case: Case, places: int) -> str:
-    """An expression for the cycles of the code at so many places in a loop; those of a loop with its init alone do not count."""
+    """An expression for the cycles of the code at so many places in a loop, without those of a loop with its init
+    alone."""
     both = f"cycles({places}, {function(case, places)})"
     return f"{both} - cycles({places}, {function(case, places, with_code=False)})" if case.init else both
 
