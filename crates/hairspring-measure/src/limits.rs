@@ -1,6 +1,7 @@
 //! The limits of every measurement, in one place: how many rounds, how many readings, how long.
 
 use hairspring_core::design::MOST_COPIES_OF_SHORT_BLOCKS;
+use hairspring_core::judge::FEWEST_ROUNDS_OF_A_PLACEMENT;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -19,8 +20,6 @@ pub const PLACEMENTS_OF_A_BATCH: u32 = 64;
 pub const SHORTEST_PLACEMENT: Duration = Duration::from_millis(5);
 /// Rounds that a placement should have: enough to see the code settle in a new process.
 const ROUNDS_OF_A_PLACEMENT: u32 = 32;
-/// The same where every row runs many times before it is measured: enough to solve the placement by itself.
-const FEWEST_ROUNDS_OF_A_PLACEMENT: u32 = hairspring_core::judge::FEWEST_ROUNDS_OF_A_PLACEMENT;
 /// A budget has so many placements at least, as far as the shortest ones allow.
 const PLACEMENTS_OF_A_BUDGET: u32 = 20;
 /// Longest time to which the placements of code that settles late are made longer.
@@ -60,7 +59,7 @@ const RUNS_BEFORE_SHORT_BLOCKS: u32 = 10;
 pub const ASSESSING_TO_COME: u32 = 4;
 
 /// Longest warm-up of a row, but for its first run: to make the data of a row may take longer than the row.
-const MOST_WARM_TIME: Duration = Duration::from_micros(100);
+pub(crate) const MOST_WARM_TIME: Duration = Duration::from_micros(100);
 
 /// Times that a row runs before it is measured, if the longest of the rows that run blocks has so many copies in its block; 0 if none does.
 pub fn runs_before(copies: u32) -> u32 {
@@ -71,7 +70,8 @@ pub fn runs_before(copies: u32) -> u32 {
     }
 }
 
-/// Most runs of a row in a warm-up, if one takes so long.
+/// Most runs of a row in a warm-up, by its shortest run. A limit on the time of all of them would end a warm-up right behind an evaluation that the
+/// code itself makes slow, so that fewer readings met such evaluations.
 pub fn affordable(run: Duration) -> u32 {
     let runs = MOST_WARM_TIME.as_nanos() / run.as_nanos().max(1);
     u32::try_from(runs.max(1)).unwrap_or(u32::MAX)
@@ -113,6 +113,7 @@ impl Batch {
 /// assert_eq!(placement_of(5_000 * us, 1, budget), 40_000 * us);
 /// ```
 pub fn placement_of(round: Duration, runs_before: u32, budget: Duration) -> Duration {
+    // What runs so often settles in fewer rounds; each placement has to be solved by itself.
     let rounds = (ROUNDS_OF_A_PLACEMENT / runs_before.max(1)).max(FEWEST_ROUNDS_OF_A_PLACEMENT);
     round.saturating_mul(rounds).min(budget / PLACEMENTS_OF_A_BUDGET).max(SHORTEST_PLACEMENT)
 }

@@ -138,10 +138,14 @@ pub fn line(pilot: Pilot) -> Vec<u32> {
 pub fn row_kinds(pilots: &[Pilot]) -> Vec<RowKind> {
     let is_any = |fits: fn(&Pilot, f64) -> bool| pilots.iter().any(|pilot| fits(pilot, 1.0));
     let (some_fit, some_fit_short) = (is_any(fits_blocks), is_any(fits_short_blocks));
-    let kind = |pilot: &Pilot| match pilot {
-        pilot if some_fit && fits_blocks(pilot, ALSO_OF_THE_KIND) => RowKind::Blocks,
-        pilot if some_fit_short && fits_short_blocks(pilot, ALSO_OF_THE_KIND) => RowKind::ShortBlocks,
-        _ => RowKind::Straight,
+    let kind = |pilot: &Pilot| {
+        if some_fit && fits_blocks(pilot, ALSO_OF_THE_KIND) {
+            RowKind::Blocks
+        } else if some_fit_short && fits_short_blocks(pilot, ALSO_OF_THE_KIND) {
+            RowKind::ShortBlocks
+        } else {
+            RowKind::Straight
+        }
     };
     pilots.iter().map(kind).collect()
 }
@@ -158,9 +162,9 @@ pub fn fits_short_blocks(pilot: &Pilot, times: f64) -> bool {
     !is_coarse && ns.contains(&pilot.copy_ns) && pilot.copy_bytes <= MOST_SHORT_COPY_BYTES
 }
 
-/// A row that runs its block of bodies and inits again and again.
+/// A row: its block of bodies and inits, and how often it runs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShortBlock {
+pub struct Block {
     /// Bodies in the block.
     pub bodies: u32,
     /// Inits in the block.
@@ -175,15 +179,15 @@ pub struct ShortBlock {
 /// use hairspring_core::design::short_blocks;
 /// assert_eq!((short_blocks(false).len(), short_blocks(true).len()), (6, 12));
 /// ```
-pub fn short_blocks(with_init: bool) -> Vec<ShortBlock> {
+pub fn short_blocks(with_init: bool) -> Vec<Block> {
     let further: &[u32] = if with_init { &FURTHER_INITS_OF_FEW } else { &[0] };
     let blocks = FEW_COPIES.iter().flat_map(|bodies| further.iter().map(move |further| (*bodies, bodies + further)));
-    blocks.flat_map(|(bodies, inits)| RUNS_OF_SHORT_BLOCKS.map(|runs| ShortBlock { bodies, inits, runs })).collect()
+    blocks.flat_map(|(bodies, inits)| RUNS_OF_SHORT_BLOCKS.map(|runs| Block { bodies, inits, runs })).collect()
 }
 
 /// Short blocks with one or two inits before each body, as in [`rearranged`].
-pub fn rearranged_short_blocks() -> Vec<ShortBlock> {
-    let block = |bodies, each, runs| ShortBlock { bodies, inits: bodies * each, runs };
+pub fn rearranged_short_blocks() -> Vec<Block> {
+    let block = |bodies, each, runs| Block { bodies, inits: bodies * each, runs };
     let [fewest, _, most] = RUNS_OF_SHORT_BLOCKS;
     FEW_COPIES
         .iter()
@@ -327,7 +331,7 @@ mod tests {
     #[test]
     fn short_blocks_are_rows_of_their_own_and_have_full_rank() {
         for (blocks, with_init) in [(short_blocks(false), false), (short_blocks(true), true), (rearranged_short_blocks(), true)] {
-            let counts = |block: &ShortBlock| (block.bodies * block.runs, if with_init { block.inits * block.runs } else { 0 });
+            let counts = |block: &Block| (block.bodies * block.runs, if with_init { block.inits * block.runs } else { 0 });
             let all: std::collections::BTreeSet<(u32, u32)> = blocks.iter().map(counts).collect();
             assert_eq!(all.len(), blocks.len());
             let design: Vec<Vec<f64>> = all.iter().map(|(n, m)| vec![f64::from(*n), f64::from(*m), 1.0]).collect();

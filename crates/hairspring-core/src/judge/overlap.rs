@@ -82,8 +82,8 @@ pub(super) fn overlap(main: &Solution, in_place: Option<Estimate>, alone: Option
     let sure = in_order.max(from_start(0.0));
     // A fence can hardly shift more than it costs. A smaller difference may be the time that the code needs to begin after it. A body that takes
     // less time from a standing start is not hidden behind an init: what surrounds it in a stream slows it down, as it does in a loop.
-    let may_be_hidden = alone.is_some_and(|alone| alone.unbiased().value > body.value);
-    let severe = in_order.max(if may_be_hidden { from_start(alone.map_or(0.0, |alone| alone.shadow.fence)) } else { 0.0 });
+    let hiding = alone.filter(|alone| alone.unbiased().value > body.value);
+    let severe = in_order.max(hiding.map_or(0.0, |alone| from_start(alone.shadow.fence)));
     // A body that cannot be told from zero may be hidden completely, even if the fence also hides all of it.
     let hidden = body.low <= 0.0 && fenced.is_some_and(|fenced| fenced.high > 2.0 * body.high.max(0.0));
     let severity = if severe > APART[1] || hidden && sure > APART[1] { Severity::Untrusted } else { Severity::Warning };

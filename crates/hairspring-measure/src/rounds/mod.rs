@@ -204,7 +204,7 @@ impl Rounds {
             _ => rig.runs_before(row),
         };
         let (mut shortest, mut run) = (None, 0);
-        while run < runs.min(self.affordable(row)) {
+        while run < runs.min(affordable(self.costs[row])) {
             let begin = Instant::now();
             let ticks = self.width.signed(0, rig.run(row));
             self.costs[row] = self.costs[row].min(begin.elapsed());
@@ -212,12 +212,6 @@ impl Rounds {
             run += 1;
         }
         known.unwrap_or_else(|| shortest.and_then(|ticks| u64::try_from(ticks).ok()).unwrap_or(0))
-    }
-
-    /// Most runs of a warm-up, by the shortest run so far. A limit on the time of all of them would end a warm-up right behind an evaluation that
-    /// the code itself makes slow, so that fewer readings met such evaluations.
-    fn affordable(&self, row: usize) -> u32 {
-        affordable(self.costs[row])
     }
 
     fn reading(&mut self, rig: &mut impl Rig, row: usize, watch: bool) -> Raw {
@@ -413,7 +407,7 @@ mod tests {
                     return 10;
                 }
                 let begin = Instant::now();
-                while begin.elapsed() < Duration::from_micros(33) {}
+                while begin.elapsed() < crate::limits::MOST_WARM_TIME / 3 {}
                 1_000
             }
             fn runs_before(&self, _: usize) -> u32 {

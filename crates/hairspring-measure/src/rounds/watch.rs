@@ -42,17 +42,19 @@ fn steps(now: ReadFn, width: Width) -> [u64; READS] {
 }
 
 fn in_steps(steps: &[u64], usual: u64) -> Pauses {
-    let is_longer = |step: &&u64| **step >= OTHER_PROCESS * usual;
-    let longer = steps.iter().filter(is_longer).count() as u32;
-    let mut seen = Pauses { longer: Some(longer), ..Pauses::default() };
-    for step in steps.iter().filter(|step| !is_longer(step)) {
+    let (mut seen, mut longer) = (Pauses::default(), 0);
+    for step in steps {
+        if *step >= OTHER_PROCESS * usual {
+            longer += 1;
+            continue;
+        }
         seen.watched += *step as f64;
         if *step > PAUSE * usual {
             seen.lost += (*step - usual) as f64;
             seen.number += 1;
         }
     }
-    seen
+    Pauses { longer: Some(longer), ..seen }
 }
 
 #[cfg(test)]

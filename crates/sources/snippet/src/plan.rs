@@ -4,7 +4,7 @@ use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
 use hairspring_core::design::{
-    FEW_BEHIND, Pilot, RowKind, ShortBlock, behind, blocks, cold, fits_short_blocks, line, pairs, rearranged, rearranged_short_blocks,
+    Block, FEW_BEHIND, Pilot, RowKind, behind, blocks, cold, fits_short_blocks, line, pairs, rearranged, rearranged_short_blocks,
     row_kinds, short_blocks,
 };
 use hairspring_core::estimate::METHODS;
@@ -49,8 +49,8 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
     let kinds = if in_blocks && can_run_blocks(request) { kinds(request, pilots) } else { vec![RowKind::Straight; pilots.len()] };
     let many = slowest(pilots.iter().zip(&kinds).filter(|(_, kind)| **kind == RowKind::Blocks).map(|(pilot, _)| pilot));
     let of_subject = |subject: usize| match kinds[subject] {
-        RowKind::Blocks => of_blocks(request, subject, &blocks(many, RUNS_OF_A_BLOCK)),
-        RowKind::ShortBlocks => of_short_blocks(subject, main_order(request), &short_blocks(request.init.is_some())),
+        RowKind::Blocks => of_blocks(subject, main_order(request), &of_copies(&blocks(many, RUNS_OF_A_BLOCK))),
+        RowKind::ShortBlocks => of_blocks(subject, main_order(request), &short_blocks(request.init.is_some())),
         RowKind::Straight => of_subject(request, subject, share),
     };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
@@ -93,10 +93,10 @@ fn runs_short_blocks(request: &Request, kinds: &[RowKind]) -> bool {
 }
 
 fn check_rows(request: &Request, pilot: Pilot, kinds: &[RowKind]) -> Vec<RowSpec> {
-    let straight = |(bodies, inits): (u32, u32)| ShortBlock { bodies, inits, runs: 1 };
+    let straight = |(bodies, inits): (u32, u32)| Block { bodies, inits, runs: 1 };
     let blocks =
         if runs_short_blocks(request, kinds) { rearranged_short_blocks() } else { rearranged(pilot).into_iter().map(straight).collect() };
-    let of_subject = |subject| checks(request).iter().flat_map(|order| of_short_blocks(subject, *order, &blocks)).collect::<Vec<RowSpec>>();
+    let of_subject = |subject| checks(request).iter().flat_map(|order| of_blocks(subject, *order, &blocks)).collect::<Vec<RowSpec>>();
     (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, &blocks)).collect()
 }
 
@@ -112,13 +112,13 @@ fn behind_rows(request: &Request, copies: &[u32]) -> Vec<RowSpec> {
 }
 
 /// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.
-fn shadow_rows(request: &Request, blocks: &[ShortBlock]) -> Vec<RowSpec> {
+fn shadow_rows(request: &Request, blocks: &[Block]) -> Vec<RowSpec> {
     let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
-    let rows = || of_short_blocks(0, Order::Shadow, blocks);
+    let rows = of_blocks(0, Order::Shadow, blocks);
     // Rows with equal counts are already among the first ones.
-    let more_flushes = rows().into_iter().filter(|row| cold && (row.bodies < row.inits || !init));
-    let more_flushes = more_flushes.map(|row| RowSpec { inits: row.bodies, flushes: row.inits, ..row });
-    rows().into_iter().filter(|_| init).chain(more_flushes).collect()
+    let more_flushes = rows.iter().filter(|row| cold && (row.bodies < row.inits || !init));
+    let more_flushes = more_flushes.map(|row| RowSpec { inits: row.bodies, flushes: row.inits, ..*row });
+    rows.iter().copied().filter(|_| init).chain(more_flushes).collect()
 }
 
 /// Largest number of copies such that the rows up to it stay within the limit.
@@ -142,14 +142,14 @@ fn can_run_blocks(request: &Request) -> bool {
     can_call && request.cold.is_empty() && !request.fence && !request.all_methods
 }
 
-fn of_blocks(request: &Request, subject: usize, copies: &[u32]) -> Vec<RowSpec> {
-    let row = |n: &u32| RowSpec { subject, order: main_order(request), bodies: *n, inits: *n, flushes: *n, runs: RUNS_OF_A_BLOCK };
-    copies.iter().map(row).collect()
+/// Blocks of so many copies each.
+fn of_copies(copies: &[u32]) -> Vec<Block> {
+    copies.iter().map(|n| Block { bodies: *n, inits: *n, runs: RUNS_OF_A_BLOCK }).collect()
 }
 
-fn of_short_blocks(subject: usize, order: Order, blocks: &[ShortBlock]) -> Vec<RowSpec> {
-    let row = |block: &ShortBlock| {
-        let ShortBlock { bodies, inits, runs } = *block;
+fn of_blocks(subject: usize, order: Order, blocks: &[Block]) -> Vec<RowSpec> {
+    let row = |block: &Block| {
+        let Block { bodies, inits, runs } = *block;
         RowSpec { subject, order, bodies, inits, flushes: bodies, runs }
     };
     blocks.iter().map(row).collect()
