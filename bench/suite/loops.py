@@ -1,7 +1,8 @@
 """Real code by `hairspring time` against loops written by hand.
 
 A loop that has the code at one place is what most benchmarks are. One that has it at eight or at 64 is nearer to a
-program that calls the code from several places: branches and calls then take more entries of the predictors.
+program that calls the code from several places: branches and calls then take more entries of the predictors. Each loop
+is built at four places of a cache line, as its time depends on that, too.
 """
 
 import os
@@ -105,6 +106,8 @@ CASES: dict[str, Case] = {
     "std::string, built": Case("std::string t(s); n = t.size()", ('char s[32] = "nine more"', "size_t n = 0"), ("n",)),
 }
 PLACES = (1, 8, 64)
+# Bytes by which loops are moved.
+SHIFTS = (0, 16, 32, 48)
 NEAR_PERCENT = 10.0
 
 # The loops: the lower quartile of 31 runs, each between two chains of multiplications that take 3 cycles.
@@ -159,7 +162,7 @@ def function(case: Case, places: int, with_code: bool = True) -> str:
     escaped = "".join(
         f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name, _ in lets if name not in case.opaque
     )
-    return f"[](unsigned trips) {{ {declared}{escaped}while (trips--) {{\n{copy * places}}} }}"
+    return f"[](unsigned trips) {{ {declared}{escaped}__asm__ volatile(MOVED); while (trips--) {{\n{copy * places}}} }}"
 
 
 def loop(case: Case, places: int) -> str:
@@ -184,17 +187,28 @@ def source() -> str:
     return "\n".join([*lines, "}"])
 
 
-def loops(folder: Path, cpu: int) -> list[list[float]]:
-    """The cycles of each case in loops, in the order of `PLACES`; three runs, the shortest of each."""
-    (folder / "loops.cpp").write_text(source())
-    build = ("g++", "-O2", "-std=c++17", str(folder / "loops.cpp"), "-o", str(folder / "loops"), "-pthread")
-    subprocess.run(build, check=True)
-    ran = [
-        subprocess.run(("taskset", "-c", str(cpu), str(folder / "loops")), check=True, capture_output=True, text=True)
-        for _ in range(3)
-    ]
-    tables = [[[float(word) for word in line.split()] for line in one.stdout.splitlines()] for one in ran]
+def printed(program: str, cpu: int) -> list[list[float]]:
+    """What a program of loops prints; of two runs, the shorter time of each loop."""
+    command = ("taskset", "-c", str(cpu), program)
+    runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(2)]
+    tables = [[[float(word) for word in line.split()] for line in run.splitlines()] for run in runs]
     return [[min(figures) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
+
+
+def loops(folder: Path, cpu: int) -> list[list[tuple[float, float]]]:
+    """The shortest and the longest cycles of each case in moved loops, in the order of `PLACES`."""
+    (folder / "loops.cpp").write_text(source())
+    tables = []
+    for shift in SHIFTS:
+        program = str(folder / f"loops{shift}")
+        skipped = f".skip {shift}, 0x90" if shift else ""
+        moved = f'-DMOVED="{skipped}"'
+        build = ("g++", "-O2", "-std=c++17", moved, str(folder / "loops.cpp"), "-o", program, "-pthread")
+        subprocess.run(build, check=True)
+        tables.append(printed(program, cpu))
+    return [
+        [(min(figures), max(figures)) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)
+    ]
 
 
 def asked(case: Case, cpu: int) -> Answer:
@@ -205,9 +219,9 @@ def asked(case: Case, cpu: int) -> Answer:
     return measure(case.code, "--lang", "c++", *includes, *lets, *init, cpu=cpu)
 
 
-def off_percent(answer: Answer, truth: list[float]) -> float:
+def off_percent(answer: Answer, truth: list[tuple[float, float]]) -> float:
     """By how much the interval lies outside what the loops take, in percent of the nearer one."""
-    low, high = min(truth), max(truth)
+    low, high = min(low for low, _ in truth), max(high for _, high in truth)
     return max(0.0, 100 * (answer.low / high - 1), 100 * (1 - answer.high / low))
 
 
@@ -219,19 +233,21 @@ def run(record: Record, settings: Settings) -> None:
     with tempfile.TemporaryDirectory() as folder:
         truths = dict(zip(CASES, loops(Path(folder), settings.cpu), strict=True))
     found = {name: [asked(case, settings.cpu) for _ in range(settings.times(3))] for name, case in CASES.items()}
+    ends = {name: [figure for place in truth for figure in place] for name, truth in truths.items()}
     raw = [
-        (name, *truths[name], one.cycles, one.low, one.high, one.wall_s, one.found())
+        (name, *ends[name], one.cycles, one.low, one.high, one.wall_s, one.found())
         for name in CASES
         for one in found[name]
     ]
-    record.csv(("case", *(f"places_{places}" for places in PLACES), "cycles", "low", "high", "wall_s", "findings"), raw)
+    columns = (f"places_{places}_{end}" for places in PLACES for end in ("least", "most"))
+    record.csv(("case", *columns, "cycles", "low", "high", "wall_s", "findings"), raw)
     rows = []
     for name, answers in found.items():
         trusted = [one for one in answers if not one.untrusted()]
         middle = median(one.cycles for one in answers)
         width = median((one.high - one.low) / 2 for one in answers)
         farthest = max((off_percent(one, truths[name]) for one in trusted), default=float("nan"))
-        loop = [f"{cycles:.2f}" for cycles in truths[name]]
+        loop = [f"{low:.2f}" if high <= 1.005 * low else f"{low:.2f} to {high:.2f}" for low, high in truths[name]]
         rows.append(
             (name, *loop, f"{middle:.2f} +- {width:.2f}", f"{farthest:.0f} %", f"{len(trusted)} of {len(answers)}")
         )

@@ -1,7 +1,7 @@
 //! The assessment of a table: every series is solved, converted to nanoseconds and core cycles, checked, and compared
 //! with the first one.
 
-use super::comparison::{compare, compare_placements};
+use super::comparison::{compare, compare_placements, doubt_differences};
 use super::denormals::denormals;
 use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
 use super::pauses::{unpaused, without_pauses};
@@ -179,7 +179,7 @@ fn assess_all(table: &Observations, question: &Question, left_out: &[Paused]) ->
         found.series[at].bound_by(excess, Source::Neighbour);
     }
     let mut carried = super::carried::carried(&table.origin);
-    carried.extend(layouts_untried(table));
+    carried.extend(layouts_untried(table).inspect(|_| doubt_differences(&mut found.comparisons)));
     without_pauses(&mut found, table, left_out);
     for (at, series) in found.series.iter_mut().enumerate() {
         // These are found once, not for every solver and every placement.

@@ -120,9 +120,9 @@ impl Request {
         }
         let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
         if let Some(empty) = self.codes.iter().position(empty) {
-            return Err(bad("CODE", format!("alternative {} is empty: give an expression, an assignment or statements", empty + 1)));
+            return Err(bad(option_of(empty), format!("alternative {} is empty: give an expression, an assignment or statements", empty + 1)));
         }
-        let runs = self.codes.iter().map(|code| ("CODE", code)).chain(self.init.iter().map(|init| ("--init", init)));
+        let runs = self.named_codes().chain(self.init.iter().map(|init| ("--init", init)));
         if let Some((what, _)) = runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code)) {
             return Err(bad(what, "`return` would leave the measurement: give code that runs to its end".into()));
         }
@@ -140,10 +140,14 @@ impl Request {
     }
 
     fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let codes = self.codes.iter().map(|code| ("CODE", code.as_str()));
+        let codes = self.named_codes().map(|(what, code)| (what, code.as_str()));
         let parts = [("--init", &self.init), ("--setup", &self.setup)];
         let lets = self.lets.iter().map(|declaration| ("--let", declaration.text.as_str()));
         codes.chain(parts.into_iter().filter_map(|(what, part)| part.as_deref().map(|text| (what, text)))).chain(lets)
+    }
+
+    fn named_codes(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        self.codes.iter().enumerate().map(|(at, code)| (option_of(at), code))
     }
 
     /// Names of the components in the order of the counts of a row.
@@ -162,6 +166,11 @@ impl Request {
             (false, _) => "init",
         }
     }
+}
+
+/// The option that gave an alternative.
+fn option_of(alternative: usize) -> &'static str {
+    if alternative == 0 { "CODE" } else { "--vs" }
 }
 
 /// Splits the text of an option into arguments as a shell does: at blanks, with quotes and backslashes. Variables and
