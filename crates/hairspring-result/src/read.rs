@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Result<ResultDocument, String> {
     }
     let head: Head = serde_json::from_str(text).map_err(|error| match error.classify() {
         // What the library says of JSON of another shape names types of this program.
-        Category::Data => format!("is JSON, but not an object with a key `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print"),
+        Category::Data => format!("is not a JSON object with a text `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print"),
         Category::Io | Category::Syntax | Category::Eof => format!("is not a JSON document of hairspring: {error}"),
     })?;
     match head.schema.as_deref() {
@@ -55,9 +55,10 @@ mod tests {
             ("{\"schema\": \"hairspring/mhz/1\"}", "is a document of `hairspring/mhz/1`"),
             ("{}", "has no key `schema`"),
             ("{\"schema\": \"hairspring/result/1\"}", "is not a valid hairspring/result/1 document: missing field"),
-            ("[]", "is JSON, but not an object with a key `schema`"),
-            ("{\"schema\": 3}", "is JSON, but not an object with a key `schema`"),
-            ("[1, 2", "is not a JSON document"),
+            ("[]", "is not a JSON object"),
+            ("{\"schema\": 3}", "is not a JSON object"),
+            ("[1, 2", "is not a JSON object"),
+            ("{\"schema\": ", "is not a JSON document"),
         ] {
             assert!(read(text).is_err_and(|error| error.contains(reason)), "{text}: {:?}", read(text));
         }
