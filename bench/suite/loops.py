@@ -206,9 +206,7 @@ def loops(folder: Path, cpu: int) -> list[list[tuple[float, float]]]:
         build = ("g++", "-O2", "-std=c++17", moved, str(folder / "loops.cpp"), "-o", program, "-pthread")
         subprocess.run(build, check=True)
         tables.append(printed(program, cpu))
-    return [
-        [(min(figures), max(figures)) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)
-    ]
+    return [[(min(figures), max(figures)) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
 
 
 def asked(case: Case, cpu: int) -> Answer:

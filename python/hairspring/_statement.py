@@ -34,6 +34,10 @@ FEWEST_COPIES = 8
 WARMING_RUNS = 128
 #: ... and the time after which no further one begins, in seconds.
 WARMING_SECONDS = 0.005
+#: Most copies of the code object of a row, each for some placements: where it lies may change the time ...
+MOST_CODES = 16
+#: ... and the time that their first runs may take in all, after which no further one is made, in seconds.
+CODES_SECONDS = 0.01
 #: Times that the setup of an alternative makes its data, for placements that differ: about as many as a run has ...
 MOST_SETS = 64
 #: ... the time after which it does so no more, in seconds ...
@@ -143,18 +147,20 @@ class Statement:
             self._sets.append(made)
 
     def place(self, placement: int) -> None:
-        """Takes the data of this placement: where data lie may change the time, and is in the interval then."""
+        """Takes the data and the code objects of this placement: where they lie may change the time, and is in the
+        interval then.
+        """
         self._placement = placement
 
     def function(self, bodies: int, inits: int, in_place: bool) -> Row:
-        """The function of a row. Its first call warms it up."""
+        """The function of a row. Calls warm up what they run for the first time."""
         copies = list(self._copies(Counts(bodies, inits, in_place)))
         names = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
         own = sorted(names - self._body.declared - self._init.declared)
         function = self._compile(between_reads(copies), ["<clock>", *own, *self._handed], self._file)
         handed = tuple(self._handed.values())
         sets = [(*(made[name] for name in own), *handed) for made in self._sets]
-        return Warmed(function, lambda: sets[self._placement % len(sets)])
+        return Warmed(function, sets, lambda: self._placement)
 
     def _copies(self, counts: Counts) -> Iterator[ast.stmt]:
         before = counts.inits // counts.bodies if counts.in_place else min(counts.inits, 1)
@@ -163,7 +169,7 @@ class Statement:
             yield from self._body.body
         yield from self._init.body * (counts.inits - before * counts.bodies)
 
-    def _compile(self, body: list[ast.stmt], parameters: list[str], file: str) -> Callable[..., Any]:
+    def _compile(self, body: list[ast.stmt], parameters: list[str], file: str) -> FunctionType:
         declared = self._setup.declared if file == "<setup>" and isinstance(self._setup, Source) else frozenset()
         declared = declared or self._body.declared | self._init.declared
         first: list[ast.stmt] = [ast.Global(sorted(declared))] if declared else []
@@ -172,32 +178,62 @@ class Statement:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # they were shown when the code was read
             code = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
-        made: dict[str, Callable[..., Any]] = {}
+        made: dict[str, FunctionType] = {}
         exec(code, self._globals, made)
         return made["statement"]
 
 
 class Warmed:
-    """The function of a row, which warms itself up at its first call."""
+    """The function of a row, whose code and data lie elsewhere from placement to placement. New code is warmed up."""
 
-    def __init__(self, function: Callable[..., int], arguments: Callable[[], tuple[Any, ...]]) -> None:
-        """`function` takes the clock and then the arguments, which are asked for before each call."""
-        self._function = function
+    def __init__(
+        self, function: FunctionType, arguments: Sequence[tuple[Any, ...]], placement: Callable[[], int]
+    ) -> None:
+        """`function` takes the clock and then the arguments of the placement."""
+        self._functions = [function]
         self._arguments = arguments
-        self._is_warm = False
+        self._placement = placement
+        self._placed_at: int | None = None
+        self._function = function
+        self._handed: tuple[Any, ...] = ()
+        self._spent = 0.0
 
     def __call__(self, clock: Clock) -> int:
         """Ticks between the two reads of the clock."""
-        arguments = self._arguments()
-        ticks = self._function(clock, *arguments)
-        if not self._is_warm:
-            self._is_warm = True
-            begin = time.perf_counter()
-            runs = 1
-            while runs < WARMING_RUNS and time.perf_counter() - begin < WARMING_SECONDS:
-                ticks = self._function(clock, *arguments)
-                runs += 1
+        placement = self._placement()
+        if placement != self._placed_at and self._place(placement):
+            return self._warm_up(clock)
+        ticks: int = self._function(clock, *self._handed)
         return ticks
+
+    def _place(self, placement: int) -> bool:
+        """Takes the code and the data of a placement. Whether the code is new."""
+        self._handed = self._arguments[placement % len(self._arguments)]
+        is_first = self._placed_at is None
+        self._placed_at = placement
+        if is_first:
+            return True
+        if len(self._functions) < MOST_CODES and self._spent < CODES_SECONDS:
+            self._function = elsewhere(self._functions[0])
+            self._functions.append(self._function)
+            return True
+        self._function = self._functions[placement % len(self._functions)]
+        return False
+
+    def _warm_up(self, clock: Clock) -> int:
+        begin = time.perf_counter()
+        ticks: int = self._function(clock, *self._handed)
+        runs = 1
+        while runs < WARMING_RUNS and time.perf_counter() - begin < WARMING_SECONDS:
+            ticks = self._function(clock, *self._handed)
+            runs += 1
+        self._spent += time.perf_counter() - begin
+        return ticks
+
+
+def elsewhere(function: FunctionType) -> FunctionType:
+    """The same function with a code object of its own, which lies elsewhere."""
+    return FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
 
 
 def is_elsewhere(made: dict[str, Any], before: dict[str, Any], used: set[str]) -> bool:

@@ -1,6 +1,7 @@
 """How a statement is compiled: copies, names, scopes, refused code. No real time is measured here."""
 
 import json
+import sys
 import threading
 import traceback
 from pathlib import Path
@@ -270,6 +271,21 @@ def test_data_of_alternatives_lie_elsewhere_in_other_placements() -> None:
         statement.place(placement)
         row(Count())
     assert seen[0] is not seen[-2] and seen[0] is seen[-1]
+
+
+@pytest.mark.parametrize(("seconds", "codes"), [(60.0, 3), (0.0, 1)])
+def test_code_lies_elsewhere_from_placement_to_placement(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, codes: int
+) -> None:
+    monkeypatch.setattr(_statement, "CODES_SECONDS", seconds)
+    taken: list[object] = []
+    statement = Statement("taken.append(sys._getframe().f_code)", None, None, {"taken": taken, "sys": sys})
+    statement.prepare()
+    row = statement.function(1, 0, False)
+    for placement in (0, 1, 1, 2):
+        statement.place(placement)
+        assert row(Count()) == 1
+    assert taken[1] is taken[2] and len({id(code) for code in taken}) == codes
 
 
 @pytest.mark.parametrize(

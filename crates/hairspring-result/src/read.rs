@@ -22,7 +22,9 @@ pub fn read(text: &str) -> Result<ResultDocument, String> {
     }
     let head: Head = serde_json::from_str(text).map_err(|error| match error.classify() {
         // What the library says of JSON of another shape names types of this program.
-        Category::Data => format!("is not a JSON object with a text `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print"),
+        Category::Data => {
+            format!("is not a JSON object with a text `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print")
+        }
         Category::Io | Category::Syntax | Category::Eof => format!("is not a JSON document of hairspring: {error}"),
     })?;
     match head.schema.as_deref() {

@@ -4,7 +4,7 @@ use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, Value, code, precision_finding, verdict, wide_finding};
+use hairspring_core::judge::{Finding, Severity, Value, below_finding, code, precision_finding, upper_bound, verdict, wide_finding};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
@@ -63,6 +63,7 @@ fn merged(first: &Series, runs: &[&Series], precision: Option<f64>) -> Series {
     }
     series.findings = findings(used, runs.len() - used.len(), runs.len());
     judge_widths(&mut series, precision);
+    tell_bounds(&mut series);
     series.judged()
 }
 
@@ -85,8 +86,10 @@ fn between_figures(figure: &mut Figure, figures: &[Figure]) -> Option<(Uncertain
     let (uncertain, estimate) = mean(&figures.iter().map(Figure::time).collect::<Option<Vec<Estimate>>>()?)?;
     let e = estimate.if_finite();
     let bounds = figures.iter().filter_map(|one| one.bound_ns.or(one.bound_ticks).flatten());
-    let below = estimate.low <= 0.0 || figures.iter().any(|one| one.below_resolution);
-    let bound = below.then(|| Some(bounds.fold(estimate.high.max(0.0), f64::max)));
+    // A mean that is surely negative is no time, and has no bound.
+    let own = upper_bound(&estimate, 0.0);
+    let below = own.is_some() || figures.iter().any(|one| one.below_resolution);
+    let bound = below.then(|| Some(bounds.chain(own).fold(estimate.high.max(estimate.half_width()), f64::max)));
     if figure.time_ns.is_some() {
         (figure.time_ns, figure.bound_ns) = (Some(e), bound);
     } else {
@@ -144,6 +147,19 @@ fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<Finding> {
 /// Whether a finding is about the width of an interval. In the document of several runs it is about that of the mean.
 pub fn is_about_width(finding: &Finding) -> bool {
     finding.is(code::WIDE_INTERVAL) || finding.is(code::PRECISION_MISSED)
+}
+
+/// Replaces the bounds that findings name, which are those of one run, by those of all.
+fn tell_bounds(series: &mut Series) {
+    for finding in series.findings.iter_mut().filter(|finding| finding.is(code::BELOW_RESOLUTION)) {
+        let Some(Value::Text(name)) = finding.numbers.get("component") else { continue };
+        let Some(figure) = series.components.get(name).map(|component| &component.figure) else { continue };
+        let (bound, unit) = (figure.bound_ns.or(figure.bound_ticks).flatten(), if figure.bound_ns.is_some() { "ns" } else { "ticks" });
+        if let Some(bound) = bound {
+            // The front end has given the remedy.
+            *finding = Finding { remedy: finding.remedy.clone(), ..below_finding(name, bound, unit) };
+        }
+    }
 }
 
 /// Replaces the findings about the widths of the runs' intervals by those about the interval of their mean.
@@ -229,6 +245,28 @@ mod tests {
         let figure = &all.results[0].components["body"].figure;
         assert_eq!((figure.below_resolution, figure.bound_ns), (true, Some(Some(5.0))));
     }
+
+    #[test]
+    fn a_mean_that_is_surely_negative_has_no_bound() {
+        let all = between(vec![run(-1.0, None), run(-1.0, None)], None).unwrap();
+        let figure = &all.results[0].components["body"].figure;
+        assert_eq!((figure.below_resolution, figure.bound_ns), (false, None));
+    }
+
+    #[test]
+    fn the_bound_of_a_finding_is_that_of_all_runs() {
+        let low = |bound: f64| {
+            let mut low = run(0.0, None);
+            let figure = &mut low.results[0].components["body"].figure;
+            (figure.below_resolution, figure.bound_ns) = (true, Some(Some(bound)));
+            low.results[0].findings.push(Finding { remedy: "wait".into(), ..below_finding("body", bound, "ns") });
+            low
+        };
+        let all = between(vec![low(0.5), low(0.75)], None).unwrap();
+        let [finding] = &all.results[0].findings[..] else { panic!("{:?}", all.results[0].findings) };
+        assert!(finding.message.contains("at most 0.75 ns") && finding.remedy == "wait", "{finding:?}");
+    }
+
     /// A run with a finding that its interval is wider than half a percent.
     fn imprecise(value: f64) -> ResultDocument {
         let mut run = run(value, None);

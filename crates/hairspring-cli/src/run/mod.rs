@@ -41,10 +41,7 @@ const WIDE: &str = "give it more processes (--processes) or more time (--budget)
 /// neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        (
-            "non_linear",
-            "if the time depends on what earlier runs left behind, give the benchmark an init; otherwise use another CPU (--cpu)",
-        ),
+        ("non_linear", "if the time depends on what earlier runs left behind, reset that in an init; otherwise use another CPU (--cpu)"),
         ("preempted", "choose a quieter CPU (--cpu)"),
         ("wide_interval", WIDE),
         ("precision_missed", WIDE),

@@ -127,7 +127,7 @@ pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
     });
     // A table that needs the rounds before is told with all of them.
     let mut found = of_settled.map_or_else(|| assess_settled(table, question), Ok)?;
-    found.series.iter_mut().for_each(|series| tell_widths(series, question));
+    found.series.iter_mut().for_each(|series| tell_widths(series, question, &Context::for_table(table)));
     Ok(found)
 }
 

@@ -185,9 +185,12 @@ type Part = crate::estimate::Component;
 /// A finding for a time whose interval contains zero, or that adds less to the longest row than readings can show.
 fn below_resolution(component: &Part, solution: &Solution, context: &Context) -> Option<Finding> {
     let bound = upper_bound(&component.ticks, component_floor(solution))?;
-    let kind =
-        FindingKind::BelowResolution { component: component.name.clone(), bound: bound * context.factor, unit: context.unit.to_owned() };
-    Some(Finding::new(Severity::Warning, kind))
+    Some(below_finding(&component.name, bound * context.factor, context.unit))
+}
+
+/// The finding that a component is below resolution, with the bound of its time.
+pub fn below_finding(component: &str, bound: f64, unit: &str) -> Finding {
+    Finding::new(Severity::Warning, FindingKind::BelowResolution { component: component.to_owned(), bound, unit: unit.to_owned() })
 }
 
 fn negative(component: &Part, context: &Context) -> Option<Finding> {

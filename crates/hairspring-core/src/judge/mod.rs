@@ -30,7 +30,8 @@ pub mod methods;
 pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, assess};
 pub use carried::carry;
 pub use checks::{
-    Context, Disturbed, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding, wide_finding,
+    Context, Disturbed, below_finding, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding,
+    wide_finding,
 };
 pub use comparison::{Verdict, verdict};
 pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};

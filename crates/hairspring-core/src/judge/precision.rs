@@ -4,7 +4,8 @@ use super::assessment::{ComponentResult, SeriesResult};
 use super::checks::WIDE;
 use super::comparison::NARROW;
 use super::{
-    Assessment, Finding, FindingKind, Question, Severity, Verdict, assess, code, flag_shared_rounds, precision_finding, wide_finding,
+    Assessment, Context, Finding, FindingKind, Question, Severity, Verdict, assess, below_finding, code, flag_shared_rounds,
+    precision_finding, wide_finding,
 };
 use crate::estimate::{Options, Quiet, Source};
 use crate::observations::Observations;
@@ -90,12 +91,14 @@ fn widest(found: &Assessment, level: f64) -> f64 {
     bodies.chain(found.comparisons.iter().map(|comparison| comparison.ratio.relative())).fold(0.0, f64::max)
 }
 
-/// Sets the findings about the widths of a series' intervals, which are now known with all of their parts.
-pub(super) fn tell_widths(series: &mut SeriesResult, question: &Question) {
+/// Sets the findings about the widths of a series' intervals and about its bounds, which are now known with all of their parts.
+pub(super) fn tell_widths(series: &mut SeriesResult, question: &Question, context: &Context) {
     let level = question.options.level;
-    series.findings.retain(|finding| !finding.is(code::WIDE_INTERVAL));
+    series.findings.retain(|finding| !finding.is(code::WIDE_INTERVAL) && !finding.is(code::BELOW_RESOLUTION));
     let wide = series.components.iter().filter_map(|component| wide_finding(&component.name, &component.time.judged(level)));
-    let all: Vec<Finding> = wide.chain(missed_precision(&series.components, question)).collect();
+    let below =
+        series.components.iter().filter_map(|component| Some(below_finding(&component.name, component.time.bound?.shown, context.unit)));
+    let all: Vec<Finding> = wide.chain(below).chain(missed_precision(&series.components, question)).collect();
     all.into_iter().for_each(|finding| series.add(finding));
 }
 

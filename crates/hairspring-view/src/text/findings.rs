@@ -1,7 +1,8 @@
 //! Findings as text, grouped by kind.
 
+use crate::format::significant;
 use crate::page::{Page, Tone};
-use hairspring_core::judge::Severity;
+use hairspring_core::judge::{Severity, Value};
 use hairspring_result::Finding;
 
 /// Findings of one kind that are listed; any more are counted.
@@ -66,6 +67,8 @@ pub struct Shared<'f> {
     pub finding: &'f Finding,
     /// Names of the results that have it.
     pub names: Vec<&'f str>,
+    /// The share that each of them names first, in percent, with the name.
+    shares: Vec<String>,
     /// Whether all have it with the same words, and so with the same numbers.
     same_words: bool,
 }
@@ -83,9 +86,10 @@ pub fn shared<'f>(all: impl IntoIterator<Item = (&'f str, &'f Finding)>) -> Vec<
                 group.same_words &= group.finding.message == finding.message;
                 if !group.names.contains(&name) {
                     group.names.push(name);
+                    group.shares.push(with_share(name, finding));
                 }
             }
-            None => groups.push(Shared { finding, names: vec![name], same_words: true }),
+            None => groups.push(Shared { finding, names: vec![name], shares: vec![with_share(name, finding)], same_words: true }),
         }
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.finding.severity));
@@ -105,8 +109,18 @@ impl Shared<'_> {
         if self.same_words {
             return format!("{}: {message}", listed(&self.names));
         }
-        format!("{}: {message}; likewise, with other numbers, {}", self.names[0], listed(&self.names[1..]))
+        let others: Vec<&str> = self.shares[1..].iter().map(String::as_str).collect();
+        format!("{}: {message}; likewise, with other numbers, {}", self.names[0], listed(&others))
     }
+}
+
+/// The name of a result with the first share that its finding has: kinds of findings begin with the one that counts.
+fn with_share(name: &str, finding: &Finding) -> String {
+    let share = finding.numbers.iter().find_map(|(key, value)| match value {
+        Value::Number(percent) if key.ends_with("_percent") => Some(significant(*percent, 2)),
+        _ => None,
+    });
+    share.map_or_else(|| name.to_owned(), |share| format!("{name} ({share} %)"))
 }
 
 /// Names with commas between them; those beyond the most are counted.
@@ -137,6 +151,16 @@ mod tests {
         let told = text(&[("a", slow.clone()), ("b", busy(1)), ("c", slow), ("d", busy(2))]);
         let expected = "  distrust  b: busy 1 times; likewise, with other numbers, d\n            -> wait\n  warning   a, c: slow\n            -> wait\n";
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn results_with_other_numbers_have_their_share() {
+        let wide = |percent: f64| {
+            let numbers = [("half_width_percent", percent.into())].into();
+            Finding { numbers, ..finding("wide", Severity::Warning, &format!("+-{percent} %")) }
+        };
+        let told = text(&[("a", wide(7.0)), ("b", wide(12.34)), ("c", wide(5.5))]);
+        assert!(told.contains("a: +-7 %; likewise, with other numbers, b (12 %), c (5.5 %)\n"), "{told}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::fit::{fit, plots, run as run_text};
 use super::methods::methods;
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width};
-use crate::format::{frequency_unit, plus_minus, significant};
+use crate::format::{frequency, frequency_unit, plus_minus, significant};
 use crate::page::{INDENT, Page, Style, Tone};
 use hairspring_core::judge::{Severity, Verdict, code};
 use hairspring_result::document::{Comparison, Standing, standing};
@@ -21,7 +21,7 @@ pub fn at_core_clock(document: &ResultDocument) -> String {
     let mut components = document.results.iter().flat_map(|series| series.components.values());
     let is_in_both = components.any(|component| component.figure.time_ns.is_some() && component.figure.cycles.is_some());
     let clock = document.environment.core_clock_hz.filter(|_| is_in_both);
-    clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz", significant(hz.value / 1e9, 3)))
+    clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {}", frequency(&hz)))
 }
 
 /// Times at the stated core clock, if one is stated: `sort 1.2570 ns +- 0.0014`. Each series has its key, if there are several.
@@ -292,11 +292,12 @@ fn verdict(document: &ResultDocument, comparison: &Comparison, (a, b): (&str, &s
 
 /// Why a comparison has no verdict, in a few words, as the line is not wrapped.
 fn undecided(document: &ResultDocument, comparison: &Comparison) -> &'static str {
-    let differs = |series: &Series| series.findings.iter().any(|finding| finding.is(code::LAYOUTS_DIFFER));
+    let has = |code: &'static str| document.series_of(comparison).any(|series| series.findings.iter().any(|finding| finding.is(code)));
     match comparison.ratio {
         _ if !document.is_trusted(comparison) => "a time is not to be trusted",
         Some(ratio) if ratio.low <= 0.0 && ratio.high < 1.0 => "a time cannot be told from zero",
-        _ if document.series_of(comparison).any(differs) => "it depends on the layout",
+        _ if has(code::LAYOUTS_UNTRIED) => "not all layouts were tried",
+        _ if has(code::LAYOUTS_DIFFER) => "it depends on the layout",
         _ => "the interval is wide",
     }
 }

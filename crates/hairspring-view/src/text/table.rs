@@ -27,10 +27,10 @@ pub fn table(result: &ResultDocument, style: &Style) -> String {
     let widest = marked.map(|((line, time), cycles)| 2 + NAME + 4 + width(time) + width(cycles.trim_end()) + mark(line)).max();
     let apart = widest.is_some_and(|widest| widest > page.width());
     for ((line, time), cycles) in lines.iter().zip(times).zip(cycles) {
-        let name = named(&mut page, line);
-        let (sign, tone) = if line.untrusted { ('!', Tone::Alarm) } else { (' ', Tone::Strong) };
+        let tone = if line.untrusted { Tone::Alarm } else { Tone::Strong };
+        let name = named(&mut page, line, tone);
         let joint = if apart { format!("\n  {}  ", " ".repeat(NAME)) } else { "  ".to_owned() };
-        let text = format!("{sign} {name}  {time}{joint}{cycles}  {}", line.mark);
+        let text = format!("{name}  {time}{joint}{cycles}  {}", line.mark);
         text.lines().filter(|text| !text.trim().is_empty()).for_each(|text| page.line(text, tone));
     }
     expectation(&mut page, result);
@@ -105,13 +105,14 @@ fn cycles(figure: &Figure) -> Cell {
     figure.cycles.as_ref().filter(|_| !figure.below_resolution).map_or_else(Cell::default, Cell::cycles)
 }
 
-/// The name, padded to its column; a longer name is written on a line of its own before.
-fn named(page: &mut Page, line: &Line) -> String {
+/// The name behind the sign of a time that is not to be trusted, padded to its column; a longer name is written on a line of its own before.
+fn named(page: &mut Page, line: &Line, tone: Tone) -> String {
+    let sign = if line.untrusted { '!' } else { ' ' };
     if width(&line.name) <= NAME {
-        return pad(&line.name, NAME);
+        return format!("{sign} {}", pad(&line.name, NAME));
     }
-    page.line(&format!("  {}", cut(&line.name, page.width() - 2)), Tone::Plain);
-    " ".repeat(NAME)
+    page.line(&format!("{sign} {}", cut(&line.name, page.width() - 2)), tone);
+    " ".repeat(2 + NAME)
 }
 
 fn ratios(page: &mut Page, result: &ResultDocument) {
@@ -184,7 +185,8 @@ mod tests {
     fn table_shows_components_ratios_and_findings() {
         let text = table(&read(SAVED).unwrap(), &Style::default());
         assert!(text.contains("  multiply                    0.81200 ns +- 0.00100  3.0000 cycles +- 0.0100\n"), "{text}");
-        assert!(text.contains("!                       below 0.2") && text.contains("! NOT TO BE TRUSTED"), "{text}");
+        assert!(text.contains("\n! a name that is far too long") && text.contains("\n                        below 0.2"), "{text}");
+        assert!(text.contains("! NOT TO BE TRUSTED"), "{text}");
         assert!(text.contains("multiply is faster than x: 0.50 +- 0.10 times the time") && text.contains("-> try again"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80) && !text.contains('\u{1b}'), "{text}");
     }

@@ -8,7 +8,7 @@ pub const PROGRAM: Remedies = Remedies {
     by_code: &[
         (
             "non_linear",
-            "look at the row times (--details): if the time depends on what earlier runs left behind, give the benchmark an init; else try another --cpu",
+            "look at the row times (--details): if the time depends on what earlier runs left behind, reset that in an init; else try another --cpu",
         ),
         ("outliers", "look at these rows with --details, or keep the raw readings with --save"),
         ("clock_too_coarse", "use a finer clock (--clock) or more copies"),

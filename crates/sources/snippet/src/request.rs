@@ -120,7 +120,10 @@ impl Request {
         }
         let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
         if let Some(empty) = self.codes.iter().position(empty) {
-            return Err(bad(option_of(empty), format!("alternative {} is empty: give an expression, an assignment or statements", empty + 1)));
+            return Err(bad(
+                option_of(empty),
+                format!("alternative {} is empty: give an expression, an assignment or statements", empty + 1),
+            ));
         }
         let runs = self.named_codes().chain(self.init.iter().map(|init| ("--init", init)));
         if let Some((what, _)) = runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code)) {
