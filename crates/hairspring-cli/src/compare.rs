@@ -75,13 +75,13 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     Ok(outcome(&compared, arguments.strict))
 }
 
-/// The outcome of a comparison, in which nothing may be uncertain if it is `strict`; reports on standard error if there was nothing to compare.
+/// The outcome of a comparison, in which nothing may be uncertain if it is `strict`; reports on standard error if there was nothing to compare, which fails.
 pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
     if compared.pairs.is_empty() {
         output::complain(
             "nothing to compare: the two results have no series with the same name and code; `hairspring time CODE --vs OTHER` compares two pieces of code",
         );
-        return Outcome::Failed;
+        return if strict { Outcome::LimitMissed } else { Outcome::Failed };
     }
     let missed = compared.past() > 0 || strict && !compared.is_certain();
     if missed { Outcome::LimitMissed } else { Outcome::Done }

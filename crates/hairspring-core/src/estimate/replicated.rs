@@ -7,7 +7,7 @@
 //! frequency steps are fully included.
 
 use super::blocks::{BlockMeans, variance_of_mean};
-use super::commensurate::{is_commensurate, largest_error};
+use super::commensurate::{is_commensurate, largest_error, unaveraged};
 use super::ends::{left, take_off};
 use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain};
@@ -34,6 +34,9 @@ const OFF_LINE: f64 = 6.0;
 const OFF_LINE_PASSES: usize = 20;
 /// Most rows of a table that counts as a line or plane whose shortest rows may bend.
 const MOST_LINE_ROWS: usize = 64;
+/// A table of more unknowns than this is no line or plane, unless it has so many rows for each: fits of few rows find many that seem to bend.
+const MOST_UNKNOWNS: usize = 3;
+const ROWS_FOR_EACH_UNKNOWN: usize = 5;
 /// If the rest is not straight after a bend was left out, at most this share of the departure's variance may remain.
 const MUCH_BETTER: f64 = 0.05;
 /// More may remain, up to this share, where the departure is only this part of the clock's quantum: dithering leaves as much of it in a row.
@@ -105,6 +108,8 @@ struct System<'a> {
     reading_variance: Vec<Option<f64>>,
     /// Variance of each row's location among the other rows of the same rounds.
     location_variance: Vec<f64>,
+    /// The part of it that comes from the clock's quantum, whatever the number of rounds; 0 where they average it out.
+    stuck: f64,
 }
 
 /// A fit of the rows in use.
@@ -129,9 +134,11 @@ impl<'a> System<'a> {
         let reading_variance: Vec<Option<f64>> = grouped.readings.iter().map(|readings| within(readings, table.rounds())).collect();
         let location = blocks.overall();
         let own = location_variances(grouped, &scatter(&grouped.readings, &location));
-        let location_variance = if grouped.has_slow { by_evaluations(&own, &rows) } else { own };
+        let own = if grouped.has_slow { by_evaluations(&own, &rows) } else { own };
+        let stuck = stuck(grouped, table, &reading_variance);
+        let location_variance = own.into_iter().map(|variance| variance + stuck).collect();
         let columns = used.iter().map(|j| names[*j].to_owned()).collect();
-        Ok(System { grouped, table, blocks, columns, rank, design, location, reading_variance, location_variance })
+        Ok(System { grouped, table, blocks, columns, rank, design, location, reading_variance, location_variance, stuck })
     }
 
     fn too_few(&self) -> Error {
@@ -236,6 +243,8 @@ impl<'a> System<'a> {
         } else if is_locked {
             // Two roundings at unknown, fixed phases: a triangular error of variance q^2/6 for each row.
             budget.push(Contribution::standard(Source::Granularity, self.grouped.quantum * (spread / 6.0).sqrt(), f64::INFINITY));
+        } else if self.stuck > 0.0 {
+            budget.push(Contribution::standard(Source::Granularity, (self.stuck * spread).sqrt(), f64::INFINITY));
         }
         // The worst case: every reading is off by the bound, in the direction that moves the unknown.
         let doubted = self.table.origin.reading_bound.map(|bound| bound * weights.iter().map(|weight| weight.abs()).sum::<f64>());
@@ -354,7 +363,8 @@ impl<'a> System<'a> {
     /// departure is gone. Not if nothing would check a row any longer that others check: shortest rows may be the only ones beside it
     /// that tell of a component.
     fn leave_out_bend(&self, marks: &mut [(usize, Option<LeftOut>)]) {
-        if marks.len() > MOST_LINE_ROWS {
+        let unknowns = self.rank.pivots.len();
+        if marks.len() > MOST_LINE_ROWS || unknowns > MOST_UNKNOWNS && marks.len() < ROWS_FOR_EACH_UNKNOWN * unknowns {
             return;
         }
         let Some((whole, false)) = self.try_fit(marks) else { return };
@@ -500,6 +510,18 @@ fn by_evaluations(variances: &[f64], rows: &[&Row]) -> Vec<f64> {
 /// readings happen to be equal has no smaller one, and would else draw the line to its whole number of quanta.
 fn rounding(grouped: &Grouped) -> f64 {
     if grouped.is_quantum_known { grouped.quantum * grouped.quantum / 6.0 } else { 0.0 }
+}
+
+/// Variance of each row's location by rounding to the quantum that more rounds do not reduce. Rounds that are measured beside a reference chain
+/// begin at random phases.
+fn stuck(grouped: &Grouped, table: &Observations, reading_variance: &[Option<f64>]) -> f64 {
+    let known: Vec<f64> = reading_variance.iter().flatten().copied().collect();
+    let square = grouped.quantum * grouped.quantum;
+    if table.origin.reference.is_some() || known.is_empty() || square <= 0.0 {
+        return 0.0;
+    }
+    let mean = known.iter().sum::<f64>() / known.len() as f64;
+    unaveraged(mean / square).map_or(0.0, |variance| variance * square)
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].

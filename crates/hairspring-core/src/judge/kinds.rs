@@ -1,7 +1,7 @@
 //! The kinds of finding that the checks of this crate raise, with their messages.
 
 use super::finding::{Description, Kind, Numbers, Value};
-use super::words::{bound, in_percent, interval, rows_of, share, shortened};
+use super::words::{bound, in_percent, interval, rows_of, share, short, shortened};
 use crate::estimate::Estimate;
 use crate::numbers;
 
@@ -316,7 +316,7 @@ impl Kind for FindingKind {
                 code: code::PRECISION_MISSED,
                 message: format!(
                     "the requested precision of {asked} was not reached: the interval of {component} is +-{reached_percent:.2} %",
-                    asked = if asked_percent < 0.1 { format!("{asked_percent} %") } else { in_percent(asked_percent) },
+                    asked = if asked_percent < 0.1 { format!("{} %", short(asked_percent)) } else { in_percent(asked_percent) },
                 ),
                 numbers: numbers! { component, reached_percent, asked_percent },
                 remedy: "repeat the rows more often, or use rows with larger counts",

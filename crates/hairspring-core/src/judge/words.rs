@@ -52,6 +52,11 @@ pub(super) fn rows_of(rows: usize) -> String {
     counted(rows as u64, "row", "rows")
 }
 
+/// A number by its first three digits, without the noise of its last ones: 100 times 0.000001 is 0.0001.
+pub(super) fn short(number: f64) -> String {
+    format!("{number:.2e}").parse::<f64>().unwrap_or(number).to_string()
+}
+
 /// An upper bound with two digits, rounded up so that it remains a bound.
 pub(super) fn bound(bound: f64) -> String {
     if bound.is_nan() || bound <= 0.0 || bound.is_infinite() {
@@ -66,6 +71,11 @@ pub(super) fn bound(bound: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_numbers_have_no_noise_of_the_last_digits() {
+        assert_eq!([100.0 * 0.000_001, 0.05, 0.012_345].map(short), ["0.0001", "0.05", "0.0123"]);
+    }
 
     #[test]
     fn bounds_are_rounded_up() {

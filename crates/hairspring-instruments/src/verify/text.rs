@@ -137,5 +137,5 @@ fn coverage(certificate: &Certificate) -> String {
     let fewest = fewest_hits(first.runs, covered.len(), level);
     let mean = significant(100.0 * least(level), 3);
     let but = most_low(covered.len(), level);
-    format!(", coverage {mean} % or more on average and {fewest} of {} runs or more for each chain but {but}", first.runs)
+    format!(", coverage {mean} % or more on average, and in {fewest} of {} runs or more for all but {but} of the chains", first.runs)
 }

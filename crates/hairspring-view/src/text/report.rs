@@ -7,8 +7,9 @@ use super::fit::{fit, plots, run as run_text};
 use super::methods::methods;
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width};
-use crate::format::{frequency, frequency_unit, plus_minus, significant};
+use crate::format::{frequency_unit, plus_minus, significant};
 use crate::page::{INDENT, Page, Style, Tone};
+use hairspring_core::estimate::Source;
 use hairspring_core::judge::{Severity, Verdict, code};
 use hairspring_result::document::{Comparison, Standing, standing};
 use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
@@ -16,12 +17,15 @@ use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
 /// More components than this are laid out in as many columns as the page holds.
 const MANY: usize = 20;
 
-/// The core clock to which times in nanoseconds belong, with a semicolon before it: it is a property of the run, not of the code.
+/// The core clock to which times in nanoseconds belong, with a semicolon before it: it is a property of the run, not of the code. That of the next
+/// run is another one, which their intervals hold where earlier runs show it.
 pub fn at_core_clock(document: &ResultDocument) -> String {
     let mut components = document.results.iter().flat_map(|series| series.components.values());
     let is_in_both = components.any(|component| component.figure.time_ns.is_some() && component.figure.cycles.is_some());
     let clock = document.environment.core_clock_hz.filter(|_| is_in_both);
-    clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {}", frequency(&hz)))
+    let moves = document.results.iter().flat_map(|series| series.budget.values().flatten()).any(|entry| entry.source == Source::CoreClock);
+    let next = if moves { ", and how it moves from run to run is in their intervals" } else { "" };
+    clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz{next}", significant(hz.value / 1e9, 3)))
 }
 
 /// Times at the stated core clock, if one is stated: `sort 1.2570 ns +- 0.0014`. Each series has its key, if there are several.
