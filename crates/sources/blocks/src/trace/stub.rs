@@ -485,6 +485,8 @@ impl Stub {
         self.left = [now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15];
         let mut readings = vec![0u8; 8 * repeats];
         if !process.read(self.data() + READINGS, &mut readings) {
+            // Of a process that was killed meanwhile, nothing can be read any longer.
+            process.registers()?;
             return Err(Error::system("read the times", "the memory cannot be read"));
         }
         Ok(readings.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes)).collect())
