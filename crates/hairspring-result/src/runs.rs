@@ -4,7 +4,7 @@ use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, Value, below_finding, code, precision_finding, upper_bound, verdict, wide_finding};
+use hairspring_core::judge::{Finding, Severity, below_finding, code, precision_finding, verdict, wide_finding};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
@@ -87,9 +87,8 @@ fn between_figures(figure: &mut Figure, figures: &[Figure]) -> Option<(Uncertain
     let e = estimate.if_finite();
     let bounds = figures.iter().filter_map(|one| one.bound_ns.or(one.bound_ticks).flatten());
     // A mean that is surely negative is no time, and has no bound.
-    let own = upper_bound(&estimate, 0.0);
-    let below = own.is_some() || figures.iter().any(|one| one.below_resolution);
-    let bound = below.then(|| Some(bounds.chain(own).fold(estimate.high.max(estimate.half_width()), f64::max)));
+    let below = estimate.contains(0.0) || figures.iter().any(|one| one.below_resolution);
+    let bound = below.then(|| Some(bounds.fold(estimate.high.max(estimate.half_width()), f64::max)));
     if figure.time_ns.is_some() {
         (figure.time_ns, figure.bound_ns) = (Some(e), bound);
     } else {
@@ -152,12 +151,12 @@ pub fn is_about_width(finding: &Finding) -> bool {
 /// Replaces the bounds that findings name, which are those of one run, by those of all.
 fn tell_bounds(series: &mut Series) {
     for finding in series.findings.iter_mut().filter(|finding| finding.is(code::BELOW_RESOLUTION)) {
-        let Some(Value::Text(name)) = finding.numbers.get("component") else { continue };
+        let Some(name) = finding.component() else { continue };
         let Some(figure) = series.components.get(name).map(|component| &component.figure) else { continue };
-        let (bound, unit) = (figure.bound_ns.or(figure.bound_ticks).flatten(), if figure.bound_ns.is_some() { "ns" } else { "ticks" });
-        if let Some(bound) = bound {
+        if let Some(bound) = figure.bound() {
             // The front end has given the remedy.
-            *finding = Finding { remedy: finding.remedy.clone(), ..below_finding(name, bound, unit) };
+            let remedy = finding.remedy.clone();
+            *finding = Finding { remedy, ..below_finding(name, bound, if figure.in_ns() { "ns" } else { "ticks" }) };
         }
     }
 }
@@ -177,12 +176,7 @@ fn judge_widths(series: &mut Series, precision: Option<f64>) {
 
 /// The precision that a run was asked for and did not reach, as a share.
 fn asked(finding: &Finding) -> Option<f64> {
-    match finding.numbers.get("asked_percent")? {
-        Value::Number(percent) => Some(percent / 100.0),
-        // A whole number in a JSON document.
-        Value::Count(percent) => Some(*percent as f64 / 100.0),
-        _ => None,
-    }
+    Some(finding.number("asked_percent")? / 100.0)
 }
 
 #[cfg(test)]

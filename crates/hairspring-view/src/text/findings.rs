@@ -2,7 +2,7 @@
 
 use crate::format::significant;
 use crate::page::{Page, Tone};
-use hairspring_core::judge::{Severity, Value};
+use hairspring_core::judge::Severity;
 use hairspring_result::Finding;
 
 /// Findings of one kind that are listed; any more are counted.
@@ -116,11 +116,8 @@ impl Shared<'_> {
 
 /// The name of a result with the first share that its finding has: kinds of findings begin with the one that counts.
 fn with_share(name: &str, finding: &Finding) -> String {
-    let share = finding.numbers.iter().find_map(|(key, value)| match value {
-        Value::Number(percent) if key.ends_with("_percent") => Some(significant(*percent, 2)),
-        _ => None,
-    });
-    share.map_or_else(|| name.to_owned(), |share| format!("{name} ({share} %)"))
+    let share = finding.numbers.iter().filter(|(key, _)| key.ends_with("_percent")).find_map(|(key, _)| finding.number(key));
+    share.map_or_else(|| name.to_owned(), |share| format!("{name} ({} %)", significant(share, 2)))
 }
 
 /// Names with commas between them; those beyond the most are counted.
