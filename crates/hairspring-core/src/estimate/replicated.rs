@@ -37,6 +37,8 @@ const MOST_LINE_ROWS: usize = 64;
 /// A table of more unknowns than this is no line or plane, unless it has so many rows for each: fits of few rows find many that seem to bend.
 const MOST_UNKNOWNS: usize = 3;
 const ROWS_FOR_EACH_UNKNOWN: usize = 5;
+/// A reading that is this far from a whole number of quanta was not rounded to them.
+const BETWEEN_QUANTA: f64 = 0.05;
 /// If the rest is not straight after a bend was left out, at most this share of the departure's variance may remain.
 const MUCH_BETTER: f64 = 0.05;
 /// More may remain, up to this share, where the departure is only this part of the clock's quantum: dithering leaves as much of it in a row.
@@ -513,15 +515,24 @@ fn rounding(grouped: &Grouped) -> f64 {
 }
 
 /// Variance of each row's location by rounding to the quantum that more rounds do not reduce. Rounds that are measured beside a reference chain
-/// begin at random phases.
+/// begin at random phases. Readings between whole quanta were not rounded to this quantum.
 fn stuck(grouped: &Grouped, table: &Observations, reading_variance: &[Option<f64>]) -> f64 {
     let known: Vec<f64> = reading_variance.iter().flatten().copied().collect();
     let square = grouped.quantum * grouped.quantum;
-    if table.origin.reference.is_some() || known.is_empty() || square <= 0.0 {
+    if table.origin.reference.is_some() || known.is_empty() || square <= 0.0 || !are_whole(grouped) {
         return 0.0;
     }
     let mean = known.iter().sum::<f64>() / known.len() as f64;
     unaveraged(mean / square).map_or(0.0, |variance| variance * square)
+}
+
+/// Whether all readings are whole numbers of quanta, but for the digits that a file may have cut.
+fn are_whole(grouped: &Grouped) -> bool {
+    let is_whole = |sample: &Sample| {
+        let quanta = sample.ticks / grouped.quantum;
+        (quanta - quanta.round()).abs() < BETWEEN_QUANTA
+    };
+    grouped.readings.iter().flatten().all(is_whole)
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].
