@@ -40,7 +40,8 @@ pub struct Paused {
     pub series: SeriesId,
     /// Their places in the table.
     pub readings: Vec<usize>,
-    /// By how much they lengthen the longest row beyond what pauses explain, as a share of it. The code itself may take that time.
+    /// By how much those of them that are more than pauses explain lengthen the longest row, as a share of it. The code itself may take that
+    /// time. A paused reading may well be longer than the pause: the code finds cold caches behind it.
     pub unexplained: f64,
 }
 
@@ -51,8 +52,6 @@ struct Known {
     apart: f64,
     /// Mean length.
     length: f64,
-    /// The share of the time that they have.
-    share: f64,
 }
 
 /// The paused readings of every series, but for the chains, if they can be told from the others in all alternatives; and the rounds of
@@ -66,7 +65,7 @@ pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
         return (Vec::new(), Vec::new());
     };
     let number = f64::from(pauses.number);
-    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, share };
+    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number };
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
     let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
@@ -113,9 +112,16 @@ fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r [(usize, f64)]
         return Some(None);
     };
     let is_clear = longest.time <= MOST * known.apart && peaks.iter().zip(&rows).all(|(peak, row)| peak.is_clear(row, known));
-    let unexplained = (longest.excess / longest.time - known.share).max(0.0) + CUT * longest.left / longest.time;
+    let unexplained = (longest.excess + CUT * longest.left) / longest.time;
     let readings = || peaks.iter().zip(&rows).flat_map(|(peak, row)| &row[peak.without..]).map(|(at, _)| *at).collect();
     is_clear.then(|| Some(Paused { series, readings: readings(), unexplained }))
+}
+
+impl Known {
+    /// The share of the readings of this length that have a pause.
+    fn paused(&self, time: f64) -> f64 {
+        1.0 - (-time / self.apart).exp()
+    }
 }
 
 /// The readings of a row without a pause.
@@ -127,7 +133,7 @@ struct Peak {
     left: f64,
     /// Their number.
     without: usize,
-    /// What the others take beyond that time, in the mean of all readings.
+    /// What those of the others that pauses do not explain take beyond that time, in the mean of all readings. These may be the longest.
     excess: f64,
 }
 
@@ -135,17 +141,18 @@ impl Peak {
     /// The peak of a row that has readings, which are sorted by their times.
     fn of(row: &[(usize, f64)], known: Known) -> Peak {
         let at = |share: f64| row[((share * row.len() as f64) as usize).min(row.len() - 1)].1;
-        let without = (-at(LEFT) / known.apart).exp();
+        let without = 1.0 - known.paused(at(LEFT));
         let time = at(MIDDLE * without);
         let place = row.partition_point(|(_, ticks)| *ticks <= time + SHORTEST * known.length);
-        let beyond: f64 = row[place..].iter().map(|(_, ticks)| (ticks - time).min(LONGEST * known.length)).sum();
+        let explained = place + (row.len() as f64 * known.paused(time)) as usize;
+        let beyond: f64 = row.iter().skip(explained).map(|(_, ticks)| (ticks - time).min(LONGEST * known.length)).sum();
         Peak { time, left: time - at(LEFT * without), without: place, excess: beyond / row.len() as f64 }
     }
 
     /// Whether it is narrow, and no more readings are beyond it than the pauses explain.
     fn is_clear(&self, row: &[(usize, f64)], known: Known) -> bool {
         let (all, beyond) = (row.len() as f64, (row.len() - self.without) as f64);
-        let expected = all * (1.0 - (-self.time / known.apart).exp());
+        let expected = all * known.paused(self.time);
         let by_chance = 3.0 * expected.sqrt();
         NARROW * self.left <= SHORTEST * known.length && beyond <= MORE * expected + by_chance + OTHERS * all
     }
@@ -205,6 +212,16 @@ mod tests {
         let (found, _) = paused_readings(&table(20_000.0, 400, at_times));
         // Each reading of the longest row takes 2,000 ticks more in the mean, 2.5 % of it.
         assert!(found.iter().all(|paused| (0.005..0.03).contains(&paused.unexplained)), "{found:?}");
+    }
+
+    #[test]
+    fn pauses_explain_readings_that_are_longer_than_they_are() {
+        // Behind a pause the code takes as long again as the pause.
+        let mut cold = table(20_000.0, 400, |_| 0.0);
+        let length = LENGTH / 2.0;
+        cold.origin.pauses = Pauses { watched: 100.0 * (APART + length), lost: 100.0 * length, ..cold.origin.pauses };
+        let (found, _) = paused_readings(&cold);
+        assert!(found.iter().all(|paused| paused.unexplained < 0.005) && !found.is_empty(), "{found:?}");
     }
 
     #[test]
