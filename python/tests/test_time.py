@@ -42,11 +42,18 @@ def test_an_empty_statement_is_below_resolution_or_next_to_nothing() -> None:
         assert "below resolution" in repr(result)
 
 
+def ratio_of_slower(result: hairspring.Result) -> float:
+    """The ratio of the only comparison. It is slower, unless others used the core all the time: then nothing is decided."""
+    (found,) = result.comparisons
+    trusted = all(series.trusted for series in result.series.values())
+    assert found.verdict == "slower" or (found.verdict == "undecided" and not trusted)
+    assert found.ratio is not None
+    return found.ratio.value
+
+
 def test_work_done_twice_takes_about_twice_the_time() -> None:
     result = hairspring.time("f(x)", against="f(x); f(x)", setup="f = sum; x = list(range(300))", budget="200ms")
-    ratio = result.comparisons[0].ratio
-    assert result.comparisons[0].verdict == "slower"
-    assert ratio is not None and 1.3 < ratio.value < 3
+    assert 1.3 < ratio_of_slower(result) < 3
 
 
 THREAD = "thread = Thread(target=work); thread.start(); thread.join()"
@@ -97,7 +104,7 @@ def test_callables() -> None:
 
     result = hairspring.time(quick, against={"long": lambda: sum(range(500))}, budget=SHORT)
     assert list(result.series) == ["quick", "long"]
-    assert result.comparisons[0].verdict == "slower"
+    assert ratio_of_slower(result) > 20
     code = result.first.code
     assert code is not None and code.endswith("quick()")
 

@@ -65,7 +65,19 @@ pub fn of_alternatives(a: (&Solution, &Component), b: (&Solution, &Component)) -
         Departures::new(used.map(|row| (&row.counts[..], row.residual)), one.1.ticks.value)
     };
     let unknowns = a.0.rank.pivots.len().max(b.0.rank.pivots.len());
-    with_share(a, b, departures(a).differing(&departures(b), unknowns))
+    with_share(a, b, departures(a).differing(&departures(b), unknowns)).or_else(|| of_few_rounds(a.1, b.1))
+}
+
+/// The ratio of two times that share too few rounds to know how they move together: what each is uncertain by counts in full, and the core
+/// clock may have moved between their readings. `None` if `b` is not positive.
+fn of_few_rounds(a: &Component, b: &Component) -> Option<Uncertain> {
+    let by = b.uncertain.value;
+    let ratio = a.uncertain.scaled(1.0 / by);
+    if !ratio.value.is_finite() || by <= 0.0 {
+        return None;
+    }
+    let of_b = b.uncertain.scaled(ratio.value / by).budget.into_iter().map(|entry| Contribution { source: Source::Reference, ..entry });
+    Some(of_b.chain(moved(ratio.value, UNSEEN_MOVEMENT, None)).fold(ratio, Uncertain::with))
 }
 
 /// The ratio, if this share of the rows' departures differs between the two.
@@ -258,6 +270,15 @@ mod tests {
         assert!(moved.relative() > 0.2, "{moved:?}");
         let many = solution(&[5.0, 5.1, 4.9, 5.0, 5.1, 4.9, 5.0, 5.1]);
         assert_eq!(in_cycles_of_few_rounds((&many, &many.components[0]), (&many, &many.components[0]), 3.0, None), None);
+    }
+
+    #[test]
+    fn alternatives_of_few_rounds_have_a_ratio_that_is_wider() {
+        let few = |time: f64| solution(&[time, 1.01 * time]);
+        let (a, b) = (few(6.0), few(3.0));
+        let found = of_alternatives((&a, &a.components[0]), (&b, &b.components[0])).unwrap().estimate(0.95);
+        assert!(found.contains(2.0) && found.half_width() > 0.02 && found.high < 3.0, "{found:?}");
+        assert_eq!(ratio((&a, &a.components[0]), (&b, &b.components[0])), None);
     }
 
     /// A solution of one unknown with these values in its blocks.
