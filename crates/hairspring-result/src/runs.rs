@@ -4,7 +4,7 @@ use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, below_finding, code, precision_finding, verdict, wide_finding};
+use hairspring_core::judge::{Finding, Severity, below_finding, code, precision_finding, verdict, verdict_in_some_layouts, wide_finding};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
@@ -121,7 +121,10 @@ fn compared(comparison: &mut Comparison, documents: &[ResultDocument]) {
     let used = if is_enough(good.len(), all.len()) { good } else { all };
     if let Some((_, ratio)) = mean(&used) {
         comparison.ratio = ratio.if_finite();
-        comparison.verdict = verdict(&ratio);
+        let untried = |series: &Series| series.findings.iter().any(|finding| finding.is(code::LAYOUTS_UNTRIED));
+        let both = documents.iter().flat_map(|document| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
+        let is_untried = both.flatten().any(untried);
+        comparison.verdict = if is_untried { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
     }
 }
 
@@ -228,6 +231,20 @@ mod tests {
         assert_eq!(all.results[0].findings[0].severity, Severity::Untrusted);
         let ratio = all.comparisons[0].ratio.unwrap();
         assert!(ratio.low > 1.0 && all.comparisons[0].verdict == Verdict::Undecided, "what is untrusted is not slower: {ratio:?}");
+    }
+
+    #[test]
+    fn a_small_difference_of_runs_that_lack_layouts_is_undecided() {
+        let of = |ratio: f64, lacks: bool| {
+            let mut document = run(1.0, Some("warning"));
+            document.comparisons[0].ratio = Some(Estimate { value: ratio, low: ratio - 0.01, high: ratio + 0.01, level: 0.95 });
+            if lacks {
+                document.results[0].findings[0].code = code::LAYOUTS_UNTRIED.into();
+            }
+            document
+        };
+        let verdict = |ratio: f64, lacks: bool| between(vec![of(ratio, lacks), of(ratio, false)], None).unwrap().comparisons[0].verdict;
+        assert_eq!([verdict(1.1, false), verdict(1.1, true), verdict(1.5, true)], [Verdict::Slower, Verdict::Undecided, Verdict::Slower]);
     }
 
     #[test]

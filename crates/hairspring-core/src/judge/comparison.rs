@@ -112,11 +112,18 @@ fn mean_time(series: &SeriesResult) -> Option<f64> {
     series.components.first().map(|component| component.time.ticks.value)
 }
 
+/// The verdict for a ratio of code that did not run in all of its layouts, which may make a small difference.
+pub fn verdict_in_some_layouts(ratio: &Estimate) -> Verdict {
+    let is_small = (1.0 / LAYOUTS_MAKE..=LAYOUTS_MAKE).contains(&ratio.value);
+    match verdict(ratio) {
+        Verdict::Faster | Verdict::Slower if is_small => Verdict::Undecided,
+        other => other,
+    }
+}
+
 /// Takes back the differences that may be those of the layouts of the code, if it did not run in all of them.
 pub(super) fn doubt_differences(comparisons: &mut [Comparison]) {
-    let is_small = |ratio: &Estimate| (1.0 / LAYOUTS_MAKE..=LAYOUTS_MAKE).contains(&ratio.value);
-    let differ = |found: &&mut Comparison| matches!(found.verdict, Verdict::Faster | Verdict::Slower);
-    comparisons.iter_mut().filter(differ).filter(|found| is_small(&found.ratio)).for_each(|found| found.verdict = Verdict::Undecided);
+    comparisons.iter_mut().for_each(|found| found.verdict = verdict_in_some_layouts(&found.ratio));
 }
 
 /// The first component of a series in the unit of the readings, as the line shows it.
