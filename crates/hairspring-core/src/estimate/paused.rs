@@ -40,8 +40,8 @@ pub struct Paused {
     pub series: SeriesId,
     /// Their places in the table.
     pub readings: Vec<usize>,
-    /// By how much those of them that are more than pauses explain lengthen the longest row, as a share of it. The code itself may take that
-    /// time. A paused reading may well be longer than the pause: the code finds cold caches behind it.
+    /// By how much they lengthen the longest row beyond what pauses explain, by their time or by their number, as a share of it. The code
+    /// itself may take that time. A paused reading may well be longer than the pause: the code finds cold caches behind it.
     pub unexplained: f64,
 }
 
@@ -52,6 +52,8 @@ struct Known {
     apart: f64,
     /// Mean length.
     length: f64,
+    /// The share of the time that they have.
+    share: f64,
 }
 
 /// The paused readings of every series, but for the chains, if they can be told from the others in all alternatives; and the rounds of
@@ -65,7 +67,7 @@ pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
         return (Vec::new(), Vec::new());
     };
     let number = f64::from(pauses.number);
-    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number };
+    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, share };
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
     let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
@@ -133,7 +135,7 @@ struct Peak {
     left: f64,
     /// Their number.
     without: usize,
-    /// What those of the others that pauses do not explain take beyond that time, in the mean of all readings. These may be the longest.
+    /// What pauses do not explain of the time that the others take beyond it, in the mean of all readings.
     excess: f64,
 }
 
@@ -144,9 +146,14 @@ impl Peak {
         let without = 1.0 - known.paused(at(LEFT));
         let time = at(MIDDLE * without);
         let place = row.partition_point(|(_, ticks)| *ticks <= time + SHORTEST * known.length);
-        let explained = place + (row.len() as f64 * known.paused(time)) as usize;
-        let beyond: f64 = row.iter().skip(explained).map(|(_, ticks)| (ticks - time).min(LONGEST * known.length)).sum();
-        Peak { time, left: time - at(LEFT * without), without: place, excess: beyond / row.len() as f64 }
+        let beyond = |from: usize| -> f64 {
+            let all = row.iter().skip(from).map(|(_, ticks)| (ticks - time).min(LONGEST * known.length));
+            all.sum::<f64>() / row.len() as f64
+        };
+        // Those that are more than pauses explain may be the longest.
+        let by_number = beyond(place + (row.len() as f64 * known.paused(time)) as usize);
+        let by_time = (beyond(place) - known.share * time).max(0.0);
+        Peak { time, left: time - at(LEFT * without), without: place, excess: by_number.min(by_time) }
     }
 
     /// Whether it is narrow, and no more readings are beyond it than the pauses explain.
