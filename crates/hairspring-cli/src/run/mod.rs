@@ -66,12 +66,12 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
         program.find_benchmarks(&arguments.limits())?;
         program.choose(|name| arguments.choice.chooses(&filters, name));
     }
+    if programs.iter().all(|program| program.chosen.is_empty()) {
+        return Err(Misuse(hairspring_program::nothing_chosen(&filters)).into());
+    }
     if arguments.list {
         output::print(&list(&programs))?;
         return Ok(Outcome::Done);
-    }
-    if programs.iter().all(|program| program.chosen.is_empty()) {
-        return Err(Misuse(hairspring_program::nothing_chosen(&filters)).into());
     }
     let chosen: usize = programs.iter().map(|program| program.chosen.len()).sum();
     if arguments.expect.is_llvm() {

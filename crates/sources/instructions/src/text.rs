@@ -163,8 +163,9 @@ fn summary(page: &mut Page, table: &Table) {
     let run = &table.run;
     let doubtful = table.forms.iter().filter(|row| row.is_doubtful()).count();
     let text = format!(
-        "{} forms, {} in doubt; {} series in {:.1} s, {} measured again",
+        "{} form{}, {} in doubt; {} series in {:.1} s, {} measured again",
         count(table.forms.len()),
+        if table.forms.len() == 1 { "" } else { "s" },
         count(doubtful),
         count(run.series.len()),
         run.elapsed.as_secs_f64(),
