@@ -60,16 +60,20 @@ def parameter_of(function: Callable[..., object]) -> str:
 def main(arguments: Iterable[str] | None = None) -> int:
     """Runs the benchmarks that the program declared, by its command line (`--help` shows it); returns the exit status.
 
-    Put `raise SystemExit(hairspring.main())` at the end of the file.
+    Call it at the end of the file. Without `arguments` it ends the program if the status is not 0, so that a benchmark
+    that fails is not taken for a success.
     """
     words = sys.argv if arguments is None else [sys.argv[0], *arguments]
     sys.stdout.flush()
     try:
         with garbage_collector(on=False):
-            return _native.run_program([os.fspath(word) for word in words], _groups)
+            status = _native.run_program([os.fspath(word) for word in words], _groups)
     except (Exception, SystemExit):
         show_exception()
-        return 1
+        status = 1
+    if arguments is None and status != 0:
+        raise SystemExit(status)
+    return status
 
 
 def show_exception() -> None:

@@ -41,6 +41,14 @@ def time(*words: str) -> subprocess.CompletedProcess[str]:
     return run("-m", "hairspring", "time", "--budget", "20ms", *words)
 
 
+def test_a_program_that_ignores_the_status_ends_with_it(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace("raise SystemExit(hairspring.main())", "hairspring.main()"))
+    assert run(str(program), "--budget", "20ms", "fails").returncode == 1
+    assert run(str(program), "no such benchmark").returncode == 2
+    assert run(str(program), "--list").returncode == 0
+
+
 def test_a_report() -> None:
     done = time("y = sum(x)", "-s", "x = list(range(10))", "-s", "z = 1")
     assert (done.returncode, done.stderr) == (0, "")

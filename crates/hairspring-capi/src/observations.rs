@@ -3,7 +3,7 @@
 use crate::sized::{Growing, input};
 use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, text, wall};
 use hairspring_core::judge::Finding;
-use hairspring_core::observations::{Flags, Observations, Rate, Unit, read_csv, write_csv};
+use hairspring_core::observations::{Flags, MAGNITUDES, Observations, Rate, Unit, is_usable, read_csv, write_csv};
 use std::ffi::c_char;
 use std::fs::File;
 use std::sync::Mutex;
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
         let (table, clock) = unsafe { (shared(table, "the table")?, input(clock, "the clock")?) };
         // SAFETY: passed on to the caller.
         let name = if name.is_null() { None } else { Some(unsafe { text(name, "the clock's name") }?.to_owned()) };
-        let usable = |number: f64| number.is_finite() && number >= 0.0;
+        let usable = |number: f64| is_usable(number) && number >= 0.0;
         if ![clock.rate_hz, clock.rate_uncertainty_ppm, clock.quantum].into_iter().all(usable) || clock.in_nanoseconds > 1 {
             return Err(bad("rate, uncertainty and quantum must be finite and not negative, and in_nanoseconds 0 or 1"));
         }
@@ -165,8 +165,12 @@ fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32
     if counts.len() != wanted {
         return Err(bad(format!("{} counts where the table has {wanted} components", counts.len())));
     }
-    if let Some(count) = counts.iter().find(|count| !count.is_finite() || **count < 0.0) {
-        return Err(bad(format!("a count of {count}: counts are finite and not negative")));
+    if let Some(count) = counts.iter().find(|count| !is_usable(**count) || **count < 0.0) {
+        return Err(bad(format!(
+            "a count of {count}: counts are not negative, and numbers other than 0 lie between {:e} and {:e}",
+            MAGNITUDES.start(),
+            MAGNITUDES.end()
+        )));
     }
     if series.trim() != series || series.is_empty() {
         return Err(bad(format!("`{series}` cannot be the name of a series: it is empty, or begins or ends with blanks")));
@@ -188,8 +192,12 @@ pub unsafe extern "C" fn hairspring_observations_push(table: *const Observations
             if row as usize >= table.rows().len() {
                 return Err(bad(format!("row {row}: the table has {} rows", table.rows().len())));
             }
-            if round > MOST_ROUND || !reading.is_finite() {
-                return Err(bad(format!("round {round}, reading {reading}: rounds go to {MOST_ROUND}, readings are finite")));
+            if round > MOST_ROUND || !is_usable(reading) {
+                return Err(bad(format!(
+                    "round {round}, reading {reading}: rounds go to {MOST_ROUND}, readings other than 0 lie between {:e} and {:e}",
+                    MAGNITUDES.start(),
+                    MAGNITUDES.end()
+                )));
             }
             table.push_flagged(row, round, reading, Flags::NONE);
             Ok(())

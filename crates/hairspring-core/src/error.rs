@@ -52,7 +52,7 @@ pub enum Error {
 pub(crate) const MORE_ROWS: &str = "add rows with other counts";
 
 /// A number with its noun: `1 row`, `2 rows`.
-fn counted(number: usize, what: &str) -> String {
+pub(crate) fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -2,8 +2,8 @@
 //! are nearly equal in one of these serve as repeats. If the plane fits, the mean residual of every bin is zero within its
 //! noise. The noise may differ from bin to bin: the F test is that of Welch (1951).
 
+use super::interval::f_tail;
 use super::solution::LackOfFit;
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use std::ops::Range;
 
 /// Most bins of the fitted value, most bins of a component's count, and fewest readings in each bin.
@@ -150,7 +150,7 @@ fn welch_test(bins: &[Bin], rounding: f64) -> Option<Departure> {
     let estimated: f64 = bins.iter().map(|bin| (1.0 - weight(bin) / weights).powi(2) / (bin.count - 1.0)).sum();
     let squared = (bins.len() * bins.len() - 1) as f64;
     let f = chi2 / dof as f64 / (1.0 + 2.0 * dof as f64 / squared * estimated);
-    let p = FisherSnedecor::new(dof as f64, squared / (3.0 * estimated)).map_or(f64::NAN, |law| 1.0 - law.cdf(f));
+    let p = f_tail(f, dof as f64, squared / (3.0 * estimated));
     let systematic: f64 = bins.iter().map(|bin| bin.count * bin.mean().powi(2) - bin.variance(rounding)).sum();
     Some(Departure { lack_of_fit: LackOfFit { f, dof, p, sd: (systematic / readings).max(0.0).sqrt() }, bins: bins.len() })
 }

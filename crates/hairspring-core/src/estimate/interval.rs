@@ -2,7 +2,7 @@
 
 use crate::observations::Rate;
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 /// A value with its confidence interval.
 ///
@@ -270,9 +270,25 @@ pub(crate) fn t_quantile(level: f64, dof: f64) -> f64 {
     StudentsT::new(0.0, 1.0, dof).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
+/// Probability of a larger ratio of two variances with these degrees of freedom by chance (Fisher's distribution); NaN if one has none.
+pub(crate) fn f_tail(f: f64, dof: f64, dof_below: f64) -> f64 {
+    match FisherSnedecor::new(dof, dof_below) {
+        Ok(law) if f.is_finite() => 1.0 - law.cdf(f),
+        Ok(_) if f == f64::INFINITY => 0.0,
+        _ => f64::NAN,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ratios_of_variances_without_a_number_have_a_probability() {
+        assert!((f_tail(4.0, 3.0, 40.0) - 0.014).abs() < 0.001);
+        assert_eq!(f_tail(f64::INFINITY, 3.0, 40.0), 0.0);
+        assert!(f_tail(f64::NAN, 3.0, 40.0).is_nan() && f_tail(1.0, 0.0, 40.0).is_nan());
+    }
 
     #[test]
     fn quantiles_agree_with_published_tables() {

@@ -9,14 +9,13 @@ use super::Options;
 use super::algebra::{Cholesky, Matrix, dot};
 use super::commensurate::{is_commensurate, largest_error};
 use super::departure::{Departure, along_columns, clearest, departure, rounding};
-use super::interval::{Contribution, Source, Uncertain};
+use super::interval::{Contribution, Source, Uncertain, f_tail};
 use super::location::{Grouped, median, robust_sd};
 use super::parallel::in_parallel;
 use super::rank::{Rank, exact_rank};
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, RowId};
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// Rows in one chunk.
 const CHUNK: usize = 4096;
@@ -294,7 +293,7 @@ impl<'a> Data<'a> {
             return None;
         }
         let (noise, f) = (pure / pure_dof as f64, between / dof as f64 / (pure / pure_dof as f64));
-        let p = FisherSnedecor::new(dof as f64, pure_dof as f64).map_or(f64::NAN, |law| 1.0 - law.cdf(f));
+        let p = f_tail(f, dof as f64, pure_dof as f64);
         let repeats = fit.used as f64 / distinct as f64;
         Some(LackOfFit { f, dof, p, sd: ((between / dof as f64 - noise) / repeats).max(0.0).sqrt() })
     }

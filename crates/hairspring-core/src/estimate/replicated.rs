@@ -10,7 +10,7 @@ use super::blocks::{BlockMeans, variance_of_mean};
 use super::commensurate::{is_commensurate, largest_error, unaveraged};
 use super::ends::{left, take_off};
 use super::groups::by_neighbours;
-use super::interval::{Contribution, Source, Uncertain};
+use super::interval::{Contribution, Source, Uncertain, f_tail};
 use super::linear::LinearMap;
 use super::location::{Grouped, Sample, median, total_weight};
 use super::nonnegative::{Rows, nonnegative};
@@ -20,7 +20,6 @@ use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Flags, Observations, Row, RowId};
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use std::collections::BTreeSet;
 
 /// A lack of fit with a probability below this starts the search for rows off the line.
@@ -183,7 +182,7 @@ impl<'a> System<'a> {
         let (_, used) = self.grouped.reading_counts();
         let repeats = used.saturating_sub(self.design.len()).max(1) as f64;
         let f = chi2 / dof as f64;
-        let p = FisherSnedecor::new(dof as f64, repeats).map_or(f64::NAN, |law| 1.0 - law.cdf(f));
+        let p = f_tail(f, dof as f64, repeats);
         LackOfFit { f, dof, p, sd: 0.0 }
     }
 

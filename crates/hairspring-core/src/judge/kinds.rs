@@ -337,8 +337,9 @@ impl Kind for FindingKind {
                 code: code::NOT_CHECKED,
                 numbers: numbers! { rows, unknowns },
                 message: format!(
-                    "{} for {unknowns} unknowns, without enough repeats: the fit to a straight line cannot be checked",
-                    rows_of(rows)
+                    "{} for {}, without enough repeats: the fit to a straight line cannot be checked",
+                    rows_of(rows),
+                    crate::error::counted(unknowns, "unknown")
                 ),
                 remedy: "add rows with other counts, and repeat each of them",
             },

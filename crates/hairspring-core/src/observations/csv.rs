@@ -2,9 +2,10 @@
 
 mod bounded;
 
-use super::{ClockSpread, CoreClock, Flags, Observations, Origin, Pauses, Rate, Role, Row, Unit, Variant};
-use crate::error::{Error, Result};
+use super::{ClockSpread, CoreClock, Flags, MAGNITUDES, Observations, Origin, Pauses, Rate, Role, Row, Unit, Variant, is_usable};
+use crate::error::{Error, Result, counted};
 use bounded::Bounded;
+use std::collections::BTreeSet;
 use std::io::{BufRead, Read, Write};
 use std::num::NonZeroU32;
 
@@ -78,11 +79,28 @@ fn check_serving(table: &Observations) -> Result<()> {
     }
 }
 
+/// Keys of the head that have one value.
+const ONCE: [&str; 13] = [
+    "clock",
+    "rate_hz",
+    "rate_uncertainty_ppm",
+    "rate_provenance",
+    "granularity",
+    "reading_bound",
+    "clock_spread",
+    "core_clock",
+    "quiet_guard",
+    "reference",
+    "shadow",
+    "layouts",
+    "crossover",
+];
+
 /// Reads the comments and the header line, which may follow empty lines and a byte order mark.
 fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
     let mut origin = Origin::default();
     let mut text = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, mut given) = (0, BTreeSet::new());
     for number in 1.. {
         text.clear();
         let read = lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(|e| bad(number, &format!("cannot be read: {e}")))?;
@@ -99,7 +117,13 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
         let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
         let line = one_line(line.trim_start_matches('\u{feff}').trim());
         match line.strip_prefix('#') {
-            Some(comment) => note(&mut origin, comment, number)?,
+            Some(comment) => {
+                let key = comment.split(':').next().unwrap_or_default().trim();
+                if ONCE.contains(&key) && !given.insert(key.to_owned()) {
+                    return Err(bad(number, &format!("`{key}` is given a second time: which of the two holds?")));
+                }
+                note(&mut origin, comment, number)?;
+            }
             None if line.is_empty() => {}
             None => {
                 // An uncertainty or provenance without a rate is meaningless.
@@ -340,7 +364,7 @@ struct Line<'a> {
 
 fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [f64], line: u64) -> Result<Line<'a>> {
     if record.len() != layout.fields.len() {
-        return Err(bad(line, &format!("has {} fields, the header has {}", record.len(), layout.fields.len())));
+        return Err(bad(line, &format!("has {}, the header has {}", counted(record.len(), "field"), layout.fields.len())));
     }
     let mut parsed = Line { ticks: f64::NAN, round: None, flags: Flags::NONE, series: None, guard: None };
     let mut component = 0;
@@ -378,7 +402,12 @@ fn guard(text: &str, line: u64) -> Result<Option<NonZeroU32>> {
 
 fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
     let number: f64 = text.parse().map_err(|_| bad(line, &format!("{what} is `{}`, which is not a number", shown(text))))?;
-    if number.is_finite() { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text)))) }
+    if !number.is_finite() {
+        return Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text))));
+    }
+    let limits =
+        || format!("{what} is `{}`: numbers other than 0 lie between {:e} and {:e}", shown(text), MAGNITUDES.start(), MAGNITUDES.end());
+    if is_usable(number) { Ok(number) } else { Err(bad(line, &limits())) }
 }
 
 fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {

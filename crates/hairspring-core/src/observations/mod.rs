@@ -15,6 +15,20 @@ pub use origin::{ClockSpread, CoreClock, Origin, Rate, Role, Unit, Variant};
 pub use pauses::Pauses;
 pub use turns::Turns;
 
+/// Numbers of a table that are not 0 lie between these, so that sums of their squares and cubes are numbers, too.
+pub const MAGNITUDES: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+
+/// Whether a number can be calculated with: a finite one that is neither huge nor nearly 0.
+///
+/// ```
+/// use hairspring_core::observations::is_usable;
+/// assert!(is_usable(0.0) && is_usable(-1e12));
+/// assert!(!is_usable(1e200) && !is_usable(5e-324) && !is_usable(f64::NAN));
+/// ```
+pub fn is_usable(number: f64) -> bool {
+    number == 0.0 || MAGNITUDES.contains(&number.abs())
+}
+
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;

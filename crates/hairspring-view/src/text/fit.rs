@@ -4,6 +4,7 @@ use crate::format::{count, probability, significant, time_unit};
 use crate::page::{INDENT, Page, Tone};
 use crate::plot::{Plot, ROUNDING, line_plot, residual_plot};
 use crate::source::source_name;
+use hairspring_core::judge::words::counted;
 use hairspring_result::document::{BudgetEntry, Fit};
 use hairspring_result::{Component, Run, Series};
 
@@ -20,12 +21,14 @@ pub fn fit(page: &mut Page, series: &Series) {
 
 fn rows(fit: &Fit) -> String {
     let mut parts = Vec::new();
+    let unknowns = counted(fit.unknowns as u64, "unknown", "unknowns");
     if fit.rows + fit.left_out == 0 {
-        parts.push(format!("{} unknowns from single readings", fit.unknowns));
+        parts.push(format!("{unknowns} from single readings"));
     } else {
-        let unknowns = span(fit).map_or_else(|| format!(" for {} unknowns", fit.unknowns), |span| format!(", {span}"));
+        let unknowns = span(fit).map_or_else(|| format!(" for {unknowns}"), |span| format!(", {span}"));
         let out = if fit.left_out > 0 { format!(", {} left out", fit.left_out) } else { String::new() };
-        parts.push(format!("{} rows{unknowns}{out}", count(fit.rows)));
+        let rows = if fit.rows == 1 { "row" } else { "rows" };
+        parts.push(format!("{} {rows}{unknowns}{out}", count(fit.rows)));
     }
     parts.push(match &fit.lack_of_fit {
         Some(lack) => {

@@ -18,13 +18,13 @@ use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
 const MANY: usize = 20;
 
 /// The core clock to which times in nanoseconds belong, with a semicolon before it: it is a property of the run, not of the code. That of the next
-/// run is another one, which their intervals hold where earlier runs show it.
+/// run is another one, which their intervals hold as far as earlier runs show it.
 pub fn at_core_clock(document: &ResultDocument) -> String {
     let mut components = document.results.iter().flat_map(|series| series.components.values());
     let is_in_both = components.any(|component| component.figure.time_ns.is_some() && component.figure.cycles.is_some());
     let clock = document.environment.core_clock_hz.filter(|_| is_in_both);
     let moves = document.results.iter().flat_map(|series| series.budget.values().flatten()).any(|entry| entry.source == Source::CoreClock);
-    let next = if moves { ", and how it moves from run to run is in their intervals" } else { "" };
+    let next = if moves { ", and how it moved in this and earlier runs is in their intervals" } else { "" };
     clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz{next}", significant(hz.value / 1e9, 3)))
 }
 

@@ -247,7 +247,7 @@ fn agreement(against: &Comparison) -> String {
 /// Why no number was compared: "0 of 0 agree" would be overlooked.
 fn nothing_compared(against: &Comparison) -> String {
     let why = match (against.doubtful, against.unknown.len()) {
-        (0, 0) => "it has no latency and no throughput".to_owned(),
+        (0, 0) => "it has no latency and no throughput, or only those in doubt".to_owned(),
         (0, _) => "it has no form that was measured here".to_owned(),
         (doubtful, _) => format!("{} of its numbers are in doubt here, or only known as a sum", count(doubtful)),
     };
@@ -314,6 +314,6 @@ mod tests {
             told(&["a"], 2).contains("2 of its numbers are in doubt here")
                 && told(&["a"], 2).ends_with("1 name in it is of no form measured here: a")
         );
-        assert!(told(&[], 0).ends_with("NOTHING COULD BE COMPARED: it has no latency and no throughput"));
+        assert!(told(&[], 0).ends_with("NOTHING COULD BE COMPARED: it has no latency and no throughput, or only those in doubt"));
     }
 }

@@ -8,9 +8,9 @@ pub const PROGRAM: Remedies = Remedies {
     by_code: &[
         (
             "non_linear",
-            "look at the row times (--details): if the time depends on what earlier runs left behind, reset that in an init; else try another --cpu",
+            "look at the row times (the --details of the program): if the time depends on what earlier runs left behind, reset that in an init; else try another --cpu",
         ),
-        ("outliers", "look at these rows with --details, or keep the raw readings with --save"),
+        ("outliers", "look at these rows with the --details of the program, or keep the raw readings with its --save"),
         ("clock_too_coarse", "use a finer clock (--clock) or more copies"),
         ("core_shared", "measure again; choose another CPU (--cpu)"),
         (

@@ -166,6 +166,15 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error(&format!("series,body,ticks\n{many}")).contains("the limit is 1000"));
     assert!(error("# reading_bound: 0\nbody,ticks\n1,2\n").contains("line 1"));
     assert!(error("# rate_hz: 0\nbody,ticks\n1,2\n").contains("line 1"));
+    assert!(error("# rate_hz: 1e9\n# rate_hz: 2e9\nbody,ticks\n1,2\n").contains("line 2: `rate_hz` is given a second time"));
+    for odd in [
+        "# rate_hz: 1e-300\nbody,ticks\n1,2\n",
+        "body,ticks\n1,1e200\n",
+        "body,ticks\n1e-200,1\n",
+        "# granularity: 1e300\nbody,ticks\n1,2\n",
+    ] {
+        assert!(error(odd).contains("numbers other than 0 lie between 1e-60 and 1e60"), "{odd}");
+    }
     assert!(error(&format!("{}ticks\n", "c,".repeat(20_000))).contains("the limit is"));
     assert!(error(&"a".repeat(2 << 20)).contains("longer than"));
     assert!(read_csv(&b"body,ticks\n1,\xff\n"[..]).is_err());

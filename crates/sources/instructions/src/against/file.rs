@@ -17,6 +17,11 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     let bytes = limited(input)?;
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(&bytes[..]);
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
+    if let Some(twice) =
+        headers.iter().enumerate().find(|(at, name)| headers.iter().take(*at).any(|other| other.eq_ignore_ascii_case(name)))
+    {
+        return Err(format!("there are two columns `{}`", twice.1));
+    }
     let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
     let form = column("form")
         .ok_or("there is no column `form`; expected the columns form, latency and throughput, or form, quantity and cycles")?;
@@ -33,6 +38,9 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
+        if record.len() != headers.len() {
+            return Err(format!("line {line}: it has {} of {} columns: is a quote open, or a comma missing?", record.len(), headers.len()));
+        }
         let text = |at: usize| record.get(at).unwrap_or_default();
         let mut add = |quantity: Quantity, cell: &str| -> Result<(), String> {
             if cell.is_empty() {
@@ -53,8 +61,10 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
         };
         let of_flags = ["from", "to"].iter().any(|name| column(name).is_some_and(|at| text(at) == "flags"));
         let with_helpers = column("with").is_some_and(|at| !text(at).is_empty());
-        if column("doubtful").is_some_and(|at| text(at) == "yes") {
-            continue;
+        match column("doubtful").map_or("no", text) {
+            "yes" => continue,
+            "no" | "" => {}
+            other => return Err(format!("line {line}: `{other}` is neither yes nor no (column `doubtful`)")),
         }
         match text(quantity) {
             "latency" if !of_flags && !with_helpers => add(Quantity::Latency, text(cycles))?,
@@ -105,6 +115,10 @@ mod tests {
         assert!(error("form,latency\nx,-1\n").contains("`-1`") && error("form,latency\nx,NaN\n").contains("`NaN`"));
         assert!(error("form,quantity,cycles\nx,width,1\n").contains("`width`"));
         assert!(error("").contains("`form`"));
+        assert!(error("form,form,latency\nx,y,1\n").contains("two columns `form`"));
+        assert!(error("form,latency\nx\n").contains("line 2: it has 1 of 2 columns"));
+        assert!(error("form,latency\n\"add r64, r64,3\n").contains("is a quote open"));
+        assert!(error("form,quantity,cycles,doubtful\nx,latency,1,maybe\n").contains("`maybe`"));
     }
 
     #[test]
