@@ -43,7 +43,7 @@ def test_an_empty_statement_is_below_resolution_or_next_to_nothing() -> None:
 
 
 def ratio_of_slower(result: hairspring.Result) -> float:
-    """The ratio of the only comparison. It is slower, unless others used the core all the time: then nothing is decided."""
+    """The ratio of the only comparison, which is slower, or undecided where others used the core all the time."""
     (found,) = result.comparisons
     trusted = all(series.trusted for series in result.series.values())
     assert found.verdict == "slower" or (found.verdict == "undecided" and not trusted)

@@ -17,11 +17,7 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     let bytes = limited(input)?;
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(&bytes[..]);
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
-    if let Some(twice) =
-        headers.iter().enumerate().find(|(at, name)| headers.iter().take(*at).any(|other| other.eq_ignore_ascii_case(name)))
-    {
-        return Err(format!("there are two columns `{}`", twice.1));
-    }
+    each_once(&headers)?;
     let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
     let form = column("form")
         .ok_or("there is no column `form`; expected the columns form, latency and throughput, or form, quantity and cycles")?;
@@ -74,6 +70,15 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
         }
     }
     Ok(figures)
+}
+
+/// Refuses a header with two columns of one name: one of them would be ignored. Columns without a name are no concern.
+fn each_once(headers: &csv::StringRecord) -> Result<(), String> {
+    let is_before = |at: usize, name: &str| headers.iter().take(at).any(|other| other.eq_ignore_ascii_case(name));
+    match headers.iter().enumerate().find(|(at, name)| !name.is_empty() && is_before(*at, name)) {
+        Some((_, twice)) => Err(format!("there are two columns `{twice}`")),
+        None => Ok(()),
+    }
 }
 
 /// All bytes of an input, which is given up beyond the limit: a record of a table may be as long as the whole input.
