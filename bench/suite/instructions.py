@@ -1,5 +1,6 @@
-"""Instruction tables: forms against published figures, quiet and beside a busy neighbour."""
+"""Instruction tables: forms against published figures, quiet and beside a busy neighbour; separate runs of a few forms."""
 
+import itertools
 import json
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +13,17 @@ from neighbour import neighbour, raise_priority
 PUBLISHED = Path(__file__).resolve().parent / "published.json"
 LATENCY, THROUGHPUT = 0.01, 0.02
 PER_FORM_S = 60 / 150
+# Forms whose separate runs are compared, and how many of the pairs may have intervals that do not overlap, in percent.
+REPEATED = (
+    "imul r64, r64",
+    "imul r64, r64, imm8",
+    "popcnt r64, r64",
+    "lzcnt r64, r64",
+    "add r64, r64",
+    "addps xmm, xmm",
+    "mulps xmm, xmm",
+)
+MOST_APART = 1.0
 HEADER = ("neighbour", "form", "quantity", "here", "half", "published", "doubtful", "agrees")
 
 
@@ -70,8 +82,37 @@ def compare(kind: str, document: dict[str, Any], published: dict[str, list[float
     return rows
 
 
+def repeated(record: Record, settings: Settings) -> None:
+    """Separate runs of a few forms: whether the intervals of their trusted figures overlap."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for _ in range(settings.times(12)):
+        document, error, _ = run_json("instructions", "--cpu", str(settings.cpu), *REPEATED)
+        if document is None:
+            record.say(error)
+            continue
+        for form in document["forms"]:
+            for quantity, figure in (("latency", slowest(form)), ("throughput", copy(form))):
+                if figure and not figure[2]:
+                    found.setdefault((form["name"], quantity), []).append((figure[0], figure[1]))
+    table: list[tuple[object, ...]] = []
+    for quantity in ("latency", "throughput"):
+        pairs: list[bool] = []
+        for (form, kind), figures in found.items():
+            if kind == quantity:
+                apart = [abs(a - b) > half + other for (a, half), (b, other) in itertools.combinations(figures, 2)]
+                pairs += apart
+                values = sorted(value for value, _ in figures)
+                middle = sorted(half for _, half in figures)[len(figures) // 2]
+                table.append(
+                    (form, kind, len(figures), *(f"{one:.4f}" for one in (values[0], values[-1], middle)), sum(apart))
+                )
+        target = f"{quantity}: intervals of {MOST_APART:.0f} % of the pairs of separate runs or fewer do not overlap"
+        record.target(target, bool(pairs) and share(pairs) <= MOST_APART, f"{share(pairs):.1f} % of {len(pairs)}")
+    record.table("Separate runs", ("form", "quantity", "trusted", "least", "most", "half-width", "pairs apart"), table)
+
+
 def run(record: Record, settings: Settings) -> None:
-    """The default sets, then the same beside a busy neighbour."""
+    """The default sets, then the same beside a busy neighbour, and a few forms again and again."""
     raise_priority()
     known = json.loads(PUBLISHED.read_text())
     raw: list[tuple[Any, ...]] = []
@@ -101,3 +142,4 @@ def run(record: Record, settings: Settings) -> None:
         record.target(f"{kind}: 150 forms in 60 s", in_time, f"{forms} forms in {wall:.0f} s")
     record.csv(HEADER, raw)
     record.table("Against published figures", ("neighbour", "quantity", "compared", "agree", "doubted", "wrong"), table)
+    repeated(record, settings)
