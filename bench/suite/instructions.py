@@ -1,4 +1,4 @@
-"""Instruction tables: forms against published figures, quiet and beside a busy neighbour; separate runs of some forms."""
+"""Instruction tables against published figures, quiet and beside a busy neighbour; separate runs of some forms."""
 
 import itertools
 import json
