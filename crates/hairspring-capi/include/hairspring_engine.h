@@ -854,7 +854,7 @@ enum hairspring_status hairspring_observations_set_clock(const struct hairspring
 
 /**
  * Sets `row` to the row of a series with these counts, one for each component; adds the row if the table does not have it.
- * A null `series` means `main`.
+ * A null `series` means `main`. Counts are not negative, and those other than 0 lie between 1e-30 and 1e30.
  */
 enum hairspring_status hairspring_observations_row(const struct hairspring_observations *table,
                                                    const char *series,
@@ -863,7 +863,8 @@ enum hairspring_status hairspring_observations_row(const struct hairspring_obser
                                                    uint32_t *row);
 
 /**
- * Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time.
+ * Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time. Those other than 0 lie between 1e-30
+ * and 1e30 on either side of it.
  */
 enum hairspring_status hairspring_observations_push(const struct hairspring_observations *table,
                                                     uint32_t row,

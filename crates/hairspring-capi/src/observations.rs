@@ -3,7 +3,7 @@
 use crate::sized::{Growing, input};
 use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, text, wall};
 use hairspring_core::judge::Finding;
-use hairspring_core::observations::{Flags, MAGNITUDES, Observations, Rate, Unit, is_usable, read_csv, write_csv};
+use hairspring_core::observations::{Flags, Observations, Rate, USABLE, Unit, is_usable, read_csv, write_csv};
 use std::ffi::c_char;
 use std::fs::File;
 use std::sync::Mutex;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
         let name = if name.is_null() { None } else { Some(unsafe { text(name, "the clock's name") }?.to_owned()) };
         let usable = |number: f64| is_usable(number) && number >= 0.0;
         if ![clock.rate_hz, clock.rate_uncertainty_ppm, clock.quantum].into_iter().all(usable) || clock.in_nanoseconds > 1 {
-            return Err(bad("rate, uncertainty and quantum must be finite and not negative, and in_nanoseconds 0 or 1"));
+            return Err(bad(format!("rate, uncertainty and quantum must be finite and not negative, and in_nanoseconds 0 or 1; {USABLE}")));
         }
         let rate = Rate { hz: clock.rate_hz, uncertainty_ppm: clock.rate_uncertainty_ppm, provenance: "stated by the program".into() };
         table.with(|table| {
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
 }
 
 /// Sets `row` to the row of a series with these counts, one for each component; adds the row if the table does not have it.
-/// A null `series` means `main`.
+/// A null `series` means `main`. Counts are not negative, and those other than 0 lie between 1e-30 and 1e30.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_row(
     table: *const ObservationsHandle,
@@ -166,11 +166,7 @@ fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32
         return Err(bad(format!("{} counts where the table has {wanted} components", counts.len())));
     }
     if let Some(count) = counts.iter().find(|count| !is_usable(**count) || **count < 0.0) {
-        return Err(bad(format!(
-            "a count of {count}: counts are not negative, and numbers other than 0 lie between {:e} and {:e}",
-            MAGNITUDES.start(),
-            MAGNITUDES.end()
-        )));
+        return Err(bad(format!("a count of {count}: counts are not negative; {USABLE}")));
     }
     if series.trim() != series || series.is_empty() {
         return Err(bad(format!("`{series}` cannot be the name of a series: it is empty, or begins or ends with blanks")));
@@ -182,7 +178,8 @@ fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32
     Ok(table.row(series, counts))
 }
 
-/// Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time.
+/// Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time. Those other than 0 lie between 1e-30
+/// and 1e30 on either side of it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_push(table: *const ObservationsHandle, row: u32, round: u32, reading: f64) -> Status {
     wall(|| {
@@ -193,11 +190,7 @@ pub unsafe extern "C" fn hairspring_observations_push(table: *const Observations
                 return Err(bad(format!("row {row}: the table has {} rows", table.rows().len())));
             }
             if round > MOST_ROUND || !is_usable(reading) {
-                return Err(bad(format!(
-                    "round {round}, reading {reading}: rounds go to {MOST_ROUND}, readings other than 0 lie between {:e} and {:e}",
-                    MAGNITUDES.start(),
-                    MAGNITUDES.end()
-                )));
+                return Err(bad(format!("round {round}, reading {reading}: rounds go to {MOST_ROUND}; {USABLE}")));
             }
             table.push_flagged(row, round, reading, Flags::NONE);
             Ok(())

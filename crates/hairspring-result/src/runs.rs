@@ -114,15 +114,14 @@ fn compared(comparison: &mut Comparison, documents: &[ResultDocument]) {
     let trusted = |document: &&ResultDocument| {
         [&comparison.a, &comparison.b].into_iter().all(|name| find_series(document, name).is_some_and(Series::is_trusted))
     };
-    let ratios = |documents: Vec<&ResultDocument>| -> Vec<Estimate> {
-        documents.iter().filter_map(|document| document.comparisons.iter().find(same)?.ratio).collect()
-    };
-    let (good, all) = (ratios(documents.iter().filter(trusted).collect()), ratios(documents.iter().collect()));
+    let ratio = |document: &&ResultDocument| document.comparisons.iter().find(same)?.ratio;
+    let all: Vec<&ResultDocument> = documents.iter().filter(|document| ratio(document).is_some()).collect();
+    let good: Vec<&ResultDocument> = all.iter().copied().filter(trusted).collect();
     let used = if is_enough(good.len(), all.len()) { good } else { all };
-    if let Some((_, ratio)) = mean(&used) {
+    if let Some((_, ratio)) = mean(&used.iter().filter_map(ratio).collect::<Vec<Estimate>>()) {
         comparison.ratio = ratio.if_finite();
         let untried = |series: &Series| series.findings.iter().any(|finding| finding.is(code::LAYOUTS_UNTRIED));
-        let both = documents.iter().flat_map(|document| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
+        let both = used.iter().flat_map(|document| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
         let is_untried = both.flatten().any(untried);
         comparison.verdict = if is_untried { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
     }

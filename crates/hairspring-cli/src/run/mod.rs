@@ -66,7 +66,8 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
         program.find_benchmarks(&arguments.limits())?;
         program.choose(|name| arguments.choice.chooses(&filters, name));
     }
-    if programs.iter().all(|program| program.chosen.is_empty()) {
+    let is_none = programs.iter().all(|program| program.chosen.is_empty());
+    if is_none && !(arguments.list && filters.is_empty()) {
         return Err(Misuse(hairspring_program::nothing_chosen(&filters)).into());
     }
     if arguments.list {

@@ -32,16 +32,17 @@ fn component<'d>(result: &'d Value, name: &str) -> &'d Value {
 #[test]
 fn every_mechanism_works_between_processes_and_between_threads() {
     for sides in ["processes", "threads"] {
-        let command = if sides == "threads" { short().with("--threads") } else { short() };
-        let ended = command.with("--all").with("--json").start().ends_with_any(&[0, 1]);
+        let ended = || {
+            let command = if sides == "threads" { short().with("--threads") } else { short() };
+            command.with("--all").with("--json").start().ends_with_any(&[0, 1])
+        };
+        // While others use the CPU all the time, a mechanism may have no result in one run.
+        let ended = (0..4).map(|_| ended()).find(|ended| ended.status.success()).expect("four runs without a result of one mechanism");
         let document = Document::of(&ended.output, "switch.schema.json");
         assert_eq!((&document["sides"], &document["working_set_bytes"]), (&sides.into(), &Value::Null));
         let results = document["results"].as_array().unwrap();
         assert_eq!(results.iter().map(|one| one["mechanism"].as_str().unwrap()).collect::<Vec<_>>(), ALL);
-        // While others use the CPU all the time, one may have no result, and says why.
-        let (measured, failed): (Vec<&Value>, Vec<&Value>) = results.iter().partition(|result| result["reason"].is_null());
-        assert!(failed.len() < 2, "{failed:#?}");
-        for result in measured {
+        for result in results {
             assert_eq!(result["costs"].as_array().unwrap().len(), 1, "{result:#}");
             assert!(value(&result["costs"][0]["time_ns"]) > 0.0, "{result:#}");
             // On a CPU that others use, the calls alone may not be known: `switch + calls`.

@@ -2,8 +2,9 @@
 //!
 //! Pauses that nothing counts, as of a hypervisor, lengthen some readings of a row by some microseconds. In rows that are not much longer
 //! than the time from one pause to the next, many readings have none: they lie in a narrow peak below the others, and the number of the others
-//! is what the pauses that were seen while the clock was watched make expect. Then the others are left out. Where more of them are long, or the
-//! peak is wide, the time of the code itself varies, and nothing is left out.
+//! is what the pauses that were seen while the clock was watched make expect. Then the others are left out, and what neither the number nor the
+//! time of the pauses explains is in the interval. Where more of them are long, or the peak is wide, the time of the code itself varies, and
+//! nothing is left out.
 
 use super::quiet::{Rates, rates};
 use crate::observations::{Observations, Reading, SeriesId};
@@ -54,6 +55,8 @@ struct Known {
     length: f64,
     /// The share of the time that they have.
     share: f64,
+    /// How many were seen.
+    number: f64,
 }
 
 /// The paused readings of every series, but for the chains, if they can be told from the others in all alternatives; and the rounds of
@@ -67,7 +70,7 @@ pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
         return (Vec::new(), Vec::new());
     };
     let number = f64::from(pauses.number);
-    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, share };
+    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, share, number };
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
     let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
@@ -150,8 +153,9 @@ impl Peak {
             let all = row.iter().skip(from).map(|(_, ticks)| (ticks - time).min(LONGEST * known.length));
             all.sum::<f64>() / row.len() as f64
         };
-        // Those that are more than pauses explain may be the longest.
-        let by_number = beyond(place + (row.len() as f64 * known.paused(time)) as usize);
+        // Those that are more than pauses explain may be the longest. There may be fewer pauses than were seen, by a standard deviation.
+        let explained = row.len() as f64 * known.paused(time) / (1.0 + known.number.sqrt().recip());
+        let by_number = beyond(place + explained as usize);
         let by_time = (beyond(place) - known.share * time).max(0.0);
         Peak { time, left: time - at(LEFT * without), without: place, excess: by_number.min(by_time) }
     }
@@ -228,7 +232,8 @@ mod tests {
         let length = LENGTH / 2.0;
         cold.origin.pauses = Pauses { watched: 100.0 * (APART + length), lost: 100.0 * length, ..cold.origin.pauses };
         let (found, _) = paused_readings(&cold);
-        assert!(found.iter().all(|paused| paused.unexplained < 0.005) && !found.is_empty(), "{found:?}");
+        // By their time it would be 2.8 %.
+        assert!(found.iter().all(|paused| paused.unexplained < 0.015) && !found.is_empty(), "{found:?}");
     }
 
     #[test]

@@ -35,15 +35,7 @@ pub fn in_cycles_of_few_rounds(
     cycles: f64,
     between: Option<ClockSpread>,
 ) -> Option<Uncertain> {
-    let chain = &reference.1.uncertain;
-    let time = a.1.uncertain.scaled(cycles / chain.value);
-    let is_few = a.0.blocks.len().min(reference.0.blocks.len()) < 2;
-    if !is_few || !time.value.is_finite() || chain.value <= 0.0 {
-        return None;
-    }
-    let of_chain = chain.scaled(time.value / chain.value).budget.into_iter();
-    let of_chain = of_chain.map(|entry| Contribution { source: Source::Reference, ..entry });
-    Some(of_chain.chain(moved(time.value, UNSEEN_MOVEMENT, between)).fold(time, Uncertain::with))
+    divided(a, reference, cycles, between)
 }
 
 /// Ratio of component `a` of one solution to component `b` of another; `None` if the two share fewer than two blocks of
@@ -65,19 +57,26 @@ pub fn of_alternatives(a: (&Solution, &Component), b: (&Solution, &Component)) -
         Departures::new(used.map(|row| (&row.counts[..], row.residual)), one.1.ticks.value)
     };
     let unknowns = a.0.rank.pivots.len().max(b.0.rank.pivots.len());
-    with_share(a, b, departures(a).differing(&departures(b), unknowns)).or_else(|| of_few_rounds(a.1, b.1))
+    with_share(a, b, departures(a).differing(&departures(b), unknowns))
 }
 
-/// The ratio of two times that share too few rounds to know how they move together: what each is uncertain by counts in full, and the core
-/// clock may have moved between their readings. `None` if `b` is not positive.
-fn of_few_rounds(a: &Component, b: &Component) -> Option<Uncertain> {
-    let by = b.uncertain.value;
-    let ratio = a.uncertain.scaled(1.0 / by);
-    if !ratio.value.is_finite() || by <= 0.0 {
+/// As [`of_alternatives`], where one of them has too few rounds to know how the two move together: what each is uncertain by counts in full, and
+/// the core clock may have moved between their readings.
+pub fn of_alternatives_of_few_rounds(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<Uncertain> {
+    divided(a, b, 1.0, None)
+}
+
+/// The quotient of two times of few rounds, `times` a number; `None` if they have more rounds, or `b` is not positive.
+fn divided(a: (&Solution, &Component), b: (&Solution, &Component), times: f64, between: Option<ClockSpread>) -> Option<Uncertain> {
+    let by = &b.1.uncertain;
+    let quotient = a.1.uncertain.scaled(times / by.value);
+    let is_few = a.0.blocks.len().min(b.0.blocks.len()) < 2;
+    if !is_few || !quotient.value.is_finite() || by.value <= 0.0 {
         return None;
     }
-    let of_b = b.uncertain.scaled(ratio.value / by).budget.into_iter().map(|entry| Contribution { source: Source::Reference, ..entry });
-    Some(of_b.chain(moved(ratio.value, UNSEEN_MOVEMENT, None)).fold(ratio, Uncertain::with))
+    let of_b = by.scaled(quotient.value / by.value).budget.into_iter();
+    let of_b = of_b.map(|entry| Contribution { source: Source::Reference, ..entry });
+    Some(of_b.chain(moved(quotient.value, UNSEEN_MOVEMENT, between)).fold(quotient, Uncertain::with))
 }
 
 /// The ratio, if this share of the rows' departures differs between the two.
@@ -276,9 +275,19 @@ mod tests {
     fn alternatives_of_few_rounds_have_a_ratio_that_is_wider() {
         let few = |time: f64| solution(&[time, 1.01 * time]);
         let (a, b) = (few(6.0), few(3.0));
-        let found = of_alternatives((&a, &a.components[0]), (&b, &b.components[0])).unwrap().estimate(0.95);
-        assert!(found.contains(2.0) && found.half_width() > 0.02 && found.high < 3.0, "{found:?}");
-        assert_eq!(ratio((&a, &a.components[0]), (&b, &b.components[0])), None);
+        let (body, other) = ((&a, &a.components[0]), (&b, &b.components[0]));
+        let found = of_alternatives_of_few_rounds(body, other).unwrap();
+        let sources: Vec<Source> = found.budget.iter().map(|entry| entry.source).collect();
+        assert!([Source::Reference, Source::CoreClock].iter().all(|source| sources.contains(source)), "{sources:?}");
+        let found = found.estimate(0.95);
+        let both = a.components[0].ticks.relative().hypot(b.components[0].ticks.relative());
+        assert!(found.contains(2.0) && found.relative() > both, "{found:?}");
+        assert_eq!(of_alternatives(body, other), None);
+        let below = few(-3.0);
+        assert_eq!(of_alternatives_of_few_rounds(body, (&below, &below.components[0])), None);
+        let many = solution(&[5.0, 5.1, 4.9, 5.0, 5.1, 4.9, 5.0, 5.1]);
+        let enough = (&many, &many.components[0]);
+        assert!(of_alternatives(enough, enough).is_some() && of_alternatives_of_few_rounds(enough, enough).is_none());
     }
 
     /// A solution of one unknown with these values in its blocks.

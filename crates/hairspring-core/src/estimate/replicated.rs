@@ -20,7 +20,7 @@ use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Flags, Observations, Row, RowId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// A lack of fit with a probability below this starts the search for rows off the line.
 const LACK_OF_FIT_ALPHA: f64 = 0.005;
@@ -36,8 +36,10 @@ const MOST_LINE_ROWS: usize = 64;
 /// A table of more unknowns than this is no line or plane, unless it has so many rows for each: fits of few rows find many that seem to bend.
 const MOST_UNKNOWNS: usize = 3;
 const ROWS_FOR_EACH_UNKNOWN: usize = 5;
-/// A reading that is this far from a whole number of quanta was not rounded to them.
+/// Readings whose difference is this far from a whole number of quanta were not rounded to them ...
 const BETWEEN_QUANTA: f64 = 0.05;
+/// ... if fewer than this share are nearer: a long outlier may be as far where the quantum is stated with few digits.
+const MOSTLY_WHOLE: f64 = 0.9;
 /// If the rest is not straight after a bend was left out, at most this share of the departure's variance may remain.
 const MUCH_BETTER: f64 = 0.05;
 /// More may remain, up to this share, where the departure is only this part of the clock's quantum: dithering leaves as much of it in a row.
@@ -518,20 +520,25 @@ fn rounding(grouped: &Grouped) -> f64 {
 fn stuck(grouped: &Grouped, table: &Observations, reading_variance: &[Option<f64>]) -> f64 {
     let known: Vec<f64> = reading_variance.iter().flatten().copied().collect();
     let square = grouped.quantum * grouped.quantum;
-    if table.origin.reference.is_some() || known.is_empty() || square <= 0.0 || !are_whole(grouped) {
+    if table.origin.reference.is_some() || known.is_empty() || square <= 0.0 || !are_whole(grouped, table) {
         return 0.0;
     }
     let mean = known.iter().sum::<f64>() / known.len() as f64;
     unaveraged(mean / square).map_or(0.0, |variance| variance * square)
 }
 
-/// Whether all readings are whole numbers of quanta, but for the digits that a file may have cut.
-fn are_whole(grouped: &Grouped) -> bool {
-    let is_whole = |sample: &Sample| {
-        let quanta = sample.ticks / grouped.quantum;
-        (quanta - quanta.round()).abs() < BETWEEN_QUANTA
-    };
-    grouped.readings.iter().flatten().all(is_whole)
+/// Whether readings of a row differ by whole numbers of quanta, but for the digits that a file may have cut. They themselves need not be whole:
+/// a constant may be subtracted from them.
+fn are_whole(grouped: &Grouped, table: &Observations) -> bool {
+    let mut firsts: HashMap<RowId, Option<f64>> = grouped.rows.iter().map(|row| (*row, None)).collect();
+    let (mut whole, mut all) = (0.0, 0.0);
+    for reading in table.readings().iter().filter(|reading| !reading.flags.any()) {
+        let Some(first) = firsts.get_mut(&reading.row) else { continue };
+        let quanta = (reading.ticks - *first.get_or_insert(reading.ticks)) / grouped.quantum;
+        whole += f64::from(u8::from((quanta - quanta.round()).abs() < BETWEEN_QUANTA));
+        all += 1.0;
+    }
+    whole >= MOSTLY_WHOLE * all
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].

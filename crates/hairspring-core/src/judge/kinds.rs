@@ -1,7 +1,7 @@
 //! The kinds of finding that the checks of this crate raise, with their messages.
 
 use super::finding::{Description, Kind, Numbers, Value};
-use super::words::{bound, in_percent, interval, rows_of, share, short, shortened};
+use super::words::{bound, counted, in_percent, interval, rows_of, share, short, shortened};
 use crate::estimate::Estimate;
 use crate::numbers;
 
@@ -339,7 +339,7 @@ impl Kind for FindingKind {
                 message: format!(
                     "{} for {}, without enough repeats: the fit to a straight line cannot be checked",
                     rows_of(rows),
-                    crate::error::counted(unknowns, "unknown")
+                    counted(unknowns as u64, "unknown", "unknowns")
                 ),
                 remedy: "add rows with other counts, and repeat each of them",
             },

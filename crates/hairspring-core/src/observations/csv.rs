@@ -2,7 +2,7 @@
 
 mod bounded;
 
-use super::{ClockSpread, CoreClock, Flags, MAGNITUDES, Observations, Origin, Pauses, Rate, Role, Row, Unit, Variant, is_usable};
+use super::{ClockSpread, CoreClock, Flags, Observations, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Variant, is_usable};
 use crate::error::{Error, Result, counted};
 use bounded::Bounded;
 use std::collections::BTreeSet;
@@ -80,7 +80,7 @@ fn check_serving(table: &Observations) -> Result<()> {
 }
 
 /// Keys of the head that have one value.
-const ONCE: [&str; 13] = [
+const ONCE: [&str; 14] = [
     "clock",
     "rate_hz",
     "rate_uncertainty_ppm",
@@ -92,6 +92,7 @@ const ONCE: [&str; 13] = [
     "quiet_guard",
     "reference",
     "shadow",
+    "pauses",
     "layouts",
     "crossover",
 ];
@@ -118,9 +119,9 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
         let line = one_line(line.trim_start_matches('\u{feff}').trim());
         match line.strip_prefix('#') {
             Some(comment) => {
-                let key = comment.split(':').next().unwrap_or_default().trim();
-                if ONCE.contains(&key) && !given.insert(key.to_owned()) {
-                    return Err(bad(number, &format!("`{key}` is given a second time: which of the two holds?")));
+                let key = comment.split_once(':').map(|(key, _)| key.trim()).filter(|key| ONCE.contains(key));
+                if let Some(twice) = key.filter(|key| !given.insert((*key).to_owned())) {
+                    return Err(bad(number, &format!("`{twice}` is given a second time: which of the two holds?")));
                 }
                 note(&mut origin, comment, number)?;
             }
@@ -405,9 +406,7 @@ fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
     if !number.is_finite() {
         return Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text))));
     }
-    let limits =
-        || format!("{what} is `{}`: numbers other than 0 lie between {:e} and {:e}", shown(text), MAGNITUDES.start(), MAGNITUDES.end());
-    if is_usable(number) { Ok(number) } else { Err(bad(line, &limits())) }
+    if is_usable(number) { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`: {USABLE}", shown(text)))) }
 }
 
 fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {

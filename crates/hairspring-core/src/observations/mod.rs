@@ -15,8 +15,10 @@ pub use origin::{ClockSpread, CoreClock, Origin, Rate, Role, Unit, Variant};
 pub use pauses::Pauses;
 pub use turns::Turns;
 
-/// Numbers of a table that are not 0 lie between these, so that sums of their squares and cubes are numbers, too.
-pub const MAGNITUDES: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+/// Numbers of a table lie in this range, so that quotients of two of them have a fourth power ...
+const MAGNITUDES: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
+/// ... as messages say.
+pub const USABLE: &str = "numbers other than 0 lie between 1e-30 and 1e30";
 
 /// Whether a number can be calculated with: a finite one that is neither huge nor nearly 0.
 ///

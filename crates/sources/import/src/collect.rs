@@ -3,7 +3,7 @@
 use crate::{Imported, Tool};
 use hairspring_core::Result;
 use hairspring_core::error::Error;
-use hairspring_core::observations::{Observations, RowId, SeriesId, Unit};
+use hairspring_core::observations::{Observations, RowId, SeriesId, USABLE, Unit, is_usable};
 use std::collections::{BTreeSet, HashMap};
 
 /// Maximum number of series; a file with more counts as damaged.
@@ -32,13 +32,13 @@ impl Collected {
     /// Adds a run: how often the code ran, and how long all of that took.
     ///
     /// # Errors
-    /// Iterations not above zero, a time that is not finite, or too many series.
+    /// Iterations not above zero, a number that cannot be calculated with, or too many series.
     pub fn push(&mut self, name: &str, iterations: f64, ns: f64) -> std::result::Result<(), String> {
-        if !(iterations.is_finite() && iterations > 0.0) {
-            return Err(format!("the number of iterations is {iterations}, it must be above 0"));
+        if !(is_usable(iterations) && iterations > 0.0) {
+            return Err(format!("the number of iterations is {iterations}, it must be above 0; {USABLE}"));
         }
-        if !ns.is_finite() {
-            return Err(format!("the time is {ns}, it must be a finite number"));
+        if !is_usable(ns) {
+            return Err(format!("the time is {ns}, it must be a finite number; {USABLE}"));
         }
         let series = match self.known.get(name) {
             Some(series) => *series,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Largest distance from a whole number, as a share of the cycles and in cycles, at which a latency counts as that number.
 const WHOLE: (f64, f64) = (0.01, 0.06);
 /// Latencies below this many cycles show that nothing was run.
-const ELIMINATED: f64 = 0.6;
+pub(crate) const ELIMINATED: f64 = 0.6;
 /// Largest share by which a throughput may be off that of instructions that do nothing, to count as the same.
 const SAME_AS_NOTHING: f64 = 0.03;
 /// Smallest share by which a latency changes with the values, or cycles with the addresses.

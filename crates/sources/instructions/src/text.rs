@@ -6,6 +6,7 @@ use crate::form::Form;
 use crate::kinds::code;
 use crate::result::{Cycles, FormResult, Latency, Table};
 use hairspring_core::Estimate;
+use hairspring_core::judge::words::counted;
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_result::Environment;
 use hairspring_view::clean::{clean, cut, pad};
@@ -163,9 +164,8 @@ fn summary(page: &mut Page, table: &Table) {
     let run = &table.run;
     let doubtful = table.forms.iter().filter(|row| row.is_doubtful()).count();
     let text = format!(
-        "{} form{}, {} in doubt; {} series in {:.1} s, {} measured again",
-        count(table.forms.len()),
-        if table.forms.len() == 1 { "" } else { "s" },
+        "{}, {} in doubt; {} series in {:.1} s, {} measured again",
+        counted(table.forms.len() as u64, "form", "forms"),
         count(doubtful),
         count(run.series.len()),
         run.elapsed.as_secs_f64(),

@@ -173,8 +173,13 @@ fn bad_lines_name_the_line_and_the_reason() {
         "body,ticks\n1e-200,1\n",
         "# granularity: 1e300\nbody,ticks\n1,2\n",
     ] {
-        assert!(error(odd).contains("numbers other than 0 lie between 1e-60 and 1e60"), "{odd}");
+        assert!(error(odd).contains("numbers other than 0 lie between 1e-30 and 1e30"), "{odd}");
     }
+    let twice = ["clock: a", "granularity: 1", "pauses: 1000 10 5", "reference: x 3", "layouts: 4"];
+    for line in twice {
+        assert!(error(&format!("# {line}\n# {line}\nbody,ticks\n1,2\n")).contains("is given a second time"), "{line}");
+    }
+    assert!(read_csv("# clock\n# clock: a\nbody,ticks\n1,108\n2,208\n".as_bytes()).is_ok(), "a comment is no key");
     assert!(error(&format!("{}ticks\n", "c,".repeat(20_000))).contains("the limit is"));
     assert!(error(&"a".repeat(2 << 20)).contains("longer than"));
     assert!(read_csv(&b"body,ticks\n1,\xff\n"[..]).is_err());

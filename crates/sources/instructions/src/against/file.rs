@@ -8,11 +8,15 @@ use std::io::Read;
 /// Most bytes of a file: a table of all forms has fewer than one MiB, and a device such as `/dev/zero` never ends.
 const MOST_BYTES: u64 = 16 << 20;
 
+/// Columns that are read.
+const COLUMNS: [&str; 9] = ["form", "latency", "throughput", "quantity", "cycles", "from", "to", "with", "doubtful"];
+
 /// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the largest of them. What this
 /// program wrote as doubtful is left out.
 ///
 /// # Errors
-/// A file that is too long or has not these columns, or a number that is none, with its line.
+/// A file that is too long, has not these columns or one of them twice; with its line, another number of columns, a number that is none, and a
+/// word in `doubtful` other than yes and no.
 pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     let bytes = limited(input)?;
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(&bytes[..]);
@@ -34,8 +38,13 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
+        if record.iter().all(str::is_empty) {
+            continue;
+        }
         if record.len() != headers.len() {
-            return Err(format!("line {line}: it has {} of {} columns: is a quote open, or a comma missing?", record.len(), headers.len()));
+            let (has, wanted) = (record.len(), headers.len());
+            let why = if has < wanted { "is a quote open, or a comma missing" } else { "does a form with a comma lack its quotes" };
+            return Err(format!("line {line}: it has {has} of {wanted} columns: {why}?"));
         }
         let text = |at: usize| record.get(at).unwrap_or_default();
         let mut add = |quantity: Quantity, cell: &str| -> Result<(), String> {
@@ -72,10 +81,11 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
-/// Refuses a header with two columns of one name: one of them would be ignored. Columns without a name are no concern.
+/// Refuses a header with two columns of one name that is read: one of them would be ignored.
 fn each_once(headers: &csv::StringRecord) -> Result<(), String> {
+    let is_read = |name: &str| COLUMNS.iter().any(|read| read.eq_ignore_ascii_case(name));
     let is_before = |at: usize, name: &str| headers.iter().take(at).any(|other| other.eq_ignore_ascii_case(name));
-    match headers.iter().enumerate().find(|(at, name)| !name.is_empty() && is_before(*at, name)) {
+    match headers.iter().enumerate().find(|(at, name)| is_read(name) && is_before(*at, name)) {
         Some((_, twice)) => Err(format!("there are two columns `{twice}`")),
         None => Ok(()),
     }
@@ -122,6 +132,8 @@ mod tests {
         assert!(error("").contains("`form`"));
         assert!(error("form,form,latency\nx,y,1\n").contains("two columns `form`"));
         assert!(error("form,latency\nx\n").contains("line 2: it has 1 of 2 columns"));
+        assert!(error("form,latency\nadd r64, r64,3\n").contains("lack its quotes"));
+        assert_eq!(figures("form,latency,note,note\nnop,1,,\n  \n").len(), 1, "blank lines and columns that are not read");
         assert!(error("form,latency\n\"add r64, r64,3\n").contains("is a quote open"));
         assert!(error("form,quantity,cycles,doubtful\nx,latency,1,maybe\n").contains("`maybe`"));
     }

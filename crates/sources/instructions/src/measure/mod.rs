@@ -3,6 +3,7 @@
 mod rows;
 
 use crate::design::{Edge, Quantity, Series};
+use crate::result::ELIMINATED;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Options, Source, Uncertain};
 use hairspring_core::judge::{Finding, Question, Severity, assess, code};
@@ -295,10 +296,12 @@ impl Session<'_> {
     }
 }
 
-/// The cycles with what the place of the code may change, which the rows of one place do not show. Chains wait for results, wherever they lie.
+/// The cycles with what the place of the code may change, which the rows of one place do not show. Chains wait for results, wherever they lie,
+/// but for those that nothing executes.
 fn in_any_place(cycles: Uncertain, quantity: &Quantity) -> Uncertain {
     let of_place = Contribution::bound(Source::Placement, OF_PLACE * cycles.value.abs());
-    if matches!(quantity, Quantity::Throughput(_)) { cycles.with(of_place) } else { cycles }
+    let waits = matches!(quantity, Quantity::Latency(_)) && cycles.value > ELIMINATED;
+    if waits { cycles } else { cycles.with(of_place) }
 }
 
 /// Findings that matter here: a copy that takes no time is a result, and notes say nothing about a single instruction.
