@@ -1,6 +1,6 @@
 //! `hairspring switch`: what it measures, how it ends, and what it refuses. No time is asserted: machines differ.
 
-use crate::command::{Hairspring, Running};
+use crate::command::{Ended, Hairspring, Running};
 use crate::document::Document;
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn every_mechanism_works_between_processes_and_between_threads() {
             command.with("--all").with("--json").start().ends_with_any(&[0, 1])
         };
         // While others use the CPU all the time, a mechanism may have no result in one run.
-        let ended = (0..4).map(|_| ended()).find(|ended| ended.status.success()).expect("four runs without a result of one mechanism");
+        let ended = (0..4).map(|_| ended()).find(Ended::succeeded).expect("four runs without a result of one mechanism");
         let document = Document::of(&ended.output, "switch.schema.json");
         assert_eq!((&document["sides"], &document["working_set_bytes"]), (&sides.into(), &Value::Null));
         let results = document["results"].as_array().unwrap();

@@ -41,11 +41,7 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
         if record.iter().all(str::is_empty) {
             continue;
         }
-        if record.len() != headers.len() {
-            let (has, wanted) = (record.len(), headers.len());
-            let why = if has < wanted { "is a quote open, or a comma missing" } else { "does a form with a comma lack its quotes" };
-            return Err(format!("line {line}: it has {has} of {wanted} columns: {why}?"));
-        }
+        check_columns(record.len(), headers.len()).map_err(|reason| format!("line {line}: {reason}"))?;
         let text = |at: usize| record.get(at).unwrap_or_default();
         let mut add = |quantity: Quantity, cell: &str| -> Result<(), String> {
             if cell.is_empty() {
@@ -89,6 +85,16 @@ fn each_once(headers: &csv::StringRecord) -> Result<(), String> {
         Some((_, twice)) => Err(format!("there are two columns `{twice}`")),
         None => Ok(()),
     }
+}
+
+/// Refuses a line with another number of columns than the header.
+fn check_columns(has: usize, wanted: usize) -> Result<(), String> {
+    let why = match has.cmp(&wanted) {
+        std::cmp::Ordering::Equal => return Ok(()),
+        std::cmp::Ordering::Less => "is a quote open, or a comma missing",
+        std::cmp::Ordering::Greater => "does a form with a comma lack its quotes",
+    };
+    Err(format!("it has {has} of {wanted} columns: {why}?"))
 }
 
 /// All bytes of an input, which is given up beyond the limit: a record of a table may be as long as the whole input.
