@@ -1,13 +1,14 @@
 """Instruction tables against published figures, quiet and beside a busy neighbour; separate runs of some forms."""
 
-import itertools
 import json
+import statistics
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from harness import Record, Settings, run_json, share
 from neighbour import neighbour, raise_priority
+from repeat import ends_apart
 
 # Figures that two published sources give alike, by family of cores; the file names its sources.
 PUBLISHED = Path(__file__).resolve().parent / "published.json"
@@ -99,13 +100,11 @@ def repeated(record: Record, settings: Settings) -> None:
         pairs: list[bool] = []
         for (form, kind), figures in found.items():
             if kind == quantity:
-                apart = [abs(a - b) > half + other for (a, half), (b, other) in itertools.combinations(figures, 2)]
+                apart = ends_apart((value - half, value + half) for value, half in figures)
                 pairs += apart
-                values = sorted(value for value, _ in figures)
-                middle = sorted(half for _, half in figures)[len(figures) // 2]
-                table.append(
-                    (form, kind, len(figures), *(f"{one:.4f}" for one in (values[0], values[-1], middle)), sum(apart))
-                )
+                values, halves = zip(*figures, strict=True)
+                seen = (min(values), max(values), statistics.median(halves))
+                table.append((form, kind, len(figures), *(f"{one:.4f}" for one in seen), sum(apart)))
         target = f"{quantity}: intervals of {MOST_APART:.0f} % of the pairs of separate runs or fewer do not overlap"
         record.target(target, bool(pairs) and share(pairs) <= MOST_APART, f"{share(pairs):.1f} % of {len(pairs)}")
     record.table("Separate runs", ("form", "quantity", "trusted", "least", "most", "half-width", "pairs apart"), table)

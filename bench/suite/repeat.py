@@ -91,7 +91,11 @@ def interval(answer: Answer, unit: str) -> tuple[float, float, float]:
 
 def apart(answers: Sequence[Answer], unit: str) -> list[bool]:
     """For every pair of runs, whether their intervals do not overlap."""
-    ends = [interval(answer, unit)[1:] for answer in answers]
+    return ends_apart([interval(answer, unit)[1:] for answer in answers])
+
+
+def ends_apart(ends: Iterable[tuple[float, float]]) -> list[bool]:
+    """The same for intervals by their ends."""
     return [a[1] < b[0] or b[1] < a[0] for a, b in itertools.combinations(ends, 2)]
 
 

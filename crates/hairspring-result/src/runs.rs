@@ -109,19 +109,19 @@ fn mean(runs: &[Estimate]) -> Option<(Uncertain, Estimate)> {
     Some((uncertain, estimate))
 }
 
-fn compared(comparison: &mut Comparison, documents: &[ResultDocument]) {
+fn compared<'d>(comparison: &mut Comparison, documents: &'d [ResultDocument]) {
     let same = |other: &&Comparison| other.a == comparison.a && other.b == comparison.b;
-    let trusted = |document: &&ResultDocument| {
+    let trusted = |document: &ResultDocument| {
         [&comparison.a, &comparison.b].into_iter().all(|name| find_series(document, name).is_some_and(Series::is_trusted))
     };
-    let ratio = |document: &&ResultDocument| document.comparisons.iter().find(same)?.ratio;
-    let all: Vec<&ResultDocument> = documents.iter().filter(|document| ratio(document).is_some()).collect();
-    let good: Vec<&ResultDocument> = all.iter().copied().filter(trusted).collect();
+    let with_ratio = |document: &'d ResultDocument| Some((document, document.comparisons.iter().find(same)?.ratio?));
+    let all: Vec<(&ResultDocument, Estimate)> = documents.iter().filter_map(with_ratio).collect();
+    let good: Vec<(&ResultDocument, Estimate)> = all.iter().copied().filter(|(document, _)| trusted(document)).collect();
     let used = if is_enough(good.len(), all.len()) { good } else { all };
-    if let Some((_, ratio)) = mean(&used.iter().filter_map(ratio).collect::<Vec<Estimate>>()) {
+    if let Some((_, ratio)) = mean(&used.iter().map(|(_, ratio)| *ratio).collect::<Vec<Estimate>>()) {
         comparison.ratio = ratio.if_finite();
         let untried = |series: &Series| series.findings.iter().any(|finding| finding.is(code::LAYOUTS_UNTRIED));
-        let both = used.iter().flat_map(|document| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
+        let both = used.iter().flat_map(|(document, _)| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
         let is_untried = both.flatten().any(untried);
         comparison.verdict = if is_untried { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
     }

@@ -113,11 +113,12 @@ fn rows_of(table: &Observations, chains: &[SeriesId], rates: Option<&Rates>) -> 
 fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r [(usize, f64)]>, known: Known) -> Option<Option<Paused>> {
     let rows: Vec<&[(usize, f64)]> = rows.filter(|row| !row.is_empty()).collect();
     let peaks: Vec<Peak> = rows.iter().map(|row| Peak::of(row, known)).collect();
-    let Some(longest) = peaks.iter().max_by(|a, b| a.time.total_cmp(&b.time)).filter(|peak| peak.time >= FEWEST * known.apart) else {
+    let longest = peaks.iter().zip(&rows).max_by(|a, b| a.0.time.total_cmp(&b.0.time));
+    let Some((longest, row)) = longest.filter(|(peak, _)| peak.time >= FEWEST * known.apart) else {
         return Some(None);
     };
     let is_clear = longest.time <= MOST * known.apart && peaks.iter().zip(&rows).all(|(peak, row)| peak.is_clear(row, known));
-    let unexplained = (longest.excess + CUT * longest.left) / longest.time;
+    let unexplained = (longest.excess(row, known) + CUT * longest.left) / longest.time;
     let readings = || peaks.iter().zip(&rows).flat_map(|(peak, row)| &row[peak.without..]).map(|(at, _)| *at).collect();
     is_clear.then(|| Some(Paused { series, readings: readings(), unexplained }))
 }
@@ -138,8 +139,6 @@ struct Peak {
     left: f64,
     /// Their number.
     without: usize,
-    /// What pauses do not explain of the time that the others take beyond it, in the mean of all readings.
-    excess: f64,
 }
 
 impl Peak {
@@ -149,15 +148,20 @@ impl Peak {
         let without = 1.0 - known.paused(at(LEFT));
         let time = at(MIDDLE * without);
         let place = row.partition_point(|(_, ticks)| *ticks <= time + SHORTEST * known.length);
+        Peak { time, left: time - at(LEFT * without), without: place }
+    }
+
+    /// What pauses do not explain of the time that the others take beyond it, in the mean of all readings.
+    fn excess(&self, row: &[(usize, f64)], known: Known) -> f64 {
         let beyond = |from: usize| -> f64 {
-            let all = row.iter().skip(from).map(|(_, ticks)| (ticks - time).min(LONGEST * known.length));
+            let all = row.iter().skip(from).map(|(_, ticks)| (ticks - self.time).min(LONGEST * known.length));
             all.sum::<f64>() / row.len() as f64
         };
         // Those that are more than pauses explain may be the longest. There may be fewer pauses than were seen, by a standard deviation.
-        let explained = row.len() as f64 * known.paused(time) / (1.0 + known.number.sqrt().recip());
-        let by_number = beyond(place + explained as usize);
-        let by_time = (beyond(place) - known.share * time).max(0.0);
-        Peak { time, left: time - at(LEFT * without), without: place, excess: by_number.min(by_time) }
+        let explained = row.len() as f64 * known.paused(self.time) / (1.0 + known.number.sqrt().recip());
+        let by_number = beyond(self.without + explained as usize);
+        let by_time = (beyond(self.without) - known.share * self.time).max(0.0);
+        by_number.min(by_time)
     }
 
     /// Whether it is narrow, and no more readings are beyond it than the pauses explain.

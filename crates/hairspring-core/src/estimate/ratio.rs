@@ -26,18 +26,6 @@ pub fn in_cycles(a: (&Solution, &Component), reference: (&Solution, &Component),
     Some(time.with(unseen))
 }
 
-/// A component of a solution in core cycles at the mean clock of the run, where there are too few rounds for [`in_cycles`]: code that takes
-/// so long that one or two rounds spend the budget. The clock between the readings of the chain is not known, and may have moved as it
-/// moves `between` runs.
-pub fn in_cycles_of_few_rounds(
-    a: (&Solution, &Component),
-    reference: (&Solution, &Component),
-    cycles: f64,
-    between: Option<ClockSpread>,
-) -> Option<Uncertain> {
-    divided(a, reference, cycles, between)
-}
-
 /// Ratio of component `a` of one solution to component `b` of another; `None` if the two share fewer than two blocks of
 /// rounds, or `b` is not positive.
 pub fn ratio(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<Uncertain> {
@@ -60,14 +48,16 @@ pub fn of_alternatives(a: (&Solution, &Component), b: (&Solution, &Component)) -
     with_share(a, b, departures(a).differing(&departures(b), unknowns))
 }
 
-/// As [`of_alternatives`], where one of them has too few rounds to know how the two move together: what each is uncertain by counts in full, and
-/// the core clock may have moved between their readings.
-pub fn of_alternatives_of_few_rounds(a: (&Solution, &Component), b: (&Solution, &Component)) -> Option<Uncertain> {
-    divided(a, b, 1.0, None)
-}
-
-/// The quotient of two times of few rounds, `times` a number; `None` if they have more rounds, or `b` is not positive.
-fn divided(a: (&Solution, &Component), b: (&Solution, &Component), times: f64, between: Option<ClockSpread>) -> Option<Uncertain> {
+/// The ratio, `times` a number, where one of the two has too few rounds to know how they move together: what each is uncertain by counts in full,
+/// and the core clock may have moved between their readings, as it moves `between` runs. With the cycles of a reference chain as `times` it is the
+/// time in core cycles at the mean clock of the run, of code that takes so long that one or two rounds spend the budget. `None` if both have
+/// more rounds, or `b` is not positive.
+pub fn of_few_rounds(
+    a: (&Solution, &Component),
+    b: (&Solution, &Component),
+    times: f64,
+    between: Option<ClockSpread>,
+) -> Option<Uncertain> {
     let by = &b.1.uncertain;
     let quotient = a.1.uncertain.scaled(times / by.value);
     let is_few = a.0.blocks.len().min(b.0.blocks.len()) < 2;
@@ -263,12 +253,12 @@ mod tests {
         let (code, chain) = (solve(code), solve(chain));
         let (body, reference) = ((&code, &code.components[0]), (&chain, &chain.components[0]));
         assert_eq!(in_cycles(body, reference, 3.0), None);
-        let found = in_cycles_of_few_rounds(body, reference, 3.0, None).unwrap().estimate(0.95);
+        let found = of_few_rounds(body, reference, 3.0, None).unwrap().estimate(0.95);
         assert!(found.contains(1.8e7) && (0.01..0.05).contains(&found.relative()), "{found:?}");
-        let moved = in_cycles_of_few_rounds(body, reference, 3.0, Some(ClockSpread { sd: 0.1, runs: 9 })).unwrap().estimate(0.95);
+        let moved = of_few_rounds(body, reference, 3.0, Some(ClockSpread { sd: 0.1, runs: 9 })).unwrap().estimate(0.95);
         assert!(moved.relative() > 0.2, "{moved:?}");
         let many = solution(&[5.0, 5.1, 4.9, 5.0, 5.1, 4.9, 5.0, 5.1]);
-        assert_eq!(in_cycles_of_few_rounds((&many, &many.components[0]), (&many, &many.components[0]), 3.0, None), None);
+        assert_eq!(of_few_rounds((&many, &many.components[0]), (&many, &many.components[0]), 3.0, None), None);
     }
 
     #[test]
@@ -276,7 +266,7 @@ mod tests {
         let few = |time: f64| solution(&[time, 1.01 * time]);
         let (a, b) = (few(6.0), few(3.0));
         let (body, other) = ((&a, &a.components[0]), (&b, &b.components[0]));
-        let found = of_alternatives_of_few_rounds(body, other).unwrap();
+        let found = of_few_rounds(body, other, 1.0, None).unwrap();
         let sources: Vec<Source> = found.budget.iter().map(|entry| entry.source).collect();
         assert!([Source::Reference, Source::CoreClock].iter().all(|source| sources.contains(source)), "{sources:?}");
         let found = found.estimate(0.95);
@@ -284,10 +274,10 @@ mod tests {
         assert!(found.contains(2.0) && found.relative() > both, "{found:?}");
         assert_eq!(of_alternatives(body, other), None);
         let below = few(-3.0);
-        assert_eq!(of_alternatives_of_few_rounds(body, (&below, &below.components[0])), None);
+        assert_eq!(of_few_rounds(body, (&below, &below.components[0]), 1.0, None), None);
         let many = solution(&[5.0, 5.1, 4.9, 5.0, 5.1, 4.9, 5.0, 5.1]);
         let enough = (&many, &many.components[0]);
-        assert!(of_alternatives(enough, enough).is_some() && of_alternatives_of_few_rounds(enough, enough).is_none());
+        assert!(of_alternatives(enough, enough).is_some() && of_few_rounds(enough, enough, 1.0, None).is_none());
     }
 
     /// A solution of one unknown with these values in its blocks.

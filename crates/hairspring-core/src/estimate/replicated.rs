@@ -520,25 +520,25 @@ fn rounding(grouped: &Grouped) -> f64 {
 fn stuck(grouped: &Grouped, table: &Observations, reading_variance: &[Option<f64>]) -> f64 {
     let known: Vec<f64> = reading_variance.iter().flatten().copied().collect();
     let square = grouped.quantum * grouped.quantum;
-    if table.origin.reference.is_some() || known.is_empty() || square <= 0.0 || !are_whole(grouped, table) {
+    if table.origin.reference.is_some() || known.is_empty() || square <= 0.0 {
         return 0.0;
     }
     let mean = known.iter().sum::<f64>() / known.len() as f64;
-    unaveraged(mean / square).map_or(0.0, |variance| variance * square)
+    unaveraged(mean / square).filter(|_| are_whole(grouped, table)).map_or(0.0, |variance| variance * square)
 }
 
 /// Whether readings of a row differ by whole numbers of quanta, but for the digits that a file may have cut. They themselves need not be whole:
 /// a constant may be subtracted from them.
 fn are_whole(grouped: &Grouped, table: &Observations) -> bool {
     let mut firsts: HashMap<RowId, Option<f64>> = grouped.rows.iter().map(|row| (*row, None)).collect();
-    let (mut whole, mut all) = (0.0, 0.0);
+    let (mut whole, mut all) = (0_usize, 0_usize);
     for reading in table.readings().iter().filter(|reading| !reading.flags.any()) {
         let Some(first) = firsts.get_mut(&reading.row) else { continue };
         let quanta = (reading.ticks - *first.get_or_insert(reading.ticks)) / grouped.quantum;
-        whole += f64::from(u8::from((quanta - quanta.round()).abs() < BETWEEN_QUANTA));
-        all += 1.0;
+        whole += usize::from((quanta - quanta.round()).abs() < BETWEEN_QUANTA);
+        all += 1;
     }
-    whole >= MOSTLY_WHOLE * all
+    whole as f64 >= MOSTLY_WHOLE * all as f64
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].

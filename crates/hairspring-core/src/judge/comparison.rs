@@ -2,12 +2,9 @@
 
 use super::assessment::{Assessment, Comparison, SeriesResult};
 use super::placements::Placements;
-use crate::estimate::ratio::{of_alternatives, of_alternatives_of_few_rounds};
+use crate::estimate::ratio::{of_alternatives, of_few_rounds};
 use crate::estimate::{Component, Estimate, Solution, Uncertain};
 use serde::{Deserialize, Serialize};
-
-/// A component with its solution.
-type Timed<'s> = (&'s Solution, &'s Component);
 
 /// What the interval of a ratio `a / b` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,14 +71,18 @@ impl Assessment {
 
 /// A series compared with another one by their first components; `None` if they have no ratio.
 pub(super) fn compare(a: &SeriesResult, b: &SeriesResult, level: f64) -> Option<Comparison> {
-    let ratio = ratio_of(a, b, of_alternatives).or_else(|| ratio_of(a, b, of_alternatives_of_few_rounds))?.estimate(level);
+    let ratio = ratio_of(a, b).or_else(|| of_few_rounds(first(a)?, first(b)?, 1.0, None))?.estimate(level);
     Some(Comparison { a: a.name.clone(), b: b.name.clone(), ratio, verdict: verdict(&ratio) })
 }
 
 /// Ratio of the first components of two series.
-fn ratio_of(a: &SeriesResult, b: &SeriesResult, ratio: impl Fn(Timed, Timed) -> Option<Uncertain>) -> Option<Uncertain> {
-    let (first, second) = (a.solution.components.first()?, b.solution.components.first()?);
-    ratio((&a.solution, first), (&b.solution, second))
+fn ratio_of(a: &SeriesResult, b: &SeriesResult) -> Option<Uncertain> {
+    of_alternatives(first(a)?, first(b)?)
+}
+
+/// The first component of a series with its solution.
+fn first(series: &SeriesResult) -> Option<(&Solution, &Component)> {
+    Some((&series.solution, series.solution.components.first()?))
 }
 
 /// Adds to the intervals of all ratios how the placements differ.
@@ -91,7 +92,7 @@ pub(super) fn compare_placements(found: &mut Assessment, placements: &Placements
         let is_other = |series: &&SeriesResult| series.name == comparison.a;
         let Some((at, other)) = (1..).zip(others).find(|(_, series)| is_other(series)) else { continue };
         let differ = [(0, first), (at, other)].iter().any(|(at, series)| placements.layouts_differ(*at, series).is_some());
-        let Some((ratio, (time, other_time))) = ratio_of(other, first, of_alternatives).zip(mean_time(first).zip(mean_time(other))) else {
+        let Some((ratio, (time, other_time))) = ratio_of(other, first).zip(mean_time(first).zip(mean_time(other))) else {
             continue;
         };
         // The mean of the ratios is not the ratio of the means, which times that differ between placements need. What a placement adds to
@@ -104,7 +105,7 @@ pub(super) fn compare_placements(found: &mut Assessment, placements: &Placements
             let other = others.iter().find(is_other)?;
             let departure = (time_of(other)? - of_means * time_of(first)?) / time;
             // Few rounds show nothing of how they vary; a placement must not be left out for that, as slow layouts have the fewest.
-            let budget = ratio_of(other, first, of_alternatives).map_or_else(Vec::new, |ratio| ratio.budget);
+            let budget = ratio_of(other, first).map_or_else(Vec::new, |ratio| ratio.budget);
             Some(Uncertain { value: of_means + departure, budget })
         };
         comparison.ratio = placements.divided_by_sample(ratio, level, differ, in_placement).estimate(level);
@@ -133,7 +134,7 @@ pub(super) fn doubt_differences(comparisons: &mut [Comparison]) {
 
 /// The first component of a series in the unit of the readings, as the line shows it.
 fn time_of(series: &SeriesResult) -> Option<f64> {
-    series.solution.components.first().map(|component| component.uncertain.value)
+    first(series).map(|(_, component)| component.uncertain.value)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::control::Control;
 use super::{Finding, FindingKind, Severity, control_finding};
 use crate::error::{Error, Result};
-use crate::estimate::ratio::{clock_movement, in_cycles, in_cycles_of_few_rounds, moved};
+use crate::estimate::ratio::{clock_movement, in_cycles, moved, of_few_rounds};
 use crate::estimate::{Component, Contribution, Estimate, LeftOut, Options, Quiet, Solution, Source, Uncertain, solve};
 use crate::observations::{CoreClock, Observations, Origin, SeriesId};
 use std::cell::OnceCell;
@@ -233,7 +233,7 @@ impl<'a> Solver<'a> {
     pub fn reported_cycles(&self, solution: &Solution, component: &Component) -> Option<Uncertain> {
         let between = self.table.origin.clock_spread;
         let Some(ruler) = &self.ruler else { return self.by_core_clock(component) };
-        let of_few = || in_cycles_of_few_rounds((solution, component), (&ruler.solution, ruler.component()), ruler.cycles, between);
+        let of_few = || of_few_rounds((solution, component), (&ruler.solution, ruler.component()), ruler.cycles, between);
         ruler.in_cycles(solution, component).or_else(of_few).map(|cycles| self.with_bound(cycles))
     }
 

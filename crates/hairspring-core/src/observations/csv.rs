@@ -118,13 +118,7 @@ fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>, u64)> {
         let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
         let line = one_line(line.trim_start_matches('\u{feff}').trim());
         match line.strip_prefix('#') {
-            Some(comment) => {
-                let key = comment.split_once(':').map(|(key, _)| key.trim()).filter(|key| ONCE.contains(key));
-                if let Some(twice) = key.filter(|key| !given.insert((*key).to_owned())) {
-                    return Err(bad(number, &format!("`{twice}` is given a second time: which of the two holds?")));
-                }
-                note(&mut origin, comment, number)?;
-            }
+            Some(comment) => note(&mut origin, &mut given, comment, number)?,
             None if line.is_empty() => {}
             None => {
                 // An uncertainty or provenance without a rate is meaningless.
@@ -144,10 +138,13 @@ fn names(line: &str) -> Vec<String> {
     if read { record.iter().map(|name| name.trim().to_owned()).collect() } else { Vec::new() }
 }
 
-/// Adds a `# key: value` comment to the origin.
-fn note(origin: &mut Origin, comment: &str, line: u64) -> Result<()> {
+/// Adds a `# key: value` comment to the origin, and its key to those that are `given`.
+fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: u64) -> Result<()> {
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
+    if ONCE.contains(&key) && !given.insert(key.to_owned()) {
+        return Err(bad(line, &format!("`{key}` is given a second time: which of the two holds?")));
+    }
     match key {
         "clock" => origin.clock = Some(value.to_owned()),
         "rate_hz" => rate_of(origin).hz = positive(value, key, line)?,
