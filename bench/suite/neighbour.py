@@ -1,4 +1,4 @@
-"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (memory of another CPU).
+"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (copies 64 MiB to and fro).
 
 As a command, `neighbour.py KIND CPU` is such a neighbour.
 """
@@ -19,6 +19,7 @@ SITUATIONS: dict[str, tuple[str, bool] | None] = {
     "quiet": None,
     "busy, same CPU": ("busy", True),
     "bursty, same CPU": ("bursty", True),
+    "thrash, same CPU": ("thrash", True),
     "busy, other CPU": ("busy", False),
     "bursty, other CPU": ("bursty", False),
     "thrash, other CPU": ("thrash", False),
@@ -68,11 +69,11 @@ def work(kind: str, cpu: int) -> None:
     """Disturbs until it is killed."""
     end_with_parent()
     os.sched_setaffinity(0, {cpu})
+    raise_priority()
     if kind == "thrash":
         first, second = bytearray(64 << 20), bytearray(64 << 20)
         while True:
             first[:], second[:] = second, first
-    raise_priority()
     while True:
         end = time.perf_counter() + 0.005
         while time.perf_counter() < end or kind == "busy":

@@ -12,6 +12,7 @@ use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
 use hairspring_instruments::mhz::{document, text};
+use hairspring_measure::cpu::quiet_cpu;
 use hairspring_measure::rounds;
 use hairspring_program::circumstances::here;
 use hairspring_program::values::duration;
@@ -39,7 +40,7 @@ pub struct MhzArguments {
     /// Print only whole MHz, of the core or with -t of the clock
     #[arg(short = 'i', long, conflicts_with_all = ["json", "classic"])]
     pub integer: bool,
-    /// The CPU to run on (default: the last one allowed)
+    /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", conflicts_with = "all")]
     pub cpu: Option<usize>,
     /// Measure every CPU that this process may use, one after the other
@@ -92,6 +93,11 @@ impl MhzArguments {
     fn bare(&self) -> bool {
         self.core || self.ticks || self.integer
     }
+
+    /// The CPU that is asked for, or one whose core nobody else uses now.
+    fn one_cpu(&self) -> Option<usize> {
+        self.cpu.or_else(|| quiet_cpu(seated_clock()))
+    }
 }
 
 /// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
@@ -112,13 +118,14 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     if let Some(pause) = arguments.watch {
         return watch(arguments, pause);
     }
-    let cpus: Vec<Option<usize>> = if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![arguments.cpu] };
+    let one = (!arguments.all).then(|| arguments.one_cpu());
+    let cpus: Vec<Option<usize>> = one.map_or_else(|| allowed_cpus().into_iter().map(Some).collect(), |cpu| vec![cpu]);
     let found: Vec<Found> = cpus.into_iter().map(|cpu| measure_cpu(arguments, cpu)).collect::<Result<_, _>>()?;
     if arguments.bare() {
         return Ok(print_bare(arguments, &found)?.0);
     }
     let found = beside_other_runs(found);
-    let paper = if arguments.classic { Some(paper(arguments)?) } else { None };
+    let paper = if arguments.classic { Some(paper(arguments, one.flatten())?) } else { None };
     let circumstances = circumstances();
     output::print(&if arguments.report.json {
         json::print(&document::mhz(&found, paper.as_ref(), &circumstances))
@@ -228,10 +235,10 @@ fn run_on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> R
     Ok(ended.map_err(|_| "the measuring thread panicked")??)
 }
 
-fn paper(arguments: &MhzArguments) -> Result<ClassicResult, AnyError> {
+fn paper(arguments: &MhzArguments, cpu: Option<usize>) -> Result<ClassicResult, AnyError> {
     let options =
         classic::Options { budget: Some(arguments.budget), level: arguments.report.confidence_level, ..classic::Options::default() };
-    Ok(run_on(arguments.cpu, |_| classic(seated_clock(), &options))??)
+    Ok(run_on(cpu, |_| classic(seated_clock(), &options))??)
 }
 
 /// Prints one number for each CPU; doubts and failures are reported on standard error. Returns the outcome, and whether
@@ -264,13 +271,14 @@ fn number(arguments: &MhzArguments, found: &CoreClock) -> String {
 
 fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError> {
     let (begin, mut outcome) = (Instant::now(), Outcome::Done);
+    let cpu = arguments.one_cpu();
     let columns = !arguments.bare() && !arguments.report.json;
     if columns {
         output::print(&text::mhz_line(0.0, None))?;
     }
     for at in 1..=arguments.count.unwrap_or(u64::MAX) {
         let seconds = begin.elapsed().as_secs_f64();
-        let found = measure_cpu(arguments, arguments.cpu)?;
+        let found = measure_cpu(arguments, cpu)?;
         if found.1.is_err() {
             outcome = Outcome::Failed;
         }

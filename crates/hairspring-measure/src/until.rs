@@ -184,10 +184,13 @@ impl Goal {
     }
 
     /// The shortest time for rounds after such progress, whatever else the budget was spent on. Where a compiler took seconds, and more
-    /// rounds would answer the question, they take little more.
+    /// rounds would answer the question, they take little more; a verdict in reach has as much time as behind a fast compiler.
     fn least(&self, progress: Progress) -> Duration {
-        let is_worth_more = matches!(progress, Progress::Varied | Progress::Undecided) && !self.is_firm;
-        if is_worth_more { self.budget / 2 } else { SHORTEST_RUN.min(self.budget) }
+        match progress {
+            Progress::Varied if !self.is_firm => self.budget / 2,
+            Progress::Undecided if !self.is_firm => self.budget * (BUDGETS_WHILE_UNDECIDED - 1),
+            _ => SHORTEST_RUN.min(self.budget),
+        }
     }
 }
 

@@ -120,10 +120,9 @@ fn compared<'d>(comparison: &mut Comparison, documents: &'d [ResultDocument]) {
     let used = if is_enough(good.len(), all.len()) { good } else { all };
     if let Some((_, ratio)) = mean(&used.iter().map(|(_, ratio)| *ratio).collect::<Vec<Estimate>>()) {
         comparison.ratio = ratio.if_finite();
-        let untried = |series: &Series| series.findings.iter().any(|finding| finding.is(code::LAYOUTS_UNTRIED));
         let both = used.iter().flat_map(|(document, _)| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
-        let is_untried = both.flatten().any(untried);
-        comparison.verdict = if is_untried { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
+        let lacks_layouts = both.flatten().any(Series::lacks_layouts);
+        comparison.verdict = if lacks_layouts { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
     }
 }
 

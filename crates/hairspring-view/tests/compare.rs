@@ -93,6 +93,22 @@ fn only_a_whole_interval_past_the_threshold_is_past_it() {
 }
 
 #[test]
+fn a_small_difference_may_be_that_of_layouts_that_were_not_tried() {
+    let without = result(&[("code", Some("f"), 10.0, 0.1)]);
+    for (ns, limit, verdict) in [(11.0, Limit::Undecided, Verdict::Undecided), (20.0, Limit::Past, Verdict::Slower)] {
+        let mut new = result(&[("code", Some("f"), ns, 0.1)]);
+        let untried = json!([{ "kind": "layouts_untried", "severity": "warning", "message": "m", "remedy": "r" }]);
+        *new.pointer_mut("/results/0/findings").unwrap() = untried;
+        let found = compared(&without, &new, Some(0.05));
+        assert_eq!((found.limit(&found.pairs[0]), verdicts(&found)[0]), (Some(limit), verdict), "{ns}");
+        let report = text::compare(&found, "old.json", "new.json", &Style::default());
+        assert_eq!(report.contains("undecided: one of the results lacks layouts of the code"), verdict == Verdict::Undecided, "{report}");
+        let back = compared(&new, &without, None);
+        assert_eq!(verdicts(&back)[0], if ns > 15.0 { Verdict::Faster } else { Verdict::Undecided });
+    }
+}
+
+#[test]
 fn what_was_below_resolution_is_judged_by_its_bound() {
     for was in [0.01, -0.01] {
         let old = result(&[("code", Some("f"), was, 0.05)]);

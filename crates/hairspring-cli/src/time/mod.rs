@@ -159,6 +159,7 @@ fn document(
                 stop => stop.to_string(),
             },
             stolen_ms: measured.run.stolen_ms,
+            quiet_percent: assessment.quiet_share.map(|share| 100.0 * share),
             processes: None,
             placements: measured.run.placements(),
         }),

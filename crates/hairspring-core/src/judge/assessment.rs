@@ -111,6 +111,8 @@ pub struct Assessment {
     pub comparisons: Vec<Comparison>,
     /// Frequency of the core clock during the run in Hz, where a reference chain ran.
     pub core_hz: Option<Estimate>,
+    /// Share of the readings during which nobody else used the core, as far as the guards show; `None` where they do not.
+    pub quiet_share: Option<f64>,
 }
 
 /// Solves, converts, checks and compares. All series are solved from their readings with short guards where nearly all are short, and
@@ -172,6 +174,7 @@ fn assess_all(table: &Observations, question: &Question, left_out: &[Paused]) ->
     let found = assess_by(&all, table, question, &chains, None)?;
     let better = from_undisturbed(&all, &found, table, question, &chains);
     let (mut found, solver) = better.unwrap_or((found, all));
+    found.quiet_share = solver.quiet_share();
     let excess = if solver.is_quiet() { Vec::new() } else { find_slowed(&mut found, &solver, table, question) };
     let placements = Placements::new(table, question, &chains, (&solver, &found));
     with_placements(&mut found, &placements, table, &solver, question.options.level);
@@ -210,12 +213,8 @@ fn with_placements(found: &mut Assessment, placements: &Placements, table: &Obse
             let (ticks, cycles) = (ticks.value(is_mean), cycles.map(|cycles| cycles.value(is_mean)));
             if ticks != before {
                 component.time = widened(&component.time, &ticks, table, level);
-                let difference = solved.is_difference();
-                component.time.bound = if difference {
-                    None
-                } else {
-                    bound(&component.time.ticks, component_floor(&series.solution), table, solver.ruler.as_ref())
-                };
+                let bound = || bound(&component.time.ticks, component_floor(&series.solution), table, solver.ruler.as_ref());
+                component.time.bound = if solved.is_difference() { None } else { bound() };
             }
             component.time.cycles = cycles;
         }
@@ -292,7 +291,7 @@ pub(super) fn assess_by(
     }
     let comparisons = series[1..].iter().filter_map(|a| compare(a, &series[0], question.options.level)).collect();
     let core_hz = solver.core_hz().map(|hz| with_rate(hz, &table.origin).estimate(question.options.level));
-    Ok(Assessment { series, comparisons, core_hz })
+    Ok(Assessment { series, comparisons, core_hz, quiet_share: None })
 }
 
 /// Sorts by severity, the most severe first.

@@ -12,9 +12,9 @@ use crate::observations::Observations;
 
 /// The differences between placements make an interval wide if they alone would make it this share as wide.
 const MOSTLY: f64 = 0.7;
-/// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth several times as many rounds: what is left to
-/// chance shrinks with their square root.
-const IN_REACH: f64 = 2.5;
+/// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth many times as many rounds: what is left to
+/// chance shrinks with their square root, and a hundred milliseconds behind a slow compiler are few.
+const IN_REACH: f64 = 5.0;
 
 /// What further rounds would be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

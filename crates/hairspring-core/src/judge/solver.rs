@@ -132,6 +132,11 @@ impl<'a> Solver<'a> {
         self.seen.get_or_init(|| Quiet::by_reference(self.table)).as_ref()
     }
 
+    /// Share of the readings during which nobody else used the core, as far as the guards show it.
+    pub fn quiet_share(&self) -> Option<f64> {
+        self.quiet.as_ref().or_else(|| self.seen())?.share()
+    }
+
     /// Whether a control chain shows a neighbour on the core.
     pub fn is_disturbed(&self) -> bool {
         self.controls.iter().any(Control::is_off)
@@ -253,11 +258,6 @@ impl<'a> Solver<'a> {
             Uncertain { value: clock.hz, budget }
         };
         self.ruler.as_ref().map_or_else(|| origin.core_clock.map(beside), |ruler| ruler.core_hz(origin))
-    }
-
-    /// Share of the readings during which nobody else used the core; `None` if it is unknown, or if all readings are used.
-    pub fn quiet_share(&self) -> Option<f64> {
-        self.quiet.as_ref().and_then(Quiet::share)
     }
 
     /// Whether disturbed readings are left out.

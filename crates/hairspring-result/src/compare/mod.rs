@@ -10,7 +10,7 @@ use crate::kinds::ResultFinding;
 use departures::{differing, with_share};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
-use hairspring_core::judge::{Finding, Severity, Verdict, verdict};
+use hairspring_core::judge::{Finding, Severity, Verdict, verdict, verdict_in_some_layouts};
 use hairspring_core::named::Named;
 use serde::Serialize;
 
@@ -56,10 +56,13 @@ pub struct Change {
     pub new: Estimate,
     /// New over old ([`apart`]).
     pub ratio: Estimate,
-    /// The conclusion from the ratio's interval; undecided if one of the two is not to be trusted, or the new time is not above zero.
+    /// The conclusion from the ratio's interval; undecided if one of the two is not to be trusted, if a small difference may be that of layouts
+    /// of the code that were not tried, or if the new time is not above zero.
     pub verdict: Verdict,
     /// Whether both results are to be trusted.
     pub trusted: bool,
+    /// Whether the interval shows a difference that may be that of the code's layouts, as not all of them were tried.
+    pub is_of_layouts: bool,
 }
 
 /// Where an interval lies relative to the threshold.
@@ -71,7 +74,7 @@ pub enum Limit {
     Past,
     /// The whole interval is below the threshold.
     Within,
-    /// The interval contains the threshold, or there is no ratio.
+    /// The interval contains the threshold, there is no ratio, or there is no verdict about it.
     Undecided,
 }
 
@@ -97,6 +100,7 @@ impl Change {
     pub fn no_verdict(&self) -> Option<&'static str> {
         match self.trusted {
             false => Some("one of the results is not to be trusted"),
+            true if self.is_of_layouts => Some("one of the results lacks layouts of the code, which may make such a difference"),
             true if self.is_below_resolution() => Some("both times are below resolution: the compiler may have removed the code"),
             true if self.ratio.value <= 0.0 => Some("the new time is not above zero: the compiler may have removed the code"),
             true if self.ratio.low <= 0.0 && self.ratio.high < 1.0 => {
@@ -112,7 +116,7 @@ impl Compared {
     pub fn limit(&self, pair: &Pair) -> Option<Limit> {
         let most = 1.0 + self.threshold?;
         Some(match &pair.change {
-            Ok(change) if !change.trusted => Limit::Undecided,
+            Ok(change) if !change.trusted || change.is_of_layouts => Limit::Undecided,
             // The whole interval of the time is where no time can be: that is no reason to pass.
             Ok(change) if change.ratio.high <= 0.0 => Limit::Undecided,
             Ok(change) if change.ratio.low > most => Limit::Past,
@@ -209,7 +213,9 @@ fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, S
     let share = differing(before, after);
     let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
         .ok_or("the old time is negative, so there is no ratio")?;
-    Ok(Change { unit, old, new, ratio, verdict: verdict(&ratio), trusted: true })
+    let lacks_layouts = before.lacks_layouts() || after.lacks_layouts();
+    let (of_interval, found) = (verdict(&ratio), if lacks_layouts { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) });
+    Ok(Change { unit, old, new, ratio, verdict: found, trusted: true, is_of_layouts: found != of_interval })
 }
 
 fn clock(environment: &Environment) -> Option<&str> {

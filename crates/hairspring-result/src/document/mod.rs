@@ -18,7 +18,7 @@ pub use time::{Standing, standing};
 
 use crate::compare::CompareDocument;
 use hairspring_core::estimate::{Estimate, LeftOut, Source};
-use hairspring_core::judge::{Finding, Severity, Verdict};
+use hairspring_core::judge::{Finding, Severity, Verdict, code};
 use hairspring_core::named::Named;
 use serde::{Deserialize, Serialize};
 
@@ -346,6 +346,9 @@ pub struct Run {
     pub stop: String,
     /// Time that the hypervisor took, in milliseconds.
     pub stolen_ms: Option<f64>,
+    /// Share of the readings, in percent, during which nobody else used the core, as far as reads of the clock show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet_percent: Option<f64>,
     /// Number of processes that ran one after the other, if there were several: times are the means of their results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u32>,
@@ -438,6 +441,11 @@ impl Series {
     pub fn distrust(&self) -> Option<&Finding> {
         let (name, _) = self.components.first()?;
         self.distrusts(name).next()
+    }
+
+    /// Whether the code did not run in all of its layouts, which may make a small difference to another time.
+    pub fn lacks_layouts(&self) -> bool {
+        self.findings.iter().any(|finding| finding.is(code::LAYOUTS_UNTRIED))
     }
 
     /// Whether every time that is asked for can be trusted.

@@ -119,7 +119,8 @@ pub fn run(run: &Run) -> String {
     let stop = Some(run.stop.clone()).filter(|stop| !stop.is_empty());
     let places = run.placements.map_or_else(String::new, |placements| format!(" in {placements} placements"));
     let rounds = format!("{} rounds{places}", count(run.rounds as usize));
-    [Some(rounds), Some(times), stop, stolen].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let quiet = run.quiet_percent.map(|percent| format!("core quiet in {} % of the readings", significant(percent, 2)));
+    [Some(rounds), Some(times), stop, stolen, quiet].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Plots of the rows: the line where there is one component, and the residuals.

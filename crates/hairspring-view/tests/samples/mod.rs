@@ -77,6 +77,7 @@ pub fn timed(table: &Observations, subjects: Vec<Subject>) -> Measurement {
         elapsed_ms: Some(402.9),
         stop: "precision reached".into(),
         stolen_ms: Some(0.0),
+        quiet_percent: None,
         processes: None,
         placements: None,
     };

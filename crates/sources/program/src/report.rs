@@ -39,10 +39,10 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
         code: benchmark.code.clone(),
         ..Subject::default()
     };
+    let assessment = assessed_with(session.settings.remedies, measured, session.settings.level, precision)?;
     Ok(Measurement {
         command: command.to_owned(),
         environment: environment(session, measured),
-        assessment: assessed_with(session.settings.remedies, measured, session.settings.level, precision)?,
         ns_per_unit: measured.run.table.origin.ns_per_unit(),
         subjects: group.benchmarks.iter().zip(&measured.names).map(subject).collect(),
         methods: Vec::new(),
@@ -52,9 +52,11 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
             elapsed_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
             stop: measured.run.stop.to_string(),
             stolen_ms: measured.run.stolen_ms,
+            quiet_percent: assessment.quiet_share.map(|share| 100.0 * share),
             processes: None,
             placements: measured.run.placements(),
         }),
+        assessment,
     })
 }
 

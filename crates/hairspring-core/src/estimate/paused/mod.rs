@@ -6,8 +6,11 @@
 //! time of the pauses explains is in the interval. Where more of them are long, or the peak is wide, the time of the code itself varies, and
 //! nothing is left out.
 
+mod known;
+
 use super::quiet::{Rates, rates};
 use crate::observations::{Observations, Reading, SeriesId};
+use known::Known;
 use std::ops::Range;
 
 /// Pauses with a smaller share of the time are of no interest.
@@ -21,7 +24,7 @@ const MOST: f64 = 2.5;
 const MIDDLE: f64 = 0.35;
 /// ... and this part below the value that stands for its left end.
 const LEFT: f64 = 0.05;
-/// A reading that is longer than the peak by this part of a mean pause had one. The shortest of them are about that long.
+/// A reading that is longer than the peak by this part of a mean pause had one, if the chains do not show how short pauses are.
 const SHORTEST: f64 = 0.25;
 /// The peak is narrow if its left half is so many times shorter than that.
 const NARROW: f64 = 1.5;
@@ -46,34 +49,17 @@ pub struct Paused {
     pub unexplained: f64,
 }
 
-/// What is known of pauses, in ticks.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    /// Time that the CPU runs from one pause to the next.
-    apart: f64,
-    /// Mean length.
-    length: f64,
-    /// The share of the time that they have.
-    share: f64,
-    /// How many were seen.
-    number: f64,
-}
-
 /// The paused readings of every series, but for the chains, if they can be told from the others in all alternatives; and the rounds of
 /// which this is not known, because the core clock changed in them. None if pauses are few.
 ///
 /// # Cost
 /// About 100 ns for each reading, where there are pauses.
 pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
-    let (origin, pauses) = (&table.origin, table.origin.pauses);
-    let Some(share) = pauses.share().map(|(share, _)| share).filter(|share| *share >= LITTLE) else {
-        return (Vec::new(), Vec::new());
-    };
-    let number = f64::from(pauses.number);
-    let known = Known { apart: pauses.lost / share / number, length: pauses.lost / number, share, number };
+    let origin = &table.origin;
+    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
+    let Some(known) = Known::of(table, &chains) else { return (Vec::new(), Vec::new()) };
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
-    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
     let rows = rows_of(table, &chains, rates.as_ref());
     let of = |series| of_series(series, table.rows_of(series).map(|(row, _)| &*rows[row as usize]), known);
     let is_further = |series: &SeriesId| origin.is_auxiliary(&table.series_names()[usize::from(*series)]);
@@ -123,13 +109,6 @@ fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r [(usize, f64)]
     is_clear.then(|| Some(Paused { series, readings: readings(), unexplained }))
 }
 
-impl Known {
-    /// The share of the readings of this length that have a pause.
-    fn paused(&self, time: f64) -> f64 {
-        1.0 - (-time / self.apart).exp()
-    }
-}
-
 /// The readings of a row without a pause.
 #[derive(Debug, Clone, Copy)]
 struct Peak {
@@ -147,7 +126,7 @@ impl Peak {
         let at = |share: f64| row[((share * row.len() as f64) as usize).min(row.len() - 1)].1;
         let without = 1.0 - known.paused(at(LEFT));
         let time = at(MIDDLE * without);
-        let place = row.partition_point(|(_, ticks)| *ticks <= time + SHORTEST * known.length);
+        let place = row.partition_point(|(_, ticks)| *ticks <= time + known.shortest);
         Peak { time, left: time - at(LEFT * without), without: place }
     }
 
@@ -160,7 +139,7 @@ impl Peak {
         // Those that are more than pauses explain may be the longest. There may be fewer pauses than were seen, by a standard deviation.
         let explained = row.len() as f64 * known.paused(self.time) / (1.0 + known.number.sqrt().recip());
         let by_number = beyond(self.without + explained as usize);
-        let by_time = (beyond(self.without) - known.share * self.time).max(0.0);
+        let by_time = (beyond(self.without) - known.share() * self.time).max(0.0);
         by_number.min(by_time)
     }
 
@@ -169,7 +148,7 @@ impl Peak {
         let (all, beyond) = (row.len() as f64, (row.len() - self.without) as f64);
         let expected = all * known.paused(self.time);
         let by_chance = 3.0 * expected.sqrt();
-        NARROW * self.left <= SHORTEST * known.length && beyond <= MORE * expected + by_chance + OTHERS * all
+        NARROW * self.left <= known.shortest && beyond <= MORE * expected + by_chance + OTHERS * all
     }
 }
 
