@@ -159,13 +159,13 @@ mod tests {
     #[test]
     fn verdict_that_is_nearly_decided_is_worth_more_rounds() {
         let mut seen = [0; 3];
-        for tenth in 1..60 {
+        for tenth in 1..90 {
             let mut table = alternatives(0.05 * f64::from(tenth));
             let half = assess(&table, &Question::default()).unwrap().comparisons[0].ratio.half_width();
             let found = progress(&mut table, LEVEL, 1e-6);
             let (expected, kind) = match half {
                 _ if half <= NARROW => (Progress::Wide, 0),
-                _ if half <= 0.05 => (Progress::Undecided, 1),
+                _ if half <= IN_REACH * NARROW => (Progress::Undecided, 1),
                 _ => (Progress::Wide, 2),
             };
             seen[kind] += 1;

@@ -202,9 +202,9 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
             assert_eq!((ended.stop, ended.measuring), (stop, 100 * MS * budgets), "{progress:?}");
         }
     }
-    // Half a budget is left for them even if a compiler took all of it.
+    // Half a budget is left for placements even if a compiler took all of it, and all of the extended one but the first for a verdict.
     let late = || elapsed() + 1_000 * MS;
-    for (progress, measured) in [(Progress::Undecided, 200), (Progress::Varied, 200), (Progress::Wide, 100)] {
+    for (progress, measured) in [(Progress::Undecided, 800), (Progress::Varied, 200), (Progress::Wide, 100)] {
         start();
         let (mut table, mut script) = (table(&STEADY), Script::new(MS));
         let ended = until(&goal(400 * MS), &mut table, &mut script, &late, |_| progress).unwrap();
