@@ -107,9 +107,10 @@ def run_chains(record: Record, settings: Settings) -> None:
     keep(record, patient, "default.csv")
     record.table("With the default budget, which grows while the core is shared", COLUMNS_TIMED, rows_of(patient))
     trusted(record, patient)
-    calm = [answer.off_percent(truth(name, them)) for name, them in patient.items() for answer in them]
-    close = share(abs(x) <= CALM_PERCENT for x in calm)
-    record.target(f"on a calm core within {CALM_PERCENT} %", close == 100, f"{close:.1f} %, worst {worst(calm):+.3f} %")
+    off = offs(patient)
+    close = share(abs(x) <= CALM_PERCENT for x in off)
+    target = f"within {CALM_PERCENT} %, if nobody else uses the core"
+    record.target(target, close == 100, f"{close:.1f} %, worst {worst(off):+.3f} %")
 
 
 def trusted(record: Record, answers: dict[str, list[Answer]]) -> None:

@@ -94,7 +94,7 @@ impl MhzArguments {
         self.core || self.ticks || self.integer
     }
 
-    /// The CPU that is asked for, or one whose core nobody else uses now.
+    /// The CPU that is asked for, or the last one, or another one if somebody else uses its core all the time.
     fn one_cpu(&self) -> Option<usize> {
         self.cpu.or_else(|| quiet_cpu(seated_clock()))
     }
@@ -118,14 +118,14 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     if let Some(pause) = arguments.watch {
         return watch(arguments, pause);
     }
-    let one = (!arguments.all).then(|| arguments.one_cpu());
-    let cpus: Vec<Option<usize>> = one.map_or_else(|| allowed_cpus().into_iter().map(Some).collect(), |cpu| vec![cpu]);
+    let cpu = if arguments.all { None } else { arguments.one_cpu() };
+    let cpus: Vec<Option<usize>> = if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![cpu] };
     let found: Vec<Found> = cpus.into_iter().map(|cpu| measure_cpu(arguments, cpu)).collect::<Result<_, _>>()?;
     if arguments.bare() {
         return Ok(print_bare(arguments, &found)?.0);
     }
     let found = beside_other_runs(found);
-    let paper = if arguments.classic { Some(paper(arguments, one.flatten())?) } else { None };
+    let paper = if arguments.classic { Some(paper(arguments, cpu)?) } else { None };
     let circumstances = circumstances();
     output::print(&if arguments.report.json {
         json::print(&document::mhz(&found, paper.as_ref(), &circumstances))

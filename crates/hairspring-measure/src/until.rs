@@ -183,8 +183,8 @@ impl Goal {
         }
     }
 
-    /// The shortest time for rounds after such progress, whatever else the budget was spent on. Where a compiler took seconds, and more
-    /// rounds would answer the question, they take little more; a verdict in reach has as much time as behind a fast compiler.
+    /// The shortest time for rounds after such progress, whatever else the budget was spent on. Where a compiler took all of it, code that
+    /// varies still has half a budget, and a verdict in reach the time by which its budget is extended.
     fn least(&self, progress: Progress) -> Duration {
         match progress {
             Progress::Varied if !self.is_firm => self.budget / 2,

@@ -95,7 +95,11 @@ fn only_a_whole_interval_past_the_threshold_is_past_it() {
 #[test]
 fn a_small_difference_may_be_that_of_layouts_that_were_not_tried() {
     let without = result(&[("code", Some("f"), 10.0, 0.1)]);
-    for (ns, limit, verdict) in [(11.0, Limit::Undecided, Verdict::Undecided), (20.0, Limit::Past, Verdict::Slower)] {
+    for (ns, limit, verdict) in [
+        (9.0, Limit::Within, Verdict::Undecided),
+        (11.0, Limit::Undecided, Verdict::Undecided),
+        (20.0, Limit::Past, Verdict::Slower),
+    ] {
         let mut new = result(&[("code", Some("f"), ns, 0.1)]);
         let untried = json!([{ "kind": "layouts_untried", "severity": "warning", "message": "m", "remedy": "r" }]);
         *new.pointer_mut("/results/0/findings").unwrap() = untried;

@@ -111,7 +111,7 @@ pub struct Assessment {
     pub comparisons: Vec<Comparison>,
     /// Frequency of the core clock during the run in Hz, where a reference chain ran.
     pub core_hz: Option<Estimate>,
-    /// Share of the readings during which nobody else used the core, as far as the guards show; `None` where they do not.
+    /// Share of the run during which nobody else used the core, as far as guards of the reference chain show; `None` where they do not.
     pub quiet_share: Option<f64>,
 }
 
@@ -174,7 +174,7 @@ fn assess_all(table: &Observations, question: &Question, left_out: &[Paused]) ->
     let found = assess_by(&all, table, question, &chains, None)?;
     let better = from_undisturbed(&all, &found, table, question, &chains);
     let (mut found, solver) = better.unwrap_or((found, all));
-    found.quiet_share = solver.quiet_share();
+    found.quiet_share = solver.quiet_share_of_run();
     let excess = if solver.is_quiet() { Vec::new() } else { find_slowed(&mut found, &solver, table, question) };
     let placements = Placements::new(table, question, &chains, (&solver, &found));
     with_placements(&mut found, &placements, table, &solver, question.options.level);

@@ -12,8 +12,9 @@ use crate::observations::Observations;
 
 /// The differences between placements make an interval wide if they alone would make it this share as wide.
 const MOSTLY: f64 = 0.7;
-/// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth many times as many rounds: what is left to
-/// chance shrinks with their square root, and a hundred milliseconds behind a slow compiler are few.
+/// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth more rounds: what is left to chance shrinks with
+/// their square root. A factor of 2.5 was too little behind a slow compiler: the first 100 ms of equal sorts beside a busy process give a
+/// half-width of 7 to 10 %, and another second decides.
 const IN_REACH: f64 = 5.0;
 
 /// What further rounds would be good for.
@@ -69,7 +70,7 @@ fn is_unsettled(found: &Assessment) -> bool {
     findings.any(|finding| finding.is(code::SETTLES) && finding.severity > Severity::Note)
 }
 
-/// Whether a verdict is missing for an interval that is a little too wide.
+/// Whether a verdict is missing for an interval that is too wide, and more rounds may make it narrow enough.
 fn is_undecided(found: &Assessment) -> bool {
     let mut open = found.comparisons.iter().filter(|comparison| comparison.verdict == Verdict::Undecided);
     open.any(|comparison| comparison.ratio.half_width() <= IN_REACH * NARROW)

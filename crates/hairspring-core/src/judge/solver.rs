@@ -132,9 +132,14 @@ impl<'a> Solver<'a> {
         self.seen.get_or_init(|| Quiet::by_reference(self.table)).as_ref()
     }
 
-    /// Share of the readings during which nobody else used the core, as far as the guards show it.
+    /// Share of the run during which nobody else used the core, as far as the guards of the reference chain show it. The code may lengthen its own.
+    pub fn quiet_share_of_run(&self) -> Option<f64> {
+        self.quiet.as_ref().or_else(|| self.seen())?.share_of_reference()
+    }
+
+    /// Share of the readings during which nobody else used the core; `None` if it is unknown, or if all readings are used.
     pub fn quiet_share(&self) -> Option<f64> {
-        self.quiet.as_ref().or_else(|| self.seen())?.share()
+        self.quiet.as_ref().and_then(Quiet::share)
     }
 
     /// Whether a control chain shows a neighbour on the core.

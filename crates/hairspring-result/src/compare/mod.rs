@@ -62,7 +62,7 @@ pub struct Change {
     /// Whether both results are to be trusted.
     pub trusted: bool,
     /// Whether the interval shows a difference that may be that of the code's layouts, as not all of them were tried.
-    pub is_of_layouts: bool,
+    pub may_be_layouts: bool,
 }
 
 /// Where an interval lies relative to the threshold.
@@ -74,7 +74,7 @@ pub enum Limit {
     Past,
     /// The whole interval is below the threshold.
     Within,
-    /// The interval contains the threshold, there is no ratio, or there is no verdict about it.
+    /// The interval contains the threshold, there is no ratio, a result is not to be trusted, or a time past the threshold may be that of layouts.
     Undecided,
 }
 
@@ -100,7 +100,7 @@ impl Change {
     pub fn no_verdict(&self) -> Option<&'static str> {
         match self.trusted {
             false => Some("one of the results is not to be trusted"),
-            true if self.is_of_layouts => Some("one of the results lacks layouts of the code, which may make such a difference"),
+            true if self.may_be_layouts => Some("one of the results lacks layouts of the code, which may make such a difference"),
             true if self.is_below_resolution() => Some("both times are below resolution: the compiler may have removed the code"),
             true if self.ratio.value <= 0.0 => Some("the new time is not above zero: the compiler may have removed the code"),
             true if self.ratio.low <= 0.0 && self.ratio.high < 1.0 => {
@@ -116,9 +116,10 @@ impl Compared {
     pub fn limit(&self, pair: &Pair) -> Option<Limit> {
         let most = 1.0 + self.threshold?;
         Some(match &pair.change {
-            Ok(change) if !change.trusted || change.is_of_layouts => Limit::Undecided,
+            Ok(change) if !change.trusted => Limit::Undecided,
             // The whole interval of the time is where no time can be: that is no reason to pass.
             Ok(change) if change.ratio.high <= 0.0 => Limit::Undecided,
+            Ok(change) if change.ratio.low > most && change.may_be_layouts => Limit::Undecided,
             Ok(change) if change.ratio.low > most => Limit::Past,
             Ok(change) if change.ratio.high <= most => Limit::Within,
             _ => Limit::Undecided,
@@ -214,8 +215,8 @@ fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, S
     let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
         .ok_or("the old time is negative, so there is no ratio")?;
     let lacks_layouts = before.lacks_layouts() || after.lacks_layouts();
-    let (of_interval, found) = (verdict(&ratio), if lacks_layouts { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) });
-    Ok(Change { unit, old, new, ratio, verdict: found, trusted: true, is_of_layouts: found != of_interval })
+    let found = if lacks_layouts { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
+    Ok(Change { unit, old, new, ratio, verdict: found, trusted: true, may_be_layouts: found != verdict(&ratio) })
 }
 
 fn clock(environment: &Environment) -> Option<&str> {

@@ -346,7 +346,7 @@ pub struct Run {
     pub stop: String,
     /// Time that the hypervisor took, in milliseconds.
     pub stolen_ms: Option<f64>,
-    /// Share of the readings, in percent, during which nobody else used the core, as far as reads of the clock show.
+    /// Share of the run, in percent, during which nobody else used the core, as far as reads of the clock beside the reference chain show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_percent: Option<f64>,
     /// Number of processes that ran one after the other, if there were several: times are the means of their results.

@@ -119,7 +119,7 @@ pub fn run(run: &Run) -> String {
     let stop = Some(run.stop.clone()).filter(|stop| !stop.is_empty());
     let places = run.placements.map_or_else(String::new, |placements| format!(" in {placements} placements"));
     let rounds = format!("{} rounds{places}", count(run.rounds as usize));
-    let quiet = run.quiet_percent.map(|percent| format!("core quiet in {} % of the readings", significant(percent, 2)));
+    let quiet = run.quiet_percent.map(|percent| format!("core quiet in {} % of the run", significant(percent, 2)));
     [Some(rounds), Some(times), stop, stolen, quiet].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

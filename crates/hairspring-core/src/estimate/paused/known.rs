@@ -1,44 +1,52 @@
-//! What is known of the pauses of the CPU: from the time in which the clock was watched, and from the readings of the chains. These are short
-//! and always take the same time, so that one with a pause is longer by that pause alone.
+//! What is known of the pauses of the CPU: from the time in which the clock was watched, and from the readings of the chains. A chain is short, and
+//! takes the same time again and again at one core clock, so a reading with a pause is longer by the pause alone.
 
-use super::{LITTLE, SHORTEST};
-use crate::estimate::location::{by_row, median};
-use crate::observations::{Observations, SeriesId};
+use super::SHORTEST;
+use crate::observations::Pauses;
 
 /// Fewest pauses of the chains that show how short a pause may be.
-const FEWEST: usize = 20;
-/// This part of them is shorter than what counts as the shortest one.
-const SHORTER: f64 = 0.05;
+const FEWEST_IN_CHAINS: usize = 20;
+/// The quantile of the pauses that stands for the shortest one.
+const SHORTEST_QUANTILE: f64 = 0.05;
+/// Pauses of the chains count if they are so many times as frequent as those of the watch at most, and at least one in so many times as rare.
+/// Otherwise something else lengthens the chains, or they are too few.
+const AS_OFTEN: f64 = 2.0;
 
 /// What is known of pauses, in ticks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     /// Time that the CPU runs from one pause to the next.
     pub apart: f64,
-    /// Mean length.
+    /// Mean length of those that the watch saw.
     pub length: f64,
-    /// A reading with a pause is longer by at least this.
+    /// A reading with a pause is longer by at least this, but for a few.
     pub shortest: f64,
     /// How many were seen.
     pub number: f64,
+    /// The share of the pauses that is shorter than the shortest.
+    shorter: f64,
 }
 
 impl Known {
-    /// The pauses of a table with these chains; `None` if they are few, or have a small share of the time.
-    ///
-    /// # Cost
-    /// About 50 ns for each reading of the chains.
-    pub fn of(table: &Observations, chains: &[SeriesId]) -> Option<Known> {
-        let pauses = table.origin.pauses;
-        let (share, _) = pauses.share().filter(|(share, _)| *share >= LITTLE)?;
-        let watched = f64::from(pauses.number);
+    /// From the pauses that the watch saw, and the readings of each row of the chains, sorted by their times. Pauses that are much shorter than the
+    /// mean are not seen in chains: fewer are then expected than there are, and more of the code's own readings count as not explained. `None` if
+    /// the watch saw few.
+    pub fn of<'r>(pauses: &Pauses, chains: impl Iterator<Item = &'r [(usize, f64)]>) -> Option<Known> {
+        let (share, _) = pauses.share()?;
+        let (watched, running) = (f64::from(pauses.number), pauses.lost / share);
         let length = pauses.lost / watched;
-        let (mut lengths, time) = in_chains(table, chains, SHORTEST * length);
+        let by_watch = Known { apart: running / watched, length, shortest: SHORTEST * length, number: watched, shorter: 0.0 };
+        let (mut lengths, time) = in_chains(chains, SHORTEST * length);
+        let factor = (lengths.len() as f64 / time) * by_watch.apart;
+        if !(AS_OFTEN.recip()..=AS_OFTEN).contains(&factor) {
+            return Some(by_watch);
+        }
         lengths.sort_unstable_by(f64::total_cmp);
-        let shortest = lengths.get((SHORTER * lengths.len() as f64) as usize).filter(|_| lengths.len() >= FEWEST);
         let number = watched + lengths.len() as f64;
-        let running = pauses.lost / share + time;
-        Some(Known { apart: running / number, length, shortest: shortest.map_or(SHORTEST * length, |least| least.min(length)), number })
+        let known = Known { apart: (running + time) / number, number, ..by_watch };
+        let quantile = lengths[(SHORTEST_QUANTILE * lengths.len() as f64) as usize].min(length);
+        let is_shown = lengths.len() >= FEWEST_IN_CHAINS;
+        Some(if is_shown { Known { shortest: quantile, shorter: SHORTEST_QUANTILE, ..known } } else { known })
     }
 
     /// The share of the time that they have.
@@ -50,19 +58,20 @@ impl Known {
     pub fn paused(&self, time: f64) -> f64 {
         1.0 - (-time / self.apart).exp()
     }
+
+    /// What pauses that are shorter than the shortest add to a reading of this length, in the mean of all: they are not found.
+    pub fn hidden(&self, time: f64) -> f64 {
+        self.shorter * self.paused(time) * self.shortest
+    }
 }
 
-/// By how much readings of chains are longer than the middle ones of their rows, if by more than this; and the time of all without that.
-fn in_chains(table: &Observations, chains: &[SeriesId], more: f64) -> (Vec<f64>, f64) {
+/// The excess of the readings over the middle one of their row, where it is above `more`; and the time of all readings as the middle ones.
+fn in_chains<'r>(chains: impl Iterator<Item = &'r [(usize, f64)]>, more: f64) -> (Vec<f64>, f64) {
     let (mut lengths, mut time) = (Vec::new(), 0.0);
-    for row in chains.iter().flat_map(|chain| by_row(table, *chain).1) {
-        let mut ticks: Vec<f64> = row.iter().filter(|one| one.is_clean_but_shared()).map(|one| one.ticks).collect();
-        if ticks.is_empty() {
-            continue;
-        }
-        let middle = median(&mut ticks);
-        lengths.extend(ticks.iter().map(|ticks| ticks - middle).filter(|excess| *excess > more));
-        time += middle * ticks.len() as f64;
+    for row in chains {
+        let Some((_, middle)) = row.get(row.len() / 2) else { continue };
+        lengths.extend(row.iter().map(|(_, ticks)| ticks - middle).filter(|excess| *excess > more));
+        time += middle * row.len() as f64;
     }
     (lengths, time)
 }
@@ -71,43 +80,51 @@ fn in_chains(table: &Observations, chains: &[SeriesId], more: f64) -> (Vec<f64>,
 mod tests {
     use super::*;
     use crate::estimate::simulated::with_pauses;
-    use crate::observations::Pauses;
     use rand::SeedableRng;
     use rand_pcg::Pcg64Mcg;
 
-    /// A chain of 300 ticks beside pauses of 4,000 to 12,000 ticks, once in so many. So many were seen while the clock was watched.
-    fn table(apart: f64, rounds: u32, watched: u32) -> Observations {
+    const APART: f64 = 100_000.0;
+
+    /// The readings of a chain of 300 ticks beside pauses of 4,000 to 12,000 ticks, once in so many.
+    fn chain(apart: f64, readings: usize) -> Vec<(usize, f64)> {
         let mut random = Pcg64Mcg::seed_from_u64(3);
-        let mut table = Observations::new(vec!["body".into()]);
-        let chain = table.series("chain");
-        for round in 0..rounds {
-            let row = table.row(chain, &[1.0]);
-            table.push(row, round, with_pauses(300.0, apart, 8_000.0, &mut random));
-        }
-        let number = f64::from(watched);
-        table.origin.pauses = Pauses { watched: number * (apart + 8_000.0), lost: number * 8_000.0, number: watched, longer: None };
-        table
+        let mut row: Vec<(usize, f64)> = (0..readings).map(|at| (at, with_pauses(300.0, apart, 8_000.0, &mut random))).collect();
+        row.sort_by(|a, b| a.1.total_cmp(&b.1));
+        row
+    }
+
+    /// So many pauses of the watch.
+    fn watched(number: u32) -> Pauses {
+        let pauses = f64::from(number);
+        Pauses { watched: pauses * (APART + 8_000.0), lost: pauses * 8_000.0, number, longer: None }
+    }
+
+    fn known(pauses: &Pauses, row: &[(usize, f64)]) -> Known {
+        Known::of(pauses, [row, &[]].into_iter()).unwrap()
     }
 
     #[test]
     fn chains_show_more_pauses_and_how_short_they_are() {
-        let table = table(100_000.0, 40_000, 30);
-        let alone = Known::of(&table, &[]).unwrap();
-        assert_eq!((alone.apart, alone.number, alone.shortest), (100_000.0, 30.0, 2_000.0));
-        let known = Known::of(&table, &[table.find_series("chain").unwrap()]).unwrap();
+        let alone = known(&watched(30), &[]);
+        assert_eq!((alone.apart, alone.number, alone.shortest, alone.hidden(1e6)), (APART, 30.0, 2_000.0, 0.0));
+        let known = known(&watched(30), &chain(APART, 40_000));
         assert!((100.0..200.0).contains(&known.number) && (85_000.0..115_000.0).contains(&known.apart), "{known:?}");
         assert!((4_000.0..5_500.0).contains(&known.shortest) && known.length == 8_000.0, "{known:?}");
+        assert!((180.0..280.0).contains(&known.hidden(1e6)), "{known:?}");
     }
 
     #[test]
     fn few_pauses_of_chains_do_not_show_how_short_they_are() {
-        let table = table(100_000.0, 2_000, 30);
-        let known = Known::of(&table, &[table.find_series("chain").unwrap()]).unwrap();
-        assert!(known.number < 45.0 && known.shortest == 2_000.0, "{known:?}");
+        let known = known(&watched(30), &chain(APART, 5_000));
+        assert!(known.number > 30.0 && known.number < 50.0 && known.shortest == 2_000.0, "{known:?}");
     }
 
     #[test]
-    fn rare_pauses_are_not_looked_at() {
-        assert!(Known::of(&table(10_000_000.0, 100, 30), &[]).is_none() && Known::of(&table(100_000.0, 100, 4), &[]).is_none());
+    fn chains_that_something_else_lengthens_or_that_show_nothing_do_not_count() {
+        for apart in [10_000.0, 1e9] {
+            let known = known(&watched(30), &chain(apart, 40_000));
+            assert_eq!((known.apart, known.number, known.shortest), (APART, 30.0, 2_000.0));
+        }
+        assert!(Known::of(&watched(4), std::iter::empty()).is_none());
     }
 }

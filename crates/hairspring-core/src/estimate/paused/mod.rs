@@ -2,14 +2,14 @@
 //!
 //! Pauses that nothing counts, as of a hypervisor, lengthen some readings of a row by some microseconds. In rows that are not much longer
 //! than the time from one pause to the next, many readings have none: they lie in a narrow peak below the others, and the number of the others
-//! is what the pauses that were seen while the clock was watched make expect. Then the others are left out, and what neither the number nor the
+//! is what the pauses make expect that were seen while the clock was watched, and in the chains ([`known`]). Then the others are left out, and what neither the number nor the
 //! time of the pauses explains is in the interval. Where more of them are long, or the peak is wide, the time of the code itself varies, and
 //! nothing is left out.
 
 mod known;
 
 use super::quiet::{Rates, rates};
-use crate::observations::{Observations, Reading, SeriesId};
+use crate::observations::{Flags, Observations, Reading, SeriesId};
 use known::Known;
 use std::ops::Range;
 
@@ -56,11 +56,15 @@ pub struct Paused {
 /// About 100 ns for each reading, where there are pauses.
 pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
     let origin = &table.origin;
-    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
-    let Some(known) = Known::of(table, &chains) else { return (Vec::new(), Vec::new()) };
+    if origin.pauses.share().is_none_or(|(share, _)| share < LITTLE) {
+        return (Vec::new(), Vec::new());
+    }
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
+    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
     let rows = rows_of(table, &chains, rates.as_ref());
+    let of_chains = rows.iter().zip(table.rows()).filter(|(_, row)| chains.contains(&row.series)).map(|(row, _)| &row[..]);
+    let Some(known) = Known::of(&origin.pauses, of_chains) else { return (Vec::new(), Vec::new()) };
     let of = |series| of_series(series, table.rows_of(series).map(|(row, _)| &*rows[row as usize]), known);
     let is_further = |series: &SeriesId| origin.is_auxiliary(&table.series_names()[usize::from(*series)]);
     let all = (0..table.series_names().len() as SeriesId).filter(|series| !chains.contains(series));
@@ -80,13 +84,14 @@ fn unknown(rates: &Rates, rounds: u32) -> Vec<Range<u32>> {
     all.chunk_by(|before, after| before + 1 == *after).map(|some| some[0]..some[some.len() - 1] + 1).collect()
 }
 
-/// The readings of each row without a doubt, the shortest first: their places in the table and their times at the mean core clock. None of the
-/// chains.
+/// The readings of each row without a doubt, the shortest first: their places in the table and their times at the mean core clock. Those of chains
+/// that somebody else may have lengthened are left out: there are enough others.
 fn rows_of(table: &Observations, chains: &[SeriesId], rates: Option<&Rates>) -> Vec<Vec<(usize, f64)>> {
     let at_mean = |round: u32| rates.map_or(Some(1.0), |rates| rates.at(round).map(|rate| rates.mean / rate));
     let mut rows = vec![Vec::new(); table.rows().len()];
     let is_chain = |reading: &Reading| chains.contains(&table.rows()[reading.row as usize].series);
-    let is_wanted = |(_, reading): &(usize, &Reading)| reading.is_clean_but_shared() && !is_chain(reading);
+    let is_wanted =
+        |(_, reading): &(usize, &Reading)| reading.is_clean_but_shared() && !(reading.flags.contains(Flags::SHARED) && is_chain(reading));
     for (at, reading) in table.readings().iter().enumerate().filter(is_wanted) {
         rows[reading.row as usize].extend(at_mean(reading.round).map(|factor| (at, reading.ticks * factor)));
     }
@@ -104,7 +109,7 @@ fn of_series<'r>(series: SeriesId, rows: impl Iterator<Item = &'r [(usize, f64)]
         return Some(None);
     };
     let is_clear = longest.time <= MOST * known.apart && peaks.iter().zip(&rows).all(|(peak, row)| peak.is_clear(row, known));
-    let unexplained = (longest.excess(row, known) + CUT * longest.left) / longest.time;
+    let unexplained = (longest.excess(row, known) + known.hidden(longest.time) + CUT * longest.left) / longest.time;
     let readings = || peaks.iter().zip(&rows).flat_map(|(peak, row)| &row[peak.without..]).map(|(at, _)| *at).collect();
     is_clear.then(|| Some(Paused { series, readings: readings(), unexplained }))
 }
@@ -217,6 +222,30 @@ mod tests {
         let (found, _) = paused_readings(&cold);
         // By their time it would be 2.8 %.
         assert!(found.iter().all(|paused| paused.unexplained < 0.015) && !found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn chains_show_which_readings_are_too_short_for_a_pause() {
+        const MORE: f64 = 2_800.0;
+        let at_times = |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.15 { MORE } else { 0.0 };
+        let mut table = table(20_000.0, 400, at_times);
+        let longer = |table: &Observations| {
+            let (found, _) = paused_readings(table);
+            let is_own = |at: &&usize| {
+                let reading = &table.readings()[**at];
+                reading.ticks < 20_000.0 * table.rows()[reading.row as usize].counts[0] + MORE + 100.0
+            };
+            found.iter().flat_map(|paused| &paused.readings).filter(is_own).count()
+        };
+        assert!(longer(&table) > 100, "a quarter of a mean pause may be one");
+        let chain = table.series("chain");
+        table.origin.controls.push(("chain".into(), 10_000.0));
+        let mut random = Pcg64Mcg::seed_from_u64(6);
+        for round in 0..400 {
+            let row = table.row(chain, &[1.0]);
+            table.push(row, round, with_pauses(10_000.0, APART, LENGTH, &mut random));
+        }
+        assert_eq!(longer(&table), 0);
     }
 
     #[test]

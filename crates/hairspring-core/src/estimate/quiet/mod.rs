@@ -149,6 +149,11 @@ impl Quiet {
         (self.longest_guard.is_some() || self.rounds.is_some()).then_some(self.share)
     }
 
+    /// The same of the reference chain alone; of rounds where the clock is too coarse to judge single readings.
+    pub fn share_of_reference(&self) -> Option<f64> {
+        self.share().map(|_| self.reference_share)
+    }
+
     /// The same for these rounds alone, as the first ones of a table of their own. They are not judged again.
     #[must_use]
     pub fn in_rounds(&self, rounds: &Range<u32>) -> Quiet {
