@@ -242,7 +242,7 @@ mod tests {
             document
         };
         let verdict = |ratio: f64, lacks: bool| between(vec![of(ratio, lacks), of(ratio, false)], None).unwrap().comparisons[0].verdict;
-        assert_eq!([verdict(1.1, false), verdict(1.1, true), verdict(1.5, true)], [Verdict::Slower, Verdict::Undecided, Verdict::Slower]);
+        assert_eq!([verdict(1.1, false), verdict(1.1, true), verdict(1.9, true)], [Verdict::Slower, Verdict::Undecided, Verdict::Slower]);
     }
 
     #[test]

@@ -98,6 +98,7 @@ fn a_small_difference_may_be_that_of_layouts_that_were_not_tried() {
     for (ns, limit, verdict) in [
         (9.0, Limit::Within, Verdict::Undecided),
         (11.0, Limit::Undecided, Verdict::Undecided),
+        (16.5, Limit::Undecided, Verdict::Slower),
         (20.0, Limit::Past, Verdict::Slower),
     ] {
         let mut new = result(&[("code", Some("f"), ns, 0.1)]);

@@ -155,8 +155,8 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "clock_spread" => origin.clock_spread = Some(clock_spread(value, key, line)?),
         "core_clock" => origin.core_clock = Some(core_clock(value, key, line)?),
         "quiet_guard" => origin.quiet_guard = Some(positive(value, key, line)?),
-        "reference" => origin.reference = Some(chain(value, key, line)?),
-        "control" => origin.controls.push(chain(value, key, line)?),
+        "reference" => origin.reference = Some(further_chain(origin, value, key, line)?),
+        "control" => origin.controls.push(further_chain(origin, value, key, line)?),
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
@@ -195,6 +195,18 @@ fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
     let (name, cycles) =
         parts.ok_or_else(|| bad(line, &format!("`{key}` needs a series and its length in core cycles, as in `{key} 3`")))?;
     Ok((name.trim().to_owned(), positive(cycles, key, line)?))
+}
+
+/// The same for one that must not be a chain already: it cannot have two lengths, nor check itself.
+fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(String, f64)> {
+    let (name, cycles) = chain(value, key, line)?;
+    if origin.reference.iter().chain(&origin.controls).any(|(known, _)| *known == name) {
+        return Err(bad(
+            line,
+            &format!("`{key}` names the series `{name}`, which is the reference or a control already: leave one of them out"),
+        ));
+    }
+    Ok((name, cycles))
 }
 
 /// Parses a series that checks another one, such as `code fenced = fenced of code`.

@@ -10,7 +10,7 @@ use crate::kinds::ResultFinding;
 use departures::{differing, with_share};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
-use hairspring_core::judge::{Finding, Severity, Verdict, verdict, verdict_in_some_layouts};
+use hairspring_core::judge::{Finding, LAYOUTS_MAKE, Severity, Verdict, verdict, verdict_in_some_layouts};
 use hairspring_core::named::Named;
 use serde::Serialize;
 
@@ -61,8 +61,8 @@ pub struct Change {
     pub verdict: Verdict,
     /// Whether both results are to be trusted.
     pub trusted: bool,
-    /// Whether the interval shows a difference that may be that of the code's layouts, as not all of them were tried.
-    pub may_be_layouts: bool,
+    /// Whether the code did not run in all of its layouts in one of the two.
+    pub lacks_layouts: bool,
 }
 
 /// Where an interval lies relative to the threshold.
@@ -91,6 +91,16 @@ impl Change {
         Change { trusted, verdict: if trusted { self.verdict } else { Verdict::Undecided }, ..self }
     }
 
+    /// Whether the interval shows a difference that may be that of layouts which were not tried.
+    fn may_be_layouts(&self) -> bool {
+        self.lacks_layouts && verdict_in_some_layouts(&self.ratio) != verdict(&self.ratio)
+    }
+
+    /// Whether the whole interval is above this limit, whatever layouts that were not tried may make.
+    fn is_surely_past(&self, most: f64) -> bool {
+        self.ratio.low > if self.lacks_layouts { most * LAYOUTS_MAKE } else { most }
+    }
+
     /// Whether the intervals of both times reach down to zero.
     fn is_below_resolution(&self) -> bool {
         [self.old, self.new].iter().all(|time| time.contains(0.0))
@@ -100,7 +110,9 @@ impl Change {
     pub fn no_verdict(&self) -> Option<&'static str> {
         match self.trusted {
             false => Some("one of the results is not to be trusted"),
-            true if self.may_be_layouts => Some("one of the results lacks layouts of the code, which may make such a difference"),
+            true if self.may_be_layouts() => {
+                Some("one of the results lacks layouts of the code, which may make such a difference: measure it for longer")
+            }
             true if self.is_below_resolution() => Some("both times are below resolution: the compiler may have removed the code"),
             true if self.ratio.value <= 0.0 => Some("the new time is not above zero: the compiler may have removed the code"),
             true if self.ratio.low <= 0.0 && self.ratio.high < 1.0 => {
@@ -119,8 +131,7 @@ impl Compared {
             Ok(change) if !change.trusted => Limit::Undecided,
             // The whole interval of the time is where no time can be: that is no reason to pass.
             Ok(change) if change.ratio.high <= 0.0 => Limit::Undecided,
-            Ok(change) if change.ratio.low > most && change.may_be_layouts => Limit::Undecided,
-            Ok(change) if change.ratio.low > most => Limit::Past,
+            Ok(change) if change.is_surely_past(most) => Limit::Past,
             Ok(change) if change.ratio.high <= most => Limit::Within,
             _ => Limit::Undecided,
         })
@@ -213,10 +224,10 @@ fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, S
     };
     let share = differing(before, after);
     let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
-        .ok_or("the old time is negative, so there is no ratio")?;
+        .ok_or("the old time is not above zero, so there is no ratio")?;
     let lacks_layouts = before.lacks_layouts() || after.lacks_layouts();
     let found = if lacks_layouts { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
-    Ok(Change { unit, old, new, ratio, verdict: found, trusted: true, may_be_layouts: found != verdict(&ratio) })
+    Ok(Change { unit, old, new, ratio, verdict: found, trusted: true, lacks_layouts })
 }
 
 fn clock(environment: &Environment) -> Option<&str> {

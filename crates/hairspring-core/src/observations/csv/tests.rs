@@ -166,6 +166,9 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error(&format!("series,body,ticks\n{many}")).contains("the limit is 1000"));
     assert!(error("# reading_bound: 0\nbody,ticks\n1,2\n").contains("line 1"));
     assert!(error("# rate_hz: 0\nbody,ticks\n1,2\n").contains("line 1"));
+    for twice in ["reference: a 3\n# control: a 5", "control: a 1\n# control: a 2", "control: a 3\n# reference: a 3"] {
+        assert!(error(&format!("# {twice}\nbody,ticks\n1,2\n")).starts_with("line 2: "), "{twice}");
+    }
     assert!(error("# rate_hz: 1e9\n# rate_hz: 2e9\nbody,ticks\n1,2\n").contains("line 2: `rate_hz` is given a second time"));
     for odd in [
         "# rate_hz: 1e-300\nbody,ticks\n1,2\n",
