@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,18 +43,23 @@ def test_an_empty_statement_is_below_resolution_or_next_to_nothing() -> None:
         assert "below resolution" in repr(result)
 
 
-def ratio_of_slower(result: hairspring.Result) -> float:
-    """The ratio of the only comparison, which is slower, or undecided where others used the core all the time."""
-    (found,) = result.comparisons
-    trusted = all(series.trusted for series in result.series.values())
-    assert found.verdict == "slower" or (found.verdict == "undecided" and not trusted)
-    assert found.ratio is not None
-    return found.ratio.value
+def slower(measure: Callable[[], hairspring.Result]) -> tuple[hairspring.Result, float]:
+    """A result whose only comparison is slower, and the ratio. A short run beside other work may be undecided, and none may be anything else."""
+    for _ in range(5):
+        result = measure()
+        (found,) = result.comparisons
+        if found.verdict == "slower":
+            assert found.ratio is not None
+            return result, found.ratio.value
+        assert found.verdict == "undecided"
+    raise AssertionError(f"five runs are undecided: {result}")
 
 
 def test_work_done_twice_takes_about_twice_the_time() -> None:
-    result = hairspring.time("f(x)", against="f(x); f(x)", setup="f = sum; x = list(range(300))", budget="200ms")
-    assert 1.3 < ratio_of_slower(result) < 3
+    _, ratio = slower(
+        lambda: hairspring.time("f(x)", against="f(x); f(x)", setup="f = sum; x = list(range(300))", budget="200ms")
+    )
+    assert 1.3 < ratio < 3
 
 
 THREAD = "thread = Thread(target=work); thread.start(); thread.join()"
@@ -102,9 +108,9 @@ def test_callables() -> None:
     def quick() -> None:
         pass
 
-    result = hairspring.time(quick, against={"long": lambda: sum(range(500))}, budget=SHORT)
+    result, ratio = slower(lambda: hairspring.time(quick, against={"long": lambda: sum(range(500))}, budget=SHORT))
     assert list(result.series) == ["quick", "long"]
-    assert ratio_of_slower(result) > 20
+    assert ratio > 20
     code = result.first.code
     assert code is not None and code.endswith("quick()")
 
