@@ -39,7 +39,7 @@ def cpu_info() -> dict[str, str]:
 
 
 def family(known: dict[str, Any]) -> str | None:
-    """The published family of this CPU, by its model number; by its flags if no family has that: hypervisors give other numbers."""
+    """The published family of this CPU, by its model number; by its flags if none has that, as behind a hypervisor."""
     cpu = cpu_info()
     key, flags = f"{cpu.get('vendor_id')} {cpu.get('cpu family')}", set(cpu.get("flags", "").split())
     families = {name: one for name, one in known.items() if isinstance(one, dict) and one["vendor_and_family"] == key}

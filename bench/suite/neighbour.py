@@ -1,4 +1,4 @@
-"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (copies 64 MiB to and fro).
+"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (copies 64 MiB).
 
 As a command, `neighbour.py KIND CPU` is such a neighbour.
 """

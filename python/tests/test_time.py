@@ -44,7 +44,7 @@ def test_an_empty_statement_is_below_resolution_or_next_to_nothing() -> None:
 
 
 def slower(measure: Callable[[], hairspring.Result]) -> tuple[hairspring.Result, float]:
-    """A result whose only comparison is slower, and the ratio. A short run beside other work may be undecided, and none may be anything else."""
+    """A result whose only comparison is slower, and the ratio. A short run beside other work may be undecided."""
     for _ in range(5):
         result = measure()
         (found,) = result.comparisons
