@@ -190,12 +190,19 @@ def built(name: str) -> str:
     return f"{target}/release/{name}"
 
 
+def cpu_info() -> dict[str, str]:
+    """What the system tells of the first CPU; nothing if it does not."""
+    info, cpu = Path("/proc/cpuinfo"), dict[str, str]()
+    for line in info.read_text().splitlines() if info.exists() else ():
+        name, _, value = line.partition(":")
+        cpu.setdefault(name.strip(), value.strip())
+    return cpu
+
+
 def machine_name() -> str:
     """The CPU's model as a folder name."""
-    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    family = re.findall(r"^(?:cpu family|model)\s*:\s*(\d+)$", text, re.MULTILINE)[:2]
-    words = [model.group(1) if model else os.uname().machine, *family]
+    cpu = cpu_info()
+    words = [cpu.get("model name", os.uname().machine), *(cpu[key] for key in ("cpu family", "model") if key in cpu)]
     return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
 
 

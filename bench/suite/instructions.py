@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from harness import Record, Settings, run_json, share
+from harness import Record, Settings, cpu_info, run_json, share
 from neighbour import neighbour, raise_priority
 from repeat import ends_apart
 
@@ -27,15 +27,6 @@ REPEATED = (
 )
 MOST_APART = 1.0
 HEADER = ("neighbour", "form", "quantity", "here", "half", "published", "doubtful", "agrees")
-
-
-def cpu_info() -> dict[str, str]:
-    """What the system tells of the first CPU."""
-    cpu: dict[str, str] = {}
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        name, _, value = line.partition(":")
-        cpu.setdefault(name.strip(), value.strip())
-    return cpu
 
 
 def family(known: dict[str, Any]) -> str | None:

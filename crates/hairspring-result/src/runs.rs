@@ -4,7 +4,7 @@ use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, below_finding, code, precision_finding, verdict, verdict_in_some_layouts, wide_finding};
+use hairspring_core::judge::{Finding, Severity, below_finding, code, precision_finding, verdict_if, wide_finding};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
@@ -122,7 +122,7 @@ fn compared<'d>(comparison: &mut Comparison, documents: &'d [ResultDocument]) {
         comparison.ratio = ratio.if_finite();
         let both = used.iter().flat_map(|(document, _)| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
         let lacks_layouts = both.flatten().any(Series::lacks_layouts);
-        comparison.verdict = if lacks_layouts { verdict_in_some_layouts(&ratio) } else { verdict(&ratio) };
+        comparison.verdict = verdict_if(lacks_layouts, &ratio);
     }
 }
 
@@ -144,8 +144,14 @@ fn findings(used: &[&Series], left_out: usize, runs: usize) -> Vec<Finding> {
     all
 }
 
-/// Whether a finding is about the width of an interval. In the document of several runs it is about that of the mean.
-pub fn is_about_width(finding: &Finding) -> bool {
+/// The findings of the document of several runs that [`between`] made, about the intervals of the means: a front end puts its remedies into them.
+/// All others have those of the runs.
+pub fn about_means(document: &mut ResultDocument) -> impl Iterator<Item = &mut Finding> {
+    document.results.iter_mut().flat_map(|series| &mut series.findings).filter(|finding| is_about_width(finding))
+}
+
+/// Whether a finding is about the width of an interval.
+fn is_about_width(finding: &Finding) -> bool {
     finding.is(code::WIDE_INTERVAL) || finding.is(code::PRECISION_MISSED)
 }
 

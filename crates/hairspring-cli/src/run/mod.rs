@@ -16,7 +16,7 @@ use child::Limits;
 use hairspring_core::judge::{Finding, Remedies, Severity};
 use hairspring_host::thread::check_cpu;
 use hairspring_program::output;
-use hairspring_result::runs::{between, is_about_width, misses_precision};
+use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{ResultDocument, ResultFinding, document, json};
 use hairspring_view::text;
 use program::Program;
@@ -100,8 +100,7 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
     let Some(mut all) = between(ran.documents, arguments.precision) else { return Ok(Outcome::Failed) };
     let missed = if several { misses_precision(&all) && arguments.precision.is_some() } else { ran.missed };
     if several {
-        // All other findings have the words of the program.
-        REMEDIES.apply(all.results.iter_mut().flat_map(|series| &mut series.findings).filter(|finding| is_about_width(finding)));
+        REMEDIES.apply(about_means(&mut all));
     }
     all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;

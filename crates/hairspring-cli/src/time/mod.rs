@@ -16,7 +16,7 @@ use hairspring_core::observations::write_csv;
 use hairspring_measure::Stop;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
-use hairspring_result::runs::{between, is_about_width, misses_precision};
+use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
 use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure, series_names};
 use hairspring_view::text;
@@ -55,8 +55,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     }
     let mut result = between(documents, Some(request.precision)).ok_or("no process gave an answer")?;
     if arguments.processes > 1 {
-        // The other findings have the words of this verb already.
-        REMEDIES.apply(result.results.iter_mut().flat_map(|series| &mut series.findings).filter(|finding| is_about_width(finding)));
+        REMEDIES.apply(about_means(&mut result));
         reached = !misses_precision(&result);
     }
     let result = arguments.stated.state(result);

@@ -79,8 +79,8 @@ fn rounds(of: &[Excess]) -> usize {
 /// About 50 ns for each reading.
 pub fn slow_evaluations(table: &Observations) -> Vec<Slow> {
     let origin = &table.origin;
-    let names = origin.reference.iter().chain(&origin.controls).map(|(name, _)| name);
-    let chains: Vec<Long> = names.filter_map(|name| table.find_series(name)).map(|series| long_readings(table, series)).collect();
+    let chains = origin.chains().filter_map(|(name, _)| table.find_series(name));
+    let chains: Vec<Long> = chains.map(|series| long_readings(table, series)).collect();
     let others = Others { chains, pauses: origin.pauses };
     let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !origin.is_auxiliary(name));
     subjects.filter_map(|(at, _)| own(at as SeriesId, &long_readings(table, at as SeriesId), &others)).collect()

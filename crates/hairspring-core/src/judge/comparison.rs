@@ -119,18 +119,18 @@ fn mean_time(series: &SeriesResult) -> Option<f64> {
     series.components.first().map(|component| component.time.ticks.value)
 }
 
-/// The verdict for a ratio of code that did not run in all of its layouts, which may make a difference of [`LAYOUTS_MAKE`].
-pub fn verdict_in_some_layouts(ratio: &Estimate) -> Verdict {
+/// The verdict for a ratio of code that may lack layouts: those in which it did not run may make a difference of [`LAYOUTS_MAKE`].
+pub fn verdict_if(lacks_layouts: bool, ratio: &Estimate) -> Verdict {
     match verdict(ratio) {
-        Verdict::Faster if ratio.high >= 1.0 / LAYOUTS_MAKE => Verdict::Undecided,
-        Verdict::Slower if ratio.low <= LAYOUTS_MAKE => Verdict::Undecided,
+        Verdict::Faster if lacks_layouts && ratio.high >= 1.0 / LAYOUTS_MAKE => Verdict::Undecided,
+        Verdict::Slower if lacks_layouts && ratio.low <= LAYOUTS_MAKE => Verdict::Undecided,
         other => other,
     }
 }
 
 /// Takes back the differences that may be those of the layouts of the code, if it did not run in all of them.
 pub(super) fn doubt_differences(comparisons: &mut [Comparison]) {
-    comparisons.iter_mut().for_each(|found| found.verdict = verdict_in_some_layouts(&found.ratio));
+    comparisons.iter_mut().for_each(|found| found.verdict = verdict_if(true, &found.ratio));
 }
 
 /// The first component of a series in the unit of the readings, as the line shows it.

@@ -33,7 +33,7 @@ pub use checks::{
     Context, Disturbed, below_finding, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding,
     wide_finding,
 };
-pub use comparison::{LAYOUTS_MAKE, Verdict, verdict, verdict_in_some_layouts};
+pub use comparison::{LAYOUTS_MAKE, Verdict, verdict, verdict_if};
 pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};
 pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
 pub use kinds::{FindingKind, PausesAre, code};

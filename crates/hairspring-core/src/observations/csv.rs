@@ -200,7 +200,7 @@ fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
 /// The same for one that must not be a chain already: it cannot have two lengths, nor check itself.
 fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(String, f64)> {
     let (name, cycles) = chain(value, key, line)?;
-    if origin.reference.iter().chain(&origin.controls).any(|(known, _)| *known == name) {
+    if origin.chains().any(|(known, _)| *known == name) {
         return Err(bad(
             line,
             &format!("`{key}` names the series `{name}`, which is the reference or a control already: leave one of them out"),

@@ -18,6 +18,7 @@ pub use turns::Turns;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 /// Numbers of a table lie in this range, so that quotients of two of them have a fourth power ...
 const MAGNITUDES: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
@@ -34,7 +35,6 @@ pub const USABLE: &str = "numbers other than 0 lie between 1e-30 and 1e30";
 pub fn is_usable(number: f64) -> bool {
     number == 0.0 || MAGNITUDES.contains(&number.abs())
 }
-use std::ops::Range;
 
 /// Index of a series in a table.
 pub type SeriesId = u16;

@@ -129,10 +129,15 @@ impl Origin {
         self.granularity.unwrap_or(if self.unit == Unit::Ticks { 1.0 } else { 0.0 })
     }
 
+    /// The chains of known length that run in the same rounds: the reference and the controls, each with its core cycles.
+    pub fn chains(&self) -> impl Iterator<Item = &(String, f64)> {
+        self.reference.iter().chain(&self.controls)
+    }
+
     /// Whether a series only serves to check others and has no result of its own.
     pub fn is_auxiliary(&self, series: &str) -> bool {
-        let mut chains = self.reference.iter().chain(&self.controls).chain(&self.shadow);
-        chains.any(|(name, _)| name == series) || self.variants.iter().any(|variant| variant.series == series && variant.of != series)
+        self.chains().chain(&self.shadow).any(|(name, _)| name == series)
+            || self.variants.iter().any(|variant| variant.series == series && variant.of != series)
     }
 
     /// Whether a series has fences around every init in all its rows.

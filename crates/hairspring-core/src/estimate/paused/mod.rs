@@ -2,9 +2,9 @@
 //!
 //! Pauses that nothing counts, as of a hypervisor, lengthen some readings of a row by some microseconds. In rows that are not much longer
 //! than the time from one pause to the next, many readings have none: they lie in a narrow peak below the others, and the number of the others
-//! is what the pauses make expect that were seen while the clock was watched, and in the chains ([`known`]). Then the others are left out, and what neither the number nor the
-//! time of the pauses explains is in the interval. Where more of them are long, or the peak is wide, the time of the code itself varies, and
-//! nothing is left out.
+//! is what the pauses make expect that were seen while the clock was watched, and in the chains ([`known`]). Then the others are left out, and
+//! what neither the number nor the time of the pauses explains is in the interval. Where more of them are long, or the peak is wide, the time of
+//! the code itself varies, and nothing is left out.
 
 mod known;
 
@@ -61,7 +61,7 @@ pub fn paused_readings(table: &Observations) -> (Vec<Paused>, Vec<Range<u32>>) {
     }
     let reference = origin.reference.as_ref().and_then(|(name, cycles)| Some((table.find_series(name)?, *cycles)));
     let rates = reference.and_then(|(series, cycles)| rates(table, series, cycles));
-    let chains: Vec<SeriesId> = origin.reference.iter().chain(&origin.controls).filter_map(|(name, _)| table.find_series(name)).collect();
+    let chains: Vec<SeriesId> = origin.chains().filter_map(|(name, _)| table.find_series(name)).collect();
     let rows = rows_of(table, &chains, rates.as_ref());
     let of_chains = rows.iter().zip(table.rows()).filter(|(_, row)| chains.contains(&row.series)).map(|(row, _)| &row[..]);
     let Some(known) = Known::of(&origin.pauses, of_chains) else { return (Vec::new(), Vec::new()) };
