@@ -16,7 +16,7 @@ pub struct ReportArguments {
     pub confidence_level: f64,
 }
 
-// The clock at which times are also given, for every verb that measures the user's code.
+// The clock at which times are also given, for every verb that reports times of the user's code.
 #[derive(Debug, Clone, Args)]
 pub struct StatedClockArguments {
     /// Also give the core cycles in nanoseconds at this core clock, such as 3.5GHz: unlike the measured nanoseconds they do not

@@ -1,6 +1,6 @@
 //! `hairspring fit`: solves observations from a file, with the same estimate and checks as `time`.
 
-use crate::arguments::ReportArguments;
+use crate::arguments::{ReportArguments, StatedClockArguments};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::{Args, ValueEnum};
@@ -53,6 +53,8 @@ pub struct FitArguments {
     #[arg(long)]
     pub keep_all: bool,
     #[command(flatten)]
+    pub stated: StatedClockArguments,
+    #[command(flatten)]
     pub report: ReportArguments,
 }
 
@@ -88,7 +90,7 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         doubt_bend(&mut assessment);
     }
     let methods = if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
-    let document = ResultDocument::new(&Measurement {
+    let document = arguments.stated.state(ResultDocument::new(&Measurement {
         command: "fit".into(),
         // The file may come from another machine, so this one is not described.
         environment: Environment { identity: Some(identity()), ..Environment::unknown("the file has no reference chain") }
@@ -98,7 +100,7 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         subjects: subjects(&methods),
         methods,
         run: None,
-    });
+    }));
     output::print(&if arguments.report.json { json::print(&document) } else { text::report(&document, &output::style()) })?;
     Ok(Outcome::Done)
 }

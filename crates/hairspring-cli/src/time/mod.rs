@@ -155,7 +155,7 @@ fn document(
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
                 Stop::Budget if begin.elapsed().saturating_sub(measured.run.measuring) > request.budget => {
-                    format!("budget of {} ms overrun: compiling and loading took longer", request.budget.as_secs_f64() * 1e3)
+                    format!("budget of {} ms overrun: compiling, loading and the setup took longer", request.budget.as_secs_f64() * 1e3)
                 }
                 stop => stop.to_string(),
             },

@@ -45,6 +45,13 @@ fn a_rate_turns_ticks_into_nanoseconds_and_time_ns_needs_none() {
 }
 
 #[test]
+fn a_stated_clock_gives_the_core_cycles_in_nanoseconds() {
+    let document = fit(include_str!("../../../../spec/vectors/cycles.csv")).option("--at-clock", "2GHz").document();
+    assert!((2.0 * value(&document.body()["stated_clock_ns"]) - value(&document.body()["cycles"])).abs() < 1e-9);
+    fit(line("body,ticks", body)).option("--at-clock", "2GHz").succeeds().says("at 2 GHz: body no core cycles");
+}
+
+#[test]
 fn several_components_are_separated() {
     let rows = |n: u32| (format!("{},{}", n % 4 + 1, n % 3), f64::from(30 * (n % 4 + 1) + 120 * (n % 3) + 50));
     let document = fit(line("body,init,ticks", rows)).document();

@@ -235,7 +235,10 @@ fn pauses(value: &str, line: u64) -> Result<Pauses> {
         number: number.parse().map_err(|_| needed())?,
         longer: longer.map(|longer| longer.parse().map_err(|_| needed())).transpose()?,
     };
-    if pauses.lost <= pauses.watched { Ok(pauses) } else { Err(needed()) }
+    if pauses.lost > pauses.watched {
+        return Err(bad(line, &format!("`pauses`: all pauses take {lost}, longer than the {watched} that were watched")));
+    }
+    Ok(pauses)
 }
 
 /// A number of layouts.

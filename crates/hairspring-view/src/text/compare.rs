@@ -95,11 +95,13 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
         Verdict::NoDifference => "no difference",
         Verdict::Undecided => "undecided: a difference is not certain, and the interval is wide",
     };
-    if let Some(reason) = change.no_verdict() {
-        return format!("undecided: {reason}");
-    }
     let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
-    match compared.limit(pair) {
+    let limit = compared.limit(pair);
+    if let Some(reason) = change.no_verdict() {
+        let both = if limit == Some(Limit::Undecided) { format!(" (and so is the threshold of {most} %)") } else { String::new() };
+        return format!("undecided{both}: {reason}");
+    }
+    match limit {
         Some(Limit::Past) => format!("{verdict}, past the threshold of {most} %"),
         Some(Limit::Undecided) => format!("{verdict}; the threshold of {most} % lies inside the interval"),
         _ => verdict.to_owned(),
@@ -131,6 +133,10 @@ fn summary(compared: &Compared) -> String {
     parts.retain(|part| !part.starts_with("0 "));
     if compared.threshold.is_some() {
         parts.push(format!("{} past the threshold", compared.past()));
+        let undecided = compared.pairs.iter().filter(|pair| compared.limit(pair) == Some(Limit::Undecided)).count();
+        if undecided > 0 {
+            parts.push(format!("{undecided} undecided about it"));
+        }
     }
     format!("{pairs} compared: {}", if parts.is_empty() { "nothing in common".to_owned() } else { parts.join(", ") })
 }

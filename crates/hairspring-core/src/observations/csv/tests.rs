@@ -115,6 +115,8 @@ fn layouts_and_pauses_must_make_sense() {
         let error = read(&format!("pauses: {values}")).unwrap_err().to_string();
         assert!(error.contains("line 1") && error.contains("pauses"), "{values}: {error}");
     }
+    let error = read("pauses: 100 200 1").unwrap_err().to_string();
+    assert!(error.contains("all pauses take 200, longer than the 100"), "{error}");
 }
 
 #[test]
