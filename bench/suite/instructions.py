@@ -26,6 +26,7 @@ REPEATED = (
     "mulps xmm, xmm",
 )
 MOST_APART = 1.0
+OFF_LATTICE = "latency_off_lattice"
 HEADER = ("neighbour", "form", "quantity", "here", "half", "published", "doubtful", "agrees")
 
 
@@ -42,6 +43,7 @@ def family(known: dict[str, Any]) -> str | None:
 def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
     """The latency of the slowest pair that is known alone, its half-width, and whether it is in doubt.
 
+    A chain that takes no whole number of cycles, and of which a finding says so, has no single latency: that is a doubt, too.
     Latencies through memory depend on how the store and the load meet, and no source publishes them alike.
     """
     others = {"flags", "m"}
@@ -49,7 +51,9 @@ def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
     if not pairs:
         return None
     pair = max(pairs, key=lambda one: one["cycles"]["value"])
-    return pair["cycles"]["value"], (pair["cycles"]["high"] - pair["cycles"]["low"]) / 2, pair["doubtful"]
+    chain = f"({pair['from']} to {pair['to']})"
+    said = any(one["kind"] == OFF_LATTICE and one["pair"].endswith(chain) for one in form["findings"])
+    return pair["cycles"]["value"], (pair["cycles"]["high"] - pair["cycles"]["low"]) / 2, pair["doubtful"] or said
 
 
 def copy(form: dict[str, Any]) -> tuple[float, float, bool] | None:

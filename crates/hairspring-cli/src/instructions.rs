@@ -62,7 +62,7 @@ pub struct InstructionsArguments {
     /// Print the instruction forms of a machine file for OSACA (YAML) instead of text
     #[arg(long, conflicts_with = "json")]
     pub osaca: bool,
-    /// Time for all forms [default: 400ms for each, 2s or more in all]
+    /// Time for all forms [default: 380ms for each, 2s or more in all]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
     /// The CPU to run on [default: one whose core nobody else uses, the last one first]
@@ -101,7 +101,7 @@ const REMEDIES: Remedies = Remedies {
 const MORE_TIME: &str = "give more time (--budget), which is spent on what is in doubt, or choose a quieter CPU (--cpu)";
 
 /// Time for a form, and the least time for all.
-const PER_FORM: Duration = Duration::from_millis(400);
+const PER_FORM: Duration = Duration::from_millis(380);
 const LEAST: Duration = Duration::from_secs(2);
 
 /// Runs the verb; it fails if no form could be measured.

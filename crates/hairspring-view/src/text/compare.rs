@@ -98,8 +98,8 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
     let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
     let limit = compared.limit(pair);
     if let Some(reason) = change.no_verdict() {
-        let both = if limit == Some(Limit::Undecided) { format!(" (and so is the threshold of {most} %)") } else { String::new() };
-        return format!("undecided{both}: {reason}");
+        let too = if limit == Some(Limit::Undecided) { format!("; so the threshold of {most} % is undecided, too") } else { String::new() };
+        return format!("undecided: {reason}{too}");
     }
     match limit {
         Some(Limit::Past) => format!("{verdict}, past the threshold of {most} %"),
