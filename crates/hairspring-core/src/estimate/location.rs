@@ -61,6 +61,20 @@ pub(super) fn is_explained(reading: &Reading) -> bool {
     reading.flags.without(Flags::GAP).any()
 }
 
+/// Which flags leave a reading out: any of them. Code that takes longer than a scheduler slice is never undisturbed: then all readings but
+/// the excluded ones are used, and a finding reports it.
+fn flags_that_leave_out(all: impl Iterator<Item = Flags> + Clone) -> fn(Flags) -> bool {
+    let is_excluded = |flags: Flags| flags.contains(Flags::EXCLUDED);
+    let (kept, undisturbed) = (all.clone().filter(|flags| !is_excluded(*flags)).count(), all.filter(|flags| !flags.any()).count());
+    if undisturbed * TOO_FEW_UNDISTURBED >= kept && kept > 0 {
+        |flags| flags.any()
+    } else if kept > 0 {
+        |flags| flags.contains(Flags::EXCLUDED)
+    } else {
+        |_| false
+    }
+}
+
 /// Readings of one series by row, in the order of their rounds.
 #[derive(Debug, Clone)]
 pub struct Grouped {
@@ -102,12 +116,9 @@ impl Grouped {
     /// The same, with the readings that these visits leave.
     pub fn of(table: &Observations, series: SeriesId, visits: Visits) -> Grouped {
         let (rows, readings) = by_row(table, series);
-        let sample = |one: &Reading| Sample { round: one.round, weight: if one.flags.any() { 0.0 } else { 1.0 }, ticks: one.ticks };
+        let left_out = flags_that_leave_out(readings.iter().flatten().map(|one| one.flags));
+        let sample = |one: &Reading| Sample { round: one.round, weight: if left_out(one.flags) { 0.0 } else { 1.0 }, ticks: one.ticks };
         let mut readings: Vec<Vec<Sample>> = readings.into_iter().map(|row| row.into_iter().map(sample).collect()).collect();
-        if readings.iter().flatten().filter(|sample| sample.is_used()).count() * TOO_FEW_UNDISTURBED < readings.iter().map(Vec::len).sum() {
-            // Code that takes longer than a scheduler slice is never undisturbed: all readings are used, and a finding reports it.
-            readings.iter_mut().flatten().for_each(|sample| sample.weight = 1.0);
-        }
         let learnt = if table.origin.granularity.is_none() { step_of_readings(table) } else { None };
         let stated = stated_quantum(table);
         let quantum = learnt.map_or(stated, |step| step.max(stated));

@@ -21,6 +21,12 @@ pub struct Component {
 }
 
 impl Component {
+    /// Gives it another time, with its budget.
+    pub fn replace(&mut self, time: Uncertain, level: f64) {
+        self.ticks = time.estimate(level);
+        self.uncertain = time;
+    }
+
     /// Whether it is a difference of times, which may be negative.
     pub fn is_difference(&self) -> bool {
         self.parts.iter().any(|(_, coefficient)| *coefficient < 0.0)

@@ -3,7 +3,7 @@
 
 use super::comparison::{compare, compare_placements, doubt_differences};
 use super::denormals::denormals;
-use super::overlap::{Alone, Shadow, bounded_by, out_of_shadow, overlap, shadow};
+use super::overlap::{Alone, Shadow, bounded_by, in_either_order, out_of_shadow, overlap, shadow};
 use super::pauses::{unpaused, without_pauses};
 use super::placements::{Placements, layouts_untried};
 use super::precision::tell_widths;
@@ -279,6 +279,8 @@ pub(super) fn assess_by(
         let overlap = overlap(&solution, in_place, alone.as_ref(), &Context::for_table(table));
         let undone = undone.map(|undone| undone::finding(&undone, &Context::for_table(table), question.options.level));
         correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
+        let either = overlap.as_ref().and(in_place).zip(solution.components.first_mut());
+        either.into_iter().for_each(|(other, body)| body.replace(in_either_order(&body.uncertain, &other), question.options.level));
         let mut result = series_result((id, name), solution, table, solver, question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(undone).chain(idle.clone()));
         sort(&mut result.findings);
@@ -362,10 +364,7 @@ fn correct(solution: &mut Solution, fenced: bool, shadow: Option<Shadow>, alone:
         (true, Some(shadow)) => Some(out_of_shadow(&body.uncertain, shadow)),
         _ => alone.and_then(|alone| bounded_by(&body.uncertain, alone, level)),
     };
-    if let Some(better) = better {
-        body.ticks = better.estimate(level);
-        body.uncertain = better;
-    }
+    better.into_iter().for_each(|better| body.replace(better, level));
 }
 
 fn series_result(

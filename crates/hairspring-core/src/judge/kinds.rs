@@ -113,9 +113,9 @@ pub enum FindingKind {
     /// In a few placements the code takes another time than in all the others, by far; they were left out. The factors are their
     /// shortest and their longest time over the middle one of all placements.
     OtherPlacements { component: String, others: usize, placements: usize, least_factor: f64, most_factor: f64 },
-    /// The CPU pauses so often that each long reading contains some pauses: their share of the time, their mean length, and how many
-    /// there are in the longest row.
-    Paused { share_percent: f64, mean_us: f64, in_longest: f64, are: PausesAre },
+    /// The CPU pauses so often that each long reading contains some pauses: their share of the time, their mean length, where the
+    /// unit of the readings is known, and how many there are in the longest row.
+    Paused { share_percent: f64, mean_us: Option<f64>, in_longest: f64, are: PausesAre },
     /// The code ran in some of its layouts only.
     LayoutsUntried { tried: usize, layouts: usize },
     /// Some readings of the code are far longer than the others by its own doing, and the time is the mean with them.
@@ -382,7 +382,8 @@ impl Kind for FindingKind {
                 code: code::PAUSED,
                 numbers: numbers! { share_percent, mean_us, in_longest },
                 message: format!(
-                    "the CPU pauses for {share_percent:.1} % of the time, for {mean_us:.1} us each, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean; {}",
+                    "the CPU pauses for {share_percent:.1} % of the time{}, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean; {}",
+                    mean_us.map(|us| format!(", for {us:.1} us each")).unwrap_or_default(),
                     are.text(),
                 ),
                 remedy: are.remedy(),
@@ -464,6 +465,8 @@ pub enum PausesAre {
     Subtracted,
     /// The interval holds the time with and without them.
     InInterval,
+    /// What share of the time they have is hardly known.
+    HardlyKnown,
 }
 
 impl PausesAre {
@@ -472,6 +475,7 @@ impl PausesAre {
             PausesAre::LeftOut => "readings with a pause are left out",
             PausesAre::Subtracted => "the time is without them: their share is subtracted",
             PausesAre::InInterval => "the interval holds the time with and without them",
+            PausesAre::HardlyKnown => "their share is hardly known",
         }
     }
 
@@ -480,6 +484,9 @@ impl PausesAre {
             PausesAre::LeftOut | PausesAre::Subtracted => "nothing to do: the time is that in which the CPU runs the code",
             PausesAre::InInterval => {
                 "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine"
+            }
+            PausesAre::HardlyKnown => {
+                "give it more time, in which more pauses are seen; else time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine"
             }
         }
     }

@@ -96,6 +96,12 @@ pub(super) fn overlap(main: &Solution, in_place: Option<Estimate>, alone: Option
     (sure > APART[0] || hidden).then(|| Finding::new(severity, kind))
 }
 
+/// A body that overlaps with its init, with an interval that reaches to its time with all inits before the bodies. Rows in either arrangement
+/// are sums that the core does not add up in the same way, and neither of the two is the time of the body alone.
+pub(super) fn in_either_order(body: &Uncertain, in_place: &Estimate) -> Uncertain {
+    body.clone().with(Contribution::bound(Source::LackOfFit, (in_place.value - body.value).abs()))
+}
+
 /// Distance of two times as a share of the larger one; 0 if chance can explain it. What a fence may hide of the other time
 /// is a bound, not a random contribution.
 fn apart(body: &Estimate, other: &Estimate, bound: f64) -> f64 {
@@ -175,6 +181,14 @@ mod tests {
         let mut hidden = table(30.0, 120.0, 30.0);
         hidden.origin.variants.remove(0);
         assert_eq!(findings(&hidden), [Severity::Untrusted]);
+    }
+
+    #[test]
+    fn an_interval_beside_an_overlap_holds_the_body_in_either_order() {
+        let found = assess(&table(100.0, 15.0, 2.5), &Question::default()).unwrap();
+        let body = found.series[0].components[0].time.ticks;
+        // At the end of the row the bodies take 97.5, and in place 100.
+        assert!(body.contains(97.5) && body.contains(100.0) && body.relative() < 0.04, "{body:?}");
     }
 
     #[test]

@@ -75,11 +75,11 @@ fn pauses_in(series: &SeriesResult, table: &Observations, id: SeriesId, left_out
         }
         None => (PausesAre::InInterval, Removed { share: None, bound: most }),
     };
-    let mean_us = 1e-3 * table.origin.ns_per_unit()? * length;
-    let severity = match are {
-        _ if removed.bound > MUCH => Severity::Untrusted,
-        PausesAre::InInterval => Severity::Warning,
-        PausesAre::LeftOut | PausesAre::Subtracted => Severity::Note,
+    let mean_us = table.origin.ns_per_unit().map(|ns| 1e-3 * ns * length);
+    let (are, severity) = match are {
+        _ if removed.bound > MUCH => (PausesAre::HardlyKnown, Severity::Untrusted),
+        PausesAre::LeftOut | PausesAre::Subtracted => (are, Severity::Note),
+        _ => (are, Severity::Warning),
     };
     // The share is of the time in which the CPU runs the thread; a reader thinks of all of it.
     let kind = FindingKind::Paused { share_percent: 100.0 * share / (1.0 + share), mean_us, in_longest: longest / apart, are };
@@ -107,6 +107,10 @@ mod tests {
     /// Rows of up to 8 copies of a body of so many ticks, on a CPU that pauses once in 10,000 ticks for a time of this mean. So many pauses
     /// were seen.
     fn assessed(body: f64, length: f64, number: u32, flags: Flags, seed: u64) -> Assessment {
+        assess(&table(body, length, number, flags, seed), &Question::default()).unwrap()
+    }
+
+    fn table(body: f64, length: f64, number: u32, flags: Flags, seed: u64) -> Observations {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("code");
@@ -121,7 +125,7 @@ mod tests {
         table.origin.rate = Some(Rate { hz: 2e9, uncertainty_ppm: 1.0, provenance: "test".into() });
         let number = f64::from(number);
         table.origin.pauses = Pauses { watched: (APART + length) * number, lost: length * number, number: number as u32, longer: None };
-        assess(&table, &Question::default()).unwrap()
+        table
     }
 
     fn finding(found: &Assessment) -> Option<&Finding> {
@@ -144,9 +148,20 @@ mod tests {
     }
 
     #[test]
+    fn pauses_in_ticks_need_no_rate() {
+        let mut table = table(8_000.0, 400.0, 400, Flags::NONE, 1);
+        table.origin.rate = None;
+        let found = assess(&table, &Question::default()).unwrap();
+        let paused = finding(&found).unwrap();
+        assert!(paused.message.contains("of the time, and nothing counts it"), "{}", paused.message);
+        assert!(found.series[0].components[0].time.ticks.contains(8_000.0));
+    }
+
+    #[test]
     fn pauses_that_are_hardly_known_make_a_time_untrusted() {
         let found = assessed(8_000.0, 4_000.0, 12, Flags::NONE, 1);
-        assert_eq!(finding(&found).unwrap().severity, Severity::Untrusted);
+        let paused = finding(&found).unwrap();
+        assert!(paused.severity == Severity::Untrusted && paused.remedy.contains("more time"), "{paused:?}");
         assert!(found.series[0].components[0].time.ticks.relative() > 0.1);
     }
 

@@ -40,8 +40,7 @@ pub(super) fn move_to_init(solution: &mut Solution, undone: &Uncertain, level: f
         let component = &mut solution.components[at];
         let value = component.uncertain.value + sign * undone.value;
         let with = Uncertain { value, budget: component.uncertain.budget.clone() };
-        component.uncertain = undone.budget.iter().copied().fold(with, Uncertain::with);
-        component.ticks = component.uncertain.estimate(level);
+        component.replace(undone.budget.iter().copied().fold(with, Uncertain::with), level);
     }
 }
 

@@ -50,7 +50,22 @@ pub fn read_csv(stream: impl Read) -> Result<Observations> {
         return Err(Error::BadTable("the file has a header but no rows: it needs at least two rows with different counts".into()));
     }
     check_names(&table)?;
+    check_excluded(&table)?;
     Ok(table)
+}
+
+/// Checks that each series has readings that count.
+fn check_excluded(table: &Observations) -> Result<()> {
+    let mut counts = vec![false; table.series_names().len()];
+    for reading in table.readings().iter().filter(|reading| !reading.flags.contains(Flags::EXCLUDED)) {
+        counts[table.rows()[reading.row as usize].series as usize] = true;
+    }
+    match table.series_names().iter().zip(counts).find(|(_, counts)| !counts) {
+        Some((name, _)) => Err(Error::BadTable(format!(
+            "all readings of the series `{name}` have the flag `x`, which leaves them out: remove the series, or the flag of those that count"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Checks that the series named in the head exist; otherwise a misspelled name would go unnoticed.

@@ -248,3 +248,10 @@ fn many_comments_between_rows_are_accepted() {
     let comments = "# another comment\n".repeat(100_000);
     assert_eq!(read_csv(format!("body,ticks\n1,2\n{comments}2,3\n").as_bytes()).unwrap().readings().len(), 2);
 }
+
+#[test]
+fn a_series_of_excluded_readings_is_refused() {
+    let error =
+        read_csv("series,body,flags,ticks\ngood,1,,108\ngood,2,x,208\nbad,1,x,108\nbad,2,x,208\n".as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("`bad`") && error.contains("flag `x`"), "{error}");
+}
