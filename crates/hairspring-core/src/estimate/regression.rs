@@ -13,6 +13,7 @@ use super::interval::{Contribution, Source, Uncertain, f_tail};
 use super::location::{Grouped, median, robust_sd};
 use super::parallel::in_parallel;
 use super::rank::{Rank, exact_rank};
+use super::replicated::excluded;
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, RowId};
@@ -308,6 +309,8 @@ impl<'a> Data<'a> {
             sums[*at] = (sums[*at].0 + if *ok { *ticks } else { 0.0 }, sums[*at].1 + usize::from(*ok));
         }
         let fitted = |at: usize| -> f64 { self.design[at].iter().zip(&fit.unknowns).map(|(n, t)| n * t).sum() };
+        let excluded = excluded(table);
+        let reason = |row: RowId| if excluded.contains(&row) { LeftOut::Excluded } else { LeftOut::OffLine };
         sums.iter()
             .enumerate()
             .map(|(at, (sum, count))| {
@@ -325,7 +328,7 @@ impl<'a> Data<'a> {
                     location,
                     sd: None,
                     residual: location - fitted(at),
-                    left_out: (*count == 0).then_some(LeftOut::OffLine),
+                    left_out: (*count == 0).then(|| reason(self.grouped.rows[at])),
                 }
             })
             .collect()

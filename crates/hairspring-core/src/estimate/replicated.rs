@@ -542,7 +542,7 @@ fn are_whole(grouped: &Grouped, table: &Observations) -> bool {
 }
 
 /// Rows all of whose readings have the flag [`Flags::EXCLUDED`].
-fn excluded(table: &Observations) -> BTreeSet<RowId> {
+pub(super) fn excluded(table: &Observations) -> BTreeSet<RowId> {
     let is_out = |flags: Flags| flags.contains(Flags::EXCLUDED);
     let rows = |out: bool| table.readings().iter().filter(move |reading| is_out(reading.flags) == out).map(|reading| reading.row);
     let kept: BTreeSet<RowId> = rows(false).collect();

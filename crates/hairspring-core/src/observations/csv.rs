@@ -407,7 +407,7 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
             Field::Round => parsed.round = Some(round_number(text, line)?),
             Field::Flags => {
                 parsed.flags = Flags::from_letters(text)
-                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: the flags are s, g, b, c, x, d and u")))?
+                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: the flags are s, g, b, c, x, d, u and w")))?
             }
             Field::Series if text.contains(['\n', '\r']) => return Err(bad(line, "the name of a series has a line break")),
             Field::Series => parsed.series = Some(text),
