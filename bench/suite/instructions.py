@@ -43,7 +43,7 @@ def family(known: dict[str, Any]) -> str | None:
 def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
     """The latency of the slowest pair that is known alone, its half-width, and whether it is in doubt.
 
-    A chain that takes no whole number of cycles, and of which a finding says so, has no single latency: that is a doubt, too.
+    A chain that takes no whole number of cycles, and of which a finding says so, has no single latency: a doubt, too.
     Latencies through memory depend on how the store and the load meet, and no source publishes them alike.
     """
     others = {"flags", "m"}
