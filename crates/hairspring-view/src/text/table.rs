@@ -144,12 +144,18 @@ fn level(page: &mut Page, result: &ResultDocument) {
         page.gap();
         let level = crate::format::significant(100.0 * level, 4);
         let clock = at_core_clock(result);
-        wrap(&format!("intervals of {level} % confidence{clock}; the overhead is not in the times"), page.width() - 2)
+        let process = if is_of_one_process(result) { "; only those of `hairspring run` hold what differs between processes" } else { "" };
+        wrap(&format!("intervals of {level} % confidence{clock}; the overhead is not in the times{process}"), page.width() - 2)
             .iter()
             .for_each(|line| page.line(&format!("  {line}"), Tone::Quiet));
         let names: Vec<Option<String>> = result.results.iter().map(|series| Some(clean(&series.name))).collect();
         stated_clock(page, result, &names);
     }
+}
+
+/// Whether a program ran by itself: what differs from one of its processes to the next, such as the seeds of its hashes, is not known.
+fn is_of_one_process(result: &ResultDocument) -> bool {
+    result.run.as_ref().is_some_and(|run| run.processes.unwrap_or(1) < 2)
 }
 
 /// The warnings and untrusted findings, with the names of the benchmarks that they are about.
@@ -189,6 +195,21 @@ mod tests {
         assert!(text.contains("! NOT TO BE TRUSTED"), "{text}");
         assert!(text.contains("multiply is faster than x: 0.50 +- 0.10 times the time") && text.contains("-> try again"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80) && !text.contains('\u{1b}'), "{text}");
+    }
+
+    #[test]
+    fn a_program_by_itself_says_what_its_intervals_lack() {
+        for (processes, lacks) in [("null", true), ("1", true), ("5", false)] {
+            let run = format!(
+                r#"{{"rounds": 9, "measured_ms": 1, "elapsed_ms": 1, "stop": "s", "stolen_ms": 0, "processes": {processes}}}, "results""#
+            );
+            let text = table(&read(&SAVED.replace(r#""results""#, &format!(r#""run": {run}"#))).unwrap(), &Style::default());
+            assert_eq!(
+                text.split_whitespace().collect::<Vec<_>>().join(" ").contains("only those of `hairspring run` hold"),
+                lacks,
+                "{text}"
+            );
+        }
     }
 
     #[test]
