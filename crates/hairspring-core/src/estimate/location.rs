@@ -5,6 +5,7 @@ use super::steps::steps;
 use super::visits::{Visits, keep_quickest, leave_out_slow, show_repeats};
 use crate::observations::{Flags, Observations, Reading, RowId, SeriesId};
 use crate::quantum::{digit_of_readings, step_of_readings};
+use std::collections::BTreeSet;
 
 /// Rounds in one chunk of the spike filter; its window is three chunks.
 const CHUNK: usize = 32;
@@ -61,17 +62,25 @@ pub(super) fn is_explained(reading: &Reading) -> bool {
     reading.flags.without(Flags::GAP).any()
 }
 
+/// Rows all of whose readings have the flag [`Flags::EXCLUDED`].
+pub(super) fn excluded(table: &Observations) -> BTreeSet<RowId> {
+    let is_out = |flags: Flags| flags.contains(Flags::EXCLUDED);
+    let rows = |out: bool| table.readings().iter().filter(move |reading| is_out(reading.flags) == out).map(|reading| reading.row);
+    let kept: BTreeSet<RowId> = rows(false).collect();
+    rows(true).filter(|row| !kept.contains(row)).collect()
+}
+
 /// Which flags leave a reading out: any of them. Code that takes longer than a scheduler slice is never undisturbed: then all readings but
-/// the excluded ones are used, and a finding reports it.
+/// the excluded ones are used, and a finding reports it. Of a series whose readings are all excluded, none is left out.
 fn flags_that_leave_out(all: impl Iterator<Item = Flags> + Clone) -> fn(Flags) -> bool {
     let is_excluded = |flags: Flags| flags.contains(Flags::EXCLUDED);
     let (kept, undisturbed) = (all.clone().filter(|flags| !is_excluded(*flags)).count(), all.filter(|flags| !flags.any()).count());
-    if undisturbed * TOO_FEW_UNDISTURBED >= kept && kept > 0 {
-        |flags| flags.any()
-    } else if kept > 0 {
+    if kept == 0 {
+        |_| false
+    } else if undisturbed * TOO_FEW_UNDISTURBED < kept {
         |flags| flags.contains(Flags::EXCLUDED)
     } else {
-        |_| false
+        |flags| flags.any()
     }
 }
 

@@ -10,13 +10,13 @@ use super::algebra::{Cholesky, Matrix, dot};
 use super::commensurate::{is_commensurate, largest_error};
 use super::departure::{Departure, along_columns, clearest, departure, rounding};
 use super::interval::{Contribution, Source, Uncertain, f_tail};
-use super::location::{Grouped, median, robust_sd};
+use super::location::{Grouped, excluded, median, robust_sd};
 use super::parallel::in_parallel;
 use super::rank::{Rank, exact_rank};
-use super::replicated::excluded;
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::observations::{Observations, RowId};
+use std::cell::LazyCell;
 
 /// Rows in one chunk.
 const CHUNK: usize = 4096;
@@ -309,7 +309,7 @@ impl<'a> Data<'a> {
             sums[*at] = (sums[*at].0 + if *ok { *ticks } else { 0.0 }, sums[*at].1 + usize::from(*ok));
         }
         let fitted = |at: usize| -> f64 { self.design[at].iter().zip(&fit.unknowns).map(|(n, t)| n * t).sum() };
-        let excluded = excluded(table);
+        let excluded = LazyCell::new(|| excluded(table));
         let reason = |row: RowId| if excluded.contains(&row) { LeftOut::Excluded } else { LeftOut::OffLine };
         sums.iter()
             .enumerate()

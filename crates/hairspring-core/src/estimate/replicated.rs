@@ -12,15 +12,16 @@ use super::ends::{left, take_off};
 use super::groups::by_neighbours;
 use super::interval::{Contribution, Source, Uncertain, f_tail};
 use super::linear::LinearMap;
-use super::location::{Grouped, Sample, median, total_weight};
+use super::location::{Grouped, Sample, excluded, median, total_weight};
 use super::nonnegative::{Rows, nonnegative};
 use super::rank::{Rank, exact_rank, spanned};
 use super::scatter::scatter;
 use super::solution::{LackOfFit, LeftOut, RowFit, Solution, assemble};
 use super::{MIN_ROUNDS, Options, regression};
 use crate::error::{Error, MORE_ROWS, Result};
-use crate::observations::{Flags, Observations, Row, RowId};
-use std::collections::{BTreeSet, HashMap};
+use crate::observations::{Observations, Row, RowId};
+use std::cell::LazyCell;
+use std::collections::HashMap;
 
 /// A lack of fit with a probability below this starts the search for rows off the line.
 const LACK_OF_FIT_ALPHA: f64 = 0.005;
@@ -324,7 +325,7 @@ impl<'a> System<'a> {
                 left_out: *left_out,
             }
         });
-        let excluded = if starved.is_empty() { BTreeSet::new() } else { excluded(self.table) };
+        let excluded = LazyCell::new(|| excluded(self.table));
         let lost = starved.iter().map(|lost| RowFit {
             row: lost.row,
             counts: self.table.rows()[lost.row as usize].counts.clone(),
@@ -539,12 +540,4 @@ fn are_whole(grouped: &Grouped, table: &Observations) -> bool {
         all += 1;
     }
     whole as f64 >= MOSTLY_WHOLE * all as f64
-}
-
-/// Rows all of whose readings have the flag [`Flags::EXCLUDED`].
-pub(super) fn excluded(table: &Observations) -> BTreeSet<RowId> {
-    let is_out = |flags: Flags| flags.contains(Flags::EXCLUDED);
-    let rows = |out: bool| table.readings().iter().filter(move |reading| is_out(reading.flags) == out).map(|reading| reading.row);
-    let kept: BTreeSet<RowId> = rows(false).collect();
-    rows(true).filter(|row| !kept.contains(row)).collect()
 }

@@ -3,7 +3,7 @@
 
 use super::comparison::{compare, compare_placements, doubt_differences};
 use super::denormals::denormals;
-use super::overlap::{Alone, Shadow, bounded_by, in_either_order, out_of_shadow, overlap, shadow};
+use super::overlap::{Alone, Shadow, correct, overlap, shadow};
 use super::pauses::{unpaused, without_pauses};
 use super::placements::{Placements, layouts_untried};
 use super::precision::tell_widths;
@@ -278,9 +278,8 @@ pub(super) fn assess_by(
         let in_place = in_place(table, name, solver, &question.options).map(|body| without(body, undone.as_ref()));
         let overlap = overlap(&solution, in_place, alone.as_ref(), &Context::for_table(table));
         let undone = undone.map(|undone| undone::finding(&undone, &Context::for_table(table), question.options.level));
-        correct(&mut solution, table.origin.is_fenced(name), shadow, alone.as_ref(), question.options.level);
-        let either = overlap.as_ref().and(in_place).zip(solution.components.first_mut());
-        either.into_iter().for_each(|(other, body)| body.replace(in_either_order(&body.uncertain, &other), question.options.level));
+        let in_place = overlap.as_ref().and(in_place);
+        correct(&mut solution, table.origin.is_fenced(name), shadow, (alone.as_ref(), in_place), question.options.level);
         let mut result = series_result((id, name), solution, table, solver, question);
         result.findings.extend(control.clone().into_iter().chain(overlap).chain(undone).chain(idle.clone()));
         sort(&mut result.findings);
@@ -354,17 +353,6 @@ fn undone_by_init(
     let behind = |role| arranged(table, name, role, solver, options);
     let undone = undone(&behind(Role::BehindBody)?, &behind(Role::BehindInit)?)?;
     moves.unwrap_or_else(|| undone::matters(&undone, main, options.level)).then_some(undone)
-}
-
-/// Adds back what the fences of a series hid of its body. A body that cannot be told from zero gets the upper bound that
-/// it has from a standing start.
-fn correct(solution: &mut Solution, fenced: bool, shadow: Option<Shadow>, alone: Option<&Alone>, level: f64) {
-    let Some(body) = solution.components.first_mut() else { return };
-    let better = match (fenced, shadow) {
-        (true, Some(shadow)) => Some(out_of_shadow(&body.uncertain, shadow)),
-        _ => alone.and_then(|alone| bounded_by(&body.uncertain, alone, level)),
-    };
-    better.into_iter().for_each(|better| body.replace(better, level));
 }
 
 fn series_result(

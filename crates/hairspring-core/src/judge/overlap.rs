@@ -68,7 +68,7 @@ pub(super) fn shadow(expected: &Estimate, measured: &Estimate, further: Option<&
 
 /// Adds the shadow to a time measured after a fence. The part of the shadow that applies to the code is unknown, between
 /// nothing and all: half of it is added to the value, and half is a bound in the budget.
-pub(super) fn out_of_shadow(measured: &Uncertain, shadow: Shadow) -> Uncertain {
+fn out_of_shadow(measured: &Uncertain, shadow: Shadow) -> Uncertain {
     let value = measured.value + shadow.middle();
     Uncertain { value, budget: measured.budget.clone() }.with(Contribution::bound(Source::Fence, shadow.half()))
 }
@@ -98,7 +98,7 @@ pub(super) fn overlap(main: &Solution, in_place: Option<Estimate>, alone: Option
 
 /// A body that overlaps with its init, with an interval that reaches to its time with all inits before the bodies. Rows in either arrangement
 /// are sums that the core does not add up in the same way, and neither of the two is the time of the body alone.
-pub(super) fn in_either_order(body: &Uncertain, in_place: &Estimate) -> Uncertain {
+fn in_either_order(body: &Uncertain, in_place: &Estimate) -> Uncertain {
     body.clone().with(Contribution::bound(Source::LackOfFit, (in_place.value - body.value).abs()))
 }
 
@@ -111,10 +111,32 @@ fn apart(body: &Estimate, other: &Estimate, bound: f64) -> f64 {
 }
 
 /// A body that cannot be told from zero, with an upper bound at least as high as that from a standing start.
-pub(super) fn bounded_by(body: &Uncertain, alone: &Alone, level: f64) -> Option<Uncertain> {
+fn bounded_by(body: &Uncertain, alone: &Alone, level: f64) -> Option<Uncertain> {
     let (plain, fenced) = (body.estimate(level), alone.time());
     let missing = fenced.high - plain.high;
     (plain.low <= 0.0 && missing > 0.0).then(|| body.clone().with(Contribution::bound(Source::Fence, missing)))
+}
+
+/// Adds back what the fences of a series hid of its body. A body that cannot be told from zero gets the upper bound that
+/// it has from a standing start. One that overlaps with its init has an interval that reaches to its time `in_place`.
+pub(super) fn correct(
+    solution: &mut Solution,
+    fenced: bool,
+    shadow: Option<Shadow>,
+    (alone, in_place): (Option<&Alone>, Option<Estimate>),
+    level: f64,
+) {
+    let Some(body) = solution.components.first_mut() else { return };
+    let better = match (fenced, shadow) {
+        (true, Some(shadow)) => Some(out_of_shadow(&body.uncertain, shadow)),
+        _ => alone.and_then(|alone| bounded_by(&body.uncertain, alone, level)),
+    };
+    if let Some(better) = better {
+        body.replace(better, level);
+    }
+    if let Some(in_place) = in_place {
+        body.replace(in_either_order(&body.uncertain, &in_place), level);
+    }
 }
 
 #[cfg(test)]

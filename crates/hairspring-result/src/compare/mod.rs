@@ -147,9 +147,14 @@ impl Compared {
         self.missing.is_empty() && self.pairs.iter().all(certain)
     }
 
+    /// Number of pairs that lie so relative to the threshold.
+    pub fn number_at(&self, limit: Limit) -> usize {
+        self.pairs.iter().filter(|pair| self.limit(pair) == Some(limit)).count()
+    }
+
     /// Number of pairs that certainly took longer than the threshold allows.
     pub fn past(&self) -> usize {
-        self.pairs.iter().filter(|pair| self.limit(pair) == Some(Limit::Past)).count()
+        self.number_at(Limit::Past)
     }
 }
 

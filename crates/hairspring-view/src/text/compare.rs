@@ -133,7 +133,7 @@ fn summary(compared: &Compared) -> String {
     parts.retain(|part| !part.starts_with("0 "));
     if compared.threshold.is_some() {
         parts.push(format!("{} past the threshold", compared.past()));
-        let undecided = compared.pairs.iter().filter(|pair| compared.limit(pair) == Some(Limit::Undecided)).count();
+        let undecided = compared.number_at(Limit::Undecided);
         if undecided > 0 {
             parts.push(format!("{undecided} undecided about it"));
         }
