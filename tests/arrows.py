@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 CRATE_PATH = re.compile(r"(?<!::)(?<!#\[)\b(hairspring(?:_\w+)?)::")
 # `crate::judge::...` and the names in `crate::{judge::..., error}`.
 MODULE_PATH = re.compile(r"\bcrate::(?:\{([^;]*?)\}|(\w+))")
+# `super::{...}` or `super::name`, and what a `mod.rs` passes on: `pub use file::{A, B};`.
+WITHIN = r"\b(?:super|crate::{module})::(?:\{{([^;]*?)\}}|(\w+))"
+PASSED_ON = re.compile(r"^pub(?:\(crate\))? use (?:self::)?(\w+)::(?:\{([^;]*?)\}|(\w+))", re.MULTILINE)
 COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 TESTS = re.compile(r"^#\[cfg\(test\)\]\s*mod \w+ \{.*", re.MULTILINE | re.DOTALL)
 ANY = "*"
@@ -66,16 +69,51 @@ def crates_named(crate: Crate) -> Iterator[tuple[Path, str]]:
                 yield file, name
 
 
+def names_of(several: str, one: str) -> Iterator[str]:
+    """The outer names of `a::{b, c}, d` in braces, or the one name."""
+    if one:
+        yield one
+    flat = several
+    while "{" in flat:
+        flat = re.sub(r"\{[^{}]*\}?", "", flat)
+    yield from (name.split("::")[0].split(" as ")[0].strip() for name in flat.split(",") if name.strip())
+
+
 def modules_named(text: str) -> Iterator[str]:
     """The modules of its own crate that a source names."""
     for several, one in MODULE_PATH.findall(text):
-        if one:
-            yield one
-        # Of `a::{b, c}, d` only the outer names count.
-        flat = several
-        while "{" in flat:
-            flat = re.sub(r"\{[^{}]*\}?", "", flat)
-        yield from (name.split("::")[0].strip() for name in flat.split(",") if name.strip())
+        yield from names_of(several, one)
+
+
+def files_known(folder: Path, left_out: set[str]) -> dict[str, set[str]]:
+    """Whom each file of a module knows of the others, also by names that their `mod.rs` passes on."""
+    files = {file.stem: file for file in sorted(folder.glob("*.rs")) if file.stem not in {"mod", *left_out}}
+    passed = PASSED_ON.findall(code(folder / "mod.rs"))
+    homes = {name: home for home, several, one in passed for name in names_of(several, one)}
+    within = re.compile(WITHIN.format(module=folder.name))
+    named = {stem: {n for found in within.findall(code(file)) for n in names_of(*found)} for stem, file in files.items()}
+    return {stem: ({homes.get(name, name) for name in names} & files.keys()) - {stem} for stem, names in named.items()}
+
+
+def circles(known: dict[str, set[str]]) -> Iterator[str]:
+    """The files that know themselves by way of others."""
+    for start in known:
+        seen, open_ = set[str](), list(known[start])
+        while open_:
+            at = open_.pop()
+            if at not in seen:
+                seen.add(at)
+                open_.extend(known[at])
+        if start in seen:
+            yield start
+
+
+def circle_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
+    """Files in circles, in the modules that the table names as `CRATE/MODULE/`; after the colon are files that do not count."""
+    for key in (key for key in table if key.startswith(f"{crate.name}/") and key.endswith("/")):
+        folder = crate.folder / "src" / key.split("/")[1]
+        for file in circles(files_known(folder, table[key])):
+            yield f"{folder / file}.rs: it knows itself by way of other files of {folder.name}"
 
 
 def module_of(file: Path, source: Path) -> str:
@@ -100,7 +138,7 @@ def crate_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
 
 def module_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
     """Arrows between modules of one crate that the table does not allow."""
-    modules = {key.split("/")[1] for key in table if key.startswith(f"{crate.name}/")}
+    modules = {key.split("/")[1] for key in table if key.startswith(f"{crate.name}/") and not key.endswith("/")}
     source = crate.folder / "src"
     for file in sorted(source.rglob("*.rs")) if modules else []:
         module = module_of(file, source)
@@ -122,6 +160,7 @@ def breaches(root: Path, table: dict[str, set[str]]) -> Iterator[str]:
     for crate in crates:
         yield from crate_breaches(crate, table)
         yield from module_breaches(crate, table)
+        yield from circle_breaches(crate, table)
 
 
 def main(arguments: list[str]) -> int:

@@ -62,3 +62,33 @@ def test_the_table_and_the_project_have_the_same_crates(project: Path) -> None:
     assert found(project, "hairspring-core:\n") == [
         "hairspring-view is not in the table of arrows: add a line that says whom it may know"
     ]
+
+
+def with_files(project: Path, **files: str) -> None:
+    """Adds a module `high/` with these files."""
+    (project / "crates/hairspring-core/src/high.rs").unlink()
+    folder = project / "crates/hairspring-core/src/high"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / f"{name}.rs").write_text(text)
+
+
+CIRCLES = TABLE.removeprefix("one:\n") + "hairspring-core/high/: left\n"
+
+
+def test_files_that_know_each_other_in_one_direction_are_no_circle(project: Path) -> None:
+    with_files(project, mod="pub use one::Own;\n", one="use crate::low::A;\n", two="use super::Own;\nuse crate::high::one;\n")
+    assert found(project, CIRCLES) == []
+
+
+@pytest.mark.parametrize("line", ["use super::two::Other;", "use super::{Other, x};", "use crate::high::{two, Own};"])
+def test_a_circle_of_files_is_found_also_by_names_that_are_passed_on(project: Path, line: str) -> None:
+    mod = "pub use one::Own;\npub(crate) use two::{Other, x};\n"
+    with_files(project, mod=mod, one=line + "\n", two="use super::Own;\n", left="use super::one::Own;\n")
+    files = [f"crates/hairspring-core/src/high/{name}.rs" for name in ("one", "two")]
+    assert found(project, CIRCLES) == [f"{file}: it knows itself by way of other files of high" for file in files]
+
+
+def test_files_that_do_not_count_close_no_circle(project: Path) -> None:
+    with_files(project, mod="\n", left="use super::one;\n", one="use super::left;\n")
+    assert found(project, CIRCLES) == []

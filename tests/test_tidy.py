@@ -34,7 +34,7 @@ def test_only_paths_of_the_project_count_as_paths(tmp_path: Path) -> None:
         assert tidy.looks_like_path(name, tmp_path), name
     for name in (
         "ns/op",
-        "hairspring/result/1",
+        "hairspring/result/2",
         "--json",
         "cargo test",
         "x * c",

@@ -272,7 +272,7 @@ class Result:
         return Observations(self._report)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document of the format hairspring/result/1 (`spec/result.md`)."""
+        """The document of the format hairspring/result/2 (`spec/result.md`)."""
         document: dict[str, Any] = json.loads(self._report.json())
         return document
 

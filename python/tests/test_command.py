@@ -72,7 +72,7 @@ def test_json_with_init_and_alternatives(tmp_path: Path) -> None:
     words = ["--init", "x = data[:]", "-s", "data = [3, 1, 2]", "--vs", "x = sorted(x)", "--json", "--save", str(file)]
     done = time("x.sort()", *words)
     document = json.loads(done.stdout)
-    assert document["schema"] == "hairspring/result/1" and document["command"] == "time"
+    assert document["schema"] == "hairspring/result/2" and document["command"] == "time"
     assert [list(series["components"]) for series in document["results"]] == [["body", "init"]] * 2
     assert document["comparisons"][0]["b"] == "x.sort()"
     assert file.read_text().startswith("# hairspring observations: 1")

@@ -126,7 +126,7 @@ def test_alternatives_get_names() -> None:
 def test_odd_names_break_nothing(name: str) -> None:
     result = hairspring.time("pass", name=name, budget="5ms")
     assert "\x1b" not in str(result)
-    assert json.loads(result.to_json())["schema"] == "hairspring/result/1"
+    assert json.loads(result.to_json())["schema"] == "hairspring/result/2"
     assert len(result.series) == 1
 
 

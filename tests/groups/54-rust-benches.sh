@@ -33,7 +33,7 @@ import sys
 document = json.load(open(sys.argv[1], encoding="utf-8"))
 results = {result["name"]: result["components"] for result in document["results"]}
 alternatives = {f"{name}/word:{word}" for name in ("one_by_one", "at_once") for word in (17, 4294967295)}
-assert document["schema"] == "hairspring/result/1", document["schema"]
+assert document["schema"] == "hairspring/result/2", document["schema"]
 assert set(results) == {"multiply", "ten_behind_four"} | alternatives, results.keys()
 assert {pair["verdict"] for pair in document["comparisons"]} <= {"faster", "slower", "no_difference", "undecided"}
 assert len(document["comparisons"]) == 2, document["comparisons"]

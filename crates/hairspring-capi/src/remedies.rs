@@ -5,10 +5,9 @@ use hairspring_core::judge::Remedies;
 /// Remedies of `hairspring_assess`.
 pub const ASSESS: Remedies = Remedies {
     by_code: &[
-        ("bend_left_out", "nothing to do, the remaining rows are straight; `keep_all_rows` of the `hairspring_question` uses all of them"),
-        ("outliers", "look at these rows; `keep_all_rows` of the `hairspring_question` uses all of them"),
+        ("rows_left_out", "look at these rows; `keep_all_rows` of the `hairspring_question` uses all of them"),
         ("threads", "`threads` of the `hairspring_plan` says so from the start, before a pool of threads is made"),
-        ("precision_missed", "repeat the rows more often, observe rows with larger counts, or ask for less `precision`"),
+        ("wide_interval", "repeat the rows more often, observe rows with larger counts, or ask for less `precision`"),
     ],
     more_rows: "add rows with other counts",
 };

@@ -73,9 +73,8 @@ impl Runs for FitArguments {
 /// neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
-        ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
-        ("preempted", "look at the readings with a flag, and at those far from the others of their row, in the file"),
+        ("rows_left_out", "look at these rows in the --json document; --keep-all uses all of them"),
+        ("disturbed", "look at the readings with a flag, and at those far from the others of their row, in the file"),
     ],
     more_rows: "add rows with other counts",
 };

@@ -88,8 +88,7 @@ impl Runs for InstructionsArguments {
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("core_shared", MORE_TIME),
-        ("preempted", MORE_TIME),
-        ("disturbed_throughout", MORE_TIME),
+        ("disturbed", MORE_TIME),
         ("wide_interval", MORE_TIME),
         ("below_resolution", MORE_TIME),
         ("depends_on_addresses", "no single number is right for all code: --pairs shows each"),

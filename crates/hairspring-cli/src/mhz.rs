@@ -7,7 +7,7 @@ use clap::Args;
 use hairspring_core::judge::{Remedies, Severity};
 use hairspring_core::observations::{ClockSpread, CoreClock as KnownClock, Pauses};
 use hairspring_host::clock::seated_clock;
-use hairspring_host::clock_history::{Seen, with_run};
+use hairspring_host::clock_history::with_run;
 use hairspring_host::thread::{allowed_cpus, settle};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
@@ -105,7 +105,7 @@ impl MhzArguments {
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("core_shared", "measure again; choose another CPU (--cpu)"),
-        ("preempted", "choose a quieter CPU (--cpu) or give each try more time (--time)"),
+        ("disturbed", "choose a quieter CPU (--cpu) or give each try more time (--time)"),
     ],
     more_rows: "give each try more time (--time) or choose a quieter CPU (--cpu)",
 };
@@ -150,7 +150,7 @@ fn beside_other_runs(found: Vec<Found>) -> Vec<Found> {
 
 /// Adds a core clock to the history of this machine; returns how the clock moved between its runs, if there are enough of them.
 fn with_clock(clock: &CoreClock) -> Option<ClockSpread> {
-    with_run(|| Some(Seen { hz: clock.core_hz.value, guard: None }))
+    with_run(|| Some(clock.core_hz.value))
 }
 
 /// By how much a core clock may have moved between two measurements that are equal, as a share of it: it moves by steps of about

@@ -68,8 +68,7 @@ impl Runs for SwitchArguments {
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("core_shared", QUIETER),
-        ("preempted", QUIETER),
-        ("disturbed_throughout", QUIETER),
+        ("disturbed", QUIETER),
         ("wide_interval", MORE_TIME),
         ("below_resolution", MORE_TIME),
         ("other_switches", QUIETER),

@@ -53,11 +53,11 @@ const VERIFY_AGAIN: &str = "verify again, on a quieter CPU (--cpu) or for longer
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("non_linear", VERIFY_AGAIN),
-        ("outliers", VERIFY_AGAIN),
+        ("rows_left_out", VERIFY_AGAIN),
         ("core_shared", VERIFY_AGAIN),
         ("negative", "verify again, on a quieter CPU (--cpu)"),
         ("clock_too_coarse", "use a finer clock (--clock)"),
-        ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
+        ("disturbed", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
         ("below_resolution", "give it more time (--budget)"),
         ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
         ("not_checked", "give it more time (--budget)"),

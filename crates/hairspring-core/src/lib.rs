@@ -5,12 +5,13 @@
 //! reading of the clock, how often each component ran, the unknown time of each component, the overhead common to
 //! all rows, and noise. Data pass through the modules in this order:
 //!
-//! [`design`] -> [`observations`] -> [`estimate`] -> [`judge`]
+//! [`design`] -> [`observations`] -> [`pipeline`] (of `stages`, by the formulas in [`estimate`]) -> [`judge`]
 //!
 //! This crate uses no clock, no operating system, no file and no `unsafe` code. Callers hand it streams.
 //!
 //! ```
-//! use hairspring_core::estimate::{Options, solve};
+//! use hairspring_core::estimate::Options;
+//! use hairspring_core::pipeline::solve;
 //! use hairspring_core::observations::Observations;
 //!
 //! // A stopwatch with 18.8 ns of overhead timed k copies of a piece of code that takes 40.4 ns.
@@ -34,13 +35,23 @@ pub mod design;
 pub mod divisor;
 pub mod error;
 pub mod estimate;
+pub mod finding;
+mod grid;
 pub mod hash;
 pub mod judge;
+pub mod limit;
 pub mod load;
 pub mod machine;
+pub mod methods;
 pub mod named;
 pub mod observations;
+pub mod pipeline;
 pub mod quantum;
+mod result;
+mod sheet;
+#[cfg(test)]
+mod simulated;
+mod stages;
 
 pub use error::{Error, Result};
 pub use estimate::Estimate;

@@ -1,8 +1,9 @@
 //! Simulated coverage of the intervals: how often the 95 % interval of the slope contains the true slope, for four kinds of
 //! noise and a clock with a quantum. Fixed seeds make the test deterministic.
 
-use hairspring_core::estimate::{Options, solve};
+use hairspring_core::estimate::Options;
 use hairspring_core::observations::Observations;
+use hairspring_core::pipeline::solve;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

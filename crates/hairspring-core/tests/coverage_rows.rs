@@ -1,8 +1,9 @@
 //! Simulated coverage of the intervals of parts, where rows depart from the sum of their parts: not at all, independently,
 //! or by similar amounts for rows with similar counts. Fixed seeds make the test deterministic.
 
-use hairspring_core::estimate::{Options, solve};
+use hairspring_core::estimate::Options;
 use hairspring_core::observations::Observations;
+use hairspring_core::pipeline::solve;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

@@ -26,7 +26,7 @@ fn bent_plane_is_reported() {
     let bent = solved(200.0);
     assert!(bent.findings.iter().any(|finding| finding.is(code::NON_LINEAR)), "{:?}", bent.findings);
     let component = &bent.solution.components[0];
-    assert!(component.uncertain.part(Source::LackOfFit, 0.95) > component.uncertain.part(Source::Stochastic, 0.95));
+    assert!(component.uncertain.part(Source::Departure, 0.95) > component.uncertain.part(Source::Noise, 0.95));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn straight_plane_is_checked_without_a_wider_interval() {
     let straight = solved(0.0);
     assert!(straight.findings.is_empty(), "{:?}", straight.findings);
     assert!(straight.solution.lack_of_fit.unwrap().p > 0.001);
-    assert_eq!(straight.solution.components[0].uncertain.part(Source::LackOfFit, 0.95), 0.0);
+    assert_eq!(straight.solution.components[0].uncertain.part(Source::Departure, 0.95), 0.0);
     let ticks = straight.solution.components[0].ticks;
     assert!((ticks.value - 20.0).abs() < 2.0 * ticks.half_width(), "{ticks:?}");
 }

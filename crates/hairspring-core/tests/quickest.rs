@@ -4,8 +4,9 @@
 //! same for each row, so that the medians of rows depart from any sum of their parts. That was seen in parts of lua's and sqlite3's
 //! interpreters.
 
-use hairspring_core::estimate::{Options, Visits, solve};
+use hairspring_core::estimate::{Options, Visits};
 use hairspring_core::observations::Observations;
+use hairspring_core::pipeline::solve;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

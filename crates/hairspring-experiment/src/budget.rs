@@ -44,12 +44,12 @@ const fn known(source: Source, kind: ErrorKind, always: bool) -> Known {
 
 /// The sources, in the order in which they are listed. What is the same for all readings counts as systematic.
 pub(crate) const KNOWN: [Known; 10] = [
-    known(Source::Granularity, ErrorKind::Systematic, true),
+    known(Source::Quantum, ErrorKind::Systematic, true),
     known(Source::Rate, ErrorKind::Systematic, true),
     known(Source::Fence, ErrorKind::Systematic, true),
-    known(Source::Stochastic, ErrorKind::Stochastic, true),
-    known(Source::LackOfFit, ErrorKind::Systematic, true),
-    known(Source::Neighbour, ErrorKind::Systematic, true),
+    known(Source::Noise, ErrorKind::Stochastic, true),
+    known(Source::Departure, ErrorKind::Systematic, true),
+    known(Source::Controls, ErrorKind::Systematic, true),
     known(Source::Readings, ErrorKind::Systematic, false),
     known(Source::Reference, ErrorKind::Systematic, false),
     known(Source::Placement, ErrorKind::Stochastic, false),

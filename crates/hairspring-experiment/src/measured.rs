@@ -367,7 +367,7 @@ mod tests {
         let text = r#"{"a_ns": {"value": 1.0, "low": 0.5, "high": 1.5, "level": 0.95}}"#;
         let found = measured(&[text.to_owned()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap();
         let names: Vec<&str> = found.budget.iter().map(|entry| entry.source.as_str()).collect();
-        let six = ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "interference"];
+        let six = ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "control chains"];
         assert_eq!(names, [&["interval of the document"][..], &six].concat());
         assert!(found.budget[1..].iter().all(|entry| entry.note.is_some()) && (total(&found.budget) - 0.5).abs() < 1e-12, "{found:?}");
     }

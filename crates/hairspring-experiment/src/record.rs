@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum RecordSchema {
-    /// First version.
-    #[serde(rename = "hairspring/experiment/1")]
-    V1,
+    /// Second version. The first one had other names of sources; it is read, too.
+    #[serde(rename = "hairspring/experiment/2")]
+    V2,
 }
 
 /// An experiment that was run. All numbers are in `unit` unless their name says otherwise.
@@ -197,7 +197,7 @@ impl Record {
         let deviates = |comparison: &Comparison| comparison.verdict == Agreement::Deviates;
         let passed = reached.met && !deviates(&sanity) && !check.as_ref().is_some_and(|check| deviates(&check.comparison));
         Record {
-            schema: RecordSchema::V1,
+            schema: RecordSchema::V2,
             command: "experiment".into(),
             environment,
             text: plan.text.clone(),
@@ -313,7 +313,7 @@ pub fn origin(text: &str) -> Result<Origin, String> {
     }
     let head: Head = serde_json::from_str(text).map_err(|error| format!("is neither TOML nor a record of an experiment: {error}"))?;
     match (head.schema.as_deref(), head.text) {
-        (Some("hairspring/experiment/1"), Some(text)) => Ok(Origin { text, folder: head.folder }),
-        _ => Err("is a JSON document, and none of hairspring/experiment/1".into()),
+        (Some("hairspring/experiment/2" | "hairspring/experiment/1"), Some(text)) => Ok(Origin { text, folder: head.folder }),
+        _ => Err("is a JSON document, and none of hairspring/experiment/2".into()),
     }
 }

@@ -54,7 +54,7 @@ pub const SHARED: &str = "core_shared";
 
 /// The lines with what a finding about the core says: interference that is seen and in no line is not known.
 pub fn of_shared_core(mut budget: Vec<Entry>) -> Vec<Entry> {
-    let is_none = |entry: &&mut Entry| entry.source == source_name(Source::Neighbour) && entry.half_width == 0.0;
+    let is_none = |entry: &&mut Entry| entry.source == source_name(Source::Controls) && entry.half_width == 0.0;
     if let Some(entry) = budget.iter_mut().find(is_none) {
         entry.note = Some("not known: something else used the core, as a finding says, and no line has its effect".into());
     }
@@ -71,7 +71,7 @@ pub fn untold() -> Vec<Entry> {
 fn absent(source: Source, dimension: Dimension, environment: &Value) -> String {
     let clock = |key: &str| environment["clock"][key].as_f64();
     match source {
-        Source::Granularity => match (clock("granularity_ticks"), clock("rate_hz")) {
+        Source::Quantum => match (clock("granularity_ticks"), clock("rate_hz")) {
             (Some(step), Some(hz)) => averaged(&format!("{} ns", significant(step / hz * 1e9, 2))),
             (Some(step), None) => averaged(&format!("{} ticks", significant(step, 3))),
             (None, _) => "not known: the measurement does not state the step of its clock".into(),
@@ -83,10 +83,10 @@ fn absent(source: Source, dimension: Dimension, environment: &Value) -> String {
             None => "not known: the measurement does not state how exact the rate of its clock is".into(),
         },
         Source::Fence => "the line fit separates it from the time".into(),
-        Source::Stochastic => "the readings show none".into(),
-        Source::LackOfFit => "the rows lie on the line as closely as their noise allows".into(),
-        Source::Neighbour if environment["reference"].is_null() => "not known: no chain of known length ran beside the code".into(),
-        Source::Neighbour => "disturbed readings are left out, and chains of known length show no further effect".into(),
+        Source::Noise => "the readings show none".into(),
+        Source::Departure => "the rows lie on the line as closely as their noise allows".into(),
+        Source::Controls if environment["reference"].is_null() => "not known: no chain of known length ran beside the code".into(),
+        Source::Controls => "disturbed readings are left out, and chains of known length show no further effect".into(),
         _ => "none was seen".into(),
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn every_source_has_a_line_and_an_absent_one_its_reason() {
         let environment = json!({"clock": {"granularity_ticks": 26.0, "rate_hz": 2.6e9, "rate_uncertainty_ppm": 1.0}, "reference": {}});
-        let entries = [entry(Source::Stochastic, 2.0), entry(Source::Rate, 1.0), entry(Source::CoreClock, 3.0)];
+        let entries = [entry(Source::Noise, 2.0), entry(Source::Rate, 1.0), entry(Source::CoreClock, 3.0)];
         let all = lines(&entries, 2.0, Dimension::TIME, &environment);
         let found: Vec<(&str, f64)> = all.iter().map(|entry| (entry.source.as_str(), entry.half_width)).collect();
         let six = [
@@ -116,7 +116,7 @@ mod tests {
             ("overhead", 0.0),
             ("noise", 4.0),
             ("lack of fit", 0.0),
-            ("interference", 0.0),
+            ("control chains", 0.0),
         ];
         assert_eq!(found, [&six[..], &[(source_name(Source::CoreClock), 6.0)]].concat());
         assert!(all.iter().all(|entry| (entry.half_width > 0.0) != entry.note.is_some() && entry.half_width.is_sign_positive()), "{all:?}");
@@ -135,7 +135,7 @@ mod tests {
             entry(Source::Rate, Some(2.0), Some("compared")),
             entry(Source::Fence, Some(0.0), Some("cancels")),
             entry(Source::CoreClock, Some(3.0), None),
-            entry(Source::Stochastic, None, None),
+            entry(Source::Noise, None, None),
         ];
         let found = figure_lines(&entries, 0.5);
         let of = |name: &str| found.iter().find(|line| line.source == name).map(|line| (line.half_width, line.note.as_deref()));

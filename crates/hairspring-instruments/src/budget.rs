@@ -8,11 +8,11 @@ use hairspring_result::document::{FigureEntry, figure_budget};
 pub fn rate_budget(rate: &Rate, value: f64, level: f64) -> Vec<FigureEntry> {
     let compared = "in the clock rate: how closely both clocks were read at both ends";
     let absent = [
-        (Source::Granularity, compared),
+        (Source::Quantum, compared),
         (Source::Fence, compared),
-        (Source::Stochastic, compared),
-        (Source::LackOfFit, "no line is fitted: the rate is that of the two ends"),
-        (Source::Neighbour, "the clock does not depend on what else uses the core"),
+        (Source::Noise, compared),
+        (Source::Departure, "no line is fitted: the rate is that of the two ends"),
+        (Source::Controls, "the clock does not depend on what else uses the core"),
     ];
     let mut entries = figure_budget(&[Contribution::rate(value, rate)], level, &absent);
     entries.iter_mut().filter(|entry| entry.source == Source::Rate).for_each(|entry| entry.note = Some(rate.provenance.clone()));

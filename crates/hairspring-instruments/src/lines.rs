@@ -1,9 +1,13 @@
 //! The lines of the built-in chains in one table.
 
-use hairspring_core::estimate::ratio::in_cycles;
-use hairspring_core::estimate::{Component, Options, Quiet, Solution, Uncertain, solve};
+use hairspring_core::estimate::{Component, Estimate, Options, Solution, Uncertain};
+use hairspring_core::judge::{Assessment, ComponentResult, Finding, Question, Severity, assess, code};
 use hairspring_core::observations::{Observations, Rate, SeriesId};
+use hairspring_core::pipeline::solve;
 use hairspring_host::chains::{RULER, chains, name};
+
+/// A run in whose readings somebody else used the core more often than not is no check of the others.
+const LEAST_QUIET: f64 = 0.5;
 
 /// A solved chain.
 pub struct Line {
@@ -27,48 +31,41 @@ pub fn lines(table: &Observations, level: f64) -> Result<Vec<Line>, String> {
     chains_of(table).map(solved).collect()
 }
 
-/// The reference chain of a table, and what can be compared with it: series solved from all readings, or all from undisturbed
-/// ones.
-pub struct InCycles<'a> {
-    table: &'a Observations,
-    options: Options,
+/// The series of a table in core cycles, as the reference chain counts them.
+pub struct InCycles {
+    assessment: Assessment,
     cycles: f64,
-    plain: Solution,
-    quiet: Option<(Quiet, Solution)>,
-    hardly_quiet: bool,
+    level: f64,
 }
 
-impl<'a> InCycles<'a> {
-    /// Solves the reference chain of a table, which has this many core cycles; `None` if that is not possible.
-    pub fn new(table: &'a Observations, cycles: f64, level: f64) -> Option<InCycles<'a>> {
-        let options = Options { level, departure_follows_counts: true, ..Options::default() };
-        let reference = table.find_series(name(RULER))?;
-        let undisturbed = |quiet: Quiet| quiet.solve(table, reference, &options).map(|solution| (quiet, solution));
-        let seen = Quiet::from_table(table, name(RULER), cycles);
-        let hardly_quiet = seen.as_ref().is_some_and(Quiet::is_hardly);
-        let quiet = seen.and_then(undisturbed);
-        let plain = solve(table, reference, &Options { level, ..Options::default() }).ok()?;
-        Some(InCycles { table, options, cycles, plain, quiet, hardly_quiet })
+impl InCycles {
+    /// Assesses a table whose reference chain has this many core cycles; `None` if that is not possible.
+    pub fn new(table: &Observations, cycles: f64, level: f64) -> Option<InCycles> {
+        let mut table = table.clone();
+        table.origin.reference = Some((name(RULER).to_owned(), cycles));
+        let question = Question { options: Options { level, ..Options::default() }, ..Question::default() };
+        Some(InCycles { assessment: assess(&table, &question).ok()?, cycles, level })
     }
 
-    /// Solves a series, from its undisturbed readings if there are enough, and gives its components in core cycles.
-    pub fn solve(&self, series: SeriesId) -> Option<(Solution, Vec<Uncertain>)> {
-        let undisturbed = self.quiet.as_ref().and_then(|(quiet, ruler)| {
-            let solution = quiet.solve(self.table, series, &self.options)?;
-            let cycles = self.ratios(&solution, ruler)?;
-            Some((solution, cycles))
-        });
-        undisturbed.or_else(|| {
-            let plain = Options { level: self.options.level, ..Options::default() };
-            let solution = solve(self.table, series, &plain).ok()?;
-            let cycles = self.ratios(&solution, &self.plain)?;
-            Some((solution, cycles))
-        })
+    /// The components of a series.
+    pub fn components(&self, series: &str) -> Option<&[ComponentResult]> {
+        self.assessment.series.iter().find(|one| one.name == series).map(|one| &one.components[..])
     }
 
-    /// Whether somebody else used the core most of the time, so that other measurements would not be trusted.
-    pub fn is_hardly_quiet(&self) -> bool {
-        self.hardly_quiet
+    /// The first component of a series in core cycles.
+    pub fn first(&self, series: &str) -> Option<Estimate> {
+        Some(self.components(series)?.first()?.time.cycles.as_ref()?.estimate(self.level))
+    }
+
+    /// Whether something else disturbed so much that other measurements would not be trusted.
+    pub fn is_disturbed(&self) -> bool {
+        let is_disturbed = |finding: &Finding| finding.severity == Severity::Untrusted && finding.is(code::DISTURBED);
+        self.findings().any(is_disturbed) || self.assessment.quiet_share.is_some_and(|share| share < LEAST_QUIET)
+    }
+
+    /// What is said of the series.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.assessment.series.iter().flat_map(|one| &one.findings)
     }
 
     /// Core cycles of the reference chain.
@@ -76,13 +73,9 @@ impl<'a> InCycles<'a> {
         self.cycles
     }
 
-    /// Confidence level of the solutions.
+    /// Confidence level of the intervals.
     pub fn level(&self) -> f64 {
-        self.options.level
-    }
-
-    fn ratios(&self, solution: &Solution, ruler: &Solution) -> Option<Vec<Uncertain>> {
-        solution.components.iter().map(|component| in_cycles((solution, component), (ruler, &ruler.components[0]), self.cycles)).collect()
+        self.level
     }
 }
 

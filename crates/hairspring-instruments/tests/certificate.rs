@@ -5,7 +5,7 @@ mod samples;
 
 use expect_test::expect_file;
 use hairspring_core::Estimate;
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::judge::stepped_finding;
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::Reading;
 use hairspring_instruments::verify::coverage::Coverage;
@@ -47,7 +47,7 @@ pub fn certificates() -> Vec<(&'static str, Certificate)> {
     bad.chains[1] = chain("add", e(1.02, 0.03), 1, Some(28));
     bad.widening = Some(1.83);
     bad.refused = 7;
-    bad.findings.push(Finding::new(Severity::Note, FindingKind::FrequencyStepped { low_percent: -8.0, high_percent: 3.0 }));
+    bad.findings.push(stepped_finding(0.92, 1.03));
     vec![("certificate", good), ("certificate-failed", bad)]
 }
 

@@ -157,7 +157,7 @@ fn latency_matches_the_golden_file() {
 
 #[test]
 fn comparison_matches_the_golden_files() {
-    let percent = |value, sd| Some(Uncertain { value, budget: vec![Contribution::standard(Source::Stochastic, sd, 19.0)] });
+    let percent = |value, sd| Some(Uncertain { value, budget: vec![Contribution::standard(Source::Noise, sd, 19.0)] });
     let point =
         |aimed_ns: f64, percent| SpanPoint { aimed_ns, seen_ns: aimed_ns * 1.1, percent, sd_percent: 3.0, used: 4_000, left_out: 12 };
     let compared = |name: &str, rate, step_ns, counts| Compared { name: name.into(), rate, step_ns, counts };

@@ -26,7 +26,7 @@ fn steady(cpu: usize) -> CoreClock {
     CoreClock {
         cpu,
         core_hz: estimate(3.694_81e9, 4.1e5),
-        budget: vec![Contribution::bound(Source::Stochastic, 4e5), Contribution::bound(Source::Rate, 1e4)],
+        budget: vec![Contribution::bound(Source::Noise, 4e5), Contribution::bound(Source::Rate, 1e4)],
         clock: "tsc".into(),
         rate: Rate { hz: 2.596_132_2e9, uncertainty_ppm: 0.5, provenance: "measured against a quartz over 40 ms".into() },
         chains: vec![chain("imul", 3.0, Some(3)), chain("xor", 1.0003, Some(1)), chain("load", 3.9991, Some(4))],

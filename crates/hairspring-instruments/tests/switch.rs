@@ -35,7 +35,7 @@ fn cost(cache: Cache, value: f64, half: f64) -> Cost {
 }
 
 fn bounded(value: f64, half: f64) -> Uncertain {
-    Uncertain { value, budget: vec![Contribution::bound(Source::Stochastic, half)] }
+    Uncertain { value, budget: vec![Contribution::bound(Source::Noise, half)] }
 }
 
 fn asked(bytes: usize, sides: Sides) -> Asked {
@@ -137,7 +137,7 @@ fn every_document_keeps_to_its_schema() {
         let schema = json::schema::<SwitchDocument>();
         let errors: Vec<String> = jsonschema::validator_for(&schema).unwrap().iter_errors(&document).map(|e| e.to_string()).collect();
         assert!(errors.is_empty(), "{errors:#?}");
-        assert_eq!(document["schema"], "hairspring/switch/1");
+        assert_eq!(document["schema"], "hairspring/switch/2");
         for (result, (_, found)) in document["results"].as_array().unwrap().iter().zip(&results) {
             assert_eq!(result["reason"].is_string(), found.is_err(), "{result:#}");
             let rows = found.as_ref().map_or(0, |found| 3 * found.costs.len());

@@ -1,7 +1,7 @@
 //! The CPU for a measurement: the last one, or another one if somebody else uses its core all the time.
 
 use crate::sampling::Sampling;
-use hairspring_core::estimate::Quiet;
+use hairspring_core::observations::Observations;
 use hairspring_host::chains::{ChainRole, chains};
 use hairspring_host::clock::Clock;
 use hairspring_host::seat::Seat;
@@ -14,6 +14,11 @@ const TIME: Duration = Duration::from_millis(3);
 const ENOUGH: f64 = 0.2;
 /// Most CPUs that are looked at.
 const MOST: usize = 8;
+/// Guards are about as long as the shortest, those of one reading in so many, up to this factor: a neighbour lengthens a read of the clock by a third.
+const ABOUT: f64 = 1.15;
+const SHORT: usize = 20;
+/// Fewest reads that show a share.
+const FEWEST_READS: usize = 100;
 
 /// Prepares the calling thread as [`settle`] does, on the given CPU or, if none is given, on one whose core is quiet now.
 ///
@@ -57,16 +62,30 @@ fn spread(cpus: &[usize], most: usize) -> Vec<usize> {
     cpus.iter().rev().copied().step_by(cpus.len().div_ceil(most).max(1)).collect()
 }
 
-/// Share of the clock reads on a CPU during which nobody else used its core; `None` if the CPU cannot be used, its clock is too
-/// coarse to show it, or the core's clock never stays at a level.
+/// Share of the clock reads on a CPU during which nobody else used its core; `None` if the CPU cannot be used, or its clock is too coarse to show it.
 fn undisturbed(cpu: usize, clock: Clock) -> Option<f64> {
     let all = chains();
     let chain = all.iter().find(|chain| chain.role == ChainRole::Simple)?;
     let _seat = Seat::take(Some(cpu)).ok()?;
     clock.ready().ok()?;
-    let table = Sampling::new(clock).with_chain(chain).run(TIME, 0);
-    // One operation takes one cycle; the limit for guards is not sensitive to it.
-    Quiet::from_table(&table, chain.name, 1.0)?.share()
+    share_undisturbed(&Sampling::new(clock).with_chain(chain).run(TIME, 0))
+}
+
+/// Share of the readings whose guards are about as long as the shortest ones, in times of the chain between them: a step of the core clock
+/// lengthens both alike. `None` if the quantum of the clock is too large, or there are too few readings.
+fn share_undisturbed(table: &Observations) -> Option<f64> {
+    let ratio = |reading: &hairspring_core::observations::Reading| {
+        let (guard, counts) = (f64::from(reading.guard?.get()), &table.rows()[reading.row as usize].counts);
+        Some((guard, guard * counts.iter().sum::<f64>() / reading.ticks))
+    };
+    let guards: Vec<(f64, f64)> = table.readings().iter().filter_map(ratio).collect();
+    let mut ratios: Vec<f64> = guards.iter().map(|guard| guard.1).filter(|ratio| ratio.is_finite()).collect();
+    ratios.sort_by(f64::total_cmp);
+    let shortest = *ratios.get(FEWEST_READS.max(ratios.len()) / SHORT)?;
+    let mean = guards.iter().map(|guard| guard.0).sum::<f64>() / guards.len() as f64;
+    let is_fine = table.origin.quantum() < (ABOUT - 1.0) * mean;
+    (is_fine && ratios.len() >= FEWEST_READS)
+        .then(|| ratios.partition_point(|ratio| *ratio <= ABOUT * shortest) as f64 / ratios.len() as f64)
 }
 
 #[cfg(test)]

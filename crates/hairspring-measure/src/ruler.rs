@@ -3,9 +3,10 @@
 use crate::sampling::Sampling;
 use hairspring_core::estimate::lattice::{Lattice, lattice, lattice_of_first};
 use hairspring_core::estimate::ratio::of_first;
-use hairspring_core::estimate::{Estimate, Options, Quiet, Solution, solve};
+use hairspring_core::estimate::{Estimate, Options, Solution};
 use hairspring_core::observations::Observations;
-use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains, name};
+use hairspring_core::pipeline::solve;
+use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains};
 use hairspring_host::clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -28,9 +29,6 @@ const LEVEL: f64 = 0.95;
 /// Largest distance from a whole number, as a share of the length and in cycles, at which the length of a control counts as that
 /// number. Long chains are measured more precisely than by a share, and would otherwise be near a whole number by chance.
 const WHOLE: (f64, f64) = (0.01, 0.05);
-/// Least share of short guards with which the undisturbed readings of so short a run are enough.
-const LEAST_QUIET: f64 = 0.03;
-
 /// Time of the first rounds. Every further try doubles the time so far and uses all of the rounds ...
 const FIRST: Duration = Duration::from_millis(12);
 /// ... up to 384 ms in all, which is less than the default budgets.
@@ -91,18 +89,9 @@ fn in_references(solve: &dyn Fn(&Chain) -> Option<Solution>, chains: &[&Chain]) 
     Some(chains.iter().map(|chain| of_first(&solve(chain)?, &reference, LEVEL)).collect())
 }
 
-/// The lengths of the chains of a table, from all of its readings or from the undisturbed ones, whichever give more; `None` if
-/// neither are whole numbers.
+/// The lengths of the chains of a table; `None` if they are no whole numbers.
 fn ruler_of(table: &Observations, wanted: &[&Chain], others: &[&Chain]) -> Result<Option<Ruler>, String> {
-    let options = Options::default();
-    let all = ruler_by(&|chain| solve(table, table.find_series(chain.name)?, &options).ok(), wanted, others).transpose()?;
-    if all.as_ref().is_some_and(|all| all.controls.len() > others.len()) {
-        return Ok(all);
-    }
-    let quiet = quiet(table, wanted).filter(|quiet| quiet.share().is_none_or(|share| share > LEAST_QUIET));
-    let by_quiet = |chain: &Chain| quiet.as_ref()?.solve(table, table.find_series(chain.name)?, &options);
-    let undisturbed = ruler_by(&by_quiet, wanted, others).transpose()?;
-    Ok(undisturbed.into_iter().chain(all).max_by_key(|ruler| ruler.controls.len()))
+    ruler_by(&|chain| solve(table, table.find_series(chain.name)?, &Options::default()).ok(), wanted, others).transpose()
 }
 
 /// The lengths by one way of solving a chain.
@@ -117,18 +106,6 @@ fn ruler_by(solve: &dyn Fn(&Chain) -> Option<Solution>, wanted: &[&Chain], other
         ruler.controls.extend(others.iter().zip(&lengths).filter_map(control));
         ruler
     }))
-}
-
-/// The undisturbed part of a table. The length of the ruler in cycles is guessed from the chain of simple operations, each of
-/// which takes one.
-fn quiet(table: &Observations, wanted: &[&Chain]) -> Option<Quiet> {
-    let of = |role: ChainRole| wanted.iter().find(|chain| chain.role == role).and_then(|chain| slope(table, chain));
-    let cycles = (of(RULER)?.value / of(ChainRole::Simple)?.value).round().max(1.0);
-    Quiet::from_table(table, name(RULER), cycles)
-}
-
-fn slope(table: &Observations, chain: &Chain) -> Option<Estimate> {
-    solve(table, table.find_series(chain.name)?, &Options::default()).ok().map(|solution| solution.components[0].ticks)
 }
 
 /// The whole number that is nearest to a length, if it is close enough.
@@ -185,8 +162,6 @@ mod tests {
         let others: Vec<&Chain> = of(&CONTROLS).into_iter().filter(|chain| !LATTICE.contains(&chain.role)).collect();
         // Three quarters of the rounds at one clock, the others at a clock that is half as fast.
         let table = table(|round| if round % 128 < 96 { 0.7 } else { 1.4 }, &[wanted.clone(), others.clone()].concat());
-        let slopes: Vec<Estimate> = wanted.iter().map(|chain| slope(&table, chain).unwrap()).collect();
-        assert!(lattice(&slopes, wanted.len()).is_none(), "in ticks the intervals are too wide: {slopes:?}");
         let found = ruler_of(&table, &wanted, &others).unwrap().unwrap();
         assert_eq!((found.cycles, found.controls.len()), (3, others.len() + 1), "{found:?}");
         assert!(

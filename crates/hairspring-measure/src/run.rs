@@ -2,11 +2,10 @@
 
 use crate::table::Table;
 use crate::until::{Ended, Stop};
-use hairspring_core::estimate::Quiet;
 use hairspring_core::judge::core_hz;
 use hairspring_core::observations::{ClockSpread, Observations, Rate};
 use hairspring_host::clock::default_clock;
-use hairspring_host::clock_history::{Seen, earlier_spread, with_run};
+use hairspring_host::clock_history::{earlier_spread, with_run};
 use std::time::Duration;
 
 /// The rounds of a measurement, and how they ended.
@@ -33,19 +32,7 @@ pub fn clock_spread(table: &Observations) -> Option<ClockSpread> {
         // The readings of other clocks may be core cycles, which do not move with the core clock.
         return earlier_spread().filter(|_| table.origin.clock.as_deref() == Some(default_clock().name));
     }
-    with_run(|| {
-        let hz = core_hz(table)?;
-        Some(Seen { hz, guard: guard(table, hz) })
-    })
-}
-
-/// The name of the clock and the guard of undisturbed rounds by it. Only a coarse clock has one, and only for it all guards are
-/// looked at again.
-fn guard(table: &Observations, core_hz: f64) -> Option<(String, f64)> {
-    let origin = &table.origin;
-    let quantum_cycles = origin.quantum() / origin.rate.as_ref()?.hz * core_hz;
-    let quiet = Quiet::is_by_rounds(quantum_cycles).then(|| Quiet::by_reference(table))??;
-    Some((origin.clock.clone()?, quiet.guard()?))
+    with_run(|| core_hz(table))
 }
 
 impl Run {

@@ -6,7 +6,6 @@ use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
 use hairspring_core::design::table::SHADOW_COPIES;
 use hairspring_core::observations::{Observations, Pauses, Rate, Role, RowId, Variant};
-use hairspring_host::clock_history::quiet_guard;
 use std::time::Duration;
 
 /// Name of the series of the reference chain.
@@ -37,7 +36,6 @@ impl Table {
     /// Sets the name of the clock, its quantum in ticks, 0 if unknown, and what earlier runs on this machine show of its guards.
     pub fn set_clock(&mut self, name: &str, quantum: u64) {
         self.observations.origin.clock = Some(name.to_owned());
-        self.observations.origin.quiet_guard = quiet_guard(name);
         self.observations.origin.granularity = (quantum > 0).then_some(quantum as f64);
     }
 

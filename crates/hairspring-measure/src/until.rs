@@ -6,8 +6,9 @@ use crate::limits::{
     FIRST_PLACEMENTS, LONGEST_BATCH, LONGEST_PLACEMENT, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN,
 };
 use crate::table::Table;
-use hairspring_core::estimate::{Options, settling};
-use hairspring_core::judge::{FEWEST_ROUNDS_OF_A_PLACEMENT, Progress, flag_shared_rounds, progress_since};
+use hairspring_core::estimate::Options;
+use hairspring_core::judge::{FEWEST_ROUNDS_OF_A_PLACEMENT, Open, Question, assess};
+use hairspring_core::observations::Observations;
 use std::time::Duration;
 
 /// What ends the rounds.
@@ -54,6 +55,41 @@ impl std::fmt::Display for Stop {
     }
 }
 
+/// What further rounds would be good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// The half-width of every body and every ratio is at most the requested share of its value.
+    Precise,
+    /// Some interval is too wide, or the table cannot be solved yet.
+    Wide,
+    /// Some interval is wide, because the time of the code differs from placement to placement, or has not settled at the end of one. More and
+    /// longer placements make it narrower.
+    Varied,
+    /// It is not decided whether two alternatives differ, and more rounds may decide it.
+    Undecided,
+    /// Something else uses the core.
+    Disturbed,
+}
+
+impl Progress {
+    fn of(open: &Open, precision: f64) -> Progress {
+        match open {
+            Open { is_disturbed: true, .. } => Progress::Disturbed,
+            open if open.widest <= precision => Progress::Precise,
+            Open { varies: true, .. } => Progress::Varied,
+            Open { is_undecided: true, .. } => Progress::Undecided,
+            _ => Progress::Wide,
+        }
+    }
+}
+
+/// What is left open in a table, and whether longer placements would show how its code settles.
+fn progress(table: &Observations, goal: &Goal) -> (Progress, bool) {
+    let options = Options { level: goal.level, ..Options::default() };
+    let found = assess(table, &Question { options, ..Question::default() });
+    found.map_or((Progress::Wide, false), |found| (Progress::of(&found.open, goal.precision), found.open.settles_late))
+}
+
 /// How the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
@@ -77,16 +113,7 @@ pub fn until_precise<B: Batches>(
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
 ) -> Result<Ended, B::Error> {
-    let mut latest = Progress::Wide;
-    let ended = until(goal, table, batches, elapsed, |table| {
-        latest = progress_since(latest, table.observations_mut(), goal.level, goal.precision);
-        latest
-    })?;
-    if latest == Progress::Disturbed {
-        // The last look may have been the short one.
-        flag_shared_rounds(table.observations_mut(), &Options { level: goal.level, ..Options::default() });
-    }
-    Ok(ended)
+    until(goal, table, batches, elapsed, |table| progress(table.observations(), goal))
 }
 
 fn until<B: Batches>(
@@ -94,7 +121,7 @@ fn until<B: Batches>(
     table: &mut Table,
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
-    mut progress: impl FnMut(&mut Table) -> Progress,
+    mut progress: impl FnMut(&Table) -> (Progress, bool),
 ) -> Result<Ended, B::Error> {
     let mut measuring = Duration::ZERO;
     let mut placement = batches.shortest_placement();
@@ -105,7 +132,7 @@ fn until<B: Batches>(
         measuring += run_placed((time, placement), measuring, goal.least_rounds, table, batches, elapsed)?;
         let end = elapsed();
         let has_rounds = table.rounds() >= FEWEST_ROUNDS;
-        let progress = if has_rounds { progress(table) } else { Progress::Wide };
+        let (progress, settles_late) = if has_rounds { progress(table) } else { (Progress::Wide, false) };
         // Rows of some layouts of the code say nothing of the others.
         let lacks_layouts = has_rounds && batches.can_move() && table.lacks_layouts();
         let progress = if lacks_layouts && matches!(progress, Progress::Precise | Progress::Wide) { Progress::Varied } else { progress };
@@ -116,8 +143,7 @@ fn until<B: Batches>(
             let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
-        let can_be_longer = batches.can_move() && placement < LONGEST_PLACEMENT;
-        if can_be_longer && settling(table.observations()).is_some_and(|settling| settling.is_late()) {
+        if batches.can_move() && settles_late {
             placement = (placement * 2).min(LONGEST_PLACEMENT);
         }
         // While the core is shared, it is looked at again after each budget: the neighbour may be gone for a while.

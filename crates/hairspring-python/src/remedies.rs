@@ -10,20 +10,21 @@ pub const TIME: Remedies = Remedies {
             "non_linear",
             "if the time depends on what earlier copies left behind, give the statement an `init`; else try another `cpu`; the rows stand in the JSON document",
         ),
-        ("outliers", "look at these rows in the JSON document, or keep the raw readings"),
+        ("rows_left_out", "look at these rows in the JSON document, or keep the raw readings"),
         ("clock_too_coarse", "use a finer `clock`"),
         ("core_shared", "measure again; choose another `cpu`"),
         (
             "overlap",
             "statement and init do not simply add up: what the one leaves behind changes the time of the other; time them together as one statement",
         ),
-        ("preempted", "choose a quieter `cpu` or give it more time (`budget`)"),
-        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter `cpu`"),
+        (
+            "disturbed",
+            "choose a quieter `cpu`, give it more time (`budget`), or time a shorter piece of code, which other work interrupts less often",
+        ),
         (
             "below_resolution",
             "if it is not that fast, Python's compiler folded or removed it: let it work on names instead of constants, and assign its result",
         ),
-        ("precision_missed", "give it more time (`budget`), or a quieter `cpu`"),
         ("wide_interval", "give it more time (`budget`), a finer `clock` or a quieter `cpu`"),
         ("not_checked", "give it more time (`budget`), or time a shorter statement"),
         ("threads", "`threads` says so from the start, before a pool of threads is made"),
@@ -34,9 +35,6 @@ pub const TIME: Remedies = Remedies {
 
 /// Remedies of `fit`: observations of somebody else.
 pub const FIT: Remedies = Remedies {
-    by_code: &[
-        ("bend_left_out", "nothing to do, the remaining rows are straight; `keep_all` uses all of them"),
-        ("outliers", "look at these rows in the JSON document; `keep_all` uses all of them"),
-    ],
+    by_code: &[("rows_left_out", "look at these rows in the JSON document; `keep_all` uses all of them")],
     more_rows: "add rows with other counts",
 };

@@ -4,11 +4,13 @@
 //! as that no interval is inverted.
 
 use crate::document::{ResultDocument, Series};
+use hairspring_core::judge::code;
 use serde::Deserialize;
 use serde_json::error::Category;
 
-/// The format that is read.
-const SCHEMA: &str = "hairspring/result/1";
+/// The format that is written and read, and the one before it, which is read.
+const SCHEMA: &str = "hairspring/result/2";
+const BEFORE: &str = "hairspring/result/1";
 
 /// Reads a document.
 ///
@@ -28,15 +30,23 @@ pub fn read(text: &str) -> Result<ResultDocument, String> {
         Category::Io | Category::Syntax | Category::Eof => format!("is not a JSON document of hairspring: {error}"),
     })?;
     match head.schema.as_deref() {
-        Some(SCHEMA) => {
-            let document = serde_json::from_str(text).map_err(|error| format!("is not a valid {SCHEMA} document: {error}"))?;
-            Ok(judged(document))
+        Some(schema @ (SCHEMA | BEFORE)) => {
+            let document = serde_json::from_str(text).map_err(|error| format!("is not a valid {schema} document: {error}"))?;
+            Ok(judged(if schema == BEFORE { with_new_names(document) } else { document }))
         }
         Some(other) => {
             Err(format!("is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print", other.escape_debug()))
         }
         None => Err(format!("has no key `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print")),
     }
+}
+
+/// The document with the findings that have other names now. Sources of the budget have aliases.
+fn with_new_names(mut document: ResultDocument) -> ResultDocument {
+    for finding in document.results.iter_mut().flat_map(|series| &mut series.findings) {
+        finding.code = code::of_before(&finding.code).to_owned().into();
+    }
+    document
 }
 
 /// The document with its verdicts: one of an earlier version has none, and none may contradict the findings.
@@ -54,9 +64,11 @@ mod tests {
     fn other_documents_are_refused() {
         for (text, reason) in [
             ("", "is not a JSON document"),
-            ("{\"schema\": \"hairspring/mhz/1\"}", "is a document of `hairspring/mhz/1`"),
+            ("{\"schema\": \"hairspring/mhz/2\"}", "is a document of `hairspring/mhz/2`"),
             ("{}", "has no key `schema`"),
             ("{\"schema\": \"hairspring/result/1\"}", "is not a valid hairspring/result/1 document: missing field"),
+            ("{\"schema\": \"hairspring/result/2\"}", "is not a valid hairspring/result/2 document: missing field"),
+            ("{\"schema\": \"hairspring/result/3\"}", "is a document of `hairspring/result/3`"),
             ("[]", "is not a JSON object"),
             ("{\"schema\": 3}", "is not a JSON object"),
             ("[1, 2", "is not a JSON object"),
@@ -64,6 +76,20 @@ mod tests {
         ] {
             assert!(read(text).is_err_and(|error| error.contains(reason)), "{text}: {:?}", read(text));
         }
+    }
+
+    #[test]
+    fn a_document_of_the_first_version_gets_the_names_of_now() {
+        let text = r#"{"schema": "hairspring/result/1", "command": "time", "run": null, "results": [{"name": "code", "code": null,
+            "bytes_per_copy": null, "overhead": null, "components": {}, "budget": {"body": [{"source": "lack_of_fit", "half_width_ns": 0.5}]},
+            "findings": [{"kind": "preempted", "severity": "note", "message": "m"}, {"kind": "seen_nowhere", "severity": "note", "message": "m"}]}]}"#;
+        let found = read(text).unwrap();
+        let codes: Vec<&str> = found.results[0].findings.iter().map(|finding| &*finding.code).collect();
+        assert_eq!(codes, ["disturbed", "seen_nowhere"]);
+        assert_eq!(found.results[0].budget["body"][0].source, hairspring_core::estimate::Source::Departure);
+        let again = serde_json::to_string(&found).unwrap();
+        assert!(again.contains("hairspring/result/2") && again.contains("\"departure\""), "{again}");
+        assert_eq!(read(&again).unwrap(), found);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, below_finding, code, precision_finding, verdict_if, wide_finding};
+use hairspring_core::judge::{Finding, Severity, below_finding, code, verdict_if, wide_finding};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
@@ -33,7 +33,7 @@ pub fn between(documents: Vec<ResultDocument>, precision: Option<f64>) -> Option
 
 /// Whether an interval is wider than was asked for.
 pub fn misses_precision(document: &ResultDocument) -> bool {
-    document.results.iter().flat_map(|series| &series.findings).any(|finding| finding.is(code::PRECISION_MISSED))
+    document.results.iter().flat_map(|series| &series.findings).any(misses)
 }
 
 fn find_series<'d>(document: &'d ResultDocument, name: &str) -> Option<&'d Series> {
@@ -152,7 +152,7 @@ pub fn about_means(document: &mut ResultDocument) -> impl Iterator<Item = &mut F
 
 /// Whether a finding is about the width of an interval.
 fn is_about_width(finding: &Finding) -> bool {
-    finding.is(code::WIDE_INTERVAL) || finding.is(code::PRECISION_MISSED)
+    finding.is(code::WIDE_INTERVAL)
 }
 
 /// Replaces the bounds that findings name, which are those of one run, by those of all.
@@ -175,10 +175,15 @@ fn judge_widths(series: &mut Series, precision: Option<f64>) {
     series.findings = others;
     for (name, component) in &series.components {
         let Some(time) = component.figure.judged().filter(|_| !component.figure.below_resolution) else { continue };
-        let missed = asked.and_then(|asked| precision_finding(name, &time, asked));
-        series.findings.extend(wide_finding(name, &time).into_iter().chain(missed));
+        series.findings.extend(wide_finding(name, &time, asked, 0.0));
     }
     series.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+}
+
+/// Whether a finding says that a precision that was asked for was not reached.
+fn misses(finding: &Finding) -> bool {
+    is_about_width(finding)
+        && asked(finding).is_some_and(|asked| finding.number("half_width_percent").is_some_and(|half| half > 100.0 * asked))
 }
 
 /// The precision that a run was asked for and did not reach, as a share.
@@ -198,12 +203,12 @@ mod tests {
         let cycles = |value: f64| json!({"value": value, "low": value - 0.03, "high": value + 0.03, "level": 0.95});
         let series = |name: &str, value: f64| {
             let findings: Vec<Value> =
-                severity.iter().map(|word| json!({"kind": "preempted", "severity": word, "message": "m", "remedy": "r"})).collect();
+                severity.iter().map(|word| json!({"kind": "disturbed", "severity": word, "message": "m", "remedy": "r"})).collect();
             json!({"name": name, "components": {"body": {"time_ns": e(value), "cycles": cycles(3.0 * value), "below_resolution": false}},
                 "overhead": null, "fit": {"rows": 5, "left_out": 0, "rank": 2, "unknowns": 2, "readings": 9, "readings_used": 9,
                 "columns": [], "rows_detail": []}, "budget": {}, "findings": findings})
         };
-        let text = json!({"schema": "hairspring/result/1", "command": "run", "environment": {},
+        let text = json!({"schema": "hairspring/result/2", "command": "run", "environment": {},
             "results": [series("a", value), series("b", 2.0 * value)],
             "comparisons": [{"a": "b", "b": "a", "ratio": e(2.0), "verdict": "slower"}], "methods": [],
             "run": {"rounds": 10, "measured_ms": 1.0, "elapsed_ms": 2.0, "stop": "precision reached", "stolen_ms": null}});
@@ -228,7 +233,7 @@ mod tests {
         let series = &all.results[0];
         assert!((series.components["body"].figure.time_ns.flatten().unwrap().value - 1.0).abs() < 1e-9);
         let kinds: Vec<&str> = series.findings.iter().map(|finding| finding.code.as_ref()).collect();
-        assert_eq!(kinds, ["preempted", "runs_left_out"]);
+        assert_eq!(kinds, ["disturbed", "runs_left_out"]);
         assert_eq!(all.comparisons[0].verdict, Verdict::Slower);
         let all = between(vec![run(9.0, Some("untrusted")), run(1.0, Some("untrusted")), run(1.0, None)], None).unwrap();
         assert!(all.results[0].components["body"].figure.time_ns.flatten().unwrap().value > 3.0);
@@ -285,7 +290,8 @@ mod tests {
     /// A run with a finding that its interval is wider than half a percent.
     fn imprecise(value: f64) -> ResultDocument {
         let mut run = run(value, None);
-        let finding = precision_finding("body", &Estimate { value, low: 0.9 * value, high: 1.1 * value, level: 0.95 }, 0.005).unwrap();
+        let finding =
+            wide_finding("body", &Estimate { value, low: 0.98 * value, high: 1.02 * value, level: 0.95 }, Some(0.005), 0.0).unwrap();
         run.results[0].findings.push(finding);
         run
     }
@@ -298,11 +304,11 @@ mod tests {
         };
         let alike = || vec![run(1.0, None), run(1.0, None), run(1.0, None)];
         assert!(kinds(alike(), None).is_empty() && kinds(alike(), Some(0.02)).is_empty());
-        assert_eq!(kinds(alike(), Some(0.005)), ["precision_missed"]);
+        assert_eq!(kinds(alike(), Some(0.005)), ["wide_interval"]);
         // Every run is as precise as asked for, but the runs differ.
-        assert_eq!(kinds(vec![run(1.0, None), run(1.3, None), run(1.6, None)], Some(0.05)), ["wide_interval", "precision_missed"]);
+        assert_eq!(kinds(vec![run(1.0, None), run(1.3, None), run(1.6, None)], Some(0.05)), ["wide_interval"]);
         // What the program asked for is known from the findings of its runs.
-        assert_eq!(kinds(vec![imprecise(1.0), imprecise(1.0)], None), ["precision_missed"]);
+        assert_eq!(kinds(vec![imprecise(1.0), imprecise(1.0)], None), ["wide_interval"]);
         assert!(kinds(vec![imprecise(10.0), imprecise(10.0)], None).is_empty());
     }
 }

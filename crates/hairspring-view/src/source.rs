@@ -5,17 +5,23 @@ use hairspring_core::estimate::Source;
 /// The name of a source in the line `budget`, and in the budget of an experiment.
 pub fn source_name(source: Source) -> &'static str {
     match source {
-        Source::Stochastic => "noise",
-        Source::LackOfFit => "lack of fit",
+        Source::Noise => "noise",
         Source::Placement => "placement",
-        Source::Granularity => "clock resolution",
-        Source::Rate => "clock rate",
-        Source::Fence => "overhead",
-        Source::Reference => "reference chain",
-        Source::Runs => "runs",
-        Source::Neighbour => "interference",
+        Source::Departure => "lack of fit",
+        Source::Negative => "negative times",
+        Source::Quantum => "clock resolution",
         Source::Readings => "doubted readings",
         Source::Ends => "how calls begin and end",
+        Source::Undone => "what the init undoes",
+        Source::Fence => "overhead",
+        Source::Overlap => "overlap with the init",
+        Source::Settling => "settling",
+        Source::Slow => "slow evaluations",
+        Source::Pauses => "pauses of the CPU",
+        Source::Controls => "control chains",
+        Source::Reference => "reference chain",
         Source::CoreClock => "core clock",
+        Source::Rate => "clock rate",
+        Source::Runs => "runs",
     }
 }

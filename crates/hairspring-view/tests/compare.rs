@@ -26,7 +26,7 @@ fn result(series: &[(&str, Option<&str>, f64, f64)]) -> Value {
         })
     });
     json!({
-        "schema": "hairspring/result/1",
+        "schema": "hairspring/result/2",
         "command": "time",
         "environment": {
             "cpu": { "model": "Invented 9000", "cpus": 2, "architecture": "x86_64", "hypervisor": true },

@@ -3,7 +3,7 @@
 mod samples;
 
 use expect_test::expect_file;
-use hairspring_core::judge::{Expected, FindingKind, Reach, Severity, Verdict};
+use hairspring_core::judge::{Expected, Reach, Verdict, disturbed_finding};
 use hairspring_result::document::Wanted;
 use hairspring_result::{Finding, ResultDocument, Unit, json};
 use hairspring_view::{Style, text};
@@ -117,8 +117,7 @@ fn what_is_not_to_be_trusted_is_not_faster() {
     };
     let (trusted, text) = verdicts(None);
     assert!(trusted[0] != Verdict::Undecided && !text.contains("undecided"), "{trusted:?} {text}");
-    let (untrusted, text) =
-        verdicts(Some(Finding::new(Severity::Untrusted, FindingKind::Preempted { share_percent: 99.0, stolen_ms: None })));
+    let (untrusted, text) = verdicts(disturbed_finding(0.99, 0.99, false, None));
     assert!(untrusted[0] == Verdict::Undecided && untrusted[1..] == trusted[1..], "{untrusted:?}");
     assert!(text.contains("undecided: a time is not to be trusted"), "{text}");
 }

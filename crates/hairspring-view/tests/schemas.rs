@@ -41,7 +41,7 @@ fn non_finite_numbers_are_null_and_valid() {
 #[test]
 fn keys_that_scripts_rely_on_are_present() {
     let json = serde_json::to_value(ResultDocument::new(&samples::init_and_body())).unwrap();
-    assert_eq!(json["schema"], "hairspring/result/1");
+    assert_eq!(json["schema"], "hairspring/result/2");
     let result = &json["results"][0];
     let names: Vec<&String> = result["components"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["body", "init"]);

@@ -31,12 +31,15 @@ impl Runs for BlocksArguments {
 /// neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        ("bend_left_out", "nothing to do: the clock's fence hides the first cycles of a short call"),
-        ("outliers", "repeat on a quieter machine or CPU (--cpu) if it happens again"),
+        (
+            "rows_left_out",
+            "nothing to do for short calls, whose first cycles the clock's fence hides; repeat on a quieter CPU (--cpu) if others are left out again",
+        ),
         ("core_shared", "measure again; choose another CPU (--cpu)"),
-        ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
-        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
-        ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
+        (
+            "disturbed",
+            "choose a quieter CPU (--cpu), give it more time (--budget), or time a shorter piece of code, which other work interrupts less often",
+        ),
         ("wide_interval", "give it more time (--budget), or add inputs that run this part more often"),
         ("few_rounds", "give it more time (--budget), or fewer inputs"),
         ("not_checked", "add inputs that take other paths through the function, or time parts of long calls (--parts 40)"),

@@ -41,19 +41,18 @@ impl Runs for CaptureArguments {
 /// neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        ("bend_left_out", "nothing to do, the remaining rows are straight; --keep-all uses all of them"),
         ("rounds_trimmed", "nothing to do: --trim asks for it"),
-        ("outliers", "look at these rows in the --json document; --keep-all uses all of them"),
+        ("rows_left_out", "look at these rows in the --json document; --keep-all uses all of them"),
         (
             "clock_too_coarse",
             "nothing to do if the interval is narrow enough; otherwise record at a higher rate, or send frames with larger counts",
         ),
         (
-            "preempted",
+            "disturbed",
             "look at these pulses with --save: they are far from the others of their k, by an interrupt on the chip, a glitch or dropped samples; nothing to do if they are few",
         ),
         ("below_resolution", "send frames with larger counts, or more of them"),
-        ("precision_missed", "record more frames, or send frames with larger counts"),
+        ("wide_interval", "record more frames, or send frames with larger counts"),
         ("wide_interval", "record more frames, or send frames with larger counts"),
         ("not_checked", "send several frames with more different counts"),
         ("frames_left_out", "look at the signal there (--edges lists the edges); none of the pulses of these frames is used"),

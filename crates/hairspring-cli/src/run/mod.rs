@@ -42,11 +42,9 @@ const WIDE: &str = "give it more processes (--processes) or more time (--budget)
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("non_linear", "if the time depends on what earlier runs left behind, reset that in an init; otherwise use another CPU (--cpu)"),
-        ("preempted", "choose a quieter CPU (--cpu)"),
+        ("disturbed", "choose a quieter CPU (--cpu), or time a shorter piece of code, which other work interrupts less often"),
         ("wide_interval", WIDE),
-        ("precision_missed", WIDE),
         ("fewer_processes", "name their number (--processes 5), or choose fewer benchmarks"),
-        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
     ],
     more_rows: "add rows with other counts to the program",
 };

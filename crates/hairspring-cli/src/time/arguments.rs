@@ -3,8 +3,8 @@
 use crate::arguments::{ReportArguments, SeatingArguments, StatedClockArguments};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use hairspring_core::estimate::{METHODS, Method, Shown};
 use hairspring_core::judge::methods::LINE;
+use hairspring_core::methods::{METHODS, Method, Shown};
 use hairspring_program::values::{duration, share};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -12,16 +12,20 @@ pub const REMEDIES: Remedies = Remedies {
             "non_linear",
             "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
         ),
-        ("bend_left_out", "nothing to do: the clock's fence hides the first cycles of a short row, and the remaining rows are straight"),
-        ("outliers", "repeat on a quieter machine or CPU (--cpu) if it happens again"),
+        (
+            "rows_left_out",
+            "nothing to do for rows with few copies, whose first cycles the clock's fence hides; repeat on a quieter CPU (--cpu) if others are left out again",
+        ),
         ("clock_too_coarse", "use a finer clock (--clock) or more copies"),
         ("core_shared", "measure again; choose another CPU (--cpu)"),
         (
             "overlap",
             "--fence times every evaluation from a standing start; without it the time is what an evaluation adds to a stream of them",
         ),
-        ("preempted", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
-        ("disturbed_throughout", "time a shorter piece of code, which other work interrupts less often, or choose a quieter CPU (--cpu)"),
+        (
+            "disturbed",
+            "choose a quieter CPU (--cpu), give it more time (--budget), or time a shorter piece of code, which other work interrupts less often",
+        ),
         (
             "below_resolution",
             "make sure that the result of the code is used (--let, an expression, an assignment), or give it more time (--budget)",
@@ -50,7 +54,6 @@ pub const REMEDIES: Remedies = Remedies {
             "nothing to do if the branch is as predictable in your program; else leave out its --let, and declare the variable in a file (--file): there it goes on from row to row",
         ),
         ("depends_on_values", "nothing to do if these values are typical; else give those that are (--let; in assembly --setup)"),
-        ("precision_missed", "give it more time (--budget), or a quieter CPU (--cpu)"),
         ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
         ("not_checked", "give it more time (--budget), or time a shorter piece of code"),
         ("unordered_clock", "use --clock tsc unless this is what you study"),

@@ -98,7 +98,7 @@ fn circumstances_missing_and_new_series_are_reported() {
 fn other_files_are_refused() {
     let good = saved(100.0);
     compare(&good, "").fails("new.json: is not a JSON document of hairspring").in_one_line();
-    compare("{\"schema\": \"hairspring/mhz/1\"}", &good).fails("old.json: is a document of `hairspring/mhz/1`").in_one_line();
+    compare("{\"schema\": \"hairspring/mhz/2\"}", &good).fails("old.json: is a document of `hairspring/mhz/2`").in_one_line();
     compare(&good, &good[..good.len() / 2]).fails("new.json: is not a JSON document").in_one_line();
     compare(&good, &good.replace("\"level\": 0.95", "\"level\": 95")).fails("the level 95 is not between 0 and 1").in_one_line();
     Hairspring::new().with("compare").with("nosuch.json").with("other.json").fails("nosuch.json: No such file").in_one_line();

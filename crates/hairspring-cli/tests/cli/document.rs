@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A document of the schema `hairspring/result/1`.
+/// A document of the schema `hairspring/result/2`.
 #[derive(Debug)]
 pub struct Document(pub Value);
 

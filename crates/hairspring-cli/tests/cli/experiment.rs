@@ -93,7 +93,7 @@ fn experiment_runs_and_its_record_runs_again() {
     assert!((document["measurement"]["value"]["value"].as_f64().unwrap() - 100.0).abs() < 0.5, "{document:#}");
     let shares: f64 = document["measurement"]["budget"].as_array().unwrap().iter().map(|entry| entry["share"].as_f64().unwrap()).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{document:#}");
-    for source in ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "interference"] {
+    for source in ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "control chains"] {
         assert!(markdown.contains(&format!("| {source} | s")), "{source}\n{markdown}");
     }
     // Elsewhere, it runs in the folder that has its program, also if its record was saved in yet another one.
@@ -183,7 +183,7 @@ fn inputs_of_the_model_can_be_measured() {
 fn every_source_of_the_budget_is_named() {
     let place = "verb = [\"fit\", \"table.csv\"]\nfigure = \"/results/0/components/body/time_ns\"";
     let text = experiment(&FILE.replace("program = [\"./observe\", \"an argument\"]", place)).succeeds().output;
-    for source in ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "interference"] {
+    for source in ["clock resolution", "clock rate", "overhead", "noise", "lack of fit", "control chains"] {
         assert!(text.contains(&format!("| {source} | s")), "{source}\n{text}");
     }
     assert!(text.contains("not known: the measurement does not state the step of its clock") && !text.contains("-0"), "{text}");
@@ -222,7 +222,7 @@ fn wrong_files_are_refused_with_a_reason() {
         (&FILE.replace("half_width = \"0.1 %\"", "half_width = \"0.1 cycles\""), "half_width of the error `oscillator`"),
         (&long, "at most 262144"),
         (&deep, "e.toml: "),
-        ("{\"schema\": \"hairspring/result/1\"}", "none of hairspring/experiment/1"),
+        ("{\"schema\": \"hairspring/result/2\"}", "none of hairspring/experiment/2"),
         ("{", "neither TOML nor a record"),
     ] {
         experiment(file).ends_with(2).complains(part);

@@ -56,7 +56,7 @@ fn a_row_that_the_author_excluded_is_no_outlier() {
     let document = fit("body,flags,ticks\n1,,108\n1,,109\n2,,208\n2,,209\n4,,408\n4,,409\n8,x,9999\n8,x,9998\n").document();
     assert!((value(&document.body()["ticks"]) - 100.0).abs() < 1.0);
     let findings = document.result_of(0)["findings"].to_string();
-    assert!(!findings.contains("outliers") && document.result_of(0).to_string().contains("\"excluded\""), "{findings}");
+    assert!(!findings.contains("rows_left_out") && document.result_of(0).to_string().contains("\"excluded\""), "{findings}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_budget_longer_than_the_timeout_is_allowed() {
 fn a_precision_that_is_missed_ends_with_3() {
     let ended = chain().option("--precision", "0.0001%").with("--json").ends_with(3);
     let document = crate::document::Document::result(&ended.output);
-    assert!(document.finding("precision_missed")["reached_percent"].as_f64().is_some_and(|reached| reached > 0.0001));
+    assert!(document.finding("wide_interval")["half_width_percent"].as_f64().is_some_and(|reached| reached > 0.0001));
     assert!(document.0["run"]["stop"].as_str().is_some_and(|stop| stop.starts_with("budget ")), "{document:?}");
 }
 

@@ -16,7 +16,7 @@ fn fits_a_terminal(ended: &Ended) {
 #[test]
 fn json_has_what_scripts_rely_on() {
     let document = chain().document().0;
-    assert_eq!(document["schema"], "hairspring/result/1");
+    assert_eq!(document["schema"], "hairspring/result/2");
     assert_eq!((&document["command"], &document["results"][0]["code"]), (&"time".into(), &"x = x * c".into()));
     for path in ["/environment/cpu/cpus", "/environment/clock/rate_hz", "/run/rounds", "/results/0/components/body/time_ns/low"] {
         assert!(document.pointer(path).is_some_and(serde_json::Value::is_number), "{path}: {document:#}");

@@ -23,7 +23,7 @@ fn document(times: &[(&str, f64)]) -> String {
     let environment = json!({"cpu": null, "cpu_reason": "none", "system": null, "clock": null, "core_clock_hz": null,
         "core_clock_reason": "none", "reference": null, "reference_reason": "none", "compiler": null, "compiler_flags": null,
         "pinned_cpu": null, "priority_raised": null, "memory_locked": null});
-    json!({"schema": "hairspring/result/1", "command": "run", "environment": environment,
+    json!({"schema": "hairspring/result/2", "command": "run", "environment": environment,
         "results": times.iter().map(series).collect::<Vec<_>>(), "comparisons": [], "methods": [], "run": null})
     .to_string()
 }
@@ -245,8 +245,8 @@ fn failing_programs_are_reported_and_ended() {
     };
     with("kill -SEGV $$").fails("signal SIGSEGV");
     with("exit 1").fails("ended with status 1");
-    with("echo '{\"schema\": \"hairspring/result/1\"' >\"$out\"").fails("its result is not a JSON");
-    with("echo '{\"schema\": \"hairspring/mhz/1\"}' >\"$out\"").fails("is a document of `hairspring/mhz/1`");
+    with("echo '{\"schema\": \"hairspring/result/2\"' >\"$out\"").fails("its result is not a JSON");
+    with("echo '{\"schema\": \"hairspring/mhz/2\"}' >\"$out\"").fails("is a document of `hairspring/mhz/2`");
     with("true").fails("wrote no result");
     with("sleep 60 & sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");
     with("exec >/dev/null; sleep 60").option("--timeout", "300ms").fails("did not end within 0.3 s");

@@ -30,7 +30,7 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// Keys that the file cannot know: properties of the code, and of the request.
-const OF_THE_RUN: [&str; 4] = ["printed", "optimised_away", "precision_missed", "preempted"];
+const OF_THE_RUN: [&str; 4] = ["printed", "optimised_away", "wide_interval", "disturbed"];
 
 fn agree(times: &Document, fits: &Document) {
     for (at, result) in times.0["results"].as_array().unwrap().iter().enumerate() {

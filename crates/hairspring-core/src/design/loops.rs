@@ -63,7 +63,7 @@ pub const COMPONENTS: [&str; 2] = ["body", "loop"];
 ///
 /// The paper has one row of each and two equations, `T1 = N1 (loop + body)` and `T2 = N2 (loop + 2 body)`, with the
 /// solution `loop = 2 T1/N1 - T2/N2`; it subtracts the timing overhead first. Here several numbers of trips of each give an
-/// overdetermined system for [`crate::estimate::solve`], which estimates the timing overhead, the body and the loop with
+/// overdetermined system for [`crate::pipeline::solve`], which estimates the timing overhead, the body and the loop with
 /// their intervals. It reports a lack of fit where the rows are not on a plane, for example because a core runs the second
 /// copy at the same time as the loop.
 ///

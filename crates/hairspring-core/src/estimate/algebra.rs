@@ -8,7 +8,7 @@ const DEEP: usize = 16;
 const SIDE: usize = 4;
 
 /// A matrix, stored by rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Matrix {
     columns: usize,
     values: Vec<f64>,

@@ -3,7 +3,7 @@
 //! spread between runs does.
 
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain, t_quantile};
-use super::location::median;
+use super::median;
 
 /// Halvings of the range in which the variance between runs lies.
 const BISECTIONS: usize = 60;
@@ -42,7 +42,7 @@ pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
     // The spread already contains the noise within the runs: only the excess of the bound is added.
     let spread = t_quantile(level, count - 1.0) * variance.sqrt();
     let beyond = spread.hypot(within) - spread;
-    budget.push(Contribution { source: Source::Stochastic, spread: Spread::Bound(beyond) });
+    budget.push(Contribution { source: Source::Noise, spread: Spread::Bound(beyond) });
     Some(Uncertain { value, budget })
 }
 

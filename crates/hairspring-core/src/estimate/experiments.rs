@@ -6,7 +6,7 @@
 //! dithered rounds, is more precise on a coarse clock, because a median of coarse readings is a multiple of the quantum.
 
 use super::interval::Estimate;
-use super::location::median;
+use super::median;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 

@@ -108,35 +108,51 @@ impl Estimate {
     }
 }
 
-/// The source of an uncertainty: each entry of the error budget has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The source of an uncertainty: each entry of the error budget has one. In documents of the first version some had other names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Source {
-    /// Variation between rounds: noise, interference, frequency.
-    Stochastic,
-    /// Departure of the rows from the straight line (or plane).
-    LackOfFit,
-    /// The quantum of the clock, if it is not averaged out.
-    Granularity,
-    /// Uncertainty of the clock's rate.
-    Rate,
-    /// Time of the code that a fence before or after it hides.
-    Fence,
-    /// Uncertainty of the reference chain that counts core cycles.
-    Reference,
-    /// Differences between runs in separate processes.
-    Runs,
+    /// Variation between rounds: noise, interference.
+    #[serde(alias = "stochastic")]
+    Noise,
     /// Differences between the placements of one run: fresh processes with other addresses and other physical memory.
     Placement,
-    /// Effect of a neighbour on the core that remains in the readings, as control chains and guards show it.
-    Neighbour,
+    /// Departure of the rows from the straight line (or plane).
+    #[serde(alias = "lack_of_fit")]
+    Departure,
+    /// Times that are not negative describe the rows nearly as well: the share of each is hardly known.
+    Negative,
+    /// The quantum of the clock, if it is not averaged out.
+    #[serde(alias = "granularity")]
+    Quantum,
     /// Errors of the readings themselves that their source doubts, such as an overloaded recorder: they may follow the counts.
     Readings,
     /// How calls begin and end: what the reads of the clock hide or add there differs between rows.
     Ends,
+    /// What an init takes longer behind a body, which is moved from the body to the init.
+    Undone,
+    /// Time of the code that a fence before or after it hides.
+    Fence,
+    /// Body and init overlap: the time in the other order.
+    Overlap,
+    /// Rounds in which the code had not settled.
+    Settling,
+    /// Readings that are far longer than the others, perhaps by the code's own doing.
+    Slow,
+    /// Pauses of the CPU.
+    Pauses,
+    /// What chains of known length miss of their lengths: an effect of a neighbour on the core that remains in the readings.
+    #[serde(alias = "neighbour")]
+    Controls,
+    /// Uncertainty of the reference chain that counts core cycles.
+    Reference,
     /// Movement of the core clock, during this run or between runs: the next run may have any of these clocks.
     CoreClock,
+    /// Uncertainty of the clock's rate.
+    Rate,
+    /// Differences between runs in separate processes.
+    Runs,
 }
 
 /// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller, step 5).
@@ -302,11 +318,11 @@ mod tests {
     fn bounds_add_linearly_to_standard_deviations() {
         let value = Uncertain {
             value: 10.0,
-            budget: vec![Contribution::standard(Source::Stochastic, 0.3, 1e6), Contribution::standard(Source::LackOfFit, 0.4, 1e6)],
+            budget: vec![Contribution::standard(Source::Noise, 0.3, 1e6), Contribution::standard(Source::Departure, 0.4, 1e6)],
         };
         let plain = value.estimate(0.95);
         assert!((plain.half_width() - 1.96 * 0.5).abs() < 1e-3);
-        let bounded = value.with(Contribution::bound(Source::Granularity, 1.0)).estimate(0.95);
+        let bounded = value.with(Contribution::bound(Source::Quantum, 1.0)).estimate(0.95);
         assert!((bounded.half_width() - plain.half_width() - 1.0).abs() < 1e-12);
     }
 }

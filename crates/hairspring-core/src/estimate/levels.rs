@@ -1,8 +1,8 @@
 //! Levels of a quantity that steps, such as the core clock: each with its own mean, interval and share of the time. The
 //! mean over several levels would be a speed at which the core never ran.
 
-use super::blocks::variance_of_mean;
 use super::interval::{Contribution, Estimate, Source, Uncertain};
+use super::variation::variance_of_mean;
 
 /// A level that the values stayed at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +56,7 @@ pub fn noise(values: &[f64]) -> f64 {
 fn mean(values: &[f64], level: f64) -> Estimate {
     let value = values.iter().sum::<f64>() / values.len() as f64;
     let (variance, dof) = if values.len() > 1 { variance_of_mean(values) } else { (f64::INFINITY, 1.0) };
-    Uncertain { value, budget: vec![Contribution::standard(Source::Stochastic, variance.sqrt(), dof)] }.estimate(level)
+    Uncertain { value, budget: vec![Contribution::standard(Source::Noise, variance.sqrt(), dof)] }.estimate(level)
 }
 
 #[cfg(test)]

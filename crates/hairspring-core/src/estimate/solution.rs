@@ -1,9 +1,15 @@
-//! The solution of a system: components, overhead, rows, lack of fit.
+//! The solution of a system: components, overhead, rows, lack of fit; and the vector of its unknowns with one error budget, of which
+//! every time and every ratio is a view.
 
-use super::interval::{Estimate, Uncertain};
+use super::algebra::Matrix;
+use super::interval::{Contribution, Estimate, Source, Uncertain};
 use super::rank::Rank;
+use super::variation::{InBlocks, LayoutsAre};
+use crate::grid::Grid;
 use crate::observations::RowId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The time of one component, or of a combination that the design cannot split.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,15 +24,11 @@ pub struct Component {
     pub uncertain: Uncertain,
     /// Largest change of the value when any one row is left out.
     pub row_influence: f64,
+    /// Its place among the unknowns of its solution.
+    pub(crate) unknown: usize,
 }
 
 impl Component {
-    /// Gives it another time, with its budget.
-    pub fn replace(&mut self, time: Uncertain, level: f64) {
-        self.ticks = time.estimate(level);
-        self.uncertain = time;
-    }
-
     /// Whether it is a difference of times, which may be negative.
     pub fn is_difference(&self) -> bool {
         self.parts.iter().any(|(_, coefficient)| *coefficient < 0.0)
@@ -112,6 +114,182 @@ pub struct Solution {
     /// Largest standard deviation of a row in quanta of the clock; `None` if the quantum is unknown. Far below 0.3 the
     /// readings are not dithered: the quantum does not average out.
     pub phase_spread: Option<f64>,
+    /// The unknowns with their budget.
+    pub(crate) vector: Vector,
+}
+
+/// An entry of the budget of an unknown. Entries of one cause that several times have in common have a sign, and cancel in a difference.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Entry {
+    pub source: Source,
+    /// What an error of the cause by its standard deviation or bound changes the unknown by.
+    pub size: f64,
+    /// Degrees of freedom of a standard deviation; `None` for a bound.
+    pub dof: Option<f64>,
+    /// Whether other unknowns with an entry of this source are off by the same error.
+    pub is_shared: bool,
+}
+
+impl Entry {
+    pub fn standard(source: Source, sd: f64, dof: f64) -> Entry {
+        Entry { source, size: sd, dof: Some(dof), is_shared: false }
+    }
+
+    pub fn bound(source: Source, bound: f64) -> Entry {
+        Entry { source, size: bound, dof: None, is_shared: false }
+    }
+
+    /// The same for an error that all unknowns with an entry of this source have in common.
+    pub fn shared(self) -> Entry {
+        Entry { is_shared: true, ..self }
+    }
+
+    fn contribution(self) -> Contribution {
+        match self.dof {
+            Some(dof) => Contribution::standard(self.source, self.size.abs(), dof),
+            None => Contribution::bound(self.source, self.size.abs()),
+        }
+    }
+}
+
+/// A row in use, for what its departure from the line does to the unknowns.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RowDeparture {
+    /// Its counts, by which rows of another series are the same.
+    pub counts: Vec<f64>,
+    /// Its residual, corrected for its leverage.
+    pub residual: f64,
+    /// The part of the residual's square that noise explains.
+    pub noise: f64,
+}
+
+/// The unknowns of a solution, and what they are uncertain by.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Vector {
+    /// The value of each unknown.
+    pub values: Vec<f64>,
+    /// The entries of each, but for noise and departure.
+    pub entries: Vec<Vec<Entry>>,
+    pub grid: Arc<Grid>,
+    /// The numbers of the blocks in which all rows have readings.
+    pub blocks: Vec<usize>,
+    /// The unknowns in these blocks.
+    pub in_blocks: Vec<Vec<f64>>,
+    /// Noise has at least this variance, as far as the clock's quantum lets readings agree; for each unknown.
+    pub least_noise: Vec<f64>,
+    /// The weights of the rows in each unknown.
+    pub map: Matrix,
+    /// The departures of the rows from the line; empty if chance explains them.
+    pub departures: Vec<RowDeparture>,
+    /// What the departure is by itself, where rows of similar counts depart alike, for each unknown; empty if they count singly.
+    pub grouped: Vec<Option<Contribution>>,
+    /// Degrees of freedom of what the departures do to each unknown.
+    pub departure_dof: Vec<f64>,
+}
+
+/// A time in a linear combination of times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'s> {
+    pub solution: &'s Solution,
+    pub unknown: usize,
+    pub factor: f64,
+    /// What its entries are called, if not by their own source: the reference chain has one entry of its own.
+    pub called: Option<Source>,
+}
+
+/// A linear combination of times with its budget: the noise of blocks that all have in common, the departure of rows, where rows with the
+/// same counts depart together, and all entries, of which shared ones cancel.
+pub(crate) fn combined(value: f64, parts: &[Part], level: f64, layouts: LayoutsAre) -> Uncertain {
+    let mut budget = noise(parts, level, layouts);
+    budget.extend(departure(parts));
+    budget.extend(entries(parts));
+    budget.retain(|entry| entry.half_width(level) > 0.0 || entry.source == Source::Noise);
+    Uncertain { value, budget }
+}
+
+/// The values of a combination in the blocks that all parts have.
+pub(crate) fn in_common_blocks(parts: &[Part]) -> (Vec<usize>, Vec<f64>) {
+    let Some((first, others)) = parts.split_first() else { return (Vec::new(), Vec::new()) };
+    let place = |part: &Part, block: usize| part.solution.vector.blocks.binary_search(&block).ok();
+    let value = |part: &Part, at: usize| part.factor * part.solution.vector.in_blocks[at][part.unknown];
+    let sum = |(at, block): (usize, &usize)| {
+        let others = others.iter().map(|part| Some(value(part, place(part, *block)?))).sum::<Option<f64>>()?;
+        Some((*block, value(first, at) + others))
+    };
+    first.solution.vector.blocks.iter().enumerate().filter_map(sum).unzip()
+}
+
+fn noise(parts: &[Part], level: f64, layouts: LayoutsAre) -> Vec<Contribution> {
+    let with_blocks: Vec<Part> = parts.iter().copied().filter(|part| !part.solution.vector.blocks.is_empty()).collect();
+    let Some(first) = with_blocks.first() else { return Vec::new() };
+    let (blocks, values) = in_common_blocks(&with_blocks);
+    if blocks.len() < 2 {
+        return Vec::new();
+    }
+    let mut budget = InBlocks { blocks: &blocks, values: &values }.budget(&first.solution.vector.grid, level, layouts);
+    let least: f64 = with_blocks.iter().map(|part| part.factor.powi(2) * part.solution.vector.least_noise[part.unknown]).sum();
+    if let super::Spread::Standard { sd, .. } = &mut budget[0].spread {
+        *sd = sd.max(least.sqrt());
+    }
+    budget
+}
+
+/// What the departure of the rows adds: every row counts with its own residual (MacKinnon and White 1985, HC2; Bell and McCaffrey 2002 for the degrees
+/// of freedom), without what noise explains. Rows with the same counts depart together.
+fn departure(parts: &[Part]) -> Vec<Contribution> {
+    if let [part] = parts {
+        if let Some(grouped) = part.solution.vector.grouped.get(part.unknown) {
+            return grouped.iter().map(|entry| named(entry.scaled(part.factor), part.called)).collect();
+        }
+    }
+    // The departure of the reference chain has a name of its own.
+    let (named_parts, own): (Vec<Part>, Vec<Part>) = parts.iter().copied().partition(|part| part.called.is_some());
+    let of = |parts: &[Part], called: Option<Source>| departure_of(parts).map(|entry| named(entry, called));
+    of(&own, None).into_iter().chain(of(&named_parts, named_parts.first().and_then(|part| part.called))).collect()
+}
+
+fn named(entry: Contribution, called: Option<Source>) -> Contribution {
+    called.map_or(entry, |source| Contribution { source, ..entry })
+}
+
+fn departure_of(parts: &[Part]) -> Option<Contribution> {
+    if let [part] = parts {
+        return departure_alone(part);
+    }
+    let mut rows: BTreeMap<Vec<u64>, (f64, f64)> = BTreeMap::new();
+    for part in parts {
+        let vector = &part.solution.vector;
+        for (at, row) in vector.departures.iter().enumerate() {
+            let weight = part.factor * vector.map[(part.unknown, at)];
+            let sum = rows.entry(row.counts.iter().map(|count| count.to_bits()).collect()).or_default();
+            *sum = (sum.0 + weight * row.residual, sum.1 + weight * weight * row.noise);
+        }
+    }
+    let variance: f64 = rows.values().map(|(effect, noise)| effect * effect - noise).sum();
+    let dof = parts.iter().filter_map(|part| part.solution.vector.departure_dof.get(part.unknown).copied()).fold(f64::INFINITY, f64::min);
+    (variance > 0.0).then(|| Contribution::standard(Source::Departure, variance.sqrt(), dof))
+}
+
+/// The same of one time: rows with the same counts may be of other data, and depart by themselves.
+fn departure_alone(part: &Part) -> Option<Contribution> {
+    let vector = &part.solution.vector;
+    let weights = vector.departures.iter().enumerate().map(|(at, row)| (part.factor * vector.map[(part.unknown, at)], row));
+    let variance: f64 = weights.map(|(weight, row)| weight * weight * (row.residual * row.residual - row.noise)).sum();
+    (variance > 0.0).then(|| Contribution::standard(Source::Departure, variance.sqrt(), vector.departure_dof[part.unknown]))
+}
+
+/// The entries of all parts: shared ones of a source are added with their signs.
+fn entries(parts: &[Part]) -> Vec<Contribution> {
+    let all = || parts.iter().flat_map(|part| part.solution.vector.entries[part.unknown].iter().map(move |entry| (part, entry)));
+    let scaled =
+        |part: &Part, entry: &Entry| Entry { size: part.factor * entry.size, source: part.called.unwrap_or(entry.source), ..*entry };
+    let own = all().filter(|(_, entry)| !entry.is_shared).map(|(part, entry)| scaled(part, entry).contribution());
+    let mut shared: BTreeMap<(Source, bool), Entry> = BTreeMap::new();
+    for (part, entry) in all().filter(|(_, entry)| entry.is_shared) {
+        let size = part.factor * entry.size;
+        shared.entry((entry.source, entry.dof.is_some())).and_modify(|sum| sum.size += size).or_insert(Entry { size, ..*entry });
+    }
+    own.chain(shared.into_values().map(Entry::contribution)).collect()
 }
 
 impl Solution {
@@ -129,6 +307,50 @@ impl Solution {
     /// Share of the readings that were flagged or outliers.
     pub fn share_unused(&self) -> f64 {
         1.0 - self.readings_used as f64 / self.readings.max(1) as f64
+    }
+
+    /// An unknown as a part of a combination.
+    pub(crate) fn part(&self, unknown: usize, factor: f64) -> Part<'_> {
+        Part { solution: self, unknown, factor, called: None }
+    }
+
+    /// The time of an unknown with its budget.
+    pub(crate) fn uncertain(&self, unknown: usize, level: f64) -> Uncertain {
+        combined(self.vector.values[unknown], &[self.part(unknown, 1.0)], level, LayoutsAre::Fixed)
+    }
+
+    /// Adds an entry to the budget of an unknown.
+    pub(crate) fn add(&mut self, unknown: usize, entry: Entry) {
+        if entry.size != 0.0 {
+            self.vector.entries[unknown].push(entry);
+        }
+    }
+
+    /// Moves an unknown.
+    pub(crate) fn shift(&mut self, unknown: usize, by: f64) {
+        self.vector.values[unknown] += by;
+    }
+
+    /// Multiplies all unknowns with what they are uncertain by.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        let vector = &mut self.vector;
+        vector.values.iter_mut().for_each(|value| *value *= factor);
+        vector.entries.iter_mut().flatten().for_each(|entry| entry.size *= factor);
+        vector.in_blocks.iter_mut().flatten().for_each(|value| *value *= factor);
+        vector.least_noise.iter_mut().for_each(|variance| *variance *= factor * factor);
+        vector.departures.iter_mut().for_each(|row| (row.residual, row.noise) = (row.residual * factor, row.noise * factor * factor));
+        vector.grouped.iter_mut().flatten().for_each(|entry| *entry = entry.scaled(factor));
+    }
+
+    /// Sets the components and the overhead from the unknowns and their budget.
+    pub(crate) fn express(&mut self, level: f64) {
+        for at in 0..self.components.len() {
+            let uncertain = self.uncertain(self.components[at].unknown, level);
+            self.components[at].ticks = uncertain.estimate(level);
+            self.components[at].uncertain = uncertain;
+        }
+        let overhead = self.rank.identifiable.iter().position(|one| one.terms == [(self.columns.len() - 1, 1.0)]);
+        self.overhead = overhead.map(|unknown| self.uncertain(unknown, level).estimate(level));
     }
 }
 
@@ -149,34 +371,28 @@ pub fn spell(terms: &[(String, f64)]) -> String {
     text
 }
 
-/// The components of a solution in the order of the pivots, and the overhead separately.
-pub(super) fn assemble(
-    columns: &[String],
-    rank: &Rank,
-    unknowns: Vec<Uncertain>,
-    influence: &[f64],
-    level: f64,
-) -> (Vec<Component>, Option<Estimate>) {
-    let overhead_column = columns.len() - 1;
-    let mut components = Vec::new();
-    let mut overhead = None;
-    for (at, (combination, uncertain)) in rank.identifiable.iter().zip(unknowns).enumerate() {
-        let ticks = uncertain.estimate(level);
-        if combination.terms == [(overhead_column, 1.0)] {
-            overhead = Some(ticks);
-            continue;
-        }
-        let parts: Vec<(String, f64)> = combination.terms.iter().map(|(j, c)| (columns[*j].clone(), *c)).collect();
-        components.push(Component { name: spell(&parts), parts, ticks, uncertain, row_influence: influence[at] });
-    }
-    (components, overhead)
+/// The components of a solution in the order of the pivots, without times; the overhead is none.
+pub(crate) fn components(columns: &[String], rank: &Rank, influence: &[f64]) -> Vec<Component> {
+    let overhead = columns.len() - 1;
+    let component = |(unknown, influence): (usize, &f64)| {
+        let terms = &rank.identifiable[unknown].terms;
+        let parts: Vec<(String, f64)> = terms.iter().map(|(j, c)| (columns[*j].clone(), *c)).collect();
+        let none = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, level: 0.95 };
+        let component =
+            Component { name: spell(&parts), parts, ticks: none, uncertain: Uncertain::default(), row_influence: *influence, unknown };
+        (*terms != [(overhead, 1.0)]).then_some(component)
+    };
+    influence.iter().enumerate().filter_map(component).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn combinations_are_formatted_as_sums() {
-        let terms = [("a".to_owned(), 1.0), ("b".to_owned(), 2.0), ("c".to_owned(), -1.0), ("d".to_owned(), -0.5)];
-        assert_eq!(super::spell(&terms), "a + 2 b - c - 0.5 d");
+        let spelled = |terms: &[(&str, f64)]| spell(&terms.iter().map(|(name, c)| ((*name).to_owned(), *c)).collect::<Vec<_>>());
+        assert_eq!(spelled(&[("a", 1.0), ("b", 2.0), ("c", -1.0)]), "a + 2 b - c");
+        assert_eq!(spelled(&[("a", -1.0), ("b", 0.5)]), "-a + 0.5 b");
     }
 }

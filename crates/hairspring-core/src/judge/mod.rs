@@ -1,46 +1,44 @@
-//! How far a result can be trusted: findings with numbers and a remedy, and verdicts from intervals. This module is
-//! independent of where a table comes from and of who reads the findings.
+//! How far a result can be trusted. [`assess`] solves a table and judges it; a front end puts its own remedies into the findings.
 
-mod assessment;
-mod carried;
-mod checks;
-mod comparison;
-mod control;
-mod denormals;
 mod expectation;
-mod finding;
-mod kinds;
-mod overlap;
-mod pauses;
-mod placements;
-mod precision;
 mod remedies;
-mod resolution;
-mod settled;
-mod shared;
-mod slow;
-mod solver;
-mod time;
-mod undisturbed;
-mod undone;
-pub mod words;
 
-pub mod methods;
-
-pub use assessment::{Assessment, Comparison, ComponentResult, Question, SeriesResult, assess};
-pub use carried::carry;
-pub use checks::{
-    Context, Disturbed, below_finding, check, clock_findings, control_finding, frequency_levels, interference_findings, precision_finding,
+pub use crate::finding::{Description, Finding, Kind, Numbers, Severity, Value, code, words};
+pub use crate::methods;
+pub use crate::pipeline::core_hz;
+pub use crate::result::{
+    Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Open, Outcome, SeriesResult, Time, Verdict, upper_bound, verdict,
+    verdict_if,
+};
+pub use crate::stages::{
+    below_finding, carry, clock_finding, control_finding, disturbed_finding, negative_finding, shared_finding, stepped_finding,
     wide_finding,
 };
-pub use comparison::{LAYOUTS_MAKE, Verdict, verdict, verdict_if};
 pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};
-pub use finding::{Description, Finding, Kind, Numbers, Severity, Value};
-pub use kinds::{FindingKind, PausesAre, code};
-pub use placements::FEWEST_ROUNDS as FEWEST_ROUNDS_OF_A_PLACEMENT;
-pub use precision::{Progress, progress, progress_since};
 pub use remedies::Remedies;
-pub use resolution::{Bound, upper_bound};
-pub use shared::flag_shared_rounds;
-pub use solver::core_hz;
-pub use time::Time;
+
+/// Rounds of a placement after which it is solved by itself; shorter ones share with their neighbours.
+pub const FEWEST_ROUNDS_OF_A_PLACEMENT: u32 = crate::grid::ROUNDS_OF_SPAN as u32;
+
+use crate::error::Result;
+use crate::estimate::Options;
+use crate::observations::Observations;
+
+/// Settings of an assessment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Question {
+    /// Confidence level, and treatment of rows off the line.
+    pub options: Options,
+    /// Requested precision, as a share of the first component.
+    pub precision: Option<f64>,
+    /// Time that the hypervisor took during the run, in milliseconds.
+    pub stolen_ms: Option<f64>,
+}
+
+/// Solves, converts, checks and compares: see [`crate::pipeline`] for what happens to a table.
+///
+/// # Errors
+/// [`crate::Error::TooFewRows`], [`crate::Error::Singular`] and [`crate::Error::BadTable`] where a series cannot be solved.
+pub fn assess(table: &Observations, question: &Question) -> Result<Assessment> {
+    crate::pipeline::assess(table, &question.options, question.precision, question.stolen_ms)
+}

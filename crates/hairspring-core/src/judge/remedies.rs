@@ -56,15 +56,14 @@ impl Remedies {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FindingKind, Severity};
+    use super::super::{Severity, shared_finding, stepped_finding};
     use super::*;
 
-    const HERE: Remedies = Remedies { by_code: &[("outliers", "set `all` to see them")], more_rows: "call `row` more often" };
+    const HERE: Remedies = Remedies { by_code: &[("core_shared", "set `all` to see them")], more_rows: "call `row` more often" };
 
     #[test]
     fn only_listed_remedies_are_replaced() {
-        let kinds = [FindingKind::Outliers { rows: 1 }, FindingKind::BendLeftOut { rows: 1 }];
-        let mut findings = kinds.map(|kind| Finding::new(Severity::Note, kind));
+        let mut findings = [shared_finding(Severity::Note, 1.1, 1.0), stepped_finding(0.9, 1.1)];
         let neutral = findings[1].remedy.clone();
         HERE.apply(&mut findings);
         assert_eq!(findings[0].remedy, "set `all` to see them");

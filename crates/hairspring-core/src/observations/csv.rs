@@ -95,7 +95,7 @@ fn check_serving(table: &Observations) -> Result<()> {
 }
 
 /// Keys of the head that have one value.
-const ONCE: [&str; 14] = [
+const ONCE: [&str; 13] = [
     "clock",
     "rate_hz",
     "rate_uncertainty_ppm",
@@ -104,7 +104,6 @@ const ONCE: [&str; 14] = [
     "reading_bound",
     "clock_spread",
     "core_clock",
-    "quiet_guard",
     "reference",
     "shadow",
     "pauses",
@@ -169,7 +168,6 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "reading_bound" => origin.reading_bound = Some(positive(value, key, line)?),
         "clock_spread" => origin.clock_spread = Some(clock_spread(value, key, line)?),
         "core_clock" => origin.core_clock = Some(core_clock(value, key, line)?),
-        "quiet_guard" => origin.quiet_guard = Some(positive(value, key, line)?),
         "reference" => origin.reference = Some(further_chain(origin, value, key, line)?),
         "control" => origin.controls.push(further_chain(origin, value, key, line)?),
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
@@ -512,7 +510,6 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     add("reading_bound", origin.reading_bound.map(|bound| bound.to_string()));
     add("clock_spread", origin.clock_spread.map(|spread| format!("{} {}", spread.sd, spread.runs)));
     add("core_clock", origin.core_clock.map(|clock| format!("{} {}", clock.hz, clock.sd)));
-    add("quiet_guard", origin.quiet_guard.map(|cycles| cycles.to_string()));
     let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");
     add("reference", origin.reference.as_ref().map(chain));
     origin.controls.iter().for_each(|control| add("control", Some(chain(control))));

@@ -66,13 +66,6 @@ pub struct Reading {
     pub guard: Option<NonZeroU32>,
 }
 
-impl Reading {
-    /// Whether it has no flag, but perhaps that of a neighbour on the core: for what judges the neighbour by itself, or is not about him.
-    pub(crate) fn is_clean_but_shared(&self) -> bool {
-        !self.flags.without(Flags::SHARED).any()
-    }
-}
-
 /// The table of observations.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observations {
@@ -172,14 +165,6 @@ impl Observations {
         self.readings.push(Reading { row, round, ticks, flags, guard });
     }
 
-    /// Sets a flag on all readings of these rounds, and clears it on all others.
-    pub fn mark(&mut self, rounds: &[Range<u32>], flag: Flags) {
-        for reading in &mut self.readings {
-            let marked = rounds.iter().any(|range| range.contains(&reading.round));
-            reading.flags = if marked { reading.flags.with(flag) } else { reading.flags.without(flag) };
-        }
-    }
-
     /// Rows of one series, in the order in which they were added.
     pub fn rows_of(&self, series: SeriesId) -> impl Iterator<Item = (RowId, &Row)> {
         self.rows.iter().enumerate().filter(move |(_, row)| row.series == series).map(|(id, row)| (id as RowId, row))
@@ -187,7 +172,11 @@ impl Observations {
 
     /// The rounds of each placement: [`Origin::placements`] divides them.
     pub fn placements(&self) -> Vec<Range<u32>> {
-        let rounds = self.rounds();
+        self.placements_until(self.rounds())
+    }
+
+    /// The same for a number of rounds that is known already.
+    pub(crate) fn placements_until(&self, rounds: u32) -> Vec<Range<u32>> {
         let firsts = std::iter::once(0).chain(self.origin.placements.iter().copied());
         let ends = self.origin.placements.iter().map(|first| rounds.min(*first)).chain(std::iter::once(rounds));
         firsts.zip(ends).filter(|(first, end)| first < end).map(|(first, end)| first..end).collect()
@@ -207,40 +196,13 @@ impl Observations {
         other
     }
 
-    /// Flags all readings of these rounds as excluded. The ranges are in ascending order and do not overlap.
-    pub fn exclude_rounds(&mut self, rounds: &[Range<u32>]) {
-        let is_in = |round: u32| rounds.get(rounds.partition_point(|range| range.end <= round)).is_some_and(|range| range.contains(&round));
-        for reading in self.readings.iter_mut().filter(|reading| is_in(reading.round)) {
-            reading.flags = reading.flags.with(Flags::EXCLUDED);
-        }
-    }
-
-    /// Flags the readings at these places as excluded.
-    pub fn exclude_readings(&mut self, places: &[usize]) {
-        for at in places {
-            self.readings[*at].flags = self.readings[*at].flags.with(Flags::EXCLUDED);
-        }
-    }
-
-    /// [`Observations::in_rounds`] for each of these ranges, which are in ascending order and do not overlap.
-    ///
-    /// # Cost
-    /// One pass over the readings for all of them.
-    pub fn in_each(&self, ranges: &[Range<u32>]) -> Vec<Observations> {
-        let mut parts: Vec<Observations> = ranges.iter().map(|_| self.without_readings()).collect();
-        for reading in &self.readings {
-            let at = ranges.partition_point(|range| range.end <= reading.round);
-            if let Some(range) = ranges.get(at).filter(|range| range.contains(&reading.round)) {
-                parts[at].readings.push(Reading { round: reading.round - range.start, ..*reading });
-            }
-        }
-        parts
-    }
-
     /// The table with the readings of these rounds only, as one placement.
     #[must_use]
     pub fn in_rounds(&self, rounds: &Range<u32>) -> Observations {
-        self.in_each(std::slice::from_ref(rounds)).remove(0)
+        let mut part = self.without_readings();
+        let readings = self.readings.iter().filter(|reading| rounds.contains(&reading.round));
+        part.readings = readings.map(|reading| Reading { round: reading.round - rounds.start, ..*reading }).collect();
+        part
     }
 
     /// The table with its rows, as one placement, to which readings are to be added.

@@ -93,8 +93,6 @@ pub struct Origin {
     pub core_clock: Option<CoreClock>,
     /// How the core clock moved between runs on this machine, if that is known.
     pub clock_spread: Option<ClockSpread>,
-    /// The mean guard of a round on this machine while nobody else used the core, in core cycles, if earlier runs show it.
-    pub quiet_guard: Option<f64>,
     /// Pauses of the CPU that were seen beside the readings.
     pub pauses: Pauses,
     /// Name of the series that ran the reference chain, and the length of one copy in core cycles.
@@ -153,6 +151,11 @@ impl Origin {
     /// The series that runs the code of `of` in the given arrangement.
     pub fn variant(&self, of: &str, role: Role) -> Option<&str> {
         self.variants.iter().find(|v| v.of == of && v.series != of && v.role == role).map(|v| v.series.as_str())
+    }
+
+    /// The factor and the name of the unit in which times are told: nanoseconds where the clock's rate is known.
+    pub fn shown_unit(&self) -> (f64, &'static str) {
+        self.ns_per_unit().map_or((1.0, "ticks"), |factor| (factor, "ns"))
     }
 
     /// Nanoseconds per unit of the readings, if the rate is known.

@@ -216,9 +216,9 @@ fn budget(single: &[f64], rate_a: &Rate, rate_b: &Rate, unseen: f64) -> Vec<Cont
     let noise = sd(&means) / (blocks.max(1) as f64).sqrt();
     let ppm = (rate_a.uncertainty_ppm.powi(2) + rate_b.uncertainty_ppm.powi(2)).sqrt();
     vec![
-        Contribution::standard(Source::Stochastic, noise, (blocks.max(2) - 1) as f64),
+        Contribution::standard(Source::Noise, noise, (blocks.max(2) - 1) as f64),
         Contribution::standard(Source::Rate, ppm * 1e-4, f64::INFINITY),
-        Contribution::bound(Source::Granularity, unseen),
+        Contribution::bound(Source::Quantum, unseen),
     ]
 }
 

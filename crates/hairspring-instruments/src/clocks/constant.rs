@@ -21,7 +21,7 @@ pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Uncertain> {
     let (intercept, slope) = ((xx * y - x * xy) / determinant, (w * xy - x * y) / determinant);
     let freedom = (resolved.len() - 2) as f64;
     let scatter = resolved.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>() / freedom;
-    let source = if scatter > 1.0 { Source::LackOfFit } else { Source::Stochastic };
+    let source = if scatter > 1.0 { Source::Departure } else { Source::Noise };
     let entry = Contribution::standard(source, (xx / determinant * scatter.max(1.0)).sqrt(), freedom);
     intercept.is_finite().then(|| Uncertain { value: intercept, budget: vec![entry] })
 }
@@ -45,7 +45,7 @@ mod tests {
             seen_ns,
             percent: Some(Uncertain {
                 value: 100.0 * constant_ns / seen_ns + ppm * 1e-4,
-                budget: vec![Contribution::standard(Source::Stochastic, 10.0 / seen_ns, f64::INFINITY)],
+                budget: vec![Contribution::standard(Source::Noise, 10.0 / seen_ns, f64::INFINITY)],
             }),
             sd_percent: 1.0,
             used: 100,

@@ -36,8 +36,8 @@ impl ClockOverhead {
         let sd = (means.iter().map(|mean| (mean - center).powi(2)).sum::<f64>() / freedom.max(1.0)).sqrt();
         let unseen = self.quantum as f64 * -(1.0 - level).ln() / steadiest.used.max(1) as f64;
         let budget = vec![
-            Contribution::standard(Source::Stochastic, sd, freedom.max(1.0)),
-            Contribution::bound(Source::Granularity, unseen.min(self.quantum as f64)),
+            Contribution::standard(Source::Noise, sd, freedom.max(1.0)),
+            Contribution::bound(Source::Quantum, unseen.min(self.quantum as f64)),
         ];
         Some(Uncertain { value: steadiest.mean, budget })
     }

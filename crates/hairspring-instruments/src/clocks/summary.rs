@@ -75,8 +75,8 @@ fn budget(values: &[f64], quantum: f64, level: f64) -> Vec<Contribution> {
     let noise = mean_sd(&means).1 / (blocks as f64).sqrt();
     let unseen = quantum * -(1.0 - level).ln() / values.len() as f64;
     vec![
-        Contribution::standard(Source::Stochastic, noise, (blocks.max(2) - 1) as f64),
-        Contribution::bound(Source::Granularity, unseen.min(quantum)),
+        Contribution::standard(Source::Noise, noise, (blocks.max(2) - 1) as f64),
+        Contribution::bound(Source::Quantum, unseen.min(quantum)),
     ]
 }
 

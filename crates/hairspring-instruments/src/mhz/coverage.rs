@@ -27,7 +27,13 @@ fn table(core: SimulatedCore, seed: u64) -> Observations {
                 fake::execute(f64::from(copies) * cycles, SLOWER);
                 let behind = [(); 2].map(|()| fake::read());
                 let guard = (times[1] - times[0]) + (behind[1] - behind[0]);
-                table.push_guarded(row, round, (behind[0] - times[1]) as f64, Flags::default(), std::num::NonZeroU32::new(guard as u32));
+                table.push_guarded(
+                    row,
+                    round,
+                    (behind[0] - times[1]) as f64,
+                    hairspring_core::observations::Flags::NONE,
+                    std::num::NonZeroU32::new(guard as u32),
+                );
             }
         }
     }
@@ -38,7 +44,7 @@ fn table(core: SimulatedCore, seed: u64) -> Observations {
 
 /// Of the runs with an answer: how many intervals contain the clock, or one of its levels, and the mean half-width as a share.
 fn covered(core: SimulatedCore) -> (u64, u64, f64) {
-    let found: Vec<Estimate> = (0..RUNS).filter_map(|seed| Some(core_clock(table(core, seed), 0.95).ok()?.core_hz)).collect();
+    let found: Vec<Estimate> = (0..RUNS).filter_map(|seed| Some(core_clock(&table(core, seed), 0.95).ok()?.core_hz)).collect();
     let holds = |estimate: &&Estimate| core.core_ghz.iter().any(|ghz| estimate.contains(1e9 * ghz));
     let wide = found.iter().map(Estimate::relative).sum::<f64>() / found.len().max(1) as f64;
     (found.iter().filter(holds).count() as u64, found.len() as u64, wide)

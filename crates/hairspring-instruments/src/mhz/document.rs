@@ -16,9 +16,9 @@ use serde_json::Value;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum MhzSchema {
-    /// First version.
-    #[serde(rename = "hairspring/mhz/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/mhz/2")]
+    V2,
 }
 
 /// The core clock of one or several CPUs.
@@ -117,7 +117,7 @@ impl From<&ChainUnits> for ChainUnitsJson {
 /// The document: for every CPU its core clock, or why it was not found.
 pub fn mhz(cpus: &[(usize, Result<CoreClock, String>)], classic: Option<&ClassicResult>, circumstances: &Environment) -> MhzDocument {
     MhzDocument {
-        schema: MhzSchema::V1,
+        schema: MhzSchema::V2,
         command: "mhz".into(),
         environment: circumstances.clone(),
         results: cpus.iter().map(|(cpu, found)| core_clock(*cpu, found.as_ref())).collect(),
@@ -145,10 +145,10 @@ fn budget_of_runs(of_runs: &OfRuns) -> Vec<FigureEntry> {
 /// Contributions as entries; `clock` says why the movement of the core clock is none of them.
 fn entries(budget: &[Contribution], level: f64, clock: &str) -> Vec<FigureEntry> {
     let absent = [
-        (Source::Granularity, "averages out: readings begin at all phases of the clock"),
+        (Source::Quantum, "averages out: readings begin at all phases of the clock"),
         (Source::Fence, "the line fit separates it from the lengths of the chains"),
-        (Source::LackOfFit, "the chains lie on their lattice as closely as their noise allows"),
-        (Source::Neighbour, "disturbed stretches are left out, and the chains show no further effect"),
+        (Source::Departure, "the chains lie on their lattice as closely as their noise allows"),
+        (Source::Controls, "disturbed stretches are left out, and the chains show no further effect"),
         (Source::CoreClock, clock),
     ];
     figure_budget(budget, level, &absent)

@@ -17,9 +17,9 @@ use hairspring_core::estimate::lattice::lattice;
 use hairspring_core::estimate::levels::{Level, levels};
 use hairspring_core::estimate::ratio::{moved, ratio};
 use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
-use hairspring_core::judge::{Disturbed, Finding, FindingKind, Severity, flag_shared_rounds, interference_findings};
-use hairspring_core::observations::{ClockSpread, Flags, Observations, Rate};
-use hairspring_host::chains::{CONTROLS, ChainRole, RULER, chains, name, role_of};
+use hairspring_core::judge::{Finding, Severity, disturbed_finding, shared_finding};
+use hairspring_core::observations::{ClockSpread, Observations, Rate};
+use hairspring_host::chains::{ChainRole, RULER, chains, name, role_of};
 use hairspring_host::clock::Clock;
 use hairspring_measure::sampling::Sampling;
 use kinds::{FACTOR_UNKNOWN, OFF_LATTICE};
@@ -132,7 +132,7 @@ pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock,
     let mut reason = String::new();
     for attempt in 1..=options.tries.max(1) {
         let sampling = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain);
-        match core_clock(sampling.run(options.time, u64::from(attempt)), options.level) {
+        match core_clock(&sampling.run(options.time, u64::from(attempt)), options.level) {
             Ok(found) => tries.push(found),
             Err(why) => reason = why,
         }
@@ -171,10 +171,10 @@ impl CoreClock {
     /// still on the lattice.
     fn doubted(mut self, shared: Option<(f64, f64)>) -> CoreClock {
         let Some((control_cycles, expected_cycles)) = shared else { return self };
-        self.budget.push(Contribution::bound(Source::Neighbour, SHARED * self.core_hz.value));
+        self.budget.push(Contribution::bound(Source::Controls, SHARED * self.core_hz.value));
         self.core_hz = Uncertain { value: self.core_hz.value, budget: self.budget.clone() }.estimate(self.core_hz.level);
         self.findings.retain(|finding| !finding.is(OFF_LATTICE) && !finding.is(FACTOR_UNKNOWN));
-        self.findings.insert(0, Finding::new(Severity::Warning, FindingKind::CoreShared { control_cycles, expected_cycles }));
+        self.findings.insert(0, shared_finding(Severity::Warning, control_cycles, expected_cycles));
         self
     }
 
@@ -208,17 +208,8 @@ impl CoreClock {
 }
 
 /// The clock speed from a table of chains. Pure.
-///
-/// The first solution gives the integers. With them, two of the chains serve as reference and control, and the second solution
-/// leaves out the stretches in which something else used the core.
-fn core_clock(mut table: Observations, level: f64) -> Result<CoreClock, String> {
-    let options = hairspring_core::estimate::Options { level, ..Default::default() };
-    let first = Solved::new(&table, level)?;
-    let known = |role: ChainRole| first.integer(role).map(|n| (name(role).to_owned(), f64::from(n)));
-    (table.origin.reference, table.origin.controls) = (known(RULER), known(CONTROLS[0]).into_iter().collect());
-    flag_shared_rounds(&mut table, &options);
-    let solved =
-        if table.readings().iter().any(|reading| reading.flags.contains(Flags::SHARED)) { Solved::new(&table, level)? } else { first };
+fn core_clock(table: &Observations, level: f64) -> Result<CoreClock, String> {
+    let solved = Solved::new(table, level)?;
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (core_hz, levels) = speed(&solved, &rate, level).ok_or_else(|| off_lattice(&solved.lines))?;
     let wide = core_hz.estimate(level).relative();
@@ -297,13 +288,13 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
     let mean = core_hz(best, cycles, rate);
     let others: Vec<f64> = solved.used().map(|(line, n)| core_hz(line, n, rate).value - mean.value).collect();
     let spread = (others.iter().map(|other| other * other).sum::<f64>() / others.len() as f64).sqrt();
-    let counted = Contribution::standard(Source::LackOfFit, spread / (others.len() as f64).sqrt(), (others.len() as f64 - 1.0).max(1.0));
+    let counted = Contribution::standard(Source::Departure, spread / (others.len() as f64).sqrt(), (others.len() as f64 - 1.0).max(1.0));
     let rated = Contribution::rate(mean.value, rate);
     let blocks: Vec<f64> = best.solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
     let levels = levels(&blocks, level);
     let own = match levels.as_slice() {
         [first, _, ..] => {
-            let bound = Contribution::bound(Source::Stochastic, first.value.half_width());
+            let bound = Contribution::bound(Source::Noise, first.value.half_width());
             Uncertain { value: first.value.value, budget: vec![bound] }
         }
         _ => mean,
@@ -340,7 +331,7 @@ fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {
         ));
     }
     let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;
-    all.extend(interference_findings(Disturbed::left_out(share), 0.0, None));
+    all.extend(disturbed_finding(share, share, false, None));
     all
 }
 

@@ -39,7 +39,7 @@ fn with(name: &str, cycles: f64) -> Core {
 #[test]
 fn the_speed_of_a_steady_core_is_found() {
     for hz in [0.8e9, 2.6e9, 3.7e9, 5.5e9] {
-        let found = core_clock(table(&PLAIN, |_| hz, 5.0), 0.95).unwrap();
+        let found = core_clock(&table(&PLAIN, |_| hz, 5.0), 0.95).unwrap();
         assert!((found.core_hz.value / hz - 1.0).abs() < 1e-3, "{hz}: {:?}", found.core_hz);
         assert!(found.core_hz.low <= hz * 1.0005 && found.core_hz.high >= hz * 0.9995);
         assert_eq!(found.chains.iter().map(|chain| chain.integer.unwrap()).collect::<Vec<_>>().len(), 6);
@@ -49,7 +49,7 @@ fn the_speed_of_a_steady_core_is_found() {
 
 #[test]
 fn a_chain_that_breaks_the_lattice_is_named_and_left_out() {
-    let found = core_clock(table(&with("load", 4.5), |_| 3.7e9, 5.0), 0.95).unwrap();
+    let found = core_clock(&table(&with("load", 4.5), |_| 3.7e9, 5.0), 0.95).unwrap();
     assert!((found.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3);
     let load = found.chains.iter().find(|chain| chain.name == "load").unwrap();
     assert_eq!(load.integer, None);
@@ -59,14 +59,14 @@ fn a_chain_that_breaks_the_lattice_is_named_and_left_out() {
 #[test]
 fn chains_that_share_a_factor_leave_the_speed_known_up_to_it() {
     let doubled = PLAIN.map(|(name, _)| (name, if name.contains('+') { 4.0 } else { 2.0 }));
-    let found = core_clock(table(&doubled, |_| 3.7e9, 5.0), 0.95).unwrap();
+    let found = core_clock(&table(&doubled, |_| 3.7e9, 5.0), 0.95).unwrap();
     assert!(!found.factor_known);
     assert!(found.findings.iter().any(|finding| finding.is(FACTOR_UNKNOWN)));
 }
 
 #[test]
 fn steps_are_levels_and_not_averaged_away() {
-    let found = core_clock(table(&PLAIN, |round| if round < 400 { 3.7e9 } else { 3.3e9 }, 5.0), 0.95).unwrap();
+    let found = core_clock(&table(&PLAIN, |round| if round < 400 { 3.7e9 } else { 3.3e9 }, 5.0), 0.95).unwrap();
     assert!((found.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3, "{:?}", found.core_hz);
     let levels: Vec<f64> = found.levels.iter().map(|level| (level.value.value / 1e8).round()).collect();
     assert_eq!(levels, [37.0, 33.0]);
@@ -79,7 +79,7 @@ fn non_integer_lengths_are_an_error_that_shows_them() {
     for (at, chain) in core.iter_mut().enumerate() {
         chain.1 *= 1.0 + 0.13 * at as f64;
     }
-    let message = core_clock(table(&core, |_| 3.7e9, 5.0), 0.95).unwrap_err();
+    let message = core_clock(&table(&core, |_| 3.7e9, 5.0), 0.95).unwrap_err();
     assert!(message.contains("integer lattice") && message.contains("imul"), "{message}");
 }
 
@@ -87,12 +87,12 @@ fn non_integer_lengths_are_an_error_that_shows_them() {
 fn a_missing_rate_is_reported() {
     let mut table = table(&PLAIN, |_| 3.7e9, 5.0);
     table.origin.rate = None;
-    assert!(core_clock(table, 0.95).unwrap_err().contains("rate"));
+    assert!(core_clock(&table, 0.95).unwrap_err().contains("rate"));
 }
 
 #[test]
 fn slowed_chains_differ_from_renamed_ones() {
-    let of = |load: f64| core_clock(table(&with("load", load), |_| 3.7e9, 5.0), 0.95).unwrap();
+    let of = |load: f64| core_clock(&table(&with("load", load), |_| 3.7e9, 5.0), 0.95).unwrap();
     // The same length in every try: the core causes it.
     assert_eq!(interference(&[of(4.5), of(4.5)], true), None);
     let (slowed, integer) = interference(&[of(4.2), of(4.5)], true).unwrap();
@@ -106,7 +106,7 @@ fn slowed_chains_differ_from_renamed_ones() {
 
 #[test]
 fn wide_interval_is_a_warning_and_not_a_refusal() {
-    let of = |noise: f64| core_clock(table(&PLAIN, |_| 3.7e9, noise), 0.95).unwrap();
+    let of = |noise: f64| core_clock(&table(&PLAIN, |_| 3.7e9, noise), 0.95).unwrap();
     let wide = |found: &CoreClock| found.findings.iter().any(|finding| finding.is(hairspring_core::judge::code::WIDE_INTERVAL));
     let (narrow, noisy) = (of(50.0), of(200.0));
     assert!(narrow.core_hz.relative() < WIDE && !wide(&narrow), "{narrow:?}");
@@ -115,7 +115,7 @@ fn wide_interval_is_a_warning_and_not_a_refusal() {
 
 #[test]
 fn clock_of_other_runs_has_their_movement_in_its_interval() {
-    let found = core_clock(table(&PLAIN, |_| 3.7e9, 5.0), 0.95).unwrap();
+    let found = core_clock(&table(&PLAIN, |_| 3.7e9, 5.0), 0.95).unwrap();
     let between = |sd: f64| found.clone().beside_other_runs(Some(ClockSpread { sd, runs: 1000 })).of_runs.unwrap();
     let (steady, moving) = (between(0.0), between(0.02));
     assert_eq!((steady.hz, moving.hz.value), (found.core_hz, found.core_hz.value));

@@ -36,7 +36,7 @@ impl Stream {
             return None;
         }
         let (sd, dof) = self.batches.sd_of_mean().unwrap_or((f64::INFINITY, 1.0));
-        let mut mean = Uncertain { value: self.moments.mean(), budget: vec![Contribution::standard(Source::Stochastic, sd, dof)] };
+        let mut mean = Uncertain { value: self.moments.mean(), budget: vec![Contribution::standard(Source::Noise, sd, dof)] };
         mean.budget.extend_from_slice(more);
         Some(Distribution::new(self, mean, level))
     }

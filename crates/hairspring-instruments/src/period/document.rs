@@ -19,9 +19,9 @@ use serde::Serialize;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum PeriodSchema {
-    /// First version.
-    #[serde(rename = "hairspring/period/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/period/2")]
+    V2,
 }
 
 /// A cyclic task, its period measured by two clocks at once.
@@ -251,20 +251,20 @@ impl From<Stop> for StopWord {
 
 /// Sources that add nothing to the mean of single times.
 const OF_TIMES: [(Source, &str); 5] = [
-    (Source::Granularity, "the clock steps by a nanosecond or less"),
+    (Source::Quantum, "the clock steps by a nanosecond or less"),
     (Source::Rate, "the system defines the rate of its clock"),
     (Source::Fence, "the reads of the clocks are part of what is measured"),
-    (Source::LackOfFit, NO_LINE),
-    (Source::Neighbour, IN_THE_NOISE),
+    (Source::Departure, NO_LINE),
+    (Source::Controls, IN_THE_NOISE),
 ];
 
 /// Sources that add nothing to a figure of the two ends of the run.
 const OF_ENDS: [(Source, &str); 5] = [
-    (Source::Granularity, "the clock steps by less than it can show"),
+    (Source::Quantum, "the clock steps by less than it can show"),
     (Source::Rate, "the rate of the clock is defined"),
     (Source::Fence, "both ends have the same reads of the clocks, so their cost cancels"),
-    (Source::LackOfFit, "no line is fitted: the figure is that of the two ends of the run"),
-    (Source::Neighbour, "only that at both ends matters, and it is in the noise"),
+    (Source::Departure, "no line is fitted: the figure is that of the two ends of the run"),
+    (Source::Controls, "only that at both ends matters, and it is in the noise"),
 ];
 
 impl DistributionJson {
@@ -353,7 +353,7 @@ pub fn period(report: &PeriodReport) -> PeriodDocument {
     let summary = &report.summary;
     let first = report.environment.clock.clone();
     PeriodDocument {
-        schema: PeriodSchema::V1,
+        schema: PeriodSchema::V2,
         command: "period".into(),
         environment: report.environment.clone(),
         period_ns: summary.period_ns,

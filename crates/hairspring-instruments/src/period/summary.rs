@@ -189,9 +189,9 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
     let mean = Uncertain {
         value: value - due,
         budget: vec![
-            Contribution::standard(Source::Stochastic, ends_sd(tally) / n, tally.latency.moments.count() as f64 - 1.0),
+            Contribution::standard(Source::Noise, ends_sd(tally) / n, tally.latency.moments.count() as f64 - 1.0),
             Contribution::rate(due, rate),
-            Contribution::bound(Source::Granularity, known.reading.quantum as f64 * ns_per_tick / n),
+            Contribution::bound(Source::Quantum, known.reading.quantum as f64 * ns_per_tick / n),
         ],
     };
     let error = mean.estimate(ended.level);
@@ -217,9 +217,9 @@ fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
     let ppm = Uncertain {
         value: (span(0) - span(1)) / due * 1e6,
         budget: vec![
-            Contribution::standard(Source::Stochastic, sd_ns / due * 1e6, tally.disagreement.count() as f64 - 1.0),
+            Contribution::standard(Source::Noise, sd_ns / due * 1e6, tally.disagreement.count() as f64 - 1.0),
             Contribution::standard(Source::Rate, rates, f64::INFINITY),
-            Contribution::bound(Source::Granularity, (quanta[0] + quanta[1]) / due * 1e6),
+            Contribution::bound(Source::Quantum, (quanta[0] + quanta[1]) / due * 1e6),
         ],
     };
     let shift = (span(0) - span(1)) / tally.periods() as f64 - tally.disagreement.mean();

@@ -220,9 +220,10 @@ pub fn with_sum(table: &Observations, sum: &str, parts: &[&str], left_out: &str)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring_core::estimate::{Options, solve};
+    use hairspring_core::estimate::Options;
     use hairspring_core::judge::{Question, assess};
     use hairspring_core::observations::Rate;
+    use hairspring_core::pipeline::solve;
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 

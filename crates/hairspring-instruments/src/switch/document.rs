@@ -12,9 +12,9 @@ use serde::Serialize;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum SwitchSchema {
-    /// First version.
-    #[serde(rename = "hairspring/switch/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/switch/2")]
+    V2,
 }
 
 /// Who alternates.
@@ -183,7 +183,7 @@ pub type Results<'a> = &'a [(Mechanism, Result<Switched, String>)];
 /// The document.
 pub fn switch(results: Results, asked: &Asked, circumstances: &Environment) -> SwitchDocument {
     SwitchDocument {
-        schema: SwitchSchema::V1,
+        schema: SwitchSchema::V2,
         command: "switch".into(),
         environment: circumstances.clone(),
         cpu: asked.cpu,

@@ -6,8 +6,9 @@
 //! In the longer windows the switches are also timed by the clock, because a thread that waits for the CPU makes them longer.
 
 use hairspring_core::estimate::ratio::ratio;
-use hairspring_core::estimate::{Component, Options, Solution, Uncertain, solve};
+use hairspring_core::estimate::{Component, Options, Solution, Uncertain};
 use hairspring_core::observations::Observations;
+use hairspring_core::pipeline::solve;
 
 /// Name of the series of the counter's work.
 pub const COUNTER: &str = "counter";

@@ -13,9 +13,9 @@ use coverage::Coverage;
 use hairspring_core::estimate::Estimate;
 use hairspring_core::estimate::lattice::{Lattice, lattice};
 use hairspring_core::estimate::ratio::of_first;
-use hairspring_core::judge::{Context, Disturbed, Finding, Severity, check, code, frequency_levels, interference_findings};
+use hairspring_core::judge::{Finding, Severity, code};
 use hairspring_core::observations::{Observations, Rate};
-use hairspring_host::chains::{RULER, chains, name, pairs};
+use hairspring_host::chains::{InitBody, RULER, chains, name, pairs};
 use hairspring_host::clock::{Clock, Reading, granularity};
 use hairspring_measure::sampling::Sampling;
 use kinds::CertificateFinding;
@@ -179,7 +179,7 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
     let ruler = lines.iter().position(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
     let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
     let measured = InCycles::new(&table, ruler_cycles, effort.level).ok_or("the ruler chain cannot be solved")?;
-    let mut results = lines.iter().filter_map(|line| chain_result(&table, &measured, line)).collect::<Vec<ChainResult>>();
+    let mut results = lines.iter().filter_map(|line| chain_result(&measured, line)).collect::<Vec<ChainResult>>();
     let (widening, refused) = cover(clock, effort, ruler_cycles, &mut results);
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (overhead_ticks, core_hz) =
@@ -190,10 +190,10 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         overhead_ticks,
         core_hz,
         chains: results,
-        pairs: pair_results(&table, &measured, ruler_cycles, effort.level)?,
+        pairs: pair_results(&measured, ruler_cycles)?,
         refused,
         widening,
-        findings: findings(&lines, ruler),
+        findings: findings(&measured),
         rate,
     };
     let seldom = seldom_covered(&certificate);
@@ -219,31 +219,26 @@ fn full_run(clock: Clock, effort: &Effort) -> Observations {
     sampling.run(effort.per_chain * (all.len() + both.len()) as u32, 1)
 }
 
-fn chain_result(table: &Observations, measured: &InCycles, line: &Line) -> Option<ChainResult> {
-    let (solution, cycles) = measured.solve(table.find_series(&line.name)?)?;
-    let level = solution.components[0].ticks.level;
-    let exact = |value: f64| Estimate { value, low: value, high: value, level };
+fn chain_result(measured: &InCycles, line: &Line) -> Option<ChainResult> {
+    let exact = |value: f64| Estimate { value, low: value, high: value, level: measured.level() };
     // The ruler is exact by definition.
-    let cycles = if line.name == name(RULER) { exact(measured.cycles()) } else { cycles.first()?.estimate(level) };
+    let cycles = if line.name == name(RULER) { exact(measured.cycles()) } else { measured.first(&line.name)? };
     let integer = (cycles.value.round() as u32).max(1);
     let distance_percent = 100.0 * (cycles.value / f64::from(integer) - 1.0);
     Some(ChainResult { name: line.name.clone(), cycles, integer, distance_percent, coverage: None })
 }
 
-fn pair_results(table: &Observations, measured: &InCycles, ruler_cycles: f64, level: f64) -> Result<Vec<PairResult>, String> {
-    pairs()
-        .iter()
-        .map(|pair| {
-            let series = table.find_series(pair.name).ok_or("a pair is missing")?;
-            let (solution, cycles) = measured.solve(series).ok_or("a pair cannot be solved")?;
-            let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
-                let at = solution.components.iter().position(|component| component.name == name);
-                let at = at.ok_or("body and init cannot be separated")?;
-                Ok((cycles[at].estimate(level), f64::from(units) * ruler_cycles))
-            };
-            Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
-        })
-        .collect()
+fn pair_results(measured: &InCycles, ruler_cycles: f64) -> Result<Vec<PairResult>, String> {
+    let result = |pair: &InitBody| {
+        let components = measured.components(pair.name).ok_or("a pair cannot be solved")?;
+        let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
+            let found = components.iter().find(|component| component.name == name).and_then(|component| component.time.cycles.as_ref());
+            let cycles = found.ok_or("body and init cannot be separated")?.estimate(measured.level());
+            Ok((cycles, f64::from(units) * ruler_cycles))
+        };
+        Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
+    };
+    pairs().iter().map(result).collect()
 }
 
 /// Repeats short runs, and counts for every chain how often its interval contains its integer. Runs that would not be trusted as
@@ -257,13 +252,13 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
         let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
         let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(made + refused));
         let measured = InCycles::new(&table, ruler_cycles, effort.level);
-        if measured.as_ref().is_some_and(InCycles::is_hardly_quiet) {
+        if measured.as_ref().is_some_and(InCycles::is_disturbed) {
             refused += 1;
             continue;
         }
         made += 1;
         for (result, distances) in results.iter().zip(&mut distances) {
-            distances.push(measured.as_ref().and_then(|measured| distance(&table, measured, result)).unwrap_or(f64::INFINITY));
+            distances.push(measured.as_ref().and_then(|measured| distance(measured, result)).unwrap_or(f64::INFINITY));
         }
     }
     let is_covered = |result: &ChainResult| result.name != name(RULER) && made > 0;
@@ -276,22 +271,25 @@ fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainR
 }
 
 /// Distance of a chain from its integer in a short run, in half-widths of its interval.
-fn distance(table: &Observations, measured: &InCycles, chain: &ChainResult) -> Option<f64> {
-    let (_, cycles) = measured.solve(table.find_series(&chain.name)?)?;
-    let cycles = cycles.first()?.estimate(measured.level());
+fn distance(measured: &InCycles, chain: &ChainResult) -> Option<f64> {
+    let cycles = measured.first(&chain.name)?;
     Some((cycles.value - f64::from(chain.integer)).abs() / cycles.half_width()).filter(|distance| !distance.is_nan())
 }
 
-fn findings(lines: &[Line], ruler: usize) -> Vec<Finding> {
-    let context = Context { unit: "ticks", factor: 1.0, serving: &[] };
-    let share = lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / lines.len() as f64;
-    let mut all: Vec<Finding> =
-        frequency_levels(&lines[ruler].solution).into_iter().chain(interference_findings(Disturbed::left_out(share), 0.0, None)).collect();
-    let serious = lines
-        .iter()
-        .flat_map(|line| check(&line.solution, &context))
+/// What is said of the chains, each kind once: a step of the core clock, what disturbed readings, and what is serious.
+fn findings(measured: &InCycles) -> Vec<Finding> {
+    let is_told = |finding: &&Finding| match finding.severity {
+        Severity::Note => [code::FREQUENCY_STEPPED, code::DISTURBED, code::CORE_SHARED].into_iter().any(|code| finding.is(code)),
         // Ticks follow the core clock; the chains are judged in core cycles.
-        .filter(|finding| finding.severity > Severity::Note && !finding.is(code::WIDE_INTERVAL));
-    all.extend(serious);
+        _ => !finding.is(code::WIDE_INTERVAL),
+    };
+    let mut all: Vec<Finding> = Vec::new();
+    for finding in measured.findings().filter(is_told) {
+        match all.iter_mut().find(|known| known.code == finding.code) {
+            Some(known) if known.severity >= finding.severity => {}
+            Some(known) => *known = finding.clone(),
+            None => all.push(finding.clone()),
+        }
+    }
     all
 }

@@ -115,7 +115,7 @@ impl Harness {
     /// The timing overhead (6.2): the time of one read of the clock, measured as a body with one read in each trip. A timed
     /// interval includes the end of one read and the beginning of the next. The time includes the loop's own instructions.
     ///
-    /// The overhead from [`hairspring_core::estimate::solve`] also includes everything else that the rows have in common.
+    /// The overhead from [`hairspring_core::pipeline::solve`] also includes everything else that the rows have in common.
     ///
     /// # Errors
     /// As [`Harness::experiment`].

@@ -7,7 +7,8 @@ use crate::limits::Batch;
 use crate::rounds::{Dither, Loops, Rounds};
 use crate::table::Table;
 use hairspring_core::design::loops::{ALONE, COMPONENTS, LoopRow, alone, two_equations};
-use hairspring_core::estimate::{Estimate, Options, solve};
+use hairspring_core::estimate::{Estimate, Options};
+use hairspring_core::pipeline::solve;
 use hairspring_host::clock::Clock;
 use std::time::{Duration, Instant};
 

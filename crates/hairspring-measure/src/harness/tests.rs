@@ -4,8 +4,9 @@ use crate::error::Error;
 use crate::rounds::{Dither, Loops, Rounds};
 use hairspring_core::design::enough::{ACCURACY, LAST_WINDOW_NS, resolution_window_ns};
 use hairspring_core::design::loops::{COMPONENTS, LoopRow, two_equations};
-use hairspring_core::estimate::{Options, Solution, solve};
+use hairspring_core::estimate::{Options, Solution};
 use hairspring_core::observations::Observations;
+use hairspring_core::pipeline::solve;
 use hairspring_host::clock::fake::{self, Noise};
 
 const MS: u64 = 1_000_000;

@@ -10,7 +10,7 @@ pub struct Elapsed {
     /// The raw span.
     pub span: Span,
     /// The time in nanoseconds without the overhead; never clamped, so it can be negative. Its budget has the spread of the
-    /// overhead ([`Source::Stochastic`]), the clock's quantum, and the rate.
+    /// overhead ([`Source::Noise`]), the clock's quantum, and the rate.
     pub ns: Uncertain,
 }
 
@@ -26,7 +26,7 @@ impl Elapsed {
         // The difference of two readings, each anywhere within its quantum, has a triangular distribution.
         let coarse = quantum as f64 * (pairs / 6.0).sqrt();
         let rate = ticks.abs() * rate.uncertainty_ppm * 1e-6;
-        let budget = [(Source::Stochastic, spread, dof), (Source::Granularity, coarse, f64::INFINITY), (Source::Rate, rate, f64::INFINITY)];
+        let budget = [(Source::Noise, spread, dof), (Source::Quantum, coarse, f64::INFINITY), (Source::Rate, rate, f64::INFINITY)];
         let budget = budget.into_iter().filter(|(_, sd, _)| *sd > 0.0);
         let budget = budget.map(|(source, sd, dof)| Contribution::standard(source, sd * ns, dof)).collect();
         Elapsed { span, ns: Uncertain { value: ticks * ns, budget } }
@@ -59,8 +59,8 @@ mod tests {
         let elapsed = Elapsed::new(Span { ticks: 2_000_070, pairs: 1 }, &overhead(70.0, 3.0), 12, &rate(2e9, 10.0));
         assert!((elapsed.ns.value - 1e6).abs() < 1e-6);
         let part = |source| elapsed.ns.part(source, 0.95) / 1.96;
-        assert!((part(Source::Stochastic) - 1.5).abs() < 0.01);
-        assert!((part(Source::Granularity) - 6.0 / 6f64.sqrt()).abs() < 0.01);
+        assert!((part(Source::Noise) - 1.5).abs() < 0.01);
+        assert!((part(Source::Quantum) - 6.0 / 6f64.sqrt()).abs() < 0.01);
         assert!((part(Source::Rate) - 10.0).abs() < 0.01);
     }
 

@@ -175,7 +175,7 @@ impl Batches for Script {
 fn each_batch_is_as_long_as_all_before_it() {
     start();
     let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-    until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide).unwrap();
+    until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
     assert_eq!(times, [60, 60, 120, 240, 480, 40]);
 }
@@ -185,7 +185,7 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     let ended = |is_firm, quiet_from: u32| {
         start();
         let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-        let progress = |table: &mut Table| if table.rounds() < quiet_from { Progress::Disturbed } else { Progress::Precise };
+        let progress = |table: &Table| (if table.rounds() < quiet_from { Progress::Disturbed } else { Progress::Precise }, false);
         let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, progress).unwrap();
         (ended.stop, ended.measuring.as_millis())
     };
@@ -198,7 +198,7 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
         for (is_firm, stop, budgets) in [(false, stop, budgets), (true, Stop::Budget, 1)] {
             start();
             let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-            let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, |_| progress).unwrap();
+            let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, |_| (progress, false)).unwrap();
             assert_eq!((ended.stop, ended.measuring), (stop, 100 * MS * budgets), "{progress:?}");
         }
     }
@@ -207,13 +207,13 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     for (progress, measured) in [(Progress::Undecided, 800), (Progress::Varied, 200), (Progress::Wide, 100)] {
         start();
         let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-        let ended = until(&goal(400 * MS), &mut table, &mut script, &late, |_| progress).unwrap();
+        let ended = until(&goal(400 * MS), &mut table, &mut script, &late, |_| (progress, false)).unwrap();
         assert_eq!(ended.measuring, measured * MS, "{progress:?}");
     }
     // What is wide without a neighbour gets no more than the budget.
     start();
     let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-    let found = until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide).unwrap();
+    let found = until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
     assert_eq!((found.stop, found.measuring), (Stop::Budget, 100 * MS));
 }
 
@@ -221,9 +221,9 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
 fn time_for_assessments_is_reserved() {
     start();
     let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-    let slow = |_: &mut Table| {
+    let slow = |_: &Table| {
         pass(100 * MS);
-        Progress::Wide
+        (Progress::Wide, false)
     };
     let ended = until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, slow).unwrap();
     // Two batches of 60 ms, each with an assessment after it. Of the remaining 1000 - 320 - 400 ms the third uses 120.
@@ -236,7 +236,7 @@ fn interruption_is_returned() {
     start();
     let mut script = Script { interrupted_at: 2, ..Script::new(MS) };
     let mut table = table(&STEADY);
-    let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| Progress::Wide);
+    let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false));
     assert_eq!((ended, table.rounds()), (Err("interrupted"), 120));
 }
 
@@ -303,7 +303,7 @@ proptest::proptest! {
         let goal = Goal { least_rounds: least as u32, ..goal(Duration::from_micros(budget)) };
         let ended = until(&goal, &mut table, &mut script, &elapsed, |table| {
             pass(Duration::from_micros(assessing));
-            if u64::from(table.rounds()) >= precise_from { Progress::Precise } else { Progress::Wide }
+            (if u64::from(table.rounds()) >= precise_from { Progress::Precise } else { Progress::Wide }, false)
         });
         let expected = Ended { stop, measuring: Duration::from_micros(measuring), elapsed: Duration::from_micros(now) };
         proptest::prop_assert_eq!((ended, u64::from(table.rounds())), (Ok(expected), rounds));

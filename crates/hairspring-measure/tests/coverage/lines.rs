@@ -4,9 +4,11 @@ use super::shared_core::gaussian;
 use super::tally::{Found, LEVEL};
 use fastrand::Rng;
 use hairspring_core::Estimate;
+use hairspring_core::estimate::Options;
 use hairspring_core::estimate::ratio::ratio;
-use hairspring_core::estimate::{METHODS, Options, solve};
+use hairspring_core::methods::METHODS;
 use hairspring_core::observations::Observations;
+use hairspring_core::pipeline::solve;
 
 const COPIES: [f64; 8] = [16.0, 32.0, 64.0, 96.0, 128.0, 160.0, 192.0, 256.0];
 const ROUNDS: u32 = 256;

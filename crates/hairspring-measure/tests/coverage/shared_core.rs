@@ -3,8 +3,7 @@
 
 use super::tally::{Found, LEVEL};
 use fastrand::Rng;
-use hairspring_core::estimate::{Options, Quiet};
-use hairspring_core::judge::{Question, assess, flag_shared_rounds};
+use hairspring_core::judge::{Question, assess};
 use hairspring_core::observations::{Flags, Observations, Rate};
 use hairspring_host::clock::fake::{self, SimulatedCore};
 use hairspring_measure::Table;
@@ -35,8 +34,6 @@ pub struct Plan {
     pub placements: (u32, fn(&mut Rng) -> f64),
     /// Evaluations of the code among which one is slow, in the mean and at random, and the core cycles that it takes more.
     pub slow: (f64, f64),
-    /// Whether earlier runs on this machine had the core to themselves, so that the guards without a neighbour are known.
-    pub known_guard: bool,
 }
 
 impl Plan {
@@ -53,7 +50,6 @@ impl Plan {
             uneven: 0.0,
             placements: (1, |random| normal(random, 0.0)),
             slow: (f64::INFINITY, 0.0),
-            known_guard: false,
         }
     }
 
@@ -164,7 +160,6 @@ impl Plan {
             }
         }
         let origin = &mut table.observations_mut().origin;
-        origin.quiet_guard = self.known_guard.then(|| quiet_guard(&self.core));
         origin.reference = Some((CHAINS[0].0.into(), CHAINS[0].1));
         origin.controls = CHAINS[1..].iter().map(|chain| (chain.0.into(), chain.1)).collect();
         let mut rows = SimulatedRows { slow: (self.slow, 2 * CODE.len()), ..SimulatedRows::new(work, &self.core, seed) };
@@ -197,8 +192,7 @@ impl Plan {
 
     /// The intervals of a run: core cycles, nanoseconds, and the ratio of the two alternatives.
     pub fn run(&self, seed: u64) -> Vec<Found> {
-        let mut table = self.table(seed);
-        flag_shared_rounds(&mut table, &Options::default());
+        let table = self.table(seed);
         let truth = self.truth();
         let none = |estimator| Found { estimator, truth, estimate: None, is_trusted: false };
         let Ok(found) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
@@ -216,14 +210,6 @@ impl Plan {
         }
         all
     }
-}
-
-/// The guard of a core without a neighbour, as earlier runs show it: in core cycles.
-fn quiet_guard(core: &SimulatedCore) -> f64 {
-    let alone = Plan { rounds: LONG, ..Plan::on(SimulatedCore { neighbour: SimulatedCore::CALM.neighbour, ..*core }) };
-    let table = alone.table(0);
-    fake::simulate(*core, 0);
-    Quiet::by_reference(&table).and_then(|quiet| quiet.guard()).unwrap()
 }
 
 /// A factor with this standard deviation.

@@ -48,17 +48,17 @@ mod tests {
     #[test]
     fn sources_have_one_entry_and_absent_ones_their_reason() {
         let bound = |source, size| Contribution::bound(source, size);
-        let all = [bound(Source::Stochastic, 1.0), bound(Source::Stochastic, 2.0), bound(Source::Rate, 0.0)];
-        let found = figure_budget(&all, 0.95, &[(Source::Rate, "exact"), (Source::Stochastic, "none"), (Source::Fence, "no fence")]);
+        let all = [bound(Source::Noise, 1.0), bound(Source::Noise, 2.0), bound(Source::Rate, 0.0)];
+        let found = figure_budget(&all, 0.95, &[(Source::Rate, "exact"), (Source::Noise, "none"), (Source::Fence, "no fence")]);
         let shown: Vec<_> = found.iter().map(|entry| (entry.source, entry.half_width, entry.note.as_deref())).collect();
         let expected =
-            [(Source::Stochastic, Some(3.0), None), (Source::Rate, Some(0.0), Some("exact")), (Source::Fence, Some(0.0), Some("no fence"))];
+            [(Source::Noise, Some(3.0), None), (Source::Rate, Some(0.0), Some("exact")), (Source::Fence, Some(0.0), Some("no fence"))];
         assert_eq!(shown, expected);
         // 3 and 4 in quadrature are 5; each has 1.96 standard deviations to either side.
-        let standard = |sd| Contribution::standard(Source::Stochastic, sd, f64::INFINITY);
-        let both = figure_budget(&[standard(3.0), standard(4.0), bound(Source::Stochastic, 1.0)], 0.95, &[])[0].half_width.unwrap();
+        let standard = |sd| Contribution::standard(Source::Noise, sd, f64::INFINITY);
+        let both = figure_budget(&[standard(3.0), standard(4.0), bound(Source::Noise, 1.0)], 0.95, &[])[0].half_width.unwrap();
         assert!((both - (5.0 * 1.959_964 + 1.0)).abs() < 1e-4, "{both}");
-        let open = figure_budget(&[bound(Source::Stochastic, f64::INFINITY)], 0.95, &[]);
+        let open = figure_budget(&[bound(Source::Noise, f64::INFINITY)], 0.95, &[]);
         assert_eq!(open[0].half_width, None);
     }
 }

@@ -1,13 +1,13 @@
 //! Makes the document of a measurement.
 
 use super::figure::{Figure, Scale, finite};
-use super::{BudgetEntry, Comparison, Component, Fit, LackOfFit, Method, MethodTable, ResultDocument, ResultSchema, Row, Series};
+use super::{BudgetEntry, Comparison, Component, Fit, LackOfFit, Method, MethodTable, ResultDocument, ResultSchema, Row, Series, Stage};
 use crate::identity::code_hash;
 use crate::measurement::{Measurement, Subject};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{self, Contribution, RowFit, Solution};
 use hairspring_core::judge::methods::MethodTable as Methods;
-use hairspring_core::judge::{ComponentResult, Finding, SeriesResult, Verdict};
+use hairspring_core::judge::{ComponentResult, Finding, Outcome, SeriesResult, Verdict};
 use hairspring_core::named::Named;
 
 /// Largest number of counts for which the rows are listed.
@@ -20,7 +20,7 @@ impl ResultDocument {
     pub fn new(measurement: &Measurement) -> ResultDocument {
         let (entries, scale) = (entries(measurement), Scale(measurement.ns_per_unit));
         ResultDocument {
-            schema: ResultSchema::V1,
+            schema: ResultSchema::V2,
             command: measurement.command.clone(),
             environment: measurement.environment.clone().with_core_clock(measurement.assessment.core_hz.as_ref()),
             results: entries.iter().map(|entry| series(entry, measurement, scale)).collect(),
@@ -96,6 +96,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
         overhead_reason: result.overhead.is_none().then(|| "the counts cannot separate it from a component".to_owned()),
         fit: fit(&result.solution, scale),
         budget,
+        stages: result.stages.iter().map(stage).collect(),
         findings: entry.findings.iter().map(|finding| (*finding).clone()).collect(),
         trusted: true,
     }
@@ -130,6 +131,18 @@ pub fn part_budget(entries: &[Contribution], in_ns: bool, level: f64) -> Vec<Bud
         BudgetEntry { source: entry.source, half_width_ns: half.filter(|_| in_ns), half_width_ticks: half.filter(|_| !in_ns) }
     };
     entries.iter().map(line).collect()
+}
+
+fn stage(outcome: &Outcome) -> Stage {
+    Stage {
+        stage: outcome.stage.to_owned(),
+        question: outcome.question.to_owned(),
+        did: outcome.did.clone(),
+        acted: outcome.acted,
+        left_out: outcome.left_out,
+        moved_percent: finite(100.0 * outcome.moved),
+        widened_percent: finite(100.0 * outcome.widened),
+    }
 }
 
 fn fit(solution: &Solution, scale: Scale) -> Fit {

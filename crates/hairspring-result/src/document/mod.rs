@@ -26,9 +26,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ResultSchema {
-    /// First version.
-    #[serde(rename = "hairspring/result/1")]
-    V1,
+    /// Second version. The first one had other names of sources and findings ([`crate::read`]), and no stages.
+    #[serde(rename = "hairspring/result/2", alias = "hairspring/result/1")]
+    V2,
 }
 
 /// A measurement. Numbers are always finite; an unavailable figure is `null`, with the reason in `..._reason`.
@@ -104,6 +104,9 @@ pub struct Series {
     /// The error budget of each component.
     #[serde(default)]
     pub budget: Named<Vec<BudgetEntry>>,
+    /// What each stage of the estimator did, in their order; of several processes in the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
     /// Findings, most severe first.
     #[serde(default)]
     pub findings: Vec<Finding>,
@@ -215,6 +218,29 @@ pub struct Fit {
     /// Why the rows are not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_detail_reason: Option<String>,
+}
+
+/// What a stage of the estimator did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Stage {
+    /// Name of the stage, which is also that of its entries in the budget.
+    pub stage: String,
+    /// What it asked.
+    pub question: String,
+    /// What it saw and did, or why it did not run.
+    pub did: String,
+    /// Whether it did something.
+    pub acted: bool,
+    /// Readings of the series that it left out.
+    #[serde(default)]
+    pub left_out: usize,
+    /// By how much it moved the first time, in percent.
+    #[serde(default)]
+    pub moved_percent: Option<f64>,
+    /// Half-width that its entries of the budget alone give to the first time, in percent.
+    #[serde(default)]
+    pub widened_percent: Option<f64>,
 }
 
 /// F test of the lack of fit.
@@ -428,7 +454,7 @@ impl Series {
     /// `None` without a positive time.
     pub fn departures(&self, component: &str) -> Option<Vec<f64>> {
         let time = self.components.get(component)?.figure.time().filter(|time| time.value > 0.0)?;
-        let entries = self.budget.get(component)?.iter().filter(|entry| entry.source == Source::LackOfFit);
+        let entries = self.budget.get(component)?.iter().filter(|entry| entry.source == Source::Departure);
         Some(entries.filter_map(|entry| entry.half_width_ns.or(entry.half_width_ticks).flatten()).map(|half| half / time.value).collect())
     }
 

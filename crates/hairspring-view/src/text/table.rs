@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use hairspring_result::read::read;
 
-    const SAVED: &str = r#"{"schema": "hairspring/result/1", "command": "run", "environment": {}, "results": [
+    const SAVED: &str = r#"{"schema": "hairspring/result/2", "command": "run", "environment": {}, "results": [
         {"name": "multiply", "components": {"body": {"time_ns": {"value": 0.812, "low": 0.811, "high": 0.813, "level": 0.95},
          "cycles": {"value": 3.0, "low": 2.99, "high": 3.01, "level": 0.95}}}, "fit": {}},
         {"name": "a name that is far too long for its column\u001b[31m", "components": {"body": {"below_resolution": true,
@@ -219,7 +219,7 @@ mod tests {
         let series = |at: usize| format!(r#"{{"name": "b{at}", "components": {component}, "fit": {{}}, "findings": [{finding}]}}"#);
         let all: Vec<String> = (0..20).map(series).collect();
         let saved =
-            format!(r#"{{"schema": "hairspring/result/1", "command": "run", "environment": {{}}, "results": [{}]}}"#, all.join(","));
+            format!(r#"{{"schema": "hairspring/result/2", "command": "run", "environment": {{}}, "results": [{}]}}"#, all.join(","));
         let text = table(&read(&saved).unwrap(), &Style::default());
         assert_eq!((text.matches("somebody else").count(), text.matches("try again").count()), (1, 1), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("! b") && line.ends_with(" [1]")).count(), 20, "{text}");
@@ -230,7 +230,7 @@ mod tests {
     fn a_doubt_about_an_init_marks_its_line_only() {
         let time = r#""time_ns": {"value": 2.0, "low": 1.9, "high": 2.1, "level": 0.95}"#;
         let saved = format!(
-            r#"{{"schema": "hairspring/result/1", "command": "run", "environment": {{}}, "results": [{{"name": "sort", "fit": {{}},
+            r#"{{"schema": "hairspring/result/2", "command": "run", "environment": {{}}, "results": [{{"name": "sort", "fit": {{}},
             "components": {{"body": {{{time}}}, "init": {{{time}, "serves": true}}}},
             "findings": [{{"kind": "wide_interval", "severity": "untrusted", "component": "init", "message": "wide", "remedy": ""}}]}}]}}"#
         );

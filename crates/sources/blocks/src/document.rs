@@ -16,9 +16,9 @@ use serde::Serialize;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum BlocksSchema {
-    /// First version.
-    #[serde(rename = "hairspring/blocks/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/blocks/2")]
+    V2,
 }
 
 /// Times of the parts of a function.
@@ -317,7 +317,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
     let analysis = &measured.analysis;
     let whole = measured.rows.iter().filter(|row| row.is_whole()).count();
     BlocksDocument {
-        schema: BlocksSchema::V1,
+        schema: BlocksSchema::V2,
         command: "blocks".into(),
         environment: circumstances.clone().with_core_clock(analysis.assessment.core_hz.as_ref()),
         function: FunctionJson {

@@ -2,7 +2,7 @@
 
 use crate::kinds::PulseFinding;
 use hairspring_core::estimate::Solution;
-use hairspring_core::judge::{Assessment, Context, Finding, SeriesResult, Severity, code};
+use hairspring_core::judge::{Assessment, Finding, SeriesResult, Severity, code};
 use hairspring_core::observations::Observations;
 
 /// How far below zero an overhead must be for a finding, in half-widths of its interval and in quanta of the recorder.
@@ -25,7 +25,7 @@ pub fn is_capture(table: &Observations) -> bool {
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     let Some(first) = table.rows().first() else { return };
     for series in &mut assessment.series {
-        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, &Context::for_table(table)) {
+        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, table.origin.shown_unit()) {
             series.add(finding);
         }
     }
@@ -36,16 +36,21 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
 pub fn doubt_bend(assessment: &mut Assessment) {
     let moves = |series: &SeriesResult| series.findings.iter().any(|finding| MOVING.into_iter().any(|code| finding.is(code)));
     for finding in assessment.series.iter_mut().filter(|series| moves(series)).flat_map(|series| &mut series.findings) {
-        if finding.is(code::BEND_LEFT_OUT) {
+        if is_bend(finding) {
             finding.severity = Severity::Warning;
             finding.remedy = "record without what moves edges (see the other warnings): it may bend the remaining rows too, which the interval includes only roughly".into();
         }
     }
 }
 
+/// Whether a finding says that rows with few copies are left out.
+fn is_bend(finding: &Finding) -> bool {
+    finding.is(code::ROWS_LEFT_OUT) && finding.number("bent").is_some_and(|rows| rows > 0.0)
+}
+
 /// A finding about a significantly negative overhead. The toggle of a pin cannot take negative time, so the counts are too
 /// high. `first` holds the counts of the first pulse.
-fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'_>) -> Option<Finding> {
+fn overhead_below_zero(solution: &Solution, first: &[f64], (factor, unit): (f64, &'static str)) -> Option<Finding> {
     let overhead = solution.overhead?;
     if overhead.value + MARGIN.0 * overhead.half_width() >= -MARGIN.1 * solution.quantum {
         return None;
@@ -56,8 +61,8 @@ fn overhead_below_zero(solution: &Solution, first: &[f64], context: &Context<'_>
     let copies = -overhead.value / shortest.ticks.value;
     let counts = solution.columns.iter().zip(first);
     let kind = PulseFinding::OverheadBelowZero {
-        value: overhead.value * context.factor,
-        unit: context.unit,
+        value: overhead.value * factor,
+        unit,
         copies,
         component: shortest.name.clone(),
         first_pulse: match first {
@@ -116,7 +121,7 @@ mod tests {
         let severity = |table: &Observations| {
             let mut found = assess(table, &Question::default()).unwrap();
             doubt_bend(&mut found);
-            found.series[0].findings.iter().find(|finding| finding.is(code::BEND_LEFT_OUT)).map(|finding| finding.severity)
+            found.series[0].findings.iter().find(|finding| is_bend(finding)).map(|finding| finding.severity)
         };
         assert_eq!(severity(&table), Some(Severity::Note));
         let saturated = Finding::new(Severity::Warning, OverloadFinding::Saturated { bent_percent: 3.0, bound_samples: None });

@@ -1,7 +1,8 @@
 //! Small files in the real formats, and damaged files.
 
 use super::*;
-use hairspring_core::estimate::{Options, solve};
+use hairspring_core::estimate::Options;
+use hairspring_core::pipeline::solve;
 use proptest::prelude::*;
 
 /// Time of a run of `k` bodies of 40 ns with an overhead of 25 ns.

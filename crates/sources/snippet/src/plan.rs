@@ -7,7 +7,7 @@ use hairspring_core::design::{
     Block, FEW_BEHIND, Pilot, RowKind, behind, blocks, cold, fits_short_blocks, line, pairs, rearranged, rearranged_short_blocks,
     row_kinds, short_blocks,
 };
-use hairspring_core::estimate::METHODS;
+use hairspring_core::methods::METHODS;
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];

@@ -5,10 +5,11 @@ use crate::recording::{calibrated, exact, frames, heard, pulses};
 use crate::{AnyError, Check, mean_and_sd};
 use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::pattern::{Frame, Kind, Pulse};
-use hairspring_core::estimate::differential::differential;
-use hairspring_core::estimate::direct::direct;
-use hairspring_core::estimate::{Estimate, Options, Solution, solve};
+use hairspring_core::estimate::{Estimate, Options, Solution};
+use hairspring_core::methods::differential::differential;
+use hairspring_core::methods::direct::direct;
 use hairspring_core::observations::{Observations, Unit};
+use hairspring_core::pipeline::solve;
 
 /// Time of the routine, in microseconds.
 const TRUTH: f64 = 100.0;

@@ -5,8 +5,9 @@ use crate::recording::{exact, heard, pulses};
 use crate::steps::{Steps, block_counts};
 use crate::{AnyError, Check};
 use hairspring_capture::edge::{Edge, Method};
-use hairspring_core::estimate::{Component, Options, Solution, solve};
+use hairspring_core::estimate::{Component, Options, Solution};
 use hairspring_core::observations::{Observations, Unit};
+use hairspring_core::pipeline::solve;
 
 /// Number of recordings of the same runs with different noise; the first is shown.
 const RECORDINGS: u64 = 20;

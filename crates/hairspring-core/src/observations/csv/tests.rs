@@ -30,7 +30,6 @@ fn written_table_is_read_back() {
     table.origin.granularity = Some(26.0);
     table.origin.reading_bound = Some(0.25);
     table.origin.clock_spread = Some(ClockSpread { sd: 0.018, runs: 24 });
-    table.origin.quiet_guard = Some(173.4);
     table.origin.core_clock = Some(CoreClock { hz: 4.1e9, sd: 0.003 });
     table.origin.rate = Some(Rate { hz: 2.6e9, uncertainty_ppm: 0.5, provenance: "measured: twice".into() });
     table.origin.clock = Some("two\nlines".into());
@@ -52,7 +51,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.rate, table.origin.rate);
     assert_eq!(back.origin.reading_bound, Some(0.25));
     assert_eq!(back.origin.clock_spread, table.origin.clock_spread);
-    assert_eq!((back.origin.quiet_guard, back.origin.core_clock), (Some(173.4), table.origin.core_clock));
+    assert_eq!(back.origin.core_clock, table.origin.core_clock);
     assert_eq!(back.origin.serving, ["init"]);
     assert_eq!(back.origin.unoptimised, table.origin.unoptimised);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);

@@ -14,9 +14,9 @@ use serde::Serialize;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum ClockComparisonSchema {
-    /// First version.
-    #[serde(rename = "hairspring/clock-comparison/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/clock-comparison/2")]
+    V2,
 }
 
 /// Two clocks over the same spans.
@@ -93,7 +93,7 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
     let constant = constant_ns(&comparison.points, level);
     let interval = constant.as_ref().map(|found| found.estimate(level));
     ClockComparisonDocument {
-        schema: ClockComparisonSchema::V1,
+        schema: ClockComparisonSchema::V2,
         command: COMMAND.into(),
         environment: circumstances.clone(),
         a: compared(&comparison.a, level),
@@ -124,21 +124,21 @@ const LEFT_OUT: &str = "disturbed spans are left out";
 
 /// Sources that add nothing to a difference.
 const OF_DIFFERENCE: [(Source, &str); 5] = [
-    (Source::Granularity, "the clocks step by less than they can show"),
+    (Source::Quantum, "the clocks step by less than they can show"),
     (Source::Rate, "the rates of both clocks are defined"),
     (Source::Fence, NESTED),
-    (Source::LackOfFit, NO_LINE),
-    (Source::Neighbour, LEFT_OUT),
+    (Source::Departure, NO_LINE),
+    (Source::Controls, LEFT_OUT),
 ];
 
 /// Sources that add nothing to the constant.
 const OF_CONSTANT: [(Source, &str); 6] = [
-    (Source::Granularity, "in the intervals of the spans, through which the line goes"),
+    (Source::Quantum, "in the intervals of the spans, through which the line goes"),
     (Source::Rate, "in the slope of the line, and not in the constant"),
     (Source::Fence, NESTED),
-    (Source::Stochastic, "in the lack of fit: the spans lie further off the line than their intervals allow"),
-    (Source::LackOfFit, "the spans lie on the line as closely as their intervals allow"),
-    (Source::Neighbour, LEFT_OUT),
+    (Source::Noise, "in the lack of fit: the spans lie further off the line than their intervals allow"),
+    (Source::Departure, "the spans lie on the line as closely as their intervals allow"),
+    (Source::Controls, LEFT_OUT),
 ];
 
 fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson {

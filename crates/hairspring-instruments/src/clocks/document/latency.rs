@@ -13,9 +13,9 @@ use serde::Serialize;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum ClockLatencySchema {
-    /// First version.
-    #[serde(rename = "hairspring/clock-latency/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/clock-latency/2")]
+    V2,
 }
 
 /// Cost of a reading: consecutive, and after pauses.
@@ -94,7 +94,7 @@ impl From<&Bin> for BinJson {
 /// The document of the experiments.
 pub fn clock_latency(latency: &Latency, circumstances: &Environment) -> ClockLatencyDocument {
     ClockLatencyDocument {
-        schema: ClockLatencySchema::V1,
+        schema: ClockLatencySchema::V2,
         command: COMMAND.into(),
         environment: circumstances.clone(),
         scale: latency.plan.scale,
@@ -113,11 +113,11 @@ fn experiment(experiment: &Experiment) -> ExperimentJson {
 
 /// Sources that add nothing to the mean difference of two reads.
 const ABSENT: [(Source, &str); 5] = [
-    (Source::Granularity, "the clock steps by less than it can show"),
+    (Source::Quantum, "the clock steps by less than it can show"),
     (Source::Rate, "the rate of the clock is defined"),
     (Source::Fence, "the reads are what is measured"),
-    (Source::LackOfFit, NO_LINE),
-    (Source::Neighbour, IN_THE_NOISE),
+    (Source::Departure, NO_LINE),
+    (Source::Controls, IN_THE_NOISE),
 ];
 
 fn clock(clock: &ClockLatency) -> ClockLatencyJson {

@@ -14,9 +14,9 @@ use serde::Serialize;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum StopwatchOverheadSchema {
-    /// First version.
-    #[serde(rename = "hairspring/stopwatch-overhead/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/stopwatch-overhead/2")]
+    V2,
 }
 
 /// The overhead of a stopwatch: its reading for no work.
@@ -102,7 +102,7 @@ pub struct MomentsJson {
 /// The document of an overhead.
 pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment) -> StopwatchOverheadDocument {
     StopwatchOverheadDocument {
-        schema: StopwatchOverheadSchema::V1,
+        schema: StopwatchOverheadSchema::V2,
         command: COMMAND.into(),
         environment: circumstances.clone(),
         runs: report.runs,
@@ -126,11 +126,11 @@ fn clock(clock: &ClockOverhead, level: f64) -> ClockOverheadJson {
 
 /// Sources that add nothing to a mean in ticks.
 const ABSENT: [(Source, &str); 5] = [
-    (Source::Granularity, "the clock steps by less than it can show"),
+    (Source::Quantum, "the clock steps by less than it can show"),
     (Source::Rate, "ticks do not depend on the rate of the clock"),
     (Source::Fence, "the reads and calls are what is measured"),
-    (Source::LackOfFit, NO_LINE),
-    (Source::Neighbour, "interrupted runs are left out; what else disturbs them is in the noise, which is that of the repetitions"),
+    (Source::Departure, NO_LINE),
+    (Source::Controls, "interrupted runs are left out; what else disturbs them is in the noise, which is that of the repetitions"),
 ];
 
 fn means(clock: &ClockOverhead, level: f64) -> OverheadMeansJson {

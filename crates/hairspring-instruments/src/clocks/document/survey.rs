@@ -16,9 +16,9 @@ use serde::Serialize;
 /// The schema's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum ClocksSchema {
-    /// First version.
-    #[serde(rename = "hairspring/clocks/1")]
-    V1,
+    /// Second version: sources of the budget have other names than in the first.
+    #[serde(rename = "hairspring/clocks/2")]
+    V2,
 }
 
 /// The clocks of the machine, measured.
@@ -198,7 +198,7 @@ impl HandOverJson {
 /// The document of a survey.
 pub fn clock_survey(survey: &Survey, level: f64, circumstances: &Environment) -> ClocksDocument {
     ClocksDocument {
-        schema: ClocksSchema::V1,
+        schema: ClocksSchema::V2,
         command: COMMAND.into(),
         environment: circumstances.clone(),
         timed_by: survey.timed_by.clone(),
@@ -227,11 +227,11 @@ fn clock(report: &Report, level: f64) -> ClockFoundJson {
 
 /// Sources that add nothing to the cost of a read.
 const OF_READ_COST: [(Source, &str); 5] = [
-    (Source::Granularity, "averages out: readings begin at all phases of the clock"),
+    (Source::Quantum, "averages out: readings begin at all phases of the clock"),
     (Source::Rate, "the rate of the clock is defined"),
     (Source::Fence, "the line fit separates it from the cost"),
-    (Source::LackOfFit, "the rows lie on the line as closely as their noise allows"),
-    (Source::Neighbour, "not known: no chain of known length ran beside the reads"),
+    (Source::Departure, "the rows lie on the line as closely as their noise allows"),
+    (Source::Controls, "not known: no chain of known length ran beside the reads"),
 ];
 
 fn measured(clock: &Clock, found: &MeasuredClock, level: f64) -> MeasuredJson {

@@ -110,7 +110,7 @@ fn total(analysis: &Analysis, components: &[usize]) -> Time {
     };
     let uncertain = |estimate: Estimate| Uncertain {
         value: estimate.value,
-        budget: vec![Contribution { source: Source::Stochastic, spread: Spread::Bound(estimate.half_width()) }],
+        budget: vec![Contribution { source: Source::Noise, spread: Spread::Bound(estimate.half_width()) }],
     };
     let bound = match all[..] {
         [(Time { bound: Some(bound), .. }, runs)] => {

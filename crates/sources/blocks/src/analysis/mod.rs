@@ -429,7 +429,7 @@ fn with_lenient_control(finding: Finding) -> Finding {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use hairspring_core::judge::FindingKind;
+    use hairspring_core::judge::shared_finding;
 
     /// Rows of a straight line of three blocks that are also ended early, the last two of which overlap.
     fn overlapping(by: f64) -> Analysis {
@@ -506,10 +506,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_small_control_chain_error_is_a_warning() {
-        let weight = |control_cycles: f64| {
-            with_lenient_control(Finding::new(Severity::Untrusted, FindingKind::CoreShared { control_cycles, expected_cycles: 1.0 }))
-                .severity
-        };
+        let weight = |control_cycles: f64| with_lenient_control(shared_finding(Severity::Untrusted, control_cycles, 1.0)).severity;
         assert_eq!((weight(1.007), weight(0.985), weight(1.03)), (Severity::Warning, Severity::Warning, Severity::Untrusted));
     }
 }

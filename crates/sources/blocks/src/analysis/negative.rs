@@ -1,8 +1,8 @@
 //! Negative times: they show that a sum is wrong, unless noise explains them. All parts are judged together, and by their size.
 
 use super::{Analysis, BlocksFinding};
-use hairspring_core::estimate::{Component, Contribution, Source, Spread, Uncertain};
-use hairspring_core::judge::{Finding, FindingKind, Severity};
+use hairspring_core::estimate::{Component, Contribution, Source, Uncertain};
+use hairspring_core::judge::{Finding, Severity, negative_finding};
 
 /// Size of what is negative, as a share of a call, above which the sum is wrong, and above which it is doubtful.
 const WRONG: f64 = 0.05;
@@ -29,7 +29,7 @@ pub fn negative(analysis: &Analysis) -> Option<Finding> {
     let share: f64 = all.iter().map(|one| one.share).sum();
     let explained = share <= MOST_OVERLAP && all.iter().all(|one| is_share_unknown(&analysis.series().solution.components[one.component]));
     if share > WRONG && !explained {
-        return Some(Finding::new(Severity::Untrusted, worst_of(analysis, worst.component)));
+        return Some(worst_of(analysis, worst.component));
     }
     let severity = if share > DOUBTFUL { Severity::Warning } else { Severity::Note };
     let parts = all.iter().map(|one| analysis.series().components[one.component].name.clone()).collect();
@@ -43,7 +43,7 @@ fn is_share_unknown(part: &Component) -> bool {
 }
 
 fn is_overlap(entry: &Contribution) -> bool {
-    entry.source == Source::LackOfFit && matches!(entry.spread, Spread::Bound(_))
+    entry.source == Source::Negative
 }
 
 /// A part without what its interval holds because neighbours overlap.
@@ -52,16 +52,16 @@ fn as_solved(part: &Component) -> Uncertain {
     Uncertain { value: part.uncertain.value, budget }
 }
 
-fn worst_of(analysis: &Analysis, component: usize) -> FindingKind {
+fn worst_of(analysis: &Analysis, component: usize) -> Finding {
     let part = &analysis.series().components[component];
     let (value, unit) = part.time.ns.as_ref().map_or((part.time.ticks.value, "ticks"), |ns| (ns.value, "ns"));
-    FindingKind::Negative { component: part.name.clone(), value, unit: unit.to_owned() }
+    negative_finding(&part.name, value, unit)
 }
 
 /// Whether a part is below zero by more than noise and the ends of calls explain.
 pub fn is_beyond_noise(part: &Component, level: f64) -> bool {
     let noise = |source| part.uncertain.part(source, level);
-    part.ticks.value + noise(Source::Stochastic) + noise(Source::Ends) < 0.0
+    part.ticks.value + noise(Source::Noise) + noise(Source::Ends) < 0.0
 }
 
 /// The parts whose interval at the level of the whole family is below zero; and those that are negative by a good part of a call, if
@@ -139,7 +139,7 @@ mod tests {
         let severity = |first: f64| {
             let mut found = arms(1, first);
             for part in &mut found.assessment.series[0].solution.components {
-                part.uncertain.budget.push(Contribution::bound(Source::LackOfFit, 2.0 * first.abs()));
+                part.uncertain.budget.push(Contribution::bound(Source::Negative, 2.0 * first.abs()));
             }
             negative(&found).map(|finding| finding.severity)
         };

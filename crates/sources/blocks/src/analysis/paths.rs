@@ -44,8 +44,9 @@ pub fn paths(solution: &Solution, rows: &[CountRow]) -> Vec<Path> {
 mod tests {
     use super::*;
     use crate::graph::Counts;
-    use hairspring_core::estimate::{Options, solve};
+    use hairspring_core::estimate::Options;
     use hairspring_core::observations::Observations;
+    use hairspring_core::pipeline::solve;
 
     #[test]
     fn calls_with_the_same_counts_are_a_path_and_ends_are_none() {

@@ -132,8 +132,9 @@ fn from_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hairspring_core::estimate::{Options, solve};
+    use hairspring_core::estimate::Options;
     use hairspring_core::observations::Observations;
+    use hairspring_core::pipeline::solve;
 
     /// Rows of two blocks with their times, each read eight times with noise of mean 0.
     fn quality(rows: &[([f64; 2], f64)]) -> Quality {

@@ -367,10 +367,11 @@ fn solve(
     let assessment = assess(&regrouped(parts, (table, every), names)?, question).ok()?;
     let series = assessment.series.into_iter().next()?;
     let all = series.solution.components.into_iter().zip(series.components);
-    let of_part = |(component, result): (Component, ComponentResult)| {
-        let members = members(parts, &component, names)?;
-        let name = spell(&members);
-        Some((Component { name: name.clone(), parts: members, ..component }, ComponentResult { name, ..result }))
+    let of_part = |(mut component, result): (Component, ComponentResult)| {
+        component.parts = members(parts, &component, names)?;
+        component.name = spell(&component.parts);
+        let name = component.name.clone();
+        Some((component, ComponentResult { name, ..result }))
     };
     Some(all.filter_map(of_part).collect())
 }

@@ -60,8 +60,9 @@ fn means(rows: &[CountRow], readings: &[Reading]) -> Vec<Option<f64>> {
 mod tests {
     use super::*;
     use crate::graph::Counts;
-    use hairspring_core::estimate::{Options, Visits, solve};
+    use hairspring_core::estimate::{Options, Visits};
     use hairspring_core::observations::{Flags, Observations};
+    use hairspring_core::pipeline::solve;
 
     fn row(trips: u64, counted: Option<(u64, bool)>) -> CountRow {
         let counted = counted.map(|(arrivals, twice)| Counted { block: 1, arrivals, twice });

@@ -10,8 +10,9 @@ use super::rounds::{Readings, undisturbed};
 use crate::analysis::CountRow;
 use crate::graph::{EdgeKind, Graph};
 use crate::trace::Own;
-use hairspring_core::estimate::{Ending, Options, Visits, solve};
+use hairspring_core::estimate::{Ending, Options, Visits};
 use hairspring_core::observations::{Observations, Reading, RowId};
+use hairspring_core::pipeline::solve;
 use hairspring_measure::companions::Companion;
 use std::collections::HashMap;
 

@@ -1,0 +1,113 @@
+//! How the rounds of a run are divided: into spans that share their placement, and these into blocks. Everything behind the readings is
+//! computed from the means of rows in blocks, because what differs between blocks shows noise of any kind, and what differs between spans
+//! shows what each new process draws.
+
+use crate::limit::{Basis, limits};
+use crate::observations::Observations;
+use std::ops::Range;
+
+limits! {
+    /// Blocks that a run is divided into, if it has as many rounds.
+    BLOCKS = 32.0, "blocks", Basis::Size("more blocks show shorter noise, and have more of it");
+    /// Fewest blocks of a span, if there are several spans: their difference is the noise within a span.
+    BLOCKS_OF_SPAN = 2.0, "blocks", Basis::Derived("a variance needs two values");
+    /// Fewest rounds that are a span of their own; shorter placements share one with their neighbours.
+    ROUNDS_OF_SPAN = 8.0, "rounds", Basis::Size("two blocks of four rounds; a block of fewer often lacks a row");
+    /// Most spans.
+    SPANS = 1024.0, "spans", Basis::Size("memory of the blocks; a span of 128 more says nothing new");
+    /// Fewest spans that stand for what differs between placements.
+    FEWEST_SPANS = 3.0, "spans", Basis::Derived("with two, Student's quantile is 12.7");
+}
+
+/// Some rounds of one placement, or of neighbouring short ones.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Span {
+    pub rounds: Range<u32>,
+    /// The layout of the code in it; `None` if the code has one layout, or these rounds several.
+    pub layout: Option<usize>,
+    /// Placements that share the span.
+    pub placements: usize,
+}
+
+/// A part of a span.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Block {
+    pub rounds: Range<u32>,
+    pub span: usize,
+}
+
+/// The division of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Grid {
+    pub spans: Vec<Span>,
+    pub blocks: Vec<Block>,
+    /// Number of layouts of the code; at least 1.
+    pub layouts: usize,
+    /// Neighbouring layouts that differ by the order of the alternatives only; at least 1.
+    pub crossover: usize,
+}
+
+impl Grid {
+    /// The division of a table with this number of rounds, with so many blocks in a run of one span; as if it had one placement, if it `is_one`.
+    pub fn new(table: &Observations, rounds: u32, blocks: usize, is_one: bool) -> Grid {
+        let layouts = if is_one { 1 } else { (table.origin.layouts as usize).max(1) };
+        let crossover = (table.origin.crossover as usize).max(1);
+        let placements = if is_one { std::iter::once(0..rounds).collect() } else { table.placements_until(rounds) };
+        let spans = spans(&placements, layouts);
+        let each = if spans.len() > 1 { blocks.div_ceil(spans.len()).max(BLOCKS_OF_SPAN as usize) } else { blocks };
+        let parts = |(span, one): (usize, &Span)| {
+            let length = one.rounds.end - one.rounds.start;
+            let most = if spans.len() > 1 { length / (ROUNDS_OF_SPAN / BLOCKS_OF_SPAN) as u32 } else { length };
+            divided(&one.rounds, (each as u32).min(most).max(1)).map(move |rounds| Block { rounds, span })
+        };
+        let blocks = spans.iter().enumerate().flat_map(parts).collect();
+        Grid { blocks, layouts, crossover: if layouts % crossover == 0 { crossover } else { 1 }, spans }
+    }
+
+    /// The block of a round, if it has one; blocks are in the order of their rounds. Rounds that are asked for one after the other are found
+    /// at once by the block before.
+    pub fn block_of(&self, round: u32, before: usize) -> usize {
+        let is_in = |at: usize| self.blocks.get(at).is_some_and(|block| block.rounds.contains(&round));
+        match [before, before + 1].into_iter().find(|at| is_in(*at)) {
+            Some(at) => at,
+            None => self.blocks.partition_point(|block| block.rounds.end <= round),
+        }
+    }
+
+    /// Whether the spans show what differs between placements.
+    pub fn has_spans(&self) -> bool {
+        self.spans.len() >= FEWEST_SPANS as usize
+    }
+}
+
+/// A range in parts of about the same length.
+fn divided(rounds: &Range<u32>, parts: u32) -> impl Iterator<Item = Range<u32>> + use<> {
+    let (start, length) = (rounds.start, u64::from(rounds.end - rounds.start));
+    let border = move |part: u32| start + (u64::from(part) * length).div_ceil(u64::from(parts)) as u32;
+    (0..parts).map(move |part| border(part)..border(part + 1))
+}
+
+/// Groups of neighbouring placements with enough rounds each.
+fn spans(placements: &[Range<u32>], layouts: usize) -> Vec<Span> {
+    let rounds: u32 = placements.iter().map(|one| one.end - one.start).sum();
+    let least = rounds.div_ceil(SPANS as u32).max(ROUNDS_OF_SPAN as u32);
+    let mut spans: Vec<Span> = Vec::new();
+    for (at, one) in placements.iter().enumerate() {
+        match spans.last_mut() {
+            Some(last) if last.rounds.end - last.rounds.start < least => last.add(one),
+            _ => spans.push(Span { rounds: one.clone(), layout: (layouts > 1).then_some(at % layouts), placements: 1 }),
+        }
+    }
+    // The last group may have too few rounds.
+    let is_short = spans.last().is_some_and(|last| last.rounds.end - last.rounds.start < ROUNDS_OF_SPAN as u32);
+    if let Some(last) = if is_short && spans.len() > 1 { spans.pop() } else { None } {
+        spans.iter_mut().next_back().into_iter().for_each(|before| before.add(&last.rounds));
+    }
+    spans
+}
+
+impl Span {
+    fn add(&mut self, placement: &Range<u32>) {
+        (self.rounds.end, self.layout, self.placements) = (placement.end, None, self.placements + 1);
+    }
+}

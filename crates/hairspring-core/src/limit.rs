@@ -1,0 +1,61 @@
+//! Limits as data: every number that a stage compares something with has a name, a unit, and says where it comes from.
+
+use serde::Serialize;
+
+/// Where the value of a limit comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// It follows from the model, or is that of a publication; how.
+    Derived(&'static str),
+    /// A simulation shows it; the name of the test.
+    Simulated(&'static str),
+    /// Experience; on which machines, and when.
+    Seen(&'static str),
+    /// The size of an algorithm: results hardly depend on it. What it trades.
+    Size(&'static str),
+}
+
+impl Basis {
+    /// The kind of basis, and its text.
+    pub fn parts(&self) -> (&'static str, &'static str) {
+        match self {
+            Basis::Derived(how) => ("derived", how),
+            Basis::Simulated(test) => ("simulated", test),
+            Basis::Seen(place) => ("seen", place),
+            Basis::Size(what) => ("size", what),
+        }
+    }
+}
+
+/// A limit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Limit {
+    /// Its name in the source.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// The unit of the value.
+    pub unit: &'static str,
+    /// What it decides.
+    pub decides: &'static str,
+    /// Where the value comes from.
+    pub basis: Basis,
+}
+
+/// Declares the limits of a stage as constants, and the list `LIMITS` of them. The comment of each says what it decides.
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])+ $name:ident = $value:expr, $unit:literal, $basis:expr;)*) => {
+        $($(#[doc = $doc])+ pub(crate) const $name: f64 = $value;)*
+        /// The limits of this file.
+        pub(crate) const LIMITS: &[crate::limit::Limit] = &[$(crate::limit::Limit {
+            name: stringify!($name),
+            value: $value,
+            unit: $unit,
+            decides: concat!($($doc),+),
+            basis: $basis,
+        },)*];
+    };
+}
+
+pub(crate) use limits;

@@ -1,0 +1,222 @@
+//! The core clock in short stretches of rounds, as the reference chain shows it. Readings are converted to its mean, so that its steps are
+//! neither noise nor spikes, and so that ticks, nanoseconds and core cycles are one vector.
+//!
+//! What the chain shows in a stretch is the clock and noise of its own. The scatter of the readings shows the noise; a core clock stays at a level
+//! and steps, so that the levels with the least squares give the clock: a steady one is the mean of all stretches.
+
+use crate::estimate::levels::noise;
+use crate::estimate::{LinearMap, levels_with_steps, median, variance};
+use crate::finding::{Finding, Severity, code};
+use crate::limit::{Basis, limits};
+use crate::numbers;
+use crate::observations::{RowId, SeriesId};
+use crate::sheet::{Piece, Sample};
+use crate::stages::spikes::{Inliers, inliers, limit};
+use crate::stages::{Did, Stage, State, need};
+
+limits! {
+    /// Rounds of a stretch: short beside the stay of a core at one clock, and long enough to leave an interrupted reading out.
+    STRETCH = 8.0, "rounds", Basis::Seen("stays of 5 to 100 ms in rounds of 30 to 60 us; AMD family 25 and 26, Intel family 6, 2026");
+    /// Readings of each row that a stretch has at least, where a round has several.
+    READINGS = 8.0, "readings", Basis::Derived("as many as a stretch has of rows that are read once in a round");
+    /// A core clock that varies by less than this share of its median did not step.
+    STEADY = 0.01, "share of the clock", Basis::Seen("drifts of calm virtual machines; all CPU models of docs/measured.md");
+    /// A step is larger than so many times the noise of a stretch.
+    OVER_NOISE = 5.0, "standard deviations", Basis::Derived("one in a million by chance");
+    /// Code follows the core clock unless its times vary less as they are, by this factor in their variance, than at one clock.
+    FOLLOWS = 2.0, "", Basis::Derived("equal variances differ by less with 30 stretches in 97 of 100 cases");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "core_clock",
+    question: "How did the core clock move, and which code follows it?",
+    needs: &[need::REFERENCE],
+    limits: &[LIMITS],
+    source: Some(crate::estimate::Source::CoreClock),
+    says,
+};
+
+/// The core clock during a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CoreClock {
+    /// Ticks per core cycle, in the mean.
+    pub mean: f64,
+    /// Standard deviation of the clock during the run, as a share of it.
+    pub sd: f64,
+    /// Least and largest clock as shares of the middle one, if it stepped.
+    pub stepped: Option<(f64, f64)>,
+}
+
+/// A stretch with the ticks per core cycle in it.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    first_round: u32,
+    rate: f64,
+    /// Variance of the rate by the scatter of the readings.
+    noise: f64,
+}
+
+/// Converts all series that follow the clock.
+pub(crate) fn convert(state: &mut State) -> Did {
+    let Some((series, cycles)) = state.reference() else { return Did::nothing("there is no reference chain") };
+    let mut stretches = stretches(state, series, cycles);
+    if stretches.len() < 2 {
+        return Did::nothing("the reference chain has too few rounds");
+    }
+    let code: Vec<(SeriesId, Vec<f64>)> = state.subjects().into_iter().map(|series| (series, paces(state, series, &stretches))).collect();
+    let replaced = replace_hit(&mut stretches, &code);
+    let seen: Vec<f64> = stretches.iter().map(|stretch| stretch.rate).collect();
+    let rates = levels_with_steps(&seen, &stretches.iter().map(|stretch| stretch.noise).collect::<Vec<f64>>());
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    state
+        .sheet
+        .set_clock(stretches.iter().zip(&rates).map(|(one, rate)| Piece { first_round: one.first_round, factor: mean / rate }).collect());
+    let sd = variance(&rates).sqrt() / mean;
+    let stepped = stepped(&seen);
+    let memory = code.iter().filter(|(_, paces)| stepped.is_some() && !follows(paces, &rates));
+    let memory: Vec<SeriesId> = memory.map(|(series, _)| *series).collect();
+    state.clock = Some(CoreClock { mean, sd, stepped });
+    memory.iter().for_each(|series| state.sheet.ignore_clock(*series));
+    let names: Vec<&str> = memory.iter().map(|series| &*state.table.series_names()[usize::from(*series)]).collect();
+    let ignored = if names.is_empty() { String::new() } else { format!("; {} does not follow it", names.join(", ")) };
+    let hit = if replaced == 0 { String::new() } else { format!("; in {replaced} of them by the code") };
+    Did::something(format!("{:.2} % about its mean, in {} stretches{hit}{ignored}", 100.0 * sd, rates.len()))
+}
+
+/// The same by the readings that are left, if some are not.
+pub(crate) fn convert_again(state: &mut State) -> Did {
+    let neighbour = state.number_of(&super::neighbour::STAGE);
+    if (0..state.sheet.len()).all(|at| state.sheet.mark(at) != neighbour) {
+        return Did::nothing("all readings are left");
+    }
+    state.sheet.set_clock(Vec::new());
+    convert(state)
+}
+
+/// How long a series takes in each stretch, as a share of what it usually takes: the middle one of its longer rows. NaN where none was read.
+fn paces(state: &State, series: SeriesId, stretches: &[Stretch]) -> Vec<f64> {
+    let mut rows: Vec<(f64, Vec<f64>)> = state.sheet.rows_of(series).into_iter().map(|row| in_stretches(state, row, stretches)).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    rows.truncate(rows.len().div_ceil(2));
+    let pace =
+        |at: usize| median(&mut rows.iter().map(|(usual, ticks)| ticks[at] / usual).filter(|pace| pace.is_finite()).collect::<Vec<f64>>());
+    (0..stretches.len()).map(pace).collect()
+}
+
+/// The middle reading of a row in each stretch, NaN for none, and the middle one of these.
+fn in_stretches(state: &State, row: RowId, stretches: &[Stretch]) -> (f64, Vec<f64>) {
+    let (mut at, mut each) = (0, vec![Vec::new(); stretches.len()]);
+    for one in state.sheet.row(row).filter(|one| one.is_used) {
+        while stretches.get(at + 1).is_some_and(|next| next.first_round <= one.round) {
+            at += 1;
+        }
+        each[at].push(one.ticks);
+    }
+    let middles: Vec<f64> = each.iter_mut().map(|ticks| median(ticks)).collect();
+    (median(&mut middles.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>()), middles)
+}
+
+/// Gives stretches in which something else lengthened the chain and not the code the rate that the code shows, and says how many they are.
+fn replace_hit(stretches: &mut [Stretch], code: &[(SeriesId, Vec<f64>)]) -> usize {
+    let pace = |at: usize| median(&mut code.iter().map(|(_, paces)| paces[at]).filter(|pace| pace.is_finite()).collect::<Vec<f64>>()).ln();
+    let paces: Vec<f64> = (0..stretches.len()).map(pace).collect();
+    let rates: Vec<f64> = stretches.iter().map(|stretch| stretch.rate.ln()).collect();
+    let usual = median(&mut rates.clone());
+    let ratios: Vec<f64> = rates.iter().zip(&paces).map(|(rate, pace)| rate - pace).collect();
+    let (middle, reach) = limit(&mut ratios.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>(), 0.0);
+    let is_hit = |at: &usize| ratios[*at] > middle + reach && rates[*at] - usual > paces[*at].abs();
+    let hit: Vec<usize> = (0..ratios.len()).filter(is_hit).collect();
+    hit.iter().for_each(|at| stretches[*at].rate = (paces[*at] + middle).exp());
+    hit.len()
+}
+
+/// The rate of each stretch, by the line of the reference chain through the means of its readings without spikes. Their scatter in all stretches
+/// shows the noise of a mean.
+fn stretches(state: &State, series: SeriesId, cycles: f64) -> Vec<Stretch> {
+    let rows = state.sheet.rows_of(series);
+    let length = |row: &RowId| state.table.rows()[*row as usize].counts.iter().sum::<f64>() * cycles;
+    let design: Vec<Vec<f64>> = rows.iter().map(|row| vec![length(row), 1.0]).collect();
+    let Some(line) = LinearMap::new(&design, &vec![1.0; rows.len()]) else { return Vec::new() };
+    let means = means(state, &rows);
+    let variance = |row: usize| {
+        let (squares, spare) = means
+            .iter()
+            .fold((0.0, 0.0), |(squares, spare), (_, rows)| (squares + rows[row].squares, spare + (rows[row].number - 1.0).max(0.0)));
+        f64::max(squares / spare, state.quantum.rounding()).max(1e-24)
+    };
+    let variances: Vec<f64> = (0..rows.len()).map(variance).collect();
+    let stretch = |(first_round, rows): &(u32, Vec<Inliers>)| {
+        let rate = rows.iter().zip(line.map.row(0)).map(|(row, weight)| weight * row.mean).sum();
+        let noise =
+            rows.iter().zip(&variances).zip(line.map.row(0)).map(|((row, variance), weight)| weight * weight * variance / row.number).sum();
+        Stretch { first_round: *first_round, rate, noise }
+    };
+    let mut found: Vec<Stretch> = means.iter().map(stretch).filter(|one| one.rate.is_finite() && one.rate > 0.0).collect();
+    found.iter_mut().take(1).for_each(|first| first.first_round = 0);
+    found
+}
+
+/// The first round of each stretch, with the means of these rows in it.
+fn means(state: &State, rows: &[RowId]) -> Vec<(u32, Vec<Inliers>)> {
+    let mut readings: Vec<Vec<Sample>> = rows.iter().map(|row| state.sheet.row(*row).filter(|one| one.is_used).collect()).collect();
+    readings.iter_mut().for_each(|row| row.reverse());
+    let mut found = Vec::new();
+    while let Some(first) = readings.iter().filter_map(|row| row.last()).map(|one| one.round).min() {
+        let end = end_of(state, &readings, first);
+        let taken = take_stretch(&mut readings, end);
+        found.push((first, taken.iter().map(|row| inliers(row, state.quantum.step)).collect()));
+    }
+    found
+}
+
+/// The round that ends a stretch: it holds so many rounds that each row has enough readings, and no border between two placements.
+fn end_of(state: &State, readings: &[Vec<Sample>], first: u32) -> u32 {
+    let in_first = readings.iter().map(|row| row.iter().rev().take_while(|one| one.round == first).count()).min().unwrap_or(0).max(1);
+    let rounds = if in_first > 1 { (READINGS as usize).div_ceil(in_first) as u32 } else { STRETCH as u32 };
+    let at = state.grid.spans.partition_point(|span| span.rounds.end <= first);
+    let border = state.grid.spans.get(at).map_or(u32::MAX, |span| span.rounds.end);
+    // What is left of a span is no stretch of its own.
+    if border.saturating_sub(first) < 2 * rounds { border } else { first + rounds }
+}
+
+/// The readings before a round, which are taken from the ends of the rows.
+fn take_stretch(readings: &mut [Vec<Sample>], end: u32) -> Vec<Vec<f64>> {
+    let take = |row: &mut Vec<Sample>| {
+        let from = row.iter().rposition(|one| one.round >= end).map_or(0, |at| at + 1);
+        row.drain(from..).map(|one| one.ticks).collect()
+    };
+    readings.iter_mut().map(take).collect()
+}
+
+/// Whether the paces of a series vary with the clock.
+fn follows(paces: &[f64], rates: &[f64]) -> bool {
+    let spread = |values: &mut dyn Iterator<Item = f64>| variance(&values.filter(|one| one.is_finite()).map(f64::ln).collect::<Vec<f64>>());
+    let at_one_clock = spread(&mut paces.iter().zip(rates).map(|(pace, rate)| pace / rate));
+    // A spread that is not known, of a few stretches, is no reason against it.
+    at_one_clock.is_nan() || at_one_clock <= FOLLOWS * spread(&mut paces.iter().copied())
+}
+
+/// The least and the largest rate over the middle one, if the clock stepped.
+fn stepped(rates: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = rates.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len() - 1;
+    let (low, middle, high) = (sorted[sorted.len() / 20], sorted[sorted.len() / 2], sorted[last - sorted.len() / 20]);
+    let is_stepped = rates.len() >= STRETCH as usize && (high - low) / middle > STEADY && high - low > OVER_NOISE * noise(rates);
+    is_stepped.then_some((low / middle, high / middle))
+}
+
+fn says(state: &State, _: SeriesId) -> Vec<Finding> {
+    // More ticks per cycle mean a slower clock.
+    let stepped = state.clock.as_ref().and_then(|clock| clock.stepped).map(|(low, high)| stepped_finding(1.0 / high, 1.0 / low));
+    stepped.into_iter().collect()
+}
+
+/// The finding that the core clock moved between these shares of its median.
+pub fn stepped_finding(low: f64, high: f64) -> Finding {
+    let (low_percent, high_percent) = (100.0 * (low - 1.0), 100.0 * (high - 1.0));
+    let message = format!("the core clock moved between {low_percent:+.1} % and {high_percent:+.1} % of its median during the run");
+    let numbers = numbers! { low_percent, high_percent };
+    let remedy = "compare core cycles, which do not change with it; the time in ns is the mean over the run";
+    Finding::of(Severity::Note, code::FREQUENCY_STEPPED, message, numbers, remedy)
+}

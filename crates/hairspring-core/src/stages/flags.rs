@@ -1,0 +1,100 @@
+//! Readings that were seen to be disturbed while they were taken, or that the author of the table excluded.
+
+use crate::finding::words::taken;
+use crate::finding::{Finding, Severity, code};
+use crate::limit::{Basis, limits};
+use crate::numbers;
+use crate::observations::{Flags, SeriesId};
+use crate::stages::{Did, Stage, State};
+
+limits! {
+    /// If a smaller share of the readings is undisturbed, the disturbed ones count too: code that takes longer than a slice of the scheduler is
+    /// never undisturbed.
+    LEAST_UNDISTURBED = 0.25, "share of the readings", Basis::Seen("code of 20 ms in virtual machines with two CPUs, September 2026");
+    /// Share of disturbed readings that is told.
+    DISTURBED_NOTE = 0.02, "share of the readings", Basis::Seen("calm machines lose less; all CPU models of docs/measured.md");
+    /// The same for a warning; and what long readings, which are rarely free of interrupts, may have.
+    DISTURBED_WARNING = 0.15, "share of the readings", Basis::Seen("beside a busy process on the same CPU; all CPU models of docs/measured.md");
+    /// The same where nothing is to be trusted.
+    DISTURBED_UNTRUSTED = 0.5, "share of the readings", Basis::Derived("the middle reading may be a disturbed one");
+    /// Readings longer than this are rarely free of interrupts.
+    LONG_NS = 1e6, "ns", Basis::Derived("the timer of most systems interrupts 100 to 1,000 times in a second");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "flags",
+    question: "Was a reading seen to be disturbed, or excluded by the author?",
+    needs: &[],
+    limits: &[LIMITS],
+    source: None,
+    says,
+};
+
+/// Readings of a series by their flags.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Disturbed {
+    pub excluded: usize,
+    pub flagged: usize,
+    /// Whether the flagged ones count, because nearly all are.
+    pub count: bool,
+}
+
+/// Leaves out what is flagged. Of a series whose readings are all excluded, none is left out.
+pub(crate) fn choose(state: &mut State) -> Did {
+    let mut sum = (0, 0);
+    for series in state.all_series() {
+        let places: Vec<usize> = state.sheet.places_in(series).collect();
+        let flags = |at: &usize| state.sheet.reading(*at).flags;
+        let is_excluded = |at: &&usize| flags(at).contains(Flags::EXCLUDED);
+        let excluded = places.iter().filter(is_excluded).count();
+        let flagged = places.iter().filter(|at| !is_excluded(at) && flags(at).any()).count();
+        let kept = places.len() - excluded;
+        let count = ((kept - flagged) as f64) < LEAST_UNDISTURBED * kept as f64;
+        state.disturbed[usize::from(series)] = Disturbed { excluded, flagged, count };
+        let is_out = |at: &&usize| kept > 0 && if count { is_excluded(at) } else { flags(at).any() };
+        let out: Vec<usize> = places.iter().filter(is_out).copied().collect();
+        sum = (sum.0 + out.len(), sum.1 + places.len());
+        out.into_iter().for_each(|at| state.leave_out(at));
+    }
+    if sum.0 == 0 { Did::nothing("no reading has a flag") } else { Did::something(format!("{} of {} readings", sum.0, sum.1)) }
+}
+
+/// A finding if the share of disturbed readings is large: of those that stages left out, and of the flagged ones that count.
+fn says(state: &State, series: SeriesId) -> Vec<Finding> {
+    let Some(solution) = state.solution(series) else { return Vec::new() };
+    let Disturbed { excluded, flagged, count } = state.disturbed[usize::from(series)];
+    let all = solution.readings.saturating_sub(excluded).max(1) as f64;
+    let left_out = state.sheet.places_in(series).filter(|at| state.is_out_as_disturbed(*at)).count().saturating_sub(excluded) as f64 / all;
+    let share = left_out.max(flagged as f64 / all);
+    let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * state.table.origin.ns_per_unit().unwrap_or(0.0);
+    let is_long = longest > LONG_NS && state.table.origin.pauses.share().is_none();
+    disturbed(share, if count { left_out } else { share }, is_long, state.stolen_ms).into_iter().collect()
+}
+
+/// The finding that so many readings were disturbed, as a share of all, of which so many are left out.
+pub fn disturbed(share: f64, left_out: f64, is_long: bool, stolen_ms: Option<f64>) -> Option<Finding> {
+    let severity = match share {
+        s if s > if is_long { DISTURBED_WARNING } else { DISTURBED_UNTRUSTED } => Severity::Untrusted,
+        s if s > DISTURBED_WARNING => Severity::Warning,
+        s if s > DISTURBED_NOTE => Severity::Note,
+        _ => return None,
+    };
+    let (share_percent, left_out_percent) = (100.0 * share, 100.0 * left_out);
+    let message = if share - left_out > DISTURBED_NOTE {
+        let out = if left_out_percent < 0.05 { "none are".to_owned() } else { format!("only {left_out_percent:.1} % are") };
+        format!(
+            "{share_percent:.1} % of the readings were disturbed, and the time includes what disturbed them: too few others remain, so {out} left out{}",
+            taken(stolen_ms)
+        )
+    } else {
+        format!("{share_percent:.1} % of the readings were disturbed and left out{}", taken(stolen_ms))
+    };
+    let numbers = numbers! { share_percent, left_out_percent, stolen_ms };
+    Some(Finding::of(
+        severity,
+        code::DISTURBED,
+        message,
+        numbers,
+        "measure again on a quieter CPU or machine, for longer, or time a shorter piece of code",
+    ))
+}

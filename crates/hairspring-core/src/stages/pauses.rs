@@ -1,0 +1,495 @@
+//! Pauses of the CPU that nothing counts, as of a hypervisor. In a short reading a pause makes an outlier, which is left out as a spike. Of rows
+//! that are not much longer than the time from one pause to the next, many readings have none: they lie in a narrow peak below the others, and the
+//! others are about as many as the pauses make expect that were seen while the clock was watched. Then the others are left out. In still longer
+//! rows every reading has some, and their share is taken off the times.
+
+use crate::estimate::{Entry, Source};
+use crate::finding::{Finding, Severity, code};
+use crate::limit::{Basis, limits};
+use crate::numbers;
+use crate::observations::{Flags, RowId, SeriesId};
+use crate::sheet::Sample;
+use crate::stages::{Did, Stage, State, need};
+
+limits! {
+    /// Pauses with a smaller share of the time are of no interest.
+    LITTLE_PAUSED = 0.002, "share of the time", Basis::Derived("a fifth of the precision that is usually asked for");
+    /// Pauses in the longest row, in the mean, below which a paused reading is a spike like others ...
+    FEWEST_PAUSES = 0.05, "pauses", Basis::Derived("one reading in twenty");
+    /// ... and above which too few readings have none.
+    MOST_PAUSES = 2.5, "pauses", Basis::Derived("one reading in twelve");
+    /// Readings without a pause are in a peak whose middle and left half are known; those further to the right had one.
+    PEAK_SIGMAS = 5.0, "standard deviations", Basis::Derived("as for spikes");
+    /// The peak is narrow if it ends within this part of a mean pause.
+    NARROW_PEAK = 0.25, "mean pauses", Basis::Derived("a fifth of exponential pauses are shorter, and take a fortieth of the time of all");
+    /// Of the paused readings that are expected, up to this many times as many may be there ...
+    MORE_PAUSED = 1.6, "", Basis::Seen("pauses of chains beside those of the watch; AMD family 26, Intel family 6, November 2026");
+    /// ... and this share of all readings further: other outliers.
+    OTHER_OUTLIERS = 0.03, "share of the readings", Basis::Seen("calm machines; all CPU models of docs/measured.md");
+    /// Most that one reading counts for: longer ones are outliers of another kind.
+    LONGEST_COUNTED = 4.0, "mean pauses", Basis::Derived("exponential pauses: all but one in 50");
+    /// Pauses in the longest row from which the middle reading of a row has their share, but for this part of one pause.
+    OFF = 0.5, "pauses", Basis::Derived("the middle of a Poisson distribution is within half a pause of its mean");
+    /// Pauses in the longest row from which times without them are not surely those of readings without one.
+    TOO_MANY = 0.5, "pauses", Basis::Derived("two of five readings have one");
+    /// Pauses of which more than this share of the time is unknown make a time untrusted.
+    MUCH_UNKNOWN = 0.3, "share of the time", Basis::Derived("less is in the interval, which says enough");
+    /// Code that waits in more than this share of its readings is not lengthened by all pauses.
+    WAITS = 0.1, "share of the readings", Basis::Derived("one reading in ten");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "pauses",
+    question: "Does the CPU pause within readings?",
+    needs: &[need::PAUSES],
+    limits: &[LIMITS],
+    source: Some(Source::Pauses),
+    says,
+};
+
+/// What is done about pauses in a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Are {
+    /// The readings with a pause are left out.
+    LeftOut,
+    /// Every long reading has some, and their share of the time is subtracted.
+    Subtracted,
+    /// The interval holds the time with and without them.
+    InInterval,
+}
+
+/// What is done about pauses in each series.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Paused(Vec<Option<(Are, Removed)>>);
+
+/// By how much times may be off, as a share of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Removed {
+    bound: f64,
+    /// Pauses in the longest row.
+    in_longest: f64,
+}
+
+/// What is known of pauses, in ticks.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Time that the CPU runs from one pause to the next.
+    apart: f64,
+    /// Mean length.
+    length: f64,
+    /// How many were seen.
+    number: f64,
+    /// The share of the time that they have, and the largest that it may be.
+    share: f64,
+    most: f64,
+}
+
+impl Known {
+    fn of(state: &State) -> Option<Known> {
+        let pauses = &state.table.origin.pauses;
+        let ((share, _), most, number) = (pauses.share()?, pauses.most_share()?, f64::from(pauses.number));
+        let length = pauses.lost / number;
+        Some(Known { apart: length / share, length, number, share, most })
+    }
+
+    /// The share of the readings of this length that have a pause.
+    fn paused(&self, time: f64) -> f64 {
+        1.0 - (-time / self.apart).exp()
+    }
+}
+
+/// Leaves the readings with a pause out, if they can be told from the others in all alternatives: what is done with one is done with all.
+pub(crate) fn choose(state: &mut State) -> Did {
+    state.paused = Paused(vec![None; state.solutions.len()]);
+    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_PAUSED) else {
+        return Did::nothing("they take little of the time");
+    };
+    if state.slow.iter().any(|slow| slow.counts) {
+        return Did::nothing("the code's own slow evaluations are not told from them");
+    }
+    let chains: Vec<SeriesId> = state.table.origin.chains().filter_map(|(name, _)| state.table.find_series(name)).collect();
+    let subjects = state.subjects();
+    let found: Vec<(SeriesId, Option<Peaks>)> =
+        state.all_series().filter(|series| !chains.contains(series)).map(|series| (series, Peaks::of(state, series, known))).collect();
+    let are_all_clear =
+        found.iter().filter(|(series, _)| subjects.contains(series)).all(|(_, peaks)| peaks.as_ref().is_none_or(|peaks| peaks.is_clear));
+    let mut out = 0;
+    for (series, peaks) in found {
+        let Some(peaks) = peaks.filter(|peaks| peaks.is_clear && (are_all_clear || !subjects.contains(&series))) else { continue };
+        let removed = Removed { bound: peaks.unexplained, in_longest: peaks.longest / known.apart };
+        state.paused.0[usize::from(series)] = Some((Are::LeftOut, removed));
+        out += peaks.mark(state);
+    }
+    if out == 0 {
+        Did::nothing("rows are short, or each reading has some")
+    } else {
+        Did::something(format!("{out} readings with a pause left out"))
+    }
+}
+
+/// The rows of a series, each with the peak of its readings without a pause.
+struct Peaks {
+    rows: Vec<(RowId, Peak)>,
+    longest: f64,
+    unexplained: f64,
+    is_clear: bool,
+}
+
+impl Peaks {
+    /// The peaks of a series; `None` if the rows are so short that a paused reading is a spike.
+    fn of(state: &State, series: SeriesId, known: Known) -> Option<Peaks> {
+        let sorted = |row: &RowId| {
+            let mut ticks: Vec<f64> = state.sheet.row(*row).filter(|one| is_judged(state, one)).map(|one| one.ticks).collect();
+            ticks.sort_by(f64::total_cmp);
+            (*row, ticks)
+        };
+        let rows: Vec<(RowId, Vec<f64>)> = state.sheet.rows_of(series).iter().map(sorted).filter(|(_, ticks)| !ticks.is_empty()).collect();
+        let peaks: Vec<(RowId, Peak)> = rows.iter().map(|(row, ticks)| (*row, Peak::of(ticks, known, state.quantum.step))).collect();
+        let at = (0..peaks.len()).max_by(|a, b| peaks[*a].1.time.total_cmp(&peaks[*b].1.time))?;
+        let (longest, ticks) = (&peaks[at].1, &rows[at].1);
+        let is_clear =
+            longest.time <= MOST_PAUSES * known.apart && peaks.iter().zip(&rows).all(|((_, peak), (_, ticks))| peak.is_clear(ticks, known));
+        let unexplained = (longest.excess(ticks, known) + longest.hidden(known)) / longest.time;
+        let time = longest.time;
+        (time >= FEWEST_PAUSES * known.apart).then_some(Peaks { rows: peaks, longest: time, unexplained, is_clear })
+    }
+
+    /// Leaves out the readings beyond the peaks, and uses those within, whatever the filter of spikes made of them.
+    fn mark(&self, state: &mut State) -> usize {
+        let mut out = 0;
+        for (row, peak) in &self.rows {
+            let judged: Vec<Sample> = state.sheet.row(*row).filter(|one| is_judged(state, one)).collect();
+            for one in judged {
+                state.sheet.restore(one.at);
+                if (one.ticks - peak.time).abs() > peak.reach {
+                    state.leave_out(one.at);
+                    out += 1;
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Whether a reading is used, or left out as a spike.
+fn is_judged(state: &State, one: &Sample) -> bool {
+    one.is_used || state.sheet.mark(one.at) == state.number_of(&super::spikes::STAGE)
+}
+
+/// The readings of a row without a pause.
+#[derive(Debug, Clone, Copy)]
+struct Peak {
+    /// Their middle.
+    time: f64,
+    /// How far they reach from it.
+    reach: f64,
+    /// Their number.
+    without: usize,
+}
+
+impl Peak {
+    /// The peak of readings in their order.
+    fn of(ticks: &[f64], known: Known, quantum: f64) -> Peak {
+        let at = |share: f64| ticks[((share * ticks.len() as f64) as usize).min(ticks.len() - 1)];
+        let without = 1.0 - known.paused(at(0.05));
+        let time = at(0.5 * without);
+        // A normal distribution has 16 % of its values below one standard deviation from its middle.
+        let reach = PEAK_SIGMAS * (time - at(0.16 * without)) + 1.5 * quantum;
+        Peak { time, reach, without: ticks.partition_point(|one| *one <= time + reach) }
+    }
+
+    /// What pauses do not explain of the time that the others take beyond it, in the mean of all readings.
+    fn excess(&self, ticks: &[f64], known: Known) -> f64 {
+        let beyond = |from: usize| -> f64 {
+            let all = ticks.iter().skip(from).map(|one| (one - self.time).min(LONGEST_COUNTED * known.length));
+            all.sum::<f64>() / ticks.len() as f64
+        };
+        // Those that are more than pauses explain may be the longest. There may be fewer pauses than were seen, by a standard deviation.
+        let explained = ticks.len() as f64 * known.paused(self.time) / (1.0 + known.number.sqrt().recip());
+        let by_number = beyond(self.without + explained as usize);
+        let by_time = (beyond(self.without) - known.share * self.time).max(0.0);
+        by_number.min(by_time)
+    }
+
+    /// What pauses that are too short to be found add to a reading, in the mean of exponential ones.
+    fn hidden(&self, known: Known) -> f64 {
+        known.paused(self.time) * self.reach * self.reach / known.length / 2.0
+    }
+
+    /// Whether it is narrow, and no more readings are beyond it than the pauses explain.
+    fn is_clear(&self, ticks: &[f64], known: Known) -> bool {
+        let (all, beyond) = (ticks.len() as f64, (ticks.len() - self.without) as f64);
+        let expected = all * known.paused(self.time);
+        let by_chance = 3.0 * expected.sqrt();
+        self.reach <= NARROW_PEAK * known.length && beyond <= MORE_PAUSED * expected + by_chance + OTHER_OUTLIERS * all
+    }
+}
+
+/// Takes the share of pauses off the times of series whose rows are so long that each reading has some. Widens those of which it is not known.
+pub(crate) fn subtract(state: &mut State) -> Did {
+    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_PAUSED) else {
+        return Did::nothing("they take little of the time");
+    };
+    let mut done = Vec::new();
+    for series in state.subjects() {
+        let left_out = state.paused.0.get(usize::from(series)).copied().flatten();
+        let Some((are, removed)) = left_out.or_else(|| in_long_rows(state, series, known)) else { continue };
+        if let Are::Subtracted = are {
+            let share = known.most - known.share;
+            if let Some(solution) = state.solution_mut(series) {
+                solution.scale(1.0 / (1.0 + known.share));
+                let entry = |value: f64| Entry::bound(Source::Pauses, share * value).shared();
+                (0..solution.vector.values.len()).for_each(|unknown| solution.add(unknown, entry(solution.vector.values[unknown])));
+            }
+            state.bound_all(series, removed.bound - share, Source::Pauses);
+        } else {
+            state.bound_all(series, removed.bound, Source::Pauses);
+        }
+        state.paused.0[usize::from(series)] = Some((are, removed));
+        done.push(are.text(removed.bound));
+    }
+    done.dedup();
+    if done.is_empty() { Did::nothing("rows are short") } else { Did::something(done.join("; ")) }
+}
+
+/// What is done about the pauses in a series from which no reading was left out for them; `None` if its rows are short.
+fn in_long_rows(state: &State, series: SeriesId, known: Known) -> Option<(Are, Removed)> {
+    let rows = || state.solution(series).into_iter().flat_map(|solution| &solution.rows).map(|row| row.location);
+    let (shortest, longest) = (rows().fold(f64::INFINITY, f64::min), rows().fold(0.0, f64::max));
+    let in_longest = longest / known.apart;
+    let is_share_known = in_longest > MOST_PAUSES && longest > shortest && !waits(state, series);
+    let (are, bound) = if is_share_known {
+        (Are::Subtracted, known.most - known.share + OFF * known.length / (longest - shortest))
+    } else {
+        (Are::InInterval, known.most)
+    };
+    (in_longest >= TOO_MANY).then_some((are, Removed { bound, in_longest }))
+}
+
+/// Whether the code of a series waits by itself.
+fn waits(state: &State, series: SeriesId) -> bool {
+    let all = state.sheet.places_in(series).count() as f64;
+    let waited = state.sheet.places_in(series).filter(|at| state.sheet.reading(*at).flags.contains(Flags::WAITED)).count();
+    waited as f64 > WAITS * all
+}
+
+impl Are {
+    fn text(self, unknown: f64) -> &'static str {
+        match self {
+            _ if unknown > MUCH_UNKNOWN => "their share is hardly known",
+            Are::LeftOut => "readings with a pause are left out",
+            Are::Subtracted => "the time is without them: their share is subtracted",
+            Are::InInterval => "the interval holds the time with and without them",
+        }
+    }
+
+    fn remedy(self, unknown: f64) -> &'static str {
+        const SHORTER: &str = "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
+        const MORE: &str = "give it more time, in which more pauses are seen; else time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
+        match self {
+            _ if unknown > MUCH_UNKNOWN => MORE,
+            Are::InInterval => SHORTER,
+            _ => "nothing to do: the time is that in which the CPU runs the code",
+        }
+    }
+}
+
+fn says(state: &State, series: SeriesId) -> Vec<Finding> {
+    let paused = state.paused.0.get(usize::from(series)).copied().flatten();
+    let Some(((are, removed), known)) = paused.zip(Known::of(state)) else { return Vec::new() };
+    // Of short rows nothing is said.
+    if removed.in_longest < TOO_MANY {
+        return Vec::new();
+    }
+    let severity = match are {
+        _ if removed.bound > MUCH_UNKNOWN => Severity::Untrusted,
+        Are::InInterval => Severity::Warning,
+        _ => Severity::Note,
+    };
+    // The share is of the time in which the CPU runs the thread; a reader thinks of all of it.
+    let share_percent = 100.0 * known.share / (1.0 + known.share);
+    let mean_us = state.table.origin.ns_per_unit().map(|ns| 1e-3 * ns * known.length);
+    let in_longest = removed.in_longest;
+    let each = mean_us.map(|us| format!(", for {us:.1} us each")).unwrap_or_default();
+    let message = format!(
+        "the CPU pauses for {share_percent:.1} % of the time{each}, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean; {}",
+        are.text(removed.bound)
+    );
+    vec![Finding::of(severity, code::PAUSED, message, numbers! { share_percent, mean_us, in_longest }, are.remedy(removed.bound))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Assessment, Question, assess};
+    use crate::observations::{Observations, Pauses, Rate};
+    use crate::simulated::with_pauses;
+    use rand::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    const APART: f64 = 10_000.0;
+
+    /// Rows of up to 8 copies of a body of so many ticks, on a CPU that pauses once in 10,000 ticks for a time of this mean. So many pauses
+    /// were seen.
+    fn assessed(body: f64, length: f64, number: u32, flags: Flags, seed: u64) -> Assessment {
+        assess(&table(body, length, number, flags, seed), &Question::default()).unwrap()
+    }
+
+    fn table(body: f64, length: f64, number: u32, flags: Flags, seed: u64) -> Observations {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("code");
+        for round in 0..200_u32 {
+            for copies in 1..=8_u32 {
+                let row = table.row(series, &[f64::from(copies)]);
+                let run = body * f64::from(copies) + 40.0 + f64::from((round * 7 + copies * 13) % 11);
+                let ticks = if number > 0 { with_pauses(run, APART, length, &mut random) } else { run };
+                table.push_flagged(row, round, ticks, flags);
+            }
+        }
+        table.origin.rate = Some(Rate { hz: 2e9, uncertainty_ppm: 1.0, provenance: "test".into() });
+        let number = f64::from(number);
+        table.origin.pauses = Pauses { watched: (APART + length) * number, lost: length * number, number: number as u32, longer: None };
+        table
+    }
+
+    fn finding(found: &Assessment) -> Option<&Finding> {
+        found.series[0].findings.iter().find(|finding| finding.is(code::PAUSED))
+    }
+
+    #[test]
+    fn times_of_long_rows_are_without_pauses_and_their_intervals_hold() {
+        for (body, text, most) in [(2_000.0, "are left out", 0.004), (8_000.0, "is subtracted", 0.03), (40_000.0, "is subtracted", 0.02)] {
+            for seed in 0..20 {
+                let found = assessed(body, 400.0, 400, Flags::NONE, seed);
+                let time = found.series[0].components[0].time.ticks;
+                // The times without pauses have a pattern that is 0.005 % of the slope.
+                assert!((time.value - body).abs() < time.half_width() + 1e-4 * body && time.relative() < most, "{body}: {time:?}");
+                let paused = finding(&found).unwrap();
+                assert!(paused.severity == Severity::Note && paused.message.ends_with(text), "{paused:?}");
+                assert!(paused.message.contains("3.8 %") || paused.message.contains("3.7 %"), "{}", paused.message);
+            }
+        }
+    }
+
+    #[test]
+    fn pauses_in_ticks_need_no_rate() {
+        let mut table = table(8_000.0, 400.0, 400, Flags::NONE, 1);
+        table.origin.rate = None;
+        let found = assess(&table, &Question::default()).unwrap();
+        let paused = finding(&found).unwrap();
+        assert!(paused.message.contains("of the time, and nothing counts it"), "{}", paused.message);
+        assert!(found.series[0].components[0].time.ticks.contains(8_000.0));
+    }
+
+    #[test]
+    fn pauses_that_are_hardly_known_make_a_time_untrusted() {
+        let found = assessed(8_000.0, 4_000.0, 12, Flags::NONE, 1);
+        let paused = finding(&found).unwrap();
+        assert!(paused.severity == Severity::Untrusted && paused.remedy.contains("more time"), "{paused:?}");
+        assert!(found.series[0].components[0].time.ticks.relative() > 0.1);
+    }
+
+    #[test]
+    fn pauses_of_which_few_were_seen_are_in_the_interval_without_a_doubt() {
+        let found = assessed(8_000.0, 700.0, 12, Flags::NONE, 1);
+        assert!(finding(&found).unwrap().severity < Severity::Untrusted, "{:?}", found.series[0].findings);
+        let time = found.series[0].components[0].time.ticks;
+        assert!(time.contains(8_000.0) && time.relative() > 0.03, "{time:?}");
+    }
+
+    #[test]
+    fn code_that_waits_has_the_pauses_in_its_interval() {
+        let found = assessed(8_000.0, 400.0, 400, Flags::WAITED, 2);
+        let paused = finding(&found).unwrap();
+        assert!(paused.severity == Severity::Warning && paused.message.contains("the interval holds"), "{paused:?}");
+        assert!(found.series[0].components[0].time.ticks.contains(8_000.0));
+    }
+
+    #[test]
+    fn short_rows_and_rare_pauses_are_no_doubt() {
+        for (body, length, number) in [(500.0, 400.0, 100), (5_000.0, 10.0, 100), (5_000.0, 400.0, 4), (5_000.0, 0.0, 0)] {
+            let found = assessed(body, length, number, Flags::NONE, 3);
+            assert!(finding(&found).is_none(), "{body} {length} {number}");
+        }
+    }
+
+    const FAR_APART: f64 = 140_000.0;
+    const LENGTH: f64 = 8_000.0;
+
+    /// Rows of one to four copies of a body, beside pauses; `own` is what an evaluation takes beyond it.
+    fn rows(body: f64, rounds: u32, mut own: impl FnMut(&mut Pcg64Mcg) -> f64) -> Observations {
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("code");
+        for round in 0..rounds {
+            for copies in 1..=4_u32 {
+                let row = table.row(series, &[f64::from(copies)]);
+                let run = body * f64::from(copies) + 50.0 + 20.0 * random.random::<f64>() + own(&mut random);
+                table.push(row, round, with_pauses(run, FAR_APART, LENGTH, &mut random));
+            }
+        }
+        table.origin.pauses = Pauses { watched: 100.0 * (FAR_APART + LENGTH), lost: 100.0 * LENGTH, number: 100, longer: None };
+        table
+    }
+
+    /// The places of the readings that are left out for pauses, and what pauses do not explain.
+    fn left_out(table: &Observations) -> Option<(Vec<usize>, f64)> {
+        let options = crate::estimate::Options::default();
+        let state = crate::pipeline::state_of(table, &options);
+        let (_, removed) = state.paused.0.first().copied().flatten().filter(|(are, _)| *are == Are::LeftOut)?;
+        let number = state.number_of(&STAGE);
+        let out = (0..state.sheet.len()).filter(|at| state.sheet.mark(*at) == number).map(|at| state.sheet.place_in_table(at));
+        Some((out.collect(), removed.bound))
+    }
+
+    #[test]
+    fn what_is_left_has_no_pause() {
+        for body in [3_000.0, 20_000.0, 80_000.0] {
+            let table = rows(body, 400, |_| 0.0);
+            let (left_out, unexplained) = left_out(&table).unwrap_or_else(|| panic!("{body}"));
+            for (at, reading) in table.readings().iter().enumerate() {
+                let copies = table.rows()[reading.row as usize].counts[0];
+                assert_eq!(reading.ticks > body * copies + 100.0, left_out.contains(&at), "{body}: {reading:?}");
+            }
+            assert!(unexplained < 0.005, "{body}: {unexplained}");
+        }
+    }
+
+    #[test]
+    fn code_that_varies_by_itself_keeps_all_of_its_readings() {
+        let half = |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.5 { 6_000.0 } else { 0.0 };
+        let slowly = |random: &mut Pcg64Mcg| 6_000.0 * random.random::<f64>();
+        assert_eq!((left_out(&rows(5_000.0, 400, half)), left_out(&rows(20_000.0, 400, slowly))), (None, None));
+    }
+
+    #[test]
+    fn code_that_is_long_at_times_has_that_in_what_pauses_do_not_explain() {
+        let at_times = |random: &mut Pcg64Mcg| if random.random::<f64>() < 0.1 { 20_000.0 } else { 0.0 };
+        let found = left_out(&rows(20_000.0, 400, at_times));
+        // Each reading of the longest row takes 2,000 ticks more in the mean, 2.5 % of it.
+        assert!(found.iter().all(|(_, unexplained)| (0.005..0.03).contains(unexplained)), "{found:?}");
+    }
+
+    #[test]
+    fn pauses_explain_readings_that_are_longer_than_they_are() {
+        // Behind a pause the code takes as long again as the pause.
+        let mut cold = rows(20_000.0, 400, |_| 0.0);
+        let length = LENGTH / 2.0;
+        cold.origin.pauses = Pauses { watched: 100.0 * (FAR_APART + length), lost: 100.0 * length, ..cold.origin.pauses };
+        let found = left_out(&cold).unwrap();
+        // By their time it would be 2.8 %.
+        assert!(found.1 < 0.015, "{}", found.1);
+    }
+
+    #[test]
+    fn short_rows_long_rows_and_rare_pauses_are_left_alone() {
+        assert!(left_out(&rows(1_000.0, 400, |_| 0.0)).is_none());
+        assert!(left_out(&rows(200_000.0, 400, |_| 0.0)).is_none());
+        let mut rare = rows(20_000.0, 400, |_| 0.0);
+        rare.origin.pauses.watched *= 100.0;
+        assert!(left_out(&rare).is_none());
+        rare.origin.pauses = Pauses::default();
+        assert!(left_out(&rare).is_none());
+    }
+}

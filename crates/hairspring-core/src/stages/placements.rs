@@ -1,0 +1,129 @@
+//! Placements: fresh processes with other addresses of code, data and stack, other physical pages, and another history of branches. How far they
+//! differ is in the interval; a few in which the code takes another time by far are left out.
+
+use crate::estimate::{InBlocks, Source, median, robust_sd};
+use crate::finding::words::times;
+use crate::finding::{Finding, Severity, code};
+use crate::grid::Span;
+use crate::limit::{Basis, limits};
+use crate::numbers;
+use crate::observations::SeriesId;
+use crate::stages::{Did, Stage, State, need};
+
+limits! {
+    /// A placement is of another kind if the code takes this share more or less than in the middle one ...
+    OTHER = 0.25, "share of the time", Basis::Seen("loads that wait for a store: 1.3 to 3 times; AMD family 26, November 2026");
+    /// ... and if it is so many robust standard deviations away from it.
+    OTHER_DEVIATIONS = 8.0, "robust standard deviations", Basis::Derived("a part of the distribution of the others else");
+    /// Placements of another kind are left out if there are at most this share of them. More are a part of what the next run will meet.
+    MOST_OTHERS = 0.2, "share of the placements", Basis::Derived("a kind that has a tenth of the placements has more in one run of 20");
+    /// Fewest placements among which some count as of another kind.
+    FEWEST_WITH_OTHERS = 8.0, "placements", Basis::Derived("one of seven is no small share");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "placements",
+    question: "How does the time differ between placements, and are a few of another kind?",
+    needs: &[need::PLACEMENTS],
+    limits: &[LIMITS],
+    source: Some(Source::Placement),
+    says,
+};
+
+/// Placements of another kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Odd {
+    component: String,
+    others: usize,
+    placements: usize,
+    least_factor: f64,
+    most_factor: f64,
+    /// Whether a series cannot do without them, so that they count.
+    pub is_needed: bool,
+}
+
+/// Leaves out the rounds of placements of another kind: for example those in which two arrays lie so that each load waits for a store. Their number
+/// in a run is left to chance, so a mean over them would not hold for the next run, and neither does the interval of a run without any.
+pub(crate) fn leave_out_odd(state: &mut State) -> Did {
+    if state.slow.iter().any(|slow| slow.counts) {
+        return Did::nothing("the code's own slow evaluations count in all of them");
+    }
+    let found: Vec<(SeriesId, Vec<usize>, Odd)> = state.subjects().into_iter().filter_map(|series| odd_of(state, series)).collect();
+    let mut spans: Vec<usize> = found.iter().flat_map(|(_, spans, _)| spans.clone()).collect();
+    spans.sort_unstable();
+    spans.dedup();
+    if spans.is_empty() || spans.len() as f64 > MOST_OTHERS * state.grid.spans.len() as f64 {
+        return Did::nothing("none, or too many, are of another kind");
+    }
+    found.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
+    let is_in = |round: u32| spans.iter().any(|span| state.grid.spans[*span].rounds.contains(&round));
+    let out: Vec<usize> = (0..state.sheet.len()).filter(|at| is_in(state.sheet.reading(*at).round)).collect();
+    out.into_iter().for_each(|at| state.leave_out(at));
+    state.is_to_be_solved_again = true;
+    Did::something(format!("{} of {} are of another kind", spans.len(), state.grid.spans.len()))
+}
+
+/// The spans in which the body of a series is of another kind; `None` if there are none, or too many.
+fn odd_of(state: &State, series: SeriesId) -> Option<(SeriesId, Vec<usize>, Odd)> {
+    let times = span_times(state, series)?;
+    let mut values: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
+    let middle = median(&mut values);
+    let limit = (OTHER * middle.abs()).max(OTHER_DEVIATIONS * robust_sd(&values, middle));
+    let layout = |span: usize| state.grid.spans[span].layout;
+    // A layout of the code in which it takes another time comes again in every run.
+    let of_layout = |one: usize| times.iter().filter(move |(span, _)| layout(*span) == Some(one)).map(|(_, time)| *time);
+    let is_layout = |one: usize| (median(&mut of_layout(one).collect::<Vec<f64>>()) - middle).abs() > limit;
+    let is_other = |(span, time): &&(usize, f64)| (time - middle).abs() > limit && !layout(*span).is_some_and(is_layout);
+    let others: Vec<(usize, f64)> = times.iter().filter(is_other).copied().collect();
+    let is_few = (1..=(MOST_OTHERS * times.len() as f64) as usize).contains(&others.len()) && times.len() >= FEWEST_WITH_OTHERS as usize;
+    let is_positive = middle > 0.0 && others.iter().all(|(_, time)| *time > 0.0);
+    let count = |spans: &[(usize, f64)]| spans.iter().map(|(span, _)| state.grid.spans[*span].placements).sum::<usize>();
+    let factors = || others.iter().map(|(_, time)| time / middle);
+    let odd = || Odd {
+        component: state.solution(series).map_or_else(String::new, |solution| solution.components[0].name.clone()),
+        others: count(&others),
+        placements: count(&times),
+        least_factor: factors().fold(f64::INFINITY, f64::min),
+        most_factor: factors().fold(f64::NEG_INFINITY, f64::max),
+        is_needed: false,
+    };
+    (is_few && is_positive).then(|| (series, others.iter().map(|(span, _)| *span).collect(), odd()))
+}
+
+/// The first time of a series in each span that has blocks of it; `None` if it is indistinguishable from zero, as it then has no multiples.
+fn span_times(state: &State, series: SeriesId) -> Option<Vec<(usize, f64)>> {
+    let (solution, rows) = (state.solution(series)?, state.systems[usize::from(series)].as_ref()?);
+    let unknown = solution.components.first()?.unknown;
+    let values: Vec<f64> = solution.blocks.iter().map(|(_, unknowns)| unknowns[unknown]).collect();
+    let all = InBlocks { blocks: &rows.blocks, values: &values };
+    let half: f64 = all
+        .budget(&state.grid, state.options.level, crate::estimate::LayoutsAre::Fixed)
+        .iter()
+        .map(|entry| entry.half_width(state.options.level))
+        .sum();
+    (all.mean(&state.grid).abs() > half).then(|| all.span_means(&state.grid))
+}
+
+/// The times already vary from block to block; what spans differ by beyond that is theirs.
+pub(crate) fn widen(state: &mut State) -> Did {
+    let most = |span: &Span| span.rounds.end - span.rounds.start;
+    let longest = state.grid.spans.iter().map(most).max().unwrap_or(0);
+    Did::something(format!("{} spans of up to {longest} rounds", state.grid.spans.len()))
+}
+
+fn says(state: &State, series: SeriesId) -> Vec<Finding> {
+    state.odd[usize::from(series)].iter().map(told).collect()
+}
+
+fn told(odd: &Odd) -> Finding {
+    let Odd { component, others, placements, least_factor, most_factor, is_needed } = odd.clone();
+    let factors =
+        if most_factor - least_factor < 0.01 { times(most_factor) } else { format!("{} to {}", times(least_factor), times(most_factor)) };
+    let which = if is_needed { "the time is that of all, because others are too few" } else { "the time is that of the others" };
+    let message = format!("in {others} of {placements} placements {component} takes {factors} times as long as in the others; {which}");
+    let remedy = format!(
+        "align the data; otherwise {others} in {placements} processes will take the other time. The addresses of code and data, or other work at that moment, make the difference"
+    );
+    let numbers = numbers! { component, others, placements, least_factor, most_factor };
+    Finding::of(Severity::Warning, code::OTHER_PLACEMENTS, message, numbers, remedy)
+}

@@ -1,0 +1,285 @@
+//! Which rows the line goes through: without the shortest ones, if the line bends there, and without single rows far off it.
+
+use crate::error::{Error, MORE_ROWS};
+use crate::estimate::{Cells, Fit, LeftOut, Matrix, System, location_variances, median, weights};
+use crate::finding::words::rows_of;
+use crate::finding::{Finding, Severity, code};
+use crate::limit::{Basis, limits};
+use crate::numbers;
+use crate::observations::{RowId, SeriesId};
+use crate::sheet::Sheet;
+use crate::stages::{Did, Stage, State};
+
+limits! {
+    /// A lack of fit with a smaller probability is a departure. The limit is high, so that one that is not included is small beside the noise.
+    DEPARTURE_ALPHA = 0.15, "probability", Basis::Derived("a departure that is missed is below the noise of the rows");
+    /// A lack of fit with a smaller probability starts the search for rows off the line.
+    OFF_BY_CHANCE = 0.005, "probability", Basis::Derived("one search in 200 straight lines");
+    /// A row further off than this may be left out.
+    OFF_LINE = 6.0, "median deviations", Basis::Derived("Moreno and Fischmeister, 4.1; four standard deviations");
+    /// Largest share of the rows that is left out as such.
+    MOST_OFF_LINE = 0.2, "share of the rows", Basis::Derived("more are no outliers, but another line");
+    /// Passes of the search.
+    PASSES = 20.0, "passes", Basis::Size("a tenth of the rows off the line goes in each");
+    /// Largest share of the rows that is left out as a bend.
+    MOST_BEND = 0.4, "share of the rows", Basis::Derived("five of nine rows remain, with three to spare");
+    /// If the rest is not straight without a bend, at most this share of the departure's variance may remain.
+    MUCH_BETTER = 0.05, "share of the variance", Basis::Seen("fences on all CPU models of docs/measured.md, October 2026");
+    /// Most rows of a table that counts as a line or plane whose shortest rows may bend.
+    MOST_LINE_ROWS = 64.0, "rows", Basis::Size("time of the search; designs have nine to thirty");
+    /// Rows for each unknown that such a table has at least, if there are more than three unknowns.
+    ROWS_FOR_EACH_UNKNOWN = 5.0, "rows", Basis::Derived("fits of few rows find many that seem to bend");
+    /// Leverage from which a row follows its own time whatever the other rows say.
+    UNCHECKED = 0.999, "", Basis::Derived("a thousandth of its departure would show");
+    /// Product of two rows' leverages on each other above which they tell of the same component.
+    SHARED_LEVERAGE = 1e-3, "", Basis::Derived("a thirtieth of a row's departure shows in the other one");
+    /// The variance of a row's location is at least this share of the typical one.
+    LEAST_VARIANCE = 0.1, "share of the variance", Basis::Derived("a row whose readings happen to be equal is not infinitely certain");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "rows",
+    question: "Does the line bend at few copies, and which rows are far off it?",
+    needs: &[],
+    limits: &[LIMITS],
+    source: None,
+    says,
+};
+
+/// The rows of a repeated series, and which of them are used.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub cells: Cells,
+    pub system: System,
+    /// The blocks in which all rows have readings, with the means of the rows.
+    pub blocks: Vec<usize>,
+    pub means: Vec<Vec<f64>>,
+    /// Variance of a single reading of each row.
+    pub variances: Vec<Option<f64>>,
+    /// The part of the locations' variance that rounding leaves, however many rounds there are.
+    pub stuck: f64,
+    /// Why each row is left out.
+    pub marks: Vec<Option<LeftOut>>,
+    /// The rows in use.
+    pub active: Vec<usize>,
+    /// The line through them.
+    pub fit: Option<Fit>,
+}
+
+impl Rows {
+    /// The rows of a series by its cells, which are complete in these blocks. Rounding leaves this variance of each location.
+    pub fn new(state: &State, cells: Cells, blocks: Vec<usize>, evaluations_vary: bool, stuck: f64) -> Rows {
+        let counts: Vec<&[f64]> = cells.rows.iter().map(|row| &state.table.rows()[*row as usize].counts[..]).collect();
+        let variances: Vec<Option<f64>> = (0..cells.rows.len()).map(|row| cells.variance(row)).collect();
+        let weights = weights(&state.grid, &blocks);
+        let means: Vec<Vec<f64>> = blocks.iter().map(|block| cells.means(*block)).collect();
+        let location: Vec<f64> =
+            (0..cells.rows.len()).map(|row| means.iter().zip(&weights).map(|(block, weight)| weight * block[row]).sum()).collect();
+        let (variance, repeats) = location_variances(&means, &weights, &location);
+        let variance = floored(state, &cells, &location, variance);
+        let variance = if evaluations_vary { by_evaluations(&variance, &counts) } else { variance };
+        let variance = variance.into_iter().map(|one| one + stuck).collect();
+        let system = System::new(state.table.components(), &counts).with(location, variance, repeats);
+        let (marks, active) = (vec![None; cells.rows.len()], (0..cells.rows.len()).collect());
+        Rows { cells, system, blocks, means, variances, stuck, marks, active, fit: None }
+    }
+
+    /// The rows in use, as rows of the table.
+    pub fn active_rows(&self) -> impl Iterator<Item = RowId> + '_ {
+        self.active.iter().map(|row| self.cells.rows[*row])
+    }
+
+    /// By how much an unknown of the series moved, to the first order, because a stage left readings out: by what the means of the rows would be
+    /// with them.
+    pub fn moved_by(&self, sheet: &Sheet, map: &Matrix, stage: u8) -> f64 {
+        let moved = |(at, row): (usize, &usize)| {
+            let (sum, count) = sheet
+                .row(self.cells.rows[*row])
+                .filter(|one| sheet.mark(one.at) == stage)
+                .fold((0.0, 0.0), |(sum, count), one| (sum + one.ticks, count + 1.0));
+            let with = (self.system.location[*row] * self.cells.used[*row] + sum) / (self.cells.used[*row] + count);
+            map[(0, at)] * (self.system.location[*row] - with)
+        };
+        self.active.iter().enumerate().map(moved).sum()
+    }
+
+    /// Too few rows for the unknowns.
+    pub fn too_few(&self) -> Error {
+        let detail = "rows with the same counts count as one".into();
+        Error::TooFewRows { usable: self.system.design.len(), unknowns: self.system.unknowns(), detail, advice: MORE_ROWS }
+    }
+
+    /// Rows that do not determine the unknowns.
+    pub fn singular(&self) -> Error {
+        let (rows, left_out) = (self.system.design.len(), self.system.design.len() - self.active.len());
+        Error::Singular { rows, left_out, unknowns: self.system.unknowns(), advice: MORE_ROWS }
+    }
+
+    fn use_all_but_marked(&mut self) {
+        self.active = (0..self.marks.len()).filter(|row| self.marks[*row].is_none()).collect();
+    }
+}
+
+/// The variances of the locations, at least that of rounding and a part of the typical one.
+fn floored(state: &State, cells: &Cells, location: &[f64], variance: Vec<f64>) -> Vec<f64> {
+    let mut known: Vec<f64> = variance.iter().copied().filter(|one| one.is_finite()).collect();
+    let typical = if known.is_empty() { 1.0 } else { median(&mut known) };
+    let largest = location.iter().map(|one| one.abs()).fold(0.0, f64::max);
+    let floor = (LEAST_VARIANCE * typical).max((largest * 1e-9).powi(2)).max((state.quantum.step * 1e-6).powi(2)).max(1e-24);
+    let rounding = cells.used.iter().map(|used| state.quantum.rounding() / used.max(1.0));
+    variance.into_iter().zip(rounding).map(|(one, rounding)| if one.is_finite() { one } else { typical }.max(floor).max(rounding)).collect()
+}
+
+/// Variances of the same mean, each as many times as large as the row has evaluations: those that are slow come at random. A row that met none of
+/// them shows a small variance, and would draw the line to the time without them.
+fn by_evaluations(variances: &[f64], counts: &[&[f64]]) -> Vec<f64> {
+    let evaluations: Vec<f64> = counts.iter().map(|row| row.iter().sum::<f64>().max(1.0)).collect();
+    let one = variances.iter().sum::<f64>() / evaluations.iter().sum::<f64>();
+    evaluations.iter().map(|number| number * one).collect()
+}
+
+/// Chooses the rows of each series. Alternatives with the same rows lose the same ones as a bend: one that is seen in one of two equal series
+/// would make their times differ.
+pub(crate) fn choose(state: &mut State) -> Did {
+    if !state.options.leave_rows_out {
+        return Did::nothing("all rows are kept by request");
+    }
+    let subjects = state.subjects();
+    let bend = |rows: &Rows| rows.bend();
+    let bends: Vec<Vec<usize>> = state.systems.iter().map(|rows| rows.as_ref().map(bend).unwrap_or_default()).collect();
+    let mut left_out = (0, 0);
+    for series in state.all_series() {
+        let alike = |other: &&SeriesId| subjects.contains(&series) && state.have_same_rows(series, **other);
+        let longest = subjects.iter().filter(alike).map(|other| bends[usize::from(*other)].len()).max();
+        let bend = longest.unwrap_or(0).max(bends[usize::from(series)].len());
+        let Some(rows) = &mut state.systems[usize::from(series)] else { continue };
+        rows.leave_out_shortest(bend);
+        rows.leave_out_outliers();
+        left_out = (left_out.0 + bend, left_out.1 + rows.marks.iter().flatten().count() - bend.min(rows.marks.len()));
+    }
+    match left_out {
+        (0, 0) => Did::nothing("the rows are straight, or none is to spare"),
+        (bent, off) => Did::something(format!("{bent} short and {off} other rows left out")),
+    }
+}
+
+impl State<'_> {
+    /// Whether two series have rows with the same counts.
+    fn have_same_rows(&self, one: SeriesId, other: SeriesId) -> bool {
+        let (Some(a), Some(b)) = (&self.systems[usize::from(one)], &self.systems[usize::from(other)]) else { return false };
+        let counts = |row: &RowId| &self.table.rows()[*row as usize].counts;
+        a.cells.rows.len() == b.cells.rows.len() && a.cells.rows.iter().zip(&b.cells.rows).all(|(a, b)| counts(a) == counts(b))
+    }
+}
+
+impl Rows {
+    /// The fit of some rows, and whether it is straight; `None` if no row is to spare.
+    fn try_fit(&self, rows: &[usize]) -> Option<(Fit, bool)> {
+        let spare = rows.len() > self.system.unknowns() + 1;
+        let fit = spare.then(|| self.system.fit(rows, DEPARTURE_ALPHA)).flatten()?;
+        let straight = fit.lack_of_fit.is_none_or(|lack| lack.p > OFF_BY_CHANCE);
+        Some((fit, straight))
+    }
+
+    /// The fewest shortest rows such that the rest is straight or, if it never is, such that almost all of the departure is gone. None if
+    /// nothing would check a row any longer that others check: shortest rows may be the only ones beside it that tell of a component.
+    fn bend(&self) -> Vec<usize> {
+        let (all, unknowns) = (self.marks.len(), self.system.unknowns());
+        if all > MOST_LINE_ROWS as usize || unknowns > 3 && all < ROWS_FOR_EACH_UNKNOWN as usize * unknowns {
+            return Vec::new();
+        }
+        let whole: Vec<usize> = (0..all).collect();
+        let Some((fit_of_all, false)) = self.try_fit(&whole) else { return Vec::new() };
+        let order = self.by_length();
+        let mut better = 0;
+        for bent in 1..=(all as f64 * MOST_BEND) as usize {
+            let rest: Vec<usize> = whole.iter().copied().filter(|row| !order[..bent].contains(row)).collect();
+            match self.try_fit(&rest) {
+                Some((fit, _)) if !no_longer_checked((&fit_of_all, &whole), (&fit, &rest)).is_empty() => break,
+                Some((_, true)) => return order[..bent].to_vec(),
+                Some((fit, false)) if better == 0 && fit.tau2 < MUCH_BETTER * fit_of_all.tau2 => better = bent,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        order[..better].to_vec()
+    }
+
+    /// The rows, the shortest first.
+    fn by_length(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.marks.len()).collect();
+        rows.sort_by(|a, b| self.system.location[*a].total_cmp(&self.system.location[*b]));
+        rows
+    }
+
+    fn leave_out_shortest(&mut self, number: usize) {
+        self.by_length().into_iter().take(number).for_each(|row| self.marks[row] = Some(LeftOut::Bend));
+        self.use_all_but_marked();
+    }
+
+    /// Leaves out rows whose deviation is far above the median deviation, until the rest is straight.
+    fn leave_out_outliers(&mut self) {
+        let most = (self.marks.len() as f64 * MOST_OFF_LINE) as usize;
+        for _ in 0..PASSES as usize {
+            let Some((fit, false)) = self.try_fit(&self.active) else { return };
+            let sizes: Vec<f64> = fit.residuals.iter().map(|r| r.abs()).collect();
+            let limit = OFF_LINE * median(&mut sizes.clone());
+            // Only the worst tenth in each pass: an outlier tilts the plane, so that good rows also seem off.
+            let mut off: Vec<usize> = (0..sizes.len()).filter(|at| sizes[*at] > limit).collect();
+            off.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
+            off.truncate(off.len().div_ceil(10));
+            self.keep_needed(&mut off, &fit);
+            let gone = self.marks.iter().filter(|mark| **mark == Some(LeftOut::OffLine)).count();
+            if off.is_empty() || gone + off.len() > most {
+                return;
+            }
+            off.into_iter().for_each(|at| self.marks[self.active[at]] = Some(LeftOut::OffLine));
+            self.use_all_but_marked();
+        }
+    }
+
+    /// Takes those out of `off`, places among the rows in use, without which nothing would check the others: if all rows with a component are
+    /// off, or all but one, nothing shows which of them is right.
+    fn keep_needed(&self, off: &mut Vec<usize>, fit: &Fit) {
+        let before = &fit.map.leverage;
+        let others: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).collect();
+        let checked = others.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED).fold(0.0, f64::max);
+        // Rows can be needed only if their leverages and that of one other row amount to 1.
+        if off.iter().map(|at| before[*at]).sum::<f64>() + checked < UNCHECKED {
+            return;
+        }
+        let rows = |places: &[usize]| places.iter().map(|at| self.active[*at]).collect::<Vec<usize>>();
+        let mut spanned = self.system.spanned(&rows(&others), &rows(off)).into_iter();
+        off.retain(|_| spanned.next().unwrap_or(false));
+        let rest: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).map(|at| self.active[at]).collect();
+        let Some((after, _)) = self.try_fit(&rest) else { return off.clear() };
+        let unchecked = no_longer_checked((fit, &self.active), (&after, &rest));
+        off.retain(|row| unchecked.iter().all(|other| fit.map.shared(*row, *other) < SHARED_LEVERAGE));
+    }
+}
+
+/// The rows that are left and were checked by those that are not, and by no other, as their places in `all`: each fit with its rows.
+fn no_longer_checked((before, all): (&Fit, &[usize]), (after, left): (&Fit, &[usize])) -> Vec<usize> {
+    let alone = left.iter().zip(&after.map.leverage).filter(|(_, leverage)| **leverage >= UNCHECKED);
+    let places = alone.filter_map(|(row, _)| all.iter().position(|one| one == row));
+    places.filter(|at| before.map.leverage[*at] < UNCHECKED).collect()
+}
+
+/// A note about rows that are left out; a warning if many are off the line.
+fn says(state: &State, series: SeriesId) -> Vec<Finding> {
+    let Some(solution) = state.solution(series) else { return Vec::new() };
+    let count = |reason: LeftOut| solution.rows.iter().filter(|row| row.left_out == Some(reason)).count();
+    let (bent, off) = (count(LeftOut::Bend), count(LeftOut::OffLine) + count(LeftOut::Interference));
+    let bend = (bent > 0).then(|| format!("{} with few copies left out: the line bends there", rows_of(bent)));
+    let outliers = (off > 0).then(|| format!("{} far off the line left out", rows_of(off)));
+    let is_many = off as f64 > 0.15 * solution.rows.len() as f64;
+    let message = bend.into_iter().chain(outliers).collect::<Vec<String>>().join("; ");
+    let severity = if is_many { Severity::Warning } else { Severity::Note };
+    let remedy = if off > 0 {
+        "look at these rows; measure again on a quieter machine if it happens again"
+    } else {
+        "nothing to do: the remaining rows lie on a line"
+    };
+    let finding = || Finding::of(severity, code::ROWS_LEFT_OUT, message, numbers! { bent, off }, remedy);
+    (bent + off > 0).then(finding).into_iter().collect()
+}

@@ -1,0 +1,298 @@
+//! How code settles in a new process: branch predictors learn, caches fill, and a loop of 10,000 branches becomes three times as fast within
+//! some hundred evaluations. A mean over all rounds then depends on how long the placements were. Users ask for the time that the code
+//! comes to, so the rounds before are left out.
+
+use crate::estimate::{Source, median, variance_of_mean};
+use crate::finding::words::in_percent;
+use crate::finding::{Finding, Severity, code};
+use crate::limit::{Basis, limits};
+use crate::numbers;
+use crate::observations::SeriesId;
+use crate::sheet::Sheet;
+use crate::stages::{Did, Stage, State, need};
+use std::ops::Range;
+
+limits! {
+    /// Fewest rounds of a placement that shows how code settles.
+    SETTLING_ROUNDS = 8.0, "rounds", Basis::Derived("a quarter of them are the end");
+    /// Fewest such placements.
+    SETTLING_PLACEMENTS = 5.0, "placements", Basis::Derived("the middle of four is a mean of two");
+    /// Code has settled where it takes at most this share longer than at the end of the placements ...
+    SETTLED = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
+    /// ... or so many standard errors.
+    SETTLED_ERRORS = 4.0, "standard errors", Basis::Derived("one false alarm in 30,000 windows");
+    /// So many times the rounds in which the middle placement settles are left out, because others take longer.
+    OTHERS_TAKE = 2.0, "", Basis::Derived("settling times that differ as exponential ones: three quarters of the placements");
+    /// This part of a placement, the last one, is its end.
+    END = 0.25, "share of a placement", Basis::Size("a longer end has not settled");
+    /// A placement is long enough if it has settled in this part of it.
+    EARLY = 0.5, "share of a placement", Basis::Size("time of the run");
+    /// Rounds of which nothing is said.
+    FEW_ROUNDS = 3.0, "rounds", Basis::Seen("the first rounds of new processes find cold caches; all CPU models of docs/measured.md");
+    /// Code that still becomes faster by a share at the end of the placements may do so by this many times as much.
+    FURTHER = 2.0, "", Basis::Derived("the rest of a decay that halved twice in the last quarter");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "settling",
+    question: "Has the code settled in each placement?",
+    needs: &[need::PLACEMENTS, need::SINGLE_READINGS],
+    limits: &[LIMITS],
+    source: Some(Source::Settling),
+    says,
+};
+
+/// How the code of a table settles in each placement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Settling {
+    /// Rounds of each placement before it has surely settled.
+    pub rounds: u32,
+    /// Rounds of a placement, in the longer half of them.
+    pub of: u32,
+    /// How many times as long the first round takes as the last ones.
+    pub first_factor: f64,
+    /// By which share it still becomes faster towards the end of the placements; 0 where it has settled before.
+    pub left: f64,
+    /// Whether the other rounds are too few, so that all count.
+    pub is_needed: bool,
+}
+
+impl Settling {
+    /// Whether longer placements would show more.
+    pub fn is_late(&self) -> bool {
+        f64::from(self.rounds) > EARLY * f64::from(self.of)
+    }
+
+    /// The rounds before the code has settled.
+    pub fn unsettled(&self, placements: &[Range<u32>]) -> Vec<Range<u32>> {
+        placements.iter().map(|placement| placement.start..placement.end.min(placement.start + self.rounds)).collect()
+    }
+}
+
+/// Leaves out the rounds before the code has settled.
+pub(crate) fn choose(state: &mut State) -> Did {
+    let Some(found) = settling(&state.sheet) else { return Did::nothing("no round of a placement takes longer than its last ones") };
+    let unsettled = found.unsettled(&state.table.placements_until(state.sheet.rounds));
+    let is_in =
+        |round: u32| unsettled.get(unsettled.partition_point(|range| range.end <= round)).is_some_and(|range| range.contains(&round));
+    let out: Vec<usize> = (0..state.sheet.len()).filter(|at| is_in(state.sheet.reading(*at).round)).collect();
+    out.into_iter().for_each(|at| state.leave_out(at));
+    state.settling = Some(found);
+    let Settling { rounds, of, first_factor, .. } = found;
+    Did::something(format!("the first {rounds} of {of} rounds of each placement; the first one takes {first_factor:.1} times as long"))
+}
+
+/// Uses the rounds before after all, if a series cannot be solved without them.
+pub(crate) fn use_if_needed(state: &mut State) -> Did {
+    let is_lost = |series: SeriesId| matches!(state.solutions[usize::from(series)], Some(Err(_)));
+    if state.settling.is_none() || !state.subjects().into_iter().any(is_lost) {
+        return Did::nothing("");
+    }
+    let number = state.number_of(&STAGE);
+    let out: Vec<usize> = (0..state.sheet.len()).filter(|at| state.sheet.mark(*at) == number).collect();
+    out.into_iter().for_each(|at| state.sheet.restore(at));
+    state.settling.iter_mut().for_each(|settling| settling.is_needed = true);
+    state.is_to_be_solved_again = true;
+    Did::something("the other rounds are too few: all count")
+}
+
+/// Adds what is left to settle.
+pub(crate) fn widen(state: &mut State) -> Did {
+    let left = state.settling.map_or(0.0, |settling| settling.left);
+    if left == 0.0 {
+        return Did::nothing("it settles early enough");
+    }
+    for series in state.subjects() {
+        state.bound_all(series, FURTHER * left, Source::Settling);
+    }
+    Did::something(format!("it still becomes faster, by {}, at the end of the placements", in_percent(100.0 * left)))
+}
+
+fn says(state: &State, _: SeriesId) -> Vec<Finding> {
+    let Some(Settling { rounds, of, first_factor, left, is_needed }) = state.settling else { return Vec::new() };
+    if rounds <= FEW_ROUNDS as u32 && left == 0.0 {
+        return Vec::new();
+    }
+    let left_percent = 100.0 * left;
+    let message = format!(
+        "the code has to settle in each placement, as caches fill and branch predictors learn: its first round takes {first_factor:.1} times as long as later ones{}",
+        if left > 0.0 {
+            format!(", and it still becomes faster, by {}, at the end of the placements", in_percent(left_percent))
+        } else if is_needed {
+            format!("; the rounds behind the first {rounds} of {of} are too few, so all are used")
+        } else {
+            format!("; the first {rounds} of {of} rounds are left out")
+        }
+    );
+    let (severity, remedy) = if left > 0.0 || is_needed {
+        (Severity::Warning, "give it more time, so that the placements are longer")
+    } else {
+        (Severity::Note, "nothing to do: the time is what the code comes to where it runs often")
+    };
+    vec![Finding::of(severity, code::SETTLES, message, numbers! { rounds, of, first_factor, left_percent }, remedy)]
+}
+
+/// How the code of a table settles, by the series that takes longest to; `None` if no round of a placement takes longer than the last ones,
+/// or if the placements are few or short.
+///
+/// # Cost
+/// About 10 ns for each reading.
+fn settling(sheet: &Sheet) -> Option<Settling> {
+    let table = sheet.table;
+    let mut placements = table.placements_until(sheet.rounds);
+    let longest = placements.iter().map(rounds_of).max()?;
+    placements.retain(|placement| 2 * rounds_of(placement) > longest && rounds_of(placement) >= SETTLING_ROUNDS as u32);
+    if placements.len() < SETTLING_PLACEMENTS as usize {
+        return None;
+    }
+    // The core clock may rise in each new process, too, and the reference chain with it.
+    let chain = table.origin.reference.as_ref().and_then(|(name, _)| table.find_series(name)).map(|chain| sums(sheet, chain));
+    let relative = |series| {
+        let mut all = sums(sheet, series);
+        chain.iter().for_each(|chain| all.iter_mut().zip(chain).for_each(|(sum, chain)| *sum /= chain));
+        all
+    };
+    let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name));
+    let found = subjects.filter_map(|(at, _)| of_series(&relative(at as SeriesId), &placements));
+    found.max_by_key(|settling| settling.rounds)
+}
+
+fn rounds_of(placement: &Range<u32>) -> u32 {
+    placement.end - placement.start
+}
+
+/// The sum of all readings of a series in each round; NaN where one is missing or flagged. The core clock of single rounds cancels in their quotient.
+fn sums(sheet: &Sheet, series: SeriesId) -> Vec<f64> {
+    let rows = sheet.rows_of(series).len() as u32;
+    let mut all = vec![(0.0, 0); sheet.rounds as usize];
+    for one in sheet.places_in(series).map(|at| sheet.reading(at)).filter(|one| !one.flags.any()) {
+        let (sum, number) = &mut all[one.round as usize];
+        *sum += one.ticks;
+        *number += 1;
+    }
+    all.into_iter().map(|(sum, number)| if number == rows { sum } else { f64::NAN }).collect()
+}
+
+fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<Settling> {
+    let length = placements.iter().map(rounds_of).min()?;
+    let end = length - (END * f64::from(length)) as u32;
+    let windows: Vec<(u32, Window)> =
+        borders(end).windows(2).filter_map(|two| Some((two[0], window(sums, placements, two[0]..two[1], end..length)?))).collect();
+    let unsettled = windows.iter().rposition(|(_, window)| window.is_longer())?;
+    let rounds = windows.get(unsettled + 1).map_or(end, |(begin, _)| end.min(OTHERS_TAKE as u32 * *begin));
+    let is_last = unsettled + 1 == windows.len();
+    let left = if is_last { windows[unsettled].1.longer } else { 0.0 };
+    Some(Settling { rounds, of: length, first_factor: 1.0 + windows[0].1.longer, left, is_needed: false })
+}
+
+/// Borders of windows that become longer: settling takes its time in proportion.
+fn borders(end: u32) -> Vec<u32> {
+    let mut all = vec![0, 1, 2, 3];
+    while let Some(last) = all.last().copied().filter(|last| *last < end) {
+        all.push(last + (last / 2).max(1));
+    }
+    all.retain(|border| *border < end);
+    all.push(end);
+    all
+}
+
+/// How much longer the rounds of a window are than those at the end of the same placements.
+struct Window {
+    longer: f64,
+    error: f64,
+}
+
+impl Window {
+    fn is_longer(&self) -> bool {
+        self.longer > SETTLED.max(SETTLED_ERRORS * self.error)
+    }
+}
+
+/// The median over the placements, with its standard error; `None` if too few of them have readings in both.
+fn window(sums: &[f64], placements: &[Range<u32>], of: Range<u32>, end: Range<u32>) -> Option<Window> {
+    let middle = |start: u32, rounds: &Range<u32>| {
+        let mut all: Vec<f64> =
+            rounds.clone().filter_map(|at| sums.get((start + at) as usize).copied()).filter(|sum| sum.is_finite()).collect();
+        (!all.is_empty()).then(|| median(&mut all))
+    };
+    let longer = |placement: &Range<u32>| Some(middle(placement.start, &of)? / middle(placement.start, &end)? - 1.0);
+    let mut all: Vec<f64> = placements.iter().filter_map(longer).filter(|longer| longer.is_finite()).collect();
+    if all.len() < SETTLING_PLACEMENTS as usize {
+        return None;
+    }
+    // A median of numbers that scatter by chance has a standard error that is a quarter larger than that of their mean.
+    let error = 1.25 * variance_of_mean(&all).0.sqrt();
+    Some(Window { longer: median(&mut all), error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observations::{Observations, Reading};
+    use rand::{Rng, SeedableRng};
+
+    /// Placements of so many rounds, in which code takes `1 + first * 2^(-round / half)` times as long as it comes to.
+    fn table(placements: u32, rounds: u32, first: f64, half: f64) -> Observations {
+        let mut table = Observations::new(vec!["body".into()]);
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(11);
+        let (code, chain) = (table.series("code"), table.series("reference"));
+        let rows: Vec<_> = [1.0, 2.0, 4.0].map(|copies| (table.row(code, &[copies]), table.row(chain, &[copies]), copies)).into();
+        for round in 0..placements * rounds {
+            let longer = 1.0 + first * 0.5_f64.powf(f64::from(round % rounds) / half);
+            for (code, chain, copies) in &rows {
+                let noise = if random.random::<f64>() < 0.02 { 500.0 } else { 4.0 * random.random::<f64>() };
+                table.push(*code, round, 400.0 * copies * longer + 60.0 + noise);
+                table.push(*chain, round, 30.0 * copies + 60.0 + 4.0 * random.random::<f64>());
+            }
+        }
+        table.origin.placements = (1..placements).map(|at| at * rounds).collect();
+        table.origin.reference = Some(("reference".into(), 3.0));
+        table
+    }
+
+    fn found_in(table: &Observations) -> Option<Settling> {
+        settling(&Sheet::new(table, &[]))
+    }
+
+    #[test]
+    fn steady_code_has_nothing_to_settle() {
+        for (placements, rounds) in [(20, 100), (20, 13), (300, 40), (4, 100), (20, 6)] {
+            assert_eq!(found_in(&table(placements, rounds, 0.0, 1.0)), None, "{placements} of {rounds}");
+        }
+    }
+
+    #[test]
+    fn a_core_clock_that_rises_in_each_placement_is_nothing_to_settle() {
+        let slower = |reading: &Reading| if reading.round % 100 < 20 { 1.3 } else { 1.0 };
+        let mut rising = table(20, 100, 0.0, 1.0).with_times(|_, _, reading| slower(reading) * reading.ticks);
+        assert_eq!(found_in(&rising), None);
+        rising.origin.reference = None;
+        assert_eq!(found_in(&rising).map(|settling| settling.rounds), Some(38));
+    }
+
+    #[test]
+    fn rounds_before_the_code_has_settled_are_counted() {
+        let found = found_in(&table(20, 200, 1.0, 4.0)).unwrap();
+        // After 26 rounds it takes 1 % longer.
+        assert!((36..=80).contains(&found.rounds) && found.left == 0.0 && !found.is_late(), "{found:?}");
+        assert!((1.9..2.1).contains(&found.first_factor), "{found:?}");
+        let unsettled = found.unsettled(&[0..200, 200..210]);
+        assert_eq!(unsettled, [0..found.rounds, 200..210], "a placement may be too short");
+    }
+
+    #[test]
+    fn code_that_settles_too_late_asks_for_longer_placements() {
+        let found = found_in(&table(20, 13, 2.0, 4.0)).unwrap();
+        assert!(found.is_late() && found.left > 0.05 && found.rounds == 10, "{found:?}");
+        // Longer placements among short ones show it.
+        let mut mixed = table(40, 13, 2.0, 4.0);
+        let later = table(8, 130, 2.0, 4.0);
+        let first = mixed.rounds();
+        for reading in later.readings() {
+            mixed.push(reading.row, first + reading.round, reading.ticks);
+        }
+        mixed.origin.placements.extend((0..8).map(|at| first + at * 130));
+        let found = found_in(&mixed).unwrap();
+        assert!(found.left == 0.0 && (36..=97).contains(&found.rounds), "{found:?}");
+    }
+}

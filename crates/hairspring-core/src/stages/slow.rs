@@ -1,0 +1,364 @@
+//! Evaluations that the code itself makes slow at times: a container that grows, a buffer that is refilled, a rare branch.
+//!
+//! A reading that is far longer than its neighbours in time is taken for one that something else disturbed, and left out. Something else
+//! disturbs the chains of known length as often as the code, in the same time. Where the readings of the code are far longer much more often
+//! than those of the chains, they are its own, and the mean of the code needs them. The chains run for a small part of the time of longer code; then
+//! the time in which the clock was watched shows how often the CPU does not run the thread. A neighbour on the core slows code that uses the whole
+//! core and not the chains, but hardly ever to more than twice its time.
+
+use crate::estimate::Source;
+use crate::finding::words::in_percent;
+use crate::finding::{Finding, Severity, code};
+use crate::limit::{Basis, limits};
+use crate::numbers;
+use crate::observations::{Flags, Pauses, SeriesId};
+use crate::sheet::USED;
+use crate::stages::{Did, Stage, State, need};
+use statrs::distribution::{Binomial, DiscreteCDF};
+use std::collections::BTreeSet;
+
+limits! {
+    /// A reading is far longer if it is this many times as long as the middle one of its row.
+    FAR = 3.0, "", Basis::Seen("a neighbour on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
+    /// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
+    MORE_OFTEN = 10.0, "", Basis::Derived("a tenth of them is then somebody else's");
+    /// ... if chance explains that with a smaller probability ...
+    SLOW_BY_CHANCE = 1e-6, "probability", Basis::Derived("one of 1,000 runs is wrong in a thousand users' lives");
+    /// ... and if the mean is longer with them by this share.
+    SLOW_LONGER = 0.02, "share of the time", Basis::Derived("below it the interval says enough");
+    /// Most pauses are shorter than so many times their mean.
+    LONGEST_PAUSE = 10.0, "", Basis::Derived("exponential lengths: all but one in 20,000");
+    /// Readings that are longer than the longest disturbance of the chains need not be far longer, but this many times as long.
+    LONG = 1.5, "", Basis::Derived("several pauses in one reading do not add up to that");
+    /// What was left out is told if it may make the time longer by this share.
+    SLOW_TOLD = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
+    /// It is a warning from this share on.
+    SLOW_WARNING = 0.05, "share of the time", Basis::Derived("as for wide intervals");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "slow",
+    question: "Is the code slow at times by its own doing?",
+    needs: &[need::REFERENCE, need::SINGLE_READINGS],
+    limits: &[LIMITS],
+    source: Some(Source::Slow),
+    says,
+};
+
+/// Slow evaluations of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Slow {
+    pub series: SeriesId,
+    /// Share of its readings that are far longer than the others.
+    pub share: f64,
+    /// By how much they make the mean of the rows longer, as a share of it without them.
+    pub longer: f64,
+    /// Whether they are so clearly the code's own, and so long, that the mean needs them. Otherwise they are left out, and the mean may be
+    /// longer by this share: from run to run it may fall on either side of the limits.
+    pub counts: bool,
+}
+
+/// Uses the slow evaluations that are the code's own.
+pub(crate) fn restore(state: &mut State) -> Did {
+    state.slow = slow_evaluations(state);
+    let own: Vec<SeriesId> = state.slow.iter().filter(|slow| slow.counts).map(|slow| slow.series).collect();
+    let mut restored = 0;
+    for at in own.iter().flat_map(|series| state.sheet.places_in(*series)).collect::<Vec<usize>>() {
+        if state.sheet.mark(at) != USED && state.is_perhaps_own(at) {
+            state.sheet.restore(at);
+            restored += 1;
+        }
+    }
+    match (restored, state.slow.is_empty()) {
+        (0, true) => Did::nothing("the code is not longer at times more often than the chains"),
+        (0, false) => Did::something("readings that are far longer stay left out, and the interval reaches to the mean with them"),
+        _ => Did::something(format!("{restored} readings are used again")),
+    }
+}
+
+impl State<'_> {
+    /// Whether a reading is used, or left out only because it is long.
+    fn is_perhaps_own(&self, at: usize) -> bool {
+        let mark = self.sheet.mark(at);
+        let is_spike = mark == self.number_of(&super::spikes::STAGE);
+        let is_gap = mark == self.number_of(&super::flags::STAGE) && !self.sheet.reading(at).flags.without(Flags::GAP).any();
+        mark == USED || is_spike || is_gap
+    }
+}
+
+/// Widens the times by what was left out and may be the code's own.
+pub(crate) fn widen(state: &mut State) -> Did {
+    let left: Vec<Slow> = state.slow.iter().copied().filter(|slow| !slow.counts).collect();
+    left.iter().for_each(|slow| state.bound_all(slow.series, slow.longer, Source::Slow));
+    match left.iter().map(|slow| slow.longer).reduce(f64::max) {
+        Some(most) => Did::something(format!("the mean may be longer by {}", in_percent(100.0 * most))),
+        None => Did::nothing("nothing that may be the code's own was left out"),
+    }
+}
+
+/// A reading that is longer than its neighbours, and not for a known reason.
+#[derive(Debug, Clone, Copy)]
+struct Excess {
+    round: u32,
+    /// What it takes beyond the mean of its row, and how many times as long as that it is.
+    ticks: f64,
+    times: f64,
+}
+
+/// Such readings.
+#[derive(Debug)]
+struct Long {
+    excesses: Vec<Excess>,
+    readings: usize,
+    /// Time of all readings, each as the mean of its row.
+    time: f64,
+    /// The mean of the shortest row.
+    shortest: f64,
+}
+
+impl Long {
+    /// Those that are so many times as long, and longer by more than this.
+    fn far(&self, times: f64, beyond: f64) -> Vec<Excess> {
+        self.excesses.iter().filter(|one| one.times > times && one.ticks > beyond).copied().collect()
+    }
+}
+
+/// The rounds of readings, which count where chance is asked: something else that slows the core for a while meets several in one round.
+fn rounds(of: &[Excess]) -> usize {
+    of.iter().map(|one| one.round).collect::<BTreeSet<u32>>().len()
+}
+
+/// The series whose readings are, or may be, far longer than usual by their own doing.
+fn slow_evaluations(state: &State) -> Vec<Slow> {
+    let origin = &state.table.origin;
+    let chains = origin.chains().filter_map(|(name, _)| state.table.find_series(name));
+    let others = Others { chains: chains.map(|series| long_readings(state, series)).collect(), pauses: origin.pauses };
+    state.subjects().into_iter().filter_map(|series| own(series, &long_readings(state, series), &others)).collect()
+}
+
+/// What shows how often something else disturbs the code.
+struct Others {
+    chains: Vec<Long>,
+    pauses: Pauses,
+}
+
+impl Others {
+    /// How often something lasted longer than this, and the time of the chains, and perhaps of the watch, in which it did.
+    fn beyond(&self, ticks: f64) -> (usize, f64) {
+        let time: f64 = self.chains.iter().map(|chain| chain.time).sum();
+        let of_chains: usize = self.chains.iter().map(|chain| rounds(&chain.far(0.0, ticks))).sum();
+        let (watched, pauses) = self.pauses.most_beyond(ticks).filter(|_| time > 0.0).unwrap_or_default();
+        (of_chains + pauses as usize, time + watched)
+    }
+
+    /// The mean pause, if some were seen.
+    fn mean_pause(&self) -> Option<f64> {
+        (self.pauses.number > 0).then(|| self.pauses.lost / f64::from(self.pauses.number))
+    }
+}
+
+/// The slow evaluations of a series, if they are or may be its own: all that are far longer, or those that are longer than the longest disturbance
+/// of the chains, or than nearly all pauses.
+fn own(series: SeriesId, code: &Long, others: &Others) -> Option<Slow> {
+    // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
+    let least = (FAR - 1.0) * code.shortest;
+    let longest = others.chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks).fold(least, f64::max);
+    let beyond = std::iter::once(longest).chain(others.mean_pause().map(|mean| least.max(LONGEST_PAUSE * mean)));
+    let found = |beyond: f64| own_beyond((beyond, &code.far(LONG, beyond)), series, code, others);
+    beyond.filter_map(found).find(|slow| slow.counts).or_else(|| own_beyond((least, &code.far(FAR, 0.0)), series, code, others))
+}
+
+/// The same for these readings of the code, which are longer by more than this.
+fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, others: &Others) -> Option<Slow> {
+    let (number, (of_chains, time)) = (rounds(far), others.beyond(beyond));
+    if time <= 0.0 || number == 0 {
+        return None;
+    }
+    let law = Binomial::new(code.time / (code.time + time), (number + of_chains) as u64).ok()?;
+    if law.sf(number as u64 - 1) >= SLOW_BY_CHANCE {
+        return None;
+    }
+    let share = far.len() as f64 / code.readings as f64;
+    let longer = far.iter().map(|one| one.ticks).sum::<f64>() / code.time;
+    // Half a reading more: none in the chains may be chance.
+    let of_others = code.time * (of_chains as f64 + 0.5) / time;
+    if longer > SLOW_LONGER && number as f64 > MORE_OFTEN * of_others {
+        return Some(Slow { series, share, longer, counts: true });
+    }
+    let longer = longer * (1.0 - of_others / number as f64);
+    (longer > 0.0).then_some(Slow { series, share, longer, counts: false })
+}
+
+fn long_readings(state: &State, series: SeriesId) -> Long {
+    let mut all = Long { excesses: Vec::new(), readings: 0, time: 0.0, shortest: f64::INFINITY };
+    for row in state.sheet.rows_of(series) {
+        let (sum, used) = state.sheet.row(row).filter(|one| one.is_used).fold((0.0, 0.0), |(sum, used), one| (sum + one.ticks, used + 1.0));
+        if used == 0.0 {
+            continue;
+        }
+        let mean = sum / used;
+        let long: Vec<Excess> = state
+            .sheet
+            .row(row)
+            .filter(|one| !one.is_used && one.ticks > mean && state.is_perhaps_own(one.at))
+            .map(|one| Excess { round: one.round, ticks: one.ticks - mean, times: one.ticks / mean })
+            .collect();
+        let number = used as usize + long.len();
+        all.excesses.extend(long);
+        all.readings += number;
+        all.time += mean * number as f64;
+        all.shortest = all.shortest.min(mean);
+    }
+    all
+}
+
+fn says(state: &State, series: SeriesId) -> Vec<Finding> {
+    state.slow.iter().filter(|slow| slow.series == series).filter_map(told).collect()
+}
+
+fn told(slow: &Slow) -> Option<Finding> {
+    let (share_percent, longer_percent) = (100.0 * slow.share, 100.0 * slow.longer);
+    let share = in_percent(share_percent);
+    let severity = if slow.counts || slow.longer > SLOW_WARNING { Severity::Warning } else { Severity::Note };
+    let (message, remedy) = if slow.counts {
+        (
+            format!(
+                "{share} of the readings are far longer than usual, and the chains of known length show hardly any such readings, so the code causes them; they are included: the mean is {longer_percent:.0} % longer"
+            ),
+            "nothing to do if the mean is what you ask for; else move occasional slow work (a growing container, flushing a buffer) out of the timed code",
+        )
+    } else {
+        (
+            format!(
+                "{share} of the readings of the code are far longer than the others, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, {longer_percent:.1} % more"
+            ),
+            "move occasional slow work (flushing a buffer) out of the timed code, or give it more time, which may show whether the code causes it",
+        )
+    };
+    let left_out = !slow.counts;
+    let numbers = numbers! { share_percent, longer_percent, left_out };
+    (slow.counts || slow.longer > SLOW_TOLD).then(|| Finding::of(severity, code::SLOW_EVALUATIONS, message, numbers, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Options;
+    use crate::judge::{Assessment, Question, assess};
+    use crate::observations::Observations;
+    use crate::simulated::{self, CALM, Core, STALLS};
+    use rand::{Rng, SeedableRng};
+
+    /// The table with `longer` more ticks for every reading of the code in which an evaluation is slow: one in `every`, at random.
+    fn with_slow(table: &Observations, every: f64, longer: f64) -> Observations {
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
+        table.with_times(|name, row, reading| {
+            let evaluations = if name == "code" { row.counts[0] as u32 } else { 0 };
+            let slow = (0..evaluations).filter(|_| random.random::<f64>() < 1.0 / every).count();
+            reading.ticks + longer * slow as f64
+        })
+    }
+
+    fn found_in(table: &Observations) -> Vec<Slow> {
+        crate::pipeline::state_of(table, &Options::default()).slow
+    }
+
+    fn cycles(table: &Observations) -> (Assessment, f64) {
+        let found = assess(table, &Question::default()).unwrap();
+        let cycles = found.series[0].components[0].time.cycles.as_ref().unwrap().value;
+        (found, cycles)
+    }
+
+    #[test]
+    fn the_mean_has_the_codes_own_slow_evaluations() {
+        for (every, longer) in [(1_000.0, 4_000.0), (3_000.0, 9_000.0)] {
+            let calm = CALM.table(1.0, 5);
+            let per_cycle = cycles(&calm).0.series[0].components[0].time.ticks.value;
+            let (found, cycles) = cycles(&with_slow(&calm, every, longer));
+            let expected = 1.0 + longer / every / per_cycle;
+            let half = found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95).half_width();
+            assert!((cycles - expected).abs() < 1.5 * half && half < 0.3 * expected, "{cycles} +- {half} for {expected}");
+            let finding = found.series[0].findings.iter().find(|finding| finding.code == "slow_evaluations").unwrap();
+            assert_eq!(finding.severity, Severity::Warning, "{}", finding.message);
+        }
+    }
+
+    /// The table on a CPU that pauses for this time, once in so many ticks.
+    fn with_pauses(table: &Observations, apart: f64, length: f64) -> Observations {
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(8);
+        table.with_times(|_, _, reading| simulated::with_pauses(reading.ticks, apart, length, &mut random))
+    }
+
+    #[test]
+    fn slow_evaluations_that_are_as_rare_as_pauses_and_longer_are_the_codes_own() {
+        let calm = CALM.table(1.0, 5);
+        let alone = found_in(&with_pauses(&calm, 30_000.0, 2_000.0));
+        assert!(alone.iter().all(|slow| !slow.counts), "{alone:?}");
+        let both = found_in(&with_pauses(&with_slow(&calm, 30_000.0, 20_000.0), 30_000.0, 2_000.0));
+        assert!(both.iter().any(|slow| slow.counts && slow.longer > 0.2), "{both:?}");
+    }
+
+    #[test]
+    fn slow_evaluations_of_code_beside_which_the_chains_hardly_run_are_seen_by_the_watch() {
+        let long = CALM.table(1.0, 5).with_times(|name, _, reading| reading.ticks * if name == "code" { 300.0 } else { 1.0 });
+        let mut table = with_slow(&long, 20_000.0, 6_000_000.0);
+        assert!(found_in(&table).iter().all(|slow| !slow.counts), "the chains show too little");
+        let time: f64 = table.readings().iter().map(|reading| reading.ticks).sum();
+        table.origin.pauses = Pauses { watched: time / 3.0, lost: time / 300.0, number: 20, longer: Some(0) };
+        let found = found_in(&table);
+        assert!(found.iter().any(|slow| slow.counts && slow.longer > 0.5), "{found:?}");
+        // As often as another process takes the CPU.
+        table.origin.pauses.longer = Some(50);
+        assert!(found_in(&table).iter().all(|slow| !slow.counts));
+    }
+
+    #[test]
+    fn pauses_of_long_rows_are_not_the_codes_own() {
+        // Rows of up to 0.9 pauses in the mean, of a chain that is 300 times as long.
+        let calm = CALM.table(1.0, 6);
+        let long = calm.with_times(|name, _, reading| if name == "code" { 300.0 * reading.ticks } else { reading.ticks });
+        let longest = long.readings().iter().map(|reading| reading.ticks).fold(0.0, f64::max);
+        let found = found_in(&with_pauses(&long, longest / 0.9, longest / 20.0));
+        assert!(found.iter().all(|slow| !slow.counts), "{found:?}");
+    }
+
+    #[test]
+    fn slow_evaluations_that_are_left_out_are_in_the_interval() {
+        let calm = CALM.table(1.0, 5);
+        let per_cycle = cycles(&calm).0.series[0].components[0].time.ticks.value;
+        let (every, longer) = (120_000.0, 1_500.0);
+        let changed = with_slow(&calm, every, longer);
+        let (found, cycles) = cycles(&changed);
+        let share = longer / every / per_cycle;
+        assert!((0.01..SLOW_LONGER).contains(&share), "{share}");
+        assert_eq!(found_in(&changed).iter().map(|slow| slow.counts).collect::<Vec<_>>(), [false]);
+        let time = found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95);
+        assert!(cycles < 1.002 && time.high > 1.0 + 0.6 * share && time.half_width() < 2.0 * share, "{time:?}");
+        let finding = found.series[0].findings.iter().find(|finding| finding.code == "slow_evaluations").unwrap();
+        assert!(finding.severity == Severity::Note && finding.message.contains("left out"), "{finding:?}");
+    }
+
+    #[test]
+    fn what_meets_many_readings_of_a_few_rounds_is_not_the_codes_own() {
+        // As long as rows of the code run one after the other, by chance.
+        let calm = CALM.table(1.0, 5);
+        let last = calm.readings().iter().map(|reading| reading.round).max().unwrap();
+        let beside =
+            calm.with_times(|name, _, reading| reading.ticks + if name == "code" && reading.round > last - 8 { 300_000.0 } else { 0.0 });
+        let found = found_in(&beside);
+        assert!(found.iter().all(|slow| !slow.counts), "{found:?}");
+    }
+
+    #[test]
+    fn what_disturbs_code_and_chains_alike_is_left_out() {
+        for (core, seed) in [(CALM, 1), (CALM, 2), (STALLS, 3), (STALLS, 4), (Core { quantum: 26.0, ..CALM }, 5)] {
+            let found = found_in(&core.table(1.0, seed));
+            assert!(found.iter().all(|slow| !slow.counts && slow.longer < 0.001), "{found:?}");
+        }
+        // What hardly changes the mean, and readings of the code that a neighbour makes up to twice as long.
+        for longer in [3.0, 60.0] {
+            let found = found_in(&with_slow(&CALM.table(1.0, 6), 1_000.0, longer));
+            assert!(found.iter().all(|slow| !slow.counts && slow.longer < 0.001), "{longer}: {found:?}");
+        }
+    }
+}

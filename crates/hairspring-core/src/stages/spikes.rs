@@ -1,0 +1,205 @@
+//! Readings that are far from the others of their row in the same time: something else ran meanwhile (a Hampel filter).
+
+use crate::estimate::median;
+use crate::limit::{Basis, limits};
+use crate::sheet::Sample;
+use crate::stages::{Did, Stage, State};
+use std::ops::Range;
+
+limits! {
+    /// A reading further than this from the middle one of its window is a spike.
+    SPIKE_SIGMAS = 5.0, "robust standard deviations", Basis::Derived("one normal reading in two millions");
+    /// The limit is `1 + this / n^2` times larger in a window of `n` readings, whose spread is poorly known.
+    SPIKE_SMALL_WINDOW = 150.0, "", Basis::Simulated("short_clean_rows_lose_at_most_one_reading_in_a_thousand");
+    /// Added to the limit: readings of a coarse clock may differ by a quantum.
+    SPIKE_QUANTA = 1.5, "quanta of the clock", Basis::Derived("two roundings, and a margin");
+    /// Readings of a window.
+    WINDOW = 96.0, "readings", Basis::Size("longer windows mix what the code takes at other times");
+    /// Fewest readings that show a middle and a spread.
+    FEWEST = 5.0, "readings", Basis::Derived("the median of four distances is a mean of two");
+}
+
+pub(crate) const STAGE: Stage = Stage {
+    name: "spikes",
+    question: "Which readings are far from the others of their row in the same time?",
+    needs: &[],
+    limits: &[LIMITS],
+    source: None,
+    says: |_, _| Vec::new(),
+};
+
+/// Leaves out spikes in all rows that are repeated. Windows do not reach over the borders of placements: another placement may take another
+/// time.
+pub(crate) fn choose(state: &mut State) -> Did {
+    let mut scratch: (Vec<Sample>, Vec<f64>) = Default::default();
+    let (mut out, mut all) = (Vec::new(), 0);
+    for row in 0..state.table.rows().len() as u32 {
+        let places = state.sheet.places_of(row);
+        all += places.len();
+        for window in windows(state, places) {
+            scratch.0.clear();
+            scratch.0.extend(state.sheet.samples(row, window).filter(|one| one.is_used));
+            out.extend(spikes_in(&scratch.0, &mut scratch.1, state.quantum.step));
+        }
+    }
+    let number = out.len();
+    out.into_iter().for_each(|at| state.leave_out(at));
+    if number == 0 { Did::nothing("no reading is far from the others") } else { Did::something(format!("{number} of {all} readings")) }
+}
+
+/// The places of a row in windows of about the same length within each span.
+fn windows(state: &State, places: Range<usize>) -> Vec<Range<usize>> {
+    let round = |at: usize| state.sheet.reading(at).round;
+    let (mut found, mut from) = (Vec::new(), places.start);
+    for span in &state.grid.spans {
+        let length = places_before(from..places.end, span.rounds.end, round);
+        let number = ((length as f64 / WINDOW).round() as usize).max(1);
+        found.extend(
+            (0..number).map(|at| from + at * length / number..from + (at + 1) * length / number).filter(|window| !window.is_empty()),
+        );
+        from += length;
+    }
+    found
+}
+
+/// How many of these places, which are in the order of their rounds, are before a round.
+fn places_before(places: Range<usize>, end: u32, round: impl Fn(usize) -> u32) -> usize {
+    let (mut low, mut high) = (places.start, places.end);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if round(middle) < end { low = middle + 1 } else { high = middle }
+    }
+    low - places.start
+}
+
+/// The places of the spikes among the readings of a window.
+fn spikes_in<'w>(window: &'w [Sample], ticks: &mut Vec<f64>, quantum: f64) -> impl Iterator<Item = usize> + use<'w> {
+    ticks.clear();
+    ticks.extend(window.iter().map(|one| one.ticks));
+    let (middle, reach) = limit(ticks, quantum);
+    window.iter().filter(move |one| (one.ticks - middle).abs() > reach).map(|one| one.at)
+}
+
+/// The middle of some readings, and the largest distance from it that is no spike; reorders them.
+pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> (f64, f64) {
+    if ticks.len() < FEWEST as usize {
+        return (0.0, f64::INFINITY);
+    }
+    let middle = median(ticks);
+    let number = ticks.len() as f64;
+    ticks.iter_mut().for_each(|one| *one = (*one - middle).abs());
+    let sigma = 1.4826 * median(ticks);
+    // A window whose readings are mostly equal has a robust deviation of 0: the limit must still be above rounding.
+    let sigmas = SPIKE_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (number * number));
+    (middle, sigmas * sigma + SPIKE_QUANTA * quantum + 1e-9 * middle.abs())
+}
+
+/// Some readings without spikes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Inliers {
+    /// NaN for none.
+    pub mean: f64,
+    /// Sum of the squares of their distances from it.
+    pub squares: f64,
+    pub number: f64,
+}
+
+/// Some readings without spikes.
+pub(crate) fn inliers(ticks: &[f64], quantum: f64) -> Inliers {
+    let mut scratch = ticks.to_vec();
+    let (middle, reach) = limit(&mut scratch, quantum);
+    let kept = || ticks.iter().filter(|one| (**one - middle).abs() <= reach);
+    let (sum, number) = kept().fold((0.0, 0.0), |(sum, number), one| (sum + one, number + 1.0));
+    let mean = sum / number;
+    Inliers { mean, squares: kept().map(|one| (one - mean).powi(2)).sum(), number }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::estimate::Options;
+    use crate::observations::Observations;
+
+    fn used(values: &[f64], quantum: f64) -> Vec<bool> {
+        let mut table = Observations::new(vec!["body".into()]);
+        table.origin.granularity = (quantum > 0.0).then_some(quantum);
+        let series = table.series("main");
+        let row = table.row(series, &[1.0]);
+        values.iter().enumerate().for_each(|(at, ticks)| table.push(row, at as u32, *ticks));
+        used_in(&table)
+    }
+
+    fn used_in(table: &Observations) -> Vec<bool> {
+        let options = Options::default();
+        let state = crate::pipeline::state_of(table, &options);
+        (0..state.sheet.len()).map(|at| state.sheet.mark(at) == crate::sheet::USED).collect()
+    }
+
+    #[test]
+    fn spike_is_removed_and_step_is_kept() {
+        let mut values: Vec<f64> = (0..200).map(|i| 100.0 + f64::from(i % 3)).collect();
+        values[50] = 900.0;
+        let marks = used(&values, 1.0);
+        assert_eq!(marks.iter().filter(|ok| !**ok).count(), 1);
+        assert!(!marks[50]);
+        let step: Vec<f64> = (0..400).map(|i| if i < 200 { 100.0 } else { 108.0 } + f64::from(i % 3)).collect();
+        assert!(used(&step, 1.0).iter().filter(|ok| !**ok).count() < 40);
+    }
+
+    #[test]
+    fn short_clean_rows_lose_at_most_one_reading_in_a_thousand() {
+        use rand::{Rng, SeedableRng};
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(3);
+        for length in [5, 6, 7, 8, 10, 16, 32, 96] {
+            let mut lost = 0;
+            let rows = 100_000 / length;
+            for _ in 0..rows {
+                let row: Vec<f64> = (0..length).map(|_| 1e3 + (0..12).map(|_| random.random::<f64>()).sum::<f64>()).collect();
+                lost += used(&row, 0.0).iter().filter(|ok| !**ok).count();
+            }
+            assert!(lost <= rows * length / 1_000, "{lost} of {} lost in rows of {length}", rows * length);
+        }
+    }
+
+    #[test]
+    fn large_spike_is_removed_among_few_readings() {
+        let marks = used(&[100.0, 101.0, 900.0, 99.5, 100.5], 1.0);
+        assert_eq!(marks, [true, true, false, true, true]);
+    }
+
+    #[test]
+    fn difference_of_one_quantum_is_not_a_spike() {
+        let mut values = vec![52.0; 300];
+        (0..300).step_by(40).for_each(|i| values[i] = 78.0);
+        assert!(used(&values, 26.0).iter().all(|ok| *ok));
+    }
+
+    #[test]
+    fn whole_nanoseconds_that_differ_by_one_are_no_spikes() {
+        let mut table = Observations::new(vec!["body".into()]);
+        table.origin.unit = crate::observations::Unit::TimeNs;
+        let series = table.series("main");
+        for n in 0..90u32 {
+            let row = table.row(series, &[f64::from(n % 3 + 1)]);
+            let start = f64::from(n * 37 % 100) / 100.0;
+            table.push(row, n / 3, (start + 6.5 + 15.151 * f64::from(n % 3 + 1)).floor());
+        }
+        assert!(used_in(&table).iter().all(|used| *used));
+    }
+
+    #[test]
+    fn the_readings_of_another_placement_are_no_spikes() {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("main");
+        for round in 0..112_u32 {
+            let row = table.row(series, &[1.0]);
+            let own = if round / 14 == 3 { 33.1 } else { 27.3 };
+            table.push(row, round, 1_000.0 * own + f64::from(round * 7 % 11));
+        }
+        assert!(used_in(&table).iter().filter(|used| !**used).count() > 10, "in one placement they are");
+        table.origin.placements = (1..8).map(|placement| 14 * placement).collect();
+        let options = Options::default();
+        let state = crate::pipeline::state_of(&table, &options);
+        let spikes = state.number_of(&super::STAGE);
+        assert!((0..state.sheet.len()).all(|at| state.sheet.mark(at) != spikes));
+    }
+}

@@ -1,0 +1,266 @@
+//! Everything that is known of a table while the steps run.
+
+use super::{
+    Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, neighbour, overlap, pauses, placements, quantum, rows,
+    settling, slow,
+};
+use crate::error::Result;
+use crate::estimate::{Options, Solution, Uncertain};
+use crate::grid::{BLOCKS, Grid};
+use crate::observations::{Observations, SeriesId};
+use crate::result::Outcome;
+use crate::sheet::Sheet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a stage did, while the steps run.
+#[derive(Debug, Clone, Default)]
+struct Record {
+    texts: Vec<String>,
+    acted: bool,
+    /// What it moved the first time of each series by, as a share of it.
+    moved: Vec<f64>,
+}
+
+/// Everything that is known of a table while the steps run. Each stage writes its own fields.
+pub(crate) struct State<'t> {
+    pub table: &'t Observations,
+    pub options: &'t Options,
+    /// The readings, and which of them count.
+    pub sheet: Sheet<'t>,
+    /// How the rounds are divided.
+    pub grid: Arc<Grid>,
+    /// The step of the clock.
+    pub quantum: quantum::Quantum,
+    /// The core clock, as the reference chain shows it.
+    pub clock: Option<core_clock::CoreClock>,
+    /// The systems of the series.
+    pub systems: Vec<Option<rows::Rows>>,
+    /// Their solutions.
+    pub solutions: Vec<Option<Result<Solution>>>,
+    pub disturbed: Vec<flags::Disturbed>,
+    pub settling: Option<settling::Settling>,
+    pub slow: Vec<slow::Slow>,
+    pub paused: pauses::Paused,
+    pub odd: Vec<Option<placements::Odd>>,
+    pub undone: Vec<Option<Uncertain>>,
+    pub shadow: Option<fence::Shadow>,
+    pub overlaps: Vec<Option<overlap::Overlap>>,
+    pub controls: Vec<controls::Control>,
+    /// Whether guards show who else uses the core.
+    pub guards_show: bool,
+    pub denormals: Vec<Option<denormals::Denormals>>,
+    pub layouts: layouts::Layouts,
+    pub results: Vec<crate::result::SeriesResult>,
+    pub comparisons: Vec<crate::result::Comparison>,
+    pub open: crate::result::Open,
+    /// Requested precision, as a share of the first component.
+    pub precision: Option<f64>,
+    /// Time that the hypervisor took during the run, in milliseconds.
+    pub stolen_ms: Option<f64>,
+    /// Whether readings were left out behind the first solution.
+    pub is_to_be_solved_again: bool,
+    /// The stages, each once, in the order of their first steps.
+    stages: Vec<&'static Stage>,
+    /// The number of the stage that runs.
+    stage: u8,
+    records: Vec<Record>,
+}
+
+impl<'t> State<'t> {
+    /// The state of a table before the first step, with the readings of these series; of all, if none are named.
+    pub fn new(steps: &[Step], table: &'t Observations, wanted: &[SeriesId], options: &'t Options) -> State<'t> {
+        let stages = once(steps);
+        let sheet = Sheet::new(table, wanted);
+        // Without the stage for placements all rounds are of one.
+        let is_one = options.without.iter().any(|name| name == placements::STAGE.name);
+        let grid = Arc::new(Grid::new(table, sheet.rounds, BLOCKS as usize, is_one));
+        let series = table.series_names().len();
+        let none = |_| None;
+        State {
+            table,
+            options,
+            sheet,
+            grid,
+            quantum: quantum::Quantum::stated(table),
+            clock: None,
+            systems: (0..series).map(none).collect(),
+            solutions: (0..series).map(|_| None).collect(),
+            disturbed: vec![flags::Disturbed::default(); series],
+            settling: None,
+            slow: Vec::new(),
+            paused: pauses::Paused::default(),
+            odd: (0..series).map(|_| None).collect(),
+            undone: (0..series).map(|_| None).collect(),
+            shadow: None,
+            overlaps: (0..series).map(|_| None).collect(),
+            controls: Vec::new(),
+            guards_show: false,
+            denormals: (0..series).map(|_| None).collect(),
+            layouts: layouts::Layouts::default(),
+            results: Vec::new(),
+            comparisons: Vec::new(),
+            open: crate::result::Open::default(),
+            precision: None,
+            stolen_ms: None,
+            is_to_be_solved_again: false,
+            stage: 0,
+            records: vec![Record::default(); stages.len()],
+            stages,
+        }
+    }
+
+    /// Runs these steps one after the other.
+    pub fn run(&mut self, steps: &[Step]) {
+        for Step(phase, stage, run) in steps {
+            let number = self.number_of(stage);
+            self.stage = number;
+            let at = usize::from(number) - 1;
+            let before = if *phase == Phase::Correct { self.first_times() } else { Vec::new() };
+            let missing = stage.needs.iter().find(|need| !(need.is_met)(self));
+            let did = match missing {
+                _ if self.options.without.iter().any(|name| name == stage.name) => Did::nothing("left out by request"),
+                Some(need) => Did::nothing(format!("needs {}", need.what)),
+                None => run(self),
+            };
+            self.note(at, did, &before);
+        }
+    }
+
+    fn note(&mut self, stage: usize, did: Did, before: &[f64]) {
+        let after = self.first_times();
+        let record = &mut self.records[stage];
+        let (text, acted) = match did {
+            Did::Nothing(text) => (text, false),
+            Did::Something(text) => (text, true),
+        };
+        if !record.texts.contains(&text) && (acted || record.texts.is_empty()) {
+            if acted && !record.acted {
+                record.texts.clear();
+            }
+            record.texts.push(text);
+        }
+        record.acted |= acted;
+        record.moved.resize(after.len(), 0.0);
+        record.moved.iter_mut().zip(before).zip(after).for_each(|((moved, before), after)| *moved += after / before - 1.0);
+    }
+
+    /// The first time of each series.
+    fn first_times(&self) -> Vec<f64> {
+        let first = |solution: &Option<Result<Solution>>| Some(solution.as_ref()?.as_ref().ok()?.vector.values[0]);
+        self.solutions.iter().map(|solution| first(solution).unwrap_or(f64::NAN)).collect()
+    }
+
+    /// Leaves out the reading at a place of the sheet, by the stage that runs.
+    pub fn leave_out(&mut self, at: usize) {
+        self.sheet.leave_out(at, self.stage);
+    }
+
+    /// The number of a stage, which is the mark of the readings that it leaves out.
+    pub fn number_of(&self, stage: &Stage) -> u8 {
+        self.stages.iter().position(|known| known.name == stage.name).map_or(u8::MAX, |at| at as u8 + 1)
+    }
+
+    /// The stages, each once.
+    pub fn stages(&self) -> &[&'static Stage] {
+        &self.stages
+    }
+
+    /// The solution of a series, if it has one.
+    pub fn solution(&self, series: SeriesId) -> Option<&Solution> {
+        self.solutions[usize::from(series)].as_ref()?.as_ref().ok()
+    }
+
+    /// The same, to be changed.
+    pub fn solution_mut(&mut self, series: SeriesId) -> Option<&mut Solution> {
+        self.solutions[usize::from(series)].as_mut()?.as_mut().ok()
+    }
+
+    /// The series that are asked for, and not only there to check others.
+    pub fn subjects(&self) -> Vec<SeriesId> {
+        let names = self.table.series_names().iter().enumerate();
+        names.filter(|(_, name)| !self.table.origin.is_auxiliary(name)).map(|(at, _)| at as SeriesId).collect()
+    }
+
+    /// Whether a stage left a reading out because something else disturbed it.
+    pub fn is_out_as_disturbed(&self, at: usize) -> bool {
+        let mark = self.sheet.mark(at);
+        let stage = usize::from(mark).checked_sub(1).and_then(|at| self.stages.get(at));
+        stage.is_some_and(|stage| ![settling::STAGE.name, placements::STAGE.name, neighbour::STAGE.name].contains(&stage.name))
+    }
+
+    /// Adds a bound to all times of a series, as a share of each.
+    pub fn bound_all(&mut self, series: SeriesId, share: f64, source: crate::estimate::Source) {
+        let Some(solution) = self.solution_mut(series) else { return };
+        for unknown in 0..solution.vector.values.len() {
+            let bound = (share * solution.vector.values[unknown]).abs();
+            solution.add(unknown, crate::estimate::Entry::bound(source, bound));
+        }
+    }
+
+    /// The factor and the name of the unit in which times are told: nanoseconds where the clock's rate is known.
+    pub fn shown_unit(&self) -> (f64, &'static str) {
+        self.table.origin.shown_unit()
+    }
+
+    /// The name of the unit of the table.
+    pub fn table_unit(&self) -> &'static str {
+        if self.table.origin.unit == crate::observations::Unit::TimeNs { "ns" } else { "ticks" }
+    }
+
+    /// All series.
+    pub fn all_series(&self) -> Range<SeriesId> {
+        0..self.table.series_names().len() as SeriesId
+    }
+
+    /// The reference chain and the length of a copy in core cycles.
+    pub fn reference(&self) -> Option<(SeriesId, f64)> {
+        let (name, cycles) = self.table.origin.reference.as_ref()?;
+        Some((self.table.find_series(name)?, *cycles))
+    }
+
+    /// What each stage did to a series.
+    pub fn outcomes(&self, series: SeriesId) -> Vec<Outcome> {
+        let counts = self.sheet.counts(series, self.stages.len());
+        let outcome = |(at, stage): (usize, &'static Stage)| {
+            let record = &self.records[at];
+            let moved = record.moved.get(usize::from(series)).copied().filter(|moved| moved.is_finite()).unwrap_or(0.0);
+            Outcome {
+                stage: stage.name,
+                question: stage.question,
+                did: record.texts.join("; "),
+                acted: record.acted,
+                left_out: counts[at + 1],
+                moved: moved + if counts[at + 1] > 0 { self.moved_by_choice(series, at as u8 + 1) } else { 0.0 },
+                widened: self.widened(series, stage),
+            }
+        };
+        self.stages.iter().copied().enumerate().map(outcome).collect()
+    }
+
+    /// By how much the first time of a series moved, to the first order, because a stage left readings out.
+    fn moved_by_choice(&self, series: SeriesId, stage: u8) -> f64 {
+        let (Some(solution), Some(rows)) = (self.solution(series), &self.systems[usize::from(series)]) else { return 0.0 };
+        let moved = rows.moved_by(&self.sheet, &solution.vector.map, stage) / solution.vector.values[0];
+        if moved.is_finite() { moved } else { 0.0 }
+    }
+
+    /// Half-width that the entries of a stage alone give to the first time of a series, as a share of it.
+    fn widened(&self, series: SeriesId, stage: &Stage) -> f64 {
+        let (Some(solution), Some(source)) = (self.solution(series), stage.source) else { return 0.0 };
+        let time = solution.uncertain(0, self.options.level);
+        let share = time.part(source, self.options.level) / time.value.abs();
+        if share.is_finite() { share } else { 0.0 }
+    }
+}
+
+/// The stages of some steps, each once.
+pub(crate) fn once(steps: &[Step]) -> Vec<&'static Stage> {
+    let mut all: Vec<&'static Stage> = Vec::new();
+    for Step(_, stage, _) in steps {
+        if !all.iter().any(|known| known.name == stage.name) {
+            all.push(stage);
+        }
+    }
+    all
+}
