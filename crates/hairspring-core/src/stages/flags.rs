@@ -4,7 +4,7 @@ use crate::finding::words::taken;
 use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
-use crate::observations::{Flags, SeriesId};
+use crate::observations::{Flags, Reading, SeriesId};
 use crate::stages::{Did, Stage, State};
 
 limits! {
@@ -41,22 +41,26 @@ pub(crate) struct Disturbed {
 
 /// Leaves out what is flagged. Of a series whose readings are all excluded, none is left out.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let mut sum = (0, 0);
-    for series in state.all_series() {
-        let places: Vec<usize> = state.sheet.places_in(series).collect();
-        let flags = |at: &usize| state.sheet.reading(*at).flags;
-        let is_excluded = |at: &&usize| flags(at).contains(Flags::EXCLUDED);
-        let excluded = places.iter().filter(is_excluded).count();
-        let flagged = places.iter().filter(|at| !is_excluded(at) && flags(at).any()).count();
-        let kept = places.len() - excluded;
-        let count = ((kept - flagged) as f64) < LEAST_UNDISTURBED * kept as f64;
-        state.disturbed[usize::from(series)] = Disturbed { excluded, flagged, count };
-        let is_out = |at: &&usize| kept > 0 && if count { is_excluded(at) } else { flags(at).any() };
-        let out: Vec<usize> = places.iter().filter(is_out).copied().collect();
-        sum = (sum.0 + out.len(), sum.1 + places.len());
-        out.into_iter().for_each(|at| state.leave_out(at));
+    if !state.sheet.flags.any() {
+        return Did::nothing("no reading has a flag");
     }
-    if sum.0 == 0 { Did::nothing("no reading has a flag") } else { Did::something(format!("{} of {} readings", sum.0, sum.1)) }
+    let series_of = |reading: &Reading| state.table.rows()[reading.row as usize].series;
+    let readings = state.table.readings().iter().enumerate().filter(|(_, reading)| reading.flags.any());
+    let flagged: Vec<(SeriesId, usize, Flags)> = readings.map(|(at, reading)| (series_of(reading), at, reading.flags)).collect();
+    let mut out = Vec::new();
+    for series in state.all_series() {
+        let flagged: Vec<(usize, Flags)> = flagged.iter().filter(|(of, _, _)| *of == series).map(|(_, at, flags)| (*at, *flags)).collect();
+        let is_excluded = |one: &&(usize, Flags)| one.1.contains(Flags::EXCLUDED);
+        let excluded = flagged.iter().filter(is_excluded).count();
+        let kept = state.sheet.number_in(series) - excluded;
+        let doubted = flagged.len() - excluded;
+        let count = ((kept - doubted) as f64) < LEAST_UNDISTURBED * kept as f64;
+        state.disturbed[usize::from(series)] = Disturbed { excluded, flagged: doubted, count };
+        out.extend(flagged.iter().filter(|one| kept > 0 && (!count || is_excluded(one))).map(|(at, _)| *at));
+    }
+    let (number, all) = (out.len(), state.sheet.len());
+    out.into_iter().for_each(|at| state.leave_out(at));
+    if number == 0 { Did::nothing("no flag is a doubt") } else { Did::something(format!("{number} of {all} readings")) }
 }
 
 /// A finding if the share of disturbed readings is large: of those that stages left out, and of the flagged ones that count.
@@ -64,7 +68,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(solution) = state.solution(series) else { return Vec::new() };
     let Disturbed { excluded, flagged, count } = state.disturbed[usize::from(series)];
     let all = solution.readings.saturating_sub(excluded).max(1) as f64;
-    let left_out = state.sheet.places_in(series).filter(|at| state.is_out_as_disturbed(*at)).count().saturating_sub(excluded) as f64 / all;
+    let left_out = state.out_as_disturbed(series).saturating_sub(excluded) as f64 / all;
     let share = left_out.max(flagged as f64 / all);
     let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * state.table.origin.ns_per_unit().unwrap_or(0.0);
     let is_long = longest > LONG_NS && state.table.origin.pauses.share().is_none();

@@ -32,7 +32,7 @@ pub(crate) const STAGE: Stage = Stage {
 /// Solves all series. A series whose rows were not repeated is solved by a regression over its readings.
 pub(crate) fn fit(state: &mut State) -> Did {
     let mut failed = 0;
-    for series in state.all_series().filter(|series| state.sheet.places_in(*series).next().is_some()).collect::<Vec<SeriesId>>() {
+    for series in state.all_series().filter(|series| state.sheet.number_in(*series) > 0).collect::<Vec<SeriesId>>() {
         let (solution, mut fit) = match &state.systems[usize::from(series)] {
             Some(rows) => solve(state, rows).map_or_else(|error| (Err(error), None), |(solution, fit)| (Ok(solution), Some(fit))),
             None => (regression::solve(state, series), None),
@@ -130,7 +130,7 @@ fn row_fits(state: &State, rows: &Rows, fit: &Fit) -> Vec<RowFit> {
     let kept = rows.cells.rows.iter().enumerate().map(|(at, row)| RowFit {
         row: *row,
         counts: counts(*row),
-        readings: state.sheet.places_of(*row).len(),
+        readings: state.sheet.number_of(*row),
         used: rows.cells.used[at] as usize,
         location: rows.system.location[at],
         sd: rows.variances[at].map(f64::sqrt),
@@ -140,7 +140,7 @@ fn row_fits(state: &State, rows: &Rows, fit: &Fit) -> Vec<RowFit> {
     let lost = rows.cells.starved.iter().map(|row| RowFit {
         row: *row,
         counts: counts(*row),
-        readings: state.sheet.places_of(*row).len(),
+        readings: state.sheet.number_of(*row),
         used: 0,
         location: median(&mut state.sheet.row(*row).map(|one| one.ticks).collect::<Vec<f64>>()),
         sd: None,
@@ -155,8 +155,8 @@ fn row_fits(state: &State, rows: &Rows, fit: &Fit) -> Vec<RowFit> {
 impl State<'_> {
     /// Whether the author of the table excluded all readings of a row.
     pub(crate) fn is_excluded(&self, row: RowId) -> bool {
-        let mut places = self.sheet.places_of(row);
-        !places.is_empty() && places.all(|at| self.sheet.reading(at).flags.contains(Flags::EXCLUDED))
+        self.sheet.flags.contains(Flags::EXCLUDED)
+            && self.sheet.row(row).all(|one| self.sheet.reading(one.at).flags.contains(Flags::EXCLUDED))
     }
 }
 

@@ -119,6 +119,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
         let removed = Removed { bound: peaks.unexplained, in_longest: peaks.longest / known.apart };
         state.paused.0[usize::from(series)] = Some((Are::LeftOut, removed));
         out += peaks.mark(state);
+        state.are_cells_old = true;
     }
     if out == 0 {
         Did::nothing("rows are short, or each reading has some")
@@ -138,6 +139,9 @@ struct Peaks {
 impl Peaks {
     /// The peaks of a series; `None` if the rows are so short that a paused reading is a spike.
     fn of(state: &State, series: SeriesId, known: Known) -> Option<Peaks> {
+        if state.cells[usize::from(series)].totals().all(|(_, mean, _)| mean < FEWEST_PAUSES / 2.0 * known.apart) {
+            return None;
+        }
         let sorted = |row: &RowId| {
             let mut ticks: Vec<f64> = state.sheet.row(*row).filter(|one| is_judged(state, one)).map(|one| one.ticks).collect();
             ticks.sort_by(f64::total_cmp);
@@ -268,9 +272,8 @@ fn in_long_rows(state: &State, series: SeriesId, known: Known) -> Option<(Are, R
 
 /// Whether the code of a series waits by itself.
 fn waits(state: &State, series: SeriesId) -> bool {
-    let all = state.sheet.places_in(series).count() as f64;
-    let waited = state.sheet.places_in(series).filter(|at| state.sheet.reading(*at).flags.contains(Flags::WAITED)).count();
-    waited as f64 > WAITS * all
+    let waited = || state.sheet.raw(series).filter(|(_, reading)| reading.flags.contains(Flags::WAITED)).count() as f64;
+    state.sheet.flags.contains(Flags::WAITED) && waited() > WAITS * state.sheet.number_in(series) as f64
 }
 
 impl Are {
@@ -439,8 +442,8 @@ mod tests {
         let state = crate::pipeline::state_of(table, &options);
         let (_, removed) = state.paused.0.first().copied().flatten().filter(|(are, _)| *are == Are::LeftOut)?;
         let number = state.number_of(&STAGE);
-        let out = (0..state.sheet.len()).filter(|at| state.sheet.mark(*at) == number).map(|at| state.sheet.place_in_table(at));
-        Some((out.collect(), removed.bound))
+        let out = state.sheet.left_out(&[number]).map(|(_, one)| one.at).collect();
+        Some((out, removed.bound))
     }
 
     #[test]

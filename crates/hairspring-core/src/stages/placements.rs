@@ -9,6 +9,7 @@ use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
 use crate::stages::{Did, Stage, State, need};
+use std::ops::Range;
 
 limits! {
     /// A placement is of another kind if the code takes this share more or less than in the middle one ...
@@ -56,9 +57,8 @@ pub(crate) fn leave_out_odd(state: &mut State) -> Did {
         return Did::nothing("none, or too many, are of another kind");
     }
     found.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
-    let is_in = |round: u32| spans.iter().any(|span| state.grid.spans[*span].rounds.contains(&round));
-    let out: Vec<usize> = (0..state.sheet.len()).filter(|at| is_in(state.sheet.reading(*at).round)).collect();
-    out.into_iter().for_each(|at| state.leave_out(at));
+    let rounds: Vec<Range<u32>> = spans.iter().map(|span| state.grid.spans[*span].rounds.clone()).collect();
+    state.leave_out_rounds(&rounds);
     state.is_to_be_solved_again = true;
     Did::something(format!("{} of {} are of another kind", spans.len(), state.grid.spans.len()))
 }

@@ -110,7 +110,7 @@ pub(crate) fn stuck(state: &State, rows: &[RowId], variances: &[f64]) -> f64 {
 fn are_whole(state: &State, rows: &[RowId]) -> bool {
     let (mut whole, mut all) = (0_usize, 0_usize);
     for row in rows {
-        let mut readings = state.sheet.places_of(*row).map(|at| state.sheet.reading(at)).filter(|one| !one.flags.any());
+        let mut readings = state.sheet.row(*row).map(|one| state.sheet.reading(one.at)).filter(|one| !one.flags.any());
         let Some(first) = readings.next() else { continue };
         for reading in readings {
             let quanta = (reading.ticks - first.ticks) / state.quantum.step;

@@ -105,7 +105,7 @@ impl<'a> Data<'a> {
             state.sheet.row(*row).filter(|one| one.is_used).map(move |one| (at, one.ticks)).collect::<Vec<_>>()
         };
         let rows = ids.iter().enumerate().flat_map(used).collect();
-        let all = ids.iter().map(|row| state.sheet.places_of(*row).len()).sum();
+        let all = ids.iter().map(|row| state.sheet.number_of(*row)).sum();
         Data { state, ids, all, columns, rank, scale, design, rows }
     }
 
@@ -320,7 +320,7 @@ impl<'a> Data<'a> {
             RowFit {
                 row,
                 counts: self.state.table.rows()[row as usize].counts.clone(),
-                readings: self.state.sheet.places_of(row).len(),
+                readings: self.state.sheet.number_of(row),
                 used: *count,
                 location,
                 sd: None,

@@ -7,10 +7,12 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
-use crate::sheet::Sheet;
-use crate::stages::{Did, Stage, State};
+use crate::stages::blocks::{MIN_ROUNDS, is_repeated};
+use crate::stages::{Did, Stage, State, quantum};
 
 limits! {
+    /// A row has too few readings if it has fewer than one in so many of the typical number.
+    STARVED = 4.0, "", Basis::Derived("it would make three of four blocks incomplete");
     /// A lack of fit with a smaller probability is a departure. The limit is high, so that one that is not included is small beside the noise.
     DEPARTURE_ALPHA = 0.15, "probability", Basis::Derived("a departure that is missed is below the noise of the rows");
     /// A lack of fit with a smaller probability starts the search for rows off the line.
@@ -67,10 +69,11 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The rows of a series by its cells, which are complete in these blocks. Rounding leaves this variance of each location.
-    pub fn new(state: &State, cells: Cells, blocks: Vec<usize>, evaluations_vary: bool, stuck: f64) -> Rows {
+    /// The rows of a series by its cells, which are complete in these blocks.
+    fn new(state: &State, cells: Cells, blocks: Vec<usize>, evaluations_vary: bool) -> Rows {
         let counts: Vec<&[f64]> = cells.rows.iter().map(|row| &state.table.rows()[*row as usize].counts[..]).collect();
         let variances: Vec<Option<f64>> = (0..cells.rows.len()).map(|row| cells.variance(row)).collect();
+        let stuck = quantum::stuck(state, &cells.rows, &variances.iter().flatten().copied().collect::<Vec<f64>>());
         let weights = weights(&state.grid, &blocks);
         let means: Vec<Vec<f64>> = blocks.iter().map(|block| cells.means(*block)).collect();
         let location: Vec<f64> =
@@ -89,15 +92,12 @@ impl Rows {
         self.active.iter().map(|row| self.cells.rows[*row])
     }
 
-    /// By how much an unknown of the series moved, to the first order, because a stage left readings out: by what the means of the rows would be
-    /// with them.
-    pub fn moved_by(&self, sheet: &Sheet, map: &Matrix, stage: u8) -> f64 {
+    /// By how much an unknown of the series moved, to the first order, because a stage left readings out, whose sum and number are given for
+    /// each row: by what the means of the rows would be with them.
+    pub fn moved_by(&self, map: &Matrix, out: impl Fn(RowId) -> (f64, usize)) -> f64 {
         let moved = |(at, row): (usize, &usize)| {
-            let (sum, count) = sheet
-                .row(self.cells.rows[*row])
-                .filter(|one| sheet.mark(one.at) == stage)
-                .fold((0.0, 0.0), |(sum, count), one| (sum + one.ticks, count + 1.0));
-            let with = (self.system.location[*row] * self.cells.used[*row] + sum) / (self.cells.used[*row] + count);
+            let (sum, count) = out(self.cells.rows[*row]);
+            let with = (self.system.location[*row] * self.cells.used[*row] + sum) / (self.cells.used[*row] + count as f64);
             map[(0, at)] * (self.system.location[*row] - with)
         };
         self.active.iter().enumerate().map(moved).sum()
@@ -138,9 +138,27 @@ fn by_evaluations(variances: &[f64], counts: &[&[f64]]) -> Vec<f64> {
     evaluations.iter().map(|number| number * one).collect()
 }
 
+/// The systems of all series that were repeated.
+fn systems(state: &mut State) {
+    for (series, mut cells) in std::mem::take(&mut state.cells).into_iter().enumerate() {
+        state.systems[series] = None;
+        if !is_repeated(&cells) {
+            continue;
+        }
+        cells.set_starved_apart(cells.typical().div_ceil(STARVED as usize).max(2));
+        // A row without a reading in a block of visits has the mean of all its readings there.
+        let blocks = if state.options.visits.are_visits() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
+        if blocks.len() >= MIN_ROUNDS as usize {
+            let evaluations_vary = state.slow.iter().any(|slow| slow.counts && usize::from(slow.series) == series);
+            state.systems[series] = Some(Rows::new(state, cells, blocks, evaluations_vary));
+        }
+    }
+}
+
 /// Chooses the rows of each series. Alternatives with the same rows lose the same ones as a bend: one that is seen in one of two equal series
 /// would make their times differ.
 pub(crate) fn choose(state: &mut State) -> Did {
+    systems(state);
     if !state.options.leave_rows_out {
         return Did::nothing("all rows are kept by request");
     }

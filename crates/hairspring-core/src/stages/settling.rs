@@ -72,11 +72,7 @@ impl Settling {
 /// Leaves out the rounds before the code has settled.
 pub(crate) fn choose(state: &mut State) -> Did {
     let Some(found) = settling(&state.sheet) else { return Did::nothing("no round of a placement takes longer than its last ones") };
-    let unsettled = found.unsettled(&state.table.placements_until(state.sheet.rounds));
-    let is_in =
-        |round: u32| unsettled.get(unsettled.partition_point(|range| range.end <= round)).is_some_and(|range| range.contains(&round));
-    let out: Vec<usize> = (0..state.sheet.len()).filter(|at| is_in(state.sheet.reading(*at).round)).collect();
-    out.into_iter().for_each(|at| state.leave_out(at));
+    state.leave_out_rounds(&found.unsettled(&state.table.placements_until(state.sheet.rounds)));
     state.settling = Some(found);
     let Settling { rounds, of, first_factor, .. } = found;
     Did::something(format!("the first {rounds} of {of} rounds of each placement; the first one takes {first_factor:.1} times as long"))
@@ -89,8 +85,7 @@ pub(crate) fn use_if_needed(state: &mut State) -> Did {
         return Did::nothing("");
     }
     let number = state.number_of(&STAGE);
-    let out: Vec<usize> = (0..state.sheet.len()).filter(|at| state.sheet.mark(*at) == number).collect();
-    out.into_iter().for_each(|at| state.sheet.restore(at));
+    state.sheet.restore_all(number);
     state.settling.iter_mut().for_each(|settling| settling.is_needed = true);
     state.is_to_be_solved_again = true;
     Did::something("the other rounds are too few: all count")
@@ -146,14 +141,14 @@ fn settling(sheet: &Sheet) -> Option<Settling> {
         return None;
     }
     // The core clock may rise in each new process, too, and the reference chain with it.
-    let chain = table.origin.reference.as_ref().and_then(|(name, _)| table.find_series(name)).map(|chain| sums(sheet, chain));
-    let relative = |series| {
-        let mut all = sums(sheet, series);
-        chain.iter().for_each(|chain| all.iter_mut().zip(chain).for_each(|(sum, chain)| *sum /= chain));
-        all
+    let sums = sums(sheet);
+    let chain = table.origin.reference.as_ref().and_then(|(name, _)| table.find_series(name)).map(|chain| &sums[usize::from(chain)]);
+    let relative = |series: usize| match chain {
+        Some(chain) => sums[series].iter().zip(chain).map(|(sum, chain)| sum / chain).collect(),
+        None => sums[series].clone(),
     };
     let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name));
-    let found = subjects.filter_map(|(at, _)| of_series(&relative(at as SeriesId), &placements));
+    let found = subjects.filter_map(|(series, _)| of_series(&relative(series), &placements));
     found.max_by_key(|settling| settling.rounds)
 }
 
@@ -161,16 +156,21 @@ fn rounds_of(placement: &Range<u32>) -> u32 {
     placement.end - placement.start
 }
 
-/// The sum of all readings of a series in each round; NaN where one is missing or flagged. The core clock of single rounds cancels in their quotient.
-fn sums(sheet: &Sheet, series: SeriesId) -> Vec<f64> {
-    let rows = sheet.rows_of(series).len() as u32;
-    let mut all = vec![(0.0, 0); sheet.rounds as usize];
-    for one in sheet.places_in(series).map(|at| sheet.reading(at)).filter(|one| !one.flags.any()) {
-        let (sum, number) = &mut all[one.round as usize];
+/// The sum of all readings of each series in each round; NaN where one is missing or flagged. The core clock of single rounds cancels in the quotient
+/// of two.
+fn sums(sheet: &Sheet) -> Vec<Vec<f64>> {
+    let (series, rows) = (sheet.table.series_names().len(), sheet.table.rows());
+    let mut all = vec![vec![(0.0, 0); sheet.rounds as usize]; series];
+    for one in sheet.table.readings().iter().filter(|one| !one.flags.any()) {
+        let (sum, number) = &mut all[usize::from(rows[one.row as usize].series)][one.round as usize];
         *sum += one.ticks;
         *number += 1;
     }
-    all.into_iter().map(|(sum, number)| if number == rows { sum } else { f64::NAN }).collect()
+    let known = |(series, sums): (usize, Vec<(f64, usize)>)| {
+        let rows = sheet.rows_of(series as SeriesId).len();
+        sums.into_iter().map(|(sum, number)| if number == rows { sum } else { f64::NAN }).collect()
+    };
+    all.into_iter().enumerate().map(known).collect()
 }
 
 fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<Settling> {

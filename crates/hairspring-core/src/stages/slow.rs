@@ -11,8 +11,8 @@ use crate::finding::words::in_percent;
 use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
-use crate::observations::{Flags, Pauses, SeriesId};
-use crate::sheet::USED;
+use crate::observations::{Flags, Pauses, RowId, SeriesId};
+use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeSet;
@@ -62,13 +62,11 @@ pub(crate) struct Slow {
 pub(crate) fn restore(state: &mut State) -> Did {
     state.slow = slow_evaluations(state);
     let own: Vec<SeriesId> = state.slow.iter().filter(|slow| slow.counts).map(|slow| slow.series).collect();
-    let mut restored = 0;
-    for at in own.iter().flat_map(|series| state.sheet.places_in(*series)).collect::<Vec<usize>>() {
-        if state.sheet.mark(at) != USED && state.is_perhaps_own(at) {
-            state.sheet.restore(at);
-            restored += 1;
-        }
-    }
+    let is_own = |row: RowId| own.contains(&state.table.rows()[row as usize].series);
+    let out: Vec<usize> = perhaps_own(state).into_iter().filter(|(row, _)| is_own(*row)).map(|(_, one)| one.at).collect();
+    let restored = out.len();
+    out.into_iter().for_each(|at| state.sheet.restore(at));
+    state.are_cells_old |= restored > 0;
     match (restored, state.slow.is_empty()) {
         (0, true) => Did::nothing("the code is not longer at times more often than the chains"),
         (0, false) => Did::something("readings that are far longer stay left out, and the interval reaches to the mean with them"),
@@ -76,14 +74,11 @@ pub(crate) fn restore(state: &mut State) -> Did {
     }
 }
 
-impl State<'_> {
-    /// Whether a reading is used, or left out only because it is long.
-    fn is_perhaps_own(&self, at: usize) -> bool {
-        let mark = self.sheet.mark(at);
-        let is_spike = mark == self.number_of(&super::spikes::STAGE);
-        let is_gap = mark == self.number_of(&super::flags::STAGE) && !self.sheet.reading(at).flags.without(Flags::GAP).any();
-        mark == USED || is_spike || is_gap
-    }
+/// The readings that are left out only because they are long, with their rows.
+fn perhaps_own(state: &State) -> Vec<(RowId, Sample)> {
+    let (spikes, flags) = (state.number_of(&super::spikes::STAGE), state.number_of(&super::flags::STAGE));
+    let is_long = |one: &Sample| state.sheet.mark(one.at) == spikes || !state.sheet.reading(one.at).flags.without(Flags::GAP).any();
+    state.sheet.left_out(&[spikes, flags]).filter(|(_, one)| is_long(one)).collect()
 }
 
 /// Widens the times by what was left out and may be the code's own.
@@ -131,9 +126,12 @@ fn rounds(of: &[Excess]) -> usize {
 /// The series whose readings are, or may be, far longer than usual by their own doing.
 fn slow_evaluations(state: &State) -> Vec<Slow> {
     let origin = &state.table.origin;
+    let mut perhaps = vec![Vec::new(); state.sheet.rows().len()];
+    perhaps_own(state).into_iter().for_each(|(row, one)| perhaps[row as usize].push(one));
+    let long = |series: SeriesId| long_readings(state, series, &perhaps);
     let chains = origin.chains().filter_map(|(name, _)| state.table.find_series(name));
-    let others = Others { chains: chains.map(|series| long_readings(state, series)).collect(), pauses: origin.pauses };
-    state.subjects().into_iter().filter_map(|series| own(series, &long_readings(state, series), &others)).collect()
+    let others = Others { chains: chains.map(long).collect(), pauses: origin.pauses };
+    state.subjects().into_iter().filter_map(|series| own(series, &long(series), &others)).collect()
 }
 
 /// What shows how often something else disturbs the code.
@@ -189,21 +187,12 @@ fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, ot
     (longer > 0.0).then_some(Slow { series, share, longer, counts: false })
 }
 
-fn long_readings(state: &State, series: SeriesId) -> Long {
+fn long_readings(state: &State, series: SeriesId, perhaps: &[Vec<Sample>]) -> Long {
     let mut all = Long { excesses: Vec::new(), readings: 0, time: 0.0, shortest: f64::INFINITY };
-    for row in state.sheet.rows_of(series) {
-        let (sum, used) = state.sheet.row(row).filter(|one| one.is_used).fold((0.0, 0.0), |(sum, used), one| (sum + one.ticks, used + 1.0));
-        if used == 0.0 {
-            continue;
-        }
-        let mean = sum / used;
-        let long: Vec<Excess> = state
-            .sheet
-            .row(row)
-            .filter(|one| !one.is_used && one.ticks > mean && state.is_perhaps_own(one.at))
-            .map(|one| Excess { round: one.round, ticks: one.ticks - mean, times: one.ticks / mean })
-            .collect();
-        let number = used as usize + long.len();
+    for (row, mean, used) in state.cells[usize::from(series)].totals() {
+        let long = perhaps[row as usize].iter().filter(|one| one.ticks > mean);
+        let long: Vec<Excess> = long.map(|one| Excess { round: one.round, ticks: one.ticks - mean, times: one.ticks / mean }).collect();
+        let number = used + long.len();
         all.excesses.extend(long);
         all.readings += number;
         all.time += mean * number as f64;

@@ -1,8 +1,9 @@
 //! Readings that are far from the others of their row in the same time: something else ran meanwhile (a Hampel filter).
 
 use crate::estimate::median;
+use crate::grid::{Span, divided};
 use crate::limit::{Basis, limits};
-use crate::sheet::Sample;
+use crate::sheet::Sorted;
 use crate::stages::{Did, Stage, State};
 use std::ops::Range;
 
@@ -31,67 +32,51 @@ pub(crate) const STAGE: Stage = Stage {
 /// Leaves out spikes in all rows that are repeated. Windows do not reach over the borders of placements: another placement may take another
 /// time.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let mut scratch: (Vec<Sample>, Vec<f64>) = Default::default();
-    let (mut out, mut all) = (Vec::new(), 0);
-    for row in 0..state.table.rows().len() as u32 {
-        let places = state.sheet.places_of(row);
-        all += places.len();
-        for window in windows(state, places) {
-            scratch.0.clear();
-            scratch.0.extend(state.sheet.samples(row, window).filter(|one| one.is_used));
-            out.extend(spikes_in(&scratch.0, &mut scratch.1, state.quantum.step));
+    let (mut rows, mut scratch, mut out) = (vec![Sorted::default(); state.sheet.rows().len()], Vec::new(), Vec::new());
+    for rounds in windows(state) {
+        state.sheet.sort_into(&mut rows, rounds);
+        for row in &rows {
+            scratch.clone_from(&row.ticks);
+            let Some((middle, reach)) = limit(&mut scratch, state.quantum.step) else { continue };
+            let off = row.ticks.iter().zip(&row.places).filter(|(ticks, _)| (**ticks - middle).abs() > reach);
+            out.extend(off.map(|(_, at)| *at as usize));
         }
     }
-    let number = out.len();
+    let (number, all) = (out.len(), state.sheet.len());
     out.into_iter().for_each(|at| state.leave_out(at));
     if number == 0 { Did::nothing("no reading is far from the others") } else { Did::something(format!("{number} of {all} readings")) }
 }
 
-/// The places of a row in windows of about the same length within each span.
-fn windows(state: &State, places: Range<usize>) -> Vec<Range<usize>> {
-    let round = |at: usize| state.sheet.reading(at).round;
-    let (mut found, mut from) = (Vec::new(), places.start);
-    for span in &state.grid.spans {
-        let length = places_before(from..places.end, span.rounds.end, round);
-        let number = ((length as f64 / WINDOW).round() as usize).max(1);
-        found.extend(
-            (0..number).map(|at| from + at * length / number..from + (at + 1) * length / number).filter(|window| !window.is_empty()),
-        );
-        from += length;
-    }
-    found
+/// Windows of about the same number of rounds within each span.
+fn windows(state: &State) -> Vec<Range<u32>> {
+    let readings = state.sheet.len() as f64 / state.sheet.rows().len().max(1) as f64 / f64::from(state.sheet.rounds.max(1));
+    let parts = |span: &Span| {
+        let length = span.rounds.end - span.rounds.start;
+        divided(&span.rounds, (f64::from(length) * readings / WINDOW).round().clamp(1.0, f64::from(length.max(1))) as u32)
+    };
+    state.grid.spans.iter().flat_map(parts).collect()
 }
 
-/// How many of these places, which are in the order of their rounds, are before a round.
-fn places_before(places: Range<usize>, end: u32, round: impl Fn(usize) -> u32) -> usize {
-    let (mut low, mut high) = (places.start, places.end);
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if round(middle) < end { low = middle + 1 } else { high = middle }
+/// The middle of some readings, and the largest distance from it that is no spike, if there is one; spoils them.
+pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> Option<(f64, f64)> {
+    let (least, most) = ticks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (one.min(least), one.max(most)));
+    // Roundings alone make no spike, and most windows of a coarse clock have nothing else.
+    if ticks.len() < FEWEST as usize || most - least <= SPIKE_QUANTA * quantum {
+        return None;
     }
-    low - places.start
-}
-
-/// The places of the spikes among the readings of a window.
-fn spikes_in<'w>(window: &'w [Sample], ticks: &mut Vec<f64>, quantum: f64) -> impl Iterator<Item = usize> + use<'w> {
-    ticks.clear();
-    ticks.extend(window.iter().map(|one| one.ticks));
-    let (middle, reach) = limit(ticks, quantum);
-    window.iter().filter(move |one| (one.ticks - middle).abs() > reach).map(|one| one.at)
-}
-
-/// The middle of some readings, and the largest distance from it that is no spike; reorders them.
-pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> (f64, f64) {
-    if ticks.len() < FEWEST as usize {
-        return (0.0, f64::INFINITY);
+    let (middle, number) = (median(ticks), ticks.len() as f64);
+    let sigmas = 1.4826 * SPIKE_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (number * number));
+    // Readings that are mostly equal have a robust deviation of 0: the limit must still be above rounding.
+    let rounding = SPIKE_QUANTA * quantum + 1e-9 * middle.abs();
+    let furthest = (most - middle).max(middle - least);
+    // If half of the readings are further from the middle than this, the limit reaches to all: mostly, no more need be known.
+    let far = (furthest - rounding) / sigmas;
+    if 2 * ticks.iter().filter(|one| (**one - middle).abs() < far).count() < ticks.len() {
+        return None;
     }
-    let middle = median(ticks);
-    let number = ticks.len() as f64;
     ticks.iter_mut().for_each(|one| *one = (*one - middle).abs());
-    let sigma = 1.4826 * median(ticks);
-    // A window whose readings are mostly equal has a robust deviation of 0: the limit must still be above rounding.
-    let sigmas = SPIKE_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (number * number));
-    (middle, sigmas * sigma + SPIKE_QUANTA * quantum + 1e-9 * middle.abs())
+    let reach = sigmas * median(ticks) + rounding;
+    (furthest > reach).then_some((middle, reach))
 }
 
 /// Some readings without spikes.
@@ -104,14 +89,16 @@ pub(crate) struct Inliers {
     pub number: f64,
 }
 
-/// Some readings without spikes.
-pub(crate) fn inliers(ticks: &[f64], quantum: f64) -> Inliers {
-    let mut scratch = ticks.to_vec();
-    let (middle, reach) = limit(&mut scratch, quantum);
-    let kept = || ticks.iter().filter(|one| (**one - middle).abs() <= reach);
-    let (sum, number) = kept().fold((0.0, 0.0), |(sum, number), one| (sum + one, number + 1.0));
-    let mean = sum / number;
-    Inliers { mean, squares: kept().map(|one| (one - mean).powi(2)).sum(), number }
+/// Some readings without spikes; reorders `scratch`.
+pub(crate) fn inliers(ticks: &[f64], scratch: &mut Vec<f64>, quantum: f64) -> Inliers {
+    scratch.clear();
+    scratch.extend_from_slice(ticks);
+    let (middle, reach) = limit(scratch, quantum).unwrap_or_else(|| (ticks.first().copied().unwrap_or(f64::NAN), f64::INFINITY));
+    let (mut sum, mut squares, mut number) = (0.0, 0.0, 0.0);
+    for off in ticks.iter().map(|one| one - middle).filter(|off| off.abs() <= reach) {
+        (sum, squares, number) = (sum + off, squares + off * off, number + 1.0);
+    }
+    Inliers { mean: middle + sum / number, squares: (squares - sum * sum / number).max(0.0), number }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{
     settling, slow,
 };
 use crate::error::Result;
-use crate::estimate::{Options, Solution, Uncertain};
+use crate::estimate::{Cells, Options, Solution, Uncertain};
 use crate::grid::{BLOCKS, Grid};
 use crate::observations::{Observations, SeriesId};
 use crate::result::Outcome;
@@ -34,6 +34,9 @@ pub(crate) struct State<'t> {
     pub quantum: quantum::Quantum,
     /// The core clock, as the reference chain shows it.
     pub clock: Option<core_clock::CoreClock>,
+    /// The readings of all series as means of rows in blocks, and whether the choice of readings has changed since.
+    pub cells: Vec<Cells>,
+    pub are_cells_old: bool,
     /// The systems of the series.
     pub systems: Vec<Option<rows::Rows>>,
     /// Their solutions.
@@ -58,6 +61,8 @@ pub(crate) struct State<'t> {
     pub precision: Option<f64>,
     /// Time that the hypervisor took during the run, in milliseconds.
     pub stolen_ms: Option<f64>,
+    /// Sum and number of the readings of each row that each stage left out; known behind the last step.
+    pub tally: Vec<Vec<(f64, usize)>>,
     /// Whether readings were left out behind the first solution.
     pub is_to_be_solved_again: bool,
     /// The stages, each once, in the order of their first steps.
@@ -84,6 +89,8 @@ impl<'t> State<'t> {
             grid,
             quantum: quantum::Quantum::stated(table),
             clock: None,
+            cells: Vec::new(),
+            are_cells_old: false,
             systems: (0..series).map(none).collect(),
             solutions: (0..series).map(|_| None).collect(),
             disturbed: vec![flags::Disturbed::default(); series],
@@ -103,6 +110,7 @@ impl<'t> State<'t> {
             open: crate::result::Open::default(),
             precision: None,
             stolen_ms: None,
+            tally: Vec::new(),
             is_to_be_solved_again: false,
             stage: 0,
             records: vec![Record::default(); stages.len()],
@@ -156,6 +164,23 @@ impl<'t> State<'t> {
         self.sheet.leave_out(at, self.stage);
     }
 
+    /// Leaves out all readings of these rounds, by the stage that runs.
+    pub fn leave_out_rounds(&mut self, rounds: &[Range<u32>]) {
+        let out: Vec<usize> = rounds.iter().flat_map(|rounds| self.sheet.in_rounds(rounds.clone())).map(|(_, one)| one.at).collect();
+        out.into_iter().for_each(|at| self.leave_out(at));
+    }
+
+    /// Counts what each stage left out, behind the last step.
+    pub fn count(&mut self) {
+        self.tally = self.sheet.tally(self.stages.len());
+    }
+
+    /// How many readings of a series a stage left out.
+    pub fn number_out(&self, series: SeriesId, stage: &Stage) -> usize {
+        let stage = usize::from(self.number_of(stage));
+        self.sheet.rows_of(series).into_iter().filter_map(|row| self.tally.get(row as usize)).map(|row| row[stage].1).sum()
+    }
+
     /// The number of a stage, which is the mark of the readings that it leaves out.
     pub fn number_of(&self, stage: &Stage) -> u8 {
         self.stages.iter().position(|known| known.name == stage.name).map_or(u8::MAX, |at| at as u8 + 1)
@@ -182,11 +207,11 @@ impl<'t> State<'t> {
         names.filter(|(_, name)| !self.table.origin.is_auxiliary(name)).map(|(at, _)| at as SeriesId).collect()
     }
 
-    /// Whether a stage left a reading out because something else disturbed it.
-    pub fn is_out_as_disturbed(&self, at: usize) -> bool {
-        let mark = self.sheet.mark(at);
-        let stage = usize::from(mark).checked_sub(1).and_then(|at| self.stages.get(at));
-        stage.is_some_and(|stage| ![settling::STAGE.name, placements::STAGE.name, neighbour::STAGE.name].contains(&stage.name))
+    /// How many readings of a series stages left out because something else disturbed them.
+    pub fn out_as_disturbed(&self, series: SeriesId) -> usize {
+        let others = [settling::STAGE.name, placements::STAGE.name, neighbour::STAGE.name];
+        let disturbed = self.stages.iter().filter(|stage| !others.contains(&stage.name));
+        disturbed.map(|stage| self.number_out(series, stage)).sum()
     }
 
     /// Adds a bound to all times of a series, as a share of each.
@@ -221,7 +246,6 @@ impl<'t> State<'t> {
 
     /// What each stage did to a series.
     pub fn outcomes(&self, series: SeriesId) -> Vec<Outcome> {
-        let counts = self.sheet.counts(series, self.stages.len());
         let outcome = |(at, stage): (usize, &'static Stage)| {
             let record = &self.records[at];
             let moved = record.moved.get(usize::from(series)).copied().filter(|moved| moved.is_finite()).unwrap_or(0.0);
@@ -230,8 +254,8 @@ impl<'t> State<'t> {
                 question: stage.question,
                 did: record.texts.join("; "),
                 acted: record.acted,
-                left_out: counts[at + 1],
-                moved: moved + if counts[at + 1] > 0 { self.moved_by_choice(series, at as u8 + 1) } else { 0.0 },
+                left_out: self.number_out(series, stage),
+                moved: moved + self.moved_by_choice(series, at + 1),
                 widened: self.widened(series, stage),
             }
         };
@@ -239,9 +263,9 @@ impl<'t> State<'t> {
     }
 
     /// By how much the first time of a series moved, to the first order, because a stage left readings out.
-    fn moved_by_choice(&self, series: SeriesId, stage: u8) -> f64 {
+    fn moved_by_choice(&self, series: SeriesId, stage: usize) -> f64 {
         let (Some(solution), Some(rows)) = (self.solution(series), &self.systems[usize::from(series)]) else { return 0.0 };
-        let moved = rows.moved_by(&self.sheet, &solution.vector.map, stage) / solution.vector.values[0];
+        let moved = rows.moved_by(&solution.vector.map, |row| self.tally[row as usize][stage]) / solution.vector.values[0];
         if moved.is_finite() { moved } else { 0.0 }
     }
 
