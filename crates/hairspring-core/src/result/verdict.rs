@@ -13,15 +13,15 @@ pub enum Verdict {
     Faster,
     /// `a` takes more time.
     Slower,
-    /// A difference is not certain, and the interval is narrow.
+    /// A difference is not certain, and one that matters is excluded.
     NoDifference,
-    /// A difference is not certain, and the interval is too wide to call it none.
+    /// A difference is not certain, and one that matters is not excluded.
     Undecided,
 }
 
 limits! {
-    /// Largest half-width of a ratio at which "no difference" is said.
-    NARROW = 0.02, "", Basis::Derived("a difference of 2 % is what most users act on");
+    /// Largest difference that does not matter: "no difference" is said if a larger one is as surely excluded.
+    SLIGHT = 0.02, "share of the time", Basis::Derived("a difference of 2 % is what most users act on");
     /// A difference is sure if an interval wider by this factor does not contain 1. An interval of 95 % then has a level of 99 %:
     /// of comparisons of identical code, one in twenty would otherwise be said to differ.
     SURE = 1.33, "", Basis::Derived("Student's quantile at 99 % over that at 95 %");
@@ -52,10 +52,11 @@ pub fn verdict(ratio: &Estimate) -> Verdict {
     // Ratios are widened as factors: an interval that reaches far above 1 may end close to zero below it.
     let widened =
         |end: f64| if end > 0.0 && end.is_finite() && ratio.value.is_finite() { ratio.value * (end / ratio.value).powf(SURE) } else { end };
-    match (widened(ratio.high) < 1.0, widened(ratio.low) > 1.0) {
+    let (low, high) = (widened(ratio.low), widened(ratio.high));
+    match (high < 1.0, low > 1.0) {
         (true, _) => Verdict::Faster,
         (_, true) => Verdict::Slower,
-        _ if ratio.half_width() <= NARROW => Verdict::NoDifference,
+        _ if low >= 1.0 - SLIGHT && high <= 1.0 + SLIGHT => Verdict::NoDifference,
         _ => Verdict::Undecided,
     }
 }

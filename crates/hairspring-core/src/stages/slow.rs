@@ -14,7 +14,7 @@ use crate::numbers;
 use crate::observations::{Flags, Pauses, RowId, SeriesId};
 use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
-use statrs::distribution::{Binomial, DiscreteCDF};
+use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
 use std::collections::BTreeSet;
 
 limits! {
@@ -26,6 +26,8 @@ limits! {
     SLOW_BY_CHANCE = 1e-6, "probability", Basis::Derived("one of 1,000 runs is wrong in a thousand users' lives");
     /// ... and if the mean is longer with them by this share.
     SLOW_LONGER = 0.02, "share of the time", Basis::Derived("below it the interval says enough");
+    /// Otherwise they may be as frequent as the upper end of the interval of their rate, by Poisson's law, at this level.
+    LIKELY_RATE = 0.975, "probability", Basis::Derived("the upper end of an interval of 95 %");
     /// Most pauses are shorter than so many times their mean.
     LONGEST_PAUSE = 10.0, "", Basis::Derived("exponential lengths: all but one in 20,000");
     /// Readings that are longer than the longest disturbance of the chains need not be far longer, but this many times as long.
@@ -183,7 +185,9 @@ fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, ot
     if longer > SLOW_LONGER && number as f64 > MORE_OFTEN * of_others {
         return Some(Slow { series, share, longer, counts: true });
     }
-    let longer = longer * (1.0 - of_others / number as f64);
+    // So few are a poor sample: their rate may be as high as the upper end of its interval.
+    let most = ChiSquared::new(2.0 * (number + 1) as f64).ok()?.inverse_cdf(LIKELY_RATE) / 2.0;
+    let longer = longer * (most - of_others) / number as f64;
     (longer > 0.0).then_some(Slow { series, share, longer, counts: false })
 }
 
@@ -219,7 +223,7 @@ fn told(slow: &Slow) -> Option<Finding> {
     } else {
         (
             format!(
-                "{share} of the readings of the code are far longer than the others, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, {longer_percent:.1} % more"
+                "{share} of the readings of the code are far longer than the others, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, up to {longer_percent:.1} % more"
             ),
             "move occasional slow work (flushing a buffer) out of the timed code, or give it more time, which may show whether the code causes it",
         )

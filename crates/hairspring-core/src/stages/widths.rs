@@ -6,7 +6,7 @@ use crate::finding::{Finding, Severity, code, with_unit};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::result::{NARROW, Open, SeriesResult, Verdict};
+use crate::result::{SLIGHT, Open, SeriesResult, Verdict};
 use crate::stages::{Did, Stage, State};
 
 limits! {
@@ -42,7 +42,7 @@ pub(crate) fn look(state: &mut State) -> Did {
     let widest = state.results.iter().filter_map(body).chain(ratios).fold(0.0, f64::max);
     let settling = state.settling.as_ref();
     let open = |comparison: &crate::result::Comparison| {
-        comparison.verdict == Verdict::Undecided && comparison.ratio.half_width() <= IN_REACH * NARROW
+        comparison.verdict == Verdict::Undecided && comparison.ratio.half_width() <= IN_REACH * SLIGHT
     };
     state.open = Open {
         widest,
