@@ -91,7 +91,9 @@ def files_known(folder: Path, left_out: set[str]) -> dict[str, set[str]]:
     passed = PASSED_ON.findall(code(folder / "mod.rs"))
     homes = {name: home for home, several, one in passed for name in names_of(several, one)}
     within = re.compile(WITHIN.format(module=folder.name))
-    named = {stem: {n for found in within.findall(code(file)) for n in names_of(*found)} for stem, file in files.items()}
+    named = {
+        stem: {n for found in within.findall(code(file)) for n in names_of(*found)} for stem, file in files.items()
+    }
     return {stem: ({homes.get(name, name) for name in names} & files.keys()) - {stem} for stem, names in named.items()}
 
 
@@ -109,7 +111,7 @@ def circles(known: dict[str, set[str]]) -> Iterator[str]:
 
 
 def circle_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
-    """Files in circles, in the modules that the table names as `CRATE/MODULE/`; after the colon are files that do not count."""
+    """Files in circles, in the modules that the table names as `CRATE/MODULE/`; files after the colon do not count."""
     for key in (key for key in table if key.startswith(f"{crate.name}/") and key.endswith("/")):
         folder = crate.folder / "src" / key.split("/")[1]
         for file in circles(files_known(folder, table[key])):

@@ -77,7 +77,9 @@ CIRCLES = TABLE.removeprefix("one:\n") + "hairspring-core/high/: left\n"
 
 
 def test_files_that_know_each_other_in_one_direction_are_no_circle(project: Path) -> None:
-    with_files(project, mod="pub use one::Own;\n", one="use crate::low::A;\n", two="use super::Own;\nuse crate::high::one;\n")
+    with_files(
+        project, mod="pub use one::Own;\n", one="use crate::low::A;\n", two="use super::Own;\nuse crate::high::one;\n"
+    )
     assert found(project, CIRCLES) == []
 
 

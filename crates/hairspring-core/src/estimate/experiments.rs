@@ -2,7 +2,7 @@
 //! (Staelin and McVoy, 6.5 and 7).
 //!
 //! The paper reports the median of eleven experiments without an interval. Here the order statistics around the median
-//! give an interval that only assumes independent experiments. The location of [`super::solve`], the mean of inliers over
+//! give an interval that only assumes independent experiments. The location of [`crate::pipeline::solve`], the mean of inliers over
 //! dithered rounds, is more precise on a coarse clock, because a median of coarse readings is a multiple of the quantum.
 
 use super::interval::Estimate;
