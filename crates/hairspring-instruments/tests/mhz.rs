@@ -6,10 +6,10 @@ mod samples;
 
 use expect_test::expect_file;
 use hairspring_core::Estimate;
-use hairspring_core::estimate::levels::Level;
 use hairspring_core::estimate::{Contribution, Source};
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::{ClockSpread, Rate};
+use hairspring_instruments::mhz::levels::Level;
 use hairspring_instruments::mhz::{ChainUnits, CoreClock, CoreClockFinding};
 use hairspring_instruments::mhz::{document, text};
 use hairspring_result::{Environment, json};

@@ -9,6 +9,7 @@ pub mod companions;
 pub mod cpu;
 pub mod error;
 pub mod harness;
+pub mod lattice;
 pub mod limits;
 pub mod rounds;
 pub mod ruler;

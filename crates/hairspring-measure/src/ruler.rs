@@ -1,7 +1,7 @@
 //! The core cycle as the unit of a lattice: finds the length of the reference chain in core cycles on this machine.
 
+use crate::lattice::{Lattice, lattice, lattice_of_first};
 use crate::sampling::Sampling;
-use hairspring_core::estimate::lattice::{Lattice, lattice, lattice_of_first};
 use hairspring_core::estimate::ratio::of_first;
 use hairspring_core::estimate::{Estimate, Options, Solution};
 use hairspring_core::observations::Observations;

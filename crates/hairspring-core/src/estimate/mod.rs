@@ -18,8 +18,6 @@ mod system;
 mod variation;
 
 pub mod experiments;
-pub mod lattice;
-pub mod levels;
 pub mod ratio;
 pub mod solution;
 
@@ -35,6 +33,7 @@ pub(crate) use parallel::in_parallel;
 pub use rank::{Combination, Rank, exact_rank};
 pub(crate) use ratio::{moved, quotient};
 pub(crate) use segments::levels_with_steps;
+pub use segments::noise;
 pub use skewness::skewness_bound;
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 pub(crate) use solution::{Entry, Part, RowDeparture, Vector, combined, components};

@@ -94,6 +94,15 @@ impl Open {
     }
 }
 
+/// Standard deviation of one of several values in the order of time, from the median of the successive differences, which
+/// steps and slow changes hardly affect.
+pub fn noise(values: &[f64]) -> f64 {
+    const MEDIAN_OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
+    let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    steps.sort_by(f64::total_cmp);
+    steps.get(steps.len() / 2).map_or(0.0, |median| median / MEDIAN_OF_DIFFERENCES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,7 @@
 //! What the chain shows in a stretch is the clock and noise of its own. The scatter of the readings shows the noise; a core clock stays at a level
 //! and steps, so that the levels with the least squares give the clock: a steady one is the mean of all stretches.
 
-use crate::estimate::levels::noise;
-use crate::estimate::{LinearMap, levels_with_steps, median, variance};
+use crate::estimate::{LinearMap, levels_with_steps, median, noise, variance};
 use crate::finding::{Finding, Severity, code};
 use crate::grid::{Span, divided};
 use crate::limit::{Basis, limits};

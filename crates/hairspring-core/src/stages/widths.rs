@@ -6,7 +6,7 @@ use crate::finding::{Finding, Severity, code, with_unit};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::result::{SLIGHT, Open, SeriesResult, Verdict};
+use crate::result::{Open, SLIGHT, SeriesResult, Verdict};
 use crate::stages::{Did, Stage, State};
 
 limits! {

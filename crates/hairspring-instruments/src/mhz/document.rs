@@ -1,10 +1,10 @@
 //! The document of `mhz`: the core clock of every requested CPU, and the rate of the clock.
 
+use super::levels::Level;
 use crate::budget::rate_budget;
 use crate::mhz::classic::ClassicResult;
 use crate::mhz::{ChainUnits, CoreClock, OfRuns};
 use hairspring_core::Estimate;
-use hairspring_core::estimate::levels::Level;
 use hairspring_core::estimate::{Contribution, Source};
 use hairspring_result::Environment;
 use hairspring_result::Finding;

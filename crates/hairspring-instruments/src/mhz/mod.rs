@@ -7,20 +7,21 @@
 pub mod classic;
 pub mod document;
 mod kinds;
+pub mod levels;
 pub mod text;
 
 pub use kinds::CoreClockFinding;
+pub use levels::{Level, levels};
 
 use crate::lines::{Line, core_hz, lines};
 use hairspring_core::divisor::gcd;
-use hairspring_core::estimate::lattice::lattice;
-use hairspring_core::estimate::levels::{Level, levels};
 use hairspring_core::estimate::ratio::{moved, ratio};
 use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
 use hairspring_core::judge::{Finding, Severity, disturbed_finding, shared_finding};
 use hairspring_core::observations::{ClockSpread, Observations, Rate};
 use hairspring_host::chains::{ChainRole, RULER, chains, name, role_of};
 use hairspring_host::clock::Clock;
+use hairspring_measure::lattice::lattice;
 use hairspring_measure::sampling::Sampling;
 use kinds::{FACTOR_UNKNOWN, OFF_LATTICE};
 use std::time::{Duration, Instant};

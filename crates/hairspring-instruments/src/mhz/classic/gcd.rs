@@ -23,7 +23,7 @@ pub struct Divisor {
 /// one only if `i^2 chi2` is smaller, because every fraction of the true period also fits.
 ///
 /// With noise the period becomes too short, which means too high a speed. Times that are not multiples of one period still get
-/// an answer, where [`hairspring_core::estimate::lattice`] gives none.
+/// an answer, where [`hairspring_measure::lattice`] gives none.
 ///
 /// ```
 /// use hairspring_instruments::mhz::classic::gcd::greatest_common_divisor;

@@ -1,7 +1,7 @@
 //! The unit for which several slopes are integers: the core cycle, found from dependent chains of unknown lengths
 //! (Staelin and McVoy's greatest common divisor, with tolerances).
 
-use super::interval::Estimate;
+use hairspring_core::estimate::Estimate;
 
 /// Largest number of units that the shortest chain may take.
 const MOST_UNITS: u32 = 6;

@@ -1,8 +1,7 @@
 //! Levels of a quantity that steps, such as the core clock: each with its own mean, interval and share of the time. The
 //! mean over several levels would be a speed at which the core never ran.
 
-use super::interval::{Contribution, Estimate, Source, Uncertain};
-use super::variation::variance_of_mean;
+use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain, noise, variance_of_mean};
 
 /// A level that the values stayed at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,15 +41,6 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
         .collect();
     found.sort_by(|a, b| b.share.total_cmp(&a.share));
     found
-}
-
-/// Standard deviation of one of several values in the order of time, from the median of the successive differences, which
-/// steps and slow changes hardly affect.
-pub fn noise(values: &[f64]) -> f64 {
-    const MEDIAN_OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
-    let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    steps.sort_by(f64::total_cmp);
-    steps.get(steps.len() / 2).map_or(0.0, |median| median / MEDIAN_OF_DIFFERENCES)
 }
 
 fn mean(values: &[f64], level: f64) -> Estimate {
