@@ -37,8 +37,7 @@ class Switch:
             "differs_from_earlier_runs",
             "wide_interval",
             "core_shared",
-            "preempted",
-            "disturbed_throughout",
+            "disturbed",
         }
         return bool(self.error) or any(kind in kinds and worth != "note" for kind, worth in self.findings)
 

@@ -1,4 +1,4 @@
-//! What happens to a table, from its readings to the result: the only file that knows the order.
+//! What happens to a table, from its readings to the result: the only file that knows the order. A step that says "again" repeats an earlier one.
 //!
 //! A stage is one file of `stages/`, with its question, what it needs, its limits, its words and its tests. `STEPS` says when each stage does
 //! what. A stage may have a step in several phases: that for slow evaluations chooses readings at the beginning, widens times at the end,

@@ -33,7 +33,7 @@ impl Table {
         Table { observations, rows: Vec::new(), rounds: 0, most_readings: MOST_READINGS }
     }
 
-    /// Sets the name of the clock, its quantum in ticks, 0 if unknown, and what earlier runs on this machine show of its guards.
+    /// Sets the name of the clock and its quantum in ticks, 0 if unknown.
     pub fn set_clock(&mut self, name: &str, quantum: u64) {
         self.observations.origin.clock = Some(name.to_owned());
         self.observations.origin.granularity = (quantum > 0).then_some(quantum as f64);

@@ -17,7 +17,6 @@ fn history(folder: &Path) -> Vec<PathBuf> {
 /// Makes a history of a run into one of eight, in which the clock moves by 20 % to both sides.
 fn move_clock(file: &Path) {
     let text = read_to_string(file).unwrap();
-    // A coarse clock has a guard as a third word.
     let words: Vec<&str> = text.split_whitespace().collect();
     let (time, hz): (u64, f64) = (words[0].parse().unwrap(), words[1].parse().unwrap());
     // Lines of the same moment would be one run.

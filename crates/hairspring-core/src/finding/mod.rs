@@ -37,6 +37,9 @@ pub struct Finding {
     /// ([`Remedies`](crate::judge::Remedies)).
     #[serde(default)]
     pub remedy: Cow<'static, str>,
+    /// Whether that of a front end for this code would be wrong, because this finding has another cause.
+    #[serde(skip)]
+    pub keeps_remedy: bool,
     /// The numbers by name; each name ends in the unit of its number.
     #[serde(flatten)]
     pub numbers: Numbers,
@@ -89,7 +92,7 @@ impl Finding {
     /// A finding with the description of its kind.
     pub fn new(severity: Severity, kind: impl Kind) -> Finding {
         let Description { code, numbers, message, remedy } = kind.describe();
-        Finding { code: code.into(), severity, message, remedy: remedy.into(), numbers }
+        Finding { code: code.into(), severity, message, remedy: remedy.into(), keeps_remedy: false, numbers }
     }
 
     /// A finding of this crate.
@@ -100,7 +103,7 @@ impl Finding {
         numbers: Numbers,
         remedy: impl Into<Cow<'static, str>>,
     ) -> Finding {
-        Finding { code: code.into(), severity, message, remedy: remedy.into(), numbers }
+        Finding { code: code.into(), severity, message, remedy: remedy.into(), keeps_remedy: false, numbers }
     }
 
     /// Whether the finding has this code.

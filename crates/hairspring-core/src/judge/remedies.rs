@@ -22,7 +22,7 @@ impl Remedies {
 
     /// Puts the remedies of this front end into findings.
     pub fn apply<'f>(&self, findings: impl IntoIterator<Item = &'f mut Finding>) {
-        for finding in findings {
+        for finding in findings.into_iter().filter(|finding| !finding.keeps_remedy) {
             if let Some(remedy) = self.find(&finding.code) {
                 finding.remedy = remedy.into();
             }

@@ -18,7 +18,7 @@ impl Flags {
     pub const BACKWARD: Flags = Flags(4);
     /// The author of the file excluded this reading, or its placement is left out.
     pub const EXCLUDED: Flags = Flags(8);
-    /// A control chain was off its known length in this stretch of time: something else used the core.
+    /// Something else used the core, by the word of who wrote the file.
     pub const SHARED: Flags = Flags(16);
 
     /// A floating-point instruction of the row had a denormal operand. No doubt about the reading.

@@ -45,7 +45,8 @@ pub(crate) fn choose(state: &mut State) -> Did {
         return Did::nothing("no reading has a flag");
     }
     let series_of = |reading: &Reading| state.table.rows()[reading.row as usize].series;
-    let readings = state.table.readings().iter().enumerate().filter(|(_, reading)| reading.flags.any());
+    let is_asked = |reading: &Reading| reading.flags.any() && state.sheet.number_of(reading.row) > 0;
+    let readings = state.table.readings().iter().enumerate().filter(|(_, reading)| is_asked(reading));
     let flagged: Vec<(SeriesId, usize, Flags)> = readings.map(|(at, reading)| (series_of(reading), at, reading.flags)).collect();
     let mut out = Vec::new();
     for series in state.all_series() {
@@ -101,4 +102,22 @@ pub fn disturbed(share: f64, left_out: f64, is_long: bool, stolen_ms: Option<f64
         numbers,
         "measure again on a quieter CPU or machine, for longer, or time a shorter piece of code",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::estimate::Options;
+    use crate::observations::Flags;
+    use crate::simulated::CALM;
+
+    #[test]
+    fn flags_of_a_series_that_is_not_asked_for_are_nobodys_doubt() {
+        let mut table = CALM.table(0.2, 1);
+        let code = table.find_series("code").unwrap();
+        let alone = crate::pipeline::solve(&table, code, &Options::default()).unwrap();
+        let (chain, _) = table.rows_of(table.find_series("reference").unwrap()).next().unwrap();
+        table.push_flagged(chain, 0, 1.0, Flags::GAP);
+        let beside = crate::pipeline::solve(&table, code, &Options::default()).unwrap();
+        assert_eq!((alone.readings, alone.vector.values), (beside.readings, beside.vector.values));
+    }
 }

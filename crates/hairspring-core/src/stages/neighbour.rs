@@ -11,9 +11,9 @@ limits! {
     /// Guards that a core has while nobody else uses it: the shortest, one in so many.
     SHORT = 20.0, "", Basis::Derived("a core that is quiet more rarely has too few readings anyway");
     /// A longer guard, by this factor, was taken beside a neighbour.
-    LONG = 1.05, "", Basis::Seen("guards of calm cores vary by 7 %, and neighbours lengthen them by 30 %; Intel family 6, November 2026");
+    LONG = 1.05, "", Basis::Seen("nine of ten guards of calm cores are within it, and neighbours lengthen them by 30 %; Intel family 6, November 2026");
     /// Largest quantum of the clock that shows it.
-    FINE = 0.1, "share of the guard", Basis::Derived("as much as a guard may be longer");
+    FINE = 0.1, "share of the guard", Basis::Derived("a coarser reading is longer by chance, as guards beside a neighbour are");
     /// Share of readings beside a neighbour that is told.
     TOLD = 0.2, "share of the readings", Basis::Seen("calm cores have less by chance; Intel family 6 model 167, November 2026");
     /// Guards that show which are short.
@@ -43,31 +43,46 @@ pub(crate) fn choose(state: &mut State) -> Did {
     if state.quantum.step > FINE * middle {
         return Did::nothing("the step of the clock is too large to show it");
     }
-    state.guards_show = true;
     let long: Vec<usize> = state.sheet.guards(1).filter(|(_, guard)| *guard > LONG * short).map(|(at, _)| at).collect();
     let (number, all) = (long.len(), state.sheet.len());
-    if (all - number) as f64 <= LEAST_LEFT * all as f64 {
+    state.shared = Some(number as f64 / all as f64);
+    if is_never_quiet(state) {
         return Did::nothing("somebody else uses it all the time");
     }
     long.into_iter().for_each(|at| state.leave_out(at));
     if number == 0 { Did::nothing("all guards are short") } else { Did::something(format!("{number} of {all} readings")) }
 }
 
+/// Whether the core is hardly ever quiet, so that all readings count.
+fn is_never_quiet(state: &State) -> bool {
+    state.shared.is_some_and(|shared| 1.0 - shared <= LEAST_LEFT)
+}
+
 /// Share of the readings of a series that were not taken beside a neighbour; `None` where guards do not show it.
 pub(crate) fn quiet_share(state: &State, series: SeriesId) -> Option<f64> {
     let (out, all) = (state.number_out(series, &STAGE), state.sheet.number_in(series));
-    (state.guards_show && all > 0).then(|| 1.0 - out as f64 / all as f64)
+    let of_series = (all > 0).then(|| 1.0 - out as f64 / all as f64);
+    state.shared.and_then(|shared| if is_never_quiet(state) { Some(1.0 - shared) } else { of_series })
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(share) = quiet_share(state, series).filter(|quiet| *quiet < 1.0 - TOLD) else { return Vec::new() };
     let quiet_percent = 100.0 * share;
+    let (severity, what, remedy) = if is_never_quiet(state) {
+        (
+            Severity::Warning,
+            "too many to leave out, so the time includes what it takes",
+            "measure again; choose another CPU or a quieter machine",
+        )
+    } else {
+        (Severity::Note, "these are left out", "nothing to do; on another CPU or a quieter machine the interval is narrower")
+    };
     let message = format!(
-        "something else used the core in {:.0} % of the readings (for example a process on its other hardware thread): these are left out",
+        "something else used the core in {:.0} % of the readings (for example a process on its other hardware thread): {what}",
         100.0 - quiet_percent
     );
-    let remedy = "nothing to do; on another CPU or a quieter machine the interval is narrower";
-    vec![Finding::of(Severity::Note, code::CORE_SHARED, message, numbers! { quiet_percent }, remedy)]
+    let keeps_remedy = severity == Severity::Note;
+    vec![Finding { keeps_remedy, ..Finding::of(severity, code::CORE_SHARED, message, numbers! { quiet_percent }, remedy) }]
 }
 
 #[cfg(test)]

@@ -108,7 +108,10 @@ fn span_times(state: &State, series: SeriesId) -> Option<Vec<(usize, f64)>> {
 pub(crate) fn widen(state: &mut State) -> Did {
     let most = |span: &Span| span.rounds.end - span.rounds.start;
     let longest = state.grid.spans.iter().map(most).max().unwrap_or(0);
-    Did::something(format!("{} spans of up to {longest} rounds", state.grid.spans.len()))
+    match state.grid.spans.len() {
+        0 | 1 => Did::nothing("all rounds are of one placement"),
+        spans => Did::something(format!("{spans} spans of up to {longest} rounds")),
+    }
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {

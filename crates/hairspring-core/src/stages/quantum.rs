@@ -9,7 +9,6 @@ use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::{Observations, RowId, SeriesId, Unit};
 use crate::quantum::{digit_of_readings, step_of_readings};
-use crate::stages::rows::Rows;
 use crate::stages::{Did, Stage, State};
 use std::f64::consts::PI;
 
@@ -126,25 +125,26 @@ pub(crate) fn widen(state: &mut State) -> Did {
     let mut widened = 0;
     for series in 0..state.solutions.len() {
         let (Some(rows), Some(Ok(solution))) = (&state.systems[series], &mut state.solutions[series]) else { continue };
-        let entries = unaveraged_parts(rows, solution, state.quantum.step);
+        let active = rows.active.iter().map(|row| (&rows.system.design[*row][..], rows.variances[*row])).collect::<Vec<_>>();
+        let entries = unaveraged_parts(&active, rows.stuck, solution, state.quantum.step);
         widened += entries.len();
         entries.into_iter().for_each(|(unknown, entry)| solution.add(unknown, entry));
     }
     if widened == 0 { Did::nothing("repeats average it out") } else { Did::something("repeats do not average it out") }
 }
 
-/// The entry of each unknown, if it has one.
-fn unaveraged_parts(rows: &Rows, solution: &Solution, quantum: f64) -> Vec<(usize, Entry)> {
-    let fitted = rows.active.iter().map(|row| dot(&rows.system.design[*row], &solution.vector.values));
-    let mut sds: Vec<f64> = rows.active.iter().filter_map(|row| rows.variances[*row]).map(f64::sqrt).collect();
+/// The entry of each unknown, if it has one, by the counts of the rows in use and the variance of a reading of each.
+fn unaveraged_parts(rows: &[(&[f64], Option<f64>)], stuck: f64, solution: &Solution, quantum: f64) -> Vec<(usize, Entry)> {
+    let fitted = rows.iter().map(|(counts, _)| dot(counts, &solution.vector.values));
+    let mut sds: Vec<f64> = rows.iter().filter_map(|(_, variance)| *variance).map(f64::sqrt).collect();
     let is_commensurate = is_commensurate(fitted, median(&mut sds), quantum);
     let entry = |unknown: usize| {
         if is_commensurate {
-            let counts = rows.active.iter().map(|row| rows.system.design[*row][unknown]);
+            let counts = rows.iter().map(|(counts, _)| counts[unknown]);
             return Some(Entry::bound(Source::Quantum, largest_error(counts, quantum)));
         }
         let spread: f64 = solution.vector.map.row(unknown).iter().map(|weight| weight * weight).sum();
-        (rows.stuck > 0.0).then(|| Entry::standard(Source::Quantum, (rows.stuck * spread).sqrt(), f64::INFINITY))
+        (stuck > 0.0).then(|| Entry::standard(Source::Quantum, (stuck * spread).sqrt(), f64::INFINITY))
     };
     (0..solution.vector.values.len()).filter_map(|unknown| Some((unknown, entry(unknown)?))).collect()
 }

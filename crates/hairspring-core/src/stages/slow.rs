@@ -23,7 +23,7 @@ limits! {
     /// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
     MORE_OFTEN = 10.0, "", Basis::Derived("a tenth of them is then somebody else's");
     /// ... if chance explains that with a smaller probability ...
-    SLOW_BY_CHANCE = 1e-6, "probability", Basis::Derived("one of 1,000 runs is wrong in a thousand users' lives");
+    SLOW_BY_CHANCE = 1e-6, "probability", Basis::Derived("one false alarm in a million runs, each with one test");
     /// ... and if the mean is longer with them by this share.
     SLOW_LONGER = 0.02, "share of the time", Basis::Derived("below it the interval says enough");
     /// Otherwise they may be as frequent as the upper end of the interval of their rate, by Poisson's law, at this level.

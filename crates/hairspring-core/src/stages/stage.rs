@@ -31,7 +31,7 @@ pub(crate) struct Step(pub Phase, pub &'static Stage, pub fn(&mut State) -> Did)
 
 /// A stage: a file with a question.
 pub struct Stage {
-    /// Its name: one word, which is also the source of its entries in the budget, and the reason of readings that it leaves out.
+    /// Its name: one word, which is also the reason of readings that it leaves out.
     pub name: &'static str,
     /// What it asks.
     pub question: &'static str,

@@ -50,8 +50,8 @@ pub(crate) struct State<'t> {
     pub shadow: Option<fence::Shadow>,
     pub overlaps: Vec<Option<overlap::Overlap>>,
     pub controls: Vec<controls::Control>,
-    /// Whether guards show who else uses the core.
-    pub guards_show: bool,
+    /// Share of the readings that a neighbour lengthened; `None` where guards do not show it.
+    pub shared: Option<f64>,
     pub denormals: Vec<Option<denormals::Denormals>>,
     pub layouts: layouts::Layouts,
     pub results: Vec<crate::result::SeriesResult>,
@@ -102,7 +102,7 @@ impl<'t> State<'t> {
             shadow: None,
             overlaps: (0..series).map(|_| None).collect(),
             controls: Vec::new(),
-            guards_show: false,
+            shared: None,
             denormals: (0..series).map(|_| None).collect(),
             layouts: layouts::Layouts::default(),
             results: Vec::new(),

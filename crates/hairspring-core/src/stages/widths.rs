@@ -107,7 +107,8 @@ pub fn wide_finding(component: &str, time: &Estimate, asked: Option<f64>, fence:
         "repeat the rows more often, or use rows with larger counts"
     };
     let numbers = numbers! { component, half_width_percent, asked_percent };
-    (time.low > 0.0 && (relative > WIDE || is_missed)).then(|| Finding::of(severity, code::WIDE_INTERVAL, message, numbers, remedy))
+    let finding = Finding { keeps_remedy: is_fence, ..Finding::of(severity, code::WIDE_INTERVAL, message, numbers, remedy) };
+    (time.low > 0.0 && (relative > WIDE || is_missed)).then_some(finding)
 }
 
 fn percent(asked: f64) -> String {

@@ -224,7 +224,7 @@ pub struct Fit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stage {
-    /// Name of the stage, which is also that of its entries in the budget.
+    /// Name of the stage.
     pub stage: String,
     /// What it asked.
     pub question: String,
