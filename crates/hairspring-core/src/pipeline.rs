@@ -226,3 +226,7 @@ pub(crate) fn state_of<'t>(table: &'t Observations, options: &'t Options) -> Sta
     state.run(STEPS);
     state
 }
+
+#[cfg(test)]
+#[path = "pipeline_tests.rs"]
+mod tests;
