@@ -8,13 +8,13 @@ use std::ops::Range;
 
 limits! {
     /// Blocks that a run is divided into, if it has as many rounds.
-    BLOCKS = 32.0, "blocks", Basis::Size("more blocks show shorter noise, and have more of it");
+    MOST_BLOCKS = 32.0, "blocks", Basis::Size("more blocks show shorter noise, and have more of it");
     /// Fewest blocks of a span, if there are several spans: their difference is the noise within a span.
     BLOCKS_OF_SPAN = 2.0, "blocks", Basis::Derived("a variance needs two values");
     /// Fewest rounds that are a span of their own; shorter placements share one with their neighbours.
     ROUNDS_OF_SPAN = 8.0, "rounds", Basis::Size("two blocks of four rounds; a block of fewer often lacks a row");
     /// Most spans.
-    SPANS = 1024.0, "spans", Basis::Size("memory of the blocks; a span of 128 more says nothing new");
+    MOST_SPANS = 1024.0, "spans", Basis::Size("memory of the blocks; a span of 128 more says nothing new");
     /// Fewest spans that stand for what differs between placements.
     FEWEST_SPANS = 3.0, "spans", Basis::Derived("with two, Student's quantile is 12.7");
 }
@@ -80,7 +80,7 @@ pub(crate) fn divided(rounds: &Range<u32>, parts: u32) -> impl Iterator<Item = R
 /// Groups of neighbouring placements with enough rounds each.
 fn spans(placements: &[Range<u32>], layouts: usize) -> Vec<Span> {
     let rounds: u32 = placements.iter().map(|one| one.end - one.start).sum();
-    let least = rounds.div_ceil(SPANS as u32).max(ROUNDS_OF_SPAN as u32);
+    let least = rounds.div_ceil(MOST_SPANS as u32).max(ROUNDS_OF_SPAN as u32);
     let mut spans: Vec<Span> = Vec::new();
     for (at, one) in placements.iter().enumerate() {
         match spans.last_mut() {

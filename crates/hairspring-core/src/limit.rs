@@ -59,3 +59,20 @@ macro_rules! limits {
 }
 
 pub(crate) use limits;
+
+limits! {
+    /// Smaller effects are within the precision that is usually asked for.
+    USUAL_PRECISION = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
+    /// A larger effect, or a wider interval, is a warning.
+    WIDE_SHARE = 0.05, "share of the time", Basis::Derived("one digit and a half");
+    /// A smaller effect matters to nobody.
+    LITTLE_SHARE = 0.002, "share of the time", Basis::Derived("a fifth of the precision that is usually asked for");
+    /// A value further from the others is no part of their scatter.
+    FAR_SIGMAS = 5.0, "standard deviations", Basis::Derived("one normal value in two millions");
+    /// A mean further from another one differs.
+    FAR_ERRORS = 4.0, "standard errors", Basis::Derived("one false alarm in 30,000");
+    /// Fewest values that show a middle and a spread.
+    FEWEST_VALUES = 5.0, "values", Basis::Derived("the middle of four is a mean of two");
+    /// A departure with a larger probability by chance is not told.
+    FALSE_ALARM = 0.001, "probability", Basis::Derived("one false alarm in 1,000 straight lines");
+}

@@ -19,6 +19,7 @@
 use crate::error::{Error, Result};
 use crate::estimate::{Options, Solution};
 use crate::finding::Finding;
+use crate::limit::Limit;
 use crate::observations::{Observations, RowId, SeriesId};
 use crate::result::Assessment;
 use crate::stages::{
@@ -82,6 +83,12 @@ pub(crate) const STEPS: &[Step] = &[
 /// The stages, each once, in the order of their first steps.
 pub fn stages() -> Vec<&'static Stage> {
     crate::stages::once(STEPS)
+}
+
+/// All limits: those that several stages share, and those of each stage.
+pub fn limits() -> Vec<(&'static str, Vec<&'static Limit>)> {
+    let of = |stage: &'static Stage| (stage.name, stage.limits.iter().copied().flatten().collect());
+    std::iter::once(("shared", crate::limit::LIMITS.iter().collect())).chain(stages().into_iter().map(of)).collect()
 }
 
 /// The steps that read, choose and solve, without what is said of it.
@@ -228,5 +235,4 @@ pub(crate) fn state_of<'t>(table: &'t Observations, options: &'t Options) -> Sta
 }
 
 #[cfg(test)]
-#[path = "pipeline_tests.rs"]
 mod tests;

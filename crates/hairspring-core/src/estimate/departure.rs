@@ -4,18 +4,21 @@
 
 use super::interval::f_tail;
 use super::solution::LackOfFit;
+use crate::limit::{Basis, limits};
 use std::ops::Range;
 
-/// Most bins of the fitted value, most bins of a component's count, and fewest readings in each bin.
-const MOST_BINS: usize = 64;
-const MOST_BINS_OF_COMPONENT: usize = 16;
-const FEWEST_IN_BIN: usize = 50;
-/// Many tests need small probabilities, and means of few readings with skewed noise are too far from normal for these.
-const FEWEST_IN_BIN_OF_COMPONENT: usize = 400;
-/// Fewest bins that show a bend, because the plane itself takes two degrees of freedom.
-const FEWEST_BINS: usize = 4;
-/// Equal steps of the fitted value or count that bins are composed of, which avoids sorting.
-const STEPS: usize = 4096;
+limits! {
+    /// Most bins of the fitted value, or of the count of a component.
+    MOST_BINS = 64.0, "bins", Basis::Size("a bend shows in a few");
+    /// Fewest readings in each bin of the fitted value.
+    FEWEST_IN_BIN = 50.0, "readings", Basis::Derived("the noise of a bin is known to a tenth");
+    /// The same for each component. Many tests need small probabilities, and means of few readings with skewed noise are too far from normal for these.
+    FEWEST_IN_BIN_OF_COMPONENT = 400.0, "readings", Basis::Simulated("straight_plane_is_checked_without_a_wider_interval");
+    /// Fewest bins that show a bend.
+    FEWEST_BINS = 4.0, "bins", Basis::Derived("the plane itself takes two degrees of freedom");
+    /// Equal steps of the fitted value or count that bins are composed of, which avoids sorting.
+    MOST_STEPS = 4096.0, "steps", Basis::Size("time and memory");
+}
 
 /// A used reading: its fitted value and its residual.
 pub type Point = (f64, f64);
@@ -61,8 +64,8 @@ struct Steps {
 impl Steps {
     /// `None` if all sizes are equal.
     fn between(low: f64, high: f64) -> Option<Steps> {
-        let per_unit = (STEPS - 1) as f64 / (high - low);
-        per_unit.is_finite().then(|| Steps { low, per_unit, steps: vec![Bin::default(); STEPS] })
+        let per_unit = ((MOST_STEPS as usize) - 1) as f64 / (high - low);
+        per_unit.is_finite().then(|| Steps { low, per_unit, steps: vec![Bin::default(); MOST_STEPS as usize] })
     }
 
     fn add(&mut self, size: f64, residual: f64) {
@@ -103,7 +106,7 @@ pub fn departure(points: impl Iterator<Item = Point> + Clone) -> Option<Departur
     let (low, high) = range(points.clone().map(|point| point.0));
     let mut steps = Steps::between(low, high)?;
     points.for_each(|(fitted, residual)| steps.add(fitted, residual));
-    welch_test(&steps.bins(MOST_BINS, FEWEST_IN_BIN), rounding(low.abs().max(high.abs())))
+    welch_test(&steps.bins(MOST_BINS as usize, FEWEST_IN_BIN as usize), rounding(low.abs().max(high.abs())))
 }
 
 /// The departure along each of some columns of the design. `rows` are indices into the design with residuals.
@@ -121,7 +124,7 @@ pub fn along_columns(columns: Range<usize>, design: &[Vec<f64>], rows: &[(usize,
             }
         }
     }
-    all.iter().map(|steps| welch_test(&steps.as_ref()?.bins(MOST_BINS_OF_COMPONENT, FEWEST_IN_BIN_OF_COMPONENT), rounding)).collect()
+    all.iter().map(|steps| welch_test(&steps.as_ref()?.bins(MOST_BINS as usize, FEWEST_IN_BIN_OF_COMPONENT as usize), rounding)).collect()
 }
 
 /// The most significant of several departures. Many tests find more by chance, so its probability is multiplied by their
@@ -139,7 +142,7 @@ pub fn clearest(tests: impl Iterator<Item = Departure> + Clone) -> Option<Depart
 
 /// Welch's test that all bins have mean 0, less the two degrees of freedom of the plane.
 fn welch_test(bins: &[Bin], rounding: f64) -> Option<Departure> {
-    if bins.len() < FEWEST_BINS {
+    if bins.len() < FEWEST_BINS as usize {
         return None;
     }
     let (readings, dof) = (bins.iter().map(|bin| bin.count).sum::<f64>(), bins.len() - 2);

@@ -3,7 +3,7 @@
 use super::algebra::{Cholesky, Matrix, dot};
 
 /// Ratio of the smallest to the largest pivot below which the columns count as dependent.
-const SINGULAR: f64 = 1e-7;
+const SINGULAR_PIVOTS: f64 = 1e-7;
 
 /// The least-squares solution of `X b = y` with given row weights, as matrices that can be applied to many `y`.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl LinearMap {
         let scaled = Matrix::from_fn(rows, unknowns, |i, j| design[i][j] / scale[j] * root[i]);
         let factor = Cholesky::new(&Matrix::gram(unknowns, (0..rows).map(|i| (scaled.row(i), 1.0))))?;
         let smallest = factor.diagonal().fold(f64::INFINITY, f64::min);
-        if smallest < SINGULAR * factor.diagonal().fold(0.0, f64::max) {
+        if smallest < SINGULAR_PIVOTS * factor.diagonal().fold(0.0, f64::max) {
             return None;
         }
         let inverse: Vec<Vec<f64>> = (0..rows).map(|i| factor.solve(scaled.row(i).to_vec())).collect();

@@ -24,7 +24,7 @@ pub mod solution;
 pub(crate) use algebra::{Cholesky, Matrix, dot};
 pub use between::between_runs;
 pub(crate) use cells::Cells;
-pub(crate) use departure::{Departure, along_columns, clearest, departure, rounding};
+pub(crate) use departure::{Departure, LIMITS as DEPARTURE_LIMITS, along_columns, clearest, departure, rounding};
 pub(crate) use interval::f_tail;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub(crate) use linear::LinearMap;

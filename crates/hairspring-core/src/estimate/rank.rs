@@ -7,7 +7,7 @@ use super::linear::LinearMap;
 use crate::divisor::gcd;
 
 /// The Mersenne prime 2^61 - 1. The rank modulo this prime is too low only if the prime divides a minor of the counts.
-const PRIME: u64 = (1 << 61) - 1;
+const RANK_PRIME: u64 = (1 << 61) - 1;
 
 /// A weighted sum of columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +88,7 @@ impl Basis {
             subtract_multiple(&mut row, known, factor);
         }
         let Some(lead) = row.iter().position(|value| *value != 0) else { return };
-        let inverse = power(row[lead], PRIME - 2);
+        let inverse = power(row[lead], RANK_PRIME - 2);
         row.iter_mut().for_each(|value| *value = multiply(*value, inverse));
         for (_, known) in &mut self.rows {
             let factor = known[lead];
@@ -146,7 +146,7 @@ impl Basis {
 
 fn subtract_multiple(row: &mut [u64], other: &[u64], factor: u64) {
     if factor != 0 {
-        let minus = PRIME - factor;
+        let minus = RANK_PRIME - factor;
         row.iter_mut().zip(other).for_each(|(value, known)| *value = add(*value, multiply(*known, minus)));
     }
 }
@@ -158,25 +158,25 @@ fn to_residues(row: &[f64]) -> Vec<u64> {
 /// A finite non-negative count modulo the prime. Every such number is an integer times a power of two.
 fn residue(value: f64) -> u64 {
     if value == value.trunc() && value.abs() < 9e15 {
-        return (value as i64).rem_euclid(PRIME as i64) as u64;
+        return (value as i64).rem_euclid(RANK_PRIME as i64) as u64;
     }
     let bits = value.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i64;
     let fraction = bits & ((1 << 52) - 1);
     let (mantissa, exponent) = if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
-    let two = if exponent < 0 { power(2, PRIME - 2) } else { 2 };
-    multiply(mantissa % PRIME, power(two, exponent.unsigned_abs()))
+    let two = if exponent < 0 { power(2, RANK_PRIME - 2) } else { 2 };
+    multiply(mantissa % RANK_PRIME, power(two, exponent.unsigned_abs()))
 }
 
 fn add(a: u64, b: u64) -> u64 {
     let sum = a + b;
-    if sum >= PRIME { sum - PRIME } else { sum }
+    if sum >= RANK_PRIME { sum - RANK_PRIME } else { sum }
 }
 
 fn multiply(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
-    let folded = (product as u64 & PRIME) + (product >> 61) as u64;
-    if folded >= PRIME { folded - PRIME } else { folded }
+    let folded = (product as u64 & RANK_PRIME) + (product >> 61) as u64;
+    if folded >= RANK_PRIME { folded - RANK_PRIME } else { folded }
 }
 
 fn power(mut base: u64, mut exponent: u64) -> u64 {
@@ -194,7 +194,7 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
 /// The fraction with small numerator and denominator that a residue represents (half-extended Euclid).
 fn fraction(residue: u64) -> Option<f64> {
     const LIMIT: i128 = 1 << 24;
-    let (mut r0, mut r1, mut t0, mut t1) = (i128::from(PRIME), i128::from(residue), 0i128, 1i128);
+    let (mut r0, mut r1, mut t0, mut t1) = (i128::from(RANK_PRIME), i128::from(residue), 0i128, 1i128);
     while r1 > LIMIT {
         let quotient = r0 / r1;
         (r0, r1) = (r1, r0 - quotient * r1);
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn fractions_round_trip() {
         for (n, d) in [(3i64, 7u64), (-5, 2), (1, 1), (1_000, 999), (0, 1)] {
-            let residue = multiply(n.rem_euclid(PRIME as i64) as u64, power(d, PRIME - 2));
+            let residue = multiply(n.rem_euclid(RANK_PRIME as i64) as u64, power(d, RANK_PRIME - 2));
             assert_eq!(fraction(residue), Some(n as f64 / d as f64));
         }
     }

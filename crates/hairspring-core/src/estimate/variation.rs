@@ -9,7 +9,7 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 limits! {
     /// Correlation of neighbouring values above which they do not count as independent.
-    CORRELATED = 0.15, "", Basis::Derived("one standard deviation of the chance correlation of 32 independent values");
+    CORRELATED_BLOCKS = 0.15, "", Basis::Derived("one standard deviation of the chance correlation of 32 independent values");
     /// Fewer values than this do not show how far neighbours are correlated: the difference of the two halves of the run is the least.
     FEW_VALUES = 16.0, "values", Basis::Derived("the chance correlation has a standard deviation of a quarter");
     /// Layouts differ if chance explains their means with a smaller probability than this.
@@ -52,7 +52,7 @@ pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let plain = variance(values) / n;
     let correlation = neighbour_correlation(values);
-    if values.len() < 8 || correlation < CORRELATED {
+    if values.len() < 8 || correlation < CORRELATED_BLOCKS {
         let floor = if n < FEW_VALUES { variance_by_halves(values) } else { 0.0 };
         return (plain.max(floor), n - 1.0);
     }
@@ -258,7 +258,7 @@ fn between(spans: &[SpanMean], grid: &Grid, are: LayoutsAre) -> (Variance, Vec<f
     let departures: Vec<f64> = spans.iter().map(|span| span.mean - own(span)).collect();
     let values: Vec<f64> = departures.iter().map(|departure| mean + departure).collect();
     let correlation = if spans.len() < 8 { 0.0 } else { neighbour_correlation(&departures) };
-    let inflation = if correlation < CORRELATED { 1.0 } else { inflation(correlation, spans.len() as f64) };
+    let inflation = if correlation < CORRELATED_BLOCKS { 1.0 } else { inflation(correlation, spans.len() as f64) };
     let n = spans.len() as f64;
     let within = match &means {
         Some(means) => Variance { variance: means.within, dof: means.dof },

@@ -32,7 +32,7 @@ pub struct ThroughOrigin {
 }
 
 /// Blocks of rounds whose slopes show noise that neighbouring readings share, and fewest of them.
-const BLOCKS: u32 = 32;
+const MOST_BLOCKS: u32 = 32;
 const FEWEST_BLOCKS: usize = 8;
 /// Blocks have the same rows if their mean squares of the copies differ by less than this share.
 const SAME_ROWS: f64 = 0.05;
@@ -73,7 +73,7 @@ struct Block {
 
 /// The slope of every block, from rounds, copies and readings; `None` if there are few blocks, or they have different rows.
 fn slopes_of_blocks(readings: impl Iterator<Item = (u32, f64, f64)>, rounds: u32) -> Option<Vec<f64>> {
-    let count = BLOCKS.min(rounds);
+    let count = MOST_BLOCKS.min(rounds);
     let mut blocks = vec![Block::default(); count as usize];
     for (round, copies, ticks) in readings {
         let block = &mut blocks[(u64::from(round) * u64::from(count) / u64::from(rounds)) as usize];

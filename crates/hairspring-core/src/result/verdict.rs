@@ -21,10 +21,10 @@ pub enum Verdict {
 
 limits! {
     /// Largest difference that does not matter: "no difference" is said if a larger one is as surely excluded.
-    SLIGHT = 0.02, "share of the time", Basis::Derived("a difference of 2 % is what most users act on");
+    SLIGHT_DIFFERENCE = 0.02, "share of the time", Basis::Derived("a difference of 2 % is what most users act on");
     /// A difference is sure if an interval wider by this factor does not contain 1. An interval of 95 % then has a level of 99 %:
     /// of comparisons of identical code, one in twenty would otherwise be said to differ.
-    SURE = 1.33, "", Basis::Derived("Student's quantile at 99 % over that at 95 %");
+    SURE_FACTOR = 1.33, "", Basis::Derived("Student's quantile at 99 % over that at 95 %");
     /// The largest factor between the times of equal code that lies elsewhere: where not all layouts were tried, a smaller difference may be theirs.
     LAYOUTS_DIFFER_BY = 1.6, "", Basis::Seen("memcpy of 512 bytes and loops of 22 branches: up to 1.54; AMD family 26, Intel family 6, November 2026");
 }
@@ -50,13 +50,14 @@ pub fn verdict(ratio: &Estimate) -> Verdict {
         return Verdict::Undecided;
     }
     // Ratios are widened as factors: an interval that reaches far above 1 may end close to zero below it.
-    let widened =
-        |end: f64| if end > 0.0 && end.is_finite() && ratio.value.is_finite() { ratio.value * (end / ratio.value).powf(SURE) } else { end };
+    let widened = |end: f64| {
+        if end > 0.0 && end.is_finite() && ratio.value.is_finite() { ratio.value * (end / ratio.value).powf(SURE_FACTOR) } else { end }
+    };
     let (low, high) = (widened(ratio.low), widened(ratio.high));
     match (high < 1.0, low > 1.0) {
         (true, _) => Verdict::Faster,
         (_, true) => Verdict::Slower,
-        _ if low >= 1.0 - SLIGHT && high <= 1.0 + SLIGHT => Verdict::NoDifference,
+        _ if low >= 1.0 - SLIGHT_DIFFERENCE && high <= 1.0 + SLIGHT_DIFFERENCE => Verdict::NoDifference,
         _ => Verdict::Undecided,
     }
 }

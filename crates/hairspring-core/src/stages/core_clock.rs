@@ -7,7 +7,7 @@
 use crate::estimate::{LinearMap, levels_with_steps, median, noise, variance};
 use crate::finding::{Finding, Severity, code};
 use crate::grid::{Span, divided};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FAR_SIGMAS, limits};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
 use crate::sheet::{Piece, Sorted};
@@ -17,15 +17,11 @@ use std::ops::Range;
 
 limits! {
     /// Rounds of a stretch: short beside the stay of a core at one clock, and long enough to leave an interrupted reading out.
-    STRETCH = 8.0, "rounds", Basis::Seen("stays of 5 to 100 ms in rounds of 30 to 60 us; AMD family 25 and 26, Intel family 6, 2026");
-    /// Readings of each row that a stretch has at least, where a round has several.
-    READINGS = 8.0, "readings", Basis::Derived("as many as a stretch has of rows that are read once in a round");
+    STRETCH_ROUNDS = 8.0, "rounds", Basis::Seen("stays of 5 to 100 ms in rounds of 30 to 60 us; AMD family 25 and 26, Intel family 6, 2026");
     /// A core clock that varies by less than this share of its median did not step.
-    STEADY = 0.01, "share of the clock", Basis::Seen("drifts of calm virtual machines; all CPU models of docs/measured.md");
-    /// A step is larger than so many times the noise of a stretch.
-    OVER_NOISE = 5.0, "standard deviations", Basis::Derived("one in a million by chance");
+    STEADY_CLOCK = 0.01, "share of the clock", Basis::Seen("drifts of calm virtual machines; all CPU models of docs/measured.md");
     /// Code follows the core clock unless its times vary less as they are, by this factor in their variance, than at one clock.
-    FOLLOWS = 2.0, "", Basis::Derived("equal variances differ by less with 30 stretches in 97 of 100 cases");
+    FOLLOWS_CLOCK = 2.0, "", Basis::Derived("equal variances differ by less with 30 stretches in 97 of 100 cases");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -112,7 +108,7 @@ fn look(state: &State, reference: SeriesId) -> Vec<Seen> {
     let is_code = |row: usize| subjects.contains(&state.table.rows()[row].series);
     let is_code: Vec<bool> = (0..state.table.rows().len()).map(is_code).collect();
     let in_round = state.sheet.number_in(reference) / chain.len().max(1) / state.sheet.rounds.max(1) as usize;
-    let rounds = if in_round > 1 { (READINGS as usize).div_ceil(in_round) as u32 } else { STRETCH as u32 };
+    let rounds = if in_round > 1 { (STRETCH_ROUNDS as usize).div_ceil(in_round) as u32 } else { STRETCH_ROUNDS as u32 };
     let parts = |span: &Span| divided(&span.rounds, ((span.rounds.end - span.rounds.start) / rounds).max(1));
     let row = |row: usize| Sorted { is_unwanted: !is_code[row] && !chain.contains(&(row as RowId)), ..Sorted::default() };
     let (mut rows, mut scratch): (Vec<Sorted>, _) = ((0..is_code.len()).map(row).collect(), Vec::new());
@@ -183,7 +179,7 @@ fn follows(paces: &[f64], rates: &[f64]) -> bool {
     let spread = |values: &mut dyn Iterator<Item = f64>| variance(&values.filter(|one| one.is_finite()).map(f64::ln).collect::<Vec<f64>>());
     let at_one_clock = spread(&mut paces.iter().zip(rates).map(|(pace, rate)| pace / rate));
     // A spread that is not known, of a few stretches, is no reason against it.
-    at_one_clock.is_nan() || at_one_clock <= FOLLOWS * spread(&mut paces.iter().copied())
+    at_one_clock.is_nan() || at_one_clock <= FOLLOWS_CLOCK * spread(&mut paces.iter().copied())
 }
 
 /// The least and the largest rate over the middle one, if the clock stepped.
@@ -192,7 +188,8 @@ fn stepped(rates: &[f64]) -> Option<(f64, f64)> {
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len() - 1;
     let (low, middle, high) = (sorted[sorted.len() / 20], sorted[sorted.len() / 2], sorted[last - sorted.len() / 20]);
-    let is_stepped = rates.len() >= STRETCH as usize && (high - low) / middle > STEADY && high - low > OVER_NOISE * noise(rates);
+    let is_stepped =
+        rates.len() >= STRETCH_ROUNDS as usize && (high - low) / middle > STEADY_CLOCK && high - low > FAR_SIGMAS * noise(rates);
     is_stepped.then_some((low / middle, high / middle))
 }
 

@@ -9,9 +9,9 @@ use crate::stages::{Did, Stage, State};
 
 limits! {
     /// Share of the readings above which the finding is a warning.
-    MATTERS = 0.01, "share of the readings", Basis::Derived("a hundredth of the readings at 100 times their time doubles the mean");
+    DENORMALS_MATTER = 0.01, "share of the readings", Basis::Derived("a hundredth of the readings at 100 times their time doubles the mean");
     /// A row meets denormals always if it does in more than this share of its readings, and never if it does in less than the rest.
-    ALWAYS = 0.9, "share of the readings", Basis::Derived("some readings of a row are disturbed");
+    ALWAYS_DENORMAL = 0.9, "share of the readings", Basis::Derived("some readings of a row are disturbed");
 }
 
 pub(crate) const STAGE: Stage =
@@ -45,7 +45,8 @@ fn denormals(state: &State, series: SeriesId) -> Option<Denormals> {
     let met = |row: u32| (state.sheet.row(row).filter(has).count() as f64, state.sheet.number_of(row) as f64);
     let rows: Vec<(f64, f64)> = state.sheet.rows_of(series).into_iter().map(met).filter(|(_, all)| *all > 0.0).collect();
     let share = rows.iter().map(|row| row.0).sum::<f64>() / rows.iter().map(|row| row.1).sum::<f64>();
-    let some_rows = rows.iter().any(|(met, all)| *met > ALWAYS * all) && rows.iter().any(|(met, all)| *met < (1.0 - ALWAYS) * all);
+    let some_rows =
+        rows.iter().any(|(met, all)| *met > ALWAYS_DENORMAL * all) && rows.iter().any(|(met, all)| *met < (1.0 - ALWAYS_DENORMAL) * all);
     let (operands, results) = (seen.contains(Flags::DENORMAL_OPERAND), seen.contains(Flags::DENORMAL_RESULT));
     Some(Denormals { share, operands, results, some_rows })
 }
@@ -59,7 +60,7 @@ fn told(met: &Denormals) -> Finding {
     let share_percent = 100.0 * met.share;
     let severity = match () {
         () if some_rows => Severity::Untrusted,
-        () if met.share > MATTERS => Severity::Warning,
+        () if met.share > DENORMALS_MATTER => Severity::Warning,
         () => Severity::Note,
     };
     let what = match (operands, results) {

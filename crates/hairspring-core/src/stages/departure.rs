@@ -3,29 +3,21 @@
 use crate::estimate::{Component, Contribution, Fit, RowDeparture, Solution, Source, Vector};
 use crate::finding::words::in_percent;
 use crate::finding::{Finding, Severity, about, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FALSE_ALARM, LITTLE_SHARE, USUAL_PRECISION, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::stages::rows::Rows;
+use crate::stages::rows::{MANY_ROWS, Rows};
 use crate::stages::{Did, Stage, State};
 
 limits! {
     /// Groups of rows with similar counts, which depart alike, and fewest rows in each.
-    GROUPS = 6.0, "groups", Basis::Simulated("intervals_cover_departures_that_follow_the_counts");
+    ROW_GROUPS = 6.0, "groups", Basis::Simulated("intervals_cover_departures_that_follow_the_counts");
     /// See there.
     FEWEST_IN_GROUP = 3.0, "rows", Basis::Simulated("intervals_cover_departures_that_follow_the_counts");
-    /// The residuals of more rows count as independent.
-    MANY_ROWS = 64.0, "rows", Basis::Size("time; their correlation is a sixty-fourth");
-    /// A lack of fit with a smaller probability is told.
-    DEPARTURE_TOLD = 0.001, "probability", Basis::Derived("one false alarm in 1,000 straight lines");
     /// The same for a smaller one of single readings, whose test has more power.
     DEPARTURE_SURE = 1e-6, "probability", Basis::Derived("tests of single readings have the power of all of them");
-    /// Departure from the line above which there is a note.
-    DEPARTURE_NOTED = 0.003, "share of the longest row", Basis::Derived("a third of a percent matters to nobody who asks for one");
     /// Departure above which no time of the series can be trusted, because the rows are not sums of their parts.
     DEPARTURE_UNTRUSTED = 0.03, "share of the longest row", Basis::Seen("code whose time depends on its size; all CPU models of docs/measured.md");
-    /// Effect on a component above which there is a warning about it.
-    EFFECT_WARNING = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
     /// The same where it is not to be trusted.
     EFFECT_UNTRUSTED = 0.1, "share of the time", Basis::Derived("one digit is left");
 }
@@ -114,12 +106,12 @@ fn grouped(rows: &Rows, fit: &Fit, unknown: usize, vector: &Vector) -> Option<Co
 /// The variance of an unknown from the rows' shares in it, where rows with neighbouring keys form groups, and its degrees of freedom; `None` if
 /// there are too few rows.
 fn by_neighbours(shares: &[f64], key: impl Fn(usize) -> (f64, f64)) -> Option<(f64, f64)> {
-    let groups = (shares.len() / FEWEST_IN_GROUP as usize).min(GROUPS as usize);
+    let groups = (shares.len() / FEWEST_IN_GROUP as usize).min(ROW_GROUPS as usize);
     let order = in_order(shares.len(), key);
     let group = |at: usize| &order[at * order.len() / groups..(at + 1) * order.len() / groups];
     let square = |at: usize| group(at).iter().map(|row| shares[*row]).sum::<f64>().powi(2);
     let few = groups as f64 / (groups as f64 - 1.0);
-    (groups >= GROUPS as usize / 2).then(|| (few * (0..groups).map(square).sum::<f64>(), groups as f64 - 1.0))
+    (groups >= ROW_GROUPS as usize / 2).then(|| (few * (0..groups).map(square).sum::<f64>(), groups as f64 - 1.0))
 }
 
 /// Places in the order of their keys.
@@ -137,7 +129,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 
 /// The same of a solution.
 pub(crate) fn departures_told(solution: &Solution) -> Vec<Finding> {
-    let Some(lack) = solution.lack_of_fit.filter(|lack| lack.p < DEPARTURE_TOLD && solution.largest != 0.0) else { return Vec::new() };
+    let Some(lack) = solution.lack_of_fit.filter(|lack| lack.p < FALSE_ALARM && solution.largest != 0.0) else { return Vec::new() };
     let departure = lack.sd / solution.largest;
     let finding = |severity, about: Option<(&str, f64)>| non_linear(severity, about, lack.f, 100.0 * departure);
     if departure > DEPARTURE_UNTRUSTED {
@@ -145,7 +137,7 @@ pub(crate) fn departures_told(solution: &Solution) -> Vec<Finding> {
     }
     let affected = solution.components.iter().map(|component| (&*component.name, effect(component)));
     let all: Vec<Finding> = affected.filter_map(|(name, effect)| Some(finding(severity_of(effect)?, Some((name, effect))))).collect();
-    let is_noted = departure > DEPARTURE_NOTED || lack.p < DEPARTURE_SURE && solution.blocks.is_empty();
+    let is_noted = departure > LITTLE_SHARE || lack.p < DEPARTURE_SURE && solution.blocks.is_empty();
     if all.is_empty() && is_noted { vec![finding(Severity::Note, None)] } else { all }
 }
 
@@ -173,7 +165,7 @@ fn effect(component: &Component) -> f64 {
 pub(crate) fn severity_of(effect: f64) -> Option<Severity> {
     match effect {
         e if e > EFFECT_UNTRUSTED => Some(Severity::Untrusted),
-        e if e > EFFECT_WARNING => Some(Severity::Warning),
+        e if e > USUAL_PRECISION => Some(Severity::Warning),
         _ => None,
     }
 }

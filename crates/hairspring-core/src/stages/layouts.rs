@@ -4,23 +4,16 @@
 use crate::estimate::{InBlocks, LayoutMeans};
 use crate::finding::words::times;
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{USUAL_PRECISION, WIDE_SHARE};
 use crate::numbers;
 use crate::observations::SeriesId;
 use crate::stages::{Did, Need, Stage, State};
-
-limits! {
-    /// Layouts of which the longest time exceeds the shortest by this share are told.
-    LAYOUTS_TOLD = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
-    /// They are a warning from this share on.
-    LAYOUTS_WARNING = 0.05, "share of the time", Basis::Derived("as for wide intervals");
-}
 
 pub(crate) const STAGE: Stage = Stage {
     name: "layouts",
     question: "Does the time depend on where the code lies?",
     needs: &[Need { what: "several layouts of the code", is_met: |state| state.grid.layouts > 1 }],
-    limits: &[LIMITS],
+    limits: &[],
     source: None,
     says,
 };
@@ -36,7 +29,7 @@ pub(crate) struct Layouts {
 
 fn differ(means: &LayoutMeans) -> bool {
     let (least, most) = means.range();
-    means.differ && most > (1.0 + LAYOUTS_TOLD) * least
+    means.differ && most > (1.0 + USUAL_PRECISION) * least
 }
 
 /// Looks at the times of each layout.
@@ -77,7 +70,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 
 fn told(state: &State, series: SeriesId, means: &LayoutMeans) -> Finding {
     let (least, most) = means.range();
-    let severity = if most > (1.0 + LAYOUTS_WARNING) * least { Severity::Warning } else { Severity::Note };
+    let severity = if most > (1.0 + WIDE_SHARE) * least { Severity::Warning } else { Severity::Note };
     let component = state.solution(series).map_or_else(String::new, |solution| solution.components[0].name.clone());
     let (layouts, least_factor, most_factor) = (state.grid.layouts, least / means.mean(), most / means.mean());
     let message = format!(

@@ -24,7 +24,7 @@ pub(crate) const STAGE: Stage = Stage {
     name: "line",
     question: "What does each component take, by the line through the rows?",
     needs: &[],
-    limits: &[LIMITS, regression::LIMITS],
+    limits: &[LIMITS, regression::LIMITS, crate::estimate::DEPARTURE_LIMITS],
     source: None,
     says,
 };

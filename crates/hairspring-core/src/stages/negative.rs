@@ -15,7 +15,7 @@ use crate::stages::{Did, Stage, State};
 
 limits! {
     /// How much larger the departure of the rows may be with times that are not negative.
-    NEARLY = 1.25, "", Basis::Derived("the spread of a departure over 30 rows is known to a seventh");
+    NEARLY_AS_WELL = 1.25, "", Basis::Derived("the spread of a departure over 30 rows is known to a seventh");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -90,7 +90,7 @@ fn nonnegative(rows: &Rows, best: &[f64], bounded: &[bool]) -> Option<Vec<f64>> 
         let sum: f64 = rows.design.iter().zip(rows.values).zip(rows.weights).map(square).sum();
         (sum / rows.values.len().saturating_sub(number).max(1) as f64).sqrt()
     };
-    (departure(&all, kept.len()) <= NEARLY * departure(best, width)).then_some(all)
+    (departure(&all, kept.len()) <= NEARLY_AS_WELL * departure(best, width)).then_some(all)
 }
 
 /// The unknowns that are kept, and their standard deviations but for a factor.

@@ -5,19 +5,18 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
+use crate::stages::flags::DISTURBED_WARNING;
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
     /// Guards that a core has while nobody else uses it: the shortest, one in so many.
-    SHORT = 20.0, "", Basis::Derived("a core that is quiet more rarely has too few readings anyway");
+    SHORTEST_GUARDS = 20.0, "", Basis::Derived("a core that is quiet more rarely has too few readings anyway");
     /// A longer guard, by this factor, was taken beside a neighbour.
-    LONG = 1.05, "", Basis::Seen("nine of ten guards of calm cores are within it, and neighbours lengthen them by 30 %; Intel family 6, November 2026");
+    LONG_GUARD = 1.05, "", Basis::Seen("nine of ten guards of calm cores are within it, and neighbours lengthen them by 30 %; Intel family 6, November 2026");
     /// Largest quantum of the clock that shows it.
-    FINE = 0.1, "share of the guard", Basis::Derived("a coarser reading is longer by chance, as guards beside a neighbour are");
-    /// Share of readings beside a neighbour that is told.
-    TOLD = 0.2, "share of the readings", Basis::Seen("calm cores have less by chance; Intel family 6 model 167, November 2026");
+    FINE_CLOCK = 0.1, "share of the guard", Basis::Derived("a coarser reading is longer by chance, as guards beside a neighbour are");
     /// Guards that show which are short.
-    SAMPLE = 16384.0, "readings", Basis::Size("the shortest one in twenty of so many is known to a hundredth of its scatter");
+    GUARD_SAMPLE = 16384.0, "readings", Basis::Size("the shortest one in twenty of so many is known to a hundredth of its scatter");
     /// Least share of the readings that is left. On a core that is hardly ever quiet all of them count, and chains of known length show what they miss.
     LEAST_LEFT = 0.1, "share of the readings", Basis::Simulated("times_beside_a_neighbour_are_those_of_a_calm_core");
 }
@@ -33,17 +32,17 @@ pub(crate) const STAGE: Stage = Stage {
 
 /// Leaves out readings with long guards.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let mut some: Vec<f64> = state.sheet.guards(state.sheet.len() / SAMPLE as usize + 1).map(|(_, guard)| guard).collect();
+    let mut some: Vec<f64> = state.sheet.guards(state.sheet.len() / GUARD_SAMPLE as usize + 1).map(|(_, guard)| guard).collect();
     if some.is_empty() {
         return Did::nothing("no reading has a guard");
     }
     let last = (some.len() - 1) as f64;
     let mut at = |share: f64| *some.select_nth_unstable_by((share * last) as usize, f64::total_cmp).1;
-    let (short, middle) = (at(1.0 / SHORT), at(0.5));
-    if state.quantum.step > FINE * middle {
+    let (short, middle) = (at(1.0 / SHORTEST_GUARDS), at(0.5));
+    if state.quantum.step > FINE_CLOCK * middle {
         return Did::nothing("the step of the clock is too large to show it");
     }
-    let long: Vec<usize> = state.sheet.guards(1).filter(|(_, guard)| *guard > LONG * short).map(|(at, _)| at).collect();
+    let long: Vec<usize> = state.sheet.guards(1).filter(|(_, guard)| *guard > LONG_GUARD * short).map(|(at, _)| at).collect();
     let (number, all) = (long.len(), state.sheet.len());
     state.shared = Some(number as f64 / all as f64);
     if is_never_quiet(state) {
@@ -66,7 +65,7 @@ pub(crate) fn quiet_share(state: &State, series: SeriesId) -> Option<f64> {
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
-    let Some(share) = quiet_share(state, series).filter(|quiet| *quiet < 1.0 - TOLD) else { return Vec::new() };
+    let Some(share) = quiet_share(state, series).filter(|quiet| *quiet < 1.0 - DISTURBED_WARNING) else { return Vec::new() };
     let quiet_percent = 100.0 * share;
     let (severity, what, remedy) = if is_never_quiet(state) {
         (

@@ -11,7 +11,7 @@ pub(crate) const STAGE: Stage =
 /// Key of a note that holds a finding.
 const KEY: &str = "finding";
 /// Most findings that a table carries. A source has a few kinds; a file may have any number.
-const MOST: usize = 100;
+const MOST_NAMED: usize = 100;
 
 /// Adds findings of the source of the readings to a table: every result from it has them.
 pub fn carry(findings: &[Finding], origin: &mut Origin) {
@@ -22,7 +22,7 @@ pub fn carry(findings: &[Finding], origin: &mut Origin) {
 /// The findings that came with the table. A note of the same key that is no finding stays a note.
 fn carried(origin: &Origin) -> impl Iterator<Item = Finding> + '_ {
     let notes = origin.notes.iter().filter(|(key, _)| key == KEY);
-    notes.filter_map(|(_, text)| serde_json::from_str(text).ok()).take(MOST)
+    notes.filter_map(|(_, text)| serde_json::from_str(text).ok()).take(MOST_NAMED)
 }
 
 /// Looks at the head of the table.

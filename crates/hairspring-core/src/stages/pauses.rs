@@ -5,21 +5,17 @@
 
 use crate::estimate::{Entry, Source};
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FAR_SIGMAS, LITTLE_SHARE, limits};
 use crate::numbers;
 use crate::observations::{Flags, RowId, SeriesId};
 use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
-    /// Pauses with a smaller share of the time are of no interest.
-    LITTLE_PAUSED = 0.002, "share of the time", Basis::Derived("a fifth of the precision that is usually asked for");
     /// Pauses in the longest row, in the mean, below which a paused reading is a spike like others ...
     FEWEST_PAUSES = 0.05, "pauses", Basis::Derived("one reading in twenty");
     /// ... and above which too few readings have none.
     MOST_PAUSES = 2.5, "pauses", Basis::Derived("one reading in twelve");
-    /// Readings without a pause are in a peak whose middle and left half are known; those further to the right had one.
-    PEAK_SIGMAS = 5.0, "standard deviations", Basis::Derived("as for spikes");
     /// The peak is narrow if it ends within this part of a mean pause.
     NARROW_PEAK = 0.25, "mean pauses", Basis::Derived("a fifth of exponential pauses are shorter, and take a fortieth of the time of all");
     /// Of the paused readings that are expected, up to this many times as many may be there ...
@@ -29,13 +25,11 @@ limits! {
     /// Most that one reading counts for: longer ones are outliers of another kind.
     LONGEST_COUNTED = 4.0, "mean pauses", Basis::Derived("exponential pauses: all but one in 50");
     /// Pauses in the longest row from which the middle reading of a row has their share, but for this part of one pause.
-    OFF = 0.5, "pauses", Basis::Derived("the middle of a Poisson distribution is within half a pause of its mean");
-    /// Pauses in the longest row from which times without them are not surely those of readings without one.
-    TOO_MANY = 0.5, "pauses", Basis::Derived("two of five readings have one");
+    HALF_A_PAUSE = 0.5, "pauses", Basis::Derived("the middle of a Poisson distribution is within half a pause of its mean");
     /// Pauses of which more than this share of the time is unknown make a time untrusted.
     MUCH_UNKNOWN = 0.3, "share of the time", Basis::Derived("less is in the interval, which says enough");
     /// Code that waits in more than this share of its readings is not lengthened by all pauses.
-    WAITS = 0.1, "share of the readings", Basis::Derived("one reading in ten");
+    WAITS_SHARE = 0.1, "share of the readings", Basis::Derived("one reading in ten");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -101,7 +95,7 @@ impl Known {
 /// Leaves the readings with a pause out, if they can be told from the others in all alternatives: what is done with one is done with all.
 pub(crate) fn choose(state: &mut State) -> Did {
     state.paused = Paused(vec![None; state.solutions.len()]);
-    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_PAUSED) else {
+    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_SHARE) else {
         return Did::nothing("they take little of the time");
     };
     if state.slow.iter().any(|slow| slow.counts) {
@@ -198,7 +192,7 @@ impl Peak {
         let without = 1.0 - known.paused(at(0.05));
         let time = at(0.5 * without);
         // A normal distribution has 16 % of its values below one standard deviation from its middle.
-        let reach = PEAK_SIGMAS * (time - at(0.16 * without)) + 1.5 * quantum;
+        let reach = FAR_SIGMAS * (time - at(0.16 * without)) + 1.5 * quantum;
         Peak { time, reach, without: ticks.partition_point(|one| *one <= time + reach) }
     }
 
@@ -231,7 +225,7 @@ impl Peak {
 
 /// Takes the share of pauses off the times of series whose rows are so long that each reading has some. Widens those of which it is not known.
 pub(crate) fn subtract(state: &mut State) -> Did {
-    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_PAUSED) else {
+    let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_SHARE) else {
         return Did::nothing("they take little of the time");
     };
     let mut done = Vec::new();
@@ -263,17 +257,17 @@ fn in_long_rows(state: &State, series: SeriesId, known: Known) -> Option<(Are, R
     let in_longest = longest / known.apart;
     let is_share_known = in_longest > MOST_PAUSES && longest > shortest && !waits(state, series);
     let (are, bound) = if is_share_known {
-        (Are::Subtracted, known.most - known.share + OFF * known.length / (longest - shortest))
+        (Are::Subtracted, known.most - known.share + HALF_A_PAUSE * known.length / (longest - shortest))
     } else {
         (Are::InInterval, known.most)
     };
-    (in_longest >= TOO_MANY).then_some((are, Removed { bound, in_longest }))
+    (in_longest >= HALF_A_PAUSE).then_some((are, Removed { bound, in_longest }))
 }
 
 /// Whether the code of a series waits by itself.
 fn waits(state: &State, series: SeriesId) -> bool {
     let waited = || state.sheet.raw(series).filter(|(_, reading)| reading.flags.contains(Flags::WAITED)).count() as f64;
-    state.sheet.flags.contains(Flags::WAITED) && waited() > WAITS * state.sheet.number_in(series) as f64
+    state.sheet.flags.contains(Flags::WAITED) && waited() > WAITS_SHARE * state.sheet.number_in(series) as f64
 }
 
 impl Are {
@@ -301,7 +295,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let paused = state.paused.0.get(usize::from(series)).copied().flatten();
     let Some(((are, removed), known)) = paused.zip(Known::of(state)) else { return Vec::new() };
     // Of short rows nothing is said.
-    if removed.in_longest < TOO_MANY {
+    if removed.in_longest < HALF_A_PAUSE {
         return Vec::new();
     }
     let severity = match are {
@@ -330,7 +324,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    const APART: f64 = 10_000.0;
+    const ORDERS_APART: f64 = 10_000.0;
 
     /// Rows of up to 8 copies of a body of so many ticks, on a CPU that pauses once in 10,000 ticks for a time of this mean. So many pauses
     /// were seen.
@@ -346,13 +340,14 @@ mod tests {
             for copies in 1..=8_u32 {
                 let row = table.row(series, &[f64::from(copies)]);
                 let run = body * f64::from(copies) + 40.0 + f64::from((round * 7 + copies * 13) % 11);
-                let ticks = if number > 0 { with_pauses(run, APART, length, &mut random) } else { run };
+                let ticks = if number > 0 { with_pauses(run, ORDERS_APART, length, &mut random) } else { run };
                 table.push_flagged(row, round, ticks, flags);
             }
         }
         table.origin.rate = Some(Rate { hz: 2e9, uncertainty_ppm: 1.0, provenance: "test".into() });
         let number = f64::from(number);
-        table.origin.pauses = Pauses { watched: (APART + length) * number, lost: length * number, number: number as u32, longer: None };
+        table.origin.pauses =
+            Pauses { watched: (ORDERS_APART + length) * number, lost: length * number, number: number as u32, longer: None };
         table
     }
 

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 limits! {
     /// A placement is of another kind if the code takes this share more or less than in the middle one ...
-    OTHER = 0.25, "share of the time", Basis::Seen("loads that wait for a store: 1.3 to 3 times; AMD family 26, November 2026");
+    OTHER_KIND = 0.25, "share of the time", Basis::Seen("loads that wait for a store: 1.3 to 3 times; AMD family 26, November 2026");
     /// ... and if it is so many robust standard deviations away from it.
     OTHER_DEVIATIONS = 8.0, "robust standard deviations", Basis::Derived("a part of the distribution of the others else");
     /// Placements of another kind are left out if there are at most this share of them. More are a part of what the next run will meet.
@@ -68,7 +68,7 @@ fn odd_of(state: &State, series: SeriesId) -> Option<(SeriesId, Vec<usize>, Odd)
     let times = span_times(state, series)?;
     let mut values: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
     let middle = median(&mut values);
-    let limit = (OTHER * middle.abs()).max(OTHER_DEVIATIONS * robust_sd(&values, middle));
+    let limit = (OTHER_KIND * middle.abs()).max(OTHER_DEVIATIONS * robust_sd(&values, middle));
     let layout = |span: usize| state.grid.spans[span].layout;
     // A layout of the code in which it takes another time comes again in every run.
     let of_layout = |one: usize| times.iter().filter(move |(span, _)| layout(*span) == Some(one)).map(|(_, time)| *time);

@@ -5,7 +5,7 @@
 
 use crate::estimate::{Entry, Solution, Source, dot, largest_error, median};
 use crate::finding::{Finding, Severity, about, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, LITTLE_SHARE, limits};
 use crate::numbers;
 use crate::observations::{Observations, RowId, SeriesId, Unit};
 use crate::quantum::{digit_of_readings, step_of_readings};
@@ -14,23 +14,17 @@ use std::f64::consts::PI;
 
 limits! {
     /// Largest middle standard deviation of the rows' readings at which their phases may hardly change.
-    STILL = 0.35, "quanta", Basis::Derived("over all phases half of the rows have more than 0.43");
+    STILL_QUANTA = 0.35, "quanta", Basis::Derived("over all phases half of the rows have more than 0.43");
     /// Rows times squared mean resultant length of their fractional parts above which these are alike (Rayleigh's test).
-    ALIKE = 7.0, "", Basis::Derived("spread parts exceed it in one of 1,000 tables");
+    PHASES_ALIKE = 7.0, "", Basis::Derived("spread parts exceed it in one of 1,000 tables");
     /// Least mean resultant length: in tables of many rows the test would also find parts that are only a little alike.
     MUCH_ALIKE = 0.5, "", Basis::Derived("half of the way from spread parts to equal ones");
     /// Mean variance of a row's readings from which repeats average the rounding out.
-    AVERAGED = 0.15, "squared quanta", Basis::Derived("phases that are evenly distributed give 1/6 without any jitter");
-    /// Largest jitter of fixed phases whose rounding is looked for.
-    MOST_JITTER = 0.4, "quanta", Basis::Derived("the rounding that it leaves is a hundredth of a quantum");
-    /// Readings whose difference is this far from a whole number of quanta were not rounded to them ...
-    BETWEEN_QUANTA = 0.05, "quanta", Basis::Derived("digits that a file may have cut");
+    AVERAGED_PHASES = 0.15, "squared quanta", Basis::Derived("phases that are evenly distributed give 1/6 without any jitter");
     /// ... if fewer than this share are nearer.
     MOSTLY_WHOLE = 0.9, "share of the readings", Basis::Seen("files whose quantum is stated with few digits, October 2026");
     /// Below this spread repeated readings do not average the quantum out.
-    DITHERED = 0.05, "quanta", Basis::Derived("less than a sixth of the least that phases give");
-    /// A quantum that gives less than this share of a time to its interval is no doubt about it.
-    QUANTUM_MATTERS = 0.001, "share of the time", Basis::Derived("a tenth of the precision that is usually asked for");
+    LEAST_DITHER = 0.05, "quanta", Basis::Derived("less than a sixth of the least that phases give");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -98,7 +92,7 @@ pub(crate) fn stuck(state: &State, rows: &[RowId], variances: &[f64]) -> f64 {
         return 0.0;
     }
     let mean = variances.iter().sum::<f64>() / variances.len() as f64;
-    if state.table.origin.reference.is_some() && mean > square * DITHERED.powi(2) {
+    if state.table.origin.reference.is_some() && mean > square * LEAST_DITHER.powi(2) {
         return 0.0;
     }
     unaveraged(mean / square).filter(|_| are_whole(state, rows)).map_or(0.0, |variance| variance * square)
@@ -113,7 +107,7 @@ fn are_whole(state: &State, rows: &[RowId]) -> bool {
         let Some(first) = readings.next() else { continue };
         for reading in readings {
             let quanta = (reading.ticks - first.ticks) / state.quantum.step;
-            whole += usize::from((quanta - quanta.round()).abs() < BETWEEN_QUANTA);
+            whole += usize::from((quanta - quanta.round()).abs() < LEAST_DITHER);
             all += 1;
         }
     }
@@ -152,7 +146,7 @@ fn unaveraged_parts(rows: &[(&[f64], Option<f64>)], stuck: f64, solution: &Solut
 /// Whether the fitted times of the rows are whole numbers of quanta but for the same fraction of one, while readings of a row hardly vary
 /// (`sd` is typical of the rows).
 pub(crate) fn is_commensurate(fitted: impl Iterator<Item = f64>, sd: f64, quantum: f64) -> bool {
-    if quantum <= 0.0 || sd.is_nan() || sd >= STILL * quantum {
+    if quantum <= 0.0 || sd.is_nan() || sd >= STILL_QUANTA * quantum {
         return false;
     }
     let (mut cosines, mut sines, mut rows) = (0.0, 0.0, 0.0);
@@ -161,7 +155,7 @@ pub(crate) fn is_commensurate(fitted: impl Iterator<Item = f64>, sd: f64, quantu
         (cosines, sines, rows) = (cosines + cosine, sines + sine, rows + 1.0);
     }
     let squared = cosines * cosines + sines * sines;
-    squared > ALIKE * rows && squared > (MUCH_ALIKE * rows).powi(2)
+    squared > PHASES_ALIKE * rows && squared > (MUCH_ALIKE * rows).powi(2)
 }
 
 /// The variance of a row's mean, in squared quanta, that repeats do not reduce, because each row has its own phase relative to the clock and
@@ -172,7 +166,7 @@ pub(crate) fn is_commensurate(fitted: impl Iterator<Item = f64>, sd: f64, quantu
 /// `b = sum of exp(-4 pi^2 k^2 s^2) / (2 pi^2 k^2)`, and the readings have the variance `s^2 + 1/12 - b` (Widrow and Kollar 2008, on rounding
 /// and dither). Twice as much counts: both ends of a reading are rounded.
 fn unaveraged(variance: f64) -> Option<f64> {
-    if variance.is_nan() || variance >= AVERAGED {
+    if variance.is_nan() || variance >= AVERAGED_PHASES {
         return None;
     }
     if variance <= 0.0 {
@@ -182,7 +176,7 @@ fn unaveraged(variance: f64) -> Option<f64> {
         let order = |k: f64| (-4.0 * (PI * k * jitter).powi(2)).exp() / (2.0 * (PI * k).powi(2));
         (1..=40).map(|k| order(f64::from(k))).sum()
     };
-    let (mut less, mut more) = (0.0, MOST_JITTER);
+    let (mut less, mut more) = (0.0, STILL_QUANTA);
     for _ in 0..40 {
         let middle: f64 = (less + more) / 2.0;
         let seen = middle * middle + 1.0 / 12.0 - off(middle);
@@ -195,9 +189,9 @@ fn unaveraged(variance: f64) -> Option<f64> {
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(solution) = state.solution(series) else { return Vec::new() };
     let learnt = state.quantum.is_learnt.then(|| learnt_finding(state.quantum.step, unit(state.table)));
-    let Some(spread) = solution.phase_spread.filter(|spread| *spread < DITHERED) else { return learnt.into_iter().collect() };
+    let Some(spread) = solution.phase_spread.filter(|spread| *spread < LEAST_DITHER) else { return learnt.into_iter().collect() };
     let matters = |component: &&crate::estimate::Component| {
-        component.uncertain.part(Source::Quantum, component.ticks.level) > QUANTUM_MATTERS * component.ticks.value.abs()
+        component.uncertain.part(Source::Quantum, component.ticks.level) > LITTLE_SHARE * component.ticks.value.abs()
     };
     let affected = solution.components.iter().filter(matters).map(|component| coarse_finding(Some(&component.name), spread));
     let mut all: Vec<Finding> = affected.collect();

@@ -10,23 +10,21 @@ use crate::estimate::{
     Cholesky, Departure, Entry, LackOfFit, LeftOut, Matrix, Rank, RowFit, Solution, Source, Vector, along_columns, clearest, components,
     departure, dot, exact_rank, f_tail, in_parallel, largest_error, median, robust_sd, rounding,
 };
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FALSE_ALARM, limits};
 use crate::observations::{RowId, SeriesId};
 use crate::stages::State;
-use crate::stages::quantum::{DITHERED, is_commensurate};
+use crate::stages::quantum::{LEAST_DITHER, is_commensurate};
 
 /// Rows in one chunk.
-const CHUNK: usize = 4096;
+const CHUNK_ROWS: usize = 4096;
 
 limits! {
     /// A reading that deviates by more than this is left out.
     OFF_PLANE = 6.0, "robust standard deviations", Basis::Derived("one normal reading in 500 millions");
     /// Passes of the search for outliers.
-    SEARCHES = 5.0, "passes", Basis::Size("an outlier tilts the plane less in each");
+    OUTLIER_SEARCHES = 5.0, "passes", Basis::Size("an outlier tilts the plane less in each");
     /// Fewest degrees of freedom for which the consistent covariance is trusted.
     HC_DOF = 30.0, "degrees of freedom", Basis::Derived("Long and Ervin 2000: HC3 in samples of 25 and more");
-    /// A departure of single readings with a smaller probability is in the intervals.
-    SINGLE_DEPARTURE = 0.001, "probability", Basis::Derived("many bins are tested");
     /// Most counts that are tested for a departure along a component; of a larger table a sample of the readings is tested.
     MOST_TESTED = 2e6, "counts", Basis::Size("time");
     /// Components that are tested in one pass over the readings.
@@ -45,7 +43,7 @@ pub(crate) fn solve(state: &State, series: SeriesId) -> Result<Solution> {
     }
     let mut used = vec![true; data.rows.len()];
     let mut fit = data.fit(&used).ok_or_else(|| singular(&data))?;
-    for _ in 0..if state.options.leave_rows_out { SEARCHES as usize } else { 0 } {
+    for _ in 0..if state.options.leave_rows_out { OUTLIER_SEARCHES as usize } else { 0 } {
         let next = data.without_outliers(&fit);
         if next == used || next.iter().filter(|ok| **ok).count() < data.rows.len().div_ceil(2).max(unknowns + 2) {
             break;
@@ -113,8 +111,8 @@ impl<'a> Data<'a> {
     fn gram(&self, root_weight: impl Fn(usize) -> f64) -> Matrix {
         let mut weights = vec![0.0; self.design.len()];
         self.rows.iter().enumerate().for_each(|(i, row)| weights[row.0] += root_weight(i).powi(2));
-        let parts = in_parallel(self.design.len().div_ceil(CHUNK), |at| {
-            let chunk = at * CHUNK..self.design.len().min((at + 1) * CHUNK);
+        let parts = in_parallel(self.design.len().div_ceil(CHUNK_ROWS), |at| {
+            let chunk = at * CHUNK_ROWS..self.design.len().min((at + 1) * CHUNK_ROWS);
             Matrix::gram(self.scale.len(), chunk.map(|row| (&self.design[row][..], weights[row])))
         });
         // Summed in the order of the rows, so that the last digits do not depend on the number of processors.
@@ -207,7 +205,7 @@ impl<'a> Data<'a> {
             let mut budget = vec![Entry::standard(Source::Noise, variance.sqrt() / self.scale[j], dof as f64)];
             if commensurate {
                 budget.push(Entry::bound(Source::Quantum, largest_error(counts(j), quantum)));
-            } else if sigma2.sqrt() < DITHERED * quantum {
+            } else if sigma2.sqrt() < LEAST_DITHER * quantum {
                 // Without noise the quantum does not average out: two roundings at unknown phases, variance q^2/6 for each reading.
                 let sd = quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
                 budget.push(Entry::standard(Source::Quantum, sd, f64::INFINITY));
@@ -254,7 +252,7 @@ impl<'a> Data<'a> {
         let lack = binned.lack_of_fit;
         let spread = fit.inverse[(unknown, unknown)] * fit.used as f64 / binned.bins as f64;
         let sd = lack.sd * spread.sqrt() / self.scale[unknown];
-        (lack.p < SINGLE_DEPARTURE && sd > 0.0).then(|| Entry::standard(Source::Departure, sd, lack.dof as f64))
+        (lack.p < FALSE_ALARM && sd > 0.0).then(|| Entry::standard(Source::Departure, sd, lack.dof as f64))
     }
 
     /// Diagonal of `(X'X)^-1 X' diag(e^2/(1-h)^2) X (X'X)^-1`.
@@ -270,28 +268,30 @@ impl<'a> Data<'a> {
         const MANY: usize = 100;
         let mean = fit.unknowns.len() as f64 / fit.used as f64;
         let few = fit.used < MANY * fit.unknowns.len();
-        let pieces = if few { self.design.len().div_ceil(CHUNK) } else { 0 };
+        let pieces = if few { self.design.len().div_ceil(CHUNK_ROWS) } else { 0 };
         let each = in_parallel(pieces, |at| self.chunk_leverages(fit, at)).concat();
         move |i| each.get(self.rows[i].0).copied().unwrap_or(mean)
     }
 
     /// Leverage of one reading of each distinct row of a chunk.
     fn chunk_leverages(&self, fit: &Fit, at: usize) -> Vec<f64> {
-        let chunk = at * CHUNK..self.design.len().min((at + 1) * CHUNK);
+        let chunk = at * CHUNK_ROWS..self.design.len().min((at + 1) * CHUNK_ROWS);
         let leverage = |row: usize| fit.factor.half(self.design[row].clone()).iter().map(|half| half * half).sum();
         chunk.map(leverage).collect()
     }
 
     /// F test against the pure error of readings with equal counts, if there are any.
     fn lack_of_fit(&self, fit: &Fit, used: &[bool]) -> Option<LackOfFit> {
-        let mut cells = vec![(0.0, 0.0, 0usize); self.design.len()];
+        // Distances from the first residual of each row, which is exact where readings are equal.
+        let mut cells: Vec<Option<(f64, f64, f64, f64)>> = vec![None; self.design.len()];
         for (((at, _), residual), _) in self.rows.iter().zip(&fit.residuals).zip(used).filter(|(_, ok)| **ok) {
-            let cell = &mut cells[*at];
-            *cell = (cell.0 + residual, cell.1 + residual * residual, cell.2 + 1);
+            let cell = cells[*at].get_or_insert((*residual, 0.0, 0.0, 0.0));
+            let off = residual - cell.0;
+            *cell = (cell.0, cell.1 + off, cell.2 + off * off, cell.3 + 1.0);
         }
-        let distinct = cells.iter().filter(|cell| cell.2 > 0).count();
-        let pure: f64 = cells.iter().filter(|cell| cell.2 > 0).map(|cell| cell.1 - cell.0 * cell.0 / cell.2 as f64).sum();
-        let between: f64 = cells.iter().filter(|cell| cell.2 > 0).map(|cell| cell.0 * cell.0 / cell.2 as f64).sum();
+        let distinct = cells.iter().flatten().count();
+        let pure: f64 = cells.iter().flatten().map(|(_, sum, squares, number)| squares - sum * sum / number).sum();
+        let between: f64 = cells.iter().flatten().map(|(first, sum, _, number)| number * (first + sum / number).powi(2)).sum();
         let (dof, pure_dof) = (distinct.checked_sub(fit.unknowns.len())?, fit.used - distinct);
         if dof == 0 || pure_dof == 0 || pure <= 0.0 {
             return None;

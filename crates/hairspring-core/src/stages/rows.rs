@@ -12,7 +12,7 @@ use crate::stages::{Did, Stage, State, quantum};
 
 limits! {
     /// A row has too few readings if it has fewer than one in so many of the typical number.
-    STARVED = 4.0, "", Basis::Derived("it would make three of four blocks incomplete");
+    STARVED_ROW = 4.0, "", Basis::Derived("it would make three of four blocks incomplete");
     /// A lack of fit with a smaller probability is a departure. The limit is high, so that one that is not included is small beside the noise.
     DEPARTURE_ALPHA = 0.15, "probability", Basis::Derived("a departure that is missed is below the noise of the rows");
     /// A lack of fit with a smaller probability starts the search for rows off the line.
@@ -21,20 +21,16 @@ limits! {
     OFF_LINE = 6.0, "median deviations", Basis::Derived("Moreno and Fischmeister, 4.1; four standard deviations");
     /// Largest share of the rows that is left out as such.
     MOST_OFF_LINE = 0.2, "share of the rows", Basis::Derived("more are no outliers, but another line");
-    /// Passes of the search.
-    PASSES = 20.0, "passes", Basis::Size("a tenth of the rows off the line goes in each");
     /// Largest share of the rows that is left out as a bend.
     MOST_BEND = 0.4, "share of the rows", Basis::Derived("five of nine rows remain, with three to spare");
     /// If the rest is not straight without a bend, at most this share of the departure's variance may remain.
     MUCH_BETTER = 0.05, "share of the variance", Basis::Seen("fences on all CPU models of docs/measured.md, October 2026");
-    /// Most rows of a table that counts as a line or plane whose shortest rows may bend.
-    MOST_LINE_ROWS = 64.0, "rows", Basis::Size("time of the search; designs have nine to thirty");
+    /// More rows are not searched one by one, and not looked at in pairs.
+    MANY_ROWS = 64.0, "rows", Basis::Size("time of the search; designs have nine to thirty");
     /// Rows for each unknown that such a table has at least, if there are more than three unknowns.
     ROWS_FOR_EACH_UNKNOWN = 5.0, "rows", Basis::Derived("fits of few rows find many that seem to bend");
     /// Leverage from which a row follows its own time whatever the other rows say.
-    UNCHECKED = 0.999, "", Basis::Derived("a thousandth of its departure would show");
-    /// Product of two rows' leverages on each other above which they tell of the same component.
-    SHARED_LEVERAGE = 1e-3, "", Basis::Derived("a thirtieth of a row's departure shows in the other one");
+    UNCHECKED_LEVERAGE = 0.999, "", Basis::Derived("a thousandth of its departure would show");
     /// The variance of a row's location is at least this share of the typical one.
     LEAST_VARIANCE = 0.1, "share of the variance", Basis::Derived("a row whose readings happen to be equal is not infinitely certain");
 }
@@ -145,7 +141,7 @@ fn systems(state: &mut State) {
         if !is_repeated(&cells) {
             continue;
         }
-        cells.set_starved_apart(cells.typical().div_ceil(STARVED as usize).max(2));
+        cells.set_starved_apart(cells.typical().div_ceil(STARVED_ROW as usize).max(2));
         // A row without a reading in a block of visits has the mean of all its readings there.
         let blocks = if state.options.visits.are_visits() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
         if blocks.len() >= MIN_ROUNDS as usize {
@@ -203,7 +199,7 @@ impl Rows {
     /// nothing would check a row any longer that others check: shortest rows may be the only ones beside it that tell of a component.
     fn bend(&self) -> Vec<usize> {
         let (all, unknowns) = (self.marks.len(), self.system.unknowns());
-        if all > MOST_LINE_ROWS as usize || unknowns > 3 && all < ROWS_FOR_EACH_UNKNOWN as usize * unknowns {
+        if all > MANY_ROWS as usize || unknowns > 3 && all < ROWS_FOR_EACH_UNKNOWN as usize * unknowns {
             return Vec::new();
         }
         let whole: Vec<usize> = (0..all).collect();
@@ -238,8 +234,7 @@ impl Rows {
     /// Leaves out rows whose deviation is far above the median deviation, until the rest is straight.
     fn leave_out_outliers(&mut self) {
         let most = (self.marks.len() as f64 * MOST_OFF_LINE) as usize;
-        for _ in 0..PASSES as usize {
-            let Some((fit, false)) = self.try_fit(&self.active) else { return };
+        while let Some((fit, false)) = self.try_fit(&self.active) {
             let sizes: Vec<f64> = fit.residuals.iter().map(|r| r.abs()).collect();
             let limit = OFF_LINE * median(&mut sizes.clone());
             // Only the worst tenth in each pass: an outlier tilts the plane, so that good rows also seem off.
@@ -261,9 +256,9 @@ impl Rows {
     fn keep_needed(&self, off: &mut Vec<usize>, fit: &Fit) {
         let before = &fit.map.leverage;
         let others: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).collect();
-        let checked = others.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED).fold(0.0, f64::max);
+        let checked = others.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED_LEVERAGE).fold(0.0, f64::max);
         // Rows can be needed only if their leverages and that of one other row amount to 1.
-        if off.iter().map(|at| before[*at]).sum::<f64>() + checked < UNCHECKED {
+        if off.iter().map(|at| before[*at]).sum::<f64>() + checked < UNCHECKED_LEVERAGE {
             return;
         }
         let rows = |places: &[usize]| places.iter().map(|at| self.active[*at]).collect::<Vec<usize>>();
@@ -272,15 +267,15 @@ impl Rows {
         let rest: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).map(|at| self.active[at]).collect();
         let Some((after, _)) = self.try_fit(&rest) else { return off.clear() };
         let unchecked = no_longer_checked((fit, &self.active), (&after, &rest));
-        off.retain(|row| unchecked.iter().all(|other| fit.map.shared(*row, *other) < SHARED_LEVERAGE));
+        off.retain(|row| unchecked.iter().all(|other| fit.map.shared(*row, *other) < (1.0 - UNCHECKED_LEVERAGE)));
     }
 }
 
 /// The rows that are left and were checked by those that are not, and by no other, as their places in `all`: each fit with its rows.
 fn no_longer_checked((before, all): (&Fit, &[usize]), (after, left): (&Fit, &[usize])) -> Vec<usize> {
-    let alone = left.iter().zip(&after.map.leverage).filter(|(_, leverage)| **leverage >= UNCHECKED);
+    let alone = left.iter().zip(&after.map.leverage).filter(|(_, leverage)| **leverage >= UNCHECKED_LEVERAGE);
     let places = alone.filter_map(|(row, _)| all.iter().position(|one| one == row));
-    places.filter(|at| before.map.leverage[*at] < UNCHECKED).collect()
+    places.filter(|at| before.map.leverage[*at] < UNCHECKED_LEVERAGE).collect()
 }
 
 /// A note about rows that are left out; a warning if many are off the line.

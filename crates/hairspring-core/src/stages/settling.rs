@@ -5,7 +5,8 @@
 use crate::estimate::{Source, median, variance_of_mean};
 use crate::finding::words::in_percent;
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, limits};
+use crate::grid::ROUNDS_OF_SPAN;
+use crate::limit::{Basis, FAR_ERRORS, FEWEST_VALUES, USUAL_PRECISION, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
 use crate::sheet::Sheet;
@@ -13,24 +14,14 @@ use crate::stages::{Did, Stage, State, need};
 use std::ops::Range;
 
 limits! {
-    /// Fewest rounds of a placement that shows how code settles.
-    SETTLING_ROUNDS = 8.0, "rounds", Basis::Derived("a quarter of them are the end");
-    /// Fewest such placements.
-    SETTLING_PLACEMENTS = 5.0, "placements", Basis::Derived("the middle of four is a mean of two");
-    /// Code has settled where it takes at most this share longer than at the end of the placements ...
-    SETTLED = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
-    /// ... or so many standard errors.
-    SETTLED_ERRORS = 4.0, "standard errors", Basis::Derived("one false alarm in 30,000 windows");
-    /// So many times the rounds in which the middle placement settles are left out, because others take longer.
-    OTHERS_TAKE = 2.0, "", Basis::Derived("settling times that differ as exponential ones: three quarters of the placements");
     /// This part of a placement, the last one, is its end.
-    END = 0.25, "share of a placement", Basis::Size("a longer end has not settled");
+    END_SHARE = 0.25, "share of a placement", Basis::Size("a longer end has not settled");
     /// A placement is long enough if it has settled in this part of it.
-    EARLY = 0.5, "share of a placement", Basis::Size("time of the run");
+    EARLY_SHARE = 0.5, "share of a placement", Basis::Size("time of the run");
     /// Rounds of which nothing is said.
     FEW_ROUNDS = 3.0, "rounds", Basis::Seen("the first rounds of new processes find cold caches; all CPU models of docs/measured.md");
     /// Code that still becomes faster by a share at the end of the placements may do so by this many times as much.
-    FURTHER = 2.0, "", Basis::Derived("the rest of a decay that halved twice in the last quarter");
+    FURTHER_LEFT = 2.0, "", Basis::Derived("the rest of a decay that halved twice in the last quarter");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -60,7 +51,7 @@ pub(crate) struct Settling {
 impl Settling {
     /// Whether longer placements would show more.
     pub fn is_late(&self) -> bool {
-        f64::from(self.rounds) > EARLY * f64::from(self.of)
+        f64::from(self.rounds) > EARLY_SHARE * f64::from(self.of)
     }
 
     /// The rounds before the code has settled.
@@ -98,7 +89,7 @@ pub(crate) fn widen(state: &mut State) -> Did {
         return Did::nothing("it settles early enough");
     }
     for series in state.subjects() {
-        state.bound_all(series, FURTHER * left, Source::Settling);
+        state.bound_all(series, FURTHER_LEFT * left, Source::Settling);
     }
     Did::something(format!("it still becomes faster, by {}, at the end of the placements", in_percent(100.0 * left)))
 }
@@ -136,8 +127,8 @@ fn settling(sheet: &Sheet) -> Option<Settling> {
     let table = sheet.table;
     let mut placements = table.placements_until(sheet.rounds);
     let longest = placements.iter().map(rounds_of).max()?;
-    placements.retain(|placement| 2 * rounds_of(placement) > longest && rounds_of(placement) >= SETTLING_ROUNDS as u32);
-    if placements.len() < SETTLING_PLACEMENTS as usize {
+    placements.retain(|placement| 2 * rounds_of(placement) > longest && rounds_of(placement) >= ROUNDS_OF_SPAN as u32);
+    if placements.len() < FEWEST_VALUES as usize {
         return None;
     }
     // The core clock may rise in each new process, too, and the reference chain with it.
@@ -175,11 +166,11 @@ fn sums(sheet: &Sheet) -> Vec<Vec<f64>> {
 
 fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<Settling> {
     let length = placements.iter().map(rounds_of).min()?;
-    let end = length - (END * f64::from(length)) as u32;
+    let end = length - (END_SHARE * f64::from(length)) as u32;
     let windows: Vec<(u32, Window)> =
         borders(end).windows(2).filter_map(|two| Some((two[0], window(sums, placements, two[0]..two[1], end..length)?))).collect();
     let unsettled = windows.iter().rposition(|(_, window)| window.is_longer())?;
-    let rounds = windows.get(unsettled + 1).map_or(end, |(begin, _)| end.min(OTHERS_TAKE as u32 * *begin));
+    let rounds = windows.get(unsettled + 1).map_or(end, |(begin, _)| end.min(FURTHER_LEFT as u32 * *begin));
     let is_last = unsettled + 1 == windows.len();
     let left = if is_last { windows[unsettled].1.longer } else { 0.0 };
     Some(Settling { rounds, of: length, first_factor: 1.0 + windows[0].1.longer, left, is_needed: false })
@@ -204,7 +195,7 @@ struct Window {
 
 impl Window {
     fn is_longer(&self) -> bool {
-        self.longer > SETTLED.max(SETTLED_ERRORS * self.error)
+        self.longer > USUAL_PRECISION.max(FAR_ERRORS * self.error)
     }
 }
 
@@ -217,7 +208,7 @@ fn window(sums: &[f64], placements: &[Range<u32>], of: Range<u32>, end: Range<u3
     };
     let longer = |placement: &Range<u32>| Some(middle(placement.start, &of)? / middle(placement.start, &end)? - 1.0);
     let mut all: Vec<f64> = placements.iter().filter_map(longer).filter(|longer| longer.is_finite()).collect();
-    if all.len() < SETTLING_PLACEMENTS as usize {
+    if all.len() < FEWEST_VALUES as usize {
         return None;
     }
     // A median of numbers that scatter by chance has a standard error that is a quarter larger than that of their mean.

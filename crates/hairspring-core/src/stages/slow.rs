@@ -9,7 +9,7 @@
 use crate::estimate::Source;
 use crate::finding::words::in_percent;
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, USUAL_PRECISION, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::{Flags, Pauses, RowId, SeriesId};
 use crate::sheet::Sample;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 limits! {
     /// A reading is far longer if it is this many times as long as the middle one of its row.
-    FAR = 3.0, "", Basis::Seen("a neighbour on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
+    FAR_LONGER = 3.0, "", Basis::Seen("a neighbour on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
     /// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
     MORE_OFTEN = 10.0, "", Basis::Derived("a tenth of them is then somebody else's");
     /// ... if chance explains that with a smaller probability ...
@@ -31,11 +31,7 @@ limits! {
     /// Most pauses are shorter than so many times their mean.
     LONGEST_PAUSE = 10.0, "", Basis::Derived("exponential lengths: all but one in 20,000");
     /// Readings that are longer than the longest disturbance of the chains need not be far longer, but this many times as long.
-    LONG = 1.5, "", Basis::Derived("several pauses in one reading do not add up to that");
-    /// What was left out is told if it may make the time longer by this share.
-    SLOW_TOLD = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
-    /// It is a warning from this share on.
-    SLOW_WARNING = 0.05, "share of the time", Basis::Derived("as for wide intervals");
+    LONG_READING = 1.5, "", Basis::Derived("several pauses in one reading do not add up to that");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -161,11 +157,11 @@ impl Others {
 /// of the chains, or than nearly all pauses.
 fn own(series: SeriesId, code: &Long, others: &Others) -> Option<Slow> {
     // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
-    let least = (FAR - 1.0) * code.shortest;
+    let least = (FAR_LONGER - 1.0) * code.shortest;
     let longest = others.chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks).fold(least, f64::max);
     let beyond = std::iter::once(longest).chain(others.mean_pause().map(|mean| least.max(LONGEST_PAUSE * mean)));
-    let found = |beyond: f64| own_beyond((beyond, &code.far(LONG, beyond)), series, code, others);
-    beyond.filter_map(found).find(|slow| slow.counts).or_else(|| own_beyond((least, &code.far(FAR, 0.0)), series, code, others))
+    let found = |beyond: f64| own_beyond((beyond, &code.far(LONG_READING, beyond)), series, code, others);
+    beyond.filter_map(found).find(|slow| slow.counts).or_else(|| own_beyond((least, &code.far(FAR_LONGER, 0.0)), series, code, others))
 }
 
 /// The same for these readings of the code, which are longer by more than this.
@@ -212,7 +208,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 fn told(slow: &Slow) -> Option<Finding> {
     let (share_percent, longer_percent) = (100.0 * slow.share, 100.0 * slow.longer);
     let share = in_percent(share_percent);
-    let severity = if slow.counts || slow.longer > SLOW_WARNING { Severity::Warning } else { Severity::Note };
+    let severity = if slow.counts || slow.longer > WIDE_SHARE { Severity::Warning } else { Severity::Note };
     let (message, remedy) = if slow.counts {
         (
             format!(
@@ -230,7 +226,7 @@ fn told(slow: &Slow) -> Option<Finding> {
     };
     let left_out = !slow.counts;
     let numbers = numbers! { share_percent, longer_percent, left_out };
-    (slow.counts || slow.longer > SLOW_TOLD).then(|| Finding::of(severity, code::SLOW_EVALUATIONS, message, numbers, remedy))
+    (slow.counts || slow.longer > USUAL_PRECISION).then(|| Finding::of(severity, code::SLOW_EVALUATIONS, message, numbers, remedy))
 }
 
 #[cfg(test)]

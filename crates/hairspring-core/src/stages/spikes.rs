@@ -2,22 +2,18 @@
 
 use crate::estimate::median;
 use crate::grid::{Span, divided};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FAR_SIGMAS, FEWEST_VALUES, limits};
 use crate::sheet::Sorted;
 use crate::stages::{Did, Stage, State};
 use std::ops::Range;
 
 limits! {
-    /// A reading further than this from the middle one of its window is a spike.
-    SPIKE_SIGMAS = 5.0, "robust standard deviations", Basis::Derived("one normal reading in two millions");
     /// The limit is `1 + this / n^2` times larger in a window of `n` readings, whose spread is poorly known.
     SPIKE_SMALL_WINDOW = 150.0, "", Basis::Simulated("short_clean_rows_lose_at_most_one_reading_in_a_thousand");
     /// Added to the limit: readings of a coarse clock may differ by a quantum.
     SPIKE_QUANTA = 1.5, "quanta of the clock", Basis::Derived("two roundings, and a margin");
     /// Readings of a window.
-    WINDOW = 96.0, "readings", Basis::Size("longer windows mix what the code takes at other times");
-    /// Fewest readings that show a middle and a spread.
-    FEWEST = 5.0, "readings", Basis::Derived("the median of four distances is a mean of two");
+    WINDOW_READINGS = 96.0, "readings", Basis::Size("longer windows mix what the code takes at other times");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -52,7 +48,7 @@ fn windows(state: &State) -> Vec<Range<u32>> {
     let readings = state.sheet.len() as f64 / state.sheet.rows().len().max(1) as f64 / f64::from(state.sheet.rounds.max(1));
     let parts = |span: &Span| {
         let length = span.rounds.end - span.rounds.start;
-        divided(&span.rounds, (f64::from(length) * readings / WINDOW).round().clamp(1.0, f64::from(length.max(1))) as u32)
+        divided(&span.rounds, (f64::from(length) * readings / WINDOW_READINGS).round().clamp(1.0, f64::from(length.max(1))) as u32)
     };
     state.grid.spans.iter().flat_map(parts).collect()
 }
@@ -61,11 +57,11 @@ fn windows(state: &State) -> Vec<Range<u32>> {
 pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> Option<(f64, f64)> {
     let (least, most) = ticks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (one.min(least), one.max(most)));
     // Roundings alone make no spike, and most windows of a coarse clock have nothing else.
-    if ticks.len() < FEWEST as usize || most - least <= SPIKE_QUANTA * quantum {
+    if ticks.len() < FEWEST_VALUES as usize || most - least <= SPIKE_QUANTA * quantum {
         return None;
     }
     let (middle, number) = (median(ticks), ticks.len() as f64);
-    let sigmas = 1.4826 * SPIKE_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (number * number));
+    let sigmas = 1.4826 * FAR_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (number * number));
     // Readings that are mostly equal have a robust deviation of 0: the limit must still be above rounding.
     let rounding = SPIKE_QUANTA * quantum + 1e-9 * middle.abs();
     let furthest = (most - middle).max(middle - least);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::estimate::{Cells, Options, Solution, Uncertain};
-use crate::grid::{BLOCKS, Grid};
+use crate::grid::{Grid, MOST_BLOCKS};
 use crate::observations::{Observations, SeriesId};
 use crate::result::Outcome;
 use crate::sheet::Sheet;
@@ -79,7 +79,7 @@ impl<'t> State<'t> {
         let sheet = Sheet::new(table, wanted);
         // Without the stage for placements all rounds are of one.
         let is_one = options.without.iter().any(|name| name == placements::STAGE.name);
-        let grid = Arc::new(Grid::new(table, sheet.rounds, BLOCKS as usize, is_one));
+        let grid = Arc::new(Grid::new(table, sheet.rounds, MOST_BLOCKS as usize, is_one));
         let series = table.series_names().len();
         let none = |_| None;
         State {

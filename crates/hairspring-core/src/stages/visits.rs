@@ -4,23 +4,17 @@
 //! Single readings do not show it where the clock's quantum is larger than the slowing, and the filter of spikes keeps what lasts.
 
 use crate::estimate::{Visits, median};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FAR_ERRORS, FEWEST_VALUES, LITTLE_SHARE, limits};
 use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
     /// Visits that show how long a row takes: the quickest of them, one in so many.
-    QUICK = 4.0, "", Basis::Derived("a neighbour may be there in three quarters of the rounds");
+    QUICK_VISITS = 4.0, "", Basis::Derived("a neighbour may be there in three quarters of the rounds");
     /// The quickest of all, one in so many: a quarter is above it by a standard deviation where calm visits differ as a normal distribution.
-    QUICKEST = 20.0, "", Basis::Derived("the quantiles of a normal distribution at 5 and 25 % are 0.97 standard deviations apart");
-    /// Fewest visits that show it.
-    FEWEST_VISITS = 5.0, "visits", Basis::Derived("a quarter of them is more than one");
-    /// A visit is slow if it is above the quick ones by more than this ...
-    SLOW_ERRORS = 4.0, "standard errors", Basis::Derived("one calm visit in 30,000");
-    /// ... and this share of them.
-    SLOW_SHARE = 0.003, "share of the time", Basis::Seen("calm visits of sqlite3, lua and CPython; Intel family 6 model 167, AMD family 26, November 2026");
+    QUICKEST_VISITS = 20.0, "", Basis::Derived("the quantiles of a normal distribution at 5 and 25 % are 0.97 standard deviations apart");
     /// Of the quickest repeats, one in so many counts.
-    REPEATS = 5.0, "", Basis::Seen("least departure of the rows of lua and sqlite3; Intel family 6 model 167, November 2026");
+    REPEAT_DEPARTURE = 5.0, "", Basis::Seen("least departure of the rows of lua and sqlite3; Intel family 6 model 167, November 2026");
     /// Fewest quanta of the clock between the quickest and the slowest tenth of a row's readings that show how long a repeat took.
     REPEAT_QUANTA = 4.0, "quanta of the clock", Basis::Simulated("readings_in_coarse_steps_do_not_show_the_quickest_repeats");
 }
@@ -75,7 +69,7 @@ fn show_repeats(rows: &[Vec<Sample>], quantum: f64) -> bool {
 /// The places of all but the quickest readings of a row.
 fn but_quickest(row: &mut [Sample]) -> Vec<usize> {
     row.sort_by(|a, b| a.ticks.total_cmp(&b.ticks));
-    row[row.len().div_ceil(REPEATS as usize)..].iter().map(|sample| sample.at).collect()
+    row[row.len().div_ceil(REPEAT_DEPARTURE as usize)..].iter().map(|sample| sample.at).collect()
 }
 
 /// The readings of a row's slow visits, as places in the row, which is in the order of the rounds.
@@ -85,17 +79,17 @@ fn but_quickest(row: &mut [Sample]) -> Vec<usize> {
 fn slow(row: &[Sample], quantum: f64, at_one_clock: bool) -> Vec<usize> {
     let visits: Vec<(f64, f64)> = row.chunk_by(|a, b| a.round == b.round).map(mean_and_error).collect();
     let mut means: Vec<f64> = visits.iter().map(|visit| visit.0).collect();
-    if means.len() < FEWEST_VISITS as usize {
+    if means.len() < FEWEST_VALUES as usize {
         return Vec::new();
     }
     means.sort_by(f64::total_cmp);
-    let quick = means[means.len() / QUICK as usize];
+    let quick = means[means.len() / QUICK_VISITS as usize];
     let mut errors: Vec<f64> = visits.iter().map(|visit| visit.1).filter(|error| error.is_finite()).collect();
     // Few readings may be equal by chance; the phases of the clock have at least this error.
     let least = quantum / (6.0 * row.len() as f64 / visits.len() as f64).sqrt();
-    let between = if at_one_clock { quick - means[means.len() / QUICKEST as usize] } else { 0.0 };
+    let between = if at_one_clock { quick - means[means.len() / QUICKEST_VISITS as usize] } else { 0.0 };
     let error = if errors.is_empty() { least } else { median(&mut errors).max(least) }.max(between);
-    let limit = quick + SLOW_ERRORS * error + SLOW_SHARE * quick.abs();
+    let limit = quick + FAR_ERRORS * error + LITTLE_SHARE * quick.abs();
     let mut is_slow = visits.iter().map(|visit| visit.0 > limit);
     let (mut at, mut slow) = (0, Vec::new());
     for visit in row.chunk_by(|a, b| a.round == b.round) {

@@ -3,19 +3,17 @@
 use crate::estimate::{Estimate, Source, Uncertain};
 use crate::finding::words::{bound, in_percent, short};
 use crate::finding::{Finding, Severity, code, with_unit};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::result::{Open, SLIGHT, SeriesResult, Verdict};
+use crate::result::{Open, SLIGHT_DIFFERENCE, SeriesResult, Verdict};
 use crate::stages::{Did, Stage, State};
 
 limits! {
-    /// Half-width above which there is a warning.
-    WIDE = 0.05, "share of the time", Basis::Derived("one digit and a half");
     /// Half-width above which the value says little.
     TOO_WIDE = 0.25, "share of the time", Basis::Derived("half a digit");
     /// An interval is wide for one cause if that alone would make it this share as wide.
-    MOSTLY = 0.7, "share of the half-width", Basis::Derived("half of the variance");
+    MOSTLY_PLACEMENTS = 0.7, "share of the half-width", Basis::Derived("half of the variance");
     /// A ratio whose interval is wider than a verdict needs, but by this factor at most, is worth more rounds: what is left to chance shrinks with
     /// their square root.
     IN_REACH = 5.0, "", Basis::Seen("100 ms of equal sorts beside a busy process: 7 to 10 %; Intel family 6, November 2026");
@@ -42,7 +40,7 @@ pub(crate) fn look(state: &mut State) -> Did {
     let widest = state.results.iter().filter_map(body).chain(ratios).fold(0.0, f64::max);
     let settling = state.settling.as_ref();
     let open = |comparison: &crate::result::Comparison| {
-        comparison.verdict == Verdict::Undecided && comparison.ratio.half_width() <= IN_REACH * SLIGHT
+        comparison.verdict == Verdict::Undecided && comparison.ratio.half_width() <= IN_REACH * SLIGHT_DIFFERENCE
     };
     state.open = Open {
         widest,
@@ -59,7 +57,7 @@ fn varies(series: &SeriesResult, level: f64) -> bool {
     let time = series.components.first().and_then(|body| body.time.cycles.as_ref().or(body.time.ns.as_ref()));
     time.is_some_and(|time| {
         let estimate = time.estimate(level);
-        estimate.relative() > WIDE && time.part(Source::Placement, level) > MOSTLY * estimate.half_width()
+        estimate.relative() > WIDE_SHARE && time.part(Source::Placement, level) > MOSTLY_PLACEMENTS * estimate.half_width()
     })
 }
 
@@ -94,7 +92,7 @@ pub fn wide_finding(component: &str, time: &Estimate, asked: Option<f64>, fence:
     let is_missed = asked.is_some_and(|asked| relative > asked);
     let severity = if relative > TOO_WIDE { Severity::Untrusted } else { Severity::Warning };
     let (half_width_percent, asked_percent) = (100.0 * relative, asked.map(|asked| 100.0 * asked));
-    let width = if relative > WIDE { format!("+-{half_width_percent:.0} %") } else { format!("+-{half_width_percent:.2} %") };
+    let width = if relative > WIDE_SHARE { format!("+-{half_width_percent:.0} %") } else { format!("+-{half_width_percent:.2} %") };
     let missed =
         asked_percent.filter(|_| is_missed).map(|asked| format!(": the requested precision of {} was not reached", percent(asked)));
     let is_fence = fence > time.half_width() / 2.0;
@@ -108,7 +106,7 @@ pub fn wide_finding(component: &str, time: &Estimate, asked: Option<f64>, fence:
     };
     let numbers = numbers! { component, half_width_percent, asked_percent };
     let finding = Finding { keeps_remedy: is_fence, ..Finding::of(severity, code::WIDE_INTERVAL, message, numbers, remedy) };
-    (time.low > 0.0 && (relative > WIDE || is_missed)).then_some(finding)
+    (time.low > 0.0 && (relative > WIDE_SHARE || is_missed)).then_some(finding)
 }
 
 fn percent(asked: f64) -> String {
