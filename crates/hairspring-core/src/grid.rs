@@ -2,21 +2,17 @@
 //! computed from the means of rows in blocks, because what differs between blocks shows noise of any kind, and what differs between spans
 //! shows what each new process draws.
 
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FEWEST_MEANS, limits};
 use crate::observations::Observations;
 use std::ops::Range;
 
 limits! {
     /// Blocks that a run is divided into, if it has as many rounds.
     MOST_BLOCKS = 32.0, "blocks", Basis::Size("more blocks show shorter noise, and have more of it");
-    /// Fewest blocks of a span, if there are several spans: their difference is the noise within a span.
-    BLOCKS_OF_SPAN = 2.0, "blocks", Basis::Derived("a variance needs two values");
     /// Fewest rounds that are a span of their own; shorter placements share one with their neighbours.
     ROUNDS_OF_SPAN = 8.0, "rounds", Basis::Size("two blocks of four rounds; a block of fewer often lacks a row");
     /// Most spans.
     MOST_SPANS = 1024.0, "spans", Basis::Size("memory of the blocks; a span of 128 more says nothing new");
-    /// Fewest spans that stand for what differs between placements.
-    FEWEST_SPANS = 3.0, "spans", Basis::Derived("with two, Student's quantile is 12.7");
 }
 
 /// Some rounds of one placement, or of neighbouring short ones.
@@ -54,10 +50,11 @@ impl Grid {
         let crossover = (table.origin.crossover as usize).max(1);
         let placements = if is_one { std::iter::once(0..rounds).collect() } else { table.placements_until(rounds) };
         let spans = spans(&placements, layouts);
-        let each = if spans.len() > 1 { blocks.div_ceil(spans.len()).max(BLOCKS_OF_SPAN as usize) } else { blocks };
+        // Two at least: a variance needs two values.
+        let each = if spans.len() > 1 { blocks.div_ceil(spans.len()).max(2) } else { blocks };
         let parts = |(span, one): (usize, &Span)| {
             let length = one.rounds.end - one.rounds.start;
-            let most = if spans.len() > 1 { length / (ROUNDS_OF_SPAN / BLOCKS_OF_SPAN) as u32 } else { length };
+            let most = if spans.len() > 1 { length / (ROUNDS_OF_SPAN as u32 / 2) } else { length };
             divided(&one.rounds, (each as u32).min(most).max(1)).map(move |rounds| Block { rounds, span })
         };
         let blocks = spans.iter().enumerate().flat_map(parts).collect();
@@ -66,7 +63,7 @@ impl Grid {
 
     /// Whether the spans show what differs between placements.
     pub fn has_spans(&self) -> bool {
-        self.spans.len() >= FEWEST_SPANS as usize
+        self.spans.len() >= FEWEST_MEANS as usize
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Limit {
 /// Declares the limits of a stage as constants, and the list `LIMITS` of them. The comment of each says what it decides.
 macro_rules! limits {
     ($($(#[doc = $doc:literal])+ $name:ident = $value:expr, $unit:literal, $basis:expr;)*) => {
-        $($(#[doc = $doc])+ pub(crate) const $name: f64 = $value;)*
+        $($(#[doc = $doc])+ pub const $name: f64 = $value;)*
         /// The limits of this file.
         pub(crate) const LIMITS: &[crate::limit::Limit] = &[$(crate::limit::Limit {
             name: stringify!($name),
@@ -75,4 +75,20 @@ limits! {
     FEWEST_VALUES = 5.0, "values", Basis::Derived("the middle of four is a mean of two");
     /// A departure with a larger probability by chance is not told.
     FALSE_ALARM = 0.001, "probability", Basis::Derived("one false alarm in 1,000 straight lines");
+    /// A departure with a larger probability by chance is not looked for.
+    RARELY_CHANCE = 0.005, "probability", Basis::Derived("one false alarm in 200");
+    /// The same where many readings or runs are tested.
+    HARDLY_CHANCE = 1e-6, "probability", Basis::Derived("one false alarm in a million");
+    /// Fewest means that show how they vary.
+    FEWEST_MEANS = 3.0, "means", Basis::Derived("Student's quantile is 12.7 with two");
+    /// What is so far from zero differs from it.
+    SURELY_APART = 1.5, "half-widths", Basis::Derived("about three standard deviations");
+    /// Differences up to this hardly matter: most users act on larger ones.
+    SLIGHT_SHARE = 0.02, "share of the time", Basis::Derived("twice the precision that is usually asked for");
+    /// An effect that is told before it matters.
+    HALF_PRECISION = 0.005, "share of the time", Basis::Derived("half of the precision that is usually asked for");
+    /// So many of all are a few.
+    FEW_OF_ALL = 0.2, "share", Basis::Derived("more are no exceptions, but another kind");
+    /// So many of all are nearly all.
+    NEARLY_ALL = 0.9, "share", Basis::Derived("some readings of a row are disturbed");
 }

@@ -5,9 +5,6 @@
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain, t_quantile};
 use super::median;
 
-/// Halvings of the range in which the variance between runs lies.
-const MOST_BISECTIONS: usize = 60;
-
 /// The mean of the runs, with two entries in its budget: their spread, as a standard deviation of the mean, and the mean
 /// half-width of their own intervals as a bound, because an error that is systematic in one run is systematic in all.
 /// `None` for fewer than two runs, or if a value is not finite.
@@ -71,8 +68,8 @@ fn between_variance(runs: &[Estimate], own: &[f64]) -> f64 {
     };
     // The sum of squares is less than expected at the high end, whatever the own variances are.
     let (mut low, mut high) = (0.0, runs.iter().map(|run| (run.value - center).powi(2)).sum::<f64>());
-    for _ in 0..MOST_BISECTIONS {
-        let middle = f64::midpoint(low, high);
+    // Until the halves are no numbers of their own.
+    while let Some(middle) = Some(f64::midpoint(low, high)).filter(|middle| low < *middle && *middle < high) {
         if excess(middle) > 0.0 { low = middle } else { high = middle }
     }
     low

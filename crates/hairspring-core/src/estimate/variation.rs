@@ -3,8 +3,8 @@
 
 use super::interval::{Contribution, Source, t_quantile};
 use super::skewness::skewness_bound;
-use crate::grid::{FEWEST_SPANS, Grid};
-use crate::limit::{Basis, limits};
+use crate::grid::Grid;
+use crate::limit::{Basis, FEWEST_MEANS, RARELY_CHANCE, limits};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 limits! {
@@ -12,8 +12,6 @@ limits! {
     CORRELATED_BLOCKS = 0.15, "", Basis::Derived("one standard deviation of the chance correlation of 32 independent values");
     /// Fewer values than this do not show how far neighbours are correlated: the difference of the two halves of the run is the least.
     FEW_VALUES = 16.0, "values", Basis::Derived("the chance correlation has a standard deviation of a quarter");
-    /// Layouts differ if chance explains their means with a smaller probability than this.
-    LAYOUTS_BY_CHANCE = 0.01, "probability", Basis::Derived("one false alarm in a hundred codes with layouts");
 }
 
 /// Sample variance, with one degree of freedom less than values; NaN for fewer than two.
@@ -142,7 +140,7 @@ impl InBlocks<'_> {
     /// The budget of the mean: noise, and what placements add to it.
     pub fn budget(&self, grid: &Grid, level: f64, layouts: LayoutsAre) -> Vec<Contribution> {
         let spans = self.spans(grid);
-        if spans.len() < FEWEST_SPANS as usize {
+        if spans.len() < FEWEST_MEANS as usize {
             let (variance, dof) = variance_of_mean(self.values);
             return vec![Contribution::standard(Source::Noise, variance.sqrt(), dof)];
         }
@@ -245,7 +243,7 @@ fn layout_means(spans: &[SpanMean], layouts: usize) -> Option<LayoutMeans> {
     let (dof, within) = (all - number, squares / (all - number));
     let chance = |f: f64| FisherSnedecor::new(number - 1.0, dof).map_or(1.0, |law| law.sf(f));
     // Where no placement of a layout differs from another one, any difference between the layouts counts.
-    let differ = if within > 0.0 { chance(between / within) < LAYOUTS_BY_CHANCE } else { between > 0.0 };
+    let differ = if within > 0.0 { chance(between / within) < RARELY_CHANCE } else { between > 0.0 };
     let within = within * counts.iter().map(|count| 1.0 / count).sum::<f64>() / (number * number);
     Some(LayoutMeans { means, differ, within, dof })
 }

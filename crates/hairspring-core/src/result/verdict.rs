@@ -1,7 +1,7 @@
 //! Two alternatives: the ratio of their times, and the verdict from its interval, never from point values alone.
 
 use crate::estimate::Estimate;
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, SLIGHT_SHARE, limits};
 use serde::{Deserialize, Serialize};
 
 /// What the interval of a ratio `a / b` says.
@@ -20,17 +20,12 @@ pub enum Verdict {
 }
 
 limits! {
-    /// Largest difference that does not matter: "no difference" is said if a larger one is as surely excluded.
-    SLIGHT_DIFFERENCE = 0.02, "share of the time", Basis::Derived("a difference of 2 % is what most users act on");
     /// A difference is sure if an interval wider by this factor does not contain 1. An interval of 95 % then has a level of 99 %:
     /// of comparisons of identical code, one in twenty would otherwise be said to differ.
     SURE_FACTOR = 1.33, "", Basis::Derived("Student's quantile at 99 % over that at 95 %");
     /// The largest factor between the times of equal code that lies elsewhere: where not all layouts were tried, a smaller difference may be theirs.
-    LAYOUTS_DIFFER_BY = 1.6, "", Basis::Seen("memcpy of 512 bytes and loops of 22 branches: up to 1.54; AMD family 26, Intel family 6, November 2026");
+    LAYOUTS_MAKE = 1.6, "", Basis::Seen("memcpy of 512 bytes and loops of 22 branches: up to 1.54; AMD family 26, Intel family 6, November 2026");
 }
-
-/// The largest factor between the times of equal code that lies elsewhere, in what was seen.
-pub const LAYOUTS_MAKE: f64 = LAYOUTS_DIFFER_BY;
 
 /// The verdict for a ratio.
 ///
@@ -57,7 +52,7 @@ pub fn verdict(ratio: &Estimate) -> Verdict {
     match (high < 1.0, low > 1.0) {
         (true, _) => Verdict::Faster,
         (_, true) => Verdict::Slower,
-        _ if low >= 1.0 - SLIGHT_DIFFERENCE && high <= 1.0 + SLIGHT_DIFFERENCE => Verdict::NoDifference,
+        _ if low >= 1.0 - SLIGHT_SHARE && high <= 1.0 + SLIGHT_SHARE => Verdict::NoDifference,
         _ => Verdict::Undecided,
     }
 }

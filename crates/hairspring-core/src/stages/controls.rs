@@ -3,7 +3,7 @@
 
 use crate::estimate::{Entry, Estimate, LayoutsAre, Source, combined};
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, HALF_PRECISION, USUAL_PRECISION, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
 use crate::stages::{Did, Stage, State, need};
@@ -11,10 +11,6 @@ use crate::stages::{Did, Stage, State, need};
 limits! {
     /// So much of a chain's distance from its length is chance.
     BY_CHANCE = 0.5, "half-widths", Basis::Derived("some of several chains are always off by chance");
-    /// Distance of a control from its length above which there is a warning.
-    CONTROL_WARNING = 0.005, "share of the length", Basis::Seen("tenants on AMD family 25 and 26, Intel family 6, 2026");
-    /// Distance above which nothing is to be trusted.
-    CONTROL_UNTRUSTED = 0.01, "share of the length", Basis::Seen("tenants on AMD family 25 and 26, Intel family 6, 2026");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -87,8 +83,8 @@ fn says(state: &State, _: SeriesId) -> Vec<Finding> {
 pub fn control_finding(control: &Estimate, expected_cycles: f64) -> Option<Finding> {
     let distance = (control.value - expected_cycles).abs();
     let off = distance / expected_cycles;
-    let severity = if off > CONTROL_UNTRUSTED { Severity::Untrusted } else { Severity::Warning };
-    (distance > control.half_width() && off > CONTROL_WARNING).then(|| shared_finding(severity, control.value, expected_cycles))
+    let severity = if off > USUAL_PRECISION { Severity::Untrusted } else { Severity::Warning };
+    (distance > control.half_width() && off > HALF_PRECISION).then(|| shared_finding(severity, control.value, expected_cycles))
 }
 
 /// The finding that something else used the core, by a chain of this length.

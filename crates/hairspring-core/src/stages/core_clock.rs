@@ -7,7 +7,7 @@
 use crate::estimate::{LinearMap, levels_with_steps, median, noise, variance};
 use crate::finding::{Finding, Severity, code};
 use crate::grid::{Span, divided};
-use crate::limit::{Basis, FAR_SIGMAS, limits};
+use crate::limit::{Basis, FAR_SIGMAS, USUAL_PRECISION, limits};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
 use crate::sheet::{Piece, Sorted};
@@ -18,8 +18,6 @@ use std::ops::Range;
 limits! {
     /// Rounds of a stretch: short beside the stay of a core at one clock, and long enough to leave an interrupted reading out.
     STRETCH_ROUNDS = 8.0, "rounds", Basis::Seen("stays of 5 to 100 ms in rounds of 30 to 60 us; AMD family 25 and 26, Intel family 6, 2026");
-    /// A core clock that varies by less than this share of its median did not step.
-    STEADY_CLOCK = 0.01, "share of the clock", Basis::Seen("drifts of calm virtual machines; all CPU models of docs/measured.md");
     /// Code follows the core clock unless its times vary less as they are, by this factor in their variance, than at one clock.
     FOLLOWS_CLOCK = 2.0, "", Basis::Derived("equal variances differ by less with 30 stretches in 97 of 100 cases");
 }
@@ -189,7 +187,7 @@ fn stepped(rates: &[f64]) -> Option<(f64, f64)> {
     let last = sorted.len() - 1;
     let (low, middle, high) = (sorted[sorted.len() / 20], sorted[sorted.len() / 2], sorted[last - sorted.len() / 20]);
     let is_stepped =
-        rates.len() >= STRETCH_ROUNDS as usize && (high - low) / middle > STEADY_CLOCK && high - low > FAR_SIGMAS * noise(rates);
+        rates.len() >= STRETCH_ROUNDS as usize && (high - low) / middle > USUAL_PRECISION && high - low > FAR_SIGMAS * noise(rates);
     is_stepped.then_some((low / middle, high / middle))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::finding::words::share;
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, NEARLY_ALL, limits};
 use crate::numbers;
 use crate::observations::{Flags, SeriesId};
 use crate::stages::{Did, Stage, State};
@@ -10,8 +10,6 @@ use crate::stages::{Did, Stage, State};
 limits! {
     /// Share of the readings above which the finding is a warning.
     DENORMALS_MATTER = 0.01, "share of the readings", Basis::Derived("a hundredth of the readings at 100 times their time doubles the mean");
-    /// A row meets denormals always if it does in more than this share of its readings, and never if it does in less than the rest.
-    ALWAYS_DENORMAL = 0.9, "share of the readings", Basis::Derived("some readings of a row are disturbed");
 }
 
 pub(crate) const STAGE: Stage =
@@ -45,8 +43,7 @@ fn denormals(state: &State, series: SeriesId) -> Option<Denormals> {
     let met = |row: u32| (state.sheet.row(row).filter(has).count() as f64, state.sheet.number_of(row) as f64);
     let rows: Vec<(f64, f64)> = state.sheet.rows_of(series).into_iter().map(met).filter(|(_, all)| *all > 0.0).collect();
     let share = rows.iter().map(|row| row.0).sum::<f64>() / rows.iter().map(|row| row.1).sum::<f64>();
-    let some_rows =
-        rows.iter().any(|(met, all)| *met > ALWAYS_DENORMAL * all) && rows.iter().any(|(met, all)| *met < (1.0 - ALWAYS_DENORMAL) * all);
+    let some_rows = rows.iter().any(|(met, all)| *met > NEARLY_ALL * all) && rows.iter().any(|(met, all)| *met < (1.0 - NEARLY_ALL) * all);
     let (operands, results) = (seen.contains(Flags::DENORMAL_OPERAND), seen.contains(Flags::DENORMAL_RESULT));
     Some(Denormals { share, operands, results, some_rows })
 }

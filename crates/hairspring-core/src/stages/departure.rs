@@ -3,7 +3,7 @@
 use crate::estimate::{Component, Contribution, Fit, RowDeparture, Solution, Source, Vector};
 use crate::finding::words::in_percent;
 use crate::finding::{Finding, Severity, about, code};
-use crate::limit::{Basis, FALSE_ALARM, LITTLE_SHARE, USUAL_PRECISION, limits};
+use crate::limit::{Basis, FALSE_ALARM, HARDLY_CHANCE, LITTLE_SHARE, USUAL_PRECISION, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
 use crate::stages::rows::{MANY_ROWS, Rows};
@@ -14,8 +14,6 @@ limits! {
     ROW_GROUPS = 6.0, "groups", Basis::Simulated("intervals_cover_departures_that_follow_the_counts");
     /// See there.
     FEWEST_IN_GROUP = 3.0, "rows", Basis::Simulated("intervals_cover_departures_that_follow_the_counts");
-    /// The same for a smaller one of single readings, whose test has more power.
-    DEPARTURE_SURE = 1e-6, "probability", Basis::Derived("tests of single readings have the power of all of them");
     /// Departure above which no time of the series can be trusted, because the rows are not sums of their parts.
     DEPARTURE_UNTRUSTED = 0.03, "share of the longest row", Basis::Seen("code whose time depends on its size; all CPU models of docs/measured.md");
     /// The same where it is not to be trusted.
@@ -137,7 +135,7 @@ pub(crate) fn departures_told(solution: &Solution) -> Vec<Finding> {
     }
     let affected = solution.components.iter().map(|component| (&*component.name, effect(component)));
     let all: Vec<Finding> = affected.filter_map(|(name, effect)| Some(finding(severity_of(effect)?, Some((name, effect))))).collect();
-    let is_noted = departure > LITTLE_SHARE || lack.p < DEPARTURE_SURE && solution.blocks.is_empty();
+    let is_noted = departure > LITTLE_SHARE || lack.p < HARDLY_CHANCE && solution.blocks.is_empty();
     if all.is_empty() && is_noted { vec![finding(Severity::Note, None)] } else { all }
 }
 

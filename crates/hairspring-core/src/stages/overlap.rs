@@ -5,23 +5,16 @@
 use crate::estimate::{Entry, Estimate, Source};
 use crate::finding::words::interval;
 use crate::finding::{Finding, Severity, code, with_unit};
-use crate::limit::{Basis, WIDE_SHARE, limits};
+use crate::limit::{HALF_PRECISION, SURELY_APART, WIDE_SHARE};
 use crate::observations::{Role, SeriesId};
 use crate::stages::fence::Shadow;
 use crate::stages::{Did, Stage, State, need};
-
-limits! {
-    /// Difference between two arrangements above which it is told.
-    ORDERS_APART = 0.005, "share of the body", Basis::Seen("bodies of 30 cycles behind an init of 120; all CPU models of docs/measured.md");
-    /// Half-widths of their difference that two times must be apart.
-    SURELY_APART = 1.5, "half-widths", Basis::Derived("about three standard deviations");
-}
 
 pub(crate) const STAGE: Stage = Stage {
     name: "overlap",
     question: "Do body and init overlap in the core?",
     needs: &[need::VARIANTS],
-    limits: &[LIMITS],
+    limits: &[],
     source: Some(Source::Overlap),
     says,
 };
@@ -105,7 +98,7 @@ fn overlap(body: Estimate, in_place: Option<Estimate>, alone: Option<&Alone>) ->
     // A body that is indistinguishable from zero may be hidden completely, even if the fence also hides all of it.
     let hidden = body.low <= 0.0 && fenced.is_some_and(|fenced| fenced.high > 2.0 * body.high.max(0.0));
     let is_severe = severe > WIDE_SHARE || hidden && sure > WIDE_SHARE;
-    (sure > ORDERS_APART || hidden).then_some(Overlap { at_end: body, in_place, fenced, is_severe })
+    (sure > HALF_PRECISION || hidden).then_some(Overlap { at_end: body, in_place, fenced, is_severe })
 }
 
 /// Distance of two times as a share of the larger one; 0 if chance can explain it. What a fence may hide of the other time

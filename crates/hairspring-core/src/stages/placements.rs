@@ -5,7 +5,7 @@ use crate::estimate::{InBlocks, Source, median, robust_sd};
 use crate::finding::words::times;
 use crate::finding::{Finding, Severity, code};
 use crate::grid::Span;
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FEW_OF_ALL, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
 use crate::stages::{Did, Stage, State, need};
@@ -16,8 +16,6 @@ limits! {
     OTHER_KIND = 0.25, "share of the time", Basis::Seen("loads that wait for a store: 1.3 to 3 times; AMD family 26, November 2026");
     /// ... and if it is so many robust standard deviations away from it.
     OTHER_DEVIATIONS = 8.0, "robust standard deviations", Basis::Derived("a part of the distribution of the others else");
-    /// Placements of another kind are left out if there are at most this share of them. More are a part of what the next run will meet.
-    MOST_OTHERS = 0.2, "share of the placements", Basis::Derived("a kind that has a tenth of the placements has more in one run of 20");
     /// Fewest placements among which some count as of another kind.
     FEWEST_WITH_OTHERS = 8.0, "placements", Basis::Derived("one of seven is no small share");
 }
@@ -53,7 +51,7 @@ pub(crate) fn leave_out_odd(state: &mut State) -> Did {
     let mut spans: Vec<usize> = found.iter().flat_map(|(_, spans, _)| spans.clone()).collect();
     spans.sort_unstable();
     spans.dedup();
-    if spans.is_empty() || spans.len() as f64 > MOST_OTHERS * state.grid.spans.len() as f64 {
+    if spans.is_empty() || spans.len() as f64 > FEW_OF_ALL * state.grid.spans.len() as f64 {
         return Did::nothing("none, or too many, are of another kind");
     }
     found.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
@@ -75,7 +73,7 @@ fn odd_of(state: &State, series: SeriesId) -> Option<(SeriesId, Vec<usize>, Odd)
     let is_layout = |one: usize| (median(&mut of_layout(one).collect::<Vec<f64>>()) - middle).abs() > limit;
     let is_other = |(span, time): &&(usize, f64)| (time - middle).abs() > limit && !layout(*span).is_some_and(is_layout);
     let others: Vec<(usize, f64)> = times.iter().filter(is_other).copied().collect();
-    let is_few = (1..=(MOST_OTHERS * times.len() as f64) as usize).contains(&others.len()) && times.len() >= FEWEST_WITH_OTHERS as usize;
+    let is_few = (1..=(FEW_OF_ALL * times.len() as f64) as usize).contains(&others.len()) && times.len() >= FEWEST_WITH_OTHERS as usize;
     let is_positive = middle > 0.0 && others.iter().all(|(_, time)| *time > 0.0);
     let count = |spans: &[(usize, f64)]| spans.iter().map(|(span, _)| state.grid.spans[*span].placements).sum::<usize>();
     let factors = || others.iter().map(|(_, time)| time / middle);

@@ -5,7 +5,7 @@
 
 use crate::estimate::{Entry, Solution, Source, dot, largest_error, median};
 use crate::finding::{Finding, Severity, about, code};
-use crate::limit::{Basis, LITTLE_SHARE, limits};
+use crate::limit::{Basis, LITTLE_SHARE, NEARLY_ALL, limits};
 use crate::numbers;
 use crate::observations::{Observations, RowId, SeriesId, Unit};
 use crate::quantum::{digit_of_readings, step_of_readings};
@@ -21,8 +21,6 @@ limits! {
     MUCH_ALIKE = 0.5, "", Basis::Derived("half of the way from spread parts to equal ones");
     /// Mean variance of a row's readings from which repeats average the rounding out.
     AVERAGED_PHASES = 0.15, "squared quanta", Basis::Derived("phases that are evenly distributed give 1/6 without any jitter");
-    /// ... if fewer than this share are nearer.
-    MOSTLY_WHOLE = 0.9, "share of the readings", Basis::Seen("files whose quantum is stated with few digits, October 2026");
     /// Below this spread repeated readings do not average the quantum out.
     LEAST_DITHER = 0.05, "quanta", Basis::Derived("less than a sixth of the least that phases give");
 }
@@ -111,7 +109,7 @@ fn are_whole(state: &State, rows: &[RowId]) -> bool {
             all += 1;
         }
     }
-    whole as f64 >= MOSTLY_WHOLE * all as f64
+    whole as f64 >= NEARLY_ALL * all as f64
 }
 
 /// Adds what repeats do not average out.

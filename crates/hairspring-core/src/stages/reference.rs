@@ -2,15 +2,13 @@
 
 use crate::estimate::Contribution;
 use crate::estimate::{LayoutsAre, Part, Source, Uncertain, combined};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, USUAL_PRECISION, limits};
 use crate::observations::SeriesId;
 use crate::stages::{Did, Stage, State};
 
 limits! {
     /// Departures of the rows of chains that the rows do not show.
     UNSEEN_DEPARTURE = 0.0002, "share of the cycles", Basis::Seen("chains of known length on calm cores; all CPU models of docs/measured.md");
-    /// Standard deviation of a core clock that was read in one or two rounds.
-    UNSEEN_MOVEMENT = 0.01, "share of the cycles", Basis::Seen("steps of virtual machines; all CPU models of docs/measured.md");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -61,7 +59,7 @@ impl State<'_> {
         let unseen = Contribution::bound(Source::Reference, UNSEEN_DEPARTURE * cycles.abs());
         // The clock may have moved between the readings of few rounds.
         let is_few = solution.vector.blocks.len() < 2 || ruler.vector.blocks.len() < 2;
-        let moved = is_few.then(|| self.moved(cycles, UNSEEN_MOVEMENT)).flatten();
+        let moved = is_few.then(|| self.moved(cycles, USUAL_PRECISION)).flatten();
         Some(moved.into_iter().fold(time.with(unseen), Uncertain::with))
     }
 

@@ -4,7 +4,7 @@ use crate::error::{Error, MORE_ROWS};
 use crate::estimate::{Cells, Fit, LeftOut, Matrix, System, location_variances, median, weights};
 use crate::finding::words::rows_of;
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, limits};
+use crate::limit::{Basis, FEW_OF_ALL, RARELY_CHANCE, limits};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
 use crate::stages::blocks::{MIN_ROUNDS, is_repeated};
@@ -15,12 +15,8 @@ limits! {
     STARVED_ROW = 4.0, "", Basis::Derived("it would make three of four blocks incomplete");
     /// A lack of fit with a smaller probability is a departure. The limit is high, so that one that is not included is small beside the noise.
     DEPARTURE_ALPHA = 0.15, "probability", Basis::Derived("a departure that is missed is below the noise of the rows");
-    /// A lack of fit with a smaller probability starts the search for rows off the line.
-    OFF_BY_CHANCE = 0.005, "probability", Basis::Derived("one search in 200 straight lines");
     /// A row further off than this may be left out.
     OFF_LINE = 6.0, "median deviations", Basis::Derived("Moreno and Fischmeister, 4.1; four standard deviations");
-    /// Largest share of the rows that is left out as such.
-    MOST_OFF_LINE = 0.2, "share of the rows", Basis::Derived("more are no outliers, but another line");
     /// Largest share of the rows that is left out as a bend.
     MOST_BEND = 0.4, "share of the rows", Basis::Derived("five of nine rows remain, with three to spare");
     /// If the rest is not straight without a bend, at most this share of the departure's variance may remain.
@@ -191,7 +187,7 @@ impl Rows {
     fn try_fit(&self, rows: &[usize]) -> Option<(Fit, bool)> {
         let spare = rows.len() > self.system.unknowns() + 1;
         let fit = spare.then(|| self.system.fit(rows, DEPARTURE_ALPHA)).flatten()?;
-        let straight = fit.lack_of_fit.is_none_or(|lack| lack.p > OFF_BY_CHANCE);
+        let straight = fit.lack_of_fit.is_none_or(|lack| lack.p > RARELY_CHANCE);
         Some((fit, straight))
     }
 
@@ -233,7 +229,7 @@ impl Rows {
 
     /// Leaves out rows whose deviation is far above the median deviation, until the rest is straight.
     fn leave_out_outliers(&mut self) {
-        let most = (self.marks.len() as f64 * MOST_OFF_LINE) as usize;
+        let most = (self.marks.len() as f64 * FEW_OF_ALL) as usize;
         while let Some((fit, false)) = self.try_fit(&self.active) {
             let sizes: Vec<f64> = fit.residuals.iter().map(|r| r.abs()).collect();
             let limit = OFF_LINE * median(&mut sizes.clone());

@@ -9,7 +9,7 @@
 use crate::estimate::Source;
 use crate::finding::words::in_percent;
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, USUAL_PRECISION, WIDE_SHARE, limits};
+use crate::limit::{Basis, HARDLY_CHANCE, SLIGHT_SHARE, USUAL_PRECISION, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::{Flags, Pauses, RowId, SeriesId};
 use crate::sheet::Sample;
@@ -22,10 +22,6 @@ limits! {
     FAR_LONGER = 3.0, "", Basis::Seen("a neighbour on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
     /// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
     MORE_OFTEN = 10.0, "", Basis::Derived("a tenth of them is then somebody else's");
-    /// ... if chance explains that with a smaller probability ...
-    SLOW_BY_CHANCE = 1e-6, "probability", Basis::Derived("one false alarm in a million runs, each with one test");
-    /// ... and if the mean is longer with them by this share.
-    SLOW_LONGER = 0.02, "share of the time", Basis::Derived("below it the interval says enough");
     /// Otherwise they may be as frequent as the upper end of the interval of their rate, by Poisson's law, at this level.
     LIKELY_RATE = 0.975, "probability", Basis::Derived("the upper end of an interval of 95 %");
     /// Most pauses are shorter than so many times their mean.
@@ -171,14 +167,14 @@ fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, ot
         return None;
     }
     let law = Binomial::new(code.time / (code.time + time), (number + of_chains) as u64).ok()?;
-    if law.sf(number as u64 - 1) >= SLOW_BY_CHANCE {
+    if law.sf(number as u64 - 1) >= HARDLY_CHANCE {
         return None;
     }
     let share = far.len() as f64 / code.readings as f64;
     let longer = far.iter().map(|one| one.ticks).sum::<f64>() / code.time;
     // Half a reading more: none in the chains may be chance.
     let of_others = code.time * (of_chains as f64 + 0.5) / time;
-    if longer > SLOW_LONGER && number as f64 > MORE_OFTEN * of_others {
+    if longer > SLIGHT_SHARE && number as f64 > MORE_OFTEN * of_others {
         return Some(Slow { series, share, longer, counts: true });
     }
     // So few are a poor sample: their rate may be as high as the upper end of its interval.
@@ -319,7 +315,7 @@ mod tests {
         let changed = with_slow(&calm, every, longer);
         let (found, cycles) = cycles(&changed);
         let share = longer / every / per_cycle;
-        assert!((0.01..SLOW_LONGER).contains(&share), "{share}");
+        assert!((0.01..SLIGHT_SHARE).contains(&share), "{share}");
         assert_eq!(found_in(&changed).iter().map(|slow| slow.counts).collect::<Vec<_>>(), [false]);
         let time = found.series[0].components[0].time.cycles.as_ref().unwrap().estimate(0.95);
         assert!(cycles < 1.002 && time.high > 1.0 + 0.6 * share && time.half_width() < 2.0 * share, "{time:?}");

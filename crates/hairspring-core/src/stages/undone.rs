@@ -5,24 +5,15 @@
 use crate::estimate::{Component, Contribution, Entry, Solution, Source, Uncertain, variance};
 use crate::finding::words::interval;
 use crate::finding::{Finding, Severity, code, with_unit};
-use crate::limit::{Basis, limits};
+use crate::limit::{FEWEST_MEANS, SLIGHT_SHARE, SURELY_APART};
 use crate::observations::{Role, SeriesId};
 use crate::stages::{Did, Stage, State, need};
-
-limits! {
-    /// Fewest pairs of rows: their spread is the only measure of the difference's error.
-    FEWEST_PAIRS = 3.0, "pairs of rows", Basis::Derived("Student's quantile is 12.7 with two");
-    /// Share of the body from which on the time is moved to the init.
-    LEAST_UNDONE = 0.02, "share of the body", Basis::Seen("what other code on the core does to the first init; AMD family 26, November 2026");
-    /// Half-widths from which on it is: chance alone does not move the time of a body.
-    SURELY_UNDONE = 2.0, "half-widths", Basis::Derived("four standard deviations");
-}
 
 pub(crate) const STAGE: Stage = Stage {
     name: "undone",
     question: "Does the init undo what a body left?",
     needs: &[need::VARIANTS],
-    limits: &[LIMITS],
+    limits: &[],
     source: Some(Source::Undone),
     says,
 };
@@ -63,7 +54,7 @@ fn undone_by_init(state: &State, series: SeriesId) -> Option<Uncertain> {
     let other = |counts: &[f64]| behind_init.rows.iter().find(|row| row.counts == counts && row.used > 0);
     let used = state.arranged(series, Role::BehindBody)?.rows.iter().filter(|row| row.used > 0);
     let longer: Vec<f64> = used.filter_map(|row| Some(row.location - other(&row.counts)?.location)).collect();
-    if longer.len() < FEWEST_PAIRS as usize {
+    if longer.len() < FEWEST_MEANS as usize {
         return None;
     }
     let count = longer.len() as f64;
@@ -81,7 +72,7 @@ impl State<'_> {
 
 /// Whether this time is certain, and matters to the body.
 fn matters(undone: &Uncertain, solution: &Solution, (body, _): (usize, usize), level: f64) -> bool {
-    let least = (LEAST_UNDONE * solution.vector.values[body].abs()).max(SURELY_UNDONE * undone.estimate(level).half_width());
+    let least = (SLIGHT_SHARE * solution.vector.values[body].abs()).max(SURELY_APART * undone.estimate(level).half_width());
     undone.value.abs() > least
 }
 

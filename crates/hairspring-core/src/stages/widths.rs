@@ -3,10 +3,11 @@
 use crate::estimate::{Estimate, Source, Uncertain};
 use crate::finding::words::{bound, in_percent, short};
 use crate::finding::{Finding, Severity, code, with_unit};
+use crate::limit::SLIGHT_SHARE;
 use crate::limit::{Basis, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::result::{Open, SLIGHT_DIFFERENCE, SeriesResult, Verdict};
+use crate::result::{Open, SeriesResult, Verdict};
 use crate::stages::{Did, Stage, State};
 
 limits! {
@@ -40,7 +41,7 @@ pub(crate) fn look(state: &mut State) -> Did {
     let widest = state.results.iter().filter_map(body).chain(ratios).fold(0.0, f64::max);
     let settling = state.settling.as_ref();
     let open = |comparison: &crate::result::Comparison| {
-        comparison.verdict == Verdict::Undecided && comparison.ratio.half_width() <= IN_REACH * SLIGHT_DIFFERENCE
+        comparison.verdict == Verdict::Undecided && comparison.ratio.half_width() <= IN_REACH * SLIGHT_SHARE
     };
     state.open = Open {
         widest,

@@ -132,7 +132,14 @@ mod tests {
     use crate::page::Style;
 
     fn finding(code: &'static str, severity: Severity, message: &str) -> Finding {
-        Finding { code: code.into(), severity, message: message.into(), remedy: "wait".into(), numbers: [("number", 1.0.into())].into() }
+        Finding {
+            code: code.into(),
+            severity,
+            message: message.into(),
+            remedy: "wait".into(),
+            keeps_remedy: false,
+            numbers: [("number", 1.0.into())].into(),
+        }
     }
 
     fn text(all: &[(&str, Finding)]) -> String {

@@ -175,6 +175,7 @@ fn optimised_away() -> Finding {
         severity: Severity::Warning,
         message: "optimised away: the compiler left 0.0 bytes of code for each copy".into(),
         remedy: "use a --let variable for every input, and make the code an expression or an assignment to a --let variable".into(),
+        keeps_remedy: false,
         numbers: [("bytes_per_copy", 0.0.into())].into(),
     }
 }
