@@ -34,7 +34,6 @@ SAME_EVERYWHERE = re.compile(
     r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
     r"|cat |printf |head |python3 examples/"
 )
-RECORDS = "bench/record/"
 
 
 class Complaint(NamedTuple):
@@ -293,9 +292,7 @@ def check_html(folder: Path) -> Iterator[Complaint]:
 
 def documents(listed: list[str], root: Path) -> list[str]:
     """The Markdown files that are written by hand."""
-    return [
-        name for name in listed if name.endswith(".md") and not name.startswith(RECORDS) and (root / name).is_file()
-    ]
+    return [name for name in listed if name.endswith(".md") and (root / name).is_file()]
 
 
 def main() -> int:

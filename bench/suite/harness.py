@@ -15,8 +15,12 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
+import measured
+
 BENCH = Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
+RAW = BENCH / "target/runs"
+PAGE = ROOT / "docs/measured.md"
 COMMAND = os.environ.get("HAIRSPRING", str(ROOT / "target/release/hairspring"))
 
 
@@ -139,16 +143,18 @@ def asm(*instructions: str) -> tuple[str, ...]:
 
 @dataclass
 class Record:
-    """The files with the figures of a run: bench/record/MACHINE/DATE/NAME.RUN.*"""
+    """A run: its tables and raw figures in FOLDER/DATE/NAME.RUN.*, and its row on the page of what was measured."""
 
     name: str
+    raw: Path = RAW
     lines: list[str] = field(default_factory=list)
+    figures: list[str] = field(default_factory=list)
     stem: Path = field(init=False)
 
     def __post_init__(self) -> None:
-        folder = Path(os.environ.get("HS_RECORD", BENCH / "record")) / machine_name() / date.today().isoformat()
+        folder = self.raw / date.today().isoformat()
         folder.mkdir(parents=True, exist_ok=True)
-        # The last part before the ending is the number of the run; a record may be missing.
+        # The last part before the ending is the number of the run; a run may be missing.
         run = 1 + max((int(file.stem.split(".")[-1]) for file in folder.glob(f"{self.name}.*.md")), default=0)
         self.stem = folder / f"{self.name}.{run}"
 
@@ -177,7 +183,12 @@ class Record:
 
     def target(self, what: str, reached: bool, detail: str) -> None:
         """One line that says whether a target was reached."""
+        self.figures.append(f"{what}: {detail}{'' if reached else ', missed'}")
         self.say(f"- **{'reached' if reached else 'missed'}**: {what} ({detail})")
+
+    def end(self, command: str, page: Path = PAGE) -> None:
+        """Adds the row of this run to the page of what was measured."""
+        measured.append(page, measured.row(date.today(), machine_name(), command, self.figures))
 
 
 def built(name: str) -> str:

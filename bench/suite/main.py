@@ -64,6 +64,11 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
 }
 
 
+def asked(name: str, repeats: int | None) -> str:
+    """The command that runs one benchmark."""
+    return f"bench/run {name}" + ("" if repeats is None else f" --repeats {repeats}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench/run", description="Accuracy and speed of hairspring.")
     parser.add_argument("--list", action="store_true", help="the names, and what each shows")
@@ -88,7 +93,9 @@ def main() -> int:
             traceback.print_exc()
             record.say("- **missed**: it failed: " + traceback.format_exc().strip().splitlines()[-1])
             status = 1
+            continue
         record.say("")
+        record.end(asked(name, chosen.repeats))
     return status
 
 
