@@ -8,6 +8,7 @@ is built at four places of a cache line, as its time depends on that, too.
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,7 +111,8 @@ PLACES = (1, 8, 64)
 SHIFTS = (0, 16, 32, 48)
 NEAR_PERCENT = 10.0
 
-# The loops: the lower quartile of 31 runs, each between two chains of multiplications that take 3 cycles.
+# The loops: the lower quartile of 31 runs without what an empty one takes, each between two chains of multiplications
+# that take 3 cycles.
 PROGRAM = """
 static double chain() {
   unsigned on;
@@ -132,10 +134,12 @@ template <class Code> static double cycles(unsigned places, Code code) {
   for (double &one : found) {
     double before = core();
     uint64_t begin = __rdtscp(&on);
+    code(0);
+    uint64_t middle = __rdtscp(&on);
     code(trips);
-    uint64_t ticks = __rdtscp(&on) - begin;
+    uint64_t end = __rdtscp(&on);
     double after = core();
-    one = ticks / std::min(before, after) / (trips * places);
+    one = (double(end - middle) - double(middle - begin)) / std::min(before, after) / (trips * places);
   }
   std::sort(found, found + 31);
   return found[7];
@@ -172,7 +176,7 @@ def loop(case: Case, places: int) -> str:
     return f"{both} - cycles({places}, {function(case, places, with_code=False)})" if case.init else both
 
 
-def source() -> str:
+def source(cases: Iterable[Case]) -> str:
     """The program of all loops, which prints a line of cycles for each case."""
     lines = [
         "#include <x86intrin.h>",
@@ -181,7 +185,7 @@ def source() -> str:
         PROGRAM,
         "int main() {",
     ]
-    for case in CASES.values():
+    for case in cases:
         figures = ", ".join(loop(case, places) for places in PLACES)
         lines.append(f'std::printf("%.4f %.4f %.4f\\n", {figures});')
     return "\n".join([*lines, "}"])
@@ -195,9 +199,9 @@ def printed(program: str, cpu: int) -> list[list[float]]:
     return [[min(figures) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
 
 
-def loops(folder: Path, cpu: int) -> list[list[tuple[float, float]]]:
+def loops(folder: Path, cpu: int, cases: Iterable[Case] = CASES.values()) -> list[list[tuple[float, float]]]:
     """The shortest and the longest cycles of each case in moved loops, in the order of `PLACES`."""
-    (folder / "loops.cpp").write_text(source())
+    (folder / "loops.cpp").write_text(source(cases))
     tables = []
     for shift in SHIFTS:
         program = str(folder / f"loops{shift}")
@@ -209,12 +213,12 @@ def loops(folder: Path, cpu: int) -> list[list[tuple[float, float]]]:
     return [[(min(figures), max(figures)) for figures in zip(*rows, strict=True)] for rows in zip(*tables, strict=True)]
 
 
-def asked(case: Case, cpu: int) -> Answer:
-    """The answer of the command about the same code."""
+def arguments(case: Case) -> tuple[str, ...]:
+    """The arguments of `hairspring time` for the same code."""
     includes = tuple(word for name in INCLUDES for word in ("--include", name))
     lets = tuple(word for let in case.lets for word in ("--let", let))
     init = ("--init", case.init) if case.init else ()
-    return measure(case.code, "--lang", "c++", *includes, *lets, *init, cpu=cpu)
+    return (case.code, "--lang", "c++", *includes, *lets, *init)
 
 
 def off_percent(answer: Answer, truth: list[tuple[float, float]]) -> float:
@@ -230,7 +234,10 @@ def run(record: Record, settings: Settings) -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         truths = dict(zip(CASES, loops(Path(folder), settings.cpu), strict=True))
-    found = {name: [asked(case, settings.cpu) for _ in range(settings.times(3))] for name, case in CASES.items()}
+    found = {
+        name: [measure(*arguments(case), cpu=settings.cpu) for _ in range(settings.times(3))]
+        for name, case in CASES.items()
+    }
     ends = {name: [figure for place in truth for figure in place] for name, truth in truths.items()}
     raw = [
         (name, *ends[name], one.cycles, one.low, one.high, one.wall_s, one.found())

@@ -12,6 +12,7 @@ import budget
 import capture
 import chains
 import clocks
+import collect
 import counts
 import dumps
 import fit
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "init": (chains.run_init, "a body of 30 cycles after an init of 120"),
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
+    "corpus": (collect.run, "collects raw tables of known truth on this machine, and cuts them for corpus/"),
     "steps": (steps.run, "the same tables with one step against neighbours taken away at a time"),
     "loops": (loops.run, "real code by `hairspring time` against loops written by hand"),
     "latency": (latency.run, "from command to answer, default options"),

@@ -1,10 +1,12 @@
-"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (copies 64 MiB).
+"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (copies 64 MiB),
+`compile` (runs a compiler).
 
 As a command, `neighbour.py KIND CPU` is such a neighbour.
 """
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-KINDS = ("busy", "bursty", "thrash")
+KINDS = ("busy", "bursty", "thrash", "compile")
 # Neighbours, and whether each is on the CPU of the measurement.
 SITUATIONS: dict[str, tuple[str, bool] | None] = {
     "quiet": None,
@@ -24,6 +26,7 @@ SITUATIONS: dict[str, tuple[str, bool] | None] = {
     "bursty, other CPU": ("bursty", False),
     "thrash, other CPU": ("thrash", False),
 }
+SOURCE = "#include <algorithm>\n#include <map>\n#include <string>\nstd::map<std::string, int> all;\n"
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -39,10 +42,17 @@ def neighbour(kind: str, cpu: int) -> Iterator[int]:
         process.wait()
 
 
+def other(cpu: int, folder: Path = Path("/sys/devices/system/cpu")) -> int:
+    """The other hardware thread of that CPU's core, or another CPU if the system tells of none."""
+    listed = folder / f"cpu{cpu}/topology/thread_siblings_list"
+    threads = re.findall(r"\d+", listed.read_text()) if listed.exists() else []
+    return next((int(one) for one in threads if int(one) != cpu), (cpu or 2) - 1)
+
+
 def situation(name: str, cpu: int) -> AbstractContextManager[object]:
     """The neighbour of one of the situations, for a measurement on that CPU."""
     found = SITUATIONS[name]
-    return nullcontext() if found is None else neighbour(found[0], cpu if found[1] else (cpu or 2) - 1)
+    return nullcontext() if found is None else neighbour(found[0], cpu if found[1] else other(cpu))
 
 
 def cpu_seconds(pid: int) -> float:
@@ -69,11 +79,14 @@ def work(kind: str, cpu: int) -> None:
     """Disturbs until it is killed."""
     end_with_parent()
     os.sched_setaffinity(0, {cpu})
-    raise_priority()
+    if kind != "compile":  # as a user compiles
+        raise_priority()
     if kind == "thrash":
         first, second = bytearray(64 << 20), bytearray(64 << 20)
         while True:
             first[:], second[:] = second, first
+    while kind == "compile":
+        subprocess.run(["c++", "-O2", "-x", "c++", "-c", "-", "-o", os.devnull], input=SOURCE, text=True)
     while True:
         end = time.perf_counter() + 0.005
         while time.perf_counter() < end or kind == "busy":

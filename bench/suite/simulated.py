@@ -1,0 +1,139 @@
+"""Made-up tables of known truth: each has one disturbance that a stage of the estimator is for.
+
+A body takes 100 ticks a copy, chains of 3 cycles and of 1 cycle take 3 ticks and 1 tick a copy, and a read of the
+clock 40.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+BODY, READ, GUARD = 100.0, 40.0, 60.0
+ROWS: dict[str, tuple[float, tuple[int, ...]]] = {
+    "code": (BODY, (4, 6, 8, 12, 16)),
+    "ruler": (3.0, (32, 64, 96, 128)),
+    "control": (1.0, (64, 128, 256)),
+}
+KEYS = ("rate_hz: 3e9", "reference: ruler 3", "control: control 1")
+HEADER = "series,body,round,flags,guard,ticks"
+SEEDS = range(6)
+
+Dice = random.Random
+
+
+class Moment(NamedTuple):
+    """The round of a reading, and the seed of its table."""
+
+    round: int
+    seed: int
+
+    def stretch(self, rounds: int) -> Dice:
+        """Chance that is the same for so many rounds."""
+        return Dice(self.seed * 100_003 + self.round // rounds)
+
+
+# Ticks of a reading, and of its guard: by series, copies and moment.
+Reading = Callable[[Dice, str, int, Moment], tuple[float, float]]
+
+
+def calm(dice: Dice, series: str, copies: int, _: Moment) -> tuple[float, float]:
+    """A reading that nothing disturbs."""
+    return READ + ROWS[series][0] * copies + dice.gauss(0, 1), GUARD + dice.gauss(0, 1)
+
+
+def text(seed: int, reading: Reading, keys: tuple[str, ...] = (), rounds: int = 200, quantum: int = 1) -> str:
+    """A table of such readings."""
+    dice = Dice(seed)
+    lines = [f"# {key}" for key in (*KEYS, f"granularity: {quantum}", *keys)]
+    lines.append(HEADER)
+    for at in range(rounds):
+        for series, (_, rows) in ROWS.items():
+            for copies in rows:
+                ticks, guard = (
+                    int((value + dice.random() * quantum) // quantum) * quantum
+                    for value in reading(dice, series, copies, Moment(at, seed))
+                )
+                lines.append(f"{series},{copies},{at},,{max(guard, 1)},{ticks}")
+    return "\n".join(lines) + "\n"
+
+
+def spiked(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """One reading in fifty is interrupted."""
+    ticks, guard = calm(dice, series, copies, at)
+    return ticks + (dice.uniform(300, 3000) if dice.random() < 0.02 else 0), guard
+
+
+def beside(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """A neighbour is there in three of ten stretches of ten rounds: code takes 1.5 times as long, chains do not."""
+    ticks, guard = calm(dice, series, copies, at)
+    if at.stretch(10).random() >= 0.3:
+        return ticks, guard
+    return ticks + (0.5 * BODY * copies if series == "code" else 0), guard + 30
+
+
+def slow(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """One evaluation of the code in a hundred takes 2,000 ticks more."""
+    ticks, guard = calm(dice, series, copies, at)
+    often = sum(dice.random() < 0.01 for _ in range(copies)) if series == "code" else 0
+    return ticks + 2000 * often, guard
+
+
+def stepping(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """The core clock has another level every 25 rounds."""
+    ticks, guard = calm(dice, series, copies, at)
+    return READ + (ticks - READ) * at.stretch(25).choice((0.95, 1.0, 1.08)), guard
+
+
+def settling(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """In the first rounds of each placement the code takes up to three times as long."""
+    ticks, guard = calm(dice, series, copies, at)
+    return ticks + (2 * BODY * copies * 0.5 ** (at.round % 25) if series == "code" else 0), guard
+
+
+def placed(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """Placements differ by 1 % of the code."""
+    ticks, guard = calm(dice, series, copies, at)
+    return ticks + (BODY * copies * at.stretch(25).gauss(0, 0.01) if series == "code" else 0), guard
+
+
+def bent(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """The rows of the code do not lie on a line: some are longer by 1 % of the longest."""
+    ticks, guard = calm(dice, series, copies, at)
+    return ticks + (BODY * 0.16 * (copies % 4 == 0) if series == "code" else 0), guard
+
+
+def paused(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """The CPU pauses every 10,000 ticks for 400."""
+    ticks, guard = calm(dice, series, copies, at)
+    ticks, begin = ticks * (20 if series == "code" else 1), dice.expovariate(1e-4)
+    lost = 0.0
+    while begin < ticks:
+        lost, begin = lost + dice.expovariate(1 / 400), begin + dice.expovariate(1e-4)
+    return ticks + lost, guard
+
+
+PLACED = tuple(f"placement: {at}" for at in range(25, 200, 25))
+PAUSES = ("pauses: 4160000 160000 400 0",)
+COARSE = 26
+# Of each kind: its readings, its keys, its quantum, and the ticks of its body.
+KINDS: dict[str, tuple[Reading, tuple[str, ...], int, float]] = {
+    "calm": (calm, (), 1, BODY),
+    "coarse clock": (calm, (), COARSE, BODY),
+    "interrupts": (spiked, (), 1, BODY),
+    "neighbour": (beside, (), 1, BODY),
+    "neighbour, coarse clock": (beside, (), COARSE, BODY),
+    "slow evaluations": (slow, (), 1, BODY + 0.01 * 2000),
+    "steps of the core clock": (stepping, (), 1, BODY),
+    "settling": (settling, PLACED, 1, BODY),
+    "placements": (placed, PLACED, 1, BODY),
+    "layouts": (placed, (*PLACED, "layouts: 4"), 1, BODY),
+    "bent": (bent, (), 1, BODY),
+    "pauses": (paused, PAUSES, 1, 20 * BODY),
+}
+
+
+def tables() -> Iterator[tuple[str, str, float]]:
+    """Kind, text and core cycles of the body of all tables."""
+    for kind, (reading, keys, quantum, body) in KINDS.items():
+        for seed in SEEDS:
+            yield kind, text(seed, reading, keys, quantum=quantum), body
