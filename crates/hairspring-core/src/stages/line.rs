@@ -31,22 +31,22 @@ pub(crate) const STAGE: Stage = Stage {
 
 /// Solves all series. A series whose rows were not repeated is solved by a regression over its readings.
 pub(crate) fn fit(state: &mut State) -> Did {
-    let mut failed = 0;
+    let (mut failed, mut repeated, mut single) = (0, 0, 0);
     for series in state.all_series().filter(|series| state.sheet.number_in(*series) > 0).collect::<Vec<SeriesId>>() {
         let (solution, mut fit) = match &state.systems[usize::from(series)] {
             Some(rows) => solve(state, rows).map_or_else(|error| (Err(error), None), |(solution, fit)| (Ok(solution), Some(fit))),
             None => (regression::solve(state, series), None),
         };
-        failed += usize::from(solution.is_err());
+        match (&solution, &fit) {
+            (Err(_), _) => failed += 1,
+            (_, Some(_)) => repeated += 1,
+            (_, None) => single += 1,
+        }
         state.systems[usize::from(series)].iter_mut().for_each(|rows| rows.fit = fit.take());
         state.solutions[usize::from(series)] = Some(solution);
     }
-    let repeated = state.systems.iter().flatten().count();
     match failed {
-        0 => Did::something(format!(
-            "{repeated} series by repeated rows, {} by single readings",
-            state.solutions.iter().flatten().count() - repeated
-        )),
+        0 => Did::something(format!("{repeated} series by repeated rows, {single} by single readings")),
         _ => Did::something(format!("{failed} series cannot be solved")),
     }
 }
