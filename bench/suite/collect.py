@@ -76,6 +76,7 @@ def collect(folder: Path, name: str, situation: str, number: int, cpu: int) -> t
     raw = folder / f"{name}.{situation}.{number}.csv"
     answer = measure(*case.arguments, "--budget", case.budget, "--save", str(raw), cpu=cpu)
     if answer.error or not raw.is_file():
+        raw.unlink(missing_ok=True)
         return None
     packed = raw.with_name(raw.name + ".xz")
     packed.write_bytes(lzma.compress(raw.read_bytes()))

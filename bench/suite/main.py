@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
+import ablation
 import accuracy
 import blocks
 import budget
@@ -25,7 +26,6 @@ import parts
 import recordings
 import repeat
 import same
-import steps
 import stopwatch
 import switch
 import trust
@@ -39,7 +39,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
     "corpus": (collect.run, "collects raw tables of known truth on this machine, and cuts them for corpus/"),
-    "steps": (steps.run, "the same tables with one step against neighbours taken away at a time"),
+    "ablation": (ablation.run, "what each stage of the estimator is worth, by tables that are solved without it"),
     "loops": (loops.run, "real code by `hairspring time` against loops written by hand"),
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "identical pieces of code, quiet and beside neighbours: how often a difference is claimed"),

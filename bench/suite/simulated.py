@@ -17,6 +17,7 @@ ROWS: dict[str, tuple[float, tuple[int, ...]]] = {
 KEYS = ("rate_hz: 3e9", "reference: ruler 3", "control: control 1")
 HEADER = "series,body,round,flags,guard,ticks"
 SEEDS = range(6)
+UNSTATED = "unstated"
 
 Dice = random.Random
 
@@ -42,9 +43,11 @@ def calm(dice: Dice, series: str, copies: int, _: Moment) -> tuple[float, float]
 
 
 def text(seed: int, reading: Reading, keys: tuple[str, ...] = (), rounds: int = 200, quantum: int = 1) -> str:
-    """A table of such readings."""
+    """A table of such readings. `UNSTATED` among the keys leaves the step of the clock out."""
     dice = Dice(seed)
     lines = [f"# {key}" for key in (*KEYS, f"granularity: {quantum}", *keys)]
+    if UNSTATED in keys:
+        lines = [line for line in lines if not line.startswith(("# granularity", f"# {UNSTATED}"))]
     lines.append(HEADER)
     for at in range(rounds):
         for series, (_, rows) in ROWS.items():
@@ -119,6 +122,7 @@ COARSE = 26
 KINDS: dict[str, tuple[Reading, tuple[str, ...], int, float]] = {
     "calm": (calm, (), 1, BODY),
     "coarse clock": (calm, (), COARSE, BODY),
+    "coarse clock of a step that nobody states": (calm, (UNSTATED,), COARSE, BODY),
     "interrupts": (spiked, (), 1, BODY),
     "neighbour": (beside, (), 1, BODY),
     "neighbour, coarse clock": (beside, (), COARSE, BODY),
