@@ -14,7 +14,14 @@
 //! judge     Findings and verdicts, from what the stages left behind.
 //! ```
 //!
-//! The table is neither copied nor changed. A stage that lacks what it needs does not run, and the outcomes of a result say so.
+//! Phases come back: what a reading counts for depends on how it is read, and the other way round.
+//!
+//! The table is neither copied nor changed. Seven stages leave readings out: flags, neighbour, settling, visits, spikes, pauses and placements.
+//! Where the code itself is slow at times, or the rest is too little, slow, settling and pauses use readings again. The stage for rows leaves out
+//! whole rows of counts, not readings.
+//!
+//! A stage that lacks what it needs does not run. One that runs acts if it left something out, found what it asked for, moved a time or
+//! widened one. The outcomes of a result say which.
 
 use crate::error::{Error, Result};
 use crate::estimate::{Options, Solution};
