@@ -45,7 +45,8 @@ pub(crate) fn choose(state: &mut State) -> Did {
 
 /// Windows of about the same number of rounds within each span.
 fn windows(state: &State) -> Vec<Range<u32>> {
-    let readings = state.sheet.len() as f64 / state.sheet.rows().len().max(1) as f64 / f64::from(state.sheet.rounds.max(1));
+    let rows = state.sheet.rows().filter(|row| state.sheet.number_of(*row) > 0).count();
+    let readings = state.sheet.len() as f64 / rows.max(1) as f64 / f64::from(state.sheet.rounds.max(1));
     let parts = |span: &Span| {
         let length = span.rounds.end - span.rounds.start;
         divided(&span.rounds, (f64::from(length) * readings / WINDOW_READINGS).round().clamp(1.0, f64::from(length.max(1))) as u32)
@@ -126,6 +127,24 @@ mod tests {
         assert!(!marks[50]);
         let step: Vec<f64> = (0..400).map(|i| if i < 200 { 100.0 } else { 108.0 } + f64::from(i % 3)).collect();
         assert!(used(&step, 1.0).iter().filter(|ok| !**ok).count() < 40);
+    }
+
+    #[test]
+    fn a_series_that_is_solved_alone_keeps_the_rounds_behind_a_step() {
+        let mut table = Observations::new(vec!["body".into()]);
+        for round in 0..640_u32 {
+            for name in ["a", "b", "c", "d", "e", "f"] {
+                let series = table.series(name);
+                for copies in 1..7_u32 {
+                    let row = table.row(series, &[f64::from(copies)]);
+                    let long = f64::from(copies) * if round < 400 { 100.0 } else { 112.0 };
+                    table.push(row, round, long + f64::from((round * 7 + copies) % 3));
+                }
+            }
+        }
+        let one = table.find_series("a").unwrap();
+        let alone = crate::pipeline::solve(&table, one, &Options::default()).unwrap();
+        assert!((alone.components[0].ticks.value - 104.5).abs() < 0.6, "{:?}", alone.components[0].ticks);
     }
 
     #[test]
