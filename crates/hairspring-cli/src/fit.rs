@@ -3,12 +3,14 @@
 use crate::arguments::{ReportArguments, StatedClockArguments};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hairspring_capture::{doubt_bend, doubt_counts, is_capture};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
+use hairspring_core::pipeline::optional_stages;
 use hairspring_import::{Tool, detect, head};
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
@@ -52,10 +54,18 @@ pub struct FitArguments {
     /// Use all rows, even those far off the line
     #[arg(long)]
     pub keep_all: bool,
+    /// Solve without this stage of the analysis, to see what depends on it (repeatable)
+    #[arg(long, value_name = "STAGE", value_delimiter = ',', value_parser = stages())]
+    pub without: Vec<String>,
     #[command(flatten)]
     pub stated: StatedClockArguments,
     #[command(flatten)]
     pub report: ReportArguments,
+}
+
+/// The values of --without, from the list of stages.
+fn stages() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(optional_stages().into_iter().map(|stage| PossibleValue::new(stage.name).help(stage.question)))
 }
 
 /// The verb.
@@ -82,7 +92,7 @@ const REMEDIES: Remedies = Remedies {
 /// Runs the verb.
 fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let (table, tool) = read(arguments)?;
-    let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
+    let options = options(arguments);
     let mut assessment = REMEDIES.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
     if is_capture(&table) {
         doubt_counts(&table, &mut assessment);
@@ -102,6 +112,15 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     }));
     output::print(&if arguments.report.json { json::print(&document) } else { text::report(&document, &output::style()) })?;
     Ok(Outcome::Done)
+}
+
+fn options(arguments: &FitArguments) -> Options {
+    Options {
+        level: arguments.report.confidence_level,
+        leave_rows_out: !arguments.keep_all,
+        without: arguments.without.clone(),
+        ..Options::default()
+    }
 }
 
 /// The errors of other tools' methods, as findings of their series.

@@ -92,6 +92,17 @@ pub fn stages() -> Vec<&'static Stage> {
     crate::stages::once(STEPS)
 }
 
+/// What a stage says that did not run because of [`Options::without`].
+pub const BY_REQUEST: &str = "left out by request";
+
+/// Stages without which there are no times.
+const NEEDED: [&Stage; 4] = [&blocks::STAGE, &rows::STAGE, &line::STAGE, &express::STAGE];
+
+/// The stages that a table can be solved without ([`Options::without`]), in their order.
+pub fn optional_stages() -> Vec<&'static Stage> {
+    stages().into_iter().filter(|stage| !NEEDED.iter().any(|needed| needed.name == stage.name)).collect()
+}
+
 /// All limits: those that several stages share, and those of each stage.
 pub fn limits() -> Vec<(&'static str, Vec<&'static Limit>)> {
     let of = |stage: &'static Stage| (stage.name, stage.limits.iter().copied().flatten().collect());

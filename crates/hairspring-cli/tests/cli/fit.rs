@@ -180,3 +180,29 @@ fn a_component_that_is_asked_for_decides_on_the_verdict() {
     assert!(document.result_of(0)["trusted"] == false && document.body()["trusted"] == true);
     fit(behind_a_small_init("")).succeeds().says("NOT TO BE TRUSTED: init");
 }
+
+/// A line with a reading far above the others.
+fn with_a_spike() -> String {
+    line("body,ticks", |n| (format!("{}", n + 1), 100.0 * f64::from(n + 1) + 8.0)) + "3,9000\n"
+}
+
+/// What a stage did, in the document.
+fn stage(command: Hairspring, name: &str) -> serde_json::Value {
+    let document = command.document();
+    let stages = document.result_of(0)["stages"].as_array().unwrap_or_else(|| panic!("no stages")).clone();
+    stages.into_iter().find(|stage| stage["stage"] == name).unwrap_or_else(|| panic!("no stage {name}"))
+}
+
+#[test]
+fn a_file_is_solved_without_stages() {
+    let spikes = stage(fit(with_a_spike()), "spikes");
+    assert!(spikes["acted"] == true && spikes["left_out"] == 1, "{spikes}");
+    for command in
+        [fit(with_a_spike()).option("--without", "flags,spikes"), fit(with_a_spike()).with("--without=spikes").with("--without=flags")]
+    {
+        let spikes = stage(command, "spikes");
+        assert!(spikes["acted"] == false && spikes["left_out"] == 0 && spikes["did"] == "left out by request", "{spikes}");
+    }
+    fit(with_a_spike()).option("--without", "spikes").succeeds().says("without").says("spikes, by request");
+    fit(with_a_spike()).succeeds().does_not_say("by request");
+}

@@ -118,3 +118,15 @@ fn numbers_at_the_end_of_their_range_are_survived() {
         }
     }
 }
+
+#[test]
+fn stages_that_do_not_exist_or_are_needed_cannot_be_left_out() {
+    for (name, shown) in
+        [("nosuch", "'nosuch'"), ("spikes,nosuch", "'nosuch'"), ("line", "'line'"), ("express", "'express'"), ("Spikes", "'Spikes'")]
+    {
+        let ended = fit("body,ticks\n1,108\n2,208\n3,308\n").option("--without", name).ends_with(2);
+        ended.complains(shown).complains("possible values: flags, quantum").complains("--help");
+    }
+    fit("body,ticks\n1,108\n2,208\n").with("--without=").ends_with(2).complains("--without").complains("spikes");
+    fit("body,ticks\n1,108\n2,208\n").with("--without").ends_with(2);
+}

@@ -19,7 +19,7 @@ pub struct Options {
     /// Whether parts overlap whose times are not negative: where the rows depart from the plane and times without negative ones describe
     /// them nearly as well, the intervals reach to those. Applies only to repeated rows.
     pub overlapping: bool,
-    /// Names of stages that do not run.
+    /// Names of stages that do not run, of [`crate::pipeline::optional_stages`].
     pub without: Vec<String>,
 }
 

@@ -223,3 +223,22 @@ fn times_of_a_calm_core_have_the_same_bounds_in_all_units() {
         assert!((0.7..1.4).contains(&(cycles / ns)), "{seed}: {ns} in ns, {cycles} in cycles");
     }
 }
+
+/// A calm table solved without these stages.
+fn solved_without(names: &[&str]) -> crate::error::Result<Assessment> {
+    let options = Options { without: names.iter().map(|name| (*name).to_owned()).collect(), ..Options::default() };
+    assess(&crate::simulated::CALM.table(0.2, 1), &options, None, None)
+}
+
+#[test]
+fn a_table_can_be_solved_without_each_optional_stage() {
+    let names: Vec<&str> = optional_stages().iter().map(|stage| stage.name).collect();
+    let alone = names.iter().map(|name| (vec![*name], solved_without(&[*name])));
+    for (without, found) in alone.chain([(names.clone(), solved_without(&names))]) {
+        let found = found.unwrap_or_else(|error| panic!("{without:?}: {error}"));
+        let time = found.series[0].components[0].time.ticks;
+        assert!(time.value.is_finite() && time.half_width().is_finite(), "{without:?}: {time:?}");
+        let by_request = found.series[0].stages.iter().filter(|one| one.did == BY_REQUEST).map(|one| one.stage);
+        assert_eq!(by_request.collect::<Vec<_>>(), without);
+    }
+}

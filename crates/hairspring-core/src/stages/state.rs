@@ -127,7 +127,7 @@ impl<'t> State<'t> {
             let before = if *phase == Phase::Correct { self.first_times() } else { Vec::new() };
             let missing = stage.needs.iter().find(|need| !(need.is_met)(self));
             let did = match missing {
-                _ if self.options.without.iter().any(|name| name == stage.name) => Did::nothing("left out by request"),
+                _ if self.options.without.iter().any(|name| name == stage.name) => Did::nothing(crate::pipeline::BY_REQUEST),
                 Some(need) => Did::nothing(format!("needs {}", need.what)),
                 None => run(self),
             };

@@ -5,6 +5,7 @@ use crate::page::{INDENT, Page, Tone};
 use crate::plot::{Plot, ROUNDING, line_plot, residual_plot};
 use crate::source::source_name;
 use hairspring_core::judge::words::counted;
+use hairspring_core::pipeline::BY_REQUEST;
 use hairspring_result::document::{BudgetEntry, Fit};
 use hairspring_result::{Component, Run, Series};
 
@@ -16,7 +17,11 @@ pub fn fit(page: &mut Page, series: &Series) {
     let is_line = series.components.len() == 1 && series.fit.rows_detail.iter().all(|row| row.counts.len() < 2);
     page.item(if is_line { "line" } else { "plane" }, &rows(&series.fit), Tone::Quiet);
     budgets(page, series);
-    page.item("readings", &readings(&series.fit), Tone::Quiet);
+    page.item("readings", &readings(series), Tone::Quiet);
+    let without: Vec<&str> = series.stages.iter().filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.as_str()).collect();
+    if !without.is_empty() {
+        page.item("without", &format!("the stages {}, by request", without.join(", ")), Tone::Quiet);
+    }
 }
 
 fn rows(fit: &Fit) -> String {
@@ -102,13 +107,22 @@ fn shares(budget: &[BudgetEntry]) -> String {
     if named.is_empty() { "no variation was seen".into() } else { named.iter().map(share).collect::<Vec<_>>().join(", ") }
 }
 
-fn readings(fit: &Fit) -> String {
+fn readings(series: &Series) -> String {
+    let fit = &series.fit;
     let all = count(fit.readings);
     let unused = fit.readings.saturating_sub(fit.readings_used);
     match 100.0 * unused as f64 / fit.readings.max(1) as f64 {
         0.0 => format!("{all}, all used"),
-        share => format!("{all}, {} % left out", significant(share, 2)),
+        share => format!("{all}, {} % left out{}", significant(share, 2), reasons(series)),
     }
+}
+
+/// `: flags 5 %, spikes 1.9 %`: the stages that left readings out, with their shares of all readings.
+fn reasons(series: &Series) -> String {
+    let percent = |number: usize| significant(100.0 * number as f64 / series.fit.readings.max(1) as f64, 2);
+    let by = series.stages.iter().filter(|stage| stage.left_out > 0);
+    let shares: Vec<String> = by.map(|stage| format!("{} {} %", stage.stage, percent(stage.left_out))).collect();
+    if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) }
 }
 
 /// `96 rounds; 211 ms measured, 403 ms in all; precision reached; stolen 0 ms`.
