@@ -2,8 +2,9 @@
 
 use clap::Args;
 use hairspring_program::values::{frequency, level};
-use hairspring_program::{Seating, seating};
+use hairspring_program::{Seating, output, seating};
 use hairspring_result::ResultDocument;
+use hairspring_view::text;
 
 // Options of every verb that reports. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
@@ -32,6 +33,22 @@ impl StatedClockArguments {
             Some(hz) => document.at_clock(hz),
             None => document,
         }
+    }
+}
+
+// What the stages of the estimator did, for every verb that solves a table.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ExplainArguments {
+    /// Also tell what each stage of the analysis asked, what it left out, and by how much it moved and widened the time (the
+    /// --json document always has it)
+    #[arg(long)]
+    pub explain: bool,
+}
+
+impl ExplainArguments {
+    /// The stages as text, if they were asked for.
+    pub fn text(&self, document: &ResultDocument) -> String {
+        if self.explain { text::explain(document, &output::style()) } else { String::new() }
     }
 }
 

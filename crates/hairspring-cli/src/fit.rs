@@ -1,6 +1,7 @@
 //! `hairspring fit`: solves observations from a file, with the same estimate and checks as `time`.
 
-use crate::arguments::{ReportArguments, StatedClockArguments};
+use crate::arguments::{ExplainArguments, ReportArguments, StatedClockArguments};
+use crate::saved::{Output, Taken};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -10,7 +11,7 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
-use hairspring_core::pipeline::optional_stages;
+use hairspring_core::pipeline::{optional_stages, weighed, write_weighed};
 use hairspring_import::{Tool, detect, head};
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
@@ -57,8 +58,13 @@ pub struct FitArguments {
     /// Solve without this stage of the analysis, to see what depends on it (repeatable)
     #[arg(long, value_name = "STAGE", value_delimiter = ',', value_parser = stages())]
     pub without: Vec<String>,
+    /// Write every reading to a file (CSV), with the reading at the mean core clock, its weight and the stage that left it out
+    #[arg(long, value_name = "FILE")]
+    pub readings: Option<PathBuf>,
     #[command(flatten)]
     pub stated: StatedClockArguments,
+    #[command(flatten)]
+    pub explain: ExplainArguments,
     #[command(flatten)]
     pub report: ReportArguments,
 }
@@ -91,9 +97,13 @@ const REMEDIES: Remedies = Remedies {
 
 /// Runs the verb.
 fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
+    let readings = readings_file(arguments)?;
     let (table, tool) = read(arguments)?;
     let options = options(arguments);
-    let mut assessment = REMEDIES.assess(&table, &Question { options, ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let mut assessment = REMEDIES.assess(&table, &Question { options: options.clone(), ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    if let Some(file) = readings {
+        file.fill(|out| Ok(write_weighed(&table, &weighed(&table, &options)?, out)?))?;
+    }
     if is_capture(&table) {
         doubt_counts(&table, &mut assessment);
         doubt_bend(&mut assessment);
@@ -110,8 +120,17 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         methods,
         run: None,
     }));
-    output::print(&if arguments.report.json { json::print(&document) } else { text::report(&document, &output::style()) })?;
+    output::print(&if arguments.report.json { json::print(&document) } else { text::report(&document, &output::style()) + &arguments.explain.text(&document) })?;
     Ok(Outcome::Done)
+}
+
+/// The file of --readings.
+fn readings_file(arguments: &FitArguments) -> Result<Option<Output>, AnyError> {
+    let mut taken = Taken::default();
+    if !is_standard_input(&arguments.file) {
+        taken.add("the file that is solved", &arguments.file);
+    }
+    arguments.readings.as_deref().map(|path| Output::open("--readings", path, &mut taken)).transpose()
 }
 
 fn options(arguments: &FitArguments) -> Options {

@@ -195,6 +195,10 @@ fn in_series(error: Error, name: &str, series: usize) -> Error {
     }
 }
 
+mod export;
+
+pub use export::write_weighed;
+
 /// A reading with the reason why it is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weighed {
@@ -212,12 +216,25 @@ pub struct Weighed {
 /// As [`crate::judge::assess`].
 pub fn weighed(table: &Observations, options: &Options) -> Result<Vec<Weighed>> {
     let state = run(table, options, None, None)?;
+    let off = rows_left_out(&state);
     let stage = |mark: u8| usize::from(mark).checked_sub(1).and_then(|at| state.stages().get(at)).map(|stage| stage.name);
     let all = state.sheet.rows().flat_map(|row| state.sheet.row(row));
     let mut all: Vec<Weighed> =
         all.map(|one| Weighed { reading: one.at, ticks: one.ticks, left_out_by: stage(state.sheet.mark(one.at)) }).collect();
+    all.iter_mut().for_each(|one| one.left_out_by = one.left_out_by.or(off[table.readings()[one.reading].row as usize]));
     all.sort_by_key(|one| one.reading);
     Ok(all)
+}
+
+/// The stage that left a whole row out, for each row.
+fn rows_left_out(state: &State) -> Vec<Option<&'static str>> {
+    let mut off = vec![None; state.table.rows().len()];
+    for series in state.all_series() {
+        let stage = if state.systems[usize::from(series)].is_some() { rows::STAGE.name } else { line::STAGE.name };
+        let fits = state.solution(series).into_iter().flat_map(|solution| &solution.rows);
+        fits.filter(|fit| fit.left_out.is_some()).for_each(|fit| off[fit.row as usize] = Some(stage));
+    }
+    off
 }
 
 /// The rows of a series, their means in blocks of rounds, and their readings in use with their rounds; `None` if they were not repeated.

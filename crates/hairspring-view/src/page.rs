@@ -88,9 +88,14 @@ impl Page {
 
     /// A label, and a text that wraps beside it. Both are cleaned, as they may come from users.
     pub fn item(&mut self, label: &str, text: &str, tone: Tone) {
-        let label = pad(&clean(label), INDENT - 4);
-        for (at, line) in wrap(&clean(text), self.width() - INDENT).iter().enumerate() {
-            let label = if at == 0 { self.paint(&label, tone) } else { " ".repeat(INDENT - 4) };
+        self.item_at(INDENT, label, text, tone);
+    }
+
+    /// The same with the text from this column on, of at least 4, for longer labels.
+    pub fn item_at(&mut self, column: usize, label: &str, text: &str, tone: Tone) {
+        let label = pad(&clean(label), column - 4);
+        for (at, line) in wrap(&clean(text), self.width() - column).iter().enumerate() {
+            let label = if at == 0 { self.paint(&label, tone) } else { " ".repeat(column - 4) };
             self.out += format!("  {label}  {line}").trim_end();
             self.out.push('\n');
         }

@@ -1,6 +1,6 @@
 //! The command line of `blocks`.
 
-use crate::arguments::ReportArguments;
+use crate::arguments::{ExplainArguments, ReportArguments};
 use clap::{Args, ValueEnum};
 use hairspring_program::values::duration;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub struct BlocksArguments {
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
     /// Only list the functions of the program or library, with address and size: of a stripped one by its unwind table
-    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "until", "from", "parts", "sample", "longest", "calls", "skip", "memory"])]
+    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "explain", "until", "from", "parts", "sample", "longest", "calls", "skip", "memory"])]
     pub list: bool,
     /// The folder with files of names and lines that were moved out of programs (build-id, .gnu_debuglink)
     #[arg(long, value_name = "FOLDER", default_value = DEBUG_FILES)]
@@ -107,6 +107,8 @@ pub struct BlocksArguments {
     /// Write the graph of blocks to a file, for Graphviz (`dot -Tsvg`)
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    #[command(flatten)]
+    pub explain: ExplainArguments,
     #[command(flatten)]
     pub report: ReportArguments,
 }

@@ -104,7 +104,8 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     output::print(&if arguments.report.json {
         json::print(&document::blocks(&measured, &circumstances))
     } else {
-        text::blocks(&measured, &circumstances, &output::style(), arguments.annotate)
+        let stages = if arguments.explain.explain { text::explain(&measured, &output::style()) } else { String::new() };
+        text::blocks(&measured, &circumstances, &output::style(), arguments.annotate) + &stages
     })?;
     Ok(Outcome::Done)
 }

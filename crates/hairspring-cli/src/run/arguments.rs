@@ -1,6 +1,6 @@
 //! The command line of `run`.
 
-use crate::arguments::{SeatingArguments, StatedClockArguments};
+use crate::arguments::{ExplainArguments, SeatingArguments, StatedClockArguments};
 use crate::baseline::BaselineArguments;
 use clap::Args;
 use hairspring_program::ChoiceArguments;
@@ -59,6 +59,8 @@ pub struct RunArguments {
     pub seating: SeatingArguments,
     #[command(flatten)]
     pub stated: StatedClockArguments,
+    #[command(flatten)]
+    pub explain: ExplainArguments,
     /// Time after which a program that has not ended is stopped
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,

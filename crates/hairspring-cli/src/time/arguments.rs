@@ -1,6 +1,6 @@
 //! The command line of `time`.
 
-use crate::arguments::{ReportArguments, SeatingArguments, StatedClockArguments};
+use crate::arguments::{ExplainArguments, ReportArguments, SeatingArguments, StatedClockArguments};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hairspring_core::judge::methods::LINE;
@@ -160,6 +160,8 @@ pub struct TimeArguments {
     /// Time after which code that has not answered counts as hanging
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
+    #[command(flatten)]
+    pub explain: ExplainArguments,
     #[command(flatten)]
     pub report: ReportArguments,
 }

@@ -65,7 +65,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     }
     let (ended, against) = baseline.judge(&mut result)?;
     let text = || if arguments.processes > 1 { text::table(&result, &output::style()) } else { text::report(&result, &output::style()) };
-    output::print(&if arguments.report.json { json::print(&result) } else { text() + &against })?;
+    output::print(&if arguments.report.json { json::print(&result) } else { text() + &arguments.explain.text(&result) + &against })?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended.or(expected) })
 }

@@ -206,3 +206,43 @@ fn a_file_is_solved_without_stages() {
     fit(with_a_spike()).option("--without", "spikes").succeeds().says("without").says("spikes, by request");
     fit(with_a_spike()).succeeds().does_not_say("by request");
 }
+
+#[test]
+fn stages_are_explained_in_80_columns() {
+    let ended = fit(with_a_spike()).with("--explain").succeeds();
+    assert!(ended.output.lines().all(|line| line.chars().count() <= 80), "{ended}");
+    let words = ended.output.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "stages what each asked, and what it did with 201 readings; effects are those on body",
+        "left out 1 of 201 readings (0.5 %)",
+        "did not run: needs a reference chain among the series",
+        "201, 0.5 % left out: spikes 0.5 %",
+    ] {
+        assert!(words.contains(part), "{part}: {ended}");
+    }
+    fit(with_a_spike()).succeeds().does_not_say("did not run");
+}
+
+#[test]
+fn the_document_has_the_stages_with_and_without_an_explanation() {
+    let of = |command: Hairspring| stage(command, "spikes");
+    assert_eq!(of(fit(with_a_spike())), of(fit(with_a_spike()).with("--explain")));
+}
+
+#[test]
+fn readings_are_written_with_their_weights_and_reasons() {
+    let ended = fit(with_a_spike()).option("--readings", "readings.csv").succeeds();
+    let text = ended.file("readings.csv");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (202, "series,body,round,ticks,at_mean_clock,weight,left_out_by"));
+    assert!(lines[201].ends_with(",9000,9000,0,spikes") && lines[1].ends_with(",1,"), "{} {}", lines[1], lines[201]);
+    assert_eq!(lines.iter().filter(|line| line.ends_with(",1,")).count(), 200);
+    let without = fit(with_a_spike()).option("--without", "spikes,rows").option("--readings", "all.csv").with("--json").succeeds();
+    assert!(without.file("all.csv").lines().skip(1).all(|line| line.ends_with(",1,")));
+}
+
+#[test]
+fn readings_of_standard_input_are_written_too() {
+    let command = Hairspring::new().with("fit").with("-").input(with_a_spike()).option("--readings", "readings.csv");
+    assert_eq!(command.succeeds().file("readings.csv").lines().count(), 202);
+}

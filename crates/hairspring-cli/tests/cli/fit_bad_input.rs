@@ -130,3 +130,15 @@ fn stages_that_do_not_exist_or_are_needed_cannot_be_left_out() {
     fit("body,ticks\n1,108\n2,208\n").with("--without=").ends_with(2).complains("--without").complains("spikes");
     fit("body,ticks\n1,108\n2,208\n").with("--without").ends_with(2);
 }
+
+#[test]
+fn readings_go_to_a_file_that_can_be_written_and_lost() {
+    let rows = "body,ticks\n1,108\n2,208\n3,308\n";
+    fit(rows).option("--readings", "nosuch/readings.csv").fails("--readings nosuch/readings.csv: No such file").in_one_line();
+    fit(rows).option("--readings", ".").fails("--readings .: ").in_one_line();
+    fit(rows).option("--readings", "").ends_with(2).complains("--readings");
+    fit(rows).option("--readings", "/dev/full").fails("--readings: No space left").in_one_line();
+    fit(rows).option("--readings", "-").ends_with(2).complains("--readings -: the report goes to standard output").in_one_line();
+    let ended = fit(rows).option("--readings", "observations.csv").ends_with(2).complains("it is the file that is solved");
+    assert_eq!(ended.file("observations.csv"), rows);
+}

@@ -35,6 +35,17 @@ fn text_fits_80_columns() {
 }
 
 #[test]
+fn stages_are_explained_on_request() {
+    let ended = chain().with("--explain").succeeds();
+    fits_a_terminal(&ended);
+    ended.says("stages what each asked, and what it did with").says("How did the core clock move, and which code follows it?");
+    chain().succeeds().does_not_say("what each asked");
+    let document = chain().with("--explain").document();
+    assert!(document.result_of(0)["stages"].as_array().is_some_and(|stages| stages.len() > 20));
+    chain().with("--explain").with("--explain").ends_with(2);
+}
+
+#[test]
 fn text_with_everything_in_it_fits_80_columns() {
     fits_a_terminal(&chain().option("--method", "all").option("--vs", "x + c").option("--vs", "puts(\"hello\")").succeeds());
     fits_a_terminal(&time("a[0]").given("int a[999]").option("--init", "a[1]++").option("--cold", "a").succeeds());

@@ -287,3 +287,11 @@ fn a_program_that_is_compiled_without_optimisation_is_told() {
         assert_eq!(document.findings(0).contains(&"not_optimised"), told, "{flags}: {:#}", document.result_of(0)["findings"]);
     }
 }
+
+#[test]
+fn programs_of_a_version_without_stages_explain_nothing() {
+    let command = || program(run(), "bench", &[("copy", 5.0)]).with("./bench").with("--explain");
+    command().succeeds().says("stages not in the document: the program is of a version without them");
+    crate::document::Document::result(&command().with("--json").succeeds().output);
+    command().with("--list").succeeds().does_not_say("stages");
+}

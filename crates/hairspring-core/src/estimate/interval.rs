@@ -206,6 +206,12 @@ impl Contribution {
         Contribution { source: self.source, spread }
     }
 
+    /// Whether it is rounding beside this value.
+    pub(crate) fn is_negligible(&self, value: f64) -> bool {
+        let (Spread::Standard { sd: size, .. } | Spread::Bound(size)) = self.spread;
+        size < NEGLIGIBLE * value.abs()
+    }
+
     /// Half-width that this entry alone would give.
     pub fn half_width(&self, level: f64) -> f64 {
         match self.spread {
@@ -214,6 +220,9 @@ impl Contribution {
         }
     }
 }
+
+/// An entry of the budget that is a smaller share of the value is rounding.
+const NEGLIGIBLE: f64 = 1e-9;
 
 /// A value with its error budget.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -249,10 +258,10 @@ impl Uncertain {
         Uncertain { value: self.value * factor, budget: self.budget.iter().map(|entry| entry.scaled(factor)).collect() }
     }
 
-    /// The value with one more entry in the budget.
+    /// The value with one more entry in the budget, unless it is rounding.
     #[must_use]
     pub fn with(mut self, entry: Contribution) -> Uncertain {
-        self.budget.push(entry);
+        self.budget.extend(Some(entry).filter(|entry| !entry.is_negligible(self.value)));
         self
     }
 

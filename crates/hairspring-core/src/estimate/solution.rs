@@ -203,7 +203,7 @@ pub(crate) fn combined(value: f64, parts: &[Part], level: f64, layouts: LayoutsA
     let mut budget = noise(parts, level, layouts);
     budget.extend(departure(parts));
     budget.extend(entries(parts));
-    budget.retain(|entry| entry.half_width(level) > 0.0 || entry.source == Source::Noise);
+    budget.retain(|entry| entry.source == Source::Noise || entry.half_width(level) > 0.0 && !entry.is_negligible(value));
     Uncertain { value, budget }
 }
 

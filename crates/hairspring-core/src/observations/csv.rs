@@ -546,7 +546,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// A name as one field, quoted if necessary.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let name = one_line(name);
     if name.contains([',', '"', '#']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
 }

@@ -9,6 +9,7 @@ mod origin;
 mod pauses;
 mod turns;
 
+pub(crate) use csv::quoted;
 pub use csv::{read_csv, write_counted_csv, write_csv};
 pub use flags::Flags;
 pub use origin::{ClockSpread, CoreClock, Origin, Rate, Role, Unit, Variant};

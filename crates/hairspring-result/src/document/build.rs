@@ -96,7 +96,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
         overhead_reason: result.overhead.is_none().then(|| "the counts cannot separate it from a component".to_owned()),
         fit: fit(&result.solution, scale),
         budget,
-        stages: result.stages.iter().map(stage).collect(),
+        stages: result.stages.iter().map(Stage::from).collect(),
         findings: entry.findings.iter().map(|finding| (*finding).clone()).collect(),
         trusted: true,
     }
@@ -133,15 +133,17 @@ pub fn part_budget(entries: &[Contribution], in_ns: bool, level: f64) -> Vec<Bud
     entries.iter().map(line).collect()
 }
 
-fn stage(outcome: &Outcome) -> Stage {
-    Stage {
-        stage: outcome.stage.to_owned(),
-        question: outcome.question.to_owned(),
-        did: outcome.did.clone(),
-        acted: outcome.acted,
-        left_out: outcome.left_out,
-        moved_percent: finite(100.0 * outcome.moved),
-        widened_percent: finite(100.0 * outcome.widened),
+impl From<&Outcome> for Stage {
+    fn from(outcome: &Outcome) -> Stage {
+        Stage {
+            stage: outcome.stage.to_owned(),
+            question: outcome.question.to_owned(),
+            did: outcome.did.clone(),
+            acted: outcome.acted,
+            left_out: outcome.left_out,
+            moved_percent: finite(100.0 * outcome.moved),
+            widened_percent: finite(100.0 * outcome.widened),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod compare;
 mod environment;
 mod expectation;
+mod explain;
 mod findings;
 mod fit;
 mod methods;
@@ -12,6 +13,7 @@ mod table;
 pub use compare::{against_baseline, compare};
 pub use environment::{clock, environment, machine_line};
 pub use expectation::{distance, ratio};
+pub use explain::{Staged, explain, explain_all};
 pub use findings::{all_findings, findings};
 pub use report::report;
 pub use table::table;

@@ -8,8 +8,8 @@ use hairspring_core::estimate::Contribution;
 use hairspring_result::Environment;
 use hairspring_result::Figure;
 use hairspring_result::Finding;
-use hairspring_result::document::BudgetEntry;
 use hairspring_result::document::finite;
+use hairspring_result::document::{BudgetEntry, Stage};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -69,6 +69,8 @@ pub struct BlocksDocument {
     pub loops: Vec<LoopJson>,
     /// What is missing, and what would help.
     pub missing: Vec<MissingJson>,
+    /// What each stage of the estimator did, in their order; moves and widths are of the first component.
+    pub stages: Vec<Stage>,
     /// Doubts.
     pub findings: Vec<Finding>,
 }
@@ -357,6 +359,7 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
         dependencies: dependencies(analysis),
         loops: loops(measured, circumstances),
         missing: measured.missing.iter().map(missing).collect(),
+        stages: analysis.series().stages.iter().map(Stage::from).collect(),
         findings: analysis.findings.clone(),
     }
 }

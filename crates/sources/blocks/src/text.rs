@@ -9,10 +9,11 @@ use crate::{MeasuredFunction, Traced};
 use hairspring_core::judge::Severity;
 use hairspring_result::Environment;
 use hairspring_result::Finding;
+use hairspring_result::document::Stage;
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::{count, fixed, significant};
 use hairspring_view::page::{Page, Style, Tone};
-use hairspring_view::text::{environment, findings};
+use hairspring_view::text::{Staged, environment, explain_all, findings};
 use listing::{Listing, base, percent, runs};
 pub use listing::{beside, shown};
 use std::collections::HashMap;
@@ -47,6 +48,14 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &
     let core_hz = measured.analysis.assessment.core_hz.as_ref();
     environment(&mut page, &circumstances.clone().with_core_clock(core_hz));
     page.finish()
+}
+
+/// What each stage of the estimator did, behind an empty line.
+pub fn explain(measured: &MeasuredFunction, style: &Style) -> String {
+    let series = measured.analysis.series();
+    let stages: Vec<Stage> = series.stages.iter().map(Stage::from).collect();
+    let time = series.components.first().map(|first| first.name.as_str());
+    explain_all(&[Staged { name: None, time, readings: series.solution.readings, processes: 1, stages: &stages }], style)
 }
 
 fn head(page: &mut Page, listing: &Listing) {
