@@ -84,7 +84,7 @@ fn only_a_whole_interval_past_the_threshold_is_past_it() {
         (12.0, 3.0, Limit::Undecided, Verdict::Undecided),
         (10.2, 0.1, Limit::Within, Verdict::Undecided),
         (5.0, 0.1, Limit::Within, Verdict::Faster),
-        (10.05, 0.04, Limit::Within, Verdict::NoDifference),
+        (10.0, 0.04, Limit::Within, Verdict::NoDifference),
     ] {
         let found = compared(&old, &result(&[("code", Some("f"), ns, half)]), Some(0.05));
         assert_eq!((found.limit(&found.pairs[0]), verdicts(&found)[0]), (Some(limit), verdict), "{ns} +- {half}");

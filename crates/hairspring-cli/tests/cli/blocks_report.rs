@@ -255,7 +255,12 @@ fn without_debug_information_there_is_assembly_and_no_line() {
 fn stages_are_explained_on_request_and_are_in_the_document() {
     let rig = compile(CALLER);
     let text = rig.blocks(inputs(6).as_bytes(), &["--explain"]);
-    assert!(text.status == 0 && text.stdout.contains("  stages    what each asked, and what it did with"), "{}{}", text.stdout, text.stderr);
+    assert!(
+        text.status == 0 && text.stdout.contains("  stages    what each asked, and what it did with"),
+        "{}{}",
+        text.stdout,
+        text.stderr
+    );
     let explained = text.stdout.split_once("  stages    ").unwrap().1;
     assert!(explained.lines().all(|line| line.chars().count() <= 80), "{explained}");
     assert!(!rig.blocks(inputs(6).as_bytes(), &[]).stdout.contains("what each asked"));
