@@ -95,7 +95,7 @@ pub fn stages() -> Vec<&'static Stage> {
 /// What a stage says that did not run because of [`Options::without`].
 pub const BY_REQUEST: &str = "left out by request";
 
-/// Stages without which there are no times.
+/// Stages that all others need.
 const NEEDED: [&Stage; 4] = [&blocks::STAGE, &rows::STAGE, &line::STAGE, &express::STAGE];
 
 /// The stages that a table can be solved without ([`Options::without`]), in their order.

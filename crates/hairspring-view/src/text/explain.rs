@@ -65,7 +65,14 @@ fn heading(one: &Staged) -> String {
 /// Question, answer, and effects.
 fn told(stage: &Stage, readings: usize) -> String {
     let did_not_run = !stage.acted && (stage.did.starts_with("needs ") || stage.did == BY_REQUEST);
-    let did = if did_not_run { format!("did not run: {}", stage.did) } else { stage.did.clone() };
+    let is_said_by_effects = stage.left_out > 0 && stage.did == format!("{} of {readings} readings", stage.left_out);
+    let did = if is_said_by_effects {
+        String::new()
+    } else if did_not_run {
+        format!("did not run: {}", stage.did)
+    } else {
+        stage.did.clone()
+    };
     let parts: Vec<String> = Some(did).filter(|did| !did.is_empty()).into_iter().chain(effects(stage, readings)).collect();
     format!("{} {}", stage.question, parts.join("; "))
 }
@@ -97,6 +104,7 @@ mod tests {
     #[test]
     fn a_stage_tells_its_question_its_answer_and_its_effects() {
         let out = Stage { left_out: 12, moved_percent: Some(-0.125), widened_percent: Some(1e-9), ..stage("12 of 400 readings", true) };
+        let same = Stage { did: "12 of 320 readings".into(), ..out.clone() };
         let wide = Stage { moved_percent: Some(0.5), widened_percent: Some(0.25), ..stage("", true) };
         let expected = "
   stages    main: what each asked, and what it did with 320 readings, in the
@@ -105,9 +113,11 @@ mod tests {
               time? 12 of 400 readings; left out 12 of 320 readings (3.8 %);
               moved it by -0.12 %
   spikes      Which readings are far from the others of their row in the same
+              time? left out 12 of 320 readings (3.8 %); moved it by -0.12 %
+  spikes      Which readings are far from the others of their row in the same
               time? moved it by +0.5 %; widened it by +- 0.25 %
 ";
-        assert_eq!(text(&[out, wide], 80), expected);
+        assert_eq!(text(&[out, same, wide], 80), expected);
     }
 
     #[test]
