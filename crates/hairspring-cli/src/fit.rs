@@ -127,9 +127,8 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
 /// The file of --readings.
 fn readings_file(arguments: &FitArguments) -> Result<Option<Output>, AnyError> {
     let mut taken = Taken::default();
-    if !is_standard_input(&arguments.file) {
-        taken.add("the file that is solved", &arguments.file);
-    }
+    let solved = if is_standard_input(&arguments.file) { Path::new("/dev/stdin") } else { &arguments.file };
+    taken.add("the file that is solved", solved);
     arguments.readings.as_deref().map(|path| Output::open("--readings", path, &mut taken)).transpose()
 }
 

@@ -237,7 +237,8 @@ fn readings_are_written_with_their_weights_and_reasons() {
     assert_eq!((lines.len(), lines[0]), (202, "series,body,round,ticks,at_mean_clock,weight,left_out_by"));
     assert!(lines[201].ends_with(",9000,9000,0,spikes") && lines[1].ends_with(",1,"), "{} {}", lines[1], lines[201]);
     assert_eq!(lines.iter().filter(|line| line.ends_with(",1,")).count(), 200);
-    let without = fit(with_a_spike()).option("--without", "spikes").with("--keep-all").option("--readings", "all.csv").with("--json").succeeds();
+    let without =
+        fit(with_a_spike()).option("--without", "spikes").with("--keep-all").option("--readings", "all.csv").with("--json").succeeds();
     assert!(without.file("all.csv").lines().skip(1).all(|line| line.ends_with(",1,")));
 }
 

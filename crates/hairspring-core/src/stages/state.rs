@@ -269,12 +269,15 @@ impl<'t> State<'t> {
         if moved.is_finite() { moved } else { 0.0 }
     }
 
-    /// Half-width that the entries of a stage alone give to the first time of a series, as a share of it.
+    /// Half-width that the entries of a stage alone give to the first time of a series, as a share of it, in the unit in which it is largest.
     fn widened(&self, series: SeriesId, stage: &Stage) -> f64 {
         let (Some(solution), Some(source)) = (self.solution(series), stage.source) else { return 0.0 };
-        let time = solution.uncertain(0, self.options.level);
-        let share = time.part(source, self.options.level) / time.value.abs();
-        if share.is_finite() { share } else { 0.0 }
+        let name = &self.table.series_names()[usize::from(series)];
+        let shown = self.results.iter().find(|result| result.name == *name).and_then(|result| result.components.first());
+        let views = shown.into_iter().flat_map(|first| first.time.ns.iter().chain(&first.time.cycles));
+        let share = |time: &Uncertain| time.part(source, self.options.level) / time.value.abs();
+        let own = share(&solution.uncertain(0, self.options.level));
+        views.map(share).chain([own]).filter(|share| share.is_finite()).fold(0.0, f64::max)
     }
 }
 
