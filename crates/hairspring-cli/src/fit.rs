@@ -100,7 +100,8 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let readings = readings_file(arguments)?;
     let (table, tool) = read(arguments)?;
     let options = options(arguments);
-    let mut assessment = REMEDIES.assess(&table, &Question { options: options.clone(), ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let mut assessment =
+        REMEDIES.assess(&table, &Question { options: options.clone(), ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
     if let Some(file) = readings {
         file.fill(|out| Ok(write_weighed(&table, &weighed(&table, &options)?, out)?))?;
     }
@@ -120,7 +121,11 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         methods,
         run: None,
     }));
-    output::print(&if arguments.report.json { json::print(&document) } else { text::report(&document, &output::style()) + &arguments.explain.text(&document) })?;
+    output::print(&if arguments.report.json {
+        json::print(&document)
+    } else {
+        text::report(&document, &output::style()) + &arguments.explain.text(&document)
+    })?;
     Ok(Outcome::Done)
 }
 

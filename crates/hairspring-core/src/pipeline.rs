@@ -29,6 +29,7 @@ use crate::finding::Finding;
 use crate::limit::Limit;
 use crate::observations::{Observations, RowId, SeriesId};
 use crate::result::Assessment;
+pub use crate::stages::BY_REQUEST;
 use crate::stages::{
     Phase, Stage, State, Step, blocks, controls, core_clock, denormals, departure, ends, express, fence, flags, layouts, line, negative,
     neighbour, noise, origin, overlap, pauses, placements, quantum, readings, reference, rows, settling, slow, spikes, undone, visits,
@@ -91,9 +92,6 @@ pub(crate) const STEPS: &[Step] = &[
 pub fn stages() -> Vec<&'static Stage> {
     crate::stages::once(STEPS)
 }
-
-/// What a stage says that did not run because of [`Options::without`].
-pub const BY_REQUEST: &str = "left out by request";
 
 /// Stages that all others need.
 const NEEDED: [&Stage; 4] = [&blocks::STAGE, &rows::STAGE, &line::STAGE, &express::STAGE];

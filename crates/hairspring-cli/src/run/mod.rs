@@ -103,7 +103,11 @@ fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) 
     all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
     let (ended, against) = baseline.judge(&mut all)?;
-    output::print(&if arguments.json { json::print(&all) } else { text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against })?;
+    output::print(&if arguments.json {
+        json::print(&all)
+    } else {
+        text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against
+    })?;
     baseline.save(&all)?;
     Ok(match (ran.failed, ended.or(expected), missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,

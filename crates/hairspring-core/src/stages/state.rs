@@ -13,6 +13,9 @@ use crate::sheet::Sheet;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// What a stage says that did not run because of [`Options::without`].
+pub const BY_REQUEST: &str = "left out by request";
+
 /// What a stage did, while the steps run.
 #[derive(Debug, Clone, Default)]
 struct Record {
@@ -127,7 +130,7 @@ impl<'t> State<'t> {
             let before = if *phase == Phase::Correct { self.first_times() } else { Vec::new() };
             let missing = stage.needs.iter().find(|need| !(need.is_met)(self));
             let did = match missing {
-                _ if self.options.without.iter().any(|name| name == stage.name) => Did::nothing(crate::pipeline::BY_REQUEST),
+                _ if self.options.without.iter().any(|name| name == stage.name) => Did::nothing(BY_REQUEST),
                 Some(need) => Did::nothing(format!("needs {}", need.what)),
                 None => run(self),
             };
