@@ -41,5 +41,6 @@ pub use negative::negative_finding;
 pub use origin::{carry, clock_finding};
 pub(crate) use stage::{Did, Step, need};
 pub use stage::{Need, Phase, Stage};
+pub use state::BY_REQUEST;
 pub(crate) use state::{State, once};
 pub use widths::{below_finding, wide_finding};
