@@ -43,31 +43,42 @@ pub(crate) fn choose(state: &mut State) -> Did {
         return Did::nothing("the step of the clock is too large to show it");
     }
     let long: Vec<usize> = state.sheet.guards(1).filter(|(_, guard)| *guard > LONG_GUARD * short).map(|(at, _)| at).collect();
-    let (number, all) = (long.len(), state.sheet.len());
-    state.shared = Some(number as f64 / all as f64);
-    if is_never_quiet(state) {
-        return Did::nothing("somebody else uses it all the time");
+    let kept = kept(state, &long);
+    let series_of = |at: &usize| usize::from(state.table.rows()[state.sheet.reading(*at).row as usize].series);
+    let out: Vec<usize> = long.iter().copied().filter(|at| !kept[series_of(at)]).collect();
+    let (number, all) = (out.len(), state.sheet.len());
+    out.into_iter().for_each(|at| state.leave_out(at));
+    match (number, long.is_empty()) {
+        (0, true) => Did::nothing("all guards are short"),
+        (0, false) => Did::nothing("somebody else uses it all the time"),
+        _ => Did::something(format!("{number} of {all} readings")),
     }
-    long.into_iter().for_each(|at| state.leave_out(at));
-    if number == 0 { Did::nothing("all guards are short") } else { Did::something(format!("{number} of {all} readings")) }
 }
 
-/// Whether the core is hardly ever quiet, so that all readings count.
-fn is_never_quiet(state: &State) -> bool {
-    state.shared.is_some_and(|shared| 1.0 - shared <= LEAST_LEFT)
+/// The share of the readings of each series that are long, and whether all of its readings count, because hardly any other would be left.
+fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
+    let series_of = |at: usize| usize::from(state.table.rows()[state.sheet.reading(at).row as usize].series);
+    let (mut are_long, mut left) = (vec![0; state.solutions.len()], vec![0; state.solutions.len()]);
+    let used = (0..state.table.readings().len()).filter(|at| state.sheet.mark(*at) == crate::sheet::USED);
+    used.for_each(|at| left[series_of(at)] += 1_usize);
+    for at in long {
+        are_long[series_of(*at)] += 1_usize;
+        left[series_of(*at)] -= usize::from(state.sheet.mark(*at) == crate::sheet::USED);
+    }
+    let all: Vec<usize> = state.all_series().map(|series| state.sheet.number_in(series)).collect();
+    state.shared = are_long.iter().zip(&all).map(|(long, all)| *long as f64 / (*all).max(1) as f64).collect();
+    left.iter().zip(&all).map(|(left, all)| *left as f64 <= LEAST_LEFT * *all as f64).collect()
 }
 
 /// Share of the readings of a series that were not taken beside a neighbour; `None` where guards do not show it.
 pub(crate) fn quiet_share(state: &State, series: SeriesId) -> Option<f64> {
-    let (out, all) = (state.number_out(series, &STAGE), state.sheet.number_in(series));
-    let of_series = (all > 0).then(|| 1.0 - out as f64 / all as f64);
-    state.shared.and_then(|shared| if is_never_quiet(state) { Some(1.0 - shared) } else { of_series })
+    state.shared.get(usize::from(series)).map(|shared| 1.0 - shared)
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(share) = quiet_share(state, series).filter(|quiet| *quiet < 1.0 - DISTURBED_WARNING) else { return Vec::new() };
     let quiet_percent = 100.0 * share;
-    let (severity, what, remedy) = if is_never_quiet(state) {
+    let (severity, what, remedy) = if state.number_out(series, &STAGE) == 0 {
         (
             Severity::Warning,
             "too many to leave out, so the time includes what it takes",
@@ -123,5 +134,25 @@ mod tests {
         let alone = share_out(&Core { stalls: (1.0, 1e7), ..STALLS }, 1);
         assert!(alone < 0.9, "{alone}");
         assert_eq!(share_out(&Core { quantum: 26.0, ..STALLS }, 1), 0.0);
+    }
+
+    #[test]
+    fn a_series_that_is_always_beside_a_neighbour_keeps_its_readings() {
+        let calm = CALM.table(1.0, 1);
+        let mut beside = crate::observations::Observations::new(vec!["body".into()]);
+        beside.origin = calm.origin.clone();
+        for reading in calm.readings() {
+            let row = &calm.rows()[reading.row as usize];
+            let name = &calm.series_names()[usize::from(row.series)];
+            let factor = std::num::NonZeroU32::new(if &**name == "code" { 2 } else { 1 }).unwrap();
+            let series = beside.series(name);
+            let row = beside.row(series, &row.counts);
+            beside.push_guarded(row, reading.round, reading.ticks, reading.flags, reading.guard.map(|guard| guard.saturating_mul(factor)));
+        }
+        let options = Options::default();
+        let state = crate::pipeline::state_of(&beside, &options);
+        let code = beside.find_series("code").unwrap();
+        assert_eq!(state.number_out(code, &super::STAGE), 0);
+        assert!(super::says(&state, code)[0].message.contains("100 % of the readings"), "{:?}", super::says(&state, code));
     }
 }

@@ -282,16 +282,18 @@ impl<'a> Data<'a> {
 
     /// F test against the pure error of readings with equal counts, if there are any.
     fn lack_of_fit(&self, fit: &Fit, used: &[bool]) -> Option<LackOfFit> {
-        // Distances from the first residual of each row, which is exact where readings are equal.
-        let mut cells: Vec<Option<(f64, f64, f64, f64)>> = vec![None; self.design.len()];
+        // Sums of the residuals of each row, and of their distances from its first one, which are exact where readings are equal.
+        let mut cells: Vec<Option<(f64, f64, f64, f64, f64)>> = vec![None; self.design.len()];
         for (((at, _), residual), _) in self.rows.iter().zip(&fit.residuals).zip(used).filter(|(_, ok)| **ok) {
-            let cell = cells[*at].get_or_insert((*residual, 0.0, 0.0, 0.0));
+            let cell = cells[*at].get_or_insert((*residual, 0.0, 0.0, 0.0, 0.0));
             let off = residual - cell.0;
-            *cell = (cell.0, cell.1 + off, cell.2 + off * off, cell.3 + 1.0);
+            *cell = (cell.0, cell.1 + residual, cell.2 + off, cell.3 + off * off, cell.4 + 1.0);
         }
         let distinct = cells.iter().flatten().count();
-        let pure: f64 = cells.iter().flatten().map(|(_, sum, squares, number)| squares - sum * sum / number).sum();
-        let between: f64 = cells.iter().flatten().map(|(first, sum, _, number)| number * (first + sum / number).powi(2)).sum();
+        let pure: f64 = cells.iter().flatten().map(|(_, _, off, squares, number)| squares - off * off / number).sum();
+        let rounding = rounding(self.rows.iter().map(|row| row.1.abs()).fold(0.0, f64::max));
+        let mean = |sum: f64, number: f64| if sum.abs() > rounding * number { sum / number } else { 0.0 };
+        let between: f64 = cells.iter().flatten().map(|(_, sum, _, _, number)| number * mean(*sum, *number).powi(2)).sum();
         let (dof, pure_dof) = (distinct.checked_sub(fit.unknowns.len())?, fit.used - distinct);
         if dof == 0 || pure_dof == 0 || pure <= 0.0 {
             return None;

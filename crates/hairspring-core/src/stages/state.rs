@@ -53,8 +53,8 @@ pub(crate) struct State<'t> {
     pub shadow: Option<fence::Shadow>,
     pub overlaps: Vec<Option<overlap::Overlap>>,
     pub controls: Vec<controls::Control>,
-    /// Share of the readings that a neighbour lengthened; `None` where guards do not show it.
-    pub shared: Option<f64>,
+    /// Share of the readings of each series beside a neighbour; empty where guards do not show it.
+    pub shared: Vec<f64>,
     pub denormals: Vec<Option<denormals::Denormals>>,
     pub layouts: layouts::Layouts,
     pub results: Vec<crate::result::SeriesResult>,
@@ -105,7 +105,7 @@ impl<'t> State<'t> {
             shadow: None,
             overlaps: (0..series).map(|_| None).collect(),
             controls: Vec::new(),
-            shared: None,
+            shared: Vec::new(),
             denormals: (0..series).map(|_| None).collect(),
             layouts: layouts::Layouts::default(),
             results: Vec::new(),
