@@ -1,7 +1,7 @@
 //! Pure functions from numbers to estimates, without tables of findings, clocks, files or output: algebra, intervals, variances, the line
 //! through rows, the vector of times and its views.
 //!
-//! [`lattice`] finds the unit for which several slopes are integers (Staelin and McVoy). [`ratio`] compares two solved systems.
+//! [`ratio`] compares two solved systems.
 
 mod algebra;
 mod between;
