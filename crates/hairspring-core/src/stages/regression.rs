@@ -82,6 +82,25 @@ struct Fit {
     used: usize,
 }
 
+/// The residuals of readings with equal counts: their sum, and the sums of their distances from the first one, which are exact where readings are
+/// equal.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    first: f64,
+    sum: f64,
+    off: f64,
+    squares: f64,
+    number: f64,
+}
+
+impl Cell {
+    fn add(&mut self, residual: f64) {
+        let off = residual - self.first;
+        *self =
+            Cell { sum: self.sum + residual, off: self.off + off, squares: self.squares + off * off, number: self.number + 1.0, ..*self };
+    }
+}
+
 impl<'a> Data<'a> {
     fn new(state: &'a State, series: SeriesId) -> Data<'a> {
         let (table, ids) = (state.table, state.sheet.rows_of(series));
@@ -282,18 +301,15 @@ impl<'a> Data<'a> {
 
     /// F test against the pure error of readings with equal counts, if there are any.
     fn lack_of_fit(&self, fit: &Fit, used: &[bool]) -> Option<LackOfFit> {
-        // Sums of the residuals of each row, and of their distances from its first one, which are exact where readings are equal.
-        let mut cells: Vec<Option<(f64, f64, f64, f64, f64)>> = vec![None; self.design.len()];
+        let mut cells: Vec<Option<Cell>> = vec![None; self.design.len()];
         for (((at, _), residual), _) in self.rows.iter().zip(&fit.residuals).zip(used).filter(|(_, ok)| **ok) {
-            let cell = cells[*at].get_or_insert((*residual, 0.0, 0.0, 0.0, 0.0));
-            let off = residual - cell.0;
-            *cell = (cell.0, cell.1 + residual, cell.2 + off, cell.3 + off * off, cell.4 + 1.0);
+            cells[*at].get_or_insert(Cell { first: *residual, ..Cell::default() }).add(*residual);
         }
         let distinct = cells.iter().flatten().count();
-        let pure: f64 = cells.iter().flatten().map(|(_, _, off, squares, number)| squares - off * off / number).sum();
+        let pure: f64 = cells.iter().flatten().map(|cell| cell.squares - cell.off * cell.off / cell.number).sum();
         let rounding = rounding(self.rows.iter().map(|row| row.1.abs()).fold(0.0, f64::max));
-        let mean = |sum: f64, number: f64| if sum.abs() > rounding * number { sum / number } else { 0.0 };
-        let between: f64 = cells.iter().flatten().map(|(_, sum, _, _, number)| number * mean(*sum, *number).powi(2)).sum();
+        let mean = |cell: &Cell| if cell.sum.abs() > rounding * cell.number { cell.sum / cell.number } else { 0.0 };
+        let between: f64 = cells.iter().flatten().map(|cell| cell.number * mean(cell).powi(2)).sum();
         let (dof, pure_dof) = (distinct.checked_sub(fit.unknowns.len())?, fit.used - distinct);
         if dof == 0 || pure_dof == 0 || pure <= 0.0 {
             return None;
