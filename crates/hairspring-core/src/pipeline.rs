@@ -107,9 +107,12 @@ pub fn limits() -> Vec<(&'static str, Vec<&'static Limit>)> {
     std::iter::once(("shared", crate::limit::LIMITS.iter().collect())).chain(stages().into_iter().map(of)).collect()
 }
 
-/// The steps that read, choose and solve, without what is said of it.
-fn solving() -> Vec<Step> {
-    STEPS.iter().filter(|step| !matches!(step.0, Phase::Express | Phase::Judge)).copied().collect()
+/// The state of one series behind the steps that read, choose and solve, without what is said of it.
+fn solved<'t>(table: &'t Observations, series: SeriesId, options: &'t Options) -> State<'t> {
+    let mut state = State::new(STEPS, table, &[series], options);
+    let solving: Vec<Step> = STEPS.iter().filter(|step| !matches!(step.0, Phase::Express | Phase::Judge)).copied().collect();
+    state.run(&solving);
+    state
 }
 
 /// Solves one series of a table: the time of every component (or of the combinations that can be told apart),
@@ -125,8 +128,7 @@ fn solving() -> Vec<Step> {
 /// # Cost
 /// About 50 ns for each reading and `rows * unknowns^2` for the factorisation.
 pub fn solve(table: &Observations, series: SeriesId, options: &Options) -> Result<Solution> {
-    let mut state = State::new(STEPS, table, &[series], options);
-    state.run(&solving());
+    let mut state = solved(table, series, options);
     let mut solution = state.solutions.swap_remove(usize::from(series)).unwrap_or_else(|| Err(no_readings()))?;
     solution.express(options.level);
     Ok(solution)
@@ -152,7 +154,7 @@ pub(crate) fn assess(table: &Observations, options: &Options, precision: Option<
 
 /// What all stages say of a series, the most severe first.
 fn findings(state: &State, series: SeriesId) -> Vec<Finding> {
-    let ran = state.stages().iter().filter(|stage| !state.options.without.iter().any(|name| name == stage.name));
+    let ran = state.stages().iter().filter(|stage| !state.options.is_without(stage.name));
     let mut findings: Vec<Finding> = ran.flat_map(|stage| (stage.says)(state, series)).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
@@ -239,8 +241,7 @@ fn rows_left_out(state: &State) -> Vec<Option<&'static str>> {
 #[allow(clippy::type_complexity, reason = "only the methods beside the line fit use it")]
 pub(crate) fn block_means(table: &Observations, series: SeriesId) -> Option<(Vec<RowId>, Vec<Vec<f64>>, Vec<Vec<(u32, f64)>>)> {
     let options = Options::default();
-    let mut state = State::new(STEPS, table, &[series], &options);
-    state.run(&solving());
+    let mut state = solved(table, series, &options);
     let rows = state.systems[usize::from(series)].take()?;
     let readings = |row: &RowId| state.sheet.row(*row).filter(|one| one.is_used).map(|one| (one.round, one.ticks)).collect();
     let readings = rows.cells.rows.iter().map(readings).collect();
@@ -254,9 +255,7 @@ pub(crate) fn block_means(table: &Observations, series: SeriesId) -> Option<(Vec
 pub fn core_hz(table: &Observations) -> Option<f64> {
     let options = Options::default();
     let reference = table.origin.reference.as_ref().and_then(|(name, _)| table.find_series(name))?;
-    let mut state = State::new(STEPS, table, &[reference], &options);
-    state.run(&solving());
-    state.core_hz().map(|hz| hz.value)
+    solved(table, reference, &options).core_hz().map(|hz| hz.value)
 }
 
 /// The state of a table behind the last step.

@@ -143,6 +143,11 @@ impl<'t> Sheet<'t> {
         &self.table.readings()[at]
     }
 
+    /// The series of the reading at a place of the table.
+    pub fn series_of(&self, at: usize) -> SeriesId {
+        self.table.rows()[self.reading(at).row as usize].series
+    }
+
     /// The readings of a series as they are in the table, with their places there, in its order.
     pub fn raw(&self, series: SeriesId) -> impl Iterator<Item = (usize, &'t Reading)> {
         let rows = self.table.rows();
@@ -191,16 +196,12 @@ impl<'t> Sheet<'t> {
         (reading.row, Sample { at, round: reading.round, ticks, is_used: self.marks[at] == USED })
     }
 
-    /// The places in the order of rounds at which these rounds begin and end.
-    fn places(&self, rounds: &Range<u32>) -> Range<usize> {
-        let round = |number: usize| self.table.readings()[self.place(number)].round;
-        let before = |end: u32| {
-            let (mut low, mut high) = (0, self.marks.len());
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                if round(middle) < end { low = middle + 1 } else { high = middle }
-            }
-            low
+    /// The numbers in the order of rounds at which these rounds begin and end.
+    fn numbers_in(&self, rounds: &Range<u32>) -> Range<usize> {
+        let readings = self.table.readings();
+        let before = |end: u32| match &self.order {
+            Some(order) => order.partition_point(|at| readings[*at as usize].round < end),
+            None => readings.partition_point(|reading| reading.round < end),
         };
         before(rounds.start)..before(rounds.end)
     }
@@ -211,34 +212,27 @@ impl<'t> Sheet<'t> {
         self.order.as_ref().map_or(number, |order| order[number] as usize)
     }
 
-    /// The readings of these rounds in their order, with their rows.
-    #[inline]
-    pub fn in_rounds(&self, rounds: Range<u32>) -> impl Iterator<Item = (RowId, Sample)> {
-        let mut factor = Factor::of(&self.clock);
-        self.places(&rounds).map(move |number| self.sample(self.place(number), &mut factor))
+    /// The places of the readings of these rounds, in their order.
+    pub fn places(&self, rounds: &Range<u32>) -> impl Iterator<Item = usize> {
+        self.numbers_in(rounds).map(|number| self.place(number))
     }
 
     /// Goes through the readings of these rounds that are used, in their order.
     #[inline]
     pub fn each_used(&self, rounds: &Range<u32>, mut visit: impl FnMut(&Reading, f64, usize)) {
-        let (mut factor, places) = (Factor::of(&self.clock), self.places(rounds));
+        let mut factor = Factor::of(&self.clock);
         let mut one = |at: usize, reading: &Reading, mark: u8| {
             if mark == USED {
                 visit(reading, self.ticks(reading, &mut factor), at);
             }
         };
         if self.order.is_some() {
-            places.map(|number| self.place(number)).for_each(|at| one(at, self.reading(at), self.marks[at]));
+            self.places(rounds).for_each(|at| one(at, self.reading(at), self.marks[at]));
         } else {
+            let places = self.numbers_in(rounds);
             let readings = self.table.readings()[places.clone()].iter().zip(&self.marks[places.clone()]);
             places.zip(readings).for_each(|(at, (reading, mark))| one(at, reading, *mark));
         }
-    }
-
-    /// All readings in the order of their rounds, with their rows.
-    #[inline]
-    pub fn all(&self) -> impl Iterator<Item = (RowId, Sample)> {
-        self.in_rounds(0..self.rounds)
     }
 
     /// Puts the readings of these rounds that are used into a list for each row.
@@ -262,9 +256,11 @@ impl<'t> Sheet<'t> {
         let mut starts = vec![0; self.numbers.len() + 1];
         self.numbers.iter().enumerate().for_each(|(row, number)| starts[row + 1] = starts[row] + number);
         let (mut next, mut places) = (starts.clone(), vec![0; self.len()]);
-        for (row, one) in self.all().filter(|(row, _)| self.number_of(*row) > 0) {
+        let all = 0..self.rounds;
+        let rows = self.places(&all).map(|at| (at, self.reading(at).row));
+        for (at, row) in rows.filter(|(_, row)| self.number_of(*row) > 0) {
             let place = &mut next[row as usize];
-            places[*place as usize] = one.at as u32;
+            places[*place as usize] = at as u32;
             *place += 1;
         }
         ByRow { starts, places }

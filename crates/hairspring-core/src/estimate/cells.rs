@@ -1,18 +1,10 @@
 //! The readings of a series that are used, as means of each row in each block of rounds: all that is needed of them behind the choice of
 //! readings.
 
-use super::median;
+use super::{Moments, median};
 use crate::grid::Grid;
 use crate::observations::{RowId, SeriesId};
 use crate::sheet::Sheet;
-
-/// Sums over the readings of a row in a block, of their distances from a number near to them.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cell {
-    count: f64,
-    sum: f64,
-    squares: f64,
-}
 
 /// The cells of a series.
 #[derive(Debug, Clone)]
@@ -25,7 +17,8 @@ pub(crate) struct Cells {
     pub used: Vec<f64>,
     /// All readings of the series, and those that are used.
     pub readings: (usize, usize),
-    cells: Vec<Vec<Cell>>,
+    /// Of the distances of the readings of each row in each block from a number near to them.
+    cells: Vec<Vec<Moments>>,
     near: Vec<f64>,
 }
 
@@ -36,7 +29,7 @@ impl Cells {
     /// About 3 ns for each reading.
     pub fn all(sheet: &Sheet, grid: &Grid) -> Vec<Cells> {
         let width = grid.blocks.len();
-        let mut cells = vec![Cell::default(); width * sheet.rows().len()];
+        let mut cells = vec![Moments::default(); width * sheet.rows().len()];
         let mut near: Vec<Option<f64>> = vec![None; sheet.rows().len()];
         let mut block = 0;
         sheet.each_used(&(0..sheet.rounds), |reading, ticks, _| {
@@ -44,12 +37,12 @@ impl Cells {
                 block = grid.blocks.partition_point(|block| block.rounds.end <= reading.round).min(width - 1);
             }
             let off = ticks - *near[reading.row as usize].get_or_insert(ticks);
-            let cell = &mut cells[reading.row as usize * width + block];
-            *cell = Cell { count: cell.count + 1.0, sum: cell.sum + off, squares: cell.squares + off * off };
+            cells[reading.row as usize * width + block].add(&Moments::of(off));
         });
         let of = |series: SeriesId| {
             let rows = sheet.rows_of(series);
-            let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells[*row as usize * width..(*row as usize + 1) * width].to_vec()).collect();
+            let cells: Vec<Vec<Moments>> =
+                rows.iter().map(|row| cells[*row as usize * width..(*row as usize + 1) * width].to_vec()).collect();
             let near = rows.iter().map(|row| near[*row as usize].unwrap_or(0.0)).collect();
             let used: Vec<f64> = cells.iter().map(|row| row.iter().map(|cell| cell.count).sum()).collect();
             let readings = (sheet.number_in(series), used.iter().sum::<f64>() as usize);
@@ -85,7 +78,7 @@ impl Cells {
     pub fn means(&self, block: usize) -> Vec<f64> {
         let mean = |row: usize| {
             let cell = Some(self.cells[row][block]).filter(|cell| cell.count > 0.0).unwrap_or_else(|| self.total(row));
-            self.near[row] + cell.sum / cell.count
+            self.near[row] + cell.mean()
         };
         (0..self.rows.len()).map(mean).collect()
     }
@@ -94,20 +87,20 @@ impl Cells {
     pub fn totals(&self) -> impl Iterator<Item = (RowId, f64, usize)> {
         let total = |row: usize| (self.rows[row], self.total(row));
         let all = (0..self.rows.len()).map(total).zip(&self.near).filter(|((_, total), _)| total.count > 0.0);
-        all.map(|((row, total), near)| (row, near + total.sum / total.count, total.count as usize))
+        all.map(|((row, total), near)| (row, near + total.mean(), total.count as usize))
     }
 
-    fn total(&self, row: usize) -> Cell {
-        let add =
-            |sum: Cell, cell: &Cell| Cell { count: sum.count + cell.count, sum: sum.sum + cell.sum, squares: sum.squares + cell.squares };
-        self.cells[row].iter().fold(Cell::default(), add)
+    fn total(&self, row: usize) -> Moments {
+        let mut total = Moments::default();
+        self.cells[row].iter().for_each(|cell| total.add(cell));
+        total
     }
 
     /// Variance of a single reading of a row around others of about the same time; `None` for too few.
     pub fn variance(&self, row: usize) -> Option<f64> {
         let (mut squares, mut dof) = (0.0, 0.0);
         for cell in self.cells[row].iter().filter(|cell| cell.count > 1.0) {
-            squares += cell.squares - cell.sum * cell.sum / cell.count;
+            squares += cell.around_mean();
             dof += cell.count - 1.0;
         }
         let singles: Vec<f64> = self.cells[row].iter().filter(|cell| cell.count == 1.0).map(|cell| cell.sum).collect();

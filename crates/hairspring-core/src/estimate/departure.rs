@@ -3,6 +3,7 @@
 //! noise. The noise may differ from bin to bin: the F test is that of Welch (1951).
 
 use super::interval::f_tail;
+use super::moments::Moments;
 use super::solution::LackOfFit;
 use crate::limit::{Basis, limits};
 use std::ops::Range;
@@ -32,55 +33,38 @@ pub struct Departure {
     pub bins: usize,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Bin {
-    count: f64,
-    sum: f64,
-    squares: f64,
-}
-
-impl Bin {
-    fn add(&mut self, other: &Bin) {
-        *self = Bin { count: self.count + other.count, sum: self.sum + other.sum, squares: self.squares + other.squares };
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum / self.count
-    }
-
-    /// Variance within the bin, at least that of rounding.
-    fn variance(&self, rounding: f64) -> f64 {
-        ((self.squares - self.sum * self.sum / self.count) / (self.count - 1.0)).max(rounding * rounding)
-    }
+/// Variance within a bin, at least that of rounding.
+fn variance_in(bin: &Moments, rounding: f64) -> f64 {
+    (bin.around_mean() / (bin.count - 1.0)).max(rounding * rounding)
 }
 
 /// Residuals of readings by a size (fitted value or count), in equal steps from the lowest to the highest size.
 struct Steps {
     low: f64,
     per_unit: f64,
-    steps: Vec<Bin>,
+    steps: Vec<Moments>,
 }
 
 impl Steps {
     /// `None` if all sizes are equal.
     fn between(low: f64, high: f64) -> Option<Steps> {
         let per_unit = ((MOST_STEPS as usize) - 1) as f64 / (high - low);
-        per_unit.is_finite().then(|| Steps { low, per_unit, steps: vec![Bin::default(); MOST_STEPS as usize] })
+        per_unit.is_finite().then(|| Steps { low, per_unit, steps: vec![Moments::default(); MOST_STEPS as usize] })
     }
 
     fn add(&mut self, size: f64, residual: f64) {
         let step = ((size - self.low) * self.per_unit) as usize;
-        self.steps[step].add(&Bin { count: 1.0, sum: residual, squares: residual * residual });
+        self.steps[step].add(&Moments::of(residual));
     }
 
     /// Bins with about the same number of readings each.
-    fn bins(&self, most: usize, fewest: usize) -> Vec<Bin> {
+    fn bins(&self, most: usize, fewest: usize) -> Vec<Moments> {
         let readings: f64 = self.steps.iter().map(|step| step.count).sum();
         let full = (readings / most as f64).max(fewest as f64);
-        let mut bins = vec![Bin::default()];
+        let mut bins = vec![Moments::default()];
         for step in &self.steps {
             if bins.last().is_some_and(|bin| bin.count >= full) {
-                bins.push(Bin::default());
+                bins.push(Moments::default());
             }
             if let Some(bin) = bins.last_mut() {
                 bin.add(step);
@@ -141,12 +125,12 @@ pub fn clearest(tests: impl Iterator<Item = Departure> + Clone) -> Option<Depart
 }
 
 /// Welch's test that all bins have mean 0, less the two degrees of freedom of the plane.
-fn welch_test(bins: &[Bin], rounding: f64) -> Option<Departure> {
+fn welch_test(bins: &[Moments], rounding: f64) -> Option<Departure> {
     if bins.len() < FEWEST_BINS as usize {
         return None;
     }
     let (readings, dof) = (bins.iter().map(|bin| bin.count).sum::<f64>(), bins.len() - 2);
-    let weight = |bin: &Bin| bin.count / bin.variance(rounding);
+    let weight = |bin: &Moments| bin.count / variance_in(bin, rounding);
     let weights: f64 = bins.iter().map(weight).sum();
     let chi2: f64 = bins.iter().map(|bin| bin.mean().powi(2) * weight(bin)).sum();
     // Correction for the variances being estimates, which also sets the second degrees of freedom.
@@ -154,7 +138,7 @@ fn welch_test(bins: &[Bin], rounding: f64) -> Option<Departure> {
     let squared = (bins.len() * bins.len() - 1) as f64;
     let f = chi2 / dof as f64 / (1.0 + 2.0 * dof as f64 / squared * estimated);
     let p = f_tail(f, dof as f64, squared / (3.0 * estimated));
-    let systematic: f64 = bins.iter().map(|bin| bin.count * bin.mean().powi(2) - bin.variance(rounding)).sum();
+    let systematic: f64 = bins.iter().map(|bin| bin.count * bin.mean().powi(2) - variance_in(bin, rounding)).sum();
     Some(Departure { lack_of_fit: LackOfFit { f, dof, p, sd: (systematic / readings).max(0.0).sqrt() }, bins: bins.len() })
 }
 

@@ -9,6 +9,7 @@ mod cells;
 mod departure;
 mod interval;
 mod linear;
+mod moments;
 mod options;
 mod parallel;
 mod rank;
@@ -28,6 +29,7 @@ pub(crate) use departure::{Departure, LIMITS as DEPARTURE_LIMITS, along_columns,
 pub(crate) use interval::f_tail;
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub(crate) use linear::LinearMap;
+pub(crate) use moments::Moments;
 pub use options::{Ending, Options, Visits};
 pub(crate) use parallel::in_parallel;
 pub use rank::{Combination, Rank, exact_rank};

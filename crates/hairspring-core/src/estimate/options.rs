@@ -37,6 +37,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Whether a stage does not run by request.
+    pub(crate) fn is_without(&self, stage: &str) -> bool {
+        self.without.iter().any(|name| name == stage)
+    }
+}
+
 /// Which readings of a row count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Visits {

@@ -16,7 +16,7 @@ use crate::stages::{Did, Stage, State, need};
 use std::ops::Range;
 
 limits! {
-    /// Rounds of a stretch: short beside the stay of a core at one clock, and long enough to leave an interrupted reading out.
+    /// Rounds of a stretch, and readings of each row where a round has several: short beside the stay of a core at one clock, and long enough to leave an interrupted reading out.
     STRETCH_ROUNDS = 8.0, "rounds", Basis::Seen("stays of 5 to 100 ms in rounds of 30 to 60 us; AMD family 25 and 26, Intel family 6, 2026");
     /// Code follows the core clock unless its times vary less as they are, by this factor in their variance, than at one clock.
     FOLLOWS_CLOCK = 2.0, "", Basis::Derived("equal variances differ by less with 30 stretches in 97 of 100 cases");

@@ -44,10 +44,9 @@ pub(crate) fn choose(state: &mut State) -> Did {
     if !state.sheet.flags.any() {
         return Did::nothing("no reading has a flag");
     }
-    let series_of = |reading: &Reading| state.table.rows()[reading.row as usize].series;
     let is_asked = |reading: &Reading| reading.flags.any() && state.sheet.number_of(reading.row) > 0;
     let readings = state.table.readings().iter().enumerate().filter(|(_, reading)| is_asked(reading));
-    let flagged: Vec<(SeriesId, usize, Flags)> = readings.map(|(at, reading)| (series_of(reading), at, reading.flags)).collect();
+    let flagged: Vec<(SeriesId, usize, Flags)> = readings.map(|(at, reading)| (state.sheet.series_of(at), at, reading.flags)).collect();
     let mut out = Vec::new();
     for series in state.all_series() {
         let flagged: Vec<(usize, Flags)> = flagged.iter().filter(|(of, _, _)| *of == series).map(|(_, at, flags)| (*at, *flags)).collect();

@@ -5,6 +5,7 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
+use crate::sheet::USED;
 use crate::stages::flags::DISTURBED_WARNING;
 use crate::stages::{Did, Stage, State, need};
 
@@ -44,8 +45,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
     }
     let long: Vec<usize> = state.sheet.guards(1).filter(|(_, guard)| *guard > LONG_GUARD * short).map(|(at, _)| at).collect();
     let kept = kept(state, &long);
-    let series_of = |at: &usize| usize::from(state.table.rows()[state.sheet.reading(*at).row as usize].series);
-    let out: Vec<usize> = long.iter().copied().filter(|at| !kept[series_of(at)]).collect();
+    let out: Vec<usize> = long.iter().copied().filter(|at| !kept[usize::from(state.sheet.series_of(*at))]).collect();
     let (number, all) = (out.len(), state.sheet.len());
     out.into_iter().for_each(|at| state.leave_out(at));
     match (number, long.is_empty()) {
@@ -55,19 +55,20 @@ pub(crate) fn choose(state: &mut State) -> Did {
     }
 }
 
-/// The share of the readings of each series that are long, and whether all of its readings count, because hardly any other would be left.
+/// Notes the share of the readings of each series that are long, and says whether all of its readings count, because hardly any other would be left.
 fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
-    let series_of = |at: usize| usize::from(state.table.rows()[state.sheet.reading(at).row as usize].series);
-    let (mut are_long, mut left) = (vec![0; state.solutions.len()], vec![0; state.solutions.len()]);
-    let used = (0..state.table.readings().len()).filter(|at| state.sheet.mark(*at) == crate::sheet::USED);
-    used.for_each(|at| left[series_of(at)] += 1_usize);
-    for at in long {
-        are_long[series_of(*at)] += 1_usize;
-        left[series_of(*at)] -= usize::from(state.sheet.mark(*at) == crate::sheet::USED);
-    }
-    let all: Vec<usize> = state.all_series().map(|series| state.sheet.number_in(series)).collect();
-    state.shared = are_long.iter().zip(&all).map(|(long, all)| *long as f64 / (*all).max(1) as f64).collect();
-    left.iter().zip(&all).map(|(left, all)| *left as f64 <= LEAST_LEFT * *all as f64).collect()
+    let sheet = &state.sheet;
+    let numbers = |places: &mut dyn Iterator<Item = usize>| {
+        let mut numbers = vec![0.0; state.solutions.len()];
+        places.for_each(|at| numbers[usize::from(sheet.series_of(at))] += 1.0);
+        numbers
+    };
+    let is_used = |at: &usize| sheet.mark(*at) == USED;
+    let all: Vec<f64> = state.all_series().map(|series| sheet.number_in(series) as f64).collect();
+    let used = numbers(&mut (0..state.table.readings().len()).filter(is_used));
+    let (are_long, go) = (numbers(&mut long.iter().copied()), numbers(&mut long.iter().copied().filter(is_used)));
+    state.shared = are_long.iter().zip(&all).map(|(long, all)| long / all.max(1.0)).collect();
+    used.iter().zip(&go).zip(&all).map(|((used, go), all)| used - go <= LEAST_LEFT * all).collect()
 }
 
 /// Share of the readings of a series that were not taken beside a neighbour; `None` where guards do not show it.

@@ -24,7 +24,7 @@ limits! {
     OTHER_OUTLIERS = 0.03, "share of the readings", Basis::Seen("calm machines; all CPU models of docs/measured.md");
     /// Most that one reading counts for: longer ones are outliers of another kind.
     LONGEST_COUNTED = 4.0, "mean pauses", Basis::Derived("exponential pauses: all but one in 50");
-    /// Pauses in the longest row from which the middle reading of a row has their share, but for this part of one pause.
+    /// The middle reading of a row has the share of its pauses, but for this part of one pause. Where the longest row has more, pauses are told.
     HALF_A_PAUSE = 0.5, "pauses", Basis::Derived("the middle of a Poisson distribution is within half a pause of its mean");
     /// Pauses of which more than this share of the time is unknown make a time untrusted.
     MUCH_UNKNOWN = 0.3, "share of the time", Basis::Derived("less is in the interval, which says enough");

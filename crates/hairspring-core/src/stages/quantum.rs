@@ -13,7 +13,7 @@ use crate::stages::{Did, Stage, State};
 use std::f64::consts::PI;
 
 limits! {
-    /// Largest middle standard deviation of the rows' readings at which their phases may hardly change.
+    /// Largest middle standard deviation of the rows' readings at which their phases may hardly change, and largest jitter that is looked for.
     STILL_QUANTA = 0.35, "quanta", Basis::Derived("over all phases half of the rows have more than 0.43");
     /// Rows times squared mean resultant length of their fractional parts above which these are alike (Rayleigh's test).
     PHASES_ALIKE = 7.0, "", Basis::Derived("spread parts exceed it in one of 1,000 tables");
@@ -21,7 +21,7 @@ limits! {
     MUCH_ALIKE = 0.5, "", Basis::Derived("half of the way from spread parts to equal ones");
     /// Mean variance of a row's readings from which repeats average the rounding out.
     AVERAGED_PHASES = 0.15, "squared quanta", Basis::Derived("phases that are evenly distributed give 1/6 without any jitter");
-    /// Below this spread repeated readings do not average the quantum out.
+    /// Below this spread repeated readings do not average the quantum out; a reading so near to a whole number of quanta is one.
     LEAST_DITHER = 0.05, "quanta", Basis::Derived("less than a sixth of the least that phases give");
 }
 

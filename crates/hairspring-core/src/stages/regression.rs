@@ -7,8 +7,8 @@
 
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::estimate::{
-    Cholesky, Departure, Entry, LackOfFit, LeftOut, Matrix, Rank, RowFit, Solution, Source, Vector, along_columns, clearest, components,
-    departure, dot, exact_rank, f_tail, in_parallel, largest_error, median, robust_sd, rounding,
+    Cholesky, Departure, Entry, LackOfFit, LeftOut, Matrix, Moments, Rank, RowFit, Solution, Source, Vector, along_columns, clearest,
+    components, departure, dot, exact_rank, f_tail, in_parallel, largest_error, median, robust_sd, rounding,
 };
 use crate::limit::{Basis, FALSE_ALARM, limits};
 use crate::observations::{RowId, SeriesId};
@@ -80,25 +80,6 @@ struct Fit {
     inverse: Matrix,
     residuals: Vec<f64>,
     used: usize,
-}
-
-/// The residuals of readings with equal counts: their sum, and the sums of their distances from the first one, which are exact where readings are
-/// equal.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cell {
-    first: f64,
-    sum: f64,
-    off: f64,
-    squares: f64,
-    number: f64,
-}
-
-impl Cell {
-    fn add(&mut self, residual: f64) {
-        let off = residual - self.first;
-        *self =
-            Cell { sum: self.sum + residual, off: self.off + off, squares: self.squares + off * off, number: self.number + 1.0, ..*self };
-    }
 }
 
 impl<'a> Data<'a> {
@@ -301,15 +282,17 @@ impl<'a> Data<'a> {
 
     /// F test against the pure error of readings with equal counts, if there are any.
     fn lack_of_fit(&self, fit: &Fit, used: &[bool]) -> Option<LackOfFit> {
-        let mut cells: Vec<Option<Cell>> = vec![None; self.design.len()];
+        // The first residual of each row, and the distances from it, which are exact where readings are equal.
+        let mut cells: Vec<Option<(f64, Moments)>> = vec![None; self.design.len()];
         for (((at, _), residual), _) in self.rows.iter().zip(&fit.residuals).zip(used).filter(|(_, ok)| **ok) {
-            cells[*at].get_or_insert(Cell { first: *residual, ..Cell::default() }).add(*residual);
+            let (first, offs) = cells[*at].get_or_insert((*residual, Moments::default()));
+            offs.add(&Moments::of(residual - *first));
         }
         let distinct = cells.iter().flatten().count();
-        let pure: f64 = cells.iter().flatten().map(|cell| cell.squares - cell.off * cell.off / cell.number).sum();
+        let pure: f64 = cells.iter().flatten().map(|(_, offs)| offs.around_mean()).sum();
         let rounding = rounding(self.rows.iter().map(|row| row.1.abs()).fold(0.0, f64::max));
-        let mean = |cell: &Cell| if cell.sum.abs() > rounding * cell.number { cell.sum / cell.number } else { 0.0 };
-        let between: f64 = cells.iter().flatten().map(|cell| cell.number * mean(cell).powi(2)).sum();
+        let mean = |first: f64, offs: &Moments| Some(first + offs.mean()).filter(|mean| mean.abs() > rounding).unwrap_or(0.0);
+        let between: f64 = cells.iter().flatten().map(|(first, offs)| offs.count * mean(*first, offs).powi(2)).sum();
         let (dof, pure_dof) = (distinct.checked_sub(fit.unknowns.len())?, fit.used - distinct);
         if dof == 0 || pure_dof == 0 || pure <= 0.0 {
             return None;

@@ -25,7 +25,7 @@ limits! {
     MANY_ROWS = 64.0, "rows", Basis::Size("time of the search; designs have nine to thirty");
     /// Rows for each unknown that such a table has at least, if there are more than three unknowns.
     ROWS_FOR_EACH_UNKNOWN = 5.0, "rows", Basis::Derived("fits of few rows find many that seem to bend");
-    /// Leverage from which a row follows its own time whatever the other rows say.
+    /// Leverage from which a row follows its own time whatever the other rows say; and, less than 1, below which rows tell of different unknowns.
     UNCHECKED_LEVERAGE = 0.999, "", Basis::Derived("a thousandth of its departure would show");
     /// The variance of a row's location is at least this share of the typical one.
     LEAST_VARIANCE = 0.1, "share of the variance", Basis::Derived("a row whose readings happen to be equal is not infinitely certain");

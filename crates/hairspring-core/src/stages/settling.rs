@@ -20,8 +20,9 @@ limits! {
     EARLY_SHARE = 0.5, "share of a placement", Basis::Size("time of the run");
     /// Rounds of which nothing is said.
     FEW_ROUNDS = 3.0, "rounds", Basis::Seen("the first rounds of new processes find cold caches; all CPU models of docs/measured.md");
-    /// Code that still becomes faster by a share at the end of the placements may do so by this many times as much.
-    FURTHER_LEFT = 2.0, "", Basis::Derived("the rest of a decay that halved twice in the last quarter");
+    /// Another run may settle so many times as late; and code that still becomes faster by a share at the end of the placements may do so by this many
+    /// times as much.
+    FURTHER_LEFT = 2.0, "", Basis::Derived("exponential settling times: three quarters of the placements; the rest of a decay that halved twice in the last quarter");
 }
 
 pub(crate) const STAGE: Stage = Stage {

@@ -81,7 +81,7 @@ impl<'t> State<'t> {
         let stages = once(steps);
         let sheet = Sheet::new(table, wanted);
         // Without the stage for placements all rounds are of one.
-        let is_one = options.without.iter().any(|name| name == placements::STAGE.name);
+        let is_one = options.is_without(placements::STAGE.name);
         let grid = Arc::new(Grid::new(table, sheet.rounds, MOST_BLOCKS as usize, is_one));
         let series = table.series_names().len();
         let none = |_| None;
@@ -130,7 +130,7 @@ impl<'t> State<'t> {
             let before = if *phase == Phase::Correct { self.first_times() } else { Vec::new() };
             let missing = stage.needs.iter().find(|need| !(need.is_met)(self));
             let did = match missing {
-                _ if self.options.without.iter().any(|name| name == stage.name) => Did::nothing(BY_REQUEST),
+                _ if self.options.is_without(stage.name) => Did::nothing(BY_REQUEST),
                 Some(need) => Did::nothing(format!("needs {}", need.what)),
                 None => run(self),
             };
@@ -169,7 +169,7 @@ impl<'t> State<'t> {
 
     /// Leaves out all readings of these rounds, by the stage that runs.
     pub fn leave_out_rounds(&mut self, rounds: &[Range<u32>]) {
-        let out: Vec<usize> = rounds.iter().flat_map(|rounds| self.sheet.in_rounds(rounds.clone())).map(|(_, one)| one.at).collect();
+        let out: Vec<usize> = rounds.iter().flat_map(|rounds| self.sheet.places(rounds)).collect();
         out.into_iter().for_each(|at| self.leave_out(at));
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Single readings do not show it where the clock's quantum is larger than the slowing, and the filter of spikes keeps what lasts.
 
-use crate::estimate::{Visits, median};
+use crate::estimate::{Visits, median, variance};
 use crate::limit::{Basis, FAR_ERRORS, FEWEST_VALUES, LITTLE_SHARE, limits};
 use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
@@ -14,7 +14,7 @@ limits! {
     /// The quickest of all, one in so many: a quarter is above it by a standard deviation where calm visits differ as a normal distribution.
     QUICKEST_VISITS = 20.0, "", Basis::Derived("the quantiles of a normal distribution at 5 and 25 % are 0.97 standard deviations apart");
     /// Of the quickest repeats, one in so many counts.
-    REPEAT_DEPARTURE = 5.0, "", Basis::Seen("least departure of the rows of lua and sqlite3; Intel family 6 model 167, November 2026");
+    QUICKEST_REPEATS = 5.0, "", Basis::Seen("least departure of the rows of lua and sqlite3; Intel family 6 model 167, November 2026");
     /// Fewest quanta of the clock between the quickest and the slowest tenth of a row's readings that show how long a repeat took.
     REPEAT_QUANTA = 4.0, "quanta of the clock", Basis::Simulated("readings_in_coarse_steps_do_not_show_the_quickest_repeats");
 }
@@ -69,7 +69,7 @@ fn show_repeats(rows: &[Vec<Sample>], quantum: f64) -> bool {
 /// The places of all but the quickest readings of a row.
 fn but_quickest(row: &mut [Sample]) -> Vec<usize> {
     row.sort_by(|a, b| a.ticks.total_cmp(&b.ticks));
-    row[row.len().div_ceil(REPEAT_DEPARTURE as usize)..].iter().map(|sample| sample.at).collect()
+    row[row.len().div_ceil(QUICKEST_REPEATS as usize)..].iter().map(|sample| sample.at).collect()
 }
 
 /// The readings of a row's slow visits, as places in the row, which is in the order of the rounds.
@@ -108,8 +108,7 @@ fn mean_and_error(visit: &[Sample]) -> (f64, f64) {
     let kept = &ticks[..ticks.len() - ticks.len() / 8];
     let count = kept.len() as f64;
     let mean = kept.iter().sum::<f64>() / count;
-    let variance = kept.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    (mean, if kept.len() > 2 { (variance / count).sqrt() } else { f64::NAN })
+    (mean, if kept.len() > 2 { (variance(kept) / count).sqrt() } else { f64::NAN })
 }
 
 #[cfg(test)]
