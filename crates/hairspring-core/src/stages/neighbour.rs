@@ -6,6 +6,7 @@ use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
 use crate::sheet::USED;
+use crate::stages::blocks::MIN_ROUNDS;
 use crate::stages::flags::DISTURBED_WARNING;
 use crate::stages::{Did, Stage, State, need};
 
@@ -18,8 +19,6 @@ limits! {
     FINE_CLOCK = 0.1, "share of the guard", Basis::Derived("a coarser reading is longer by chance, as guards beside a neighbour are");
     /// Guards that show which are short.
     GUARD_SAMPLE = 16384.0, "readings", Basis::Size("the shortest one in twenty of so many is known to a hundredth of its scatter");
-    /// Least share of the readings that is left. On a core that is hardly ever quiet all of them count, and chains of known length show what they miss.
-    LEAST_LEFT = 0.1, "share of the readings", Basis::Simulated("times_beside_a_neighbour_are_those_of_a_calm_core");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -55,20 +54,24 @@ pub(crate) fn choose(state: &mut State) -> Did {
     }
 }
 
-/// Notes the share of the readings of each series that are long, and says whether all of its readings count, because hardly any other would be left.
+/// Notes the share of the readings of each series that are long, and says whether all of its readings count, because a row would have too few
+/// others for an interval.
 fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
     let sheet = &state.sheet;
-    let numbers = |places: &mut dyn Iterator<Item = usize>| {
-        let mut numbers = vec![0.0; state.solutions.len()];
-        places.for_each(|at| numbers[usize::from(sheet.series_of(at))] += 1.0);
-        numbers
-    };
-    let is_used = |at: &usize| sheet.mark(*at) == USED;
-    let all: Vec<f64> = state.all_series().map(|series| sheet.number_in(series) as f64).collect();
-    let used = numbers(&mut (0..state.table.readings().len()).filter(is_used));
-    let (are_long, go) = (numbers(&mut long.iter().copied()), numbers(&mut long.iter().copied().filter(is_used)));
-    state.shared = are_long.iter().zip(&all).map(|(long, all)| long / all.max(1.0)).collect();
-    used.iter().zip(&go).zip(&all).map(|((used, go), all)| used - go <= LEAST_LEFT * all).collect()
+    let series = state.solutions.len();
+    let (mut are_long, mut kept, mut left) = (vec![0; series], vec![false; series], vec![0; state.table.rows().len()]);
+    (0..sheet.len()).filter(|at| sheet.mark(*at) == USED).for_each(|at| left[sheet.reading(at).row as usize] += 1);
+    for at in long {
+        let (row, series) = (sheet.reading(*at).row as usize, usize::from(sheet.series_of(*at)));
+        are_long[series] += 1;
+        if sheet.mark(*at) == USED {
+            left[row] -= 1;
+            kept[series] |= left[row] < MIN_ROUNDS as usize;
+        }
+    }
+    let share = |(long, series): (&usize, SeriesId)| *long as f64 / (sheet.number_in(series) as f64).max(1.0);
+    state.shared = are_long.iter().zip(state.all_series()).map(share).collect();
+    kept
 }
 
 /// Share of the readings of a series that were not taken beside a neighbour; `None` where guards do not show it.
