@@ -115,6 +115,44 @@ def paused(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, flo
     return ticks + lost, guard
 
 
+def misread(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
+    """Readings of the code are longer by up to half a tick, the more the more copies they have."""
+    ticks, guard = calm(dice, series, copies, at)
+    return ticks + (0.5 * copies / max(ROWS["code"][1]) if series == "code" else 0), guard
+
+
+# A body and its init: counts of both in the rows, the ticks of a pair that run at the same time, and those that a fence hides.
+PAIRS = ((1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8))
+INIT, FENCES, SHADOW, CHAIN = 15.0, 35.0, 2.0, 48.0
+# Ticks of a row of a series, by its bodies and inits.
+Pairs = dict[str, Callable[[int, int], float]]
+RULER: Pairs = {"ruler": lambda bodies, _: 3.0 * 32 * bodies}
+OVERLAP: Pairs = {
+    "code": lambda bodies, inits: bodies * (BODY - 2.5) + inits * INIT,
+    "in_place": lambda bodies, inits: bodies * BODY + inits * (INIT - 2.5),
+    **RULER,
+}
+FENCED: Pairs = {
+    "code": lambda bodies, inits: bodies * (BODY - SHADOW) + inits * (INIT + FENCES),
+    "shadow": lambda bodies, inits: bodies * (CHAIN - SHADOW) + inits * FENCES,
+    **RULER,
+}
+
+
+def text_of_pairs(seed: int, series: Pairs, keys: tuple[str, ...], rounds: int = 100) -> str:
+    """A table of a body and its init."""
+    dice = Dice(seed)
+    lines = ["# rate_hz: 3e9", "# granularity: 1", "# reference: ruler 3", *(f"# {key}" for key in keys)]
+    lines.append("series,body,init,round,flags,ticks")
+    for at in range(rounds):
+        for name, ticks in series.items():
+            for bodies, inits in PAIRS if name != "ruler" else ((1, 0), (2, 0), (3, 0), (4, 0)):
+                counts = f"{bodies},{inits}" if name != "ruler" else f"{32 * bodies},0"
+                reading = READ + ticks(bodies, inits) + dice.gauss(0, 1) + dice.random()
+                lines.append(f"{name},{counts},{at},,{int(reading)}")
+    return "\n".join(lines) + "\n"
+
+
 PLACED = tuple(f"placement: {at}" for at in range(25, 200, 25))
 PAUSES = ("pauses: 4160000 160000 400 0",)
 COARSE = 26
@@ -133,6 +171,11 @@ KINDS: dict[str, tuple[Reading, tuple[str, ...], int, float]] = {
     "layouts": (placed, (*PLACED, "layouts: 4"), 1, BODY),
     "bent": (bent, (), 1, BODY),
     "pauses": (paused, PAUSES, 1, 20 * BODY),
+    "readings that are off": (misread, ("reading_bound: 0.5",), 1, BODY),
+}
+KINDS_OF_PAIRS: dict[str, tuple[Pairs, tuple[str, ...]]] = {
+    "body that overlaps with its init": (OVERLAP, ("variant: in_place = in_place of code",)),
+    "body between fences": (FENCED, (f"shadow: shadow {CHAIN:g}", "variant: code = fenced of code")),
 }
 
 
@@ -141,3 +184,6 @@ def tables() -> Iterator[tuple[str, str, float]]:
     for kind, (reading, keys, quantum, body) in KINDS.items():
         for seed in SEEDS:
             yield kind, text(seed, reading, keys, quantum=quantum), body
+    for kind, (series, keys) in KINDS_OF_PAIRS.items():
+        for seed in SEEDS:
+            yield kind, text_of_pairs(seed, series, keys), BODY

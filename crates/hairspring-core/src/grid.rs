@@ -44,9 +44,10 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The division of a table with this number of rounds, with so many blocks in a run of one span; as if it had one placement, if it `is_one`.
-    pub fn new(table: &Observations, rounds: u32, blocks: usize, is_one: bool) -> Grid {
-        let layouts = if is_one { 1 } else { (table.origin.layouts as usize).max(1) };
+    /// The division of a table with this number of rounds, with so many blocks in a run of one span, and so many layouts; as if it had one
+    /// placement, without layouts.
+    pub fn new(table: &Observations, rounds: u32, blocks: usize, layouts: Option<usize>) -> Grid {
+        let (is_one, layouts) = (layouts.is_none(), layouts.unwrap_or(1).max(1));
         let crossover = (table.origin.crossover as usize).max(1);
         let placements = if is_one { std::iter::once(0..rounds).collect() } else { table.placements_until(rounds) };
         let spans = spans(&placements, layouts);
@@ -59,6 +60,11 @@ impl Grid {
         };
         let blocks = spans.iter().enumerate().flat_map(parts).collect();
         Grid { blocks, layouts, crossover: if layouts % crossover == 0 { crossover } else { 1 }, spans }
+    }
+
+    /// The same spans in so many blocks.
+    pub fn in_blocks(&self, table: &Observations, rounds: u32, blocks: usize) -> Grid {
+        Grid::new(table, rounds, blocks, (self.spans.len() > 1).then_some(self.layouts))
     }
 
     /// Whether the spans show what differs between placements.

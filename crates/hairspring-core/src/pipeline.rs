@@ -60,10 +60,12 @@ pub(crate) const STEPS: &[Step] = &[
     // Once more, with rounds that a series needs, or without a few placements that are of another kind.
     Step(Phase::Choose, &settling::STAGE, settling::use_if_needed),
     Step(Phase::Choose, &placements::STAGE, placements::leave_out_odd),
+    Step(Phase::Solve, &blocks::STAGE, blocks::average_again),
+    Step(Phase::Solve, &rows::STAGE, rows::choose_again),
     Step(Phase::Solve, &line::STAGE, line::fit_again),
+    Step(Phase::Choose, &placements::STAGE, placements::use_if_needed),
     // What the line leaves open.
     Step(Phase::Widen, &noise::STAGE, noise::widen),
-    Step(Phase::Widen, &placements::STAGE, placements::widen),
     Step(Phase::Widen, &departure::STAGE, departure::widen),
     Step(Phase::Widen, &quantum::STAGE, quantum::widen),
     Step(Phase::Widen, &readings::STAGE, readings::widen),

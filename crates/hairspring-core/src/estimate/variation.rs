@@ -302,10 +302,9 @@ mod tests {
     /// A grid of placements in which so many layouts take turns, a block each.
     fn grid(layouts: usize, placements: usize) -> Grid {
         let mut table = crate::observations::Observations::new(vec!["body".into()]);
-        table.origin.layouts = layouts as u32;
         table.origin.crossover = 2;
         table.origin.placements = (1..placements as u32).map(|at| 8 * at).collect();
-        Grid::new(&table, 8 * placements as u32, 1, false)
+        Grid::new(&table, 8 * placements as u32, 1, Some(layouts))
     }
 
     /// Values of the blocks of a grid, which vary by this standard deviation from placement to placement.

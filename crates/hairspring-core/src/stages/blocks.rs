@@ -32,7 +32,7 @@ pub(crate) fn average(state: &mut State) -> Did {
         if blocks < FEWEST_BLOCKS as usize {
             break;
         }
-        state.grid = Arc::new(Grid::new(state.table, state.sheet.rounds, blocks, state.grid.spans.len() == 1));
+        state.grid = Arc::new(state.grid.in_blocks(state.table, state.sheet.rounds, blocks));
         state.cells = Cells::all(&state.sheet, &state.grid);
     }
     state.are_cells_old = false;

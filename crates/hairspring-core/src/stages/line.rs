@@ -51,26 +51,9 @@ pub(crate) fn fit(state: &mut State) -> Did {
     }
 }
 
-/// Solves all series again without the readings that were left out behind the first time, if there are any. A series that needs them keeps the
-/// solution that it has.
+/// The same once more, if other readings count now.
 pub(crate) fn fit_again(state: &mut State) -> Did {
-    if !state.is_to_be_solved_again {
-        return Did::nothing("");
-    }
-    let before = std::mem::take(&mut state.solutions);
-    let systems = std::mem::replace(&mut state.systems, before.iter().map(|_| None).collect());
-    state.solutions = before.iter().map(|_| None).collect();
-    crate::stages::blocks::average(state);
-    crate::stages::rows::choose(state);
-    fit(state);
-    state.is_to_be_solved_again = false;
-    let is_lost = before.iter().zip(&state.solutions).any(|(before, after)| matches!((before, after), (Some(Ok(_)), Some(Err(_)) | None)));
-    if is_lost {
-        (state.solutions, state.systems) = (before, systems);
-        state.odd.iter_mut().flatten().for_each(|odd| odd.is_needed = true);
-        return Did::something("a series needs the placements of another kind: all count");
-    }
-    Did::something("solved again without the placements of another kind")
+    if state.before.is_some() { fit(state) } else { Did::nothing("") }
 }
 
 fn solve(state: &State, rows: &Rows) -> crate::Result<(Solution, Fit)> {

@@ -4,7 +4,6 @@
 use crate::estimate::{InBlocks, Source, median, robust_sd};
 use crate::finding::words::times;
 use crate::finding::{Finding, Severity, code};
-use crate::grid::Span;
 use crate::limit::{Basis, FEW_OF_ALL, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
@@ -52,12 +51,12 @@ pub(crate) fn leave_out_odd(state: &mut State) -> Did {
     spans.sort_unstable();
     spans.dedup();
     if spans.is_empty() || spans.len() as f64 > FEW_OF_ALL * state.grid.spans.len() as f64 {
-        return Did::nothing("none, or too many, are of another kind");
+        return Did::nothing(format!("none of {} groups of rounds, or too many, are of another kind", state.grid.spans.len()));
     }
     found.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
     let rounds: Vec<Range<u32>> = spans.iter().map(|span| state.grid.spans[*span].rounds.clone()).collect();
     state.leave_out_rounds(&rounds);
-    state.is_to_be_solved_again = true;
+    state.solve_again();
     Did::something(format!("{} of {} are of another kind", spans.len(), state.grid.spans.len()))
 }
 
@@ -102,14 +101,15 @@ fn span_times(state: &State, series: SeriesId) -> Option<Vec<(usize, f64)>> {
     (all.mean(&state.grid).abs() > half).then(|| all.span_means(&state.grid))
 }
 
-/// The times already vary from block to block; what spans differ by beyond that is theirs.
-pub(crate) fn widen(state: &mut State) -> Did {
-    let most = |span: &Span| span.rounds.end - span.rounds.start;
-    let longest = state.grid.spans.iter().map(most).max().unwrap_or(0);
-    match state.grid.spans.len() {
-        0 | 1 => Did::nothing("all rounds are of one placement"),
-        spans => Did::something(format!("{spans} spans of up to {longest} rounds")),
+/// Uses all placements after all, if a series cannot be solved without those of another kind: all series keep the solutions that they had.
+pub(crate) fn use_if_needed(state: &mut State) -> Did {
+    let Some(before) = state.before.take() else { return Did::nothing("") };
+    if !state.solutions.iter().zip(&before.solutions).any(|(now, before)| matches!((before, now), (Some(Ok(_)), Some(Err(_)) | None))) {
+        return Did::nothing("");
     }
+    (state.solutions, state.systems) = (before.solutions, before.systems);
+    state.odd.iter_mut().flatten().for_each(|odd| odd.is_needed = true);
+    Did::something("a series needs those of another kind: all count")
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {

@@ -38,7 +38,9 @@ impl State<'_> {
     /// The solved reference chain, if it can be used.
     pub(crate) fn ruler(&self) -> Option<&crate::estimate::Solution> {
         let solution = self.solution(self.reference()?.0)?;
-        let is_usable = solution.components.len() == 1 && solution.uncertain(0, self.options.level).estimate(self.options.level).low > 0.0;
+        let is_usable = !self.options.is_without(STAGE.name)
+            && solution.components.len() == 1
+            && solution.uncertain(0, self.options.level).estimate(self.options.level).low > 0.0;
         is_usable.then_some(solution)
     }
 
@@ -65,16 +67,21 @@ impl State<'_> {
 
     /// The same by a core clock that was measured beside the readings, if there is one.
     fn by_core_clock(&self, series: SeriesId, unknown: usize) -> Option<Uncertain> {
-        let (clock, ns) = (self.table.origin.core_clock?, self.table.origin.ns_per_unit()?);
+        let (clock, ns) = (self.core_clock()?, self.table.origin.ns_per_unit()?);
         let cycles = self.solution(series)?.uncertain(unknown, self.options.level).scaled(ns * clock.hz / 1e9);
         let of_clock = Contribution::standard(Source::CoreClock, clock.sd * cycles.value.abs(), f64::INFINITY);
         Some(cycles.with(of_clock))
     }
 
+    /// The core clock that was measured beside the readings.
+    fn core_clock(&self) -> Option<crate::observations::CoreClock> {
+        self.table.origin.core_clock.filter(|_| !self.options.is_without(STAGE.name))
+    }
+
     /// The core clock in Hz: by the reference chain, or as it was measured beside the readings.
     pub(crate) fn core_hz(&self) -> Option<Uncertain> {
         let Some(per_unit) = self.ruler().and_then(|_| self.cycles_per_unit()) else {
-            let clock = self.table.origin.core_clock?;
+            let clock = self.core_clock()?;
             return Some(Uncertain {
                 value: clock.hz,
                 budget: vec![Contribution::standard(Source::CoreClock, clock.sd * clock.hz, f64::INFINITY)],

@@ -173,6 +173,11 @@ pub(crate) fn choose(state: &mut State) -> Did {
     }
 }
 
+/// The same once more, if other readings count now.
+pub(crate) fn choose_again(state: &mut State) -> Did {
+    if state.before.is_some() { choose(state) } else { Did::nothing("") }
+}
+
 impl State<'_> {
     /// Whether two series have rows with the same counts.
     fn have_same_rows(&self, one: SeriesId, other: SeriesId) -> bool {

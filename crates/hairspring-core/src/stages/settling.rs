@@ -79,7 +79,7 @@ pub(crate) fn use_if_needed(state: &mut State) -> Did {
     let number = state.number_of(&STAGE);
     state.sheet.restore_all(number);
     state.settling.iter_mut().for_each(|settling| settling.is_needed = true);
-    state.is_to_be_solved_again = true;
+    state.solve_again();
     Did::something("the other rounds are too few: all count")
 }
 

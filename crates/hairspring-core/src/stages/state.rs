@@ -66,8 +66,8 @@ pub(crate) struct State<'t> {
     pub stolen_ms: Option<f64>,
     /// Sum and number of the readings of each row that each stage left out; known behind the last step.
     pub tally: Vec<Vec<(f64, usize)>>,
-    /// Whether readings were left out behind the first solution.
-    pub is_to_be_solved_again: bool,
+    /// The first systems and solutions, while they are made again because other readings count.
+    pub before: Option<Before>,
     /// The stages, each once, in the order of their first steps.
     stages: Vec<&'static Stage>,
     /// The number of the stage that runs.
@@ -75,14 +75,21 @@ pub(crate) struct State<'t> {
     records: Vec<Record>,
 }
 
+/// Systems and solutions of all series.
+pub(crate) struct Before {
+    pub systems: Vec<Option<rows::Rows>>,
+    pub solutions: Vec<Option<Result<Solution>>>,
+}
+
 impl<'t> State<'t> {
     /// The state of a table before the first step, with the readings of these series; of all, if none are named.
     pub fn new(steps: &[Step], table: &'t Observations, wanted: &[SeriesId], options: &'t Options) -> State<'t> {
         let stages = once(steps);
         let sheet = Sheet::new(table, wanted);
-        // Without the stage for placements all rounds are of one.
-        let is_one = options.is_without(placements::STAGE.name);
-        let grid = Arc::new(Grid::new(table, sheet.rounds, MOST_BLOCKS as usize, is_one));
+        // Without the stage for placements all rounds are of one; without that for layouts, all placements of one layout.
+        let layouts = if options.is_without(layouts::STAGE.name) { 1 } else { table.origin.layouts as usize };
+        let layouts = (!options.is_without(placements::STAGE.name)).then_some(layouts);
+        let grid = Arc::new(Grid::new(table, sheet.rounds, MOST_BLOCKS as usize, layouts));
         let series = table.series_names().len();
         let none = |_| None;
         State {
@@ -114,7 +121,7 @@ impl<'t> State<'t> {
             precision: None,
             stolen_ms: None,
             tally: Vec::new(),
-            is_to_be_solved_again: false,
+            before: None,
             stage: 0,
             records: vec![Record::default(); stages.len()],
             stages,
@@ -165,6 +172,14 @@ impl<'t> State<'t> {
     /// Leaves out the reading at a place of the sheet, by the stage that runs.
     pub fn leave_out(&mut self, at: usize) {
         self.sheet.leave_out(at, self.stage);
+    }
+
+    /// Has the steps that solve do so again, as other readings count now.
+    pub fn solve_again(&mut self) {
+        let (systems, solutions) = (self.systems.iter().map(|_| None).collect(), self.solutions.iter().map(|_| None).collect());
+        let (systems, solutions) = (std::mem::replace(&mut self.systems, systems), std::mem::replace(&mut self.solutions, solutions));
+        self.before.get_or_insert(Before { systems, solutions });
+        self.are_cells_old = true;
     }
 
     /// Leaves out all readings of these rounds, by the stage that runs.
