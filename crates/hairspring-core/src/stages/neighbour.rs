@@ -60,7 +60,7 @@ fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
     let sheet = &state.sheet;
     let series = state.solutions.len();
     let (mut are_long, mut kept, mut left) = (vec![0; series], vec![false; series], vec![0; state.table.rows().len()]);
-    (0..sheet.len()).filter(|at| sheet.mark(*at) == USED).for_each(|at| left[sheet.reading(at).row as usize] += 1);
+    (0..state.table.readings().len()).filter(|at| sheet.mark(*at) == USED).for_each(|at| left[sheet.reading(at).row as usize] += 1);
     for at in long {
         let (row, series) = (sheet.reading(*at).row as usize, usize::from(sheet.series_of(*at)));
         are_long[series] += 1;
@@ -158,6 +158,15 @@ mod tests {
         let code = beside.find_series("code").unwrap();
         assert_eq!(state.number_out(code, &super::STAGE), 0);
         assert!(super::says(&state, code)[0].message.contains("100 % of the readings"), "{:?}", super::says(&state, code));
+    }
+
+    #[test]
+    fn a_series_that_is_solved_by_itself_loses_the_same_readings() {
+        let (table, options) = (STALLS.table(1.0, 1), Options::default());
+        let code = table.find_series("code").unwrap();
+        let alone = crate::pipeline::solve(&table, code, &options).unwrap();
+        let all = crate::pipeline::state_of(&table, &options);
+        assert_eq!(alone.readings_used, all.solution(code).unwrap().readings_used);
     }
 
     #[test]
