@@ -5,7 +5,7 @@ use crate::companions::Companion;
 use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
 use hairspring_core::design::table::SHADOW_COPIES;
-use hairspring_core::observations::{Observations, Pauses, Rate, Role, RowId, Variant};
+use hairspring_core::observations::{Observations, Occupancy, Pauses, Rate, Role, RowId, Variant};
 use std::time::Duration;
 
 /// Name of the series of the reference chain.
@@ -58,6 +58,11 @@ impl Table {
     /// Declares that the code of a series was compiled without optimisation.
     pub fn declare_unoptimised(&mut self, series: &str) {
         self.observations.origin.unoptimised.push(series.to_owned());
+    }
+
+    /// Declares what the copies of series do to the core, where that is known.
+    pub fn declare_occupancy(&mut self, known: impl Iterator<Item = (String, Option<Occupancy>)>) {
+        self.observations.origin.occupancy.extend(known.filter_map(|(series, occupancy)| Some((series, occupancy?))));
     }
 
     /// Declares a series that runs the code of the series `of` in another arrangement, and returns its name, which is not in

@@ -28,6 +28,23 @@ fn text_says_the_mode_and_why() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
+fn a_saved_table_says_whether_copies_wait_or_fill_units_of_the_core() {
+    let head = |code: &str, second: &str| {
+        let time = time(code).given("uint64_t x = 3").given(second);
+        let saved = time.option("--budget", "50ms").option("--save", "/dev/stderr").start().ends_with_any(&[0, 3]).error;
+        saved.lines().take_while(|line| line.starts_with('#')).fold(String::new(), |head, line| head + line + "\n")
+    };
+    for (code, key) in [("x = x * c", "# waits: code\n"), ("x * c", "# fills: code\n")] {
+        let head = head(code, "uint64_t c = 5");
+        assert!(head.contains(key), "{head}");
+    }
+    // Loads may wait for more than units of the core.
+    let loads = head("x = a[x & 7]", "uint64_t a[8] = {3, 1, 2}");
+    assert!(!loads.contains("# waits") && !loads.contains("# fills"), "{loads}");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
 fn vectors_stay_in_registers_in_every_language_and_compiler() {
     for (language, compilers) in [("c", ["gcc", "clang"]), ("c++", ["g++", "clang++"])] {
         for compiler in compilers {

@@ -2,7 +2,7 @@
 
 mod bounded;
 
-use super::{ClockSpread, CoreClock, Flags, Observations, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Variant, is_usable};
+use super::{ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Variant, is_usable};
 use crate::error::{Error, Result, counted};
 use bounded::Bounded;
 use std::collections::BTreeSet;
@@ -76,7 +76,8 @@ fn check_names(table: &Observations) -> Result<()> {
     let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
-    match chains.chain(variants).chain(unoptimised).find(|(_, name)| table.find_series(name).is_none()) {
+    let occupancy = origin.occupancy.iter().map(|(name, occupancy)| (key_of(*occupancy), name));
+    match chains.chain(variants).chain(unoptimised).chain(occupancy).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
         None => check_serving(table),
     }
@@ -173,6 +174,7 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
+        "waits" | "fills" => origin.occupancy.push(occupancy(origin, value, key, line)?),
         "placement" => add_placement(&mut origin.placements, value, line)?,
         "pauses" => origin.pauses = pauses(value, line)?,
         "layouts" => origin.layouts = layouts(value, key, line)?,
@@ -220,6 +222,20 @@ fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(
         ));
     }
     Ok((name, cycles))
+}
+
+/// The key of a head for what copies do to the core.
+fn key_of(occupancy: Occupancy) -> &'static str {
+    Occupancy::KEYS.iter().find(|(_, known)| *known == occupancy).map_or("", |(key, _)| key)
+}
+
+/// A series with what its copies do to the core.
+fn occupancy(origin: &Origin, series: &str, key: &str, line: u64) -> Result<(String, Occupancy)> {
+    let found = Occupancy::KEYS.iter().find(|(known, _)| *known == key);
+    match (found, origin.occupancy_of(series)) {
+        (Some((_, occupancy)), None) => Ok((series.to_owned(), *occupancy)),
+        _ => Err(bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?"))),
+    }
 }
 
 /// Parses a series that checks another one, such as `code fenced = fenced of code`.
@@ -519,6 +535,7 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
         add("variant", Some(format!("{series} = {name} of {of}")));
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
+    origin.occupancy.iter().for_each(|(series, occupancy)| add(key_of(*occupancy), Some(series.clone())));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
     let Pauses { watched, lost, number, longer } = origin.pauses;
     let longer = longer.map_or_else(String::new, |longer| format!(" {longer}"));

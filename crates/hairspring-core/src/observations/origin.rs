@@ -75,6 +75,21 @@ pub struct Variant {
     pub of: String,
 }
 
+/// How copies of a series use the core, where their code shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occupancy {
+    /// A chain: each instruction waits for the one before, so that units of the core are mostly free.
+    Waits,
+    /// Independent copies: they take as long as the units of the core need for them.
+    Fills,
+}
+
+impl Occupancy {
+    /// Both, with their keys in an observation file.
+    pub const KEYS: [(&str, Occupancy); 2] = [("waits", Occupancy::Waits), ("fills", Occupancy::Fills)];
+}
+
 /// What is known about the readings of a table.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Origin {
@@ -106,6 +121,8 @@ pub struct Origin {
     pub variants: Vec<Variant>,
     /// Names of series whose code was compiled without optimisation, as far as the compiler tells.
     pub unoptimised: Vec<String>,
+    /// Names of series with what their copies do to the core.
+    pub occupancy: Vec<(String, Occupancy)>,
     /// First round of each further placement, ascending: from this round on the rows ran in a fresh process, where code, data
     /// and stack had other addresses. Empty if all rounds ran in the same place.
     pub placements: Vec<u32>,
@@ -125,6 +142,11 @@ impl Origin {
     /// Quantum of the readings: the granularity if known, else one tick; 0 (unknown) for nanoseconds.
     pub fn quantum(&self) -> f64 {
         self.granularity.unwrap_or(if self.unit == Unit::Ticks { 1.0 } else { 0.0 })
+    }
+
+    /// What the copies of a series do to the core, if that is known.
+    pub fn occupancy_of(&self, series: &str) -> Option<Occupancy> {
+        self.occupancy.iter().find(|(name, _)| name == series).map(|(_, occupancy)| *occupancy)
     }
 
     /// The chains of known length that run in the same rounds: the reference and the controls, each with its core cycles.

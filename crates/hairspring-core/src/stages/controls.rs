@@ -1,11 +1,12 @@
 //! Chains of known length that ran in the same rounds: what they miss of their lengths, times of code may miss too. A process on the other hardware
-//! thread slows some chains and not others.
+//! thread slows some chains and not others. A chain of the code waits as they do; independent copies fill units of the core, of which the chains
+//! need few, and are slowed by much more.
 
 use crate::estimate::{Entry, Estimate, LayoutsAre, Source, combined};
 use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, HALF_PRECISION, USUAL_PRECISION, limits};
 use crate::numbers;
-use crate::observations::SeriesId;
+use crate::observations::{Occupancy, SeriesId};
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
@@ -43,7 +44,7 @@ impl Control {
 
     /// Whether it surely does not have its length, by so much that there is a finding.
     pub fn is_doubted(&self) -> bool {
-        control_finding(&self.cycles, self.length).is_some()
+        control_finding(&self.cycles, self.length, None).is_some()
     }
 }
 
@@ -74,16 +75,23 @@ fn control(state: &State, name: &str, length: f64) -> Option<Control> {
 }
 
 /// The most severe finding about the controls.
-fn says(state: &State, _: SeriesId) -> Vec<Finding> {
-    let all = state.controls.iter().filter_map(|control| control_finding(&control.cycles, control.length));
+fn says(state: &State, series: SeriesId) -> Vec<Finding> {
+    let occupancy = state.table.origin.occupancy_of(&state.table.series_names()[usize::from(series)]);
+    let all = state.controls.iter().filter_map(|control| control_finding(&control.cycles, control.length, occupancy));
     all.max_by_key(|finding| finding.severity).into_iter().collect()
 }
 
-/// A finding if a control chain does not have its known length.
-pub fn control_finding(control: &Estimate, expected_cycles: f64) -> Option<Finding> {
+/// A finding if a control chain does not have its known length. The interval holds what it misses, and code that waits misses no more; where the
+/// code fills units of the core, nobody knows by how much it was slowed.
+pub fn control_finding(control: &Estimate, expected_cycles: f64, occupancy: Option<Occupancy>) -> Option<Finding> {
     let distance = (control.value - expected_cycles).abs();
     let off = distance / expected_cycles;
-    let severity = if off > USUAL_PRECISION { Severity::Untrusted } else { Severity::Warning };
+    let severity = match occupancy {
+        Some(Occupancy::Waits) => Severity::Warning,
+        Some(Occupancy::Fills) => Severity::Untrusted,
+        None if off > USUAL_PRECISION => Severity::Untrusted,
+        None => Severity::Warning,
+    };
     (distance > control.half_width() && off > HALF_PRECISION).then(|| shared_finding(severity, control.value, expected_cycles))
 }
 
@@ -95,4 +103,23 @@ pub fn shared_finding(severity: Severity, control_cycles: f64, expected_cycles: 
     );
     let remedy = "measure again, on another CPU or a quieter machine";
     Finding::of(severity, code::CORE_SHARED, message, numbers! { control_cycles, expected_cycles }, remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn severity(cycles: f64, occupancy: Option<Occupancy>) -> Option<Severity> {
+        let measured = Estimate { value: cycles, low: cycles - 0.001, high: cycles + 0.001, level: 0.95 };
+        control_finding(&measured, 1.0, occupancy).map(|finding| finding.severity)
+    }
+
+    #[test]
+    fn a_control_that_is_off_is_in_the_interval_of_a_chain_and_not_in_that_of_independent_copies() {
+        for (cycles, unknown) in [(1.004, None), (1.007, Some(Severity::Warning)), (1.05, Some(Severity::Untrusted))] {
+            assert_eq!(severity(cycles, None), unknown);
+            assert_eq!(severity(cycles, Some(Occupancy::Waits)), unknown.map(|_| Severity::Warning));
+            assert_eq!(severity(cycles, Some(Occupancy::Fills)), unknown.map(|_| Severity::Untrusted));
+        }
+    }
 }

@@ -1,6 +1,10 @@
 //! What the machine code of a copy shows. The types are the same on every architecture; `copy` finds out what it can.
 
-use crate::mode::Judged;
+use crate::mode::{Judged, Mode};
+use hairspring_core::observations::Occupancy;
+
+/// Core cycles of an instruction from which a chain leaves the units of the core mostly free; a pilot is known to a tenth.
+const LEAST_CYCLES: f64 = 0.9;
 
 /// What the machine code of one alternative shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,8 +25,10 @@ pub struct Copy {
     pub decides: Option<String>,
     /// Whether it only moves registers and constants: what it computes was computed before.
     pub only_moves: bool,
-    /// Whether it writes memory, and reads memory.
-    pub stores_and_loads: bool,
+    /// Whether it writes memory.
+    pub stores: bool,
+    /// Whether it reads memory.
+    pub loads: bool,
 }
 
 impl Copy {
@@ -37,7 +43,18 @@ impl Copy {
             walked: None,
             decides: None,
             only_moves: false,
-            stores_and_loads: false,
+            stores: false,
+            loads: false,
+        }
+    }
+
+    /// What it does to the core, where its code and its time in core cycles show it. Loads and calls may wait for what is no unit of the core.
+    pub(crate) fn occupancy(&self, cycles: f64) -> Option<Occupancy> {
+        let is_slow = cycles > LEAST_CYCLES * self.disassembly.len() as f64;
+        match self.judged.mode {
+            Some(Mode::Throughput) => Some(Occupancy::Fills),
+            Some(Mode::Latency) if self.is_straight() && !self.stores && !self.loads && is_slow => Some(Occupancy::Waits),
+            _ => None,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::source::RowSpec;
 use crate::table;
 use hairspring_core::design::Pilot;
 use hairspring_core::design::table::Order;
+use hairspring_core::observations::Occupancy;
 use hairspring_host::chains::{RULER, name};
 use hairspring_host::process::Folder;
 use hairspring_host::thread::allowed_cpus;
@@ -88,7 +89,8 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
     let (library, lost) = compiled(request, &compiler, folder.path(), copies, || compile(request, &compiler, &rows, folder.path()));
     let library = library?;
-    let work = Work { request, host, rows: &rows, library: &library, round: round_of(&rows, &pilots) };
+    let occupancy = occupancy(request, copies, &pilots, cycle_ns);
+    let work = Work { request, host, rows: &rows, library: &library, occupancy, round: round_of(&rows, &pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
     let mut threads = seated.threads.map(in_time);
@@ -120,6 +122,8 @@ struct Work<'w> {
     host: &'w HostProgram,
     rows: &'w [RowSpec],
     library: &'w Library,
+    /// What each alternative does to the core, as far as that is known.
+    occupancy: Vec<Option<Occupancy>>,
     /// About the time of one round.
     round: Duration,
 }
@@ -137,8 +141,15 @@ fn gets_faster(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
     let is_chain = |copy: &Copy| copy.disassembly.len() == 1 && copy.judged.mode == Some(Mode::Latency);
     let is_fast = |copy: &Copy, pilot: &Pilot| pilot.copy_ns < DENSE_CYCLES * cycle_ns * copy.disassembly.len() as f64;
     let gets_faster =
-        |(copy, pilot): (&Copy, &Pilot)| !copy.is_straight() || copy.stores_and_loads || !is_chain(copy) && is_fast(copy, pilot);
+        |(copy, pilot): (&Copy, &Pilot)| !copy.is_straight() || copy.stores && copy.loads || !is_chain(copy) && is_fast(copy, pilot);
     copies.iter().zip(pilots).any(gets_faster)
+}
+
+/// What the copies of each alternative do to the core. An init breaks chains, and fences let nothing overlap.
+fn occupancy(request: &Request, copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> Vec<Option<Occupancy>> {
+    let is_bare = request.init.is_none() && crate::mode::fenced(request).is_none() && cycle_ns > 0.0;
+    let of = |(copy, pilot): (&Copy, &Pilot)| copy.occupancy(pilot.copy_ns / cycle_ns).filter(|_| is_bare);
+    copies.iter().zip(pilots).map(of).collect()
 }
 
 /// The time of one round by the pilot: a reading of each row, and the runs before.
@@ -191,6 +202,7 @@ fn rounds(
         Ok(placed) => placed,
     };
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
+    table.declare_occupancy(series_names(request).into_iter().zip(work.occupancy.iter().copied()));
     match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed()) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),

@@ -38,6 +38,7 @@ fn written_table_is_read_back() {
     table.origin.pauses = Pauses { watched: 520_000.0, lost: 24_000.5, number: 12, longer: Some(3) };
     table.origin.serving = vec!["init".into()];
     table.origin.unoptimised = vec!["a,b".into(), "the control".into()];
+    table.origin.occupancy = vec![("a,b".into(), Occupancy::Waits), ("the control".into(), Occupancy::Fills)];
     let mut text = Vec::new();
     write_csv(&table, &mut text).unwrap();
     let back = read_csv(&text[..]).unwrap();
@@ -54,6 +55,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.core_clock, table.origin.core_clock);
     assert_eq!(back.origin.serving, ["init"]);
     assert_eq!(back.origin.unoptimised, table.origin.unoptimised);
+    assert_eq!(back.origin.occupancy, table.origin.occupancy);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);
     assert_eq!((back.origin.layouts, back.origin.crossover, back.origin.pauses), (4, 2, table.origin.pauses));
     assert_eq!(back.in_rounds(&(1..2)).readings().len(), 3);
@@ -147,6 +149,8 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("body,ticks\n").contains("no rows"));
     assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names the series `chian`"));
     assert!(error("# unoptimised: a\nseries,body,ticks\nb,1,2\n").contains("`unoptimised` names the series `a`"));
+    assert!(error("# fills: a\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `a`"));
+    assert!(error("# waits: b\n# fills: b\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `b` a second time"));
     assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));
     assert!(error("# serves: inti\nbody,init,ticks\n1,1,2\n").contains("`serves` names the component `inti`"));
     assert!(error("# serves: body\nbody,ticks\n1,2\n").contains("`serves` names every component"));

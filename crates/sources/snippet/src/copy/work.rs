@@ -24,8 +24,8 @@ pub fn only_moves(image: &Image, all: &[Instruction]) -> bool {
     !all.is_empty() && all.iter().all(|one| keeps(one) && !reads_variable(image, one))
 }
 
-/// Whether a copy writes memory, and reads memory.
-pub fn stores_and_loads(all: &[Instruction]) -> bool {
+/// Whether a copy writes memory, and whether it reads memory.
+pub fn stores_and_loads(all: &[Instruction]) -> (bool, bool) {
     let mut factory = InstructionInfoFactory::new();
     let mut found = (false, false);
     for one in all {
@@ -34,7 +34,7 @@ pub fn stores_and_loads(all: &[Instruction]) -> bool {
             found.1 |= matches!(place.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
         }
     }
-    found == (true, true)
+    found
 }
 
 /// Whether an instruction reads memory at a known address that the code can write to. A copy of memory consists of such reads and of
