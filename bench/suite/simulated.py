@@ -116,9 +116,9 @@ def paused(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, flo
 
 
 def misread(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
-    """Readings of the code are longer by up to half a tick, the more the more copies they have."""
+    """Readings of the code are longer by up to four ticks, the more the more copies they have."""
     ticks, guard = calm(dice, series, copies, at)
-    return ticks + (0.5 * copies / max(ROWS["code"][1]) if series == "code" else 0), guard
+    return ticks + (4 * copies / max(ROWS["code"][1]) if series == "code" else 0), guard
 
 
 # A body and its init: counts of both in the rows, the ticks of a pair that run at the same time, and those that a fence hides.
@@ -171,7 +171,7 @@ KINDS: dict[str, tuple[Reading, tuple[str, ...], int, float]] = {
     "layouts": (placed, (*PLACED, "layouts: 4"), 1, BODY),
     "bent": (bent, (), 1, BODY),
     "pauses": (paused, PAUSES, 1, 20 * BODY),
-    "readings that are off": (misread, ("reading_bound: 0.5",), 1, BODY),
+    "readings that are off": (misread, ("reading_bound: 4",), 1, BODY),
 }
 KINDS_OF_PAIRS: dict[str, tuple[Pairs, tuple[str, ...]]] = {
     "body that overlaps with its init": (OVERLAP, ("variant: in_place = in_place of code",)),

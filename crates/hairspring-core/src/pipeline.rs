@@ -57,8 +57,12 @@ pub(crate) const STEPS: &[Step] = &[
     // The times of all rounds.
     Step(Phase::Solve, &rows::STAGE, rows::choose),
     Step(Phase::Solve, &line::STAGE, line::fit),
-    // Once more, with rounds that a series needs, or without a few placements that are of another kind.
+    // Once more, if a series needs rounds that were left out.
     Step(Phase::Choose, &settling::STAGE, settling::use_if_needed),
+    Step(Phase::Solve, &blocks::STAGE, blocks::average_again),
+    Step(Phase::Solve, &rows::STAGE, rows::choose_again),
+    Step(Phase::Solve, &line::STAGE, line::fit_again),
+    // Once more, without a few placements that are of another kind, unless a series needs them.
     Step(Phase::Choose, &placements::STAGE, placements::leave_out_odd),
     Step(Phase::Solve, &blocks::STAGE, blocks::average_again),
     Step(Phase::Solve, &rows::STAGE, rows::choose_again),

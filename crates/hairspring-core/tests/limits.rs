@@ -6,7 +6,7 @@ use std::path::Path;
 
 const HEAD: &str = "# Limits
 
-A stage of the estimator compares numbers with limits. This page lists all of them, in the order of the stages in
+A stage of the estimator compares numbers with limits. This page lists them, without sizes of algorithms, in the order of the stages in
 `crates/hairspring-core/src/pipeline.rs`. Where a value comes from is one of four:
 
 - derived: it follows from the model, or is that of a publication

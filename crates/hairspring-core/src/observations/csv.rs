@@ -19,6 +19,9 @@ const MAX_LAYOUTS: u32 = 1_000;
 const MAX_PLACEMENTS: usize = 100_000;
 /// Highest round number.
 const MAX_ROUND: u32 = 1 << 30;
+/// Rounds of each series, for each reading, that a file may have beyond a few millions: memory and time follow the rounds.
+const ROUNDS_OF_READING: usize = 16;
+const FREE_ROUNDS: usize = 1 << 22;
 /// Longest line that is read, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 /// Most bytes before the header.
@@ -51,7 +54,19 @@ pub fn read_csv(stream: impl Read) -> Result<Observations> {
     }
     check_names(&table)?;
     check_excluded(&table)?;
+    check_rounds(&table)?;
     Ok(table)
+}
+
+/// Checks that most rounds have readings.
+fn check_rounds(table: &Observations) -> Result<()> {
+    let (readings, last) = (table.readings().len(), table.readings().iter().map(|reading| reading.round).max().unwrap_or(0));
+    if (last as usize + 1) * table.series_names().len() <= ROUNDS_OF_READING * readings + FREE_ROUNDS {
+        return Ok(());
+    }
+    Err(Error::BadTable(format!(
+        "the highest round is {last}, and there are only {readings} readings: number the rounds without gaps, from 0"
+    )))
 }
 
 /// Checks that each series has readings that count.

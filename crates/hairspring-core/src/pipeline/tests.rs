@@ -242,3 +242,42 @@ fn a_table_can_be_solved_without_each_optional_stage() {
         assert_eq!(by_request.collect::<Vec<_>>(), without);
     }
 }
+
+/// Twelve placements of 20 rounds, in the fourth of which `a` takes twice as long. `b` runs in that one alone.
+fn odd_placement() -> Observations {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let mut table = Observations::new(vec!["body".into()]);
+    (table.origin.granularity, table.origin.rate) = (Some(1.0), Some(rate(HZ)));
+    table.origin.placements = (1..12).map(|at| 20 * at).collect();
+    let (a, b) = (table.series("a"), table.series("b"));
+    for round in 0..240 {
+        let is_odd = round / 20 == 3;
+        let series = [(a, 100.0, if is_odd { 2.0 } else { 1.0 })].into_iter().chain(is_odd.then_some((b, 50.0, 1.0)));
+        for (series, body, factor) in series {
+            for copies in 1..7 {
+                let row = table.row(series, &[f64::from(copies)]);
+                table.push(row, round, (40.0 + factor * body * f64::from(copies) + 2.0 * random.random::<f64>()).floor());
+            }
+        }
+    }
+    table
+}
+
+#[test]
+fn readings_that_count_after_all_are_told_as_such() {
+    let table = odd_placement();
+    let found = assessed(&table);
+    assert!(found.series.iter().all(|series| series.stages.iter().all(|stage| stage.left_out == 0)), "{:#?}", found.series[0].stages);
+    assert!(weighed(&table, &Options::default()).unwrap().iter().all(|one| one.left_out_by.is_none()));
+    // Without the other series they are left out.
+    let of_a = |reading: &&crate::observations::Reading| table.rows()[reading.row as usize].series == 0;
+    let mut alone = Observations::new(vec!["body".into()]);
+    alone.origin = table.origin.clone();
+    let series = alone.series("a");
+    for reading in table.readings().iter().filter(of_a) {
+        let row = alone.row(series, &table.rows()[reading.row as usize].counts);
+        alone.push(row, reading.round, reading.ticks);
+    }
+    let out = assessed(&alone).series[0].stages.iter().find(|stage| stage.stage == "placements").map(|stage| stage.left_out);
+    assert_eq!(out, Some(120));
+}

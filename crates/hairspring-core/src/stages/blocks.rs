@@ -1,6 +1,7 @@
 //! Means of the rows in blocks of rounds (batch means): their variation shows the real uncertainty, including correlated noise.
 
 use crate::estimate::Cells;
+use crate::finding::words::counted;
 use crate::grid::Grid;
 use crate::limit::{Basis, limits};
 use crate::stages::{Did, Stage, State};
@@ -36,7 +37,12 @@ pub(crate) fn average(state: &mut State) -> Did {
         state.cells = Cells::all(&state.sheet, &state.grid);
     }
     state.are_cells_old = false;
-    Did::something(format!("{} blocks in {} placements", state.grid.blocks.len(), state.grid.spans.len()))
+    Did::something(format!("{} in {}", counted(state.grid.blocks.len() as u64, "block", "blocks"), groups(&state.grid)))
+}
+
+/// The spans, in words.
+pub(crate) fn groups(grid: &Grid) -> String {
+    counted(grid.spans.len() as u64, "group of placements", "groups of placements")
 }
 
 /// The same once more, if other readings count now.

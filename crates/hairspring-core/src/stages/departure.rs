@@ -51,7 +51,7 @@ pub(crate) fn widen(state: &mut State) -> Did {
     if departs == 0 {
         Did::nothing("chance explains the rows")
     } else {
-        Did::something(format!("{departs} series depart from their lines"))
+        Did::something(format!("{departs} series {} from the line", if departs == 1 { "departs" } else { "depart" }))
     }
 }
 

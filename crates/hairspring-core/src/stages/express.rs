@@ -94,7 +94,7 @@ fn comparison(state: &State, a: SeriesId, b: SeriesId) -> Option<Comparison> {
     let first = |series: SeriesId| Some((state.solution(series)?, state.solution(series)?.components.first()?.unknown));
     let ratio = quotient(first(a)?, first(b)?, state.options.level, LayoutsAre::ASample)?;
     let are_few = [a, b].iter().any(|series| state.solution(*series).is_some_and(|solution| solution.vector.blocks.len() < 2));
-    let moved = are_few.then(|| state.moved(ratio.value, USUAL_PRECISION)).flatten();
+    let moved = are_few.then(|| crate::estimate::moved(ratio.value, USUAL_PRECISION, None)).flatten();
     let ratio = moved.into_iter().fold(ratio, Uncertain::with).estimate(state.options.level);
     let name = |series: SeriesId| state.table.series_names()[usize::from(series)].clone();
     let lacks_layouts = state.grid.layouts > 1 && state.layouts.tried < state.grid.layouts;

@@ -43,7 +43,11 @@ pub(crate) fn look(state: &mut State) -> Did {
     let has_readings = |layout: usize| {
         let of_subject = |series: &SeriesId| {
             let vector = state.solution(*series).map(|solution| &solution.vector);
-            let mut blocks = vector.into_iter().flat_map(|vector| &vector.blocks).map(|block| state.grid.blocks[*block].span);
+            // Without blocks the readings are of all of them.
+            let are_of_all = vector.is_some_and(|vector| vector.blocks.is_empty());
+            let blocks = vector.into_iter().flat_map(|vector| &vector.blocks).copied();
+            let all = (0..state.grid.blocks.len()).filter(|_| are_of_all);
+            let mut blocks = blocks.chain(all).map(|block| state.grid.blocks[block].span);
             blocks.any(|span| state.grid.spans[span].layout == Some(layout))
         };
         state.subjects().iter().all(of_subject)

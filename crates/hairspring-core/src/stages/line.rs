@@ -53,7 +53,7 @@ pub(crate) fn fit(state: &mut State) -> Did {
 
 /// The same once more, if other readings count now.
 pub(crate) fn fit_again(state: &mut State) -> Did {
-    if state.before.is_some() { fit(state) } else { Did::nothing("") }
+    if state.is_unsolved() { fit(state) } else { Did::nothing("") }
 }
 
 fn solve(state: &State, rows: &Rows) -> crate::Result<(Solution, Fit)> {

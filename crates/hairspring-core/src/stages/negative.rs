@@ -30,7 +30,7 @@ pub(crate) const STAGE: Stage = Stage {
 /// Where parts overlap, the intervals reach to times that are not negative, if these describe the rows nearly as well.
 pub(crate) fn widen(state: &mut State) -> Did {
     if !state.options.overlapping {
-        return Did::nothing("only of parts that overlap");
+        return Did::nothing("it is asked only of parts that overlap");
     }
     let mut reached = 0;
     for (rows, solution) in state.systems.iter().zip(&mut state.solutions) {

@@ -1,5 +1,6 @@
 //! What the table says of itself: its clock, its compiler, and what its source found.
 
+use crate::finding::words::counted;
 use crate::finding::{Finding, Numbers, Severity, code};
 use crate::numbers;
 use crate::observations::{Origin, SeriesId};
@@ -29,7 +30,7 @@ fn carried(origin: &Origin) -> impl Iterator<Item = Finding> + '_ {
 pub(crate) fn look(state: &mut State) -> Did {
     match carried(&state.table.origin).count() {
         0 => Did::nothing("it came without findings"),
-        some => Did::something(format!("it came with {some} findings")),
+        some => Did::something(format!("it came with {}", counted(some as u64, "finding", "findings"))),
     }
 }
 
@@ -57,7 +58,8 @@ pub fn clock_finding(clock: &str) -> Option<Finding> {
 }
 
 fn no_cycles(state: &State) -> Option<Finding> {
-    let (name, _) = state.table.origin.reference.as_ref().filter(|_| state.ruler().is_none())?;
+    let is_asked = !state.options.is_without(super::reference::STAGE.name);
+    let (name, _) = state.table.origin.reference.as_ref().filter(|_| is_asked && state.ruler().is_none())?;
     let reason = format!("the reference chain `{name}` could not be measured in this run");
     let message = format!("no core cycles: {reason}");
     Some(Finding::of(

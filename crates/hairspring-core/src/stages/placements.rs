@@ -7,6 +7,7 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, FEW_OF_ALL, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
+use crate::stages::blocks::groups;
 use crate::stages::{Did, Stage, State, need};
 use std::ops::Range;
 
@@ -51,13 +52,16 @@ pub(crate) fn leave_out_odd(state: &mut State) -> Did {
     spans.sort_unstable();
     spans.dedup();
     if spans.is_empty() || spans.len() as f64 > FEW_OF_ALL * state.grid.spans.len() as f64 {
-        return Did::nothing(format!("none of {} groups of rounds, or too many, are of another kind", state.grid.spans.len()));
+        return Did::nothing(match spans.len() {
+            0 => format!("none of {} are of another kind", groups(&state.grid)),
+            many => format!("{many} of {} are of another kind, too many to leave out", groups(&state.grid)),
+        });
     }
     found.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
     let rounds: Vec<Range<u32>> = spans.iter().map(|span| state.grid.spans[*span].rounds.clone()).collect();
     state.leave_out_rounds(&rounds);
     state.solve_again();
-    Did::something(format!("{} of {} are of another kind", spans.len(), state.grid.spans.len()))
+    Did::something(format!("{} of {} are of another kind", spans.len(), groups(&state.grid)))
 }
 
 /// The spans in which the body of a series is of another kind; `None` if there are none, or too many.
@@ -108,6 +112,8 @@ pub(crate) fn use_if_needed(state: &mut State) -> Did {
         return Did::nothing("");
     }
     (state.solutions, state.systems) = (before.solutions, before.systems);
+    let number = state.number_of(&STAGE);
+    state.sheet.restore_all(number);
     state.odd.iter_mut().flatten().for_each(|odd| odd.is_needed = true);
     Did::something("a series needs those of another kind: all count")
 }

@@ -61,7 +61,7 @@ impl State<'_> {
         let unseen = Contribution::bound(Source::Reference, UNSEEN_DEPARTURE * cycles.abs());
         // The clock may have moved between the readings of few rounds.
         let is_few = solution.vector.blocks.len() < 2 || ruler.vector.blocks.len() < 2;
-        let moved = is_few.then(|| self.moved(cycles, USUAL_PRECISION)).flatten();
+        let moved = is_few.then(|| crate::estimate::moved(cycles, USUAL_PRECISION, None)).flatten();
         Some(moved.into_iter().fold(time.with(unseen), Uncertain::with))
     }
 
@@ -95,6 +95,7 @@ impl State<'_> {
     /// The entry of a time that follows the core clock: the larger of its movements within this run, as a share, and between runs. The mean over the
     /// run is known better than that, but the next run may have any of these clocks. `None` if it did not move.
     pub(crate) fn moved(&self, time: f64, within: f64) -> Option<Contribution> {
-        crate::estimate::moved(time, within, self.table.origin.clock_spread)
+        let is_known = !self.options.is_without(super::core_clock::STAGE.name);
+        crate::estimate::moved(time, within, self.table.origin.clock_spread).filter(|_| is_known)
     }
 }

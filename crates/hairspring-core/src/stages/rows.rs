@@ -89,6 +89,9 @@ impl Rows {
     pub fn moved_by(&self, map: &Matrix, out: impl Fn(RowId) -> (f64, usize)) -> f64 {
         let moved = |(at, row): (usize, &usize)| {
             let (sum, count) = out(self.cells.rows[*row]);
+            if count == 0 {
+                return 0.0;
+            }
             let with = (self.system.location[*row] * self.cells.used[*row] + sum) / (self.cells.used[*row] + count as f64);
             map[(0, at)] * (self.system.location[*row] - with)
         };
@@ -175,7 +178,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
 
 /// The same once more, if other readings count now.
 pub(crate) fn choose_again(state: &mut State) -> Did {
-    if state.before.is_some() { choose(state) } else { Did::nothing("") }
+    if state.is_unsolved() { choose(state) } else { Did::nothing("") }
 }
 
 impl State<'_> {

@@ -174,11 +174,16 @@ impl<'t> State<'t> {
         self.sheet.leave_out(at, self.stage);
     }
 
+    /// Whether the series are still to be solved, or again.
+    pub fn is_unsolved(&self) -> bool {
+        self.solutions.iter().all(Option::is_none)
+    }
+
     /// Has the steps that solve do so again, as other readings count now.
     pub fn solve_again(&mut self) {
         let (systems, solutions) = (self.systems.iter().map(|_| None).collect(), self.solutions.iter().map(|_| None).collect());
         let (systems, solutions) = (std::mem::replace(&mut self.systems, systems), std::mem::replace(&mut self.solutions, solutions));
-        self.before.get_or_insert(Before { systems, solutions });
+        self.before = Some(Before { systems, solutions });
         self.are_cells_old = true;
     }
 

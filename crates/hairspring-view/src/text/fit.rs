@@ -20,7 +20,11 @@ pub fn fit(page: &mut Page, series: &Series) {
     page.item("readings", &readings(series), Tone::Quiet);
     let without: Vec<&str> = series.stages.iter().filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.as_str()).collect();
     if !without.is_empty() {
-        page.item("without", &format!("the stages {}, by request", without.join(", ")), Tone::Quiet);
+        page.item(
+            "without",
+            &format!("the {} {}, by request", if without.len() == 1 { "stage" } else { "stages" }, without.join(", ")),
+            Tone::Quiet,
+        );
     }
 }
 

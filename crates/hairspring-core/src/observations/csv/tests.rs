@@ -151,6 +151,7 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("# unoptimised: a\nseries,body,ticks\nb,1,2\n").contains("`unoptimised` names the series `a`"));
     assert!(error("# fills: a\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `a`"));
     assert!(error("# waits: b\n# fills: b\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `b` a second time"));
+    assert!(error("body,round,ticks\n1,0,2\n1,1073741823,2\n").contains("the highest round is 1073741823, and there are only 2 readings"));
     assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));
     assert!(error("# serves: inti\nbody,init,ticks\n1,1,2\n").contains("`serves` names the component `inti`"));
     assert!(error("# serves: body\nbody,ticks\n1,2\n").contains("`serves` names every component"));
