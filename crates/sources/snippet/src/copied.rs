@@ -48,14 +48,20 @@ impl Copy {
         }
     }
 
-    /// What it does to the core, where its code and its time in core cycles show it. Loads and calls may wait for what is no unit of the core.
+    /// What it does to the core, where its code and its time in core cycles show it. Loads and calls may wait for what is no unit of the core, and
+    /// divisions for a unit that takes one at a time.
     pub(crate) fn occupancy(&self, cycles: f64) -> Option<Occupancy> {
         let is_slow = cycles > LEAST_CYCLES * self.disassembly.len() as f64;
         match self.judged.mode {
             Some(Mode::Throughput) => Some(Occupancy::Fills),
-            Some(Mode::Latency) if self.is_straight() && !self.stores && !self.loads && is_slow => Some(Occupancy::Waits),
+            Some(Mode::Latency) if self.is_straight() && is_slow && !self.shares() => Some(Occupancy::Waits),
             _ => None,
         }
+    }
+
+    /// Whether it needs what it may have to share with others, although most units are free.
+    fn shares(&self) -> bool {
+        self.stores || self.loads || !self.on_values.is_empty()
     }
 
     /// Whether it could be followed, and has neither branches nor calls.
