@@ -121,7 +121,8 @@ def misread(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, fl
     return ticks + (4 * copies / max(ROWS["code"][1]) if series == "code" else 0), guard
 
 
-# A body and its init: counts of both in the rows, the ticks of a pair that run at the same time, and those that a fence hides.
+# A body and its init: counts of both in the rows, and ticks of the init, of fences, of what a fence hides, and of a
+# chain after fences.
 PAIRS = ((1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8))
 INIT, FENCES, SHADOW, CHAIN = 15.0, 35.0, 2.0, 48.0
 # Ticks of a row of a series, by its bodies and inits.
