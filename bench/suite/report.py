@@ -148,8 +148,7 @@ def idle(found: Ablation) -> list[str]:
         "- They acted, and no time, interval or trust changes without them (they only tell findings, or are not taken "
         f"away everywhere): {listed([stage for stage in acted if stage not in changing])}.",
         f"- They had nothing to do in any of these tables, which say nothing of them: {never}.",
-        "- Stages that only judge change no time. They stay for what they say: `layouts`, `denormals`, `origin`,",
-        "  `widths`.",
+        "- Stages that only judge change no time. They stay for what they say: `denormals`, `origin`, `widths`.",
         "- `ends`, `visits` and `negative` act on tables of `blocks` alone, by options that `fit` does not have:",
         "  `bench/run parts` and `bench/run blocks` show what these are worth.",
         f"- Not counted, as no table is solved without them: {listed(found.needed)}.",

@@ -125,17 +125,17 @@ def misread(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, fl
 # chain after fences.
 PAIRS = ((1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8))
 INIT, FENCES, SHADOW, CHAIN = 15.0, 35.0, 2.0, 48.0
-# Ticks of a row of a series, by its bodies and inits.
-Pairs = dict[str, Callable[[int, int], float]]
-RULER: Pairs = {"ruler": lambda bodies, _: 3.0 * 32 * bodies}
+# Bodies and inits of the rows of a series, and the ticks of a row by these.
+Pairs = dict[str, tuple[tuple[tuple[int, int], ...], Callable[[int, int], float]]]
+RULER: Pairs = {"ruler": (((32, 0), (64, 0), (96, 0), (128, 0)), lambda copies, _: 3.0 * copies)}
 OVERLAP: Pairs = {
-    "code": lambda bodies, inits: bodies * (BODY - 2.5) + inits * INIT,
-    "in_place": lambda bodies, inits: bodies * BODY + inits * (INIT - 2.5),
+    "code": (PAIRS, lambda bodies, inits: bodies * (BODY - 2.5) + inits * INIT),
+    "in_place": (PAIRS, lambda bodies, inits: bodies * BODY + inits * (INIT - 2.5)),
     **RULER,
 }
 FENCED: Pairs = {
-    "code": lambda bodies, inits: bodies * (BODY - SHADOW) + inits * (INIT + FENCES),
-    "shadow": lambda bodies, inits: bodies * (CHAIN - SHADOW) + inits * FENCES,
+    "code": (PAIRS, lambda bodies, inits: bodies * (BODY - SHADOW) + inits * (INIT + FENCES)),
+    "shadow": (PAIRS, lambda bodies, inits: bodies * (CHAIN - SHADOW) + inits * FENCES),
     **RULER,
 }
 
@@ -146,11 +146,10 @@ def text_of_pairs(seed: int, series: Pairs, keys: tuple[str, ...], rounds: int =
     lines = ["# rate_hz: 3e9", "# granularity: 1", "# reference: ruler 3", *(f"# {key}" for key in keys)]
     lines.append("series,body,init,round,flags,ticks")
     for at in range(rounds):
-        for name, ticks in series.items():
-            for bodies, inits in PAIRS if name != "ruler" else ((1, 0), (2, 0), (3, 0), (4, 0)):
-                counts = f"{bodies},{inits}" if name != "ruler" else f"{32 * bodies},0"
+        for name, (rows, ticks) in series.items():
+            for bodies, inits in rows:
                 reading = READ + ticks(bodies, inits) + dice.gauss(0, 1) + dice.random()
-                lines.append(f"{name},{counts},{at},,{int(reading)}")
+                lines.append(f"{name},{bodies},{inits},{at},,{int(reading)}")
     return "\n".join(lines) + "\n"
 
 

@@ -60,10 +60,11 @@ pub fn read_csv(stream: impl Read) -> Result<Observations> {
 
 /// Checks that most rounds have readings.
 fn check_rounds(table: &Observations) -> Result<()> {
-    let (readings, last) = (table.readings().len(), table.readings().iter().map(|reading| reading.round).max().unwrap_or(0));
-    if (last as usize + 1) * table.series_names().len() <= ROUNDS_OF_READING * readings + FREE_ROUNDS {
+    let (readings, rounds) = (table.readings().len(), table.rounds());
+    if rounds as usize * table.series_names().len() <= ROUNDS_OF_READING * readings + FREE_ROUNDS {
         return Ok(());
     }
+    let last = rounds - 1;
     Err(Error::BadTable(format!(
         "the highest round is {last}, and there are only {readings} readings: number the rounds without gaps, from 0"
     )))
@@ -91,7 +92,7 @@ fn check_names(table: &Observations) -> Result<()> {
     let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
-    let occupancy = origin.occupancy.iter().map(|(name, occupancy)| (key_of(*occupancy), name));
+    let occupancy = origin.occupancy.iter().map(|(name, occupancy)| (occupancy.key(), name));
     match chains.chain(variants).chain(unoptimised).chain(occupancy).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
         None => check_serving(table),
@@ -189,7 +190,8 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "shadow" => origin.shadow = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
-        "waits" | "fills" => origin.occupancy.push(occupancy(origin, value, key, line)?),
+        "waits" => add_occupancy(origin, value, Occupancy::Waits, line)?,
+        "fills" => add_occupancy(origin, value, Occupancy::Fills, line)?,
         "placement" => add_placement(&mut origin.placements, value, line)?,
         "pauses" => origin.pauses = pauses(value, line)?,
         "layouts" => origin.layouts = layouts(value, key, line)?,
@@ -239,18 +241,14 @@ fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(
     Ok((name, cycles))
 }
 
-/// The key of a head for what copies do to the core.
-fn key_of(occupancy: Occupancy) -> &'static str {
-    Occupancy::KEYS.iter().find(|(_, known)| *known == occupancy).map_or("", |(key, _)| key)
-}
-
-/// A series with what its copies do to the core.
-fn occupancy(origin: &Origin, series: &str, key: &str, line: u64) -> Result<(String, Occupancy)> {
-    let found = Occupancy::KEYS.iter().find(|(known, _)| *known == key);
-    match (found, origin.occupancy_of(series)) {
-        (Some((_, occupancy)), None) => Ok((series.to_owned(), *occupancy)),
-        _ => Err(bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?"))),
+/// Adds what the copies of a series do to the core.
+fn add_occupancy(origin: &mut Origin, series: &str, occupancy: Occupancy, line: u64) -> Result<()> {
+    if origin.occupancy_of(series).is_some() {
+        let key = occupancy.key();
+        return Err(bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?")));
     }
+    origin.occupancy.push((series.to_owned(), occupancy));
+    Ok(())
 }
 
 /// Parses a series that checks another one, such as `code fenced = fenced of code`.
@@ -550,7 +548,7 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
         add("variant", Some(format!("{series} = {name} of {of}")));
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
-    origin.occupancy.iter().for_each(|(series, occupancy)| add(key_of(*occupancy), Some(series.clone())));
+    origin.occupancy.iter().for_each(|(series, occupancy)| add(occupancy.key(), Some(series.clone())));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
     let Pauses { watched, lost, number, longer } = origin.pauses;
     let longer = longer.map_or_else(String::new, |longer| format!(" {longer}"));

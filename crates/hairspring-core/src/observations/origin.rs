@@ -86,8 +86,13 @@ pub enum Occupancy {
 }
 
 impl Occupancy {
-    /// Both, with their keys in an observation file.
-    pub const KEYS: [(&str, Occupancy); 2] = [("waits", Occupancy::Waits), ("fills", Occupancy::Fills)];
+    /// The key in the head of an observation file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Occupancy::Waits => "waits",
+            Occupancy::Fills => "fills",
+        }
+    }
 }
 
 /// What is known about the readings of a table.

@@ -1,9 +1,9 @@
 //! Ticks, nanoseconds, core cycles and ratios: views of the one vector of times with its budget. Nothing behind this stage changes a number.
 
 use crate::estimate::{Contribution, Estimate, LayoutsAre, Solution, Source, Uncertain, quotient};
-use crate::limit::USUAL_PRECISION;
 use crate::observations::{SeriesId, Unit};
 use crate::result::{Bound, Comparison, ComponentResult, SeriesResult, Time, component_floor, overhead_floor, upper_bound, verdict_if};
+use crate::stages::reference::moved_in_few;
 use crate::stages::{Did, Stage, State};
 
 pub(crate) const STAGE: Stage = Stage {
@@ -92,10 +92,10 @@ fn bound(state: &State, ticks: &Estimate, floor: f64) -> Option<Bound> {
 /// that were tried, so for the ratio these are a sample.
 fn comparison(state: &State, a: SeriesId, b: SeriesId) -> Option<Comparison> {
     let first = |series: SeriesId| Some((state.solution(series)?, state.solution(series)?.components.first()?.unknown));
-    let ratio = quotient(first(a)?, first(b)?, state.options.level, LayoutsAre::ASample)?;
-    let are_few = [a, b].iter().any(|series| state.solution(*series).is_some_and(|solution| solution.vector.blocks.len() < 2));
-    let moved = are_few.then(|| crate::estimate::moved(ratio.value, USUAL_PRECISION, None)).flatten();
-    let ratio = moved.into_iter().fold(ratio, Uncertain::with).estimate(state.options.level);
+    let (of_a, of_b) = (first(a)?, first(b)?);
+    let moved = |ratio: f64| moved_in_few(ratio, [of_a.0, of_b.0]);
+    let ratio = quotient(of_a, of_b, state.options.level, LayoutsAre::ASample)?;
+    let ratio = moved(ratio.value).into_iter().fold(ratio, Uncertain::with).estimate(state.options.level);
     let name = |series: SeriesId| state.table.series_names()[usize::from(series)].clone();
     let lacks_layouts = state.grid.layouts > 1 && state.layouts.tried < state.grid.layouts;
     Some(Comparison { a: name(a), b: name(b), ratio, verdict: verdict_if(lacks_layouts, &ratio) })

@@ -1,9 +1,10 @@
 //! Layouts of the code, which the placements take in turns. How branches are predicted and decoded depends on where they lie in a line of the cache.
 //! The layouts are the same in every run, so they are a fixed factor: the time is the mean of their means, and what varies within each is noise.
 
-use crate::estimate::{InBlocks, LayoutMeans};
+use crate::estimate::{InBlocks, LayoutMeans, Vector};
 use crate::finding::words::times;
 use crate::finding::{Finding, Severity, code};
+use crate::grid::Span;
 use crate::limit::{USUAL_PRECISION, WIDE_SHARE};
 use crate::numbers;
 use crate::observations::SeriesId;
@@ -43,12 +44,12 @@ pub(crate) fn look(state: &mut State) -> Did {
     let has_readings = |layout: usize| {
         let of_subject = |series: &SeriesId| {
             let vector = state.solution(*series).map(|solution| &solution.vector);
-            // Without blocks the readings are of all of them.
-            let are_of_all = vector.is_some_and(|vector| vector.blocks.is_empty());
-            let blocks = vector.into_iter().flat_map(|vector| &vector.blocks).copied();
-            let all = (0..state.grid.blocks.len()).filter(|_| are_of_all);
-            let mut blocks = blocks.chain(all).map(|block| state.grid.blocks[block].span);
-            blocks.any(|span| state.grid.spans[span].layout == Some(layout))
+            let is_of = |span: &Span| span.layout == Some(layout);
+            let has_block = |block: &usize| is_of(&state.grid.spans[state.grid.blocks[*block].span]);
+            // Single readings, which are solved without blocks, are of all spans.
+            let has =
+                |vector: &Vector| vector.blocks.iter().any(has_block) || vector.blocks.is_empty() && state.grid.spans.iter().any(is_of);
+            vector.is_some_and(has)
         };
         state.subjects().iter().all(of_subject)
     };

@@ -171,16 +171,7 @@ mod tests {
 
     #[test]
     fn a_short_run_keeps_the_rows_that_it_needs() {
-        let core = STALLS.table(1.0, 1);
-        let mut short = crate::observations::Observations::new(vec!["body".into()]);
-        short.origin = core.origin.clone();
-        for reading in core.readings().iter().filter(|reading| reading.round < 8) {
-            let row = &core.rows()[reading.row as usize];
-            let series = short.series(&core.series_names()[usize::from(row.series)]);
-            let row = short.row(series, &row.counts);
-            short.push_guarded(row, reading.round, reading.ticks, reading.flags, reading.guard);
-        }
-        let options = Options::default();
+        let (short, options) = (STALLS.table(1.0, 1).in_rounds(&(0..8)), Options::default());
         let state = crate::pipeline::state_of(&short, &options);
         let code = short.find_series("code").unwrap();
         let used = |row: u32| state.sheet.row(row).filter(|one| one.is_used).count();

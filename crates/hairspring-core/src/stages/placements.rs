@@ -60,7 +60,7 @@ pub(crate) fn leave_out_odd(state: &mut State) -> Did {
     found.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
     let rounds: Vec<Range<u32>> = spans.iter().map(|span| state.grid.spans[*span].rounds.clone()).collect();
     state.leave_out_rounds(&rounds);
-    state.solve_again();
+    state.before = Some(state.solve_again());
     Did::something(format!("{} of {} are of another kind", spans.len(), groups(&state.grid)))
 }
 

@@ -1,7 +1,6 @@
 //! The reference chain that counts core cycles: what its line is uncertain by is in all core cycles, and in nothing else.
 
-use crate::estimate::Contribution;
-use crate::estimate::{LayoutsAre, Part, Source, Uncertain, combined};
+use crate::estimate::{Contribution, LayoutsAre, Part, Solution, Source, Uncertain, combined};
 use crate::limit::{Basis, USUAL_PRECISION, limits};
 use crate::observations::SeriesId;
 use crate::stages::{Did, Stage, State};
@@ -34,9 +33,15 @@ pub(crate) fn widen(state: &mut State) -> Did {
     Did::something(format!("{} of {cycles} cycles, +-{:.3} %", state.table.series_names()[usize::from(series)], 100.0 * share))
 }
 
+/// The clock may have moved between the readings of few rounds, by which two series are compared.
+pub(crate) fn moved_in_few(value: f64, of: [&Solution; 2]) -> Option<Contribution> {
+    let are_few = of.iter().any(|solution| solution.vector.blocks.len() < 2);
+    are_few.then(|| crate::estimate::moved(value, USUAL_PRECISION, None)).flatten()
+}
+
 impl State<'_> {
     /// The solved reference chain, if it can be used.
-    pub(crate) fn ruler(&self) -> Option<&crate::estimate::Solution> {
+    pub(crate) fn ruler(&self) -> Option<&Solution> {
         let solution = self.solution(self.reference()?.0)?;
         let is_usable = !self.options.is_without(STAGE.name)
             && solution.components.len() == 1
@@ -59,10 +64,7 @@ impl State<'_> {
         let chain = Part { called: Some(Source::Reference), ..ruler.part(0, -cycles / ruler.vector.values[0]) };
         let time = combined(cycles, &[solution.part(unknown, per_unit), chain], self.options.level, LayoutsAre::Fixed);
         let unseen = Contribution::bound(Source::Reference, UNSEEN_DEPARTURE * cycles.abs());
-        // The clock may have moved between the readings of few rounds.
-        let is_few = solution.vector.blocks.len() < 2 || ruler.vector.blocks.len() < 2;
-        let moved = is_few.then(|| crate::estimate::moved(cycles, USUAL_PRECISION, None)).flatten();
-        Some(moved.into_iter().fold(time.with(unseen), Uncertain::with))
+        Some(moved_in_few(cycles, [solution, ruler]).into_iter().fold(time.with(unseen), Uncertain::with))
     }
 
     /// The same by a core clock that was measured beside the readings, if there is one.

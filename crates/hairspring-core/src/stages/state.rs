@@ -66,7 +66,7 @@ pub(crate) struct State<'t> {
     pub stolen_ms: Option<f64>,
     /// Sum and number of the readings of each row that each stage left out; known behind the last step.
     pub tally: Vec<Vec<(f64, usize)>>,
-    /// The first systems and solutions, while they are made again because other readings count.
+    /// The systems and solutions with placements of another kind, while they are made again without.
     pub before: Option<Before>,
     /// The stages, each once, in the order of their first steps.
     stages: Vec<&'static Stage>,
@@ -179,12 +179,11 @@ impl<'t> State<'t> {
         self.solutions.iter().all(Option::is_none)
     }
 
-    /// Has the steps that solve do so again, as other readings count now.
-    pub fn solve_again(&mut self) {
-        let (systems, solutions) = (self.systems.iter().map(|_| None).collect(), self.solutions.iter().map(|_| None).collect());
-        let (systems, solutions) = (std::mem::replace(&mut self.systems, systems), std::mem::replace(&mut self.solutions, solutions));
-        self.before = Some(Before { systems, solutions });
+    /// Has the steps that solve do so again, as other readings count now; what they had found.
+    pub fn solve_again(&mut self) -> Before {
         self.are_cells_old = true;
+        let systems = self.systems.iter_mut().map(Option::take).collect();
+        Before { systems, solutions: self.solutions.iter_mut().map(Option::take).collect() }
     }
 
     /// Leaves out all readings of these rounds, by the stage that runs.

@@ -48,10 +48,10 @@ impl Copy {
         }
     }
 
-    /// What it does to the core, where its code and its time in core cycles show it. Loads and calls may wait for what is no unit of the core, and
+    /// What it does to the core, where its code and the core cycles of an instruction show it. Loads and calls may wait for what is no unit of the core, and
     /// divisions for a unit that takes one at a time.
-    pub(crate) fn occupancy(&self, cycles: f64) -> Option<Occupancy> {
-        let is_slow = cycles > LEAST_CYCLES * self.disassembly.len() as f64;
+    pub(crate) fn occupancy(&self, cycles_of_instruction: f64) -> Option<Occupancy> {
+        let is_slow = cycles_of_instruction > LEAST_CYCLES;
         match self.judged.mode {
             Some(Mode::Throughput) => Some(Occupancy::Fills),
             Some(Mode::Latency) if self.is_straight() && is_slow && !self.shares() => Some(Occupancy::Waits),

@@ -139,16 +139,21 @@ const DENSE_CYCLES: f64 = 1.25;
 ///   stack takes 1 cycle, and 7.3 before.
 fn gets_faster(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
     let is_chain = |copy: &Copy| copy.disassembly.len() == 1 && copy.judged.mode == Some(Mode::Latency);
-    let is_fast = |copy: &Copy, pilot: &Pilot| pilot.copy_ns < DENSE_CYCLES * cycle_ns * copy.disassembly.len() as f64;
+    let is_fast = |copy: &Copy, pilot: &Pilot| cycles_of_instruction(copy, pilot, cycle_ns) < DENSE_CYCLES;
     let gets_faster =
         |(copy, pilot): (&Copy, &Pilot)| !copy.is_straight() || copy.stores && copy.loads || !is_chain(copy) && is_fast(copy, pilot);
     copies.iter().zip(pilots).any(gets_faster)
 }
 
+/// About the core cycles of an instruction of a copy; infinite if they are not known.
+fn cycles_of_instruction(copy: &Copy, pilot: &Pilot, cycle_ns: f64) -> f64 {
+    pilot.copy_ns / (cycle_ns * copy.disassembly.len() as f64)
+}
+
 /// What the copies of each alternative do to the core. An init breaks chains, and fences let nothing overlap.
 fn occupancy(request: &Request, copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> Vec<Option<Occupancy>> {
     let is_bare = request.init.is_none() && crate::mode::fenced(request).is_none() && cycle_ns > 0.0;
-    let of = |(copy, pilot): (&Copy, &Pilot)| copy.occupancy(pilot.copy_ns / cycle_ns).filter(|_| is_bare);
+    let of = |(copy, pilot): (&Copy, &Pilot)| copy.occupancy(cycles_of_instruction(copy, pilot, cycle_ns)).filter(|_| is_bare);
     copies.iter().zip(pilots).map(of).collect()
 }
 
