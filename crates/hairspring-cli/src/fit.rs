@@ -102,8 +102,9 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let options = options(arguments);
     let mut assessment =
         REMEDIES.assess(&table, &Question { options: options.clone(), ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
-    if let Some(file) = readings {
-        file.fill(|out| Ok(write_weighed(&table, &weighed(&table, &options)?, out)?))?;
+    if let (Some(file), Some(path)) = (readings, &arguments.readings) {
+        let all = weighed(&table, &options)?;
+        file.fill(|out| write_weighed(&table, &all, out).map_err(|error| named(path, &error).into()))?;
     }
     if is_capture(&table) {
         doubt_counts(&table, &mut assessment);

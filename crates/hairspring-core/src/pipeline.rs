@@ -18,7 +18,8 @@
 //!
 //! The table is neither copied nor changed. Seven stages leave readings out: flags, neighbour, settling, visits, spikes, pauses and placements.
 //! Where the code itself is slow at times, or the rest is too little, slow, settling and pauses use readings again. The stage for rows leaves out
-//! whole rows of counts, not readings.
+//! whole rows of counts, and blocks in which a row has no reading; the line leaves out outliers, where rows were not repeated. What they went past is
+//! marked at the end.
 //!
 //! A stage that lacks what it needs does not run. One that runs acts if it left something out, found what it asked for, moved a time or
 //! widened one. The outcomes of a result say which.
@@ -92,6 +93,9 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Judge, &denormals::STAGE, denormals::look),
     Step(Phase::Judge, &origin::STAGE, origin::look),
     Step(Phase::Judge, &widths::STAGE, widths::look),
+    // What the line went past.
+    Step(Phase::Choose, &rows::STAGE, rows::leave_out),
+    Step(Phase::Choose, &line::STAGE, line::leave_out),
 ];
 
 /// The stages, each once, in the order of their first steps.
@@ -222,25 +226,12 @@ pub struct Weighed {
 /// As [`crate::judge::assess`].
 pub fn weighed(table: &Observations, options: &Options) -> Result<Vec<Weighed>> {
     let state = run(table, options, None, None)?;
-    let off = rows_left_out(&state);
     let stage = |mark: u8| usize::from(mark).checked_sub(1).and_then(|at| state.stages().get(at)).map(|stage| stage.name);
     let all = state.sheet.rows().flat_map(|row| state.sheet.row(row));
     let mut all: Vec<Weighed> =
         all.map(|one| Weighed { reading: one.at, ticks: one.ticks, left_out_by: stage(state.sheet.mark(one.at)) }).collect();
-    all.iter_mut().for_each(|one| one.left_out_by = one.left_out_by.or(off[table.readings()[one.reading].row as usize]));
     all.sort_by_key(|one| one.reading);
     Ok(all)
-}
-
-/// The stage that left a whole row out, for each row.
-fn rows_left_out(state: &State) -> Vec<Option<&'static str>> {
-    let mut off = vec![None; state.table.rows().len()];
-    for series in state.all_series() {
-        let stage = if state.systems[usize::from(series)].is_some() { rows::STAGE.name } else { line::STAGE.name };
-        let fits = state.solution(series).into_iter().flat_map(|solution| &solution.rows);
-        fits.filter(|fit| fit.left_out.is_some()).for_each(|fit| off[fit.row as usize] = Some(stage));
-    }
-    off
 }
 
 /// The rows of a series, their means in blocks of rounds, and their readings in use with their rounds; `None` if they were not repeated.

@@ -72,6 +72,8 @@ fn shown(time: Option<Estimate>) -> String {
 /// What both properties of the one vector ask of a table.
 fn check_views(file: &str, found: &Assessment) {
     for series in &found.series {
+        let (solution, out) = (&series.solution, series.stages.iter().map(|stage| stage.left_out).sum::<usize>());
+        assert_eq!(solution.readings_used + out, solution.readings, "{file}: {}", series.name);
         for component in &series.components {
             let time = &component.time;
             if let (Some(ns), true) = (&time.ns, time.ticks.value != 0.0) {

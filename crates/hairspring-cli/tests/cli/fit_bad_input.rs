@@ -137,7 +137,7 @@ fn readings_go_to_a_file_that_can_be_written_and_lost() {
     fit(rows).option("--readings", "nosuch/readings.csv").fails("--readings nosuch/readings.csv: No such file").in_one_line();
     fit(rows).option("--readings", ".").fails("--readings .: ").in_one_line();
     fit(rows).option("--readings", "").ends_with(2).complains("--readings");
-    fit(rows).option("--readings", "/dev/full").fails("--readings: No space left").in_one_line();
+    fit(rows).option("--readings", "/dev/full").fails("--readings: /dev/full: No space left").in_one_line();
     fit(rows).option("--readings", "-").ends_with(2).complains("--readings -: the report goes to standard output").in_one_line();
     let ended = fit(rows).option("--readings", "observations.csv").ends_with(2).complains("it is the file that is solved");
     assert_eq!(ended.file("observations.csv"), rows);

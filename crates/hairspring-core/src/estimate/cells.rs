@@ -15,8 +15,6 @@ pub(crate) struct Cells {
     pub starved: Vec<RowId>,
     /// Readings of each row that are used.
     pub used: Vec<f64>,
-    /// All readings of the series, and those that are used.
-    pub readings: (usize, usize),
     /// Of the distances of the readings of each row in each block from a number near to them.
     cells: Vec<Vec<Moments>>,
     near: Vec<f64>,
@@ -45,8 +43,7 @@ impl Cells {
                 rows.iter().map(|row| cells[*row as usize * width..(*row as usize + 1) * width].to_vec()).collect();
             let near = rows.iter().map(|row| near[*row as usize].unwrap_or(0.0)).collect();
             let used: Vec<f64> = cells.iter().map(|row| row.iter().map(|cell| cell.count).sum()).collect();
-            let readings = (sheet.number_in(series), used.iter().sum::<f64>() as usize);
-            Cells { rows, starved: Vec::new(), used, readings, cells, near }
+            Cells { rows, starved: Vec::new(), used, cells, near }
         };
         (0..sheet.table.series_names().len() as SeriesId).map(of).collect()
     }
@@ -72,6 +69,11 @@ impl Cells {
     pub fn complete(&self) -> Vec<usize> {
         let blocks = self.cells.first().map_or(0, Vec::len);
         (0..blocks).filter(|block| self.cells.iter().all(|row| row[*block].count > 0.0)).collect()
+    }
+
+    /// Has nothing but these blocks count as used.
+    pub fn use_only(&mut self, blocks: &[usize]) {
+        self.used = self.cells.iter().map(|row| blocks.iter().map(|block| row[*block].count).sum()).collect();
     }
 
     /// The means of the rows in a block; that of all its readings for a row without one.

@@ -107,6 +107,8 @@ pub struct Solution {
     pub readings: usize,
     /// Number of readings used.
     pub readings_used: usize,
+    /// The places in the table of readings that a regression found far off its plane.
+    pub(crate) off_plane: Vec<u32>,
     /// Unknowns of each block of rounds, with the block's first round; empty if rows are not repeated.
     pub blocks: Vec<(u32, Vec<f64>)>,
     /// Quantum of the clock in the table's unit; 0 if unknown.

@@ -28,7 +28,8 @@ pub(crate) struct Denormals {
 /// Looks at the flags of the readings.
 pub(crate) fn look(state: &mut State) -> Did {
     state.denormals = state.all_series().map(|series| denormals(state, series)).collect();
-    if state.denormals.iter().all(Option::is_none) { Did::nothing("no reading met any") } else { Did::something("some readings met them") }
+    let met = state.all_series().filter(|series| state.denormals[usize::from(*series)].is_some());
+    Did::each(met.map(|series| (series, "some readings met them".to_owned())).collect(), "no reading met any")
 }
 
 fn denormals(state: &State, series: SeriesId) -> Option<Denormals> {

@@ -31,15 +31,15 @@ pub(crate) const STAGE: Stage = Stage {
 
 /// Gives each vector the departures of its rows, unless chance explains them.
 pub(crate) fn widen(state: &mut State) -> Did {
-    let mut departs = 0;
+    let mut done = Vec::new();
     let (systems, solutions) = (&state.systems, &mut state.solutions);
-    for (rows, solution) in systems.iter().zip(solutions) {
+    for ((rows, solution), series) in systems.iter().zip(solutions).zip(0..) {
         let (Some(rows), Some(Ok(solution))) = (rows, solution) else { continue };
         if solution.lack_of_fit.is_none_or(|lack| lack.sd <= 0.0) {
             continue;
         }
         let Some(fit) = &rows.fit else { continue };
-        departs += 1;
+        done.push((series, "further than chance explains".to_owned()));
         let departures = departures(state.table, rows, fit);
         let vector = &mut solution.vector;
         vector.departure_dof = (0..fit.unknowns.len()).map(|unknown| degrees_of_freedom(fit, unknown)).collect();
@@ -48,11 +48,7 @@ pub(crate) fn widen(state: &mut State) -> Did {
             vector.grouped = (0..fit.unknowns.len()).map(|unknown| grouped(rows, fit, unknown, vector)).collect();
         }
     }
-    if departs == 0 {
-        Did::nothing("chance explains the rows")
-    } else {
-        Did::something(format!("{departs} series {} from the line", if departs == 1 { "departs" } else { "depart" }))
-    }
+    Did::each(done, "chance explains the rows")
 }
 
 fn departures(table: &crate::observations::Observations, rows: &Rows, fit: &Fit) -> Vec<RowDeparture> {

@@ -31,24 +31,30 @@ pub(crate) const STAGE: Stage = Stage {
 
 /// Solves all series. A series whose rows were not repeated is solved by a regression over its readings.
 pub(crate) fn fit(state: &mut State) -> Did {
-    let (mut failed, mut repeated, mut single) = (0, 0, 0);
+    let mut done = Vec::new();
     for series in state.all_series().filter(|series| state.sheet.number_in(*series) > 0).collect::<Vec<SeriesId>>() {
         let (solution, mut fit) = match &state.systems[usize::from(series)] {
             Some(rows) => solve(state, rows).map_or_else(|error| (Err(error), None), |(solution, fit)| (Ok(solution), Some(fit))),
             None => (regression::solve(state, series), None),
         };
-        match (&solution, &fit) {
-            (Err(_), _) => failed += 1,
-            (_, Some(_)) => repeated += 1,
-            (_, None) => single += 1,
-        }
+        let by = match (&solution, &fit) {
+            (Err(_), _) => "it cannot be solved",
+            (_, Some(_)) => "by repeated rows",
+            (_, None) => "by single readings",
+        };
+        done.push((series, by.to_owned()));
         state.systems[usize::from(series)].iter_mut().for_each(|rows| rows.fit = fit.take());
         state.solutions[usize::from(series)] = Some(solution);
     }
-    match failed {
-        0 => Did::something(format!("{repeated} series by repeated rows, {single} by single readings")),
-        _ => Did::something(format!("{failed} series cannot be solved")),
-    }
+    Did::each(done, "it has no readings")
+}
+
+/// Leaves out the readings that are far off the plane of a regression.
+pub(crate) fn leave_out(state: &mut State) -> Did {
+    let out: Vec<u32> = state.all_series().filter_map(|series| state.solution(series)).flat_map(|one| one.off_plane.clone()).collect();
+    let number = out.len();
+    out.into_iter().for_each(|at| state.leave_out(at as usize));
+    Did::left_out(number, "")
 }
 
 /// The same once more, if other readings count now.
@@ -75,8 +81,9 @@ fn solve(state: &State, rows: &Rows) -> crate::Result<(Solution, Fit)> {
         lack_of_fit: fit.lack_of_fit,
         largest: rows.system.location.iter().map(|location| location.abs()).fold(0.0, f64::max),
         residual_sd: mean_square.sqrt(),
-        readings: rows.cells.readings.0,
-        readings_used: rows.cells.readings.1,
+        readings: rows.readings(&state.sheet),
+        readings_used: rows.readings_used(),
+        off_plane: Vec::new(),
         blocks: rows.blocks.iter().map(first_round).zip(per_block).collect(),
         quantum: state.quantum.step,
         phase_spread: phase_spread(state, rows),

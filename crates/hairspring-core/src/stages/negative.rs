@@ -32,8 +32,8 @@ pub(crate) fn widen(state: &mut State) -> Did {
     if !state.options.overlapping {
         return Did::nothing("it is asked only of parts that overlap");
     }
-    let mut reached = 0;
-    for (rows, solution) in state.systems.iter().zip(&mut state.solutions) {
+    let mut done = Vec::new();
+    for ((rows, solution), series) in state.systems.iter().zip(&mut state.solutions).zip(0..) {
         let (Some(rows), Some(Ok(solution))) = (rows, solution) else { continue };
         let Some(fit) = rows.fit.as_ref().filter(|fit| fit.tau2 > 0.0) else { continue };
         let design: Vec<Vec<f64>> = rows.active.iter().map(|row| rows.system.design[*row].clone()).collect();
@@ -46,13 +46,9 @@ pub(crate) fn widen(state: &mut State) -> Did {
         };
         let apart: Vec<f64> = fit.unknowns.iter().zip(&others).map(|(one, other)| (one - other).abs()).collect();
         apart.into_iter().enumerate().for_each(|(unknown, apart)| solution.add(unknown, Entry::bound(Source::Negative, apart)));
-        reached += 1;
+        done.push((series, "the intervals reach to times that are not negative".to_owned()));
     }
-    if reached == 0 {
-        Did::nothing("no time is negative, or the rows need it")
-    } else {
-        Did::something("the intervals reach to times that are not negative")
-    }
+    Did::each(done, "no time is negative, or the rows need it")
 }
 /// Rows with their times and weights.
 struct Rows<'a> {

@@ -52,7 +52,7 @@ impl Alone {
 /// order, as rows in either arrangement are sums that the core does not add up in the same way. One that is indistinguishable from zero gets the
 /// upper bound that it has from a standing start.
 pub(crate) fn reach(state: &mut State) -> Did {
-    let mut found = 0;
+    let mut done = Vec::new();
     for series in state.subjects() {
         let Some(body) = state.solution(series).and_then(|solution| solution.components.first()).map(|body| body.unknown) else { continue };
         let Some(own) = state.solution(series).map(|solution| solution.uncertain(body, state.options.level).estimate(state.options.level))
@@ -69,14 +69,10 @@ pub(crate) fn reach(state: &mut State) -> Did {
         if let Some(solution) = state.solution_mut(series) {
             other_order.into_iter().chain(higher).for_each(|bound| solution.add(body, Entry::bound(Source::Overlap, bound)));
         }
-        found += usize::from(overlap.is_some());
+        done.extend(overlap.is_some().then(|| (series, "the interval reaches to the time in the other order".to_owned())));
         state.overlaps[usize::from(series)] = overlap;
     }
-    if found == 0 {
-        Did::nothing("the body takes the same time in all arrangements")
-    } else {
-        Did::something("the interval reaches to the time in the other order")
-    }
+    Did::each(done, "the body takes the same time in all arrangements")
 }
 
 /// The body of the series that runs the code of another one in this arrangement.

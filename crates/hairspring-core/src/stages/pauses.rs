@@ -115,11 +115,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
         out += peaks.mark(state);
         state.are_cells_old = true;
     }
-    if out == 0 {
-        Did::nothing("rows are short, or each reading has some")
-    } else {
-        Did::something(format!("{out} readings with a pause left out"))
-    }
+    Did::left_out(out, "rows are short, or each reading has some")
 }
 
 /// The rows of a series, each with the peak of its readings without a pause.
@@ -244,10 +240,9 @@ pub(crate) fn subtract(state: &mut State) -> Did {
             state.bound_all(series, removed.bound, Source::Pauses);
         }
         state.paused.0[usize::from(series)] = Some((are, removed));
-        done.push(are.text(removed.bound));
+        done.push((series, are.text(removed.bound).to_owned()));
     }
-    done.dedup();
-    if done.is_empty() { Did::nothing("rows are short") } else { Did::something(done.join("; ")) }
+    Did::each(done, "rows are short")
 }
 
 /// What is done about the pauses in a series from which no reading was left out for them; `None` if its rows are short.

@@ -114,15 +114,15 @@ fn are_whole(state: &State, rows: &[RowId]) -> bool {
 
 /// Adds what repeats do not average out.
 pub(crate) fn widen(state: &mut State) -> Did {
-    let mut widened = 0;
+    let mut done = Vec::new();
     for series in 0..state.solutions.len() {
         let (Some(rows), Some(Ok(solution))) = (&state.systems[series], &mut state.solutions[series]) else { continue };
         let active = rows.active.iter().map(|row| (&rows.system.design[*row][..], rows.variances[*row])).collect::<Vec<_>>();
         let entries = unaveraged_parts(&active, rows.stuck, solution, state.quantum.step);
-        widened += entries.len();
+        done.extend((!entries.is_empty()).then(|| (series as SeriesId, "repeats do not average it out".to_owned())));
         entries.into_iter().for_each(|(unknown, entry)| solution.add(unknown, entry));
     }
-    if widened == 0 { Did::nothing("repeats average it out") } else { Did::something("repeats do not average it out") }
+    Did::each(done, "repeats average it out")
 }
 
 /// The entry of each unknown, if it has one, by the counts of the rows in use and the variance of a reading of each.

@@ -35,7 +35,7 @@ pub(crate) fn widen(state: &mut State) -> Did {
 
 /// The clock may have moved between the readings of few rounds, by which two series are compared.
 pub(crate) fn moved_in_few(value: f64, of: [&Solution; 2]) -> Option<Contribution> {
-    let are_few = of.iter().any(|solution| solution.vector.blocks.len() < 2);
+    let are_few = of.iter().any(|solution| solution.blocks.len() < 2);
     are_few.then(|| crate::estimate::moved(value, USUAL_PRECISION, None)).flatten()
 }
 

@@ -185,11 +185,19 @@ impl<'a> Data<'a> {
             residual_sd: sigma2.sqrt(),
             readings: self.all,
             readings_used: usable,
+            off_plane: self.off_plane(used),
             blocks: Vec::new(),
             quantum,
             phase_spread: (quantum > 0.0).then(|| sigma2.sqrt() / quantum),
             vector,
         }
+    }
+
+    /// The places of the readings that are not used.
+    fn off_plane(&self, used: &[bool]) -> Vec<u32> {
+        let sheet = &self.state.sheet;
+        let places = self.ids.iter().flat_map(|row| sheet.row(*row).filter(|one| one.is_used).map(|one| one.at as u32));
+        places.zip(used).filter(|(_, used)| !**used).map(|(at, _)| at).collect()
     }
 
     /// What each unknown is uncertain by.

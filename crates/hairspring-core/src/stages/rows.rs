@@ -7,8 +7,10 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, FEW_OF_ALL, RARELY_CHANCE, limits};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
+use crate::sheet::Sheet;
 use crate::stages::blocks::{MIN_ROUNDS, is_repeated};
 use crate::stages::{Did, Stage, State, quantum};
+use std::collections::BTreeSet;
 
 limits! {
     /// A row has too few readings if it has fewer than one in so many of the typical number.
@@ -33,7 +35,7 @@ limits! {
 
 pub(crate) const STAGE: Stage = Stage {
     name: "rows",
-    question: "Does the line bend at few copies, and which rows are far off it?",
+    question: "Which rows and blocks does the line go through: does it bend at few copies, which rows are far off it, and what is incomplete?",
     needs: &[],
     limits: &[LIMITS],
     source: None,
@@ -98,6 +100,23 @@ impl Rows {
         self.active.iter().enumerate().map(moved).sum()
     }
 
+    /// By how much the first unknown moved because whole rows are left out.
+    pub fn moved_by_rows(&self) -> f64 {
+        let all: Vec<usize> = (0..self.marks.len()).collect();
+        let with = (self.active.len() < all.len()).then(|| self.system.fit(&all, DEPARTURE_ALPHA)).flatten();
+        self.fit.as_ref().zip(with).map_or(0.0, |(fit, with)| fit.unknowns[0] - with.unknowns[0])
+    }
+
+    /// All readings of the series.
+    pub fn readings(&self, sheet: &Sheet) -> usize {
+        self.cells.rows.iter().chain(&self.cells.starved).map(|row| sheet.number_of(*row)).sum()
+    }
+
+    /// The readings that the fit uses.
+    pub fn readings_used(&self) -> usize {
+        self.active.iter().map(|row| self.cells.used[*row] as usize).sum()
+    }
+
     /// Too few rows for the unknowns.
     pub fn too_few(&self) -> Error {
         let detail = "rows with the same counts count as one".into();
@@ -108,6 +127,38 @@ impl Rows {
     pub fn singular(&self) -> Error {
         let (rows, left_out) = (self.system.design.len(), self.system.design.len() - self.active.len());
         Error::Singular { rows, left_out, unknowns: self.system.unknowns(), advice: MORE_ROWS }
+    }
+
+    /// What is left out, in words.
+    fn told(&self, state: &State) -> Option<String> {
+        let blocks = state.grid.blocks.len();
+        let marked = |reason: LeftOut| self.marks.iter().filter(|mark| **mark == Some(reason)).count();
+        let incomplete = blocks - self.blocks.len();
+        let parts = [
+            (marked(LeftOut::Bend), "where the line bends"),
+            (marked(LeftOut::OffLine), "far off the line"),
+            (self.cells.starved.iter().filter(|row| !state.is_excluded(**row)).count(), "with too few readings"),
+        ];
+        let rows = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, why)| format!("{} {why}", rows_of(number)));
+        let lacking = (incomplete > 0).then(|| format!("{incomplete} of {blocks} blocks, in which a row has no reading"));
+        let all: Vec<String> = rows.chain(lacking).collect();
+        (!all.is_empty()).then(|| format!("without {}", all.join(", ")))
+    }
+
+    /// The readings that count and that the fit does not use: of whole rows, and in blocks in which another row has none.
+    fn unused(&self, state: &State) -> Vec<usize> {
+        let grid = &state.grid;
+        if self.blocks.len() == grid.blocks.len() && self.active.len() == self.marks.len() && self.cells.starved.is_empty() {
+            return Vec::new();
+        }
+        let active: BTreeSet<RowId> = self.active_rows().collect();
+        let block = |round: u32| grid.blocks.partition_point(|block| block.rounds.end <= round).min(grid.blocks.len() - 1);
+        let counts = |row: RowId, round: u32| active.contains(&row) && self.blocks.binary_search(&block(round)).is_ok();
+        let unused = |row: &RowId| {
+            let row = *row;
+            state.sheet.row(row).filter(move |one| one.is_used && !counts(row, one.round)).map(|one| one.at)
+        };
+        self.cells.rows.iter().chain(&self.cells.starved).flat_map(unused).collect()
     }
 
     fn use_all_but_marked(&mut self) {
@@ -144,6 +195,7 @@ fn systems(state: &mut State) {
         // A row without a reading in a block of visits has the mean of all its readings there.
         let blocks = if state.options.visits.are_visits() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
         if blocks.len() >= MIN_ROUNDS as usize {
+            cells.use_only(&blocks);
             let evaluations_vary = state.slow.iter().any(|slow| slow.counts && usize::from(slow.series) == series);
             state.systems[series] = Some(Rows::new(state, cells, blocks, evaluations_vary));
         }
@@ -160,7 +212,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
     let subjects = state.subjects();
     let bend = |rows: &Rows| rows.bend();
     let bends: Vec<Vec<usize>> = state.systems.iter().map(|rows| rows.as_ref().map(bend).unwrap_or_default()).collect();
-    let mut left_out = (0, 0);
+    let mut done = Vec::new();
     for series in state.all_series() {
         let alike = |other: &&SeriesId| subjects.contains(&series) && state.have_same_rows(series, **other);
         let longest = subjects.iter().filter(alike).map(|other| bends[usize::from(*other)].len()).max();
@@ -168,12 +220,18 @@ pub(crate) fn choose(state: &mut State) -> Did {
         let Some(rows) = &mut state.systems[usize::from(series)] else { continue };
         rows.leave_out_shortest(bend);
         rows.leave_out_outliers();
-        left_out = (left_out.0 + bend, left_out.1 + rows.marks.iter().flatten().count() - bend.min(rows.marks.len()));
+        let told = state.systems[usize::from(series)].as_ref().and_then(|rows| rows.told(state));
+        done.extend(told.map(|told| (series, told)));
     }
-    match left_out {
-        (0, 0) => Did::nothing("the rows are straight, or none is to spare"),
-        (bent, off) => Did::something(format!("{bent} short and {off} other rows left out")),
-    }
+    Did::each(done, "the rows are straight, or none is to spare")
+}
+
+/// Leaves out the readings that no fit has used.
+pub(crate) fn leave_out(state: &mut State) -> Did {
+    let out: Vec<usize> = state.systems.iter().flatten().flat_map(|rows| rows.unused(state)).collect();
+    let number = out.len();
+    out.into_iter().for_each(|at| state.leave_out(at));
+    Did::left_out(number, "")
 }
 
 /// The same once more, if other readings count now.

@@ -58,14 +58,14 @@ pub(crate) fn restore(state: &mut State) -> Did {
     let own: Vec<SeriesId> = state.slow.iter().filter(|slow| slow.counts).map(|slow| slow.series).collect();
     let is_own = |row: RowId| own.contains(&state.table.rows()[row as usize].series);
     let out: Vec<usize> = perhaps_own(state).into_iter().filter(|(row, _)| is_own(*row)).map(|(_, one)| one.at).collect();
-    let restored = out.len();
+    state.are_cells_old |= !out.is_empty();
     out.into_iter().for_each(|at| state.sheet.restore(at));
-    state.are_cells_old |= restored > 0;
-    match (restored, state.slow.is_empty()) {
-        (0, true) => Did::nothing("the code is not longer at times more often than the chains"),
-        (0, false) => Did::something("readings that are far longer stay left out, and the interval reaches to the mean with them"),
-        _ => Did::something(format!("{restored} readings are used again")),
-    }
+    let text = |slow: &Slow| match slow.counts {
+        true => "readings that are far longer are used again",
+        false => "readings that are far longer stay left out, and the interval reaches to the mean with them",
+    };
+    let done = state.slow.iter().map(|slow| (slow.series, text(slow).to_owned())).collect();
+    Did::each(done, "the code is not longer at times more often than the chains")
 }
 
 /// The readings that are left out only because they are long, with their rows.
@@ -79,10 +79,8 @@ fn perhaps_own(state: &State) -> Vec<(RowId, Sample)> {
 pub(crate) fn widen(state: &mut State) -> Did {
     let left: Vec<Slow> = state.slow.iter().copied().filter(|slow| !slow.counts).collect();
     left.iter().for_each(|slow| state.bound_all(slow.series, slow.longer, Source::Slow));
-    match left.iter().map(|slow| slow.longer).reduce(f64::max) {
-        Some(most) => Did::something(format!("the mean may be longer by {}", in_percent(100.0 * most))),
-        None => Did::nothing("nothing that may be the code's own was left out"),
-    }
+    let done = left.iter().map(|slow| (slow.series, format!("the mean may be longer by {}", in_percent(100.0 * slow.longer)))).collect();
+    Did::each(done, "nothing that may be the code's own was left out")
 }
 
 /// A reading that is longer than its neighbours, and not for a known reason.

@@ -38,9 +38,9 @@ pub(crate) fn choose(state: &mut State) -> Did {
             out.extend(off.map(|(_, at)| *at as usize));
         }
     }
-    let (number, all) = (out.len(), state.sheet.len());
+    let number = out.len();
     out.into_iter().for_each(|at| state.leave_out(at));
-    if number == 0 { Did::nothing("no reading is far from the others") } else { Did::something(format!("{number} of {all} readings")) }
+    Did::left_out(number, "no reading is far from the others")
 }
 
 /// Windows of about the same number of rounds within each span.

@@ -60,6 +60,10 @@ pub(crate) enum Did {
     Nothing(String),
     /// It did something; what.
     Something(String),
+    /// It did something in these series; what in each, and why not in the others.
+    In(Vec<(SeriesId, String)>, String),
+    /// It left so many readings of the table out; what is said of a series of which it left out none.
+    LeftOut(usize, String),
 }
 
 impl Did {
@@ -69,6 +73,25 @@ impl Did {
 
     pub fn something(what: impl Into<String>) -> Did {
         Did::Something(what.into())
+    }
+
+    pub fn each(series: Vec<(SeriesId, String)>, otherwise: impl Into<String>) -> Did {
+        Did::In(series, otherwise.into())
+    }
+
+    pub fn left_out(readings: usize, otherwise: impl Into<String>) -> Did {
+        Did::LeftOut(readings, otherwise.into())
+    }
+
+    /// What is said of a series, and whether something was done.
+    pub fn of(&self, series: SeriesId) -> (&str, bool) {
+        match self {
+            Did::Nothing(why) | Did::LeftOut(0, why) => (why, false),
+            Did::Something(what) => (what, true),
+            Did::In(done, otherwise) => done.iter().find(|(one, _)| *one == series).map_or((otherwise, false), |(_, what)| (what, true)),
+            // How many there were in the end, the sheet knows.
+            Did::LeftOut(..) => ("", false),
+        }
     }
 }
 

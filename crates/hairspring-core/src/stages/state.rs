@@ -1,8 +1,8 @@
 //! Everything that is known of a table while the steps run.
 
 use super::{
-    Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, neighbour, overlap, pauses, placements, quantum, rows,
-    settling, slow,
+    Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, line, neighbour, overlap, pauses, placements, quantum,
+    rows, settling, slow,
 };
 use crate::error::Result;
 use crate::estimate::{Cells, Options, Solution, Uncertain};
@@ -16,13 +16,27 @@ use std::sync::Arc;
 /// What a stage says that did not run because of [`Options::without`].
 pub const BY_REQUEST: &str = "left out by request";
 
-/// What a stage did, while the steps run.
+/// What a stage did to a series, while the steps run.
 #[derive(Debug, Clone, Default)]
 struct Record {
     texts: Vec<String>,
     acted: bool,
-    /// What it moved the first time of each series by, as a share of it.
-    moved: Vec<f64>,
+    /// What it moved the first time by, as a share of it.
+    moved: f64,
+}
+
+impl Record {
+    /// Adds what a step did. What it says that did nothing is left only if no other step says something.
+    fn add(&mut self, (text, acted): (&str, bool)) {
+        if acted && !self.acted {
+            self.texts.clear();
+        }
+        let is_new = !text.is_empty() && !self.texts.iter().any(|known| known == text);
+        if is_new && (acted || self.texts.is_empty()) {
+            self.texts.push(text.to_owned());
+        }
+        self.acted |= acted;
+    }
 }
 
 /// Everything that is known of a table while the steps run. Each stage writes its own fields.
@@ -72,7 +86,8 @@ pub(crate) struct State<'t> {
     stages: Vec<&'static Stage>,
     /// The number of the stage that runs.
     stage: u8,
-    records: Vec<Record>,
+    /// By stage and series.
+    records: Vec<Vec<Record>>,
 }
 
 /// Systems and solutions of all series.
@@ -123,7 +138,7 @@ impl<'t> State<'t> {
             tally: Vec::new(),
             before: None,
             stage: 0,
-            records: vec![Record::default(); stages.len()],
+            records: vec![vec![Record::default(); series]; stages.len()],
             stages,
         }
     }
@@ -141,26 +156,15 @@ impl<'t> State<'t> {
                 Some(need) => Did::nothing(format!("needs {}", need.what)),
                 None => run(self),
             };
-            self.note(at, did, &before);
+            self.note(at, &did, &before);
         }
     }
 
-    fn note(&mut self, stage: usize, did: Did, before: &[f64]) {
+    fn note(&mut self, stage: usize, did: &Did, before: &[f64]) {
         let after = self.first_times();
-        let record = &mut self.records[stage];
-        let (text, acted) = match did {
-            Did::Nothing(text) => (text, false),
-            Did::Something(text) => (text, true),
-        };
-        if !record.texts.contains(&text) && (acted || record.texts.is_empty()) {
-            if acted && !record.acted {
-                record.texts.clear();
-            }
-            record.texts.push(text);
-        }
-        record.acted |= acted;
-        record.moved.resize(after.len(), 0.0);
-        record.moved.iter_mut().zip(before).zip(after).for_each(|((moved, before), after)| *moved += after / before - 1.0);
+        let records = &mut self.records[stage];
+        records.iter_mut().enumerate().for_each(|(series, record)| record.add(did.of(series as SeriesId)));
+        records.iter_mut().zip(before).zip(after).for_each(|((record, before), after)| record.moved += after / before - 1.0);
     }
 
     /// The first time of each series.
@@ -231,7 +235,7 @@ impl<'t> State<'t> {
 
     /// How many readings of a series stages left out because something else disturbed them.
     pub fn out_as_disturbed(&self, series: SeriesId) -> usize {
-        let others = [settling::STAGE.name, placements::STAGE.name, neighbour::STAGE.name];
+        let others = [settling::STAGE.name, placements::STAGE.name, neighbour::STAGE.name, rows::STAGE.name, line::STAGE.name];
         let disturbed = self.stages.iter().filter(|stage| !others.contains(&stage.name));
         disturbed.map(|stage| self.number_out(series, stage)).sum()
     }
@@ -268,27 +272,37 @@ impl<'t> State<'t> {
 
     /// What each stage did to a series.
     pub fn outcomes(&self, series: SeriesId) -> Vec<Outcome> {
+        let all = self.sheet.number_in(series);
         let outcome = |(at, stage): (usize, &'static Stage)| {
-            let record = &self.records[at];
-            let moved = record.moved.get(usize::from(series)).copied().filter(|moved| moved.is_finite()).unwrap_or(0.0);
+            let (record, left_out) = (&self.records[at][usize::from(series)], self.number_out(series, stage));
+            let moved = Some(record.moved).filter(|moved| moved.is_finite()).unwrap_or(0.0);
+            let did = match (record.texts.join("; "), left_out) {
+                (texts, _) if record.acted => texts,
+                (texts, 0) if texts.is_empty() => "none of this series".into(),
+                (texts, 0) => texts,
+                (_, some) => format!("{some} of {all} readings"),
+            };
             Outcome {
                 stage: stage.name,
                 question: stage.question,
-                did: record.texts.join("; "),
-                acted: record.acted,
-                left_out: self.number_out(series, stage),
-                moved: moved + self.moved_by_choice(series, at + 1),
+                did,
+                acted: record.acted || left_out > 0,
+                left_out,
+                moved: moved + self.moved_by_choice(series, stage),
                 widened: self.widened(series, stage),
             }
         };
         self.stages.iter().copied().enumerate().map(outcome).collect()
     }
 
-    /// By how much the first time of a series moved, to the first order, because a stage left readings out.
-    fn moved_by_choice(&self, series: SeriesId, stage: usize) -> f64 {
+    /// By how much the first time of a series moved because a stage left readings out: to the first order, or by a line through all rows.
+    fn moved_by_choice(&self, series: SeriesId, stage: &Stage) -> f64 {
         let (Some(solution), Some(rows)) = (self.solution(series), &self.systems[usize::from(series)]) else { return 0.0 };
-        let moved = rows.moved_by(&solution.vector.map, |row| self.tally[row as usize][stage]) / solution.vector.values[0];
-        if moved.is_finite() { moved } else { 0.0 }
+        let mark = usize::from(self.number_of(stage));
+        let by_rows = if stage.name == rows::STAGE.name { rows.moved_by_rows() } else { 0.0 };
+        let moved = by_rows + rows.moved_by(&solution.vector.map, |row| self.tally[row as usize][mark]);
+        let share = moved / solution.vector.values[0];
+        if share.is_finite() { share } else { 0.0 }
     }
 
     /// Half-width that the entries of a stage alone give to the first time of a series, as a share of it, in the unit in which it is largest.

@@ -20,7 +20,7 @@ pub(crate) const STAGE: Stage = Stage {
 
 /// Moves this time from the bodies to the inits.
 pub(crate) fn move_to_init(state: &mut State) -> Did {
-    let mut moved = 0;
+    let mut done = Vec::new();
     for series in state.subjects() {
         let Some(undone) = undone_by_init(state, series) else { continue };
         let level = state.options.level;
@@ -31,13 +31,9 @@ pub(crate) fn move_to_init(state: &mut State) -> Did {
             undone.budget.iter().for_each(|entry| solution.add(unknown, signed(entry, sign)));
         }
         state.undone[usize::from(series)] = Some(undone);
-        moved += 1;
+        done.push((series, "its time is moved to the init".to_owned()));
     }
-    if moved == 0 {
-        Did::nothing("it takes the same time behind a body and behind an init")
-    } else {
-        Did::something("its time is moved to the init")
-    }
+    Did::each(done, "it takes the same time behind a body and behind an init")
 }
 
 /// What is added to the init is taken off the body.

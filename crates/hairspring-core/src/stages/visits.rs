@@ -51,7 +51,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
     }
     let number = out.len();
     out.into_iter().for_each(|at| state.leave_out(at));
-    if number == 0 { Did::nothing("all visits are quick") } else { Did::something(format!("{number} of {} readings", state.sheet.len())) }
+    Did::left_out(number, "all visits are quick")
 }
 
 /// Whether single readings show how long a repeat took, in half of the rows or more, rather than where in its quantum the clock was.

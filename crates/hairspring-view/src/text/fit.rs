@@ -18,7 +18,7 @@ pub fn fit(page: &mut Page, series: &Series) {
     page.item(if is_line { "line" } else { "plane" }, &rows(&series.fit), Tone::Quiet);
     budgets(page, series);
     page.item("readings", &readings(series), Tone::Quiet);
-    let without: Vec<&str> = series.stages.iter().filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.as_str()).collect();
+    let without = without(series);
     if !without.is_empty() {
         page.item(
             "without",
@@ -26,6 +26,11 @@ pub fn fit(page: &mut Page, series: &Series) {
             Tone::Quiet,
         );
     }
+}
+
+/// The stages that the series was solved without.
+fn without(series: &Series) -> Vec<&str> {
+    series.stages.iter().filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.as_str()).collect()
 }
 
 fn rows(fit: &Fit) -> String {
@@ -82,6 +87,7 @@ fn budgets(page: &mut Page, series: &Series) {
     for (component, part) in &series.components {
         let name = if series.components.len() > 1 { format!("{component}: ") } else { String::new() };
         let entries = shares(series.budget.get(component).map_or(&[][..], Vec::as_slice));
+        let entries = if entries.is_empty() { nothing(series) } else { entries };
         page.item("budget", &format!("{name}{entries}{}", influence(part)), Tone::Quiet);
     }
 }
@@ -108,7 +114,12 @@ fn shares(budget: &[BudgetEntry]) -> String {
     let all: f64 = named.iter().map(|(_, half)| half).sum();
     let share =
         |(name, half): &(&str, f64)| if *half < 0.01 * all { format!("{name} < 1 %") } else { format!("{name} {}", in_unit(*half, in_ns)) };
-    if named.is_empty() { "no variation was seen".into() } else { named.iter().map(share).collect::<Vec<_>>().join(", ") }
+    named.iter().map(share).collect::<Vec<_>>().join(", ")
+}
+
+/// Why a budget has no entries.
+fn nothing(series: &Series) -> String {
+    if without(series).is_empty() { "no variation was seen".into() } else { "empty without the stages below".into() }
 }
 
 fn readings(series: &Series) -> String {
