@@ -29,15 +29,19 @@ pub(crate) const STAGE: Stage = Stage {
 pub(crate) fn average(state: &mut State) -> Did {
     state.cells = Cells::all(&state.sheet, &state.grid);
     while state.options.visits.are_visits() && state.cells.iter().any(|cells| lacks_blocks(cells, &state.grid)) {
-        let blocks = state.grid.blocks.len() / 2;
-        if blocks < FEWEST_BLOCKS as usize {
-            break;
-        }
-        state.grid = Arc::new(state.grid.in_blocks(state.table, state.sheet.rounds, blocks));
+        let Some(grid) = longer_blocks(state) else { break };
+        state.grid = Arc::new(grid);
         state.cells = Cells::all(&state.sheet, &state.grid);
     }
     state.are_cells_old = false;
     Did::something(format!("{} in {}", counted(state.grid.blocks.len() as u64, "block", "blocks"), groups(&state.grid)))
+}
+
+/// Half as many blocks; `None` where they would be too few, or where each span has as few as it can have.
+fn longer_blocks(state: &State) -> Option<Grid> {
+    let before = state.grid.blocks.len();
+    let grid = (before / 2 >= FEWEST_BLOCKS as usize).then(|| state.grid.in_blocks(state.table, state.sheet.rounds, before / 2))?;
+    (grid.blocks.len() < before).then_some(grid)
 }
 
 /// The spans, in words.
@@ -57,4 +61,31 @@ fn lacks_blocks(cells: &Cells, grid: &Grid) -> bool {
 /// Whether the rows were repeated often enough for an interval from the variation between rounds.
 pub(crate) fn is_repeated(cells: &Cells) -> bool {
     cells.typical() >= MIN_ROUNDS as usize && cells.rows.len() <= MOST_REPEATED_ROWS as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::estimate::{Options, Visits};
+    use crate::observations::Observations;
+
+    /// Visits in so many placements of ten rounds, of which the last row lacks every second one.
+    fn with_gaps(placements: u32) -> usize {
+        let mut table = Observations::new(vec!["body".into()]);
+        table.origin.placements = (1..placements).map(|at| 10 * at).collect();
+        let series = table.series("code");
+        for (round, copies) in (0..10 * placements).flat_map(|round| (1..6).map(move |copies| (round, copies))) {
+            let row = table.row(series, &[f64::from(copies)]);
+            if copies < 5 || round / 10 % 2 == 0 {
+                table.push(row, round, f64::from(100 * copies + 40 + round * 7 % 5));
+            }
+        }
+        let options = Options { visits: Visits::Calm, ..Options::default() };
+        crate::pipeline::state_of(&table, &options).grid.blocks.len()
+    }
+
+    #[test]
+    fn visits_that_lack_a_row_have_two_blocks_in_each_placement_at_least() {
+        assert_eq!(with_gaps(1), 10, "no row lacks a round");
+        assert_eq!(with_gaps(12), 24, "as few as there can be");
+    }
 }
