@@ -91,4 +91,6 @@ limits! {
     FEW_OF_ALL = 0.2, "share", Basis::Derived("more are no exceptions, but another kind");
     /// So many of all are nearly all.
     NEARLY_ALL = 0.9, "share", Basis::Derived("some readings of a row are disturbed");
+    /// Readings that are no further apart may be of the same time.
+    TWO_ROUNDINGS = 1.5, "quanta of the clock", Basis::Derived("two roundings, and a margin");
 }

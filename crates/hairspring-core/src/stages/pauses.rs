@@ -5,7 +5,7 @@
 
 use crate::estimate::{Entry, Source};
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, FAR_SIGMAS, LITTLE_SHARE, limits};
+use crate::limit::{Basis, FAR_SIGMAS, LITTLE_SHARE, TWO_ROUNDINGS, limits};
 use crate::numbers;
 use crate::observations::{Flags, RowId, SeriesId};
 use crate::sheet::Sample;
@@ -188,7 +188,7 @@ impl Peak {
         let without = 1.0 - known.paused(at(0.05));
         let time = at(0.5 * without);
         // A normal distribution has 16 % of its values below one standard deviation from its middle.
-        let reach = FAR_SIGMAS * (time - at(0.16 * without)) + 1.5 * quantum;
+        let reach = FAR_SIGMAS * (time - at(0.16 * without)) + TWO_ROUNDINGS * quantum;
         Peak { time, reach, without: ticks.partition_point(|one| *one <= time + reach) }
     }
 

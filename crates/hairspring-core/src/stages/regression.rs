@@ -10,7 +10,7 @@ use crate::estimate::{
     Cholesky, Departure, Entry, LackOfFit, LeftOut, Matrix, Moments, Rank, RowFit, Solution, Source, Vector, along_columns, clearest,
     components, departure, dot, exact_rank, f_tail, in_parallel, largest_error, median, robust_sd, rounding,
 };
-use crate::limit::{Basis, FALSE_ALARM, limits};
+use crate::limit::{Basis, FALSE_ALARM, TWO_ROUNDINGS, limits};
 use crate::observations::{RowId, SeriesId};
 use crate::stages::State;
 use crate::stages::quantum::{LEAST_DITHER, is_commensurate};
@@ -147,7 +147,7 @@ impl<'a> Data<'a> {
     fn without_outliers(&self, fit: &Fit) -> Vec<bool> {
         let sigma = robust_sd(&fit.residuals, 0.0);
         let largest = self.rows.iter().map(|row| row.1.abs()).fold(0.0, f64::max);
-        let reach = OFF_PLANE * sigma + 1.5 * self.state.quantum.step + 1e-9 * largest;
+        let reach = OFF_PLANE * sigma + TWO_ROUNDINGS * self.state.quantum.step + 1e-9 * largest;
         fit.residuals.iter().map(|r| r.abs() <= reach).collect()
     }
 

@@ -19,6 +19,8 @@ limits! {
     DEPARTURE_ALPHA = 0.15, "probability", Basis::Derived("a departure that is missed is below the noise of the rows");
     /// A row further off than this may be left out.
     OFF_LINE = 6.0, "median deviations", Basis::Derived("Moreno and Fischmeister, 4.1; four standard deviations");
+    /// A larger share of rows off the line is a warning.
+    MANY_OFF = 0.15, "share of the rows", Basis::Derived("two of nine rows");
     /// Largest share of the rows that is left out as a bend.
     MOST_BEND = 0.4, "share of the rows", Basis::Derived("five of nine rows remain, with three to spare");
     /// If the rest is not straight without a bend, at most this share of the departure's variance may remain.
@@ -347,7 +349,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let (bent, off) = (count(LeftOut::Bend), count(LeftOut::OffLine) + count(LeftOut::Interference));
     let bend = (bent > 0).then(|| format!("{} with few copies left out: the line bends there", rows_of(bent)));
     let outliers = (off > 0).then(|| format!("{} far off the line left out", rows_of(off)));
-    let is_many = off as f64 > 0.15 * solution.rows.len() as f64;
+    let is_many = off as f64 > MANY_OFF * solution.rows.len() as f64;
     let message = bend.into_iter().chain(outliers).collect::<Vec<String>>().join("; ");
     let severity = if is_many { Severity::Warning } else { Severity::Note };
     let remedy = if off > 0 {

@@ -2,7 +2,7 @@
 
 use crate::estimate::median;
 use crate::grid::{Span, divided};
-use crate::limit::{Basis, FAR_SIGMAS, FEWEST_VALUES, limits};
+use crate::limit::{Basis, FAR_SIGMAS, FEWEST_VALUES, TWO_ROUNDINGS, limits};
 use crate::sheet::Sorted;
 use crate::stages::{Did, Stage, State};
 use std::ops::Range;
@@ -10,8 +10,6 @@ use std::ops::Range;
 limits! {
     /// The limit is `1 + this / n^2` times larger in a window of `n` readings, whose spread is poorly known.
     SPIKE_SMALL_WINDOW = 150.0, "", Basis::Simulated("short_clean_rows_lose_at_most_one_reading_in_a_thousand");
-    /// Added to the limit: readings of a coarse clock may differ by a quantum.
-    SPIKE_QUANTA = 1.5, "quanta of the clock", Basis::Derived("two roundings, and a margin");
     /// Readings of a window.
     WINDOW_READINGS = 96.0, "readings", Basis::Size("longer windows mix what the code takes at other times");
 }
@@ -58,13 +56,13 @@ fn windows(state: &State) -> Vec<Range<u32>> {
 pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> Option<(f64, f64)> {
     let (least, most) = ticks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (one.min(least), one.max(most)));
     // Roundings alone make no spike, and most windows of a coarse clock have nothing else.
-    if ticks.len() < FEWEST_VALUES as usize || most - least <= SPIKE_QUANTA * quantum {
+    if ticks.len() < FEWEST_VALUES as usize || most - least <= TWO_ROUNDINGS * quantum {
         return None;
     }
     let (middle, number) = (median(ticks), ticks.len() as f64);
     let sigmas = 1.4826 * FAR_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (number * number));
     // Readings that are mostly equal have a robust deviation of 0: the limit must still be above rounding.
-    let rounding = SPIKE_QUANTA * quantum + 1e-9 * middle.abs();
+    let rounding = TWO_ROUNDINGS * quantum + 1e-9 * middle.abs();
     let furthest = (most - middle).max(middle - least);
     // If half of the readings are further from the middle than this, the limit reaches to all: mostly, no more need be known.
     let far = (furthest - rounding) / sigmas;
