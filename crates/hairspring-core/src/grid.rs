@@ -67,6 +67,11 @@ impl Grid {
         Grid::new(table, rounds, blocks, (self.spans.len() > 1).then_some(self.layouts))
     }
 
+    /// The number of the block in which a round lies.
+    pub fn block_of(&self, round: u32) -> usize {
+        self.blocks.partition_point(|block| block.rounds.end <= round).min(self.blocks.len() - 1)
+    }
+
     /// Whether the spans show what differs between placements.
     pub fn has_spans(&self) -> bool {
         self.spans.len() >= FEWEST_MEANS as usize

@@ -241,8 +241,8 @@ fn readings_are_written_with_their_weights_and_reasons() {
         fit(with_a_spike()).option("--without", "spikes").with("--keep-all").option("--readings", "all.csv").with("--json").succeeds();
     // The last reading is the only one of its round, in a block without the other rows.
     let all = without.file("all.csv");
-    let (last, others) =
-        all.lines().skip(1).collect::<Vec<_>>().split_last().map(|(last, others)| (last.to_string(), others.to_vec())).unwrap();
+    let all: Vec<&str> = all.lines().skip(1).collect();
+    let (last, others) = all.split_last().unwrap();
     assert!(last.ends_with(",9000,9000,0,rows") && others.iter().all(|line| line.ends_with(",1,")), "{last}");
 }
 

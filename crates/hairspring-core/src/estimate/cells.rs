@@ -32,7 +32,7 @@ impl Cells {
         let mut block = 0;
         sheet.each_used(&(0..sheet.rounds), |reading, ticks, _| {
             if !grid.blocks[block].rounds.contains(&reading.round) {
-                block = grid.blocks.partition_point(|block| block.rounds.end <= reading.round).min(width - 1);
+                block = grid.block_of(reading.round);
             }
             let off = ticks - *near[reading.row as usize].get_or_insert(ticks);
             cells[reading.row as usize * width + block].add(&Moments::of(off));

@@ -58,9 +58,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
         state.disturbed[usize::from(series)] = Disturbed { excluded, flagged: doubted, count };
         out.extend(flagged.iter().filter(|one| kept > 0 && (!count || is_excluded(one))).map(|(at, _)| *at));
     }
-    let number = out.len();
-    out.into_iter().for_each(|at| state.leave_out(at));
-    Did::left_out(number, "no flag is a doubt")
+    state.leave_out_all(out, "no flag is a doubt")
 }
 
 /// A finding if the share of disturbed readings is large: of those that stages left out, and of the flagged ones that count.

@@ -34,7 +34,7 @@ pub(crate) fn fit(state: &mut State) -> Did {
     let mut done = Vec::new();
     for series in state.all_series().filter(|series| state.sheet.number_in(*series) > 0).collect::<Vec<SeriesId>>() {
         let (solution, mut fit) = match &state.systems[usize::from(series)] {
-            Some(rows) => solve(state, rows).map_or_else(|error| (Err(error), None), |(solution, fit)| (Ok(solution), Some(fit))),
+            Some(rows) => solve(state, series, rows).map_or_else(|error| (Err(error), None), |(solution, fit)| (Ok(solution), Some(fit))),
             None => (regression::solve(state, series), None),
         };
         let by = match (&solution, &fit) {
@@ -51,10 +51,9 @@ pub(crate) fn fit(state: &mut State) -> Did {
 
 /// Leaves out the readings that are far off the plane of a regression.
 pub(crate) fn leave_out(state: &mut State) -> Did {
-    let out: Vec<u32> = state.all_series().filter_map(|series| state.solution(series)).flat_map(|one| one.off_plane.clone()).collect();
-    let number = out.len();
-    out.into_iter().for_each(|at| state.leave_out(at as usize));
-    Did::left_out(number, "")
+    let places = |solution: &Solution| solution.off_plane.iter().map(|at| *at as usize).collect::<Vec<usize>>();
+    let out = state.all_series().filter_map(|series| state.solution(series)).flat_map(places).collect();
+    state.leave_out_all(out, "")
 }
 
 /// The same once more, if other readings count now.
@@ -62,7 +61,7 @@ pub(crate) fn fit_again(state: &mut State) -> Did {
     if state.is_unsolved() { fit(state) } else { Did::nothing("") }
 }
 
-fn solve(state: &State, rows: &Rows) -> crate::Result<(Solution, Fit)> {
+fn solve(state: &State, series: SeriesId, rows: &Rows) -> crate::Result<(Solution, Fit)> {
     if rows.active.len() < rows.system.unknowns() {
         return Err(rows.too_few());
     }
@@ -81,7 +80,7 @@ fn solve(state: &State, rows: &Rows) -> crate::Result<(Solution, Fit)> {
         lack_of_fit: fit.lack_of_fit,
         largest: rows.system.location.iter().map(|location| location.abs()).fold(0.0, f64::max),
         residual_sd: mean_square.sqrt(),
-        readings: rows.readings(&state.sheet),
+        readings: state.sheet.number_in(series),
         readings_used: rows.readings_used(),
         off_plane: Vec::new(),
         blocks: rows.blocks.iter().map(first_round).zip(per_block).collect(),

@@ -45,9 +45,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
     let long: Vec<usize> = state.sheet.guards(1).filter(|(_, guard)| *guard > LONG_GUARD * short).map(|(at, _)| at).collect();
     let kept = kept(state, &long);
     let out: Vec<usize> = long.iter().copied().filter(|at| !kept[usize::from(state.sheet.series_of(*at))]).collect();
-    let number = out.len();
-    out.into_iter().for_each(|at| state.leave_out(at));
-    Did::left_out(number, if long.is_empty() { "all guards are short" } else { "somebody else uses it too often to leave these out" })
+    state.leave_out_all(out, if long.is_empty() { "all guards are short" } else { "somebody else uses it too often to leave these out" })
 }
 
 /// Notes the share of the readings of each series that are long, and says whether all of its readings count, because a row would have too few

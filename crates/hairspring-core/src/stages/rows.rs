@@ -7,7 +7,6 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, FEW_OF_ALL, RARELY_CHANCE, limits};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
-use crate::sheet::Sheet;
 use crate::stages::blocks::{MIN_ROUNDS, is_repeated};
 use crate::stages::{Did, Stage, State, quantum};
 use std::collections::BTreeSet;
@@ -109,11 +108,6 @@ impl Rows {
         self.fit.as_ref().zip(with).map_or(0.0, |(fit, with)| fit.unknowns[0] - with.unknowns[0])
     }
 
-    /// All readings of the series.
-    pub fn readings(&self, sheet: &Sheet) -> usize {
-        self.cells.rows.iter().chain(&self.cells.starved).map(|row| sheet.number_of(*row)).sum()
-    }
-
     /// The readings that the fit uses.
     pub fn readings_used(&self) -> usize {
         self.active.iter().map(|row| self.cells.used[*row] as usize).sum()
@@ -154,8 +148,7 @@ impl Rows {
             return Vec::new();
         }
         let active: BTreeSet<RowId> = self.active_rows().collect();
-        let block = |round: u32| grid.blocks.partition_point(|block| block.rounds.end <= round).min(grid.blocks.len() - 1);
-        let counts = |row: RowId, round: u32| active.contains(&row) && self.blocks.binary_search(&block(round)).is_ok();
+        let counts = |row: RowId, round: u32| active.contains(&row) && self.blocks.binary_search(&grid.block_of(round)).is_ok();
         let unused = |row: &RowId| {
             let row = *row;
             state.sheet.row(row).filter(move |one| one.is_used && !counts(row, one.round)).map(|one| one.at)
@@ -231,9 +224,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
 /// Leaves out the readings that no fit has used.
 pub(crate) fn leave_out(state: &mut State) -> Did {
     let out: Vec<usize> = state.systems.iter().flatten().flat_map(|rows| rows.unused(state)).collect();
-    let number = out.len();
-    out.into_iter().for_each(|at| state.leave_out(at));
-    Did::left_out(number, "")
+    state.leave_out_all(out, "")
 }
 
 /// The same once more, if other readings count now.

@@ -36,9 +36,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
             out.extend(off.map(|(_, at)| *at as usize));
         }
     }
-    let number = out.len();
-    out.into_iter().for_each(|at| state.leave_out(at));
-    Did::left_out(number, "no reading is far from the others")
+    state.leave_out_all(out, "no reading is far from the others")
 }
 
 /// Windows of about the same number of rounds within each span.

@@ -178,6 +178,13 @@ impl<'t> State<'t> {
         self.sheet.leave_out(at, self.stage);
     }
 
+    /// Leaves out the readings at these places; what the stage says of a series of which it left out none.
+    pub fn leave_out_all(&mut self, places: Vec<usize>, otherwise: &str) -> Did {
+        let number = places.len();
+        places.into_iter().for_each(|at| self.leave_out(at));
+        Did::left_out(number, otherwise)
+    }
+
     /// Whether the series are still to be solved, or again.
     pub fn is_unsolved(&self) -> bool {
         self.solutions.iter().all(Option::is_none)

@@ -49,9 +49,7 @@ pub(crate) fn choose(state: &mut State) -> Did {
             out.extend(rows.iter_mut().flat_map(|row| but_quickest(row)));
         }
     }
-    let number = out.len();
-    out.into_iter().for_each(|at| state.leave_out(at));
-    Did::left_out(number, "all visits are quick")
+    state.leave_out_all(out, "all visits are quick")
 }
 
 /// Whether single readings show how long a repeat took, in half of the rows or more, rather than where in its quantum the clock was.
