@@ -11,8 +11,7 @@ pub use crate::result::{
     verdict_if,
 };
 pub use crate::stages::{
-    below_finding, carry, clock_finding, control_finding, disturbed_finding, negative_finding, shared_finding, stepped_finding,
-    wide_finding,
+    below_finding, carry, clock_finding, disturbed_finding, negative_finding, shared_finding, stepped_finding, wide_finding,
 };
 pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};
 pub use remedies::Remedies;

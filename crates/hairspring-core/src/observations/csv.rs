@@ -2,7 +2,9 @@
 
 mod bounded;
 
-use super::{ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Variant, is_usable};
+use super::{
+    ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Uses, Variant, is_usable,
+};
 use crate::error::{Error, Result, counted};
 use bounded::Bounded;
 use std::collections::BTreeSet;
@@ -93,7 +95,8 @@ fn check_names(table: &Observations) -> Result<()> {
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
     let occupancy = origin.occupancy.iter().map(|(name, occupancy)| (occupancy.key(), name));
-    match chains.chain(variants).chain(unoptimised).chain(occupancy).find(|(_, name)| table.find_series(name).is_none()) {
+    let uses = origin.uses.iter().map(|(name, _)| ("uses", name));
+    match chains.chain(variants).chain(unoptimised).chain(occupancy).chain(uses).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
         None => check_serving(table),
     }
@@ -192,6 +195,7 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
         "waits" => add_occupancy(origin, value, Occupancy::Waits, line)?,
         "fills" => add_occupancy(origin, value, Occupancy::Fills, line)?,
+        "uses" => add_uses(origin, value, line)?,
         "placement" => add_placement(&mut origin.placements, value, line)?,
         "pauses" => origin.pauses = pauses(value, line)?,
         "layouts" => origin.layouts = layouts(value, key, line)?,
@@ -248,6 +252,25 @@ fn add_occupancy(origin: &mut Origin, series: &str, occupancy: Occupancy, line: 
         return Err(bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?")));
     }
     origin.occupancy.push((series.to_owned(), occupancy));
+    Ok(())
+}
+
+/// Adds the kinds of units that a copy of a series uses, such as `code = multiply 2, simple 1`.
+fn add_uses(origin: &mut Origin, value: &str, line: u64) -> Result<()> {
+    let needed = || {
+        bad(line, "`uses` needs a series, and kinds of units with the number of instructions for each, as in `a = multiply 2, simple 1`")
+    };
+    let (series, list) = value.split_once('=').ok_or_else(needed)?;
+    let unit = |text: &str| {
+        let (name, number) = text.trim().rsplit_once(' ')?;
+        Some((name.trim().to_owned(), number.parse().ok()?)).filter(|(name, _)| !name.is_empty())
+    };
+    let uses = list.split(',').map(unit).collect::<Option<Uses>>().ok_or_else(needed)?;
+    let series = series.trim();
+    if origin.uses_of(series).is_some() {
+        return Err(bad(line, &format!("`uses` names the series `{series}` a second time: which of the two holds?")));
+    }
+    origin.uses.push((series.to_owned(), uses));
     Ok(())
 }
 
@@ -549,6 +572,8 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
     origin.occupancy.iter().for_each(|(series, occupancy)| add(occupancy.key(), Some(series.clone())));
+    let listed = |uses: &Uses| uses.iter().map(|(unit, number)| format!("{unit} {number}")).collect::<Vec<_>>().join(", ");
+    origin.uses.iter().for_each(|(series, uses)| add("uses", Some(format!("{series} = {}", listed(uses)))));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
     let Pauses { watched, lost, number, longer } = origin.pauses;
     let longer = longer.map_or_else(String::new, |longer| format!(" {longer}"));

@@ -14,7 +14,7 @@ use crate::source::RowSpec;
 use crate::table;
 use hairspring_core::design::Pilot;
 use hairspring_core::design::table::Order;
-use hairspring_core::observations::Occupancy;
+use hairspring_core::observations::{Occupancy, Uses};
 use hairspring_host::chains::{RULER, name};
 use hairspring_host::process::Folder;
 use hairspring_host::thread::allowed_cpus;
@@ -90,7 +90,8 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let (library, lost) = compiled(request, &compiler, folder.path(), copies, || compile(request, &compiler, &rows, folder.path()));
     let library = library?;
     let occupancy = occupancy(request, copies, &pilots, cycle_ns);
-    let work = Work { request, host, rows: &rows, library: &library, occupancy, round: round_of(&rows, &pilots) };
+    let uses = uses(copies, &occupancy);
+    let work = Work { request, host, rows: &rows, library: &library, occupancy, uses, round: round_of(&rows, &pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
     let mut threads = seated.threads.map(in_time);
@@ -124,6 +125,8 @@ struct Work<'w> {
     library: &'w Library,
     /// What each alternative does to the core, as far as that is known.
     occupancy: Vec<Option<Occupancy>>,
+    /// The units that a copy of each alternative uses, where its time is made of theirs.
+    uses: Vec<Option<Uses>>,
     /// About the time of one round.
     round: Duration,
 }
@@ -155,6 +158,14 @@ fn occupancy(request: &Request, copies: &[Copy], pilots: &[Pilot], cycle_ns: f64
     let is_bare = request.init.is_none() && crate::mode::fenced(request).is_none() && cycle_ns > 0.0;
     let of = |(copy, pilot): (&Copy, &Pilot)| copy.occupancy(cycles_of_instruction(copy, pilot, cycle_ns)).filter(|_| is_bare);
     copies.iter().zip(pilots).map(of).collect()
+}
+
+/// The units that each chain uses. Other code may wait for what its instructions do not show.
+fn uses(copies: &[Copy], occupancy: &[Option<Occupancy>]) -> Vec<Option<Uses>> {
+    let of = |(copy, occupancy): (&Copy, &Option<Occupancy>)| {
+        Some(copy.uses.clone()).filter(|uses| *occupancy == Some(Occupancy::Waits) && !uses.is_empty())
+    };
+    copies.iter().zip(occupancy).map(of).collect()
 }
 
 /// The time of one round by the pilot: a reading of each row, and the runs before.
@@ -208,6 +219,7 @@ fn rounds(
     };
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
     table.declare_occupancy(series_names(request).into_iter().zip(work.occupancy.iter().copied()));
+    table.declare_uses(series_names(request).into_iter().zip(work.uses.iter().cloned()));
     match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed()) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),
