@@ -58,6 +58,21 @@ const RUNS_BEFORE_SHORT_BLOCKS: u32 = 10;
 /// may follow.
 pub const ASSESSING_TO_COME: u32 = 4;
 
+/// Largest distance from a whole number, as a share of the length and in cycles, at which the length of a chain counts as that number. Long
+/// chains are measured more precisely than by a share, and would otherwise be near a whole number by chance.
+pub const WHOLE: (f64, f64) = (0.01, 0.05);
+/// Half-width in cycles from which on an interval does not tell a whole number from a half one.
+pub const UNSURE: f64 = 0.25;
+/// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. In tables from an AMD of family 25 beside a tenant the
+/// load chain has less than a tenth of its lengthening there, or the run shows no quiet part at all.
+pub const QUIET_PARTS: f64 = 0.25;
+/// Fewest parts whose quarter shows that.
+pub const FEWEST_PARTS: usize = 8;
+/// A length varies if its parts differ by so many times their noise. By noise alone, the parts of hardly any run of 16 or more do.
+pub const NOISE_OF_PARTS: f64 = 2.0;
+/// A chain that takes so much more than its length, as a share, is slowed by something: half of what intervals are to be, as for `ON_LATTICE_PERCENT`.
+pub const SLOWED: f64 = 0.005;
+
 /// Longest warm-up of a row, but for its first run: to make the data of a row may take longer than the row.
 pub(crate) const MOST_WARM_TIME: Duration = Duration::from_micros(100);
 
