@@ -7,6 +7,9 @@ use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::Remedies;
 use hairspring_host::clock::{find, seated_clock};
+use hairspring_instruments::doctor::document::MachineJson;
+use hairspring_instruments::doctor::{diagnose, text::section};
+use hairspring_instruments::verify::document::CertificateDocument;
 use hairspring_instruments::verify::{Effort, Verdict, fine_enough, verify};
 use hairspring_instruments::verify::{document, text};
 use hairspring_measure::cpu::settle_where_quiet;
@@ -89,10 +92,13 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         memory_locked: Some(settled.memory_locked),
         ..here("the reference chain is missing")
     };
+    let machine = diagnose(clock, settled.cpu, effort.level).ok();
     let report = if arguments.report.json {
-        json::print(&document::certificate(&certificate, &circumstances))
+        let document = document::certificate(&certificate, &circumstances);
+        json::print(&CertificateDocument { machine: machine.as_ref().map(MachineJson::from), ..document })
     } else {
-        text::certificate(&certificate, &circumstances, &output::style())
+        let end = machine.map(|machine| format!("\n{}", section(&machine, &output::style())));
+        text::certificate(&certificate, &circumstances, &output::style()) + &end.unwrap_or_default()
     };
     output::print(&report)?;
     Ok(if certificate.verdict() == Verdict::Passed { Outcome::Done } else { Outcome::Failed })

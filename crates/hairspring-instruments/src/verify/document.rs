@@ -1,5 +1,6 @@
 //! The document of `verify`: the instrument's certificate.
 
+use crate::doctor::document::MachineJson;
 use crate::verify::trust::Trust;
 use crate::verify::{Certificate, ChainResult, PairResult, Standing, Verdict};
 use hairspring_core::Estimate;
@@ -48,6 +49,8 @@ pub struct CertificateDocument {
     pub pairs: Vec<PairJson>,
     /// How far measurements can be trusted on this machine now, whether the checks passed or not.
     pub trust: TrustJson,
+    /// What this machine can and cannot give; `null` where that was not measured.
+    pub machine: Option<MachineJson>,
     /// Findings.
     pub findings: Vec<Finding>,
     /// Whether the instrument measures correctly, or does not, or something else kept it from being checked.
@@ -176,6 +179,7 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> Ce
         chains: certificate.chains.iter().map(ChainJson::from).collect(),
         pairs: certificate.pairs.iter().map(PairJson::from).collect(),
         trust: certificate.trust().into(),
+        machine: None,
         findings: certificate.findings.clone(),
         verdict: certificate.verdict(),
         passed: certificate.verdict() == Verdict::Passed,
