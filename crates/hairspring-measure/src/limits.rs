@@ -65,7 +65,7 @@ pub const WHOLE: (f64, f64) = (0.01, 0.05);
 pub const UNSURE: f64 = 0.25;
 /// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. On simulated cores with a neighbour in half of the time it
 /// proves the length in two of three runs, and a fraction in hardly any (tests of `proof`). In tables from an AMD of family 25 beside a tenant,
-/// which slows the load chain all the time, it proves none.
+/// which slows the load chain nearly all the time (4.04 to 4.58 cycles), it would prove one of ten.
 pub const QUIET_PARTS: f64 = 0.25;
 /// Fewest parts whose quarter shows that.
 pub const FEWEST_PARTS: usize = 8;
