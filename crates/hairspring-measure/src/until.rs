@@ -7,7 +7,7 @@ use crate::limits::{
 };
 use crate::table::Table;
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{FEWEST_ROUNDS_OF_A_PLACEMENT, Open, Question, assess};
+use hairspring_core::judge::{Assessment, FEWEST_ROUNDS_OF_A_PLACEMENT, Open, Question, assess};
 use hairspring_core::observations::Observations;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl std::fmt::Display for Stop {
 /// What further rounds would be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// The half-width of every body and every ratio is at most the requested share of its value.
+    /// The half-width of every body and every ratio is at most the requested share of its value, and the verdicts are decided or out of reach.
     Precise,
     /// Some interval is too wide, or the table cannot be solved yet.
     Wide,
@@ -75,7 +75,7 @@ impl Progress {
     fn of(open: &Open, precision: f64) -> Progress {
         match open {
             Open { is_disturbed: true, .. } => Progress::Disturbed,
-            open if open.widest <= precision => Progress::Precise,
+            open if open.widest <= precision && !open.is_undecided => Progress::Precise,
             Open { varies: true, .. } => Progress::Varied,
             Open { is_undecided: true, .. } => Progress::Undecided,
             _ => Progress::Wide,
@@ -83,11 +83,12 @@ impl Progress {
     }
 }
 
-/// What is left open in a table, and whether longer placements would show how its code settles.
-fn progress(table: &Observations, goal: &Goal) -> (Progress, bool) {
+/// What is left open in a table, and whether longer placements would show how its code settles. Shows what is found to `look`.
+fn progress(table: &Observations, goal: &Goal, look: &mut dyn FnMut(&Assessment)) -> (Progress, bool) {
     let options = Options { level: goal.level, ..Options::default() };
-    let found = assess(table, &Question { options, ..Question::default() });
-    found.map_or((Progress::Wide, false), |found| (Progress::of(&found.open, goal.precision), found.open.settles_late))
+    let Ok(found) = assess(table, &Question { options, ..Question::default() }) else { return (Progress::Wide, false) };
+    look(&found);
+    (Progress::of(&found.open, goal.precision), found.open.settles_late)
 }
 
 /// How the rounds ended.
@@ -103,7 +104,7 @@ pub struct Ended {
 
 /// Runs batches of rounds, each as long as all previous ones together and in several placements if the rows can be moved, until
 /// every body and every ratio in the table reaches the precision of the goal, or the budget is spent. `elapsed` is the spent part
-/// of the budget, which may include time before the rounds, such as compilation.
+/// of the budget, which may include time before the rounds, such as compilation. `look` sees what is found whenever the readings have doubled.
 ///
 /// # Errors
 /// Errors of `batches`: a row that failed, a process that died, an interruption.
@@ -112,8 +113,9 @@ pub fn until_precise<B: Batches>(
     table: &mut Table,
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
+    look: &mut dyn FnMut(&Assessment),
 ) -> Result<Ended, B::Error> {
-    until(goal, table, batches, elapsed, |table| progress(table.observations(), goal))
+    until(goal, table, batches, elapsed, |table| progress(table.observations(), goal, look))
 }
 
 fn until<B: Batches>(

@@ -77,7 +77,7 @@ fn in_process(rig: Copies) -> InProcess<Copies> {
 fn run(rig: Copies, goal: &Goal) -> (Table, Result<Ended, RowFailed>) {
     start();
     let (mut table, mut rows) = (table(&STEADY), in_process(rig));
-    let ended = until_precise(goal, &mut table, &mut rows, &elapsed);
+    let ended = until_precise(goal, &mut table, &mut rows, &elapsed, &mut |_| ());
     (table, ended)
 }
 
@@ -119,7 +119,7 @@ fn time_before_the_rounds_counts_but_leaves_the_shortest_run() {
     start();
     let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(10, 50_000)));
     pass(3_000 * MS);
-    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert!((SHORTEST_RUN..SHORTEST_RUN + MS).contains(&ended.measuring), "{ended:?}");
 }
 
@@ -128,7 +128,7 @@ fn a_full_table_ends_the_rounds() {
     start();
     let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(1, 1_000)));
     table.limit_readings(401);
-    let ended = until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    let ended = until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert_eq!((ended.stop, table.observations().readings().len()), (Stop::Budget, 400));
 }
 
@@ -327,7 +327,7 @@ impl Movable {
     fn run(mut self, goal: &Goal) -> (Table, Ended, usize) {
         start();
         let mut table = table(&STEADY);
-        let ended = until_precise(goal, &mut table, &mut self, &elapsed).unwrap();
+        let ended = until_precise(goal, &mut table, &mut self, &elapsed, &mut |_| ()).unwrap();
         (table, ended, self.moves)
     }
 }
@@ -378,7 +378,7 @@ fn rows_are_not_precise_before_each_layout_of_the_code_had_two_placements() {
     start();
     let (mut table, mut rows) = (table(&STEADY), Movable::new(&[100], 3, MS));
     table.observations_mut().origin.layouts = 30;
-    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert!(placements_of(&table) >= 60 && ended.stop == Stop::Precise, "{} placements, {ended:?}", placements_of(&table));
 }
 
@@ -390,7 +390,7 @@ fn a_spent_budget_ends_no_rows_before_each_layout_of_the_code_had_two_placements
         table.observations_mut().origin.layouts = layouts;
         // A compiler took all of the budget.
         pass(800 * MS);
-        until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+        until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
         placements_of(&table)
     };
     assert!(placements(0) < 30 && placements(30) >= 60, "{} and {}", placements(0), placements(30));

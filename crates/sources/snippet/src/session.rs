@@ -208,7 +208,7 @@ fn rounds(
     };
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
     table.declare_occupancy(series_names(request).into_iter().zip(work.occupancy.iter().copied()));
-    match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed()) {
+    match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed(), &mut |_| ()) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),
         Ok(stopped) => {
