@@ -71,7 +71,6 @@ pub fn measure(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
 }
 
 fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<MeasuredCode> {
-    let begin = Instant::now();
     request.check()?;
     if let Some(name) = &request.clock {
         hairspring_host::clock::find(name)?;
@@ -96,7 +95,7 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let mut threads = seated.threads.map(in_time);
     let (Measured { table, ready, ended, printed, stopped, seated }, ruler) = loop {
         let ruler = expected(request, threads).no_cycles().map_or_else(|| ruler.clone(), |reason| Err(reason.to_owned()));
-        match rounds(&work, cpu, threads, &ruler, begin)? {
+        match rounds(&work, cpu, threads, &ruler)? {
             Ok(measured) => break (measured, ruler),
             Err(late) => threads = Some(in_time(late)),
         }
@@ -188,7 +187,6 @@ fn rounds(
     cpu: Option<usize>,
     threads: Option<Threads>,
     ruler: &std::result::Result<Ruler, String>,
-    begin: Instant,
 ) -> Result<std::result::Result<Measured, Threads>> {
     let request = work.request;
     let is_free = threads.is_some() && request.cpu.is_none();
@@ -201,6 +199,8 @@ fn rounds(
         clock: request.clock.clone(),
         ..load(request, work.library, work.rows)
     };
+    // The budget is for what follows: what was compiled before does not count.
+    let begin = Instant::now();
     let mut placed = match Placed::start(work.host, load, request, work.round) {
         Err(Stopped::Changed(late)) => return Ok(Err(late)),
         Err(Stopped::Failed(error)) => return Err(error),
