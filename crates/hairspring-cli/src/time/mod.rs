@@ -129,6 +129,16 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     })
 }
 
+/// By so much may a budget be overrun without a word.
+const OVERRUN: Duration = Duration::from_millis(200);
+
+/// Why the rounds took longer than their budget, and what is needed.
+fn overrun(budget: Duration, run: &hairspring_measure::Run) -> String {
+    let ms = |time: Duration| (time.as_secs_f64() * 1e3).round();
+    let round = ms(run.measuring / run.rounds.max(1));
+    format!("budget of {} ms overrun: the least rounds and their start took {} ms; a round takes {round} ms", ms(budget), ms(run.elapsed))
+}
+
 /// Whether every body reached the precision.
 fn precise(assessment: &Assessment, request: &Request) -> bool {
     let mut bodies = assessment.series.iter().filter_map(|series| series.components.first());
@@ -152,11 +162,10 @@ fn document(
         run: Some(Run {
             rounds: measured.run.rounds,
             measured_ms: Some(measured.run.measuring.as_secs_f64() * 1e3),
+            budget_spent_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
-                Stop::Budget if begin.elapsed().saturating_sub(measured.run.measuring) > request.budget => {
-                    format!("budget of {} ms overrun: compiling, loading and the setup took longer", request.budget.as_secs_f64() * 1e3)
-                }
+                Stop::Budget if measured.run.elapsed > request.budget + OVERRUN => overrun(request.budget, &measured.run),
                 stop => stop.to_string(),
             },
             stolen_ms: measured.run.stolen_ms,

@@ -371,6 +371,9 @@ pub struct Run {
     pub rounds: u32,
     /// Time spent in rows, in milliseconds.
     pub measured_ms: Option<f64>,
+    /// Time that counts towards the budget, in milliseconds: the rounds, the starts of their processes and the looks at them, not the compiler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_spent_ms: Option<f64>,
     /// Time of the whole run, in milliseconds.
     pub elapsed_ms: Option<f64>,
     /// Why it ended.
