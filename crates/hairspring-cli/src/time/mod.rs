@@ -1,6 +1,7 @@
 //! `hairspring time`: measure a piece of code and report it.
 
 mod arguments;
+mod look;
 mod remedies;
 
 use crate::baseline::Baseline;
@@ -18,7 +19,9 @@ use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
-use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure, series_names};
+use hairspring_snippet::{
+    Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure_watched, series_names,
+};
 use hairspring_view::text;
 use remedies::REMEDIES;
 use std::time::{Duration, Instant};
@@ -73,7 +76,17 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
 /// One measurement in a process of its own, and whether it reached the precision.
 fn once(arguments: &TimeArguments, request: &Request, save: Option<Output>) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
-    let measured = measure(request, &HostProgram::current()?)?;
+    let is_shown = !arguments.report.json;
+    let mut look = |found: &Assessment| {
+        if is_shown {
+            look::show(found)
+        }
+    };
+    let measured = measure_watched(request, &HostProgram::current()?, &mut look);
+    if is_shown {
+        look::clear();
+    }
+    let measured = measured?;
     // The raw readings are saved even if they cannot be solved.
     if let Some(file) = save {
         file.fill(|out| Ok(write_csv(&measured.run.table, out)?))?;
