@@ -7,7 +7,7 @@ pub use crate::finding::{Description, Finding, Kind, Numbers, Severity, Value, c
 pub use crate::methods;
 pub use crate::pipeline::core_hz;
 pub use crate::result::{
-    Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Open, Outcome, SeriesResult, Time, Verdict, upper_bound, verdict,
+    Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Looks, Open, Outcome, SeriesResult, Time, Verdict, upper_bound, verdict,
     verdict_if,
 };
 pub use crate::stages::{

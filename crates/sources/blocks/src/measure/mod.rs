@@ -48,7 +48,8 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let (mut session, mut prepared) = prepared_calls(request, settled.cpu, quantum)?;
     let chains = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
     let begin = Instant::now();
-    let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout, progress: request.progress };
+    let (budget, is_firm) = (request.budget, request.is_firm);
+    let timing = Timing { clock, quantum, chains: &chains, budget, is_firm, timeout: request.timeout, progress: request.progress };
     let mut readings = timing.run(&mut prepared, &session.program);
     let measured_call = timing.whole_calls(&mut session.whole_calls, &session.program);
     let measuring = begin.elapsed();

@@ -42,6 +42,8 @@ pub struct Timing<'a> {
     pub chains: &'a [Companion],
     /// Time for the rounds.
     pub budget: Duration,
+    /// Whether it was given, and does not grow.
+    pub is_firm: bool,
     /// Longest time of one visit.
     pub timeout: Duration,
     /// Called with the progress of the rounds.
@@ -183,7 +185,7 @@ impl Timing<'_> {
 
     fn goes_on(&self, readings: &Readings, elapsed: Duration) -> bool {
         let room = u32::from(readings.function.len() < MOST_FUNCTION_READINGS);
-        fits(self.budget, readings.rounds, elapsed, room)
+        fits((self.budget, self.is_firm), readings.rounds, elapsed, room)
     }
 
     /// The plan of a row for one visit; `None` if its process is lost.
