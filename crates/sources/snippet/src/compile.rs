@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result, io};
 use crate::messages::{hint, tidy};
+use crate::repeat::Repeated;
 use crate::request::{Language, Request, shell_words};
-use crate::source::{self, RowSpec};
+use crate::source::{self, Borders, RowSpec};
 use hairspring_host::process::{Group, wait_until};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -76,12 +77,30 @@ fn compiler(command: &str) -> Option<Compiler> {
     named(command, &[]).or_else(|| as_words().and_then(|words| named(&words[0], &words[1..])))
 }
 
-/// Name of a library's files, the alternative whose rows come first, and whether copies carry notes.
+/// What is compiled, with what and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// The code and its flags.
+    pub request: &'a Request,
+    /// The compiler.
+    pub compiler: &'a Compiler,
+    /// Where the files are.
+    pub folder: &'a Path,
+    /// The compiler's text of few copies, to repeat them; without it, all copies are compiled.
+    pub repeated: Option<&'a Repeated>,
+}
+
+/// Name of a library's files, and the alternative whose rows come first.
 #[derive(Debug, Clone, Copy)]
 pub struct Name {
     base: &'static str,
     first: usize,
-    noted: bool,
+}
+
+/// A source, and what compilers call its language.
+struct Source {
+    file: PathBuf,
+    language: &'static str,
 }
 
 impl Name {
@@ -91,23 +110,42 @@ impl Name {
         folder.join(format!("{}{number}.{ending}", self.base))
     }
 
-    /// Writes the source of rows, and returns its file.
-    fn write(self, request: &Request, rows: &[RowSpec], folder: &Path) -> Result<PathBuf> {
-        let file = self.file(folder, "c");
-        std::fs::write(&file, source::rows(request, rows, self.first, self.noted)).map_err(io("writing the generated source"))?;
-        Ok(file)
+    /// Writes the source of rows.
+    fn write(self, job: &Job, rows: &[RowSpec], borders: &dyn Fn(usize) -> Borders) -> Result<Source> {
+        let text = source::rows(job.request, rows, self.first, borders);
+        self.written(job, "c", &text, if job.request.language == Language::Cpp { "c++" } else { "c" })
+    }
+
+    /// Writes rows as repeated copies, which begin at multiples of `alignment`; `None` if their text is not known.
+    fn write_repeated(self, job: &Job, rows: &[RowSpec], alignment: u32) -> Result<Option<Source>> {
+        let ordered = source::in_turn(rows, job.request.codes.len(), self.first);
+        let text = job.repeated.and_then(|repeated| repeated.rows(&ordered, alignment));
+        text.map(|text| self.written(job, "s", &text, ASSEMBLER)).transpose()
+    }
+
+    fn written(self, job: &Job, ending: &str, text: &str, language: &'static str) -> Result<Source> {
+        let file = self.file(job.folder, ending);
+        std::fs::write(&file, text).map_err(io("writing the generated source"))?;
+        Ok(Source { file, language })
     }
 }
 
+/// What compilers call the language of an assembler's text.
+const ASSEMBLER: &str = "assembler";
 /// Rows whose copies carry notes, for looking at the machine code.
-pub const PILOT: Name = Name { base: "pilot", first: 0, noted: true };
+const PILOT: Name = Name { base: "pilot", first: 0 };
+/// Rows without optimisation, to count the operations in the source.
+const PLAIN: Name = Name { base: "plain", first: 0 };
 /// Rows that are measured, those of an alternative before the others.
 const fn timed(first: usize) -> Name {
-    Name { base: "rows", first, noted: false }
+    Name { base: "rows", first }
 }
 
 /// Flags for a library. Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
 const SHARED: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
+/// Where functions of rows begin: each on a line of the cache, or at every place in it in which a layout may put it.
+const ALIGNMENT: u32 = 64;
+const ALIGNMENT_IN_LAYOUTS: u32 = 16;
 /// Number of layouts: in them a function begins at each multiple of 16 bytes in a line of the cache.
 const LAYOUTS: usize = 4;
 /// Size in bytes up to which data lies within a line of the cache, because compilers align it to its size.
@@ -115,37 +153,85 @@ const LARGEST_ALIGNED: u64 = 16;
 /// Most alternatives that are compiled in each of their orders: compile time grows with them.
 const MOST_IN_TURNS: usize = 3;
 
-/// Rows without optimisation, to count the operations in the source.
-pub const PLAIN: Name = Name { base: "plain", first: 0, noted: true };
-
-/// Compiles rows into a library in a folder.
+/// Compiles rows whose copies carry notes, to look at them, and beside them `samples` of the rows that may be measured: the library, and the
+/// text of the samples if it is understood.
 ///
 /// # Errors
 /// [`Error::DoesNotCompile`] with the compiler's messages about the user's own lines.
-pub fn compile(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, name: Name) -> Result<Library> {
-    let (file, path) = (name.write(request, rows, folder)?, name.file(folder, "so"));
-    let mut arguments = vec![file.as_os_str()];
-    arguments.extend(SHARED.map(OsStr::new));
-    arguments.extend(["-o".as_ref(), path.as_os_str()]);
-    let messages = run(request, compiler, folder, &arguments, &["-w"])?;
-    if let Some(messages) = messages {
-        return Err(explain(request, compiler, folder, &messages));
+pub fn compile_pilot(job: &Job, rows: &[RowSpec], samples: &[RowSpec]) -> Result<(Library, Option<Repeated>)> {
+    if let Some(found) = pilot_in_two_steps(job, rows, samples)? {
+        return Ok(found);
+    }
+    let source = PILOT.write(job, rows, &|_| Borders::Notes)?;
+    Ok((one_library(job, &source, PILOT, rows.len())?, None))
+}
+
+/// As [`compile_pilot`], by way of assembly text; `None` if there are no samples or the compiler makes no such text.
+fn pilot_in_two_steps(job: &Job, rows: &[RowSpec], samples: &[RowSpec]) -> Result<Option<(Library, Option<Repeated>)>> {
+    if samples.is_empty() {
+        return Ok(None);
+    }
+    let borders = |at: usize| if at < rows.len() { Borders::Notes } else { Borders::Comments };
+    let source = PILOT.write(job, &[rows, samples].concat(), &borders)?;
+    let text = Source { file: PILOT.file(job.folder, "s"), language: ASSEMBLER };
+    let arguments = [source.file.as_os_str(), "-S".as_ref(), "-o".as_ref(), text.file.as_os_str()];
+    let is_text = messages(compilation(job, source.language, &arguments, &["-w"])?, job.compiler)?.is_none();
+    let Some(written) = std::fs::read_to_string(&text.file).ok().filter(|_| is_text) else { return Ok(None) };
+    let path = PILOT.file(job.folder, "so");
+    if link_library(job, &text, &path)?.is_some() || !path.is_file() {
+        return Ok(None);
+    }
+    Ok(Some((library(vec![path], 1, rows.len())?, Repeated::read(&written, rows.len(), samples))))
+}
+
+/// Compiles rows without optimisation, whose copies carry notes.
+///
+/// # Errors
+/// As [`compile_pilot`].
+pub fn compile_plain(job: &Job, rows: &[RowSpec]) -> Result<Library> {
+    let source = PLAIN.write(job, rows, &|_| Borders::Notes)?;
+    one_library(job, &source, PLAIN, rows.len())
+}
+
+/// Compiles rows that are measured, those of the alternative `first` before the others: from repeated copies where they are known.
+fn compile(job: &Job, rows: &[RowSpec], first: usize) -> Result<Library> {
+    let name = timed(first);
+    let repeated = name.write_repeated(job, rows, ALIGNMENT)?;
+    if let Some(found) = repeated.and_then(|source| one_library(job, &source, name, rows.len()).ok()) {
+        return Ok(found);
+    }
+    one_library(job, &name.write(job, rows, &|_| Borders::Plain)?, name, rows.len())
+}
+
+/// Compiles a source into a library.
+fn one_library(job: &Job, source: &Source, name: Name, rows: usize) -> Result<Library> {
+    let path = name.file(job.folder, "so");
+    if let Some(messages) = link_library(job, source, &path)? {
+        return Err(explain(job, &messages));
     }
     if !path.is_file() {
-        let what = format!("`{}` succeeded but wrote no library: is it a compiler? name one with --cc", compiler.command);
+        let what = format!("`{}` succeeded but wrote no library: is it a compiler? name one with --cc", job.compiler.command);
         return Err(Error::CompilerFailed(what));
     }
-    library(vec![path], 1, rows.len())
+    library(vec![path], 1, rows)
+}
+
+/// Compiles and links a source; `Some` holds the messages if that failed.
+fn link_library(job: &Job, source: &Source, path: &Path) -> Result<Option<String>> {
+    let mut arguments = vec![source.file.as_os_str()];
+    arguments.extend(SHARED.map(OsStr::new));
+    arguments.extend(["-o".as_ref(), path.as_os_str()]);
+    run(job, source.language, &arguments, &["-w"])
 }
 
 /// Compiles straight rows: into one library for each order of the alternatives if these are few, because the two places of equal code
 /// may make a difference of a percent.
 ///
 /// # Errors
-/// As [`compile`].
-pub fn compile_in_turns(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
-    let turns = turns_of(request);
-    let all = at_once(turns, |first| compile(request, compiler, rows, folder, timed(first)))?;
+/// As [`compile_pilot`].
+pub fn compile_in_turns(job: &Job, rows: &[RowSpec]) -> Result<Library> {
+    let turns = turns_of(job.request);
+    let all = at_once(turns, |first| compile(job, rows, first))?;
     library(all.into_iter().flat_map(|one| one.paths).collect(), turns, rows.len())
 }
 
@@ -153,15 +239,12 @@ pub fn compile_in_turns(request: &Request, compiler: &Compiler, rows: &[RowSpec]
 /// as [`compile_in_turns`] where the compiler cannot link in two steps.
 ///
 /// # Errors
-/// As [`compile`].
-pub fn compile_in_layouts(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path) -> Result<Library> {
-    let turns = turns_of(request);
-    let one = || compile_in_turns(request, compiler, rows, folder);
-    let Some(objects) = at_once(turns, |first| object(request, compiler, rows, folder, first))?.into_iter().collect::<Option<Vec<_>>>()
-    else {
-        return one();
-    };
-    let linked = |at: usize| Ok(link(request, compiler, folder, &objects[at % turns], (at / turns, at % turns)));
+/// As [`compile_pilot`].
+pub fn compile_in_layouts(job: &Job, rows: &[RowSpec]) -> Result<Library> {
+    let turns = turns_of(job.request);
+    let one = || compile_in_turns(job, rows);
+    let Some(objects) = at_once(turns, |first| object(job, rows, first))?.into_iter().collect::<Option<Vec<_>>>() else { return one() };
+    let linked = |at: usize| Ok(link(job, &objects[at % turns], (at / turns, at % turns)));
     let Some(paths) = at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>() else { return one() };
     library(paths, turns, rows.len())
 }
@@ -182,16 +265,25 @@ fn at_once<T: Send>(count: usize, one: impl Fn(usize) -> Result<T> + Sync) -> Re
 }
 
 /// The rows as an object with the user's files, those of an alternative first; `None` if the compiler makes none.
-fn object(request: &Request, compiler: &Compiler, rows: &[RowSpec], folder: &Path, first: usize) -> Result<Option<PathBuf>> {
+fn object(job: &Job, rows: &[RowSpec], first: usize) -> Result<Option<PathBuf>> {
     let name = timed(first);
-    let (file, object) = (name.write(request, rows, folder)?, name.file(folder, "o"));
-    let arguments = ["-DHS_ALIGNMENT=16".as_ref(), file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()];
-    let compilation = compilation(request, compiler, folder, &arguments, &["-w"])?;
-    Ok((messages(compilation, compiler)?.is_none() && object.is_file()).then_some(object))
+    let object = name.file(job.folder, "o");
+    let made = |source: &Source| {
+        let mut arguments = if source.language == ASSEMBLER { vec![] } else { vec![OsStr::new("-DHS_ALIGNMENT=16")] };
+        arguments.extend([source.file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()]);
+        let compilation = compilation(job, source.language, &arguments, &["-w"])?;
+        Ok((messages(compilation, job.compiler)?.is_none() && object.is_file()).then(|| object.clone()))
+    };
+    let repeated = name.write_repeated(job, rows, ALIGNMENT_IN_LAYOUTS)?;
+    if let Some(object) = repeated.as_ref().map(made).transpose()?.flatten() {
+        return Ok(Some(object));
+    }
+    made(&name.write(job, rows, &|_| Borders::Plain)?)
 }
 
 /// Links an object behind a gap; `None` if that fails.
-fn link(request: &Request, compiler: &Compiler, folder: &Path, object: &Path, (layout, first): (usize, usize)) -> Option<PathBuf> {
+fn link(job: &Job, object: &Path, (layout, first): (usize, usize)) -> Option<PathBuf> {
+    let Job { request, compiler, folder, .. } = *job;
     let name = format!("layout{layout}-{first}");
     let (gap_file, path) = (folder.join(format!("{name}.s")), folder.join(format!("{name}.so")));
     std::fs::write(&gap_file, gaps(layout)).ok()?;
@@ -214,21 +306,23 @@ fn gaps(layout: usize) -> String {
 }
 
 /// Runs the compiler; `Some` holds its messages if it failed.
-fn run(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
-    let mut command = compilation(request, compiler, folder, arguments, quiet)?;
+fn run(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
+    let mut command = compilation(job, language, arguments, quiet)?;
     // Undefined functions must be reported here, not when the rows run.
-    command.arg("-Wl,-z,defs").args(shell_words("--link", &request.link)?).arg("-lm");
-    messages(command, compiler)
+    command.arg("-Wl,-z,defs").args(shell_words("--link", &job.request.link)?).arg("-lm");
+    messages(command, job.compiler)
 }
 
-/// A compilation of the generated source with the user's files.
-fn compilation(request: &Request, compiler: &Compiler, folder: &Path, arguments: &[&OsStr], quiet: &[&str]) -> Result<Command> {
-    let mut command = driver(compiler, folder);
-    command.args(["-x", if request.language == Language::Cpp { "c++" } else { "c" }]);
-    command.args(if request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
+/// A compilation of the generated source with the user's files; those are left out where the compiler makes one text.
+fn compilation(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Command> {
+    let request = job.request;
+    let mut command = driver(job.compiler, job.folder);
+    command.args(["-x", language]);
+    command.args(if language == "c" && request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
     command.args(["-I.", "-fPIC", "-fvisibility=hidden"]).args(quiet).args(shell_words("--cflags", &request.flags)?);
     command.args(arguments).args(["-x", "none"]);
-    command.args(request.files.iter().filter(|file| !source::is_included(file, request.language)));
+    let is_text = arguments.contains(&OsStr::new("-S"));
+    command.args(request.files.iter().filter(|file| !is_text && !source::is_included(file, request.language)));
     Ok(command)
 }
 
@@ -283,7 +377,9 @@ fn limit_memory(command: &mut Command) {
 
 /// Compiles each piece once to get messages that name the user's lines. If that succeeds, the repetition or the linking is
 /// at fault, and the first messages are reported.
-fn explain(request: &Request, compiler: &Compiler, folder: &Path, messages: &str) -> Error {
+fn explain(job: &Job, messages: &str) -> Error {
+    let (request, folder) = (job.request, job.folder);
+    let language = if request.language == Language::Cpp { "c++" } else { "c" };
     for (name, text) in source::pieces(request) {
         let _ = std::fs::write(folder.join(name), text + "\n");
     }
@@ -291,7 +387,7 @@ fn explain(request: &Request, compiler: &Compiler, folder: &Path, messages: &str
     let checked = std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"));
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
-    match checked.and_then(|()| run(request, compiler, folder, &arguments, &[])) {
+    match checked.and_then(|()| run(job, language, &arguments, &[])) {
         Ok(Some(own)) => Error::DoesNotCompile { messages: tidy(&own, folder) },
         Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, folder), hint(messages)) },
         Err(error) => error,
@@ -321,5 +417,7 @@ fn row_of(symbol: &str) -> Option<usize> {
     rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
 }
 
+#[cfg(all(test, target_arch = "x86_64"))]
+mod both_ways;
 #[cfg(test)]
 mod tests;

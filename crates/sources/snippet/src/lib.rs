@@ -23,6 +23,7 @@ mod placed;
 mod plan;
 mod protocol;
 mod registers;
+mod repeat;
 mod request;
 mod session;
 mod source;

@@ -1,7 +1,7 @@
 //! Measures a request: pilot, design, compilation, and rounds until the interval is narrow enough.
 
 use crate::child::{Child, HostProgram, Printed};
-use crate::compile::{Compiler, Library, PILOT, PLAIN, compile, compile_in_layouts, compile_in_turns, find};
+use crate::compile::{Compiler, Job, Library, compile_in_layouts, compile_in_turns, compile_pilot, compile_plain, find};
 use crate::copied::{Copy, Lost};
 use crate::copy::look;
 use crate::error::{Result, io};
@@ -9,6 +9,7 @@ use crate::mode::Mode;
 use crate::placed::Placed;
 use crate::plan;
 use crate::protocol::{Ended, Load, Ready};
+use crate::repeat::{Repeated, samples};
 use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use crate::table;
@@ -25,7 +26,6 @@ use hairspring_measure::ruler::Ruler;
 use hairspring_measure::seating::{Seated, Stopped, Threads};
 use hairspring_measure::until::Ended as Stopping;
 use hairspring_measure::{Goal, Run, Seating, Table, until_precise};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The result of a session.
@@ -91,7 +91,8 @@ fn measure_unexplained(
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns } = pilot(request, &compiler, host, &folder, copies)?;
+    let job = Job { request, compiler: &compiler, folder: folder.path(), repeated: None };
+    let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns, repeated } = pilot(&job, host, copies)?;
     let chains = ruler.is_ok() && seated.no_cycles().is_none();
     let is_straight = copies.iter().all(Copy::is_straight);
     // Behind an init, straight code keeps its straight rows.
@@ -100,7 +101,7 @@ fn measure_unexplained(
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
     let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
-    let (library, lost) = compiled(request, &compiler, folder.path(), copies, || compile(request, &compiler, &rows, folder.path()));
+    let (library, lost) = compiled(&job, copies, || compile(&Job { repeated: repeated.as_ref(), ..job }, &rows));
     let library = library?;
     let occupancy = occupancy(request, copies, &pilots, cycle_ns);
     let uses = uses(copies, &occupancy);
@@ -285,20 +286,15 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
 
 /// Compiles the rows and, in parallel, one copy of each alternative without optimisation to see what the compiler removed. On a single
 /// CPU too: a finding must not depend on how many there are.
-fn compiled(
-    request: &Request,
-    compiler: &Compiler,
-    folder: &Path,
-    copies: &[Copy],
-    rows: impl FnOnce() -> Result<Library>,
-) -> (Result<Library>, Vec<Vec<Lost>>) {
+fn compiled(job: &Job, copies: &[Copy], rows: impl FnOnce() -> Result<Library>) -> (Result<Library>, Vec<Vec<Lost>>) {
+    let request = job.request;
     let optimised = request.language != Language::Asm && copies.iter().any(Copy::is_straight);
     let nothing = || vec![Vec::new(); request.codes.len()];
     if !optimised {
         return (rows(), nothing());
     }
     std::thread::scope(|scope| {
-        let plain = scope.spawn(|| plain(request, compiler, folder));
+        let plain = scope.spawn(|| plain(job));
         let library = rows();
         let plain = plain.join().ok().flatten().unwrap_or_default();
         let lost = copies
@@ -311,11 +307,12 @@ fn compiled(
 }
 
 /// One copy of each alternative without optimisation; `None` if that does not compile.
-fn plain(request: &Request, compiler: &Compiler, folder: &Path) -> Option<Vec<Copy>> {
+fn plain(job: &Job) -> Option<Vec<Copy>> {
+    let request = job.request;
     let plain = Request { flags: format!("{} -O0", request.flags), ..request.clone() };
     let row = |subject| RowSpec { subject, order: Order::AtEnd, bodies: 1, inits: 1, flushes: 1, runs: 1 };
     let rows: Vec<RowSpec> = (0..request.codes.len()).map(row).collect();
-    let library = compile(&plain, compiler, &rows, folder, PLAIN).ok()?;
+    let library = compile_plain(&Job { request: &plain, ..*job }, &rows).ok()?;
     Some(look(&plain, &library.paths[0], &rows))
 }
 
@@ -332,13 +329,16 @@ struct Piloted {
     holds_arrays: bool,
     /// About the time of a core cycle; 0 if it is not known.
     cycle_ns: f64,
+    /// The compiler's text of few copies.
+    repeated: Option<Repeated>,
 }
 
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
-fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Folder, copies: &mut Vec<Copy>) -> Result<Piloted> {
+fn pilot(job: &Job, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<Piloted> {
+    let request = job.request;
     const TIME: Duration = Duration::from_millis(5);
     let rows = plan::pilot_rows(request);
-    let library = compile(request, compiler, &rows, folder.path(), PILOT)?;
+    let (library, repeated) = compile_pilot(job, &rows, &samples(request))?;
     *copies = look(request, &library.paths[0], &rows);
     // The reference chain tells how long a core cycle is.
     let reference = hairspring_host::chains::chains().into_iter().find(|chain| chain.role == RULER);
@@ -381,7 +381,7 @@ fn pilot(request: &Request, compiler: &Compiler, host: &HostProgram, folder: &Fo
         (Some([short, long]), [few, many], Ok(ruler)) => ns * (long - short) / f64::from((many - few) * ruler.cycles),
         _ => 0.0,
     };
-    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays, cycle_ns })
+    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays, cycle_ns, repeated })
 }
 
 /// Quantum of the requested clock in nanoseconds, if a tick takes `ns`.

@@ -17,12 +17,16 @@ fn rows() -> Vec<RowSpec> {
     COPIES.map(|copies| RowSpec { subject: 0, order: Order::AtEnd, bodies: copies, inits: copies, flushes: copies, runs: 1 }).to_vec()
 }
 
+fn job<'a>(request: &'a Request, compiler: &'a Compiler, folder: &'a Path) -> Job<'a> {
+    Job { request, compiler, folder, repeated: None }
+}
+
 /// How often a byte pattern occurs in the code of each row, if each runs its copies so many times.
 fn occurrences(request: &Request, runs: u32, pattern: &[u8]) -> Vec<usize> {
     let folder = cleanup::Folder::new().unwrap();
     let compiler = find(request).expect("gcc and clang are needed here: apt-get install gcc clang");
     let rows: Vec<RowSpec> = rows().into_iter().map(|row| RowSpec { runs, ..row }).collect();
-    let library = compile(request, &compiler, &rows, folder.path(), timed(0)).unwrap();
+    let library = compile(&job(request, &compiler, folder.path()), &rows, 0).unwrap();
     let data = std::fs::read(&library.paths[0]).unwrap();
     let file = object::File::parse(&*data).unwrap();
     let largest =
@@ -90,7 +94,7 @@ fn cpp_has_one_multiplication_for_each_copy() {
 fn the_size_of_a_row_grows_with_its_copies() {
     let request = request("x = x * c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C);
     let folder = cleanup::Folder::new().unwrap();
-    let library = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), timed(0)).unwrap();
+    let library = compile(&job(&request, &find(&request).unwrap(), folder.path()), &rows(), 0).unwrap();
     assert!(library.row_bytes.is_sorted() && library.row_bytes[0] > 0, "{:?}", library.row_bytes);
 }
 
@@ -117,7 +121,7 @@ fn layouts_have_the_same_code_and_data_at_every_place_in_a_line_of_the_cache() {
     for compiler in ["gcc", "clang"] {
         let mut request = request("n = own(n)", &["int n = 3"], Language::C);
         (request.files, request.compiler) = (vec![file.clone()], Some(compiler.into()));
-        let library = compile_in_layouts(&request, &find(&request).unwrap(), &rows(), folder.path()).unwrap();
+        let library = compile_in_layouts(&job(&request, &find(&request).unwrap(), folder.path()), &rows()).unwrap();
         let moved = |is_wanted: fn(&str) -> bool, least: usize| -> Vec<Vec<u64>> {
             let layouts: Vec<Vec<u64>> = library.paths.iter().map(|path| places(path, is_wanted)).collect();
             assert!(layouts.len() == LAYOUTS && layouts[0].len() >= least, "{compiler}: {layouts:?}");
@@ -156,7 +160,7 @@ fn equal_alternatives_have_the_places_of_each_other() {
             let rows: Vec<RowSpec> =
                 (0..alternatives).flat_map(|subject| rows().into_iter().map(move |row| RowSpec { subject, ..row })).collect();
             let compile = if straight { compile_in_turns } else { compile_in_layouts };
-            let library = compile(&request, &find(&request).unwrap(), &rows, folder.path()).unwrap();
+            let library = compile(&job(&request, &find(&request).unwrap(), folder.path()), &rows).unwrap();
             let (layouts, turns) = (if straight { 1 } else { LAYOUTS }, [1, 2, 3, 1][alternatives - 1]);
             assert_eq!((library.paths.len(), library.crossover), (layouts * turns, turns), "{compiler} {language:?} {alternatives}");
             for neighbours in library.paths.chunks(turns).filter(|_| turns > 1) {
@@ -179,7 +183,7 @@ fn a_compiler_that_cannot_link_in_two_steps_gives_one_layout() {
     let mut request = request("x = x > 3 ? x * c : c", &["uint64_t x = 3", "uint64_t c = 5"], Language::C);
     // The shell reads the file: one that was just written may not be executed while another thread starts a process.
     request.compiler = Some(format!("sh {}", wrapper.display()));
-    let library = compile_in_layouts(&request, &find(&request).unwrap(), &rows(), folder.path()).unwrap();
+    let library = compile_in_layouts(&job(&request, &find(&request).unwrap(), folder.path()), &rows()).unwrap();
     assert!(library.paths.len() == 1 && library.row_bytes.is_sorted(), "{library:?}");
 }
 
@@ -187,7 +191,7 @@ fn a_compiler_that_cannot_link_in_two_steps_gives_one_layout() {
 fn messages_are_about_the_users_lines() {
     let request = request("x = x *\n nonsense", &["uint64_t x = 3"], Language::C);
     let folder = cleanup::Folder::new().unwrap();
-    let error = compile(&request, &find(&request).unwrap(), &rows(), folder.path(), timed(0)).unwrap_err().to_string();
+    let error = compile(&job(&request, &find(&request).unwrap(), folder.path()), &rows(), 0).unwrap_err().to_string();
     assert!(error.contains("CODE:2:") && error.contains("nonsense") && !error.contains("hs_"), "{error}");
     assert_eq!(error.matches("error:").count(), 1, "{error}");
 }

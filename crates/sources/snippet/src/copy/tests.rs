@@ -1,7 +1,7 @@
 //! Modes of real code, by both compilers.
 
 use super::*;
-use crate::compile::{PILOT, compile, find};
+use crate::compile::{Job, compile_pilot, find};
 use crate::declaration::Declaration;
 use crate::mode::Mode;
 use crate::plan;
@@ -22,7 +22,8 @@ fn copies(request: &Request, codes: &[&str], compiler: &str) -> Vec<Copy> {
         let folder = Folder::new().unwrap();
         let rows = plan::pilot_rows(&request);
         let found = find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
-        let library = compile(&request, &found, &rows, folder.path(), PILOT).unwrap_or_else(|e| panic!("{compiler}: {e}"));
+        let job = Job { request: &request, compiler: &found, folder: folder.path(), repeated: None };
+        let (library, _) = compile_pilot(&job, &rows, &crate::repeat::samples(&request)).unwrap_or_else(|e| panic!("{compiler}: {e}"));
         look(&request, &library.paths[0], &rows)
     };
     codes.chunks(16).flat_map(chunk).collect()

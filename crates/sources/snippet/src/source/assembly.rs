@@ -1,7 +1,7 @@
 //! Rows of assembly: one extended asm block for each, repeated by the assembler.
 
 use super::ordinary::Ordinary;
-use super::{NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
+use super::{Borders, NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::asm::is_intel;
 use crate::declaration::Declaration;
 use crate::registers::registers;
@@ -11,7 +11,7 @@ use hairspring_host::fence;
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], noted: bool) {
+pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], borders: &dyn Fn(usize) -> Borders) {
     let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{ }}");
     for &(at, row) in rows {
         let name = symbol(at);
@@ -24,7 +24,7 @@ pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], no
         let ordinary = Ordinary::for_code(&lines.join("\n"));
         text.extend(ordinary.map(|ordinary| registers_set(&ordinary.lines(), ordinary)));
         text.push_str("uint64_t hs_start = hs_now();\n");
-        let notes = if noted && cfg!(target_arch = "x86_64") { Some(at) } else { None };
+        let notes = if borders(at) == Borders::Notes && cfg!(target_arch = "x86_64") { Some(at) } else { None };
         block(text, request, &lines, notes);
         text.push_str("uint64_t hs_ticks = hs_now() - hs_start;\n");
         let upper = ordinary.filter(|ordinary| ordinary.leaves_upper_parts());

@@ -1,18 +1,19 @@
 //! Rows of C and C++.
 
-use super::{NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
+use super::{Borders, NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::declaration::Declaration;
+use crate::repeat::{BORDER, Border};
 use crate::request::{Language, Request};
 use crate::text::{is_expression, split_directives, takes_address};
 use hairspring_core::design::table::Order;
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], noted: bool) {
+pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], borders: &dyn Fn(usize) -> Borders) {
     globals(text, request);
     setup(text, request);
     for (at, row) in rows {
-        one_row(text, request, *at, row, noted);
+        one_row(text, request, *at, row, borders(*at));
     }
 }
 
@@ -45,12 +46,12 @@ fn is_argument(request: &Request, declaration: &Declaration) -> bool {
     !declaration.array && !cold
 }
 
-fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted: bool) {
+fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, borders: Borders) {
     let arguments: Vec<&Declaration> = request.lets.iter().filter(|declaration| is_argument(request, declaration)).collect();
     let parameters: String = arguments.iter().map(|declaration| parameter(request.language, &declaration.name)).collect();
     let values: String = arguments.iter().map(|declaration| format!(", {}", declaration.name)).collect();
     let name = symbol(at);
-    let _ = write!(text, "static HS_ROW uint64_t {name}_(hs_read hs_now{parameters}) {{\n{}", mark(at));
+    let _ = write!(text, "static {} uint64_t {name}_(hs_read hs_now{parameters}) {{\n{}", attributes(borders), mark(at));
     for data in &request.cold {
         let _ = writeln!(text, "HS_TOUCH({});", extent(data));
     }
@@ -59,12 +60,12 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted
         behind(text, (request, &places), row);
     }
     text.push_str("uint64_t hs_start = hs_now();\n");
-    let note = |copy: u32| noted.then_some(NoteId { row: at, copy: copy as usize, in_body: false, what: None });
+    let note = |copy: u32| (borders == Borders::Notes).then_some(NoteId { row: at, copy: copy as usize, in_body: false, what: None });
     if row.runs > 1 {
         // The compiler cannot know how often the loop runs, and neither unrolls nor peels it.
         let _ = writeln!(text, "for (uint32_t hs_runs = {}; hs_runs; hs_runs--) {{\n__asm__ volatile(\"\" : \"+r\"(hs_runs));", row.runs);
     }
-    copies(text, (request, &places), row, note);
+    copies(text, (request, &places), row, (borders, &note));
     text.push_str(if row.runs > 1 { "}\n" } else { "" });
     opaque(text, (request, &places), note(row.bodies));
     text.push_str("return hs_now() - hs_start; }\n");
@@ -72,6 +73,18 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, noted
         text,
         "HS_EXPORT uint64_t {name}(hs_read hs_now) HS_NO_THROW;\nuint64_t {name}(hs_read hs_now) HS_NO_THROW {{ return {name}_(hs_now{values}); }}"
     );
+}
+
+/// The attributes of the function with the copies.
+fn attributes(borders: Borders) -> &'static str {
+    if borders == Borders::Comments { "HS_ROW_ANYWHERE" } else { "HS_ROW" }
+}
+
+/// Text with a comment in its first barrier, which stays in the compiler's assembly text. Where a fence is before that, the comment has a barrier of
+/// its own.
+fn commented(border: Border, text: &str) -> String {
+    let comment = format!("__asm__ volatile(\"/* {BORDER}{} */\" : : : \"memory\");\n", border.name());
+    text.strip_prefix("HS_BARRIER();\n").map_or_else(|| comment.clone() + text, |rest| comment.clone() + rest)
 }
 
 fn parameter(language: Language, name: &str) -> String {
@@ -92,12 +105,20 @@ fn behind(text: &mut String, (request, places): (&Request, &[&str]), row: &RowSp
 }
 
 /// (flush init body) for every body, then the further inits and flushes.
-fn copies(text: &mut String, (request, places): (&Request, &[&str]), row: &RowSpec, note: impl Fn(u32) -> Option<NoteId>) {
+fn copies(
+    text: &mut String,
+    (request, places): (&Request, &[&str]),
+    row: &RowSpec,
+    (borders, note): (Borders, &dyn Fn(u32) -> Option<NoteId>),
+) {
+    let mark = |border, at, text: String| if borders == Borders::Comments && at == 0 { commented(border, &text) } else { text };
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
     let (before, after) = row.inits_before_and_after();
     let body = body(request, row);
     for copy in 0..row.bodies {
-        (0..before).for_each(|at| text.push_str(&init((request, places), row, note(copy).filter(|_| at == 0))));
+        for at in 0..before {
+            *text += &mark(Border::Body, at, init((request, places), row, note(copy).filter(|_| at == 0)));
+        }
         text.push_str(&flush);
         if request.init.is_some() || !flush.is_empty() {
             // The init or the flush may have changed the inputs of the body.
@@ -105,7 +126,7 @@ fn copies(text: &mut String, (request, places): (&Request, &[&str]), row: &RowSp
         }
         text.push_str(&body);
     }
-    (0..after).for_each(|_| text.push_str(&init((request, places), row, None)));
+    (0..after).for_each(|_| *text += &mark(Border::Init, 0, init((request, places), row, None)));
     (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
 }
 

@@ -118,23 +118,34 @@ fn mark(row: usize) -> String {
     format!("__asm__ volatile(\"/* row {row} */\");\n")
 }
 
+/// What stands at the borders of a row's copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Borders {
+    /// Barriers alone, as in rows that are measured.
+    Plain,
+    /// Notes in a section that is not loaded.
+    Notes,
+    /// Comments that stay in the compiler's assembly text. The function begins where a row of any layout may.
+    Comments,
+}
+
 /// Name of the function that runs the setup.
 pub const SETUP_SYMBOL: &str = "hs_setup";
 
-/// The source of all rows, those of the alternative `first` before the others; with notes at the borders of their copies if `noted`.
-pub fn rows(request: &Request, rows: &[RowSpec], first: usize, noted: bool) -> String {
+/// The source of all rows, those of the alternative `first` before the others.
+pub fn rows(request: &Request, rows: &[RowSpec], first: usize, borders: &dyn Fn(usize) -> Borders) -> String {
     let mut text = head(request);
     let rows = in_turn(rows, request.codes.len(), first);
     match request.language {
-        Language::Asm => assembly::rows(&mut text, request, &rows, noted),
-        Language::C | Language::Cpp => compiled::rows(&mut text, request, &rows, noted),
+        Language::Asm => assembly::rows(&mut text, request, &rows, borders),
+        Language::C | Language::Cpp => compiled::rows(&mut text, request, &rows, borders),
     }
     text
 }
 
 /// The rows with their numbers, all of one alternative after all of the one before, beginning with the alternative `first`. Alternatives of
 /// equal code so have the places of each other in memory. Rows without the code of an alternative are the last.
-fn in_turn(rows: &[RowSpec], alternatives: usize, first: usize) -> Vec<(usize, &RowSpec)> {
+pub fn in_turn(rows: &[RowSpec], alternatives: usize, first: usize) -> Vec<(usize, &RowSpec)> {
     let mut all: Vec<(usize, &RowSpec)> = rows.iter().enumerate().collect();
     let turn = |row: &RowSpec| if row.order == Order::Shadow { alternatives } else { (row.subject + alternatives - first) % alternatives };
     all.sort_by_key(|(_, row)| turn(row));

@@ -11,6 +11,7 @@ typedef uint64_t (*hs_read)(void);
 #define HS_ALIGNMENT 64
 #endif
 #define HS_ROW __attribute__((noinline, aligned(HS_ALIGNMENT)))
+#define HS_ROW_ANYWHERE __attribute__((noinline, aligned(16)))
 
 /* A register of a clobber list. Without AVX-512 the compiler neither uses nor knows it. */
 #ifdef __AVX512F__

@@ -1,0 +1,171 @@
+//! Rows of repeated copies are the same machine code as rows of compiled copies.
+
+use super::*;
+use crate::declaration::Declaration;
+use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
+use hairspring_host::process::Folder;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, OpKind};
+use object::{Object, ObjectSection, ObjectSymbol};
+
+/// A piece of code for the comparison.
+struct Case {
+    code: &'static str,
+    lets: &'static [&'static str],
+    language: Language,
+    includes: &'static [&'static str],
+    init: Option<&'static str>,
+    file: &'static str,
+}
+
+const C: Case = Case { code: "", lets: &[], language: Language::C, includes: &[], init: None, file: "" };
+const WORDS: &[&str] = &["uint64_t x = 3", "uint64_t c = 5"];
+
+fn request(case: &Case, compiler: &str, folder: &Path) -> Request {
+    let mut files = Vec::new();
+    if !case.file.is_empty() {
+        files.push(folder.join("own.c"));
+        std::fs::write(&files[0], case.file).unwrap();
+    }
+    Request {
+        codes: vec![case.code.into()],
+        lets: case.lets.iter().map(|text| Declaration::parse(text).unwrap()).collect(),
+        language: case.language,
+        includes: case.includes.iter().map(|name| (*name).to_owned()).collect(),
+        init: case.init.map(str::to_owned),
+        compiler: Some(compiler.into()),
+        files,
+        ..Request::default()
+    }
+}
+
+/// Straight rows and blocks, from the shortest that is made of the samples on, and behind an init those of the orders that check it.
+fn rows(request: &Request) -> Vec<RowSpec> {
+    let row = |order, bodies, inits, runs| RowSpec { subject: 0, order, bodies, inits, flushes: bodies, runs };
+    if request.init.is_none() {
+        let line = [1, 2, 15, 64, 127].map(|copies| row(Order::AtEnd, copies, copies, 1));
+        return line.into_iter().chain([16, 33, 48].map(|copies| row(Order::AtEnd, copies, copies, RUNS_OF_A_BLOCK))).collect();
+    }
+    let main = [(1, 1), (8, 8), (1, 2), (8, 16)].map(|(bodies, inits)| row(Order::AtEnd, bodies, inits, 1));
+    let orders = [Order::InPlace, Order::Fenced, Order::Shadow, Order::BehindBody, Order::BehindInit];
+    main.into_iter()
+        .chain(orders.map(|order| row(order, 8, 8, 1)))
+        .chain([row(Order::InPlace, 8, 16, 1), row(Order::Fenced, 8, 16, 1)])
+        .collect()
+}
+
+/// The instructions of the function with a row's copies, in which what lies elsewhere has no address.
+fn instructions(path: &Path, row: usize) -> Vec<String> {
+    let data = std::fs::read(path).unwrap();
+    let file = object::File::parse(&*data).unwrap();
+    let symbol = file.symbols().filter(|symbol| symbol.name().ok().and_then(row_of) == Some(row)).max_by_key(ObjectSymbol::size).unwrap();
+    let (start, end) = (symbol.address(), symbol.address() + symbol.size());
+    let code = file.section_by_index(symbol.section_index().unwrap()).unwrap().data_range(start, end - start).unwrap().unwrap();
+    let place = |address: u64| if (start..end).contains(&address) { format!("+{}", address - start) } else { "elsewhere".to_owned() };
+    let one = |instruction: iced_x86::Instruction| {
+        if instruction.op_kinds().any(|kind| kind == OpKind::NearBranch64) && instruction.flow_control() != FlowControl::Next {
+            return format!("{:?} {}", instruction.code(), place(instruction.near_branch_target()));
+        }
+        let is_relative = instruction.is_ip_rel_memory_operand();
+        let mut plain = instruction;
+        if is_relative {
+            plain.set_memory_displacement64(0);
+        }
+        format!("{:?} {plain} {}", instruction.code(), if is_relative { place(instruction.ip_rel_memory_address()) } else { String::new() })
+    };
+    Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter().map(one).collect()
+}
+
+/// The instructions of a row, and its bytes.
+type Listed = (Vec<String>, u64);
+
+/// Rows of the case by the compiler and by the assembler, as their instructions and sizes; `None` if the copies are not repeated.
+fn both(case: &Case, compiler: &str) -> Option<[Vec<Listed>; 2]> {
+    let folder = Folder::new().unwrap();
+    let request = request(case, compiler, folder.path());
+    let compiler = find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
+    let job = Job { request: &request, compiler: &compiler, folder: folder.path(), repeated: None };
+    let (_, repeated) = compile_pilot(&job, &crate::plan::pilot_rows(&request), &crate::repeat::samples(&request)).unwrap();
+    let rows = rows(&request);
+    let text = repeated?.rows(&source::in_turn(&rows, 1, 0), ALIGNMENT)?;
+    let by_compiler = Name { base: "compiled", first: 0 };
+    let compiled = by_compiler.write(&job, &rows, &|_| Borders::Plain).unwrap();
+    let by_assembler = Name { base: "repeated", first: 0 };
+    let assembled = by_assembler.written(&job, "s", &text, ASSEMBLER).unwrap();
+    Some([(by_compiler, compiled), (by_assembler, assembled)].map(|(name, source)| {
+        let library = one_library(&job, &source, name, rows.len()).unwrap();
+        (0..rows.len()).map(|row| (instructions(&library.paths[0], row), library.row_bytes[row])).collect()
+    }))
+}
+
+/// Instructions around the copies: more than before the first and behind the last one. There compilers save other registers in longer rows.
+const AROUND: usize = 60;
+
+/// Whether the copies of a row are the same: the same instructions in as many bytes. clang gives variables other registers in some long rows.
+fn is_same(one: &Listed, other: &Listed, compiler: &str) -> bool {
+    let copies = |row: &[String]| row.get(AROUND..row.len().saturating_sub(AROUND)).unwrap_or_default().to_vec();
+    let renamed = |row: &[String]| {
+        if compiler.starts_with("clang") { copies(row).iter().map(|line| without_names(line)).collect() } else { copies(row) }
+    };
+    one.0.len() == other.0.len() && one.1 == other.1 && renamed(&one.0) == renamed(&other.0)
+}
+
+/// An instruction without the names of registers.
+fn without_names(line: &str) -> String {
+    let is_register = |word: &str| crate::registers::register(word).is_some();
+    line.split_inclusive(|c: char| !c.is_alphanumeric())
+        .map(|word| if is_register(word.trim_end_matches(|c: char| !c.is_alphanumeric())) { "R" } else { word })
+        .collect()
+}
+
+const OWN: &str = "__attribute__((noinline)) static unsigned long own(unsigned long n) { return n * 7 + (n > 3 ? n : 5); }";
+const VECTOR: &[&str] = &["algorithm", "vector"];
+
+/// Code whose copies are the same from the second one on: a chain, independent copies, memory, floating point, calls, branches, C++.
+const SAME: &[(Case, &[&str])] = &[
+    (Case { code: "x = x * c", lets: WORDS, ..C }, &["gcc", "clang"]),
+    (Case { code: "x ^= c", lets: WORDS, ..C }, &["gcc", "clang"]),
+    (Case { code: "x + c", lets: WORDS, ..C }, &["gcc", "clang"]),
+    (Case { code: "x = a[x & 63]", lets: &["uint64_t a[64] = {1, 2, 3}", "uint64_t x = 3"], ..C }, &["gcc", "clang"]),
+    (Case { code: "y = y * 1.5 + 0.25", lets: &["double y = 2"], ..C }, &["gcc", "clang"]),
+    (Case { code: "y = sin(y)", lets: &["double y = 2"], ..C }, &["gcc", "clang"]),
+    (Case { code: "x = own(x)", lets: WORDS, file: OWN, ..C }, &["gcc", "clang"]),
+    (Case { code: "for (int i = 0; i < 16; i++) x += x >> i", lets: WORDS, ..C }, &["gcc", "clang"]),
+    (Case { code: "free(malloc(x))", lets: WORDS, ..C }, &["gcc", "clang"]),
+    (Case { code: "x = x * c", lets: WORDS, language: Language::Cpp, ..C }, &["g++", "clang++"]),
+    (
+        Case { code: "x = v[x & 7] + 3", lets: &["std::vector<int> v(8)", "int x = 5"], language: Language::Cpp, includes: VECTOR, ..C },
+        &["g++", "clang++"],
+    ),
+];
+
+/// Where two rows differ.
+fn first_difference(one: &Listed, other: &Listed) -> String {
+    let at = one.0.iter().zip(&other.0).skip(AROUND).position(|(one, other)| one != other).map(|at| at + AROUND);
+    let around = |row: &Listed| at.map(|at| row.0[at.saturating_sub(2)..(at + 3).min(row.0.len())].to_vec());
+    format!("{} and {} bytes, from instruction {at:?} on {:?} and {:?}", one.1, other.1, around(one), around(other))
+}
+
+#[test]
+fn repeated_copies_are_the_machine_code_of_compiled_ones() {
+    for (case, compilers) in SAME {
+        for compiler in *compilers {
+            let [compiled, repeated] = both(case, compiler).unwrap_or_else(|| panic!("{compiler}: {} is not repeated", case.code));
+            for (row, (one, other)) in compiled.iter().zip(&repeated).enumerate() {
+                assert!(is_same(one, other, compiler), "{compiler}: {}, row {row}: {}", case.code, first_difference(one, other));
+            }
+        }
+    }
+}
+
+#[test]
+fn copies_that_differ_are_compiled() {
+    let cases = [
+        Case { code: "{ static uint64_t n; x += n++; }", lets: WORDS, ..C },
+        Case { code: "if (x > 100) x = x / 3; else x = x * c + 1", lets: WORDS, ..C },
+        Case { code: "__asm__ volatile(\".pushsection .text; .popsection; nop\")", lets: WORDS, ..C },
+        Case { code: "__asm__ volatile(\"mark%=: nop\" : : : \"memory\")", lets: WORDS, ..C },
+    ];
+    for case in &cases {
+        assert!(both(case, "gcc").is_none(), "{}", case.code);
+    }
+}
