@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     pub share: f64,
     /// Whether the other ones are a floor, which gives the time of the code.
     pub has_floor: bool,
-    /// What all rounds take more than the fastest ones, as a share.
+    /// What the middle round takes more than the fastest ones, as a share.
     pub above: f64,
 }
 
@@ -127,8 +127,7 @@ impl Rounds {
         let at_floor = self.number_below(fastest + width);
         let above = self.number_below(fastest + 2.0 * width) - at_floor;
         let has_floor = at_floor as f64 >= ROUNDS_OF_FLOOR.max(STEP_UP * above as f64);
-        let mean = self.sorted.iter().sum::<f64>() / number as f64;
-        (Shared { share: 1.0 - at_floor as f64 / number as f64, has_floor, above: mean / fastest - 1.0 }, fastest + width)
+        (Shared { share: 1.0 - at_floor as f64 / number as f64, has_floor, above: self.at(0.5) / fastest - 1.0 }, fastest + width)
     }
 
     /// Whether each row keeps enough readings.
