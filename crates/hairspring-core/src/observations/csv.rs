@@ -1,6 +1,7 @@
 //! The observation file: CSV that a microcontroller can print and a spreadsheet can open (spec/observations.md).
 
 mod bounded;
+mod units;
 
 use super::{
     ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Uses, Variant, is_usable,
@@ -10,6 +11,7 @@ use bounded::Bounded;
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read, Write};
 use std::num::NonZeroU32;
+use units::{add_occupancy, add_uses};
 
 /// Most components that a file may have; a file with more counts as damaged.
 pub const MAX_COMPONENTS: usize = 10_000;
@@ -243,35 +245,6 @@ fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(
         ));
     }
     Ok((name, cycles))
-}
-
-/// Adds what the copies of a series do to the core.
-fn add_occupancy(origin: &mut Origin, series: &str, occupancy: Occupancy, line: u64) -> Result<()> {
-    if origin.occupancy_of(series).is_some() {
-        let key = occupancy.key();
-        return Err(bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?")));
-    }
-    origin.occupancy.push((series.to_owned(), occupancy));
-    Ok(())
-}
-
-/// Adds the kinds of units that a copy of a series uses, such as `code = multiply 2, simple 1`.
-fn add_uses(origin: &mut Origin, value: &str, line: u64) -> Result<()> {
-    let needed = || {
-        bad(line, "`uses` needs a series, and kinds of units with the number of instructions for each, as in `a = multiply 2, simple 1`")
-    };
-    let (series, list) = value.split_once('=').ok_or_else(needed)?;
-    let unit = |text: &str| {
-        let (name, number) = text.trim().rsplit_once(' ')?;
-        Some((name.trim().to_owned(), number.parse().ok()?)).filter(|(name, _)| !name.is_empty())
-    };
-    let uses = list.split(',').map(unit).collect::<Option<Uses>>().ok_or_else(needed)?;
-    let series = series.trim();
-    if origin.uses_of(series).is_some() {
-        return Err(bad(line, &format!("`uses` names the series `{series}` a second time: which of the two holds?")));
-    }
-    origin.uses.push((series.to_owned(), uses));
-    Ok(())
 }
 
 /// Parses a series that checks another one, such as `code fenced = fenced of code`.

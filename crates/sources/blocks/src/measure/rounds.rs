@@ -3,6 +3,7 @@
 use super::overhead::OWN;
 use super::prepare::Prepared;
 use super::rows_of;
+use crate::Request;
 use crate::analysis::CountRow;
 use crate::error::{Error, Result};
 use crate::result::Progress;
@@ -48,6 +49,14 @@ pub struct Timing<'a> {
     pub timeout: Duration,
     /// Called with the progress of the rounds.
     pub progress: fn(Progress),
+}
+
+impl<'a> Timing<'a> {
+    /// The settings of a request.
+    pub fn of(request: &Request, clock: Clock, quantum: u64, chains: &'a [Companion]) -> Timing<'a> {
+        let Request { budget, is_firm, timeout, progress, .. } = *request;
+        Timing { clock, quantum, chains, budget, is_firm, timeout, progress }
+    }
 }
 
 /// Raw readings; rows are numbered through all processes, and rows of chains separately.
