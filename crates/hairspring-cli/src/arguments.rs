@@ -1,6 +1,12 @@
 //! Options that several verbs have.
 
+use crate::AnyError;
+use crate::misuse::Misuse;
 use clap::Args;
+use hairspring_host::clock::{Clock, find, seated_clock};
+use hairspring_host::thread::Settled;
+use hairspring_instruments::verify::fine_enough;
+use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, output, seating};
 use hairspring_result::ResultDocument;
@@ -15,6 +21,26 @@ pub struct ReportArguments {
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
     pub confidence_level: f64,
+}
+
+// Where chains are measured, for the verbs that look at the machine.
+#[derive(Debug, Clone, Args)]
+pub struct PlaceArguments {
+    /// The clock
+    #[arg(long, value_name = "NAME")]
+    pub clock: Option<String>,
+    /// The CPU to run on (default: the last one, or a quieter one)
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub cpu: Option<usize>,
+}
+
+impl PlaceArguments {
+    /// Binds this thread to the CPU, and gives the clock.
+    pub fn settle(&self) -> Result<(Clock, Settled), AnyError> {
+        let clock = self.clock.as_deref().map_or_else(|| Ok(seated_clock()), find)?;
+        fine_enough(&clock).map_err(Misuse)?;
+        Ok((clock, settle_where_quiet(self.cpu, clock)?))
+    }
 }
 
 // The clock at which times are also given, for every verb that reports times of the user's code.

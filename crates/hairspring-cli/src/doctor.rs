@@ -1,26 +1,18 @@
 //! `hairspring doctor`: what this machine can and cannot give, in two seconds.
 
-use crate::arguments::ReportArguments;
-use crate::misuse::Misuse;
+use crate::arguments::{PlaceArguments, ReportArguments};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
-use hairspring_host::clock::{find, seated_clock};
 use hairspring_instruments::doctor::{Diagnosis, diagnose, document, text};
-use hairspring_instruments::verify::fine_enough;
-use hairspring_measure::cpu::settle_where_quiet;
-use hairspring_program::circumstances::here;
+use hairspring_program::circumstances::bound;
 use hairspring_result::{Clock, Environment, json};
 
 /// Say what this machine can and cannot give: the smallest time, what is shared, what to change
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArguments {
-    /// The clock
-    #[arg(long, value_name = "NAME")]
-    pub clock: Option<String>,
-    /// The CPU to run on (default: the last one, or a quieter one)
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub cpu: Option<usize>,
+    #[command(flatten)]
+    pub place: PlaceArguments,
     #[command(flatten)]
     pub report: ReportArguments,
 }
@@ -38,16 +30,11 @@ impl Runs for DoctorArguments {
 
 /// Runs the verb; it ends with 1 where nothing can be measured.
 fn run(arguments: &DoctorArguments) -> Result<Outcome, AnyError> {
-    let clock = arguments.clock.as_deref().map_or_else(|| Ok(seated_clock()), find)?;
-    fine_enough(&clock).map_err(Misuse)?;
-    let settled = settle_where_quiet(arguments.cpu, clock)?;
+    let (clock, settled) = arguments.place.settle()?;
     let found = diagnose(clock, settled.cpu, arguments.report.confidence_level);
     let circumstances = Environment {
         clock: Some(Clock::named(clock.name, clock.description)),
-        pinned_cpu: Some(settled.cpu),
-        priority_raised: Some(settled.priority_raised),
-        memory_locked: Some(settled.memory_locked),
-        ..here("the core clock is a part of the result")
+        ..bound(&settled, "the core clock is a part of the result")
     };
     print(arguments.report.json, &found, &circumstances)?;
     if let Err(reason) = &found {

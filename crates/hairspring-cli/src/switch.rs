@@ -10,7 +10,7 @@ use hairspring_host::clock::default_clock;
 use hairspring_instruments::switch::document::{Asked, Sides};
 use hairspring_instruments::switch::mechanism::{ALL, Mechanism};
 use hairspring_instruments::switch::{MOST_BYTES, Measured, Request, document, measure, text};
-use hairspring_program::circumstances::here;
+use hairspring_program::circumstances::bound;
 use hairspring_program::values::duration;
 use hairspring_result::{Clock, Environment, Reference, json};
 use std::time::Duration;
@@ -138,14 +138,8 @@ fn circumstances(found: &Measured) -> Environment {
         granularity_ticks: (found.quantum > 0).then_some(found.quantum as f64),
         ..Clock::named(clock.name, clock.description).with_rate(&found.rate)
     };
-    let here = here("no reference chain ran").with_reference(reference.map_err(Clone::clone)).with_core_clock(core_hz.as_ref());
-    Environment {
-        clock: Some(clock),
-        pinned_cpu: Some(found.settled.cpu),
-        priority_raised: Some(found.settled.priority_raised),
-        memory_locked: Some(found.settled.memory_locked),
-        ..here
-    }
+    let bound = bound(&found.settled, "no reference chain ran");
+    Environment { clock: Some(clock), ..bound.with_reference(reference.map_err(Clone::clone)).with_core_clock(core_hz.as_ref()) }
 }
 
 /// A number of bytes such as `4096`, `64K` or `1M`.

@@ -1,19 +1,16 @@
 //! `hairspring verify`: the instrument's certificate on this machine.
 
-use crate::arguments::ReportArguments;
-use crate::misuse::Misuse;
+use crate::arguments::{PlaceArguments, ReportArguments};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::Remedies;
-use hairspring_host::clock::{find, seated_clock};
 use hairspring_instruments::doctor::document::MachineJson;
 use hairspring_instruments::doctor::{diagnose, text::section};
 use hairspring_instruments::verify::document::CertificateDocument;
-use hairspring_instruments::verify::{Effort, Verdict, fine_enough, verify};
+use hairspring_instruments::verify::{Effort, Verdict, verify};
 use hairspring_instruments::verify::{document, text};
-use hairspring_measure::cpu::settle_where_quiet;
-use hairspring_program::circumstances::here;
+use hairspring_program::circumstances::bound;
 use hairspring_program::values::duration;
 use hairspring_result::{Clock, Environment, json};
 use std::io::IsTerminal;
@@ -22,12 +19,8 @@ use std::time::Duration;
 /// Check the instrument on this machine against chains of known length
 #[derive(Debug, Clone, Args)]
 pub struct VerifyArguments {
-    /// The clock
-    #[arg(long, value_name = "NAME")]
-    pub clock: Option<String>,
-    /// The CPU to run on (default: the last one, or a quieter one)
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub cpu: Option<usize>,
+    #[command(flatten)]
+    pub place: PlaceArguments,
     /// Measuring time of each chain
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Duration,
@@ -71,9 +64,7 @@ const REMEDIES: Remedies = Remedies {
 
 /// Runs the verb; it ends with 1 unless all checks passed, also where something else kept them from being made.
 fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
-    let clock = arguments.clock.as_deref().map_or_else(|| Ok(seated_clock()), find)?;
-    fine_enough(&clock).map_err(Misuse)?;
-    let settled = settle_where_quiet(arguments.cpu, clock)?;
+    let (clock, settled) = arguments.place.settle()?;
     if std::io::stderr().is_terminal() {
         eprintln!("measuring chains and pairs, then {} short runs ...", arguments.runs);
     }
@@ -85,13 +76,8 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     };
     let mut certificate = verify(clock, &effort)?;
     REMEDIES.apply(&mut certificate.findings);
-    let circumstances = Environment {
-        clock: Some(Clock::named(clock.name, clock.description)),
-        pinned_cpu: Some(settled.cpu),
-        priority_raised: Some(settled.priority_raised),
-        memory_locked: Some(settled.memory_locked),
-        ..here("the reference chain is missing")
-    };
+    let circumstances =
+        Environment { clock: Some(Clock::named(clock.name, clock.description)), ..bound(&settled, "the reference chain is missing") };
     let machine = diagnose(clock, settled.cpu, effort.level).ok();
     let report = if arguments.report.json {
         let document = document::certificate(&certificate, &circumstances);

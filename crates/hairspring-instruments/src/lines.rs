@@ -4,7 +4,7 @@ use hairspring_core::estimate::{Estimate, Options, Solution, Uncertain};
 use hairspring_core::judge::{Assessment, ComponentResult, Finding, Question, Severity, assess, code};
 use hairspring_core::observations::{Observations, Rate, SeriesId};
 use hairspring_core::pipeline::solve;
-use hairspring_host::chains::{ChainRole, LATTICE, RULER, chains, name, role_of};
+use hairspring_host::chains::{LATTICE, RULER, chains, name, role_of};
 use hairspring_measure::proof::{Fit, Length, prove};
 
 /// A run in whose readings somebody else used the core more often than not is no check of the others.
@@ -27,11 +27,8 @@ pub fn lines(table: &Observations, level: f64) -> Result<Vec<Line>, String> {
 
 /// The lengths of the chains in core cycles, in their order; `None` if those of the lattice do not lie on one.
 pub fn lengths(lines: &[Line], level: f64, fit: Fit) -> Option<Vec<Length>> {
-    let with_role = |line| -> Option<(ChainRole, &Solution)> {
-        let line: &Line = line;
-        Some((role_of(&line.name)?, &line.solution))
-    };
-    prove(&lines.iter().map(with_role).collect::<Option<Vec<_>>>()?, level, fit)
+    let with_roles = lines.iter().map(|line| Some((role_of(&line.name)?, &line.solution)));
+    prove(&with_roles.collect::<Option<Vec<_>>>()?, level, fit)
 }
 
 /// Whether a chain, by its name, has its length by the lattice: it consists of the instructions of the lattice, whose lengths add up.

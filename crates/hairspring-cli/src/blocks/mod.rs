@@ -11,7 +11,7 @@ use arguments::{BlocksArguments, DEBUG_FILES, UnknownsArgument};
 use hairspring_blocks::{Choice, Error, MeasuredFunction, Request, Wanted, functions, measure};
 use hairspring_blocks::{document, dot, text};
 use hairspring_core::judge::Remedies;
-use hairspring_program::circumstances::here;
+use hairspring_program::circumstances::bound;
 use hairspring_result::{Clock, Environment, Reference, json};
 use hairspring_view::clean::clean;
 use std::path::Path;
@@ -197,9 +197,6 @@ fn circumstances(measured: &MeasuredFunction) -> Environment {
             Some(rate) => clock.with_rate(rate),
             None => clock,
         }),
-        pinned_cpu: Some(measured.settled.cpu),
-        priority_raised: Some(measured.settled.priority_raised),
-        memory_locked: Some(measured.settled.memory_locked),
-        ..here("").with_reference(reference)
+        ..bound(&measured.settled, "").with_reference(reference)
     }
 }

@@ -10,7 +10,7 @@ use hairspring_host::clock::{Clock, catalogue, default_clock, find};
 use hairspring_host::thread::{RaisedPriority, Settled, allowed_cpus, settle};
 use hairspring_instruments::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
 use hairspring_instruments::clocks::{document, text};
-use hairspring_program::circumstances::here;
+use hairspring_program::circumstances::bound;
 use hairspring_result::{Environment, json};
 use std::io::IsTerminal;
 
@@ -118,12 +118,7 @@ fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>
 }
 
 fn circumstances(settled: &Settled) -> Environment {
-    Environment {
-        pinned_cpu: Some(settled.cpu),
-        priority_raised: Some(settled.priority_raised),
-        memory_locked: Some(settled.memory_locked),
-        ..here("this verb is about clocks and counts no core cycles")
-    }
+    bound(settled, "this verb is about clocks and counts no core cycles")
 }
 
 /// Says on a terminal what is being done.

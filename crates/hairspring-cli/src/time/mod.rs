@@ -307,7 +307,7 @@ fn restarts(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding>
 /// Notes about the request.
 fn notes(request: &Request, measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let (code, copy) = (&request.codes[at], &measured.copies[at]);
-    let is_kept = |declaration: &&Declaration| declaration.is_wide_scalar() || declaration.is_vector() && copy.stores && copy.loads;
+    let is_kept = |declaration: &&Declaration| declaration.is_wide_scalar() || declaration.is_vector() && copy.stores_and_loads();
     let wide = |declaration: &&Declaration| is_kept(declaration) && code.contains(&declaration.name);
     let variables: Vec<String> = request.lets.iter().filter(wide).map(|declaration| declaration.name.clone()).collect();
     let compiled = request.language != Language::Asm;

@@ -2,7 +2,7 @@
 //! thread slows some chains and not others. A chain of the code waits as they do; independent copies fill units of the core, of which the chains
 //! need few, and are slowed by much more.
 
-use crate::estimate::{Entry, Estimate, LayoutsAre, Source, combined};
+use crate::estimate::{Entry, Estimate, LayoutsAre, Solution, Source, combined};
 use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, HALF_PRECISION, limits};
 use crate::numbers;
@@ -64,20 +64,26 @@ impl Control {
 
 /// The units that a chain uses, if chains watch all of them: code that fills units is slowed by more than they are, and of other units nobody knows.
 fn watched<'s>(state: &'s State, series: SeriesId) -> Option<&'s Uses> {
-    let (origin, name) = (&state.table.origin, &state.table.series_names()[usize::from(series)]);
+    let origin = &state.table.origin;
     let is_watched = |(unit, _): &(String, u32)| {
         let of_chains = origin.chains().filter_map(|(chain, _)| origin.uses_of(chain)).flatten();
         of_chains.into_iter().any(|(watched, _)| watched == unit)
     };
-    let is_chain = origin.occupancy_of(name) == Some(Occupancy::Waits);
-    origin.uses_of(name).filter(|uses| is_chain && uses.iter().all(is_watched))
+    let is_chain = state.occupancy(series) == Some(Occupancy::Waits);
+    origin.uses_of(state.name(series)).filter(|uses| is_chain && uses.iter().all(is_watched))
 }
 
 /// The first time of a series in core cycles.
 fn cycles_of(state: &State, series: SeriesId) -> Option<f64> {
-    let (reference, length) = state.reference()?;
-    let cycles = state.solution(series)?.vector.values[0] / state.solution(reference)?.vector.values[0] * length;
+    let cycles = state.solution(series)?.vector.values[0] * cycles_per_tick(state)?.1;
     (cycles.is_finite() && cycles > 0.0).then_some(cycles)
+}
+
+/// The reference chain, and the core cycles of a tick by it.
+fn cycles_per_tick<'s>(state: &'s State) -> Option<(&'s Solution, f64)> {
+    let (reference, length) = state.reference()?;
+    let ruler = state.solution(reference)?;
+    Some((ruler, length / ruler.vector.values[0]))
 }
 
 /// Whether a control is off that matters to a series.
@@ -110,16 +116,11 @@ pub(crate) fn widen(state: &mut State) -> Did {
 fn bounds(state: &State, series: SeriesId) -> Vec<(u8, f64)> {
     let bound = |(at, control): (usize, &Control)| (at as u8, control.share(state, series) * control.distance());
     let all = state.controls.iter().enumerate().map(bound).filter(|(_, bound)| *bound > 0.0);
-    match watched(state, series) {
-        Some(_) => all.collect(),
-        None => all.max_by(|a, b| a.1.total_cmp(&b.1)).into_iter().collect(),
-    }
+    if watched(state, series).is_some() { all.collect() } else { all.max_by(|a, b| a.1.total_cmp(&b.1)).into_iter().collect() }
 }
 
 fn control(state: &State, name: &str, length: f64) -> Option<Control> {
-    let (reference, of_reference) = state.reference()?;
-    let (chain, ruler) = (state.solution(state.table.find_series(name)?)?, state.solution(reference)?);
-    let per_tick = of_reference / ruler.vector.values[0];
+    let (chain, (ruler, per_tick)) = (state.solution(state.table.find_series(name)?)?, cycles_per_tick(state)?);
     let cycles = chain.vector.values[0] * per_tick;
     let parts = [chain.part(0, per_tick), ruler.part(0, -cycles / ruler.vector.values[0])];
     let cycles = combined(cycles, &parts, state.options.level, LayoutsAre::Fixed).estimate(state.options.level);
@@ -129,7 +130,7 @@ fn control(state: &State, name: &str, length: f64) -> Option<Control> {
 /// The finding about the control that is off by most for a series. The interval holds what it misses, and code that waits misses no more. Where
 /// the code fills units of the core, it may have been slowed by more than a chain, unless rounds show its time in which they were its own.
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
-    let occupancy = state.table.origin.occupancy_of(&state.table.series_names()[usize::from(series)]);
+    let occupancy = state.occupancy(series);
     let is_shown = state.ports[usize::from(series)].is_some_and(|shared| shared.has_floor);
     let finding = |control: &Control| {
         let share = control.share(state, series);

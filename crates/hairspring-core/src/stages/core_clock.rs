@@ -76,7 +76,7 @@ pub(crate) fn convert(state: &mut State) -> Did {
     let memory: Vec<SeriesId> = memory.map(|(series, _)| *series).collect();
     state.clock = Some(CoreClock { mean, sd, stepped });
     memory.iter().for_each(|series| state.sheet.ignore_clock(*series));
-    let names: Vec<&str> = memory.iter().map(|series| &*state.table.series_names()[usize::from(*series)]).collect();
+    let names: Vec<&str> = memory.iter().map(|series| state.name(*series)).collect();
     let ignored = if names.is_empty() { String::new() } else { format!("; {} does not follow it", names.join(", ")) };
     let hit = if replaced == 0 { String::new() } else { format!("; in {replaced} of them by the code") };
     Did::something(format!("{:.2} % about its mean, in {} stretches{hit}{ignored}", 100.0 * sd, rates.len()))

@@ -40,7 +40,7 @@ fn result(state: &State, series: SeriesId) -> Option<SeriesResult> {
         }
     };
     Some(SeriesResult {
-        name: state.table.series_names()[usize::from(series)].clone(),
+        name: state.name(series).to_owned(),
         components: solution.components.iter().map(component).collect(),
         overhead: overhead(solution).map(|unknown| time(state, series, unknown, Some(overhead_floor(solution)))),
         findings: Vec::new(),
@@ -98,7 +98,7 @@ fn comparison(state: &State, a: SeriesId, b: SeriesId) -> Option<Comparison> {
     let moved = |ratio: f64| moved_in_few(ratio, [of_a.0, of_b.0]);
     let ratio = quotient(of_a, of_b, state.options.level, LayoutsAre::ASample)?;
     let ratio = moved(ratio.value).into_iter().fold(ratio, Uncertain::with).estimate(state.options.level);
-    let name = |series: SeriesId| state.table.series_names()[usize::from(series)].clone();
+    let name = |series: SeriesId| state.name(series).to_owned();
     let lacks_layouts = state.grid.layouts > 1 && state.layouts.tried < state.grid.layouts;
     Some(Comparison { a: name(a), b: name(b), ratio, verdict: verdict_if(lacks_layouts, &ratio, Looks::Every) })
 }

@@ -52,7 +52,7 @@ impl Shadow {
 pub(crate) fn out_of_shadow(state: &mut State) -> Did {
     state.shadow = shadow(state);
     let Some(shadow) = state.shadow else { return Did::nothing("the chain after fences could not be measured") };
-    let is_fenced = |series: &SeriesId| state.table.origin.is_fenced(&state.table.series_names()[usize::from(*series)]);
+    let is_fenced = |series: &SeriesId| state.table.origin.is_fenced(state.name(*series));
     let fenced: Vec<SeriesId> = state.subjects().into_iter().filter(is_fenced).collect();
     for series in &fenced {
         let Some(solution) = state.solution_mut(*series) else { continue };

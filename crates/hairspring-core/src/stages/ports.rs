@@ -8,7 +8,6 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, FAR_ERRORS, FAR_SIGMAS, RARELY_CHANCE, SLIGHT_SHARE, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::{Occupancy, SeriesId};
-use crate::sheet::USED;
 use crate::stages::blocks::MIN_ROUNDS;
 use crate::stages::{Did, Stage, State, need};
 
@@ -32,9 +31,7 @@ pub(crate) const STAGE: Stage = Stage {
 /// What the rounds of a series say of the units that its code fills.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shared {
-    /// Share of the rounds that were shared.
-    pub share: f64,
-    /// Whether the other ones are a floor, which gives the time of the code.
+    /// Whether the rounds that were not shared are a floor, which gives the time of the code.
     pub has_floor: bool,
     /// What the middle round takes more than the fastest ones, as a share.
     pub above: f64,
@@ -42,8 +39,7 @@ pub(crate) struct Shared {
 
 /// Leaves out the rounds above the floor.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let fills =
-        |series: &SeriesId| state.table.origin.occupancy_of(&state.table.series_names()[usize::from(*series)]) == Some(Occupancy::Fills);
+    let fills = |series: &SeriesId| state.occupancy(*series) == Some(Occupancy::Fills);
     let filling: Vec<SeriesId> = state.subjects().into_iter().filter(fills).collect();
     if filling.is_empty() {
         return Did::nothing("no code is known to fill units of the core");
@@ -121,13 +117,13 @@ impl Rounds {
     fn shared(&self, scatter: f64) -> (Shared, f64) {
         let number = self.sorted.len();
         let Some(fastest) = self.sorted.get((RARELY_CHANCE * number as f64) as usize).copied() else {
-            return (Shared { share: 0.0, has_floor: false, above: 0.0 }, f64::INFINITY);
+            return (Shared { has_floor: false, above: 0.0 }, f64::INFINITY);
         };
         let width = fastest * SLIGHT_SHARE.max(FAR_SIGMAS * scatter.hypot(self.rounding));
         let at_floor = self.number_below(fastest + width);
         let above = self.number_below(fastest + 2.0 * width) - at_floor;
         let has_floor = at_floor as f64 >= ROUNDS_OF_FLOOR.max(STEP_UP * above as f64);
-        (Shared { share: 1.0 - at_floor as f64 / number as f64, has_floor, above: self.at(0.5) / fastest - 1.0 }, fastest + width)
+        (Shared { has_floor, above: self.at(0.5) / fastest - 1.0 }, fastest + width)
     }
 
     /// Whether each row keeps enough readings.
@@ -139,7 +135,7 @@ impl Rounds {
     fn places_above(&self, state: &State, series: SeriesId, above: f64) -> Vec<usize> {
         let rows = state.sheet.rows_of(series);
         let all = rows.into_iter().flat_map(|row| state.sheet.row(row));
-        all.filter(|one| state.sheet.mark(one.at) == USED && self.ratios[one.round as usize] > above).map(|one| one.at).collect()
+        all.filter(|one| one.is_used && self.ratios[one.round as usize] > above).map(|one| one.at).collect()
     }
 }
 
@@ -257,7 +253,7 @@ mod tests {
         let chain: Vec<f64> = (0..400).map(|round| if round % 10 == 0 { 0.95 } else { 1.0 }).collect();
         let code: Vec<f64> = chain.iter().enumerate().map(|(round, clock)| clock * (1.0 + 1e-5 * round as f64)).collect();
         let rounds = Rounds::new(code, 0.0).beside(&Rounds::new(chain, 0.0));
-        let (shared, _) = rounds.shared(0.001);
-        assert!(shared.has_floor && shared.share == 0.0, "{shared:?}");
+        let (shared, above) = rounds.shared(0.001);
+        assert!(shared.has_floor && rounds.number_below(above) == rounds.sorted.len(), "{shared:?}");
     }
 }

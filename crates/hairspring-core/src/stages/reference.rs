@@ -30,7 +30,7 @@ pub(crate) fn widen(state: &mut State) -> Did {
     let Some(ruler) = state.ruler() else { return Did::nothing("the reference chain could not be measured") };
     let time = ruler.uncertain(0, state.options.level);
     let share = time.estimate(state.options.level).relative();
-    Did::something(format!("{} of {cycles} cycles, +-{:.3} %", state.table.series_names()[usize::from(series)], 100.0 * share))
+    Did::something(format!("{} of {cycles} cycles, +-{:.3} %", state.name(series), 100.0 * share))
 }
 
 /// The clock may have moved between the readings of few rounds, by which two series are compared.

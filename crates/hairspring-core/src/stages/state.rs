@@ -7,7 +7,7 @@ use super::{
 use crate::error::Result;
 use crate::estimate::{Cells, Options, Solution, Uncertain};
 use crate::grid::{Grid, MOST_BLOCKS};
-use crate::observations::{Observations, SeriesId};
+use crate::observations::{Observations, Occupancy, SeriesId};
 use crate::result::Outcome;
 use crate::sheet::Sheet;
 use std::ops::Range;
@@ -275,6 +275,16 @@ impl<'t> State<'t> {
         0..self.table.series_names().len() as SeriesId
     }
 
+    /// The name of a series.
+    pub fn name(&self, series: SeriesId) -> &str {
+        &self.table.series_names()[usize::from(series)]
+    }
+
+    /// What the copies of a series do to the core, if that is known.
+    pub fn occupancy(&self, series: SeriesId) -> Option<Occupancy> {
+        self.table.origin.occupancy_of(self.name(series))
+    }
+
     /// The reference chain and the length of a copy in core cycles.
     pub fn reference(&self) -> Option<(SeriesId, f64)> {
         let (name, cycles) = self.table.origin.reference.as_ref()?;
@@ -319,8 +329,7 @@ impl<'t> State<'t> {
     /// Half-width that the entries of a stage alone give to the first time of a series, as a share of it, in the unit in which it is largest.
     fn widened(&self, series: SeriesId, stage: &Stage) -> f64 {
         let (Some(solution), Some(source)) = (self.solution(series), stage.source) else { return 0.0 };
-        let name = &self.table.series_names()[usize::from(series)];
-        let shown = self.results.iter().find(|result| result.name == *name).and_then(|result| result.components.first());
+        let shown = self.results.iter().find(|result| result.name == self.name(series)).and_then(|result| result.components.first());
         let views = shown.into_iter().flat_map(|first| first.time.ns.iter().chain(&first.time.cycles));
         let share = |time: &Uncertain| time.part(source, self.options.level) / time.value.abs();
         let own = share(&solution.uncertain(0, self.options.level));

@@ -63,8 +63,8 @@ fn varies(series: &SeriesResult, level: f64) -> bool {
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
-    let name = &state.table.series_names()[usize::from(series)];
-    let Some(result) = state.results.iter().find(|result| result.name == *name) else { return Vec::new() };
+    let name = state.name(series);
+    let Some(result) = state.results.iter().find(|result| result.name == name) else { return Vec::new() };
     let level = state.options.level;
     let (_, unit) = state.shown_unit();
     let one = |(at, component): (usize, &crate::result::ComponentResult)| match component.time.bound {

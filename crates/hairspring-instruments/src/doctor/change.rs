@@ -1,6 +1,7 @@
 //! What to change on a machine, so that it gives more: each with what was seen.
 
 use super::{Diagnosis, Role};
+use crate::verify::verdict::QUIET;
 use hairspring_host::clock::catalogue;
 use hairspring_host::environment::machine;
 use hairspring_host::thread::allowed_cpus;
@@ -13,8 +14,6 @@ const STEP_COSTS: f64 = 1.5;
 const COARSE_NS: f64 = 5.0;
 /// From this share on, pauses of the CPU are worth a word: they are half of the usual precision of 0.5 %.
 const PAUSES: f64 = 0.0025;
-/// With fewer undisturbed readings than this, as a share, the core is shared: nine of ten are undisturbed on calm cores.
-const QUIET: f64 = 0.85;
 
 /// Something to change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

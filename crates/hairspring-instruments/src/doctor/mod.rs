@@ -45,7 +45,7 @@ pub struct Role {
 impl Role {
     /// Whether something else uses these units now.
     pub fn is_shared(&self) -> bool {
-        matches!(self.standing, Standing::Slowed | Standing::Unsteady)
+        self.standing.is_slowed()
     }
 }
 
@@ -144,7 +144,5 @@ fn roles(all: &[(ChainRole, &str, &Length)]) -> Vec<Role> {
         let Length { cycles, parts, integer, .. } = (*length).clone();
         Some(Role { name: role.name(), chain: (*chain).to_owned(), cycles, parts, integer, standing })
     };
-    let mut wanted = vec![RULER];
-    wanted.extend(CONTROLS.into_iter().filter(|role| *role != RULER));
-    wanted.into_iter().filter_map(of).collect()
+    std::iter::once(RULER).chain(CONTROLS).filter_map(of).collect()
 }

@@ -24,6 +24,11 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// Whether something slows it now.
+    pub fn is_slowed(self) -> bool {
+        matches!(self, Standing::Slowed | Standing::Unsteady)
+    }
+
     /// From a length.
     pub fn of(length: &Length) -> Standing {
         match length.integer {
@@ -38,10 +43,10 @@ impl Standing {
 
 /// What is said of chains that are no rulers, or slowed.
 pub(super) fn findings(chains: &[ChainResult]) -> Vec<Finding> {
-    let with =
-        |wanted: &[Standing]| -> Vec<String> { chains.iter().filter(|chain| wanted.contains(&chain.standing)).map(described).collect() };
-    let slowed = with(&[Standing::Slowed, Standing::Unsteady]);
-    let none = with(&[Standing::None]);
+    let with = |wanted: &dyn Fn(Standing) -> bool| -> Vec<String> {
+        chains.iter().filter(|chain| wanted(chain.standing)).map(described).collect()
+    };
+    let (slowed, none) = (with(&Standing::is_slowed), with(&|standing| standing == Standing::None));
     let slowed = (!slowed.is_empty()).then(|| Finding::new(Severity::Warning, CertificateFinding::ChainsSlowed { chains: slowed }));
     let none = (!none.is_empty()).then(|| Finding::new(Severity::Note, CertificateFinding::NoWholeNumber { chains: none }));
     slowed.into_iter().chain(none).collect()

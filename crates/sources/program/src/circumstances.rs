@@ -2,12 +2,23 @@
 
 use hairspring_host::environment::machine;
 use hairspring_host::identity::{commit, fingerprint};
+use hairspring_host::thread::Settled;
 use hairspring_result::{Environment, Identity};
 use std::time::SystemTime;
 
 /// This machine, and the time and place of the document; `no_cycles` is the reason if there are no core cycles.
 pub fn here(no_cycles: &str) -> Environment {
     Environment { identity: Some(identity()), ..Environment::unknown(no_cycles).on(&machine()) }
+}
+
+/// The same for a thread that is bound to a CPU.
+pub fn bound(settled: &Settled, no_cycles: &str) -> Environment {
+    Environment {
+        pinned_cpu: Some(settled.cpu),
+        priority_raised: Some(settled.priority_raised),
+        memory_locked: Some(settled.memory_locked),
+        ..here(no_cycles)
+    }
 }
 
 /// The time and place of the document.

@@ -113,7 +113,7 @@ impl Name {
     /// Writes the source of rows.
     fn write(self, job: &Job, rows: &[RowSpec], borders: &dyn Fn(usize) -> Borders) -> Result<Source> {
         let text = source::rows(job.request, rows, self.first, borders);
-        self.written(job, "c", &text, if job.request.language == Language::Cpp { "c++" } else { "c" })
+        self.written(job, "c", &text, language(job.request))
     }
 
     /// Writes rows as repeated copies, which begin at multiples of `alignment`; `None` if their text is not known.
@@ -128,6 +128,11 @@ impl Name {
         std::fs::write(&file, text).map_err(io("writing the generated source"))?;
         Ok(Source { file, language })
     }
+}
+
+/// What compilers call the language of the generated source.
+fn language(request: &Request) -> &'static str {
+    if request.language == Language::Cpp { "c++" } else { "c" }
 }
 
 /// What compilers call the language of an assembler's text.
@@ -379,7 +384,6 @@ fn limit_memory(command: &mut Command) {
 /// at fault, and the first messages are reported.
 fn explain(job: &Job, messages: &str) -> Error {
     let (request, folder) = (job.request, job.folder);
-    let language = if request.language == Language::Cpp { "c++" } else { "c" };
     for (name, text) in source::pieces(request) {
         let _ = std::fs::write(folder.join(name), text + "\n");
     }
@@ -387,7 +391,7 @@ fn explain(job: &Job, messages: &str) -> Error {
     let checked = std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"));
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
-    match checked.and_then(|()| run(job, language, &arguments, &[])) {
+    match checked.and_then(|()| run(job, language(request), &arguments, &[])) {
         Ok(Some(own)) => Error::DoesNotCompile { messages: tidy(&own, folder) },
         Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, folder), hint(messages)) },
         Err(error) => error,

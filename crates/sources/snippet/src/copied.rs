@@ -7,6 +7,10 @@ use hairspring_core::observations::{Occupancy, Uses};
 /// a fifth.
 const LEAST_CYCLES: f64 = 0.75;
 
+/// The kinds of units that instructions use which read and write memory.
+pub(crate) const LOAD: &str = "load";
+pub(crate) const STORE: &str = "store";
+
 /// What the machine code of one alternative shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copy {
@@ -26,10 +30,6 @@ pub struct Copy {
     pub decides: Option<String>,
     /// Whether it only moves registers and constants: what it computes was computed before.
     pub only_moves: bool,
-    /// Whether it writes memory.
-    pub stores: bool,
-    /// Whether it reads memory.
-    pub loads: bool,
     /// The kinds of units that its instructions use.
     pub uses: Uses,
 }
@@ -46,8 +46,6 @@ impl Copy {
             walked: None,
             decides: None,
             only_moves: false,
-            stores: false,
-            loads: false,
             uses: Uses::new(),
         }
     }
@@ -61,6 +59,11 @@ impl Copy {
             Some(Mode::Latency | Mode::Throughput) => Some(Occupancy::Fills),
             None => None,
         }
+    }
+
+    /// Whether it both writes and reads memory.
+    pub fn stores_and_loads(&self) -> bool {
+        [STORE, LOAD].iter().all(|unit| self.uses.iter().any(|(used, _)| used == unit))
     }
 
     /// Whether it could be followed, and has neither branches nor calls.

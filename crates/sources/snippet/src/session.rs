@@ -158,7 +158,7 @@ fn gets_faster(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
     let is_chain = |copy: &Copy| copy.disassembly.len() == 1 && copy.judged.mode == Some(Mode::Latency);
     let is_fast = |copy: &Copy, pilot: &Pilot| cycles_of_instruction(copy, pilot, cycle_ns) < DENSE_CYCLES;
     let gets_faster =
-        |(copy, pilot): (&Copy, &Pilot)| !copy.is_straight() || copy.stores && copy.loads || !is_chain(copy) && is_fast(copy, pilot);
+        |(copy, pilot): (&Copy, &Pilot)| !copy.is_straight() || copy.stores_and_loads() || !is_chain(copy) && is_fast(copy, pilot);
     copies.iter().zip(pilots).any(gets_faster)
 }
 

@@ -1,13 +1,12 @@
 //! Keys of the head that say what copies of a series do to the core.
 
 use super::{Occupancy, Origin, Uses, bad};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Adds what the copies of a series do to the core.
 pub fn add_occupancy(origin: &mut Origin, series: &str, occupancy: Occupancy, line: u64) -> Result<()> {
     if origin.occupancy_of(series).is_some() {
-        let key = occupancy.key();
-        return Err(bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?")));
+        return Err(twice(occupancy.key(), series, line));
     }
     origin.occupancy.push((series.to_owned(), occupancy));
     Ok(())
@@ -26,8 +25,12 @@ pub fn add_uses(origin: &mut Origin, value: &str, line: u64) -> Result<()> {
     let uses = list.split(',').map(unit).collect::<Option<Uses>>().ok_or_else(needed)?;
     let series = series.trim();
     if origin.uses_of(series).is_some() {
-        return Err(bad(line, &format!("`uses` names the series `{series}` a second time: which of the two holds?")));
+        return Err(twice("uses", series, line));
     }
     origin.uses.push((series.to_owned(), uses));
     Ok(())
+}
+
+fn twice(key: &str, series: &str, line: u64) -> Error {
+    bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?"))
 }

@@ -72,14 +72,11 @@ impl<'a> Row<'a> {
         let carried = whole.ok();
         let own: BTreeSet<u64> = carried.as_ref().map_or_else(BTreeSet::new, |carried| carried.own.clone());
         let instructions = show::instructions(self.image, &own, self.border());
-        let (stores, loads) = work::stores_and_loads(&instructions);
         Copy {
             judged,
             disassembly: show::disassembly(self.image, &instructions, self.request),
             on_values: depends::on_values(&instructions),
             only_moves: work::only_moves(self.image, &instructions),
-            stores,
-            loads,
             uses: work::uses(&instructions),
             walked: carried.as_ref().and_then(|carried| self.walked(carried)),
             decides: carried.as_ref().and_then(|carried| self.decides(carried)),

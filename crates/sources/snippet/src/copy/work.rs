@@ -2,9 +2,9 @@
 
 use super::image::Image;
 use super::step::{extends, moves};
-use crate::copied::Work;
+use crate::copied::{LOAD, STORE, Work};
 use hairspring_core::observations::Uses;
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory};
 
 impl Work {
     /// Counts an instruction; `on_values` means that none of its operands is a constant.
@@ -25,23 +25,10 @@ pub fn only_moves(image: &Image, all: &[Instruction]) -> bool {
     !all.is_empty() && all.iter().all(|one| keeps(one) && !reads_variable(image, one))
 }
 
-/// Whether a copy writes memory, and whether it reads memory.
-pub fn stores_and_loads(all: &[Instruction]) -> (bool, bool) {
-    let mut factory = InstructionInfoFactory::new();
-    let mut found = (false, false);
-    for one in all {
-        for place in factory.info(one).used_memory() {
-            found.0 |= matches!(place.access(), OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
-            found.1 |= matches!(place.access(), OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
-        }
-    }
-    found
-}
-
 /// The kinds of units that instructions use, by the names that chains have for them, and how many instructions use each.
 pub fn uses(all: &[Instruction]) -> Uses {
-    let mut uses = Uses::new();
-    for unit in all.iter().flat_map(units) {
+    let (mut uses, mut factory) = (Uses::new(), InstructionInfoFactory::new());
+    for unit in all.iter().flat_map(|one| units(one, &mut factory)) {
         match uses.iter_mut().find(|(known, _)| known == unit) {
             Some((_, number)) => *number += 1,
             None => uses.push((unit.to_owned(), 1)),
@@ -51,8 +38,11 @@ pub fn uses(all: &[Instruction]) -> Uses {
 }
 
 /// The kinds of units that an instruction uses.
-fn units(i: &Instruction) -> Vec<&'static str> {
-    let (stores, loads) = stores_and_loads(std::slice::from_ref(i));
+fn units(i: &Instruction, factory: &mut InstructionInfoFactory) -> Vec<&'static str> {
+    use OpAccess::{CondRead, CondWrite, Read, ReadCondWrite, ReadWrite, Write};
+    let accesses: Vec<OpAccess> = factory.info(i).used_memory().iter().map(UsedMemory::access).collect();
+    let stores = accesses.iter().any(|access| matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite));
+    let loads = accesses.iter().any(|access| matches!(access, Read | CondRead | ReadWrite | ReadCondWrite));
     let is_vector = (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Register && is_float(i.op_register(at)));
     let computes = match () {
         () if is_division(i) || is_root(i) => Some("divide"),
@@ -62,7 +52,7 @@ fn units(i: &Instruction) -> Vec<&'static str> {
         () if i.mnemonic() == Mnemonic::Nop || moves(i) && (stores || loads) => None,
         () => Some("simple"),
     };
-    computes.into_iter().chain(loads.then_some("load")).chain(stores.then_some("store")).collect()
+    computes.into_iter().chain(loads.then_some(LOAD)).chain(stores.then_some(STORE)).collect()
 }
 
 fn is_float(register: Register) -> bool {
