@@ -1,5 +1,6 @@
 //! Runs the compiler and relates its messages to the user's own lines.
 
+use crate::cache::{Cache, Step};
 use crate::error::{Error, Result, io};
 use crate::messages::{hint, tidy};
 use crate::repeat::Repeated;
@@ -88,6 +89,8 @@ pub struct Job<'a> {
     pub folder: &'a Path,
     /// The compiler's text of few copies, to repeat them; without it, all copies are compiled.
     pub repeated: Option<&'a Repeated>,
+    /// What was compiled before.
+    pub cache: Option<&'a Cache>,
 }
 
 /// Name of a library's files, and the alternative whose rows come first.
@@ -175,7 +178,7 @@ fn pilot_in_two_steps(job: &Job, rows: &[RowSpec], samples: &[RowSpec]) -> Resul
     let source = PILOT.write(job, &[rows, samples].concat(), &borders)?;
     let text = Source { file: PILOT.file(job.folder, "s"), language: ASSEMBLER };
     let arguments = [source.file.as_os_str(), "-S".as_ref(), "-o".as_ref(), text.file.as_os_str()];
-    let is_text = messages(compilation(job, source.language, &arguments, &["-w"])?, job.compiler)?.is_none();
+    let is_text = made(job, compilation(job, source.language, &arguments, &["-w"])?, &[&source.file], &text.file)?.is_none();
     let Some(written) = std::fs::read_to_string(&text.file).ok().filter(|_| is_text) else { return Ok(None) };
     let path = PILOT.file(job.folder, "so");
     if link_library(job, &text, &path)?.is_some() || !path.is_file() {
@@ -221,7 +224,7 @@ fn link_library(job: &Job, source: &Source, path: &Path) -> Result<Option<String
     let mut arguments = vec![source.file.as_os_str()];
     arguments.extend(SHARED.map(OsStr::new));
     arguments.extend(["-o".as_ref(), path.as_os_str()]);
-    run(job, source.language, &arguments, &["-w"])
+    made(job, linking(job, source.language, &arguments, &["-w"])?, &[&source.file], path)
 }
 
 /// Compiles straight rows: into one library for each order of the alternatives if these are few, because the two places of equal code
@@ -268,17 +271,17 @@ fn at_once<T: Send>(count: usize, one: impl Fn(usize) -> Result<T> + Sync) -> Re
 fn object(job: &Job, rows: &[RowSpec], first: usize) -> Result<Option<PathBuf>> {
     let name = timed(first);
     let object = name.file(job.folder, "o");
-    let made = |source: &Source| {
+    let of = |source: &Source| {
         let mut arguments = if source.language == ASSEMBLER { vec![] } else { vec![OsStr::new("-DHS_ALIGNMENT=16")] };
         arguments.extend([source.file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()]);
         let compilation = compilation(job, source.language, &arguments, &["-w"])?;
-        Ok((messages(compilation, job.compiler)?.is_none() && object.is_file()).then(|| object.clone()))
+        Ok((made(job, compilation, &[&source.file], &object)?.is_none() && object.is_file()).then(|| object.clone()))
     };
     let repeated = name.write_repeated(job, rows, ALIGNMENT_IN_LAYOUTS)?;
-    if let Some(object) = repeated.as_ref().map(made).transpose()?.flatten() {
+    if let Some(object) = repeated.as_ref().map(of).transpose()?.flatten() {
         return Ok(Some(object));
     }
-    made(&name.write(job, rows, &|_| Borders::Plain)?)
+    of(&name.write(job, rows, &|_| Borders::Plain)?)
 }
 
 /// Links an object behind a gap; `None` if that fails.
@@ -291,7 +294,7 @@ fn link(job: &Job, object: &Path, (layout, first): (usize, usize)) -> Option<Pat
     command.args(shell_words("--cflags", &request.flags).ok()?).args(SHARED).args(["-Wl,-z,defs", "-Wa,--noexecstack", "-o"]).arg(&path);
     command.args(["-x", "assembler"]).arg(&gap_file).args(["-x", "none"]).arg(object);
     command.args(shell_words("--link", &request.link).ok()?).arg("-lm");
-    let is_linked = messages(command, compiler).ok()?.is_none() && path.is_file();
+    let is_linked = made(job, command, &[&gap_file, object], &path).ok()?.is_none() && path.is_file();
     is_linked.then_some(path)
 }
 
@@ -305,12 +308,43 @@ fn gaps(layout: usize) -> String {
     format!(".text\n.skip {code}\n.data\n.skip {data}\n.section .rodata,\"a\"\n.skip {data}\n")
 }
 
-/// Runs the compiler; `Some` holds its messages if it failed.
-fn run(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
+/// A compilation that links too.
+fn linking(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Command> {
     let mut command = compilation(job, language, arguments, quiet)?;
     // Undefined functions must be reported here, not when the rows run.
     command.arg("-Wl,-z,defs").args(shell_words("--link", &job.request.link)?).arg("-lm");
-    messages(command, job.compiler)
+    Ok(command)
+}
+
+/// Runs a command that makes `output` from generated files, or takes that from the cache; `Some` holds the messages if it failed.
+fn made(job: &Job, command: Command, sources: &[&Path], output: &Path) -> Result<Option<String>> {
+    let request = job.request;
+    let own = request.files.iter().filter(|file| !source::is_included(file, request.language));
+    let step = Step {
+        compiler: job.compiler,
+        arguments: command.get_args().map(OsStr::to_owned).collect(),
+        flags: [shell_words("--cflags", &request.flags)?, shell_words("--link", &request.link)?].concat(),
+        folder: job.folder,
+        inputs: sources.iter().copied().chain(own.map(PathBuf::as_path)).map(Path::to_owned).collect(),
+        output,
+    };
+    let Some(slot) = job.cache.and_then(|cache| cache.slot(&step)) else { return failure(command, job.compiler) };
+    if slot.fetch() {
+        return Ok(None);
+    }
+    let (mut listing, list) = (driver(job.compiler, job.folder), |ending: &str| output.with_extension(format!("{ending}.d")));
+    listing.args(command.get_args());
+    let is_text = sources.iter().all(|source| source.extension().is_some_and(|ending| ending != "c"));
+    let links = !step.arguments.iter().any(|argument| argument == "-S" || argument == "-r");
+    let lists = [(!is_text).then(|| list("headers")), links.then(|| list("objects"))];
+    listing.args(lists[0].iter().flat_map(|list| ["-MD".as_ref(), "-MF".as_ref(), list.as_os_str()]));
+    listing.args(lists[1].iter().map(|list| format!("-Wl,--dependency-file={}", list.display())));
+    if failure(listing, job.compiler)?.is_none() {
+        slot.keep(&lists.into_iter().flatten().collect::<Vec<_>>(), job.folder);
+        return Ok(None);
+    }
+    // A linker may not write lists.
+    failure(command, job.compiler)
 }
 
 /// A compilation of the generated source with the user's files; those are left out where the compiler makes one text.
@@ -335,7 +369,7 @@ fn driver(compiler: &Compiler, folder: &Path) -> Command {
 }
 
 /// Runs a command of the compiler; `Some` holds its messages if it failed.
-fn messages(mut command: Command, compiler: &Compiler) -> Result<Option<String>> {
+fn failure(mut command: Command, compiler: &Compiler) -> Result<Option<String>> {
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     limit_memory(&mut command);
     let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;
@@ -387,7 +421,7 @@ fn explain(job: &Job, messages: &str) -> Error {
     let checked = std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"));
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
-    match checked.and_then(|()| run(job, language, &arguments, &[])) {
+    match checked.and_then(|()| failure(linking(job, language, &arguments, &[])?, job.compiler)) {
         Ok(Some(own)) => Error::DoesNotCompile { messages: tidy(&own, folder) },
         Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, folder), hint(messages)) },
         Err(error) => error,

@@ -83,7 +83,7 @@ fn both(case: &Case, compiler: &str) -> Option<[Vec<Listed>; 2]> {
     let folder = Folder::new().unwrap();
     let request = request(case, compiler, folder.path());
     let compiler = find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
-    let job = Job { request: &request, compiler: &compiler, folder: folder.path(), repeated: None };
+    let job = Job { request: &request, compiler: &compiler, folder: folder.path(), repeated: None, cache: None };
     let (_, repeated) = compile_pilot(&job, &crate::plan::pilot_rows(&request), &crate::repeat::samples(&request)).unwrap();
     let rows = rows(&request);
     let text = repeated?.rows(&source::in_turn(&rows, 1, 0), ALIGNMENT)?;
