@@ -65,7 +65,6 @@ impl Step<'_> {
             add(argument.to_str()?.replace(folder, "@").as_bytes());
         }
         VARIABLES.iter().for_each(|name| add(std::env::var_os(name).unwrap_or_default().as_encoded_bytes()));
-        add(std::env::current_dir().ok()?.as_os_str().as_encoded_bytes());
         add(processor()?.as_bytes());
         for input in &self.inputs {
             // It is preprocessed, and so may read other files, of which there is no list.
