@@ -30,6 +30,7 @@ class Settings:
 
     cpu: int
     repeats: int | None
+    pool: tuple[Path, ...] = ()
 
     def times(self, usual: int) -> int:
         """Number of repetitions: the user's, or the usual one."""

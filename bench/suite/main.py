@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 import ablation
 import accuracy
@@ -22,6 +23,7 @@ import languages
 import latency
 import loops
 import mhz
+import nulls
 import parts
 import recordings
 import repeat
@@ -43,6 +45,10 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "loops": (loops.run, "real code by `hairspring time` against loops written by hand"),
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "identical pieces of code, quiet and beside neighbours: how often a difference is claimed"),
+    "nulls": (
+        nulls.run,
+        "equal code, simulated and real, resumed and pooled over machines: how often a difference is claimed",
+    ),
     "repeat": (repeat.run, "separate runs of real code in C, C++, Rust and Python: whether their intervals overlap"),
     "trust": (trust.run, "one table of what is right, doubted and wrong, quiet and beside neighbours on either CPU"),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
@@ -76,6 +82,9 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="the names, and what each shows")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the CPU to measure on")
     parser.add_argument("--repeats", type=int, help="number of repetitions instead of the usual one")
+    parser.add_argument(
+        "--pool", type=Path, nargs="+", default=(), help="files of `nulls` of several machines, to count"
+    )
     parser.add_argument("name", nargs="*", help="benchmarks (default: all)")
     chosen = parser.parse_args()
     if chosen.list:
@@ -90,7 +99,7 @@ def main() -> int:
         record = Record(name)
         record.say(f"## {name}: {what}", "", circumstances())
         try:
-            run(record, Settings(chosen.cpu, chosen.repeats))
+            run(record, Settings(chosen.cpu, chosen.repeats, tuple(chosen.pool)))
         except Exception:
             traceback.print_exc()
             record.say("- **missed**: it failed: " + traceback.format_exc().strip().splitlines()[-1])

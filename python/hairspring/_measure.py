@@ -74,7 +74,7 @@ def time(
     `name`: the name of the result; the default is the statement.
 
     `budget`: time for measuring, in seconds or as `"250ms"`; long code takes longer, as an interval needs repeats. The
-    default grows to three times as much while something else uses the core.
+    default grows to twice as much while something else uses the core.
     `precision`: required half-width of the interval, as 0.01 or `"1%"`; if it is missed, that is a finding.
     `clock`, `cpu`: the clock by name, and the CPU to run on, by default the best clock, and the last or a quieter CPU.
 

@@ -29,6 +29,7 @@ verbs! {
     time,
     fit,
     verify,
+    doctor,
     mhz,
     clocks,
     period,

@@ -7,7 +7,10 @@ use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_core::judge::Remedies;
 use hairspring_host::clock::{find, seated_clock};
-use hairspring_instruments::verify::{Effort, fine_enough, verify};
+use hairspring_instruments::doctor::document::MachineJson;
+use hairspring_instruments::doctor::{diagnose, text::section};
+use hairspring_instruments::verify::document::CertificateDocument;
+use hairspring_instruments::verify::{Effort, Verdict, fine_enough, verify};
 use hairspring_instruments::verify::{document, text};
 use hairspring_measure::cpu::settle_where_quiet;
 use hairspring_program::circumstances::here;
@@ -66,7 +69,7 @@ const REMEDIES: Remedies = Remedies {
     more_rows: "give it more time (--budget) or choose a quieter CPU (--cpu)",
 };
 
-/// Runs the verb; a certificate with failures ends with 1.
+/// Runs the verb; it ends with 1 unless all checks passed, also where something else kept them from being made.
 fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     let clock = arguments.clock.as_deref().map_or_else(|| Ok(seated_clock()), find)?;
     fine_enough(&clock).map_err(Misuse)?;
@@ -89,11 +92,14 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         memory_locked: Some(settled.memory_locked),
         ..here("the reference chain is missing")
     };
+    let machine = diagnose(clock, settled.cpu, effort.level).ok();
     let report = if arguments.report.json {
-        json::print(&document::certificate(&certificate, &circumstances))
+        let document = document::certificate(&certificate, &circumstances);
+        json::print(&CertificateDocument { machine: machine.as_ref().map(MachineJson::from), ..document })
     } else {
-        text::certificate(&certificate, &circumstances, &output::style())
+        let end = machine.map(|machine| format!("\n{}", section(&machine, &output::style())));
+        text::certificate(&certificate, &circumstances, &output::style()) + &end.unwrap_or_default()
     };
     output::print(&report)?;
-    Ok(if certificate.failures().is_empty() { Outcome::Done } else { Outcome::Failed })
+    Ok(if certificate.verdict() == Verdict::Passed { Outcome::Done } else { Outcome::Failed })
 }

@@ -5,6 +5,7 @@ use hairspring_blocks::document::BlocksDocument;
 use hairspring_experiment::record::Record;
 use hairspring_instructions::document::InstructionsDocument;
 use hairspring_instruments::clocks::document::clock_schemas;
+use hairspring_instruments::doctor::document::DoctorDocument;
 use hairspring_instruments::mhz::document::MhzDocument;
 use hairspring_instruments::period::document::{PeriodDocument, ResponderDocument};
 use hairspring_instruments::switch::document::SwitchDocument;
@@ -23,6 +24,7 @@ fn published(name: &str, generated: &Value) {
 fn the_published_schemas_are_the_generated_ones() {
     published("result.schema.json", &schema::<ResultDocument>());
     published("certificate.schema.json", &schema::<CertificateDocument>());
+    published("doctor.schema.json", &schema::<DoctorDocument>());
     published("mhz.schema.json", &schema::<MhzDocument>());
     published("blocks.schema.json", &schema::<BlocksDocument>());
     published("instructions.schema.json", &schema::<InstructionsDocument>());

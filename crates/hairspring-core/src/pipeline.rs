@@ -16,7 +16,7 @@
 //!
 //! Phases come back: what a reading counts for depends on how it is read, and the other way round.
 //!
-//! The table is neither copied nor changed. Seven stages leave readings out: flags, neighbour, settling, visits, spikes, pauses and placements.
+//! The table is neither copied nor changed. Eight stages leave readings out: flags, neighbour, ports, settling, visits, spikes, pauses and placements.
 //! Where the code itself is slow at times, or the rest is too little, slow, settling and pauses use readings again. The stage for rows leaves out
 //! whole rows of counts, and blocks in which a row has no reading; the line leaves out outliers, where rows were not repeated. What they went past is
 //! marked at the end.
@@ -33,8 +33,8 @@ use crate::result::Assessment;
 pub use crate::stages::BY_REQUEST;
 use crate::stages::{
     Phase, Stage, State, Step, blocks, controls, core_clock, denormals, departure, ends, express, fence, flags, layouts, line, negative,
-    neighbour, noise, origin, overlap, pauses, placements, quantum, readings, reference, rows, settling, slow, spikes, undone, visits,
-    widths,
+    neighbour, noise, origin, overlap, pauses, placements, ports, quantum, readings, reference, rows, settling, slow, spikes, undone,
+    visits, widths,
 };
 
 /// The stages in their order, each with what it does at this place.
@@ -47,6 +47,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Choose, &neighbour::STAGE, neighbour::choose),
     Step(Phase::Convert, &core_clock::STAGE, core_clock::convert_again),
     Step(Phase::Convert, &ends::STAGE, ends::take_off),
+    Step(Phase::Choose, &ports::STAGE, ports::choose),
     // Which readings count, by what the others are.
     Step(Phase::Choose, &settling::STAGE, settling::choose),
     Step(Phase::Choose, &visits::STAGE, visits::choose),
@@ -85,6 +86,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Widen, &settling::STAGE, settling::widen),
     Step(Phase::Widen, &slow::STAGE, slow::widen),
     Step(Phase::Widen, &controls::STAGE, controls::widen),
+    Step(Phase::Widen, &ports::STAGE, ports::widen),
     Step(Phase::Widen, &reference::STAGE, reference::widen),
     // Views of the vector.
     Step(Phase::Judge, &layouts::STAGE, layouts::look),

@@ -1,10 +1,11 @@
 //! The lines of the built-in chains in one table.
 
-use hairspring_core::estimate::{Component, Estimate, Options, Solution, Uncertain};
+use hairspring_core::estimate::{Estimate, Options, Solution, Uncertain};
 use hairspring_core::judge::{Assessment, ComponentResult, Finding, Question, Severity, assess, code};
 use hairspring_core::observations::{Observations, Rate, SeriesId};
 use hairspring_core::pipeline::solve;
-use hairspring_host::chains::{RULER, chains, name};
+use hairspring_host::chains::{ChainRole, LATTICE, RULER, chains, name, role_of};
+use hairspring_measure::proof::{Fit, Length, prove};
 
 /// A run in whose readings somebody else used the core more often than not is no check of the others.
 const LEAST_QUIET: f64 = 0.5;
@@ -17,18 +18,25 @@ pub struct Line {
     pub solution: Solution,
 }
 
-impl Line {
-    /// The solution with its one component.
-    pub fn first(&self) -> (&Solution, &Component) {
-        (&self.solution, &self.solution.components[0])
-    }
-}
-
 /// Solves every chain of a table, in the order of [`chains`].
 pub fn lines(table: &Observations, level: f64) -> Result<Vec<Line>, String> {
     let options = Options { level, ..Options::default() };
     let solved = |(name, series)| solve(table, series, &options).map(|solution| Line { name, solution }).map_err(|e| e.to_string());
     chains_of(table).map(solved).collect()
+}
+
+/// The lengths of the chains in core cycles, in their order; `None` if those of the lattice do not lie on one.
+pub fn lengths(lines: &[Line], level: f64, fit: Fit) -> Option<Vec<Length>> {
+    let with_role = |line| -> Option<(ChainRole, &Solution)> {
+        let line: &Line = line;
+        Some((role_of(&line.name)?, &line.solution))
+    };
+    prove(&lines.iter().map(with_role).collect::<Option<Vec<_>>>()?, level, fit)
+}
+
+/// Whether a chain, by its name, has its length by the lattice: it consists of the instructions of the lattice, whose lengths add up.
+pub fn is_of_lattice(name: &str) -> bool {
+    role_of(name).is_some_and(|role| role.parts().iter().all(|part| LATTICE.contains(part)))
 }
 
 /// The series of a table in core cycles, as the reference chain counts them.
@@ -61,6 +69,11 @@ impl InCycles {
     pub fn is_disturbed(&self) -> bool {
         let is_disturbed = |finding: &Finding| finding.severity == Severity::Untrusted && finding.is(code::DISTURBED);
         self.findings().any(is_disturbed) || self.assessment.quiet_share.is_some_and(|share| share < LEAST_QUIET)
+    }
+
+    /// Share of the readings that nobody else disturbed; `None` where the reads of the clock do not show it.
+    pub fn quiet_share(&self) -> Option<f64> {
+        self.assessment.quiet_share
     }
 
     /// What is said of the series.

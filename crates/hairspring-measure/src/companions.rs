@@ -4,7 +4,7 @@
 use crate::ruler::Ruler;
 use crate::table::{CONTROL, REFERENCE, free_name};
 use hairspring_core::observations::{Observations, RowId};
-use hairspring_host::chains::{CONTROLS, RULER, RowFn, chains, name};
+use hairspring_host::chains::{CONTROLS, ChainRole, RULER, RowFn, chains, name, role_of};
 
 /// Copies of the reference chain, and of short, middle and long control chains, so that all take a similar number of cycles.
 const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
@@ -45,12 +45,18 @@ fn copies(cycles: u32) -> &'static [u32] {
 }
 
 impl Companion {
+    /// The kind of units that it uses.
+    fn unit(&self) -> Option<&'static str> {
+        role_of(self.chain).and_then(ChainRole::unit)
+    }
+
     /// Adds the chain's rows to a table as a separate series, and declares the series as reference or control.
     pub fn declare(&self, table: &mut Observations) -> Vec<RowId> {
         let name = if self.is_reference { REFERENCE.to_owned() } else { format!("{CONTROL} {}", self.chain) };
         let name = free_name(&name, table.series_names());
         let series = table.series(&name);
         let unused = vec![0.0; table.components().len() - 1];
+        table.origin.uses.extend(self.unit().map(|unit| (name.clone(), vec![(unit.to_owned(), 1)])));
         let known = (name, f64::from(self.cycles));
         if self.is_reference {
             table.origin.reference = Some(known)
@@ -99,6 +105,7 @@ mod tests {
             assert_eq!(table.origin.reference, Some(("reference (2)".into(), 3.0)));
             let declared = table.origin.controls.iter().cloned();
             assert!(declared.eq(controls.into_iter().map(|(name, cycles)| (format!("control {name}"), f64::from(cycles)))));
+            assert_eq!(table.origin.uses.len(), all.len());
         }
     }
 }

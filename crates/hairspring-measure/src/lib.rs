@@ -11,6 +11,7 @@ pub mod error;
 pub mod harness;
 pub mod lattice;
 pub mod limits;
+pub mod proof;
 pub mod rounds;
 pub mod ruler;
 pub mod run;

@@ -24,10 +24,10 @@ const ROUNDS_OF_A_PLACEMENT: u32 = 32;
 const PLACEMENTS_OF_A_BUDGET: u32 = 20;
 /// Longest time to which the placements of code that settles late are made longer.
 pub const LONGEST_PLACEMENT: Duration = Duration::from_millis(80);
-/// Longest time of a batch with the starts of its placements, as a multiple of the time for rounds.
+/// Longest time of a batch with the starts of its placements, as a multiple of the time for rounds, if the budget has room for it.
 pub const LONGEST_BATCH: u32 = 2;
-/// Minimum measuring time, however much of the budget compilation or assessment took; a shorter budget limits it.
-pub const SHORTEST_RUN: Duration = Duration::from_millis(100);
+/// A batch takes at least one so many-th of the time of all before it: a shorter one would be looked at, and change nothing.
+pub const LEAST_OF_A_BATCH: u32 = 32;
 /// Fewest rounds for a trusted interval, which comes from the spread of blocks of rounds. Fewer are run only if the budget
 /// ends first.
 pub const FEWEST_ROUNDS: u32 = 32;
@@ -36,16 +36,9 @@ pub const LEAST_ROUNDS: u32 = 5;
 /// As [`LEAST_ROUNDS`], for a design with spare rows, whose distance from the line shows the noise: for code that takes
 /// seconds each further round would take seconds.
 pub const LEAST_ROUNDS_OF_SPARE_ROWS: u32 = 1;
-/// Number of budgets that a measurement may take while something else uses the core, if the budget is not a firm one.
-/// Neighbours were seen to leave a core for a moment every few seconds.
-pub const BUDGETS_WHILE_DISTURBED: u32 = 8;
-/// The same while the interval is wide because the time of the code differs from placement to placement. Eighteen placements, four of them
-/// of another kind, gave 3.9 +- 1.2 cycles; two hundred show that one in twenty is of this kind.
-pub const BUDGETS_WHILE_VARIED: u32 = 3;
-/// The same while it is undecided whether alternatives differ, and a verdict is in reach.
-pub const BUDGETS_WHILE_UNDECIDED: u32 = 3;
-/// Number of budgets that [`FEWEST_ROUNDS`] may take if rounds are long and only the budget ends them.
-pub const MOST_BUDGETS: u32 = 4;
+/// Number of budgets that a default budget may grow to: while something else uses the core, while the interval is wide because the time of the code
+/// differs from placement to placement, while a verdict is in reach, and until long rounds are [`FEWEST_ROUNDS`]. A budget that is given does not grow.
+pub const MOST_BUDGETS: u32 = 2;
 /// Most readings of a table: at 24 bytes each, this limits the memory for any budget.
 pub const MOST_READINGS: usize = 8_000_000;
 /// Most rounds of one batch that another process runs, because its answer is one message.
@@ -57,6 +50,23 @@ const RUNS_BEFORE_SHORT_BLOCKS: u32 = 10;
 /// Expected time of all further assessments as a multiple of the last one: the table may double, and two more assessments
 /// may follow.
 pub const ASSESSING_TO_COME: u32 = 4;
+
+/// Largest distance from a whole number, as a share of the length and in cycles, at which the length of a chain counts as that number. Long
+/// chains are measured more precisely than by a share, and would otherwise be near a whole number by chance.
+pub const WHOLE: (f64, f64) = (0.01, 0.05);
+/// Half-width in cycles from which on an interval does not tell a whole number from a half one.
+pub const UNSURE: f64 = 0.25;
+/// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. On simulated cores with a neighbour in half of the time it
+/// proves the length in two of three runs, and a fraction in hardly any (tests of `proof`). In tables from an AMD of family 25 beside a tenant,
+/// which slows the load chain nearly all the time (4.04 to 4.58 cycles), it would prove one of ten.
+pub const QUIET_PARTS: f64 = 0.25;
+/// Fewest parts whose quarter shows that.
+pub const FEWEST_PARTS: usize = 8;
+/// A length varies if its parts differ by so many times their noise. With 16 parts, their spread and their noise are each known to about a quarter, so
+/// that noise alone seldom makes twice.
+pub const NOISE_OF_PARTS: f64 = 2.0;
+/// A chain that takes so much more than its length, as a share, is slowed by something: half of what intervals are to be, as for `ON_LATTICE_PERCENT`.
+pub const SLOWED: f64 = 0.005;
 
 /// Longest warm-up of a row, but for its first run: to make the data of a row may take longer than the row.
 pub(crate) const MOST_WARM_TIME: Duration = Duration::from_micros(100);
@@ -118,10 +128,15 @@ pub fn placement_of(round: Duration, runs_before: u32, budget: Duration) -> Dura
     round.saturating_mul(rounds).min(budget / PLACEMENTS_OF_A_BUDGET).max(SHORTEST_PLACEMENT)
 }
 
+/// The longest time of a measurement: a budget that was given, or [`MOST_BUDGETS`] of the default one.
+pub fn longest(budget: Duration, is_firm: bool) -> Duration {
+    budget.saturating_mul(if is_firm { 1 } else { MOST_BUDGETS })
+}
+
 /// Whether another round begins in a measurement that only its budget ends, after this number of rounds and this time, if
 /// the table has room for `room` more rounds.
-pub fn fits(budget: Duration, rounds: u32, elapsed: Duration, room: u32) -> bool {
-    let needed = Batch { time: budget * MOST_BUDGETS, fewest: LEAST_ROUNDS, most: FEWEST_ROUNDS };
+pub fn fits((budget, is_firm): (Duration, bool), rounds: u32, elapsed: Duration, room: u32) -> bool {
+    let needed = Batch { time: longest(budget, is_firm), fewest: LEAST_ROUNDS, most: FEWEST_ROUNDS };
     needed.goes_on(rounds, elapsed) || elapsed < budget && room > 0
 }
 
@@ -140,10 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn long_rounds_get_several_budgets() {
-        assert!(fits(10 * MS, FEWEST_ROUNDS, 9 * MS, 1));
-        assert!(!fits(10 * MS, FEWEST_ROUNDS, 9 * MS, 0) && !fits(10 * MS, FEWEST_ROUNDS, 10 * MS, 1));
-        assert!(fits(10 * MS, FEWEST_ROUNDS - 1, 39 * MS, 0) && !fits(10 * MS, FEWEST_ROUNDS - 1, 40 * MS, 1));
-        assert!(fits(10 * MS, LEAST_ROUNDS - 1, 4_000 * MS, 0) && !fits(10 * MS, LEAST_ROUNDS, 4_000 * MS, 1));
+    fn long_rounds_get_a_default_budget_twice_and_a_given_one_once() {
+        let (grows, firm) = ((10 * MS, false), (10 * MS, true));
+        assert!(fits(grows, FEWEST_ROUNDS, 9 * MS, 1));
+        assert!(!fits(grows, FEWEST_ROUNDS, 9 * MS, 0) && !fits(grows, FEWEST_ROUNDS, 10 * MS, 1));
+        assert!(fits(grows, FEWEST_ROUNDS - 1, 19 * MS, 0) && !fits(grows, FEWEST_ROUNDS - 1, 20 * MS, 1));
+        assert!(fits(firm, FEWEST_ROUNDS - 1, 9 * MS, 0) && !fits(firm, FEWEST_ROUNDS - 1, 10 * MS, 1));
+        assert!(
+            [grows, firm]
+                .iter()
+                .all(|budget| fits(*budget, LEAST_ROUNDS - 1, 4_000 * MS, 0) && !fits(*budget, LEAST_ROUNDS, 4_000 * MS, 1))
+        );
     }
 }

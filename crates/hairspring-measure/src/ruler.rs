@@ -1,9 +1,8 @@
 //! The core cycle as the unit of a lattice: finds the length of the reference chain in core cycles on this machine.
 
-use crate::lattice::{Lattice, lattice, lattice_of_first};
+use crate::proof::{Fit, Length, prove};
 use crate::sampling::Sampling;
-use hairspring_core::estimate::ratio::of_first;
-use hairspring_core::estimate::{Estimate, Options, Solution};
+use hairspring_core::estimate::{Options, Solution};
 use hairspring_core::observations::Observations;
 use hairspring_core::pipeline::solve;
 use hairspring_host::chains::{CONTROLS, Chain, ChainRole, LATTICE, RULER, chains};
@@ -26,16 +25,13 @@ pub struct Ruler {
 const CONTROL_COPIES: [u32; 4] = [32, 64, 96, 128];
 /// Confidence level of the ratios of chains.
 const LEVEL: f64 = 0.95;
-/// Largest distance from a whole number, as a share of the length and in cycles, at which the length of a control counts as that
-/// number. Long chains are measured more precisely than by a share, and would otherwise be near a whole number by chance.
-const WHOLE: (f64, f64) = (0.01, 0.05);
 /// Time of the first rounds. Every further try doubles the time so far and uses all of the rounds ...
 const FIRST: Duration = Duration::from_millis(12);
 /// ... up to 384 ms in all, which is less than the default budgets.
 const TRIES: u32 = 6;
 
-/// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls.
-/// Takes about 15 ms, and up to half a second where something else uses the core: the tries end when all lengths are whole
+/// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls that are proved (see
+/// [`prove`]). Takes about 15 ms, and up to half a second where something else uses the core: the tries end when all lengths are whole
 /// numbers. On a core that is never quiet, the reference chain alone is taken for the unit.
 ///
 /// # Errors
@@ -51,19 +47,20 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     }
     let sampling = wanted.iter().fold(Sampling::new(clock), |sampling, chain| sampling.with_chain(chain));
     let sampling = others.iter().fold(sampling, |sampling, chain| sampling.with_copies(chain, &CONTROL_COPIES));
-    let mut samples = sampling.start(0);
+    let (mut samples, all) = (sampling.start(0), [wanted, others].concat());
+    let most = all.iter().filter(|chain| CONTROLS.contains(&chain.role)).count();
     let mut best: Option<Ruler> = None;
     for attempt in 0..TRIES {
         let table = samples.run(FIRST * 2u32.pow(attempt.saturating_sub(1)));
-        let found = ruler_of(table, &wanted, &others)?;
+        let found = ruler_of(table, &all, Fit::Close);
         if found.is_some() && best.as_ref().map(|best| best.controls.len()) < found.as_ref().map(|found| found.controls.len()) {
             best = found;
         }
         if best.is_none() && attempt + 1 == TRIES {
-            best = ruler_beside_a_neighbour(table, &wanted)?;
+            best = ruler_of(table, &all, Fit::Lengthened);
         }
         // A control that is never a whole number is left out after half of the tries.
-        let complete = best.as_ref().is_some_and(|best| best.controls.len() == others.len() + 1);
+        let complete = best.as_ref().is_some_and(|best| best.controls.len() == most);
         if complete || best.is_some() && attempt + 1 >= TRIES / 2 {
             break;
         }
@@ -73,54 +70,22 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     })
 }
 
-/// The length of the reference chain on a core that is never quiet, from the chain itself. Controls that are part of the lattice are
-/// the only ones: the lengths of others are not known.
-fn ruler_beside_a_neighbour(table: &Observations, wanted: &[&Chain]) -> Result<Option<Ruler>, String> {
-    let options = Options::default();
-    let by_all = |chain: &Chain| solve(table, table.find_series(chain.name)?, &options).ok();
-    let slopes = in_references(&by_all, wanted).and_then(|slopes| slopes.into_iter().collect::<Option<Vec<Estimate>>>());
-    let found = slopes.and_then(|slopes| lattice_of_first(&slopes));
-    found.map(|found| name_ruler(wanted, &found)).transpose()
-}
-
-/// The lengths of chains, as ratios to the first, the reference chain. They do not change with the core clock.
-fn in_references(solve: &dyn Fn(&Chain) -> Option<Solution>, chains: &[&Chain]) -> Option<Vec<Option<Estimate>>> {
-    let reference = solve(chains.first().filter(|chain| chain.role == RULER)?)?;
-    Some(chains.iter().map(|chain| of_first(&solve(chain)?, &reference, LEVEL)).collect())
-}
-
-/// The lengths of the chains of a table; `None` if they are no whole numbers.
-fn ruler_of(table: &Observations, wanted: &[&Chain], others: &[&Chain]) -> Result<Option<Ruler>, String> {
-    ruler_by(&|chain| solve(table, table.find_series(chain.name)?, &Options::default()).ok(), wanted, others).transpose()
-}
-
-/// The lengths by one way of solving a chain.
-fn ruler_by(solve: &dyn Fn(&Chain) -> Option<Solution>, wanted: &[&Chain], others: &[&Chain]) -> Option<Result<Ruler, String>> {
-    let mut slopes = in_references(solve, &[wanted, others].concat())?;
-    let lengths = slopes.split_off(wanted.len());
-    let slopes: Vec<Estimate> = slopes.into_iter().collect::<Option<_>>()?;
-    let found = lattice(&slopes, wanted.len())?;
-    let unit = slopes[0].value / found.units[0];
-    let control = |(chain, length): (&&Chain, &Option<Estimate>)| Some((chain.name.to_owned(), whole(length.as_ref()?.value / unit)?));
-    Some(name_ruler(wanted, &found).map(|mut ruler| {
-        ruler.controls.extend(others.iter().zip(&lengths).filter_map(control));
-        ruler
-    }))
-}
-
-/// The whole number that is nearest to a length, if it is close enough.
-fn whole(cycles: f64) -> Option<u32> {
-    let nearest = cycles.round();
-    ((1.0..=64.0).contains(&nearest) && (cycles - nearest).abs() < WHOLE.1.min(WHOLE.0 * nearest)).then_some(nearest as u32)
-}
-
-fn name_ruler(chains: &[&Chain], found: &Lattice) -> Result<Ruler, String> {
-    let place = |role: ChainRole| chains.iter().position(|chain| chain.role == role);
-    let integer = |role: ChainRole| place(role).and_then(|at| found.integers[at]);
-    let list: Vec<String> = chains.iter().zip(&found.units).map(|(chain, units)| format!("{} {units:.2}", chain.name)).collect();
-    let provenance = format!("integer lattice of dependent chains ({})", list.join(", "));
-    let controls = CONTROLS.into_iter().filter_map(|role| Some((chains[place(role)?].name.to_owned(), integer(role)?))).collect();
-    integer(RULER).map(|cycles| Ruler { cycles, controls, provenance }).ok_or_else(|| "the ruler chain is off the lattice".to_owned())
+/// The lengths of the chains of a table; `None` if the lattice is not there.
+fn ruler_of(table: &Observations, chains: &[&Chain], fit: Fit) -> Option<Ruler> {
+    let solved = |chain: &&Chain| Some((chain.role, solve(table, table.find_series(chain.name)?, &Options::default()).ok()?));
+    let solved: Vec<(ChainRole, Solution)> = chains.iter().map(solved).collect::<Option<_>>()?;
+    let lines: Vec<(ChainRole, &Solution)> = solved.iter().map(|(role, solution)| (*role, solution)).collect();
+    let lengths = prove(&lines, LEVEL, fit)?;
+    let proved = |role: ChainRole| chains.iter().position(|chain| chain.role == role).and_then(|at| Some((at, lengths[at].integer?)));
+    let control = |role: ChainRole| proved(role).map(|(at, cycles)| (chains[at].name.to_owned(), cycles));
+    let measured =
+        |(chain, length): (&&Chain, &Length)| LATTICE.contains(&chain.role).then(|| format!("{} {:.2}", chain.name, length.cycles.value));
+    let list: Vec<String> = chains.iter().zip(&lengths).filter_map(measured).collect();
+    Some(Ruler {
+        cycles: proved(RULER)?.1,
+        controls: CONTROLS.into_iter().filter_map(control).collect(),
+        provenance: format!("integer lattice of dependent chains ({})", list.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -162,7 +127,7 @@ mod tests {
         let others: Vec<&Chain> = of(&CONTROLS).into_iter().filter(|chain| !LATTICE.contains(&chain.role)).collect();
         // Three quarters of the rounds at one clock, the others at a clock that is half as fast.
         let table = table(|round| if round % 128 < 96 { 0.7 } else { 1.4 }, &[wanted.clone(), others.clone()].concat());
-        let found = ruler_of(&table, &wanted, &others).unwrap().unwrap();
+        let found = ruler_of(&table, &[wanted, others.clone()].concat(), Fit::Close).unwrap();
         assert_eq!((found.cycles, found.controls.len()), (3, others.len() + 1), "{found:?}");
         assert!(
             found
@@ -170,11 +135,5 @@ mod tests {
                 .iter()
                 .all(|(name, cycles)| { all.iter().any(|chain| chain.name == name && length(chain) == f64::from(*cycles)) })
         );
-    }
-
-    #[test]
-    fn only_lengths_close_to_whole_numbers_are_accepted() {
-        assert_eq!((whole(3.996), whole(13.04), whole(1.0)), (Some(4), Some(13), Some(1)));
-        assert_eq!((whole(4.65), whole(14.86), whole(0.2), whole(500.0), whole(f64::NAN)), (None, None, None, None, None));
     }
 }

@@ -5,7 +5,7 @@ use crate::companions::Companion;
 use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
 use hairspring_core::design::table::SHADOW_COPIES;
-use hairspring_core::observations::{Observations, Occupancy, Pauses, Rate, Role, RowId, Variant};
+use hairspring_core::observations::{Observations, Occupancy, Pauses, Rate, Role, RowId, Uses, Variant};
 use std::time::Duration;
 
 /// Name of the series of the reference chain.
@@ -63,6 +63,11 @@ impl Table {
     /// Declares what the copies of series do to the core, where that is known.
     pub fn declare_occupancy(&mut self, known: impl Iterator<Item = (String, Option<Occupancy>)>) {
         self.observations.origin.occupancy.extend(known.filter_map(|(series, occupancy)| Some((series, occupancy?))));
+    }
+
+    /// Declares the kinds of units that a copy of series uses, where that is known.
+    pub fn declare_uses(&mut self, known: impl Iterator<Item = (String, Option<Uses>)>) {
+        self.observations.origin.uses.extend(known.filter_map(|(series, uses)| Some((series, uses?))));
     }
 
     /// Declares a series that runs the code of the series `of` in another arrangement, and returns its name, which is not in

@@ -2,12 +2,12 @@
 
 use crate::batches::Batches;
 use crate::limits::{
-    ASSESSING_TO_COME, BUDGETS_WHILE_DISTURBED, BUDGETS_WHILE_UNDECIDED, BUDGETS_WHILE_VARIED, Batch, FEWEST_ROUNDS, FIRST_BATCH,
-    FIRST_PLACEMENTS, LONGEST_BATCH, LONGEST_PLACEMENT, PLACEMENTS_OF_A_BATCH, SHORTEST_RUN,
+    ASSESSING_TO_COME, Batch, FEWEST_ROUNDS, FIRST_BATCH, FIRST_PLACEMENTS, LEAST_OF_A_BATCH, LONGEST_BATCH, LONGEST_PLACEMENT,
+    PLACEMENTS_OF_A_BATCH, longest,
 };
 use crate::table::Table;
 use hairspring_core::estimate::Options;
-use hairspring_core::judge::{FEWEST_ROUNDS_OF_A_PLACEMENT, Open, Question, assess};
+use hairspring_core::judge::{Assessment, FEWEST_ROUNDS_OF_A_PLACEMENT, Open, Question, assess};
 use hairspring_core::observations::Observations;
 use std::time::Duration;
 
@@ -18,11 +18,10 @@ pub struct Goal {
     pub precision: f64,
     /// Confidence level of the intervals.
     pub level: f64,
-    /// Time after which the rounds end.
+    /// Time after which the rounds end, with their assessments and the starts of their placements.
     pub budget: Duration,
-    /// Whether the budget is kept in any case. Otherwise the rounds go on for [`BUDGETS_WHILE_DISTURBED`] budgets while
-    /// something else uses the core, for [`BUDGETS_WHILE_VARIED`] while the interval is wide for too few placements, and for
-    /// [`BUDGETS_WHILE_UNDECIDED`] while a verdict is in reach.
+    /// Whether the budget was given, and is kept. Otherwise the rounds go on for [`crate::limits::MOST_BUDGETS`] budgets while something else
+    /// uses the core, while the interval is wide for too few placements, and while a verdict is in reach.
     pub is_firm: bool,
     /// Rounds that are run regardless of the budget: see [`crate::limits::LEAST_ROUNDS`].
     pub least_rounds: u32,
@@ -58,7 +57,7 @@ impl std::fmt::Display for Stop {
 /// What further rounds would be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// The half-width of every body and every ratio is at most the requested share of its value.
+    /// The half-width of every body and every ratio is at most the requested share of its value, and the verdicts are decided or out of reach.
     Precise,
     /// Some interval is too wide, or the table cannot be solved yet.
     Wide,
@@ -75,7 +74,7 @@ impl Progress {
     fn of(open: &Open, precision: f64) -> Progress {
         match open {
             Open { is_disturbed: true, .. } => Progress::Disturbed,
-            open if open.widest <= precision => Progress::Precise,
+            open if open.widest <= precision && !open.is_undecided => Progress::Precise,
             Open { varies: true, .. } => Progress::Varied,
             Open { is_undecided: true, .. } => Progress::Undecided,
             _ => Progress::Wide,
@@ -83,11 +82,12 @@ impl Progress {
     }
 }
 
-/// What is left open in a table, and whether longer placements would show how its code settles.
-fn progress(table: &Observations, goal: &Goal) -> (Progress, bool) {
+/// What is left open in a table, and whether longer placements would show how its code settles. Shows what is found to `look`.
+fn progress(table: &Observations, goal: &Goal, look: &mut dyn FnMut(&Assessment)) -> (Progress, bool) {
     let options = Options { level: goal.level, ..Options::default() };
-    let found = assess(table, &Question { options, ..Question::default() });
-    found.map_or((Progress::Wide, false), |found| (Progress::of(&found.open, goal.precision), found.open.settles_late))
+    let Ok(found) = assess(table, &Question { options, ..Question::default() }) else { return (Progress::Wide, false) };
+    look(&found);
+    (Progress::of(&found.open, goal.precision), found.open.settles_late)
 }
 
 /// How the rounds ended.
@@ -103,7 +103,7 @@ pub struct Ended {
 
 /// Runs batches of rounds, each as long as all previous ones together and in several placements if the rows can be moved, until
 /// every body and every ratio in the table reaches the precision of the goal, or the budget is spent. `elapsed` is the spent part
-/// of the budget, which may include time before the rounds, such as compilation.
+/// of the budget. No round begins that would end behind it, but for those of the first batch. `look` sees what is found whenever the readings have doubled.
 ///
 /// # Errors
 /// Errors of `batches`: a row that failed, a process that died, an interruption.
@@ -112,8 +112,9 @@ pub fn until_precise<B: Batches>(
     table: &mut Table,
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
+    look: &mut dyn FnMut(&Assessment),
 ) -> Result<Ended, B::Error> {
-    until(goal, table, batches, elapsed, |table| progress(table.observations(), goal))
+    until(goal, table, batches, elapsed, |table| progress(table.observations(), goal, look))
 }
 
 fn until<B: Batches>(
@@ -123,61 +124,96 @@ fn until<B: Batches>(
     elapsed: &dyn Fn() -> Duration,
     mut progress: impl FnMut(&Table) -> (Progress, bool),
 ) -> Result<Ended, B::Error> {
-    let mut measuring = Duration::ZERO;
+    let mut spent = Spent::default();
     let mut placement = batches.shortest_placement();
     let first = if batches.can_move() { placement * FIRST_PLACEMENTS } else { FIRST_BATCH };
     // Half of the budget at most: longer placements must not keep a precise run from ending.
-    let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(left(goal.budget, elapsed(), goal.least(Progress::Wide)));
+    let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(goal.budget.saturating_sub(elapsed()));
+    let mut end = goal.budget;
     loop {
-        measuring += run_placed((time, placement), measuring, goal.least_rounds, table, batches, elapsed)?;
-        let end = elapsed();
+        run_placed(Share { time, shortest: placement, end }, &mut spent, goal.least_rounds, table, batches, elapsed)?;
+        let (looked, measuring) = (elapsed(), spent.measuring);
         let has_rounds = table.rounds() >= FEWEST_ROUNDS;
         let (progress, settles_late) = if has_rounds { progress(table) } else { (Progress::Wide, false) };
         // Rows of some layouts of the code say nothing of the others.
         let lacks_layouts = has_rounds && batches.can_move() && table.lacks_layouts();
         let progress = if lacks_layouts && matches!(progress, Progress::Precise | Progress::Wide) { Progress::Varied } else { progress };
         let (budget, stop) = goal.limit(progress);
-        let assessing = elapsed().saturating_sub(end) * ASSESSING_TO_COME;
-        let left = left(budget, elapsed() + assessing, goal.least(progress).saturating_sub(measuring));
-        if progress == Progress::Precise || left.is_zero() || table.is_full() {
+        end = budget.saturating_sub(elapsed().saturating_sub(looked) * ASSESSING_TO_COME);
+        let left = end.saturating_sub(elapsed());
+        let is_spent = left < spent.next(table, batches.can_move().then_some(placement)).max(measuring / LEAST_OF_A_BATCH);
+        if progress == Progress::Precise || is_spent || left.is_zero() || table.is_full() {
             let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
         if batches.can_move() && settles_late {
             placement = (placement * 2).min(LONGEST_PLACEMENT);
         }
-        // While the core is shared, it is looked at again after each budget: the neighbour may be gone for a while.
-        time = measuring.min(left).min(goal.budget.max(SHORTEST_RUN));
+        time = measuring.min(left);
     }
 }
 
-/// Runs a batch of this time, in several placements of this length or more if the rows can be moved, and returns the time spent in the rounds.
-/// So much was spent in them before.
+/// The part of the budget that a batch has.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    /// Time for rounds.
+    time: Duration,
+    /// Shortest time of a placement.
+    shortest: Duration,
+    /// The spent part of the budget at which the batch has ended.
+    end: Duration,
+}
+
+/// What was spent so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spent {
+    /// Time in the rounds.
+    measuring: Duration,
+    /// Time that the last placement took to start.
+    moving: Duration,
+}
+
+impl Spent {
+    fn round(self, table: &Table) -> Duration {
+        self.measuring.checked_div(table.rounds()).unwrap_or_default()
+    }
+
+    /// The shortest time of what comes next: a round, or the start of a placement with the rounds that it takes to solve it.
+    fn next(self, table: &Table, placement: Option<Duration>) -> Duration {
+        let round = self.round(table);
+        placement.map_or(round, |shortest| self.moving + round * rounds_to_solve(round, shortest).max(1))
+    }
+}
+
+/// Runs a batch in several placements if the rows can be moved.
 fn run_placed<B: Batches>(
-    (time, shortest): (Duration, Duration),
-    before: Duration,
+    Share { time, shortest, end }: Share,
+    spent: &mut Spent,
     least_rounds: u32,
     table: &mut Table,
     batches: &mut B,
     elapsed: &dyn Fn() -> Duration,
-) -> Result<Duration, B::Error> {
+) -> Result<(), B::Error> {
     let mut parts = if batches.can_move() { parts_of(time, shortest) } else { 1 };
-    let (batch_begin, part, mut measuring) = (elapsed(), time / parts, Duration::ZERO);
+    let (batch_begin, part, before) = (elapsed(), time / parts, spent.measuring);
     loop {
-        if table.rounds() > 0 && batches.can_move() {
+        let (start, moves) = (elapsed(), table.rounds() > 0 && batches.can_move());
+        if moves {
             batches.move_rows()?;
             table.begin_placement();
+            spent.moving = elapsed().saturating_sub(start);
         }
-        let begin = elapsed();
-        let batch = table.batch(part, least_rounds);
-        let round = (before + measuring).checked_div(table.rounds()).filter(|_| batches.can_move());
-        let fewest = round.map_or(0, |round| rounds_to_solve(round, shortest));
+        let (begin, round) = (elapsed(), spent.round(table));
+        // A round begins if it ends within the budget.
+        let room = end.saturating_sub(begin + round) + Duration::from_nanos(1);
+        let batch = table.batch(part.min(room), least_rounds);
+        let fewest = if moves { rounds_to_solve(round, shortest) } else { 0 };
         batches.run(Batch { fewest: batch.fewest.max(fewest), ..batch }, elapsed, table)?;
-        let end = elapsed();
-        measuring += end.saturating_sub(begin);
-        parts -= 1;
-        if parts == 0 || end.saturating_sub(batch_begin) >= time * LONGEST_BATCH || measuring >= time || table.is_full() {
-            return Ok(measuring);
+        let now = elapsed();
+        (spent.measuring, parts) = (spent.measuring + now.saturating_sub(begin), parts - 1);
+        let is_over = now + spent.next(table, Some(shortest)) > end || now.saturating_sub(batch_begin) >= time * LONGEST_BATCH;
+        if parts == 0 || is_over || spent.measuring - before >= time || table.is_full() {
+            return Ok(());
         }
     }
 }
@@ -200,29 +236,15 @@ fn parts_of(time: Duration, shortest: Duration) -> u32 {
 impl Goal {
     /// The budget after such progress, and why the rounds end when it is spent.
     fn limit(&self, progress: Progress) -> (Duration, Stop) {
+        let longest = longest(self.budget, self.is_firm);
         match progress {
             Progress::Precise => (self.budget, Stop::Precise),
-            Progress::Disturbed if !self.is_firm => (self.budget * BUDGETS_WHILE_DISTURBED, Stop::Disturbed),
-            Progress::Varied if !self.is_firm => (self.budget * BUDGETS_WHILE_VARIED, Stop::Varied),
-            Progress::Undecided if !self.is_firm => (self.budget * BUDGETS_WHILE_UNDECIDED, Stop::Undecided),
+            Progress::Disturbed if !self.is_firm => (longest, Stop::Disturbed),
+            Progress::Varied if !self.is_firm => (longest, Stop::Varied),
+            Progress::Undecided if !self.is_firm => (longest, Stop::Undecided),
             Progress::Disturbed | Progress::Varied | Progress::Undecided | Progress::Wide => (self.budget, Stop::Budget),
         }
     }
-
-    /// The shortest time for rounds after such progress, whatever else the budget was spent on. Where a compiler took all of it, code that
-    /// varies still has half a budget, and a verdict in reach the time by which its budget is extended.
-    fn least(&self, progress: Progress) -> Duration {
-        match progress {
-            Progress::Varied if !self.is_firm => self.budget / 2,
-            Progress::Undecided if !self.is_firm => self.budget * (BUDGETS_WHILE_UNDECIDED - 1),
-            _ => SHORTEST_RUN.min(self.budget),
-        }
-    }
-}
-
-/// Time for further rounds after `spent` of a budget; at least what is lacking of the shortest run.
-fn left(budget: Duration, spent: Duration, lacking: Duration) -> Duration {
-    budget.saturating_sub(spent).max(lacking)
 }
 
 #[cfg(test)]

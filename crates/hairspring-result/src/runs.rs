@@ -1,10 +1,12 @@
 //! Several runs of the same benchmarks, each in a process of its own, as one document.
 
-use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument, RunValue, Series, joined_runs, part_budget};
+use crate::document::{
+    BudgetEntry, Comparison, Component, Figure, ResultDocument, RunValue, Series, at_every_look, joined_runs, part_budget,
+};
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
-use hairspring_core::judge::{Finding, Severity, below_finding, code, verdict_if, wide_finding};
+use hairspring_core::judge::{Finding, Looks, Severity, below_finding, code, verdict_if, wide_finding};
 
 /// Merges the documents of several runs. A time is the mean of the runs, and its interval includes the variation between
 /// them. Untrusted runs are left out if at least two runs, and at least half of all, can be trusted. Circumstances and rows
@@ -120,9 +122,10 @@ fn compared<'d>(comparison: &mut Comparison, documents: &'d [ResultDocument]) {
     let used = if is_enough(good.len(), all.len()) { good } else { all };
     if let Some((_, ratio)) = mean(&used.iter().map(|(_, ratio)| *ratio).collect::<Vec<Estimate>>()) {
         comparison.ratio = ratio.if_finite();
+        comparison.at_every_look = at_every_look(comparison.ratio);
         let both = used.iter().flat_map(|(document, _)| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
         let lacks_layouts = both.flatten().any(Series::lacks_layouts);
-        comparison.verdict = verdict_if(lacks_layouts, &ratio);
+        comparison.verdict = verdict_if(lacks_layouts, &ratio, Looks::Every);
     }
 }
 

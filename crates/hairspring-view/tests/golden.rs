@@ -117,7 +117,7 @@ fn what_is_not_to_be_trusted_is_not_faster() {
     };
     let (trusted, text) = verdicts(None);
     assert!(trusted[0] != Verdict::Undecided && !text.contains("undecided"), "{trusted:?} {text}");
-    let (untrusted, text) = verdicts(disturbed_finding(0.99, 0.99, false, None));
+    let (untrusted, text) = verdicts(disturbed_finding(0.99, 0.0, false, None));
     assert!(untrusted[0] == Verdict::Undecided && untrusted[1..] == trusted[1..], "{untrusted:?}");
     assert!(text.contains("undecided: a time is not to be trusted"), "{text}");
 }

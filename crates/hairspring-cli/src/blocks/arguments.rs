@@ -90,9 +90,10 @@ pub struct BlocksArguments {
     /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
-    /// Time for the rounds
-    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration, allow_hyphen_values = true)]
-    pub budget: Duration,
+    /// Time for the rounds (default: 3s, up to 6s until long rounds are enough of them; a given budget is kept, but
+    /// for five rounds)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub budget: Option<Duration>,
     /// Time limit for each step: up to the next call, and following it; what takes longer is left out. Also the time limit
     /// for the command of --generate
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]

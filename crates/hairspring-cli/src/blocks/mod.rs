@@ -15,6 +15,7 @@ use hairspring_program::circumstances::here;
 use hairspring_result::{Clock, Environment, Reference, json};
 use hairspring_view::clean::clean;
 use std::path::Path;
+use std::time::Duration;
 
 /// The verb.
 pub const VERB: Verb = Verb::of::<BlocksArguments>().with_remedies(REMEDIES);
@@ -26,6 +27,9 @@ impl Runs for BlocksArguments {
         run(self)
     }
 }
+
+/// Time for the rounds, unless it is given.
+const BUDGET: Duration = Duration::from_secs(3);
 
 /// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
 /// neutral remedy of its kind.
@@ -135,7 +139,8 @@ fn request(arguments: &BlocksArguments) -> Result<Request, AnyError> {
             UnknownsArgument::Auto => Wanted::Auto,
         },
         cpu: arguments.cpu,
-        budget: arguments.budget,
+        budget: arguments.budget.unwrap_or(BUDGET),
+        is_firm: arguments.budget.is_some(),
         timeout: arguments.timeout,
         level: arguments.report.confidence_level,
         progress: progress::show,

@@ -137,8 +137,8 @@ pub struct TimeArguments {
     /// Measure in N processes, one after the other; the interval then includes the variation between them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "save")]
     pub processes: u32,
-    /// Time for the whole measurement, compilation included (default: 0.8s, up to 6.4s while something else uses
-    /// the core)
+    /// Time for measuring, compilation apart (default: 0.8s, up to 1.6s while something else uses the core, or a
+    /// verdict is in reach; a given budget is kept, but for one round of all rows)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
     /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it is not reached [default: 0.5%,

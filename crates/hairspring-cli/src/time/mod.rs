@@ -1,6 +1,7 @@
 //! `hairspring time`: measure a piece of code and report it.
 
 mod arguments;
+mod look;
 mod remedies;
 
 use crate::baseline::Baseline;
@@ -18,7 +19,9 @@ use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
-use hairspring_snippet::{Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure, series_names};
+use hairspring_snippet::{
+    Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure_watched, series_names,
+};
 use hairspring_view::text;
 use remedies::REMEDIES;
 use std::time::{Duration, Instant};
@@ -73,7 +76,17 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
 /// One measurement in a process of its own, and whether it reached the precision.
 fn once(arguments: &TimeArguments, request: &Request, save: Option<Output>) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
-    let measured = measure(request, &HostProgram::current()?)?;
+    let is_shown = !arguments.report.json;
+    let mut look = |found: &Assessment| {
+        if is_shown {
+            look::show(found)
+        }
+    };
+    let measured = measure_watched(request, &HostProgram::current()?, &mut look);
+    if is_shown {
+        look::clear();
+    }
+    let measured = measured?;
     // The raw readings are saved even if they cannot be solved.
     if let Some(file) = save {
         file.fill(|out| Ok(write_csv(&measured.run.table, out)?))?;
@@ -130,6 +143,16 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
     })
 }
 
+/// By so much may a budget be overrun without a word.
+const OVERRUN: Duration = Duration::from_millis(200);
+
+/// Why the rounds took longer than their budget, and what is needed.
+fn overrun(budget: Duration, run: &hairspring_measure::Run) -> String {
+    let ms = |time: Duration| (time.as_secs_f64() * 1e3).round();
+    let round = ms(run.measuring / run.rounds.max(1));
+    format!("budget of {} ms overrun: the least rounds and their start took {} ms; a round takes {round} ms", ms(budget), ms(run.elapsed))
+}
+
 /// Whether every body reached the precision.
 fn precise(assessment: &Assessment, request: &Request) -> bool {
     let mut bodies = assessment.series.iter().filter_map(|series| series.components.first());
@@ -153,11 +176,10 @@ fn document(
         run: Some(Run {
             rounds: measured.run.rounds,
             measured_ms: Some(measured.run.measuring.as_secs_f64() * 1e3),
+            budget_spent_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
-                Stop::Budget if begin.elapsed().saturating_sub(measured.run.measuring) > request.budget => {
-                    format!("budget of {} ms overrun: compiling, loading and the setup took longer", request.budget.as_secs_f64() * 1e3)
-                }
+                Stop::Budget if measured.run.elapsed > request.budget + OVERRUN => overrun(request.budget, &measured.run),
                 stop => stop.to_string(),
             },
             stolen_ms: measured.run.stolen_ms,

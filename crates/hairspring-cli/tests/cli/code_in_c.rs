@@ -34,13 +34,14 @@ fn a_saved_table_says_whether_copies_wait_or_fill_units_of_the_core() {
         let saved = time.option("--budget", "50ms").option("--save", "/dev/stderr").start().ends_with_any(&[0, 3]).error;
         saved.lines().take_while(|line| line.starts_with('#')).fold(String::new(), |head, line| head + line + "\n")
     };
-    for (code, key) in [("x = x * c", "# waits: code\n"), ("x * c", "# fills: code\n")] {
+    for (code, key) in [("x = x * c", "# waits: code\n"), ("x * c", "# fills: code\n"), ("x = x * c", "# uses: code = multiply 1\n")] {
         let head = head(code, "uint64_t c = 5");
         assert!(head.contains(key), "{head}");
     }
-    // Loads may wait for more than units of the core.
     let loads = head("x = a[x & 7]", "uint64_t a[8] = {3, 1, 2}");
-    assert!(!loads.contains("# waits") && !loads.contains("# fills"), "{loads}");
+    assert!(loads.contains("# waits: code\n") && loads.contains("# uses: code = simple 1, load 1\n"), "{loads}");
+    let branches = head("if (x & 1) x = x * 3 + 1; else x >>= 1", "uint64_t c = 5");
+    assert!(!branches.contains("# waits: code") && !branches.contains("# fills: code"), "{branches}");
 }
 
 #[cfg(target_arch = "x86_64")]

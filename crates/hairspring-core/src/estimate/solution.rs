@@ -128,22 +128,27 @@ pub(crate) struct Entry {
     pub size: f64,
     /// Degrees of freedom of a standard deviation; `None` for a bound.
     pub dof: Option<f64>,
-    /// Whether other unknowns with an entry of this source are off by the same error.
-    pub is_shared: bool,
+    /// The number of the error, if other unknowns with an entry of this source and number are off by the same one.
+    pub shared: Option<u8>,
 }
 
 impl Entry {
     pub fn standard(source: Source, sd: f64, dof: f64) -> Entry {
-        Entry { source, size: sd, dof: Some(dof), is_shared: false }
+        Entry { source, size: sd, dof: Some(dof), shared: None }
     }
 
     pub fn bound(source: Source, bound: f64) -> Entry {
-        Entry { source, size: bound, dof: None, is_shared: false }
+        Entry { source, size: bound, dof: None, shared: None }
     }
 
     /// The same for an error that all unknowns with an entry of this source have in common.
     pub fn shared(self) -> Entry {
-        Entry { is_shared: true, ..self }
+        self.shared_as(0)
+    }
+
+    /// The same for one of several errors of this source, by its number.
+    pub fn shared_as(self, number: u8) -> Entry {
+        Entry { shared: Some(number), ..self }
     }
 
     fn contribution(self) -> Contribution {
@@ -280,18 +285,24 @@ fn departure_alone(part: &Part) -> Option<Contribution> {
     (variance > 0.0).then(|| Contribution::standard(Source::Departure, variance.sqrt(), vector.departure_dof[part.unknown]))
 }
 
-/// The entries of all parts: shared ones of a source are added with their signs.
+/// The entries of all parts: shared ones of an error are added with their signs, and bounds of one source by their sizes.
 fn entries(parts: &[Part]) -> Vec<Contribution> {
     let all = || parts.iter().flat_map(|part| part.solution.vector.entries[part.unknown].iter().map(move |entry| (part, entry)));
     let scaled =
         |part: &Part, entry: &Entry| Entry { size: part.factor * entry.size, source: part.called.unwrap_or(entry.source), ..*entry };
-    let own = all().filter(|(_, entry)| !entry.is_shared).map(|(part, entry)| scaled(part, entry).contribution());
-    let mut shared: BTreeMap<(Source, bool), Entry> = BTreeMap::new();
-    for (part, entry) in all().filter(|(_, entry)| entry.is_shared) {
+    let own = all().filter(|(_, entry)| entry.shared.is_none()).map(|(part, entry)| scaled(part, entry).contribution());
+    let mut shared: BTreeMap<(Source, bool, Option<u8>), Entry> = BTreeMap::new();
+    for (part, entry) in all().filter(|(_, entry)| entry.shared.is_some()) {
         let size = part.factor * entry.size;
-        shared.entry((entry.source, entry.dof.is_some())).and_modify(|sum| sum.size += size).or_insert(Entry { size, ..*entry });
+        let key = (entry.source, entry.dof.is_some(), entry.shared);
+        shared.entry(key).and_modify(|sum| sum.size += size).or_insert(Entry { size, ..*entry });
     }
-    own.chain(shared.into_values().map(Entry::contribution)).collect()
+    let mut bounds: BTreeMap<Source, f64> = BTreeMap::new();
+    for entry in shared.values().filter(|entry| entry.dof.is_none()) {
+        *bounds.entry(entry.source).or_default() += entry.size.abs();
+    }
+    let standard = shared.into_values().filter(|entry| entry.dof.is_some()).map(Entry::contribution);
+    own.chain(standard).chain(bounds.into_iter().map(|(source, bound)| Contribution::bound(source, bound))).collect()
 }
 
 impl Solution {

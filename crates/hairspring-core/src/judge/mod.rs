@@ -7,12 +7,11 @@ pub use crate::finding::{Description, Finding, Kind, Numbers, Severity, Value, c
 pub use crate::methods;
 pub use crate::pipeline::core_hz;
 pub use crate::result::{
-    Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Open, Outcome, SeriesResult, Time, Verdict, upper_bound, verdict,
+    Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Looks, Open, Outcome, SeriesResult, Time, Verdict, upper_bound, verdict,
     verdict_if,
 };
 pub use crate::stages::{
-    below_finding, carry, clock_finding, control_finding, disturbed_finding, negative_finding, shared_finding, stepped_finding,
-    wide_finding,
+    below_finding, carry, clock_finding, disturbed_finding, negative_finding, shared_finding, stepped_finding, wide_finding,
 };
 pub use expectation::{Against, Agreement, Expected, Reach, UNSTATED_SHARE, against};
 pub use remedies::Remedies;

@@ -1,13 +1,17 @@
 //! The observation file: CSV that a microcontroller can print and a spreadsheet can open (spec/observations.md).
 
 mod bounded;
+mod units;
 
-use super::{ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Variant, is_usable};
+use super::{
+    ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Uses, Variant, is_usable,
+};
 use crate::error::{Error, Result, counted};
 use bounded::Bounded;
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read, Write};
 use std::num::NonZeroU32;
+use units::{add_occupancy, add_uses};
 
 /// Most components that a file may have; a file with more counts as damaged.
 pub const MAX_COMPONENTS: usize = 10_000;
@@ -93,7 +97,8 @@ fn check_names(table: &Observations) -> Result<()> {
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
     let occupancy = origin.occupancy.iter().map(|(name, occupancy)| (occupancy.key(), name));
-    match chains.chain(variants).chain(unoptimised).chain(occupancy).find(|(_, name)| table.find_series(name).is_none()) {
+    let uses = origin.uses.iter().map(|(name, _)| ("uses", name));
+    match chains.chain(variants).chain(unoptimised).chain(occupancy).chain(uses).find(|(_, name)| table.find_series(name).is_none()) {
         Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
         None => check_serving(table),
     }
@@ -192,6 +197,7 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
         "waits" => add_occupancy(origin, value, Occupancy::Waits, line)?,
         "fills" => add_occupancy(origin, value, Occupancy::Fills, line)?,
+        "uses" => add_uses(origin, value, line)?,
         "placement" => add_placement(&mut origin.placements, value, line)?,
         "pauses" => origin.pauses = pauses(value, line)?,
         "layouts" => origin.layouts = layouts(value, key, line)?,
@@ -239,16 +245,6 @@ fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(
         ));
     }
     Ok((name, cycles))
-}
-
-/// Adds what the copies of a series do to the core.
-fn add_occupancy(origin: &mut Origin, series: &str, occupancy: Occupancy, line: u64) -> Result<()> {
-    if origin.occupancy_of(series).is_some() {
-        let key = occupancy.key();
-        return Err(bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?")));
-    }
-    origin.occupancy.push((series.to_owned(), occupancy));
-    Ok(())
 }
 
 /// Parses a series that checks another one, such as `code fenced = fenced of code`.
@@ -549,6 +545,8 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     }
     origin.unoptimised.iter().for_each(|series| add("unoptimised", Some(series.clone())));
     origin.occupancy.iter().for_each(|(series, occupancy)| add(occupancy.key(), Some(series.clone())));
+    let listed = |uses: &Uses| uses.iter().map(|(unit, number)| format!("{unit} {number}")).collect::<Vec<_>>().join(", ");
+    origin.uses.iter().for_each(|(series, uses)| add("uses", Some(format!("{series} = {}", listed(uses)))));
     origin.placements.iter().for_each(|first| add("placement", Some(first.to_string())));
     let Pauses { watched, lost, number, longer } = origin.pauses;
     let longer = longer.map_or_else(String::new, |longer| format!(" {longer}"));

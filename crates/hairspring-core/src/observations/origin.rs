@@ -95,6 +95,9 @@ impl Occupancy {
     }
 }
 
+/// Kinds of units of the core by name, such as `multiply`, and how many instructions use each.
+pub type Uses = Vec<(String, u32)>;
+
 /// What is known about the readings of a table.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Origin {
@@ -128,6 +131,8 @@ pub struct Origin {
     pub unoptimised: Vec<String>,
     /// Names of series with what their copies do to the core.
     pub occupancy: Vec<(String, Occupancy)>,
+    /// Names of series with the kinds of units that one of their copies uses.
+    pub uses: Vec<(String, Uses)>,
     /// First round of each further placement, ascending: from this round on the rows ran in a fresh process, where code, data
     /// and stack had other addresses. Empty if all rounds ran in the same place.
     pub placements: Vec<u32>,
@@ -152,6 +157,11 @@ impl Origin {
     /// What the copies of a series do to the core, if that is known.
     pub fn occupancy_of(&self, series: &str) -> Option<Occupancy> {
         self.occupancy.iter().find(|(name, _)| name == series).map(|(_, occupancy)| *occupancy)
+    }
+
+    /// The kinds of units that a copy of a series uses, if that is known.
+    pub fn uses_of(&self, series: &str) -> Option<&Uses> {
+        self.uses.iter().find(|(name, _)| name == series).map(|(_, uses)| uses)
     }
 
     /// The chains of known length that run in the same rounds: the reference and the controls, each with its core cycles.

@@ -121,7 +121,8 @@ fn check_readings(table: &Observations, found: &Assessment) {
 /// What the entries that a time shares with no other give it at least, as a share of it.
 fn unshared(state: &State, series: SeriesId) -> f64 {
     let vector = &state.solution(series).unwrap().vector;
-    let bounds: f64 = vector.entries[0].iter().filter(|entry| !entry.is_shared && entry.dof.is_none()).map(|entry| entry.size.abs()).sum();
+    let bounds: f64 =
+        vector.entries[0].iter().filter(|entry| entry.shared.is_none() && entry.dof.is_none()).map(|entry| entry.size.abs()).sum();
     bounds / vector.values[0].abs()
 }
 

@@ -8,7 +8,7 @@ pub use resolution::{Bound, upper_bound};
 pub(crate) use resolution::{LIMITS as RESOLUTION_LIMITS, component_floor, overhead_floor};
 pub use time::Time;
 pub(crate) use verdict::LIMITS as VERDICT_LIMITS;
-pub use verdict::{LAYOUTS_MAKE, Verdict, verdict, verdict_if};
+pub use verdict::{LAYOUTS_MAKE, Looks, Verdict, verdict, verdict_if};
 
 use crate::estimate::{Estimate, Solution};
 use crate::finding::{Finding, Severity};

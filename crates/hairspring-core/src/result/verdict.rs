@@ -1,6 +1,6 @@
 //! Two alternatives: the ratio of their times, and the verdict from its interval, never from point values alone.
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, coverage_factor};
 use crate::limit::{Basis, SLIGHT_SHARE, limits};
 use serde::{Deserialize, Serialize};
 
@@ -20,35 +20,75 @@ pub enum Verdict {
 }
 
 limits! {
-    /// A difference is sure if an interval wider by this factor does not contain 1. An interval of 95 % then has a level of 99 %:
-    /// of comparisons of identical code, one in twenty would otherwise be said to differ.
-    SURE_FACTOR = 1.33, "", Basis::Derived("Student's quantile at 99 % over that at 95 %");
+    /// A verdict about a table that grows, and is looked at whenever its readings have doubled, needs an interval wider by this factor than one of 95 %.
+    /// Each of fifteen looks, enough for 16,000 times as many readings as at the first, has a fifteenth of the 1 % of false claims.
+    EVERY_LOOK = 1.85, "", Basis::Derived("Student's quantile at 99.93 % over that at 95 %, 31 degrees of freedom; Bonferroni over 15 looks");
     /// The largest factor between the times of equal code that lies elsewhere: where not all layouts were tried, a smaller difference may be theirs.
     LAYOUTS_MAKE = 1.6, "", Basis::Seen("memcpy of 512 bytes and loops of 22 branches: up to 1.54; AMD family 26, Intel family 6, November 2026");
+}
+
+/// The level of a verdict: of comparisons of identical code, one in twenty would be said to differ by an interval of 95 %.
+const SURE: f64 = 0.99;
+/// The level of the intervals for which [`EVERY_LOOK`] is derived.
+const USUAL_LEVEL: f64 = 0.95;
+
+/// How often a verdict is looked for before it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// Once: when all readings are there.
+    One,
+    /// Whenever the readings have doubled. The rounds may end at a look because of what it shows, so all looks together claim falsely in 1 % at most.
+    Every,
+}
+
+impl Looks {
+    /// The interval of a ratio from which the verdict is read. It holds in 99 %, at all looks together. Ratios are widened as factors: an interval
+    /// that reaches far above 1 may end close to zero below it.
+    ///
+    /// ```
+    /// use hairspring_core::Estimate;
+    /// use hairspring_core::judge::Looks;
+    /// let ratio = Estimate { value: 1.0, low: 0.9, high: 1.2, level: 0.95 };
+    /// let (one, every) = (Looks::One.interval(&ratio), Looks::Every.interval(&ratio));
+    /// assert!(every.low < one.low && one.low < 0.9 && 1.2 < one.high && one.high < every.high);
+    /// ```
+    pub fn interval(self, ratio: &Estimate) -> Estimate {
+        let by = self.normal_width() / coverage_factor(ratio.level);
+        let widened = |end: f64| {
+            let is_factor = end > 0.0 && end.is_finite() && ratio.value > 0.0 && ratio.value.is_finite();
+            if is_factor { ratio.value * (end / ratio.value).powf(by) } else { end }
+        };
+        Estimate { value: ratio.value, low: widened(ratio.low), high: widened(ratio.high), level: SURE }
+    }
+
+    /// Half-width of the interval of a normally distributed value whose standard deviation is known, in standard deviations.
+    fn normal_width(self) -> f64 {
+        match self {
+            Looks::One => coverage_factor(SURE),
+            Looks::Every => EVERY_LOOK * coverage_factor(USUAL_LEVEL),
+        }
+    }
 }
 
 /// The verdict for a ratio.
 ///
 /// ```
 /// use hairspring_core::Estimate;
-/// use hairspring_core::judge::{Verdict, verdict};
+/// use hairspring_core::judge::{Looks, Verdict, verdict};
 /// let ratio = |value, half| Estimate { value, low: value - half, high: value + half, level: 0.95 };
-/// assert_eq!(verdict(&ratio(0.9, 0.01)), Verdict::Faster);
-/// assert_eq!(verdict(&ratio(1.004, 0.005)), Verdict::NoDifference);
-/// assert_eq!(verdict(&ratio(1.006, 0.005)), Verdict::NoDifference);
-/// assert_eq!(verdict(&ratio(1.1, 0.3)), Verdict::Undecided);
-/// assert_eq!(verdict(&ratio(0.0, 0.01)), Verdict::Undecided);
+/// assert_eq!(verdict(&ratio(0.9, 0.01), Looks::Every), Verdict::Faster);
+/// assert_eq!(verdict(&ratio(1.004, 0.005), Looks::One), Verdict::NoDifference);
+/// assert_eq!(verdict(&ratio(1.008, 0.005), Looks::One), Verdict::Slower);
+/// assert_eq!(verdict(&ratio(1.008, 0.005), Looks::Every), Verdict::NoDifference);
+/// assert_eq!(verdict(&ratio(1.1, 0.3), Looks::Every), Verdict::Undecided);
+/// assert_eq!(verdict(&ratio(0.0, 0.01), Looks::Every), Verdict::Undecided);
 /// ```
-pub fn verdict(ratio: &Estimate) -> Verdict {
+pub fn verdict(ratio: &Estimate, looks: Looks) -> Verdict {
     // No code takes no time, or less. Where a time is indistinguishable from zero, the sign of its noise must not decide.
     if ratio.value <= 0.0 || ratio.low <= 0.0 {
         return Verdict::Undecided;
     }
-    // Ratios are widened as factors: an interval that reaches far above 1 may end close to zero below it.
-    let widened = |end: f64| {
-        if end > 0.0 && end.is_finite() && ratio.value.is_finite() { ratio.value * (end / ratio.value).powf(SURE_FACTOR) } else { end }
-    };
-    let (low, high) = (widened(ratio.low), widened(ratio.high));
+    let Estimate { low, high, .. } = looks.interval(ratio);
     match (high < 1.0, low > 1.0) {
         (true, _) => Verdict::Faster,
         (_, true) => Verdict::Slower,
@@ -58,8 +98,8 @@ pub fn verdict(ratio: &Estimate) -> Verdict {
 }
 
 /// The verdict for a ratio of code that may lack layouts: those in which it did not run may make a difference of [`LAYOUTS_MAKE`].
-pub fn verdict_if(lacks_layouts: bool, ratio: &Estimate) -> Verdict {
-    match verdict(ratio) {
+pub fn verdict_if(lacks_layouts: bool, ratio: &Estimate, looks: Looks) -> Verdict {
+    match verdict(ratio, looks) {
         Verdict::Faster if lacks_layouts && ratio.high >= 1.0 / LAYOUTS_MAKE => Verdict::Undecided,
         Verdict::Slower if lacks_layouts && ratio.low <= LAYOUTS_MAKE => Verdict::Undecided,
         other => other,
@@ -71,17 +111,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_must_exceed_the_interval_by_a_third() {
-        let at = |value: f64| verdict(&Estimate { value, low: value - 0.003, high: value + 0.003, level: 0.95 });
-        assert_eq!(
-            [0.995, 0.9965, 1.0035, 1.005].map(at),
-            [Verdict::Faster, Verdict::NoDifference, Verdict::NoDifference, Verdict::Slower]
-        );
+    fn a_difference_must_exceed_the_interval_by_the_factor_of_its_looks() {
+        let at = |value: f64, looks| verdict(&Estimate { value, low: value - 0.003, high: value + 0.003, level: 0.95 }, looks);
+        let (faster, same, slower) = (Verdict::Faster, Verdict::NoDifference, Verdict::Slower);
+        assert_eq!([0.995, 0.9965, 1.0035, 1.005].map(|value| at(value, Looks::One)), [faster, same, same, slower]);
+        assert_eq!([0.994, 0.995, 1.005, 1.006].map(|value| at(value, Looks::Every)), [faster, same, same, slower]);
+    }
+
+    #[test]
+    fn the_level_of_an_interval_does_not_change_its_verdict() {
+        let at = |level: f64| {
+            let half = 0.001 * coverage_factor(level);
+            Looks::Every.interval(&Estimate { value: 1.0, low: 1.0 / (1.0 + half), high: 1.0 + half, level })
+        };
+        let (usual, other) = (at(0.95), at(0.5));
+        assert!((usual.high - other.high).abs() < 1e-5 && (usual.low - other.low).abs() < 1e-5, "{usual:?} {other:?}");
     }
 
     #[test]
     fn a_ratio_that_is_not_above_zero_decides_nothing() {
-        let at = |value: f64, half: f64| verdict(&Estimate { value, low: value - half, high: value + half, level: 0.95 });
+        let at = |value: f64, half: f64| verdict(&Estimate { value, low: value - half, high: value + half, level: 0.95 }, Looks::One);
         assert_eq!([at(0.0, 0.0), at(-1.0, 0.33), at(-0.003, 0.017), at(0.003, 0.017), at(-0.1, 0.2)], [Verdict::Undecided; 5]);
         assert_eq!(at(0.03, 0.017), Verdict::Faster);
     }
@@ -89,14 +138,14 @@ mod tests {
     #[test]
     fn an_end_that_is_not_finite_decides_nothing() {
         let slower = Estimate { value: f64::INFINITY, low: 1.5, high: f64::INFINITY, level: 0.95 };
-        assert_eq!(verdict(&slower), Verdict::Slower);
+        assert_eq!(verdict(&slower, Looks::Every), Verdict::Slower);
         let open = Estimate { value: 2.0, low: 0.9, high: f64::INFINITY, level: 0.95 };
-        assert_eq!(verdict(&open), Verdict::Undecided);
+        assert_eq!(verdict(&open, Looks::Every), Verdict::Undecided);
     }
 
     #[test]
     fn a_small_difference_needs_all_layouts() {
-        let of = |value: f64| verdict_if(true, &Estimate { value, low: value - 0.01, high: value + 0.01, level: 0.95 });
+        let of = |value: f64| verdict_if(true, &Estimate { value, low: value - 0.01, high: value + 0.01, level: 0.95 }, Looks::One);
         let verdicts = [0.6, 0.62, 1.0, 1.605, 1.63].map(of);
         assert_eq!(verdicts, [Verdict::Faster, Verdict::Undecided, Verdict::NoDifference, Verdict::Undecided, Verdict::Slower]);
     }

@@ -2,7 +2,9 @@
 
 use crate::estimate::{Contribution, Estimate, LayoutsAre, Solution, Source, Uncertain, quotient};
 use crate::observations::{SeriesId, Unit};
-use crate::result::{Bound, Comparison, ComponentResult, SeriesResult, Time, component_floor, overhead_floor, upper_bound, verdict_if};
+use crate::result::{
+    Bound, Comparison, ComponentResult, Looks, SeriesResult, Time, component_floor, overhead_floor, upper_bound, verdict_if,
+};
 use crate::stages::reference::moved_in_few;
 use crate::stages::{Did, Stage, State};
 
@@ -98,5 +100,5 @@ fn comparison(state: &State, a: SeriesId, b: SeriesId) -> Option<Comparison> {
     let ratio = moved(ratio.value).into_iter().fold(ratio, Uncertain::with).estimate(state.options.level);
     let name = |series: SeriesId| state.table.series_names()[usize::from(series)].clone();
     let lacks_layouts = state.grid.layouts > 1 && state.layouts.tried < state.grid.layouts;
-    Some(Comparison { a: name(a), b: name(b), ratio, verdict: verdict_if(lacks_layouts, &ratio) })
+    Some(Comparison { a: name(a), b: name(b), ratio, verdict: verdict_if(lacks_layouts, &ratio, Looks::Every) })
 }

@@ -15,8 +15,6 @@ limits! {
     DISTURBED_NOTE = 0.02, "share of the readings", Basis::Seen("calm machines lose less; all CPU models of docs/measured.md");
     /// The same for a warning; and what long readings, which are rarely free of interrupts, may have.
     DISTURBED_WARNING = 0.15, "share of the readings", Basis::Seen("beside a busy process on the same CPU; all CPU models of docs/measured.md");
-    /// The same where nothing is to be trusted.
-    DISTURBED_UNTRUSTED = 0.5, "share of the readings", Basis::Derived("the middle reading may be a disturbed one");
     /// Readings longer than this are rarely free of interrupts.
     LONG_NS = 1e6, "ns", Basis::Derived("the timer of most systems interrupts 100 to 1,000 times in a second");
 }
@@ -73,16 +71,18 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     disturbed(share, if count { left_out } else { share }, is_long, state.stolen_ms).into_iter().collect()
 }
 
-/// The finding that so many readings were disturbed, as a share of all, of which so many are left out.
+/// The finding that so many readings were disturbed, as a share of all, of which so many are left out. The others give the time; of long readings
+/// none is free of interrupts.
 pub fn disturbed(share: f64, left_out: f64, is_long: bool, stolen_ms: Option<f64>) -> Option<Finding> {
+    let count = share - left_out > DISTURBED_NOTE;
     let severity = match share {
-        s if s > if is_long { DISTURBED_WARNING } else { DISTURBED_UNTRUSTED } => Severity::Untrusted,
+        s if count || is_long && s > DISTURBED_WARNING => Severity::Untrusted,
         s if s > DISTURBED_WARNING => Severity::Warning,
         s if s > DISTURBED_NOTE => Severity::Note,
         _ => return None,
     };
     let (share_percent, left_out_percent) = (100.0 * share, 100.0 * left_out);
-    let message = if share - left_out > DISTURBED_NOTE {
+    let message = if count {
         let out = if left_out_percent < 0.05 { "none are".to_owned() } else { format!("only {left_out_percent:.1} % are") };
         format!(
             "{share_percent:.1} % of the readings were disturbed, and the time includes what disturbed them: too few others remain, so {out} left out{}",

@@ -22,6 +22,7 @@ pub(crate) mod origin;
 pub(crate) mod overlap;
 pub(crate) mod pauses;
 pub(crate) mod placements;
+pub(crate) mod ports;
 pub(crate) mod quantum;
 pub(crate) mod readings;
 pub(crate) mod reference;
@@ -34,7 +35,7 @@ pub(crate) mod undone;
 pub(crate) mod visits;
 pub(crate) mod widths;
 
-pub use controls::{control_finding, shared_finding};
+pub use controls::shared_finding;
 pub use core_clock::stepped_finding;
 pub use flags::disturbed as disturbed_finding;
 pub use negative::negative_finding;

@@ -1,8 +1,8 @@
 //! Everything that is known of a table while the steps run.
 
 use super::{
-    Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, line, neighbour, overlap, pauses, placements, quantum,
-    rows, settling, slow,
+    Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, line, neighbour, overlap, pauses, placements, ports,
+    quantum, rows, settling, slow,
 };
 use crate::error::Result;
 use crate::estimate::{Cells, Options, Solution, Uncertain};
@@ -69,6 +69,8 @@ pub(crate) struct State<'t> {
     pub controls: Vec<controls::Control>,
     /// Share of the readings of each series beside a neighbour; empty where guards do not show it.
     pub shared: Vec<f64>,
+    /// What the rounds of each series that fills units say of these.
+    pub ports: Vec<Option<ports::Shared>>,
     pub denormals: Vec<Option<denormals::Denormals>>,
     pub layouts: layouts::Layouts,
     pub results: Vec<crate::result::SeriesResult>,
@@ -128,6 +130,7 @@ impl<'t> State<'t> {
             overlaps: (0..series).map(|_| None).collect(),
             controls: Vec::new(),
             shared: Vec::new(),
+            ports: vec![None; series],
             denormals: (0..series).map(|_| None).collect(),
             layouts: layouts::Layouts::default(),
             results: Vec::new(),
@@ -242,7 +245,8 @@ impl<'t> State<'t> {
 
     /// How many readings of a series stages left out because something else disturbed them.
     pub fn out_as_disturbed(&self, series: SeriesId) -> usize {
-        let others = [settling::STAGE.name, placements::STAGE.name, neighbour::STAGE.name, rows::STAGE.name, line::STAGE.name];
+        let others = [&settling::STAGE, &placements::STAGE, &neighbour::STAGE, &ports::STAGE, &rows::STAGE, &line::STAGE];
+        let others = others.map(|stage| stage.name);
         let disturbed = self.stages.iter().filter(|stage| !others.contains(&stage.name));
         disturbed.map(|stage| self.number_out(series, stage)).sum()
     }

@@ -45,7 +45,7 @@ pub(crate) fn look(state: &mut State) -> Did {
     };
     state.open = Open {
         widest,
-        is_disturbed: state.controls.iter().any(|control| control.is_doubted()),
+        is_disturbed: super::controls::is_disturbed(state),
         varies: settling.is_some_and(|settling| settling.left > 0.0) || state.results.iter().any(|series| varies(series, level)),
         settles_late: settling.is_some_and(super::settling::Settling::is_late),
         is_undecided: state.comparisons.iter().any(open),

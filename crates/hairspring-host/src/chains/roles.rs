@@ -48,6 +48,18 @@ impl ChainRole {
         }
     }
 
+    /// The kind of units that a chain of one instruction uses, by its name in tables of observations.
+    pub const fn unit(self) -> Option<&'static str> {
+        match self {
+            ChainRole::Multiply => Some("multiply"),
+            ChainRole::Simple | ChainRole::Add | ChainRole::Rotate | ChainRole::CountBits => Some("simple"),
+            ChainRole::Load => Some("load"),
+            ChainRole::FloatMultiply => Some("float"),
+            ChainRole::FloatDivide => Some("divide"),
+            _ => None,
+        }
+    }
+
     /// The roles of the single instructions that a copy of the chain consists of.
     pub fn parts(self) -> Vec<ChainRole> {
         match self {

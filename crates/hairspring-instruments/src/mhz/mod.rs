@@ -13,15 +13,15 @@ pub mod text;
 pub use kinds::CoreClockFinding;
 pub use levels::{Level, levels};
 
-use crate::lines::{Line, core_hz, lines};
+use crate::lines::{Line, core_hz, is_of_lattice, lengths, lines};
 use hairspring_core::divisor::gcd;
-use hairspring_core::estimate::ratio::{moved, ratio};
+use hairspring_core::estimate::ratio::moved;
 use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain};
 use hairspring_core::judge::{Finding, Severity, disturbed_finding, shared_finding};
 use hairspring_core::observations::{ClockSpread, Observations, Rate};
 use hairspring_host::chains::{ChainRole, RULER, chains, name, role_of};
 use hairspring_host::clock::Clock;
-use hairspring_measure::lattice::lattice;
+use hairspring_measure::proof::{Fit, Length};
 use hairspring_measure::sampling::Sampling;
 use kinds::{FACTOR_UNKNOWN, OFF_LATTICE};
 use std::time::{Duration, Instant};
@@ -37,8 +37,10 @@ const CHAINS: [ChainRole; 6] = [
 ];
 /// The chains of one instruction: the length of none of them follows from the others.
 const SINGLE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
-/// Fewest chains on the lattice, so that they are not on it by chance.
-const NEEDED: usize = 4;
+/// By how much a neighbour lengthens a chain at the most, as a share: the load chain of an AMD of family 25 was seen to take 4.05 to 4.6 cycles for 4.
+const MOST_LENGTHENED: f64 = 0.25;
+/// So much shorter than its length a chain may be measured, as a share.
+const SHORTENED: f64 = 0.01;
 /// Largest distance of a chain from its integer, as a share, at which the speed is computed from it.
 const ON_LATTICE: f64 = 0.003;
 /// Half-width of the interval, as a share of the speed, above which the system counts as too busy.
@@ -148,7 +150,7 @@ pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock,
     Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found })
 }
 
-/// The chain that something else slowed most in any try, as its length in cycles and its integer; `None` if there is no such
+/// The chain of the lattice that something else slowed most in any try, as its length in cycles and its integer; `None` if there is no such
 /// chain. A chain that the core renames away has the same length in every try, which shows only if no try failed
 /// (`all_ended`); a chain that something else slows does not.
 fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
@@ -157,7 +159,7 @@ fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
     let lengths = |name: &str| -> Vec<f64> {
         tries.iter().flat_map(|found| &found.chains).filter(|chain| chain.name == name).map(|chain| chain.cycles.value).collect()
     };
-    let off = last.chains.iter().filter(|chain| chain.integer.is_none());
+    let off = last.off_lattice();
     let unsteady = off.filter_map(|chain| {
         let (low, high) =
             lengths(&chain.name).into_iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
@@ -190,17 +192,18 @@ impl CoreClock {
         self
     }
 
-    fn left_out(&self) -> usize {
-        self.chains.iter().filter(|chain| chain.integer.is_none()).count()
+    /// Chains of the lattice that were left out. Others are no rulers then, and say nothing about those that are.
+    fn off_lattice(&self) -> impl Iterator<Item = &ChainUnits> {
+        self.chains.iter().filter(|chain| chain.integer.is_none() && is_of_lattice(&chain.name))
     }
 
     /// Whether no further try is needed.
     fn is_beyond_doubt(&self) -> bool {
-        self.left_out() == 0 && self.factor_known && self.core_hz.relative() < PRECISE
+        self.off_lattice().count() == 0 && self.factor_known && self.core_hz.relative() < PRECISE
     }
 
     fn is_better_than(&self, other: &CoreClock) -> bool {
-        let rank = |found: &CoreClock| (!found.factor_known, found.left_out());
+        let rank = |found: &CoreClock| (!found.factor_known, found.off_lattice().count());
         match rank(self).cmp(&rank(other)) {
             std::cmp::Ordering::Equal => self.core_hz.relative() < other.core_hz.relative(),
             order => order.is_lt(),
@@ -243,22 +246,21 @@ struct Solved {
 impl Solved {
     fn new(table: &Observations, level: f64) -> Result<Solved, String> {
         let lines = lines(table, level)?;
-        // In copies of the reference chain: a step of the core clock changes all chains of a round alike, and cancels.
-        let ruler = lines.iter().find(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
-        let in_rulers = |line: &Line| ratio(line.first(), ruler.first()).map(|ratio| ratio.estimate(level));
-        let slopes: Vec<Estimate> = lines.iter().map(in_rulers).collect::<Option<_>>().ok_or_else(|| off_lattice(&lines))?;
-        let found = lattice(&slopes, NEEDED).ok_or_else(|| off_lattice(&lines))?;
+        let lengths = lengths(&lines, level, Fit::Close).ok_or_else(|| off_lattice(&lines))?;
         // The unit from each chain; the median is robust against a chain that was slowed.
-        let mut units: Vec<f64> = slopes.iter().zip(&found.integers).filter_map(|(s, n)| n.map(|n| s.value / f64::from(n))).collect();
+        let unit_of = |length: &Length| length.integer.map(|integer| length.cycles.value / f64::from(integer));
+        let mut units: Vec<f64> = lengths.iter().filter_map(unit_of).collect();
         units.sort_by(f64::total_cmp);
         let unit = units[units.len() / 2];
-        let fits = |at: usize| found.integers[at].filter(|n| (slopes[at].value / f64::from(*n) / unit - 1.0).abs() < ON_LATTICE);
-        let chain = |at: usize| ChainUnits { name: lines[at].name.clone(), cycles: slopes[at].scaled(1.0 / unit), integer: fits(at) };
-        let chains: Vec<ChainUnits> = (0..lines.len()).map(chain).collect();
-        if chains.iter().filter(|chain| chain.integer.is_some()).count() < NEEDED {
-            return Err(off_lattice(&lines));
-        }
-        Ok(Solved { lines, chains })
+        let fits = |length: &Length| unit_of(length).is_some_and(|own| (own / unit - 1.0).abs() < ON_LATTICE);
+        let chain = |(line, length): (&Line, &Length)| ChainUnits {
+            name: line.name.clone(),
+            cycles: length.cycles.scaled(1.0 / unit),
+            integer: length.integer.filter(|_| fits(length)),
+        };
+        let chains: Vec<ChainUnits> = lines.iter().zip(&lengths).map(chain).collect();
+        let solved = Solved { lines, chains };
+        if solved.integer(RULER).is_some() { Ok(solved) } else { Err(off_lattice(&solved.lines)) }
     }
 
     fn integer(&self, role: ChainRole) -> Option<u32> {
@@ -303,12 +305,20 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
     Some((own.with(counted).with(rated), levels))
 }
 
-/// Whether the lengths cannot have a common factor: two chains of one instruction have coprime lengths above 1. (The true
-/// lengths could still be multiples of these; then all chains would share that factor.)
+/// Whether the lengths cannot have a common factor: two chains of one instruction have coprime lengths above 1, whichever of the possible ones
+/// a chain has that something may slow. (The true lengths could still be multiples of these; then all chains would share that factor.)
 fn factor_known(chains: &[ChainUnits]) -> bool {
-    let is_single = |chain: &&ChainUnits| role_of(&chain.name).is_some_and(|role| SINGLE.contains(&role));
-    let singles: Vec<u32> = chains.iter().filter(is_single).filter_map(|chain| chain.integer).filter(|n| *n > 1).collect();
-    singles.iter().enumerate().any(|(at, a)| singles[at + 1..].iter().any(|b| gcd(u64::from(*a), u64::from(*b)) == 1))
+    let singles = chains.iter().filter(|chain| role_of(&chain.name).is_some_and(|role| SINGLE.contains(&role)));
+    let possible: Vec<Vec<u32>> = singles.map(possible_lengths).filter(|all| all.first().is_some_and(|least| *least > 1)).collect();
+    let coprime = |a: &[u32], b: &[u32]| a.iter().all(|a| b.iter().all(|b| gcd(u64::from(*a), u64::from(*b)) == 1));
+    possible.iter().enumerate().any(|(at, a)| possible[at + 1..].iter().any(|b| coprime(a, b)))
+}
+
+/// The whole numbers of cycles that a chain may have: its integer, or where it has none, all that a neighbour may lengthen to what was measured.
+fn possible_lengths(chain: &ChainUnits) -> Vec<u32> {
+    let cycles = chain.cycles.value;
+    let (least, most) = ((cycles / (1.0 + MOST_LENGTHENED)).ceil() as u32, (cycles * (1.0 + SHORTENED)).floor() as u32);
+    chain.integer.map_or_else(|| (least..=most).collect(), |integer| vec![integer])
 }
 
 fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {

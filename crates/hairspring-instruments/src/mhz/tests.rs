@@ -91,17 +91,37 @@ fn a_missing_rate_is_reported() {
 }
 
 #[test]
-fn slowed_chains_differ_from_renamed_ones() {
-    let of = |load: f64| core_clock(&table(&with("load", load), |_| 3.7e9, 5.0), 0.95).unwrap();
+fn a_load_chain_that_something_slows_is_left_out_without_a_doubt() {
+    for load in [4.05, 4.11, 4.2, 4.35, 4.5] {
+        let found = core_clock(&table(&with("load", load), |_| 3.24e9, 5.0), 0.95).unwrap();
+        assert!((found.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3, "{load}: {:?}", found.core_hz);
+        assert!(found.factor_known && found.off_lattice().count() == 0, "{load}: {:?}", found.chains);
+        assert!(found.findings.iter().all(|finding| finding.severity == Severity::Note), "{:?}", found.findings);
+    }
+}
+
+#[test]
+fn a_fraction_and_a_slowed_load_chain_leave_the_chains_of_the_lattice() {
+    let core = with("load", 4.3).map(|(name, cycles)| (name, if name == "mulsd" { 3.36 } else { cycles }));
+    let found = core_clock(&table(&core, |_| 3.24e9, 5.0), 0.95).unwrap();
+    assert!((found.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3 && found.factor_known, "{found:?}");
+    assert_eq!(found.off_lattice().count(), 0);
+    let left_out: Vec<&str> = found.chains.iter().filter(|chain| chain.integer.is_none()).map(|chain| chain.name.as_str()).collect();
+    assert_eq!(left_out, ["load", "mulsd"]);
+}
+
+#[test]
+fn slowed_chains_of_the_lattice_differ_from_renamed_ones() {
+    let of = |xor: f64| core_clock(&table(&with("xor", xor), |_| 3.7e9, 5.0), 0.95).unwrap();
     // The same length in every try: the core causes it.
-    assert_eq!(interference(&[of(4.5), of(4.5)], true), None);
-    let (slowed, integer) = interference(&[of(4.2), of(4.5)], true).unwrap();
-    assert!((slowed - 4.5).abs() < 0.02 && integer == 4.0);
-    let doubted = of(4.5).doubted(Some((slowed, integer)));
+    assert_eq!(interference(&[of(1.01), of(1.01)], true), None);
+    let (slowed, integer) = interference(&[of(1.0), of(1.013)], true).unwrap();
+    assert!((slowed - 1.013).abs() < 0.002 && integer == 1.0);
+    let doubted = of(1.013).doubted(Some((slowed, integer)));
     assert!(doubted.core_hz.half_width() > 0.005 * 3.7e9);
     assert!(doubted.findings[0].is(hairspring_core::judge::code::CORE_SHARED));
     // A quiet last try leaves no doubt, regardless of the earlier ones.
-    assert_eq!(interference(&[of(4.2), of(4.0)], true), None);
+    assert_eq!(interference(&[of(1.013), of(1.0)], true), None);
 }
 
 #[test]

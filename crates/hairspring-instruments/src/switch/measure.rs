@@ -95,7 +95,7 @@ impl Session<'_> {
         let budget = self.request.budget.mul_f64(FOR_WINDOWS);
         let level = self.request.level;
         let goal = Goal { precision: DEFAULT_PRECISION, level, budget, is_firm: true, least_rounds: LEAST_ROUNDS };
-        until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed())?;
+        until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed(), &mut |_| ())?;
         let mut table = table.finished(self.meter.rate());
         table.origin.clock_spread = clock_spread(&table);
         let options = Options { level, ..Options::default() };

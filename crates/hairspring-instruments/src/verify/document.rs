@@ -1,7 +1,8 @@
 //! The document of `verify`: the instrument's certificate.
 
+use crate::doctor::document::MachineJson;
 use crate::verify::trust::Trust;
-use crate::verify::{Certificate, ChainResult, PairResult};
+use crate::verify::{Certificate, ChainResult, PairResult, Standing, Verdict};
 use hairspring_core::Estimate;
 use hairspring_host::chains::{RULER, name};
 use hairspring_result::Finding;
@@ -42,16 +43,22 @@ pub struct CertificateDocument {
     pub core_hz: Option<Estimate>,
     /// Ticks per second.
     pub tick_hz: Option<Estimate>,
-    /// Chains whose lengths must be integers.
+    /// Chains of instructions that depend on each other.
     pub chains: Vec<ChainJson>,
     /// Init and body pairs of known lengths.
     pub pairs: Vec<PairJson>,
     /// How far measurements can be trusted on this machine now, whether the checks passed or not.
     pub trust: TrustJson,
+    /// What this machine can and cannot give; `null` where that was not measured.
+    pub machine: Option<MachineJson>,
     /// Findings.
     pub findings: Vec<Finding>,
-    /// Failed checks.
+    /// Whether the instrument measures correctly, or does not, or something else kept it from being checked.
+    pub verdict: Verdict,
+    /// Checks that the instrument failed.
     pub failures: Vec<String>,
+    /// Checks that say nothing about the instrument, because something else used the core or intervals were too wide.
+    pub open: Vec<String>,
     /// Whether all checks passed.
     pub passed: bool,
 }
@@ -59,7 +66,7 @@ pub struct CertificateDocument {
 /// The certificate in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TrustJson {
-    /// Largest distance of a chain from its integer, in percent.
+    /// Largest distance of a chain from its integer, in percent, of those with a whole length that nothing slows.
     pub chains_within_percent: Option<f64>,
     /// Largest distance of a body behind an init from its true length, in percent.
     pub bodies_within_percent: Option<f64>,
@@ -95,8 +102,12 @@ pub struct ChainJson {
     pub name: String,
     /// Length in core cycles.
     pub cycles: Option<Estimate>,
-    /// The integer it is closest to.
+    /// The integer that it is proved to take, or the one it is closest to.
     pub integer: u32,
+    /// Whether it takes this integer here.
+    pub standing: Standing,
+    /// The shortest and the longest of its lengths in parts of the run and in short runs, but for a tenth of them on either side.
+    pub parts_cycles: (Option<f64>, Option<f64>),
     /// Distance from the integer, in percent of it.
     pub distance_percent: Option<f64>,
     /// Share of short runs whose interval contained the integer; `null` where that was not tried.
@@ -109,6 +120,8 @@ impl From<&ChainResult> for ChainJson {
             name: chain.name.clone(),
             cycles: chain.cycles.if_finite(),
             integer: chain.integer,
+            standing: chain.standing,
+            parts_cycles: (finite(chain.parts.0), finite(chain.parts.1)),
             distance_percent: finite(chain.distance_percent),
             coverage: chain.coverage.and_then(|coverage| finite(coverage.share())),
         }
@@ -166,8 +179,11 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> Ce
         chains: certificate.chains.iter().map(ChainJson::from).collect(),
         pairs: certificate.pairs.iter().map(PairJson::from).collect(),
         trust: certificate.trust().into(),
+        machine: None,
         findings: certificate.findings.clone(),
-        passed: failures.is_empty(),
+        verdict: certificate.verdict(),
+        passed: certificate.verdict() == Verdict::Passed,
+        open: certificate.open(),
         failures,
     }
 }

@@ -5,20 +5,26 @@ pub mod coverage;
 
 pub mod document;
 pub mod kinds;
+mod short_runs;
+pub mod standing;
 pub mod text;
 pub mod trust;
+pub mod verdict;
 
-use crate::lines::{InCycles, Line, core_hz, lines};
+pub use standing::Standing;
+pub use verdict::{ON_LATTICE_PERCENT, PAIR_PERCENT, Verdict};
+
+use crate::lines::{InCycles, Line, core_hz, lengths, lines};
 use coverage::Coverage;
 use hairspring_core::estimate::Estimate;
-use hairspring_core::estimate::ratio::of_first;
 use hairspring_core::judge::{Finding, Severity, code};
 use hairspring_core::observations::{Observations, Rate};
 use hairspring_host::chains::{InitBody, RULER, chains, name, pairs};
 use hairspring_host::clock::{Clock, Reading, granularity};
-use hairspring_measure::lattice::{Lattice, lattice};
+use hairspring_measure::proof::{Fit, Length};
 use hairspring_measure::sampling::Sampling;
 use kinds::CertificateFinding;
+use short_runs::ShortRuns;
 use std::time::Duration;
 
 /// What to spend on the certificate.
@@ -40,17 +46,21 @@ impl Default for Effort {
     }
 }
 
-/// A chain on the lattice.
+/// A chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainResult {
     /// Name of the chain.
     pub name: String,
     /// Length in core cycles; that of the ruler is exact by definition.
     pub cycles: Estimate,
-    /// The integer it is closest to.
+    /// The shortest and the longest of its lengths in parts of the run and in short runs, but for a tenth of them on either side.
+    pub parts: (f64, f64),
+    /// The integer that it is proved to take, or the one it is closest to.
     pub integer: u32,
     /// Distance from the integer, in percent of it.
     pub distance_percent: f64,
+    /// Whether it takes this integer here.
+    pub standing: Standing,
     /// Short runs whose interval contained the integer; `None` for the ruler, and where there were no short runs.
     pub coverage: Option<Coverage>,
 }
@@ -85,43 +95,15 @@ pub struct Certificate {
     pub pairs: Vec<PairResult>,
     /// Short runs that were refused, because somebody else used the core most of the time.
     pub refused: u32,
+    /// Short runs that were made.
+    pub made: u32,
+    /// Share of the readings that nobody else disturbed; `None` where the reads of the clock do not show it.
+    pub quiet_share: Option<f64>,
     /// Factor on the half-widths of the short runs' intervals with which they would hold as often as their level says; `None`
     /// where there were no short runs.
     pub widening: Option<f64>,
     /// Findings.
     pub findings: Vec<Finding>,
-}
-
-/// Short runs that may be refused for each one that is made.
-const REFUSED_FOR_ONE: u32 = 3;
-/// Distance from the integer up to which a chain counts as on the lattice, in percent.
-pub const ON_LATTICE_PERCENT: f64 = 0.5;
-/// Distance of a body behind an init that is accepted, in percent.
-pub const PAIR_PERCENT: f64 = 1.0;
-
-impl Certificate {
-    /// Messages about failed checks; empty if the instrument measures correctly.
-    pub fn failures(&self) -> Vec<String> {
-        let off = self
-            .chains
-            .iter()
-            .filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT)
-            .map(|chain| format!("chain {} is {:+.2} % off its integer {}", chain.name, chain.distance_percent, chain.integer));
-        let wrong = self
-            .pairs
-            .iter()
-            .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0)
-            .map(|pair| format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1));
-        let made = self.covered().first().map_or(0, |(_, coverage)| coverage.runs);
-        let refused = (self.refused > REFUSED_FOR_ONE * made)
-            .then(|| format!("{} short runs were refused, because something else used the core, and {made} were made", self.refused));
-        off.chain(wrong).chain(refused).chain(coverage::judge(&self.covered(), self.core_hz.level).failures).collect()
-    }
-
-    /// The chains that were tried in short runs.
-    pub fn covered(&self) -> Vec<(&str, Coverage)> {
-        self.chains.iter().filter_map(|chain| chain.coverage.map(|coverage| (chain.name.as_str(), coverage))).collect()
-    }
 }
 
 /// Largest quantum of a clock that can show the chains, in nanoseconds: their longest rows take about a microsecond.
@@ -145,25 +127,19 @@ pub fn fine_enough(clock: &Clock) -> Result<(), String> {
     ))
 }
 
-/// Runs all chains until most of them lie on an integer lattice. On a busy machine a short run is disturbed too much, so each
-/// further run takes twice the time of the one before.
-fn proved_run(clock: Clock, effort: &Effort, chains: usize) -> Result<(Observations, Vec<Line>, Lattice), String> {
+/// Runs all chains until those of the lattice lie on it. On a busy machine a short run is disturbed too much, so each further run takes twice the
+/// time of the one before.
+fn proved_run(clock: Clock, effort: &Effort) -> Result<(Observations, Vec<Line>, Vec<Length>), String> {
     const TRIES: u32 = 5;
     for attempt in 0..TRIES {
         let table = full_run(clock, &Effort { per_chain: effort.per_chain * (1 << attempt), ..*effort });
         let lines = lines(&table, effort.level)?;
-        // Most chains must be integers; a chain that is not is reported, not rounded.
-        if let Some(found) = in_references(&lines, effort.level).and_then(|lengths| lattice(&lengths, chains * 3 / 4)) {
+        let fit = if attempt + 1 == TRIES { Fit::Lengthened } else { Fit::Close };
+        if let Some(found) = lengths(&lines, effort.level, fit) {
             return Ok((table, lines, found));
         }
     }
     Err("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away".into())
-}
-
-/// The lengths of the chains as ratios to the reference chain, which do not change with the core clock.
-fn in_references(lines: &[Line], level: f64) -> Option<Vec<Estimate>> {
-    let reference = &lines.iter().find(|line| line.name == name(RULER))?.solution;
-    lines.iter().map(|line| of_first(&line.solution, reference, level)).collect()
 }
 
 /// Makes the certificate.
@@ -171,16 +147,18 @@ fn in_references(lines: &[Line], level: f64) -> Option<Vec<Estimate>> {
 /// # Errors
 /// There are no chains for this architecture, or the chains lie on no lattice.
 pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
-    let all = chains();
-    if all.is_empty() {
+    if chains().is_empty() {
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
-    let (table, lines, found) = proved_run(clock, effort, all.len())?;
+    let (table, lines, lengths) = proved_run(clock, effort)?;
     let ruler = lines.iter().position(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
-    let ruler_cycles = f64::from(found.integers[ruler].ok_or("the ruler chain is off the lattice")?);
+    let ruler_cycles = f64::from(lengths[ruler].integer.ok_or("the ruler chain is off the lattice")?);
     let measured = InCycles::new(&table, ruler_cycles, effort.level).ok_or("the ruler chain cannot be solved")?;
-    let mut results = lines.iter().filter_map(|line| chain_result(&measured, line)).collect::<Vec<ChainResult>>();
-    let (widening, refused) = cover(clock, effort, ruler_cycles, &mut results);
+    let short = ShortRuns::new(clock, effort, ruler_cycles);
+    let runs = |line: &Line| short.lengths(&line.name);
+    let of_chain = |(line, length): (&Line, Length)| chain_result(&measured, line, length.beside_runs(&runs(line)));
+    let chains: Vec<ChainResult> = lines.iter().zip(lengths).filter_map(of_chain).collect();
+    let chains: Vec<ChainResult> = chains.into_iter().map(|chain| short.covering(chain)).collect();
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
     let (overhead_ticks, core_hz) =
         (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
@@ -189,15 +167,17 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         reading: granularity(&clock),
         overhead_ticks,
         core_hz,
-        chains: results,
+        widening: short.widening(&chains),
+        chains,
         pairs: pair_results(&measured, ruler_cycles)?,
-        refused,
-        widening,
+        refused: short.refused,
+        made: short.made(),
+        quiet_share: measured.quiet_share(),
         findings: findings(&measured),
         rate,
     };
-    let seldom = seldom_covered(&certificate);
-    certificate.findings.extend(seldom);
+    let further = [standing::findings(&certificate.chains), seldom_covered(&certificate)].concat();
+    certificate.findings.extend(further);
     Ok(certificate)
 }
 
@@ -219,13 +199,16 @@ fn full_run(clock: Clock, effort: &Effort) -> Observations {
     sampling.run(effort.per_chain * (all.len() + both.len()) as u32, 1)
 }
 
-fn chain_result(measured: &InCycles, line: &Line) -> Option<ChainResult> {
+fn chain_result(measured: &InCycles, line: &Line, length: Length) -> Option<ChainResult> {
     let exact = |value: f64| Estimate { value, low: value, high: value, level: measured.level() };
     // The ruler is exact by definition.
-    let cycles = if line.name == name(RULER) { exact(measured.cycles()) } else { measured.first(&line.name)? };
-    let integer = (cycles.value.round() as u32).max(1);
+    let is_ruler = line.name == name(RULER);
+    let cycles = if is_ruler { exact(measured.cycles()) } else { measured.first(&line.name)? };
+    let length = Length { cycles, ..length };
+    let integer = length.integer.unwrap_or((length.undisturbed.round() as u32).max(1));
     let distance_percent = 100.0 * (cycles.value / f64::from(integer) - 1.0);
-    Some(ChainResult { name: line.name.clone(), cycles, integer, distance_percent, coverage: None })
+    let standing = if is_ruler { Standing::Whole } else { Standing::of(&length) };
+    Some(ChainResult { name: line.name.clone(), cycles, parts: length.parts, integer, distance_percent, standing, coverage: None })
 }
 
 fn pair_results(measured: &InCycles, ruler_cycles: f64) -> Result<Vec<PairResult>, String> {
@@ -239,41 +222,6 @@ fn pair_results(measured: &InCycles, ruler_cycles: f64) -> Result<Vec<PairResult
         Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
     };
     pairs().iter().map(result).collect()
-}
-
-/// Repeats short runs, and counts for every chain how often its interval contains its integer. Runs that would not be trusted as
-/// measurements, because somebody else used the core, are refused and made again. Returns the factor on the half-widths with which the
-/// intervals of all chains would hold as often as their level says, and the number of runs that were refused.
-fn cover(clock: Clock, effort: &Effort, ruler_cycles: f64, results: &mut [ChainResult]) -> (Option<f64>, u32) {
-    let all = chains();
-    let mut distances = vec![Vec::new(); results.len()];
-    let (mut made, mut refused) = (0, 0);
-    while made < effort.coverage_runs && refused <= REFUSED_FOR_ONE * effort.coverage_runs {
-        let sampling = all.iter().fold(Sampling::new(clock), Sampling::with_chain);
-        let table = sampling.run(effort.per_short_run * all.len() as u32, 100 + u64::from(made + refused));
-        let measured = InCycles::new(&table, ruler_cycles, effort.level);
-        if measured.as_ref().is_some_and(InCycles::is_disturbed) {
-            refused += 1;
-            continue;
-        }
-        made += 1;
-        for (result, distances) in results.iter().zip(&mut distances) {
-            distances.push(measured.as_ref().and_then(|measured| distance(measured, result)).unwrap_or(f64::INFINITY));
-        }
-    }
-    let is_covered = |result: &ChainResult| result.name != name(RULER) && made > 0;
-    for (result, distances) in results.iter_mut().zip(&distances).filter(|(result, _)| is_covered(result)) {
-        let hits = distances.iter().filter(|distance| **distance <= 1.0).count() as u32;
-        result.coverage = Some(Coverage { hits, runs: made });
-    }
-    let covered = results.iter().zip(distances).filter(|(result, _)| is_covered(result));
-    (trust::widening(covered.flat_map(|(_, distances)| distances).collect(), effort.level), refused)
-}
-
-/// Distance of a chain from its integer in a short run, in half-widths of its interval.
-fn distance(measured: &InCycles, chain: &ChainResult) -> Option<f64> {
-    let cycles = measured.first(&chain.name)?;
-    Some((cycles.value - f64::from(chain.integer)).abs() / cycles.half_width()).filter(|distance| !distance.is_nan())
 }
 
 /// What is said of the chains, each kind once: a step of the core clock, what disturbed readings, and what is serious.

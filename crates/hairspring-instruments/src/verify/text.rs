@@ -3,7 +3,7 @@
 use super::document::certified;
 use crate::verify::coverage::{fewest_hits, least, most_low};
 use crate::verify::trust::Trust;
-use crate::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult};
+use crate::verify::{Certificate, ChainResult, ON_LATTICE_PERCENT, PAIR_PERCENT, PairResult, Standing, Verdict};
 use hairspring_result::Environment;
 use hairspring_view::cells::{Cell, align};
 use hairspring_view::clean::{clean, pad, width};
@@ -41,11 +41,20 @@ fn chains(page: &mut Page, chains: &[ChainResult]) {
         Tone::Strong,
     );
     for (chain, cycles) in chains.iter().zip(cycles) {
-        let distance = format!("{:+.3} %", chain.distance_percent);
+        let distance = if chain.standing == Standing::None { "-".to_owned() } else { format!("{:+.3} %", chain.distance_percent) };
+        let integer = match chain.standing {
+            Standing::None => "none".to_owned(),
+            Standing::Unsteady | Standing::Open => "?".to_owned(),
+            Standing::Whole | Standing::Slowed => chain.integer.to_string(),
+        };
         let coverage = chain.coverage.map_or_else(|| "-".to_owned(), |coverage| format!("{:.0} %", 100.0 * coverage.share()));
-        let tone = if chain.distance_percent.abs() > ON_LATTICE_PERCENT { Tone::Alarm } else { Tone::Plain };
+        let tone = match chain.standing {
+            Standing::Whole if chain.distance_percent.abs() > ON_LATTICE_PERCENT => Tone::Alarm,
+            Standing::Slowed | Standing::Unsteady => Tone::Warning,
+            _ => Tone::Plain,
+        };
         let name = pad(&clean(&chain.name), name);
-        page.line(&format!("  {name}  {}  {:>7}  {distance:>9}  {coverage:>8}", pad(&cycles, second), chain.integer), tone);
+        page.line(&format!("  {name}  {}  {:>7}  {distance:>9}  {coverage:>8}", pad(&cycles, second), integer), tone);
     }
 }
 
@@ -89,18 +98,29 @@ fn clock(page: &mut Page, certificate: &Certificate) {
 
 fn verdict(page: &mut Page, certificate: &Certificate) {
     page.item("trust", &trust(&certificate.trust(), certificate.core_hz.level), Tone::Strong);
-    let failures = certificate.failures();
-    if failures.is_empty() {
-        let limits =
-            format!("chains within {ON_LATTICE_PERCENT} % of their integers, bodies within {PAIR_PERCENT} %{}", coverage(certificate));
-        page.item("PASSED", &limits, Tone::Strong);
+    let (failures, open) = (certificate.failures(), certificate.open());
+    if certificate.verdict() == Verdict::Passed {
+        page.item("PASSED", &limits(certificate), Tone::Strong);
     }
-    for failure in &failures {
-        page.item("FAILED", failure, Tone::Alarm);
-    }
+    failures.iter().for_each(|failure| page.item("FAILED", failure, Tone::Alarm));
     if !failures.is_empty() {
         page.marked("-> ", REMEDY);
     }
+    open.iter().for_each(|open| page.item("OPEN", open, Tone::Warning));
+    if !open.is_empty() {
+        page.marked("-> ", if certificate.is_shared() { REMEDY_BESIDE } else { REMEDY_OF_NOISE });
+    }
+}
+
+/// What a certificate that passes promises.
+fn limits(certificate: &Certificate) -> String {
+    let all = certificate.chains.len();
+    let whole = certificate.chains.iter().filter(|chain| chain.standing == Standing::Whole).count();
+    let which = if whole == all { "chains".to_owned() } else { format!("{whole} of {all} chains (the others are no rulers now)") };
+    format!(
+        "{which} within {ON_LATTICE_PERCENT} % of their integers or their intervals, bodies within {PAIR_PERCENT} %{}",
+        coverage(certificate)
+    )
 }
 
 /// What measurements are worth on this machine now.
@@ -128,7 +148,12 @@ fn trust(trust: &Trust, level: f64) -> String {
 }
 
 /// What to do about a failure.
-const REMEDY: &str = "verify again on a quieter machine or CPU (--cpu), or for longer (--budget is for each chain): a neighbour on the core's other hardware thread slows only some chains";
+const REMEDY: &str = "verify again, on another CPU (--cpu) or for longer (--budget is for each chain); if it fails again, do not trust this clock here: choose another one (--clock) and report what you see";
+/// What to do where something else used the core.
+const REMEDY_BESIDE: &str = "this says nothing about the instrument: something else used the core; verify again on a quieter machine or CPU (--cpu), or for longer (--budget is for each chain)";
+/// What to do where intervals are too wide.
+const REMEDY_OF_NOISE: &str =
+    "the intervals are too wide to check these: verify for longer (--budget is for each chain), or on another CPU (--cpu)";
 
 /// The limits of the coverage, if there were short runs.
 fn coverage(certificate: &Certificate) -> String {

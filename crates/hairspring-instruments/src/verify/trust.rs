@@ -1,12 +1,12 @@
 //! How far measurements can be trusted on this machine now, in numbers, whether the checks pass or not.
 
 use super::coverage::Coverage;
-use super::{Certificate, PairResult};
+use super::{Certificate, PairResult, Standing};
 
 /// What the certificate found, summed up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trust {
-    /// Largest distance of a chain from its integer, in percent.
+    /// Largest distance of a chain from its integer, in percent, of those with a whole length that nothing slows.
     pub chains_percent: f64,
     /// Largest distance of a body behind an init from its true length, in percent; `None` without pairs.
     pub bodies_percent: Option<f64>,
@@ -25,9 +25,10 @@ impl Certificate {
         let largest = |distances: &mut dyn Iterator<Item = f64>| distances.map(f64::abs).reduce(f64::max);
         let body = |pair: &PairResult| 100.0 * (pair.body.0.value / pair.body.1 - 1.0);
         let covered = self.covered();
+        let whole = self.chains.iter().filter(|chain| chain.standing == Standing::Whole);
         let sum = |part: fn(&Coverage) -> u32| covered.iter().map(|(_, coverage)| part(coverage)).sum::<u32>();
         Trust {
-            chains_percent: largest(&mut self.chains.iter().map(|chain| chain.distance_percent)).unwrap_or(f64::NAN),
+            chains_percent: largest(&mut whole.map(|chain| chain.distance_percent)).unwrap_or(f64::NAN),
             bodies_percent: largest(&mut self.pairs.iter().map(body)),
             coverage: (!covered.is_empty()).then(|| Coverage { hits: sum(|one| one.hits), runs: sum(|one| one.runs) }),
             refused: self.refused,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::batches::{InProcess, RowFailed};
-use crate::limits::{Batch, LEAST_ROUNDS};
+use crate::limits::{Batch, LEAST_ROUNDS, MOST_BUDGETS};
 use crate::rounds::{Raw, Rig};
 use hairspring_core::observations::Flags;
 use hairspring_host::clock::fake;
@@ -77,7 +77,7 @@ fn in_process(rig: Copies) -> InProcess<Copies> {
 fn run(rig: Copies, goal: &Goal) -> (Table, Result<Ended, RowFailed>) {
     start();
     let (mut table, mut rows) = (table(&STEADY), in_process(rig));
-    let ended = until_precise(goal, &mut table, &mut rows, &elapsed);
+    let ended = until_precise(goal, &mut table, &mut rows, &elapsed, &mut |_| ());
     (table, ended)
 }
 
@@ -115,12 +115,21 @@ fn precision_is_not_checked_before_the_fewest_rounds() {
 }
 
 #[test]
-fn time_before_the_rounds_counts_but_leaves_the_shortest_run() {
+fn a_spent_budget_leaves_the_least_rounds() {
     start();
     let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(10, 50_000)));
     pass(3_000 * MS);
-    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
-    assert!((SHORTEST_RUN..SHORTEST_RUN + MS).contains(&ended.measuring), "{ended:?}");
+    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
+    assert_eq!((table.rounds(), ended.stop), (1, Stop::Budget), "{ended:?}");
+}
+
+#[test]
+fn no_round_begins_that_would_end_behind_the_budget() {
+    // Five rounds of 90 ms, and 20 ms are left.
+    start();
+    let (mut table, mut script) = (table(&STEADY), Script::new(90 * MS));
+    let ended = until(&goal(470 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
+    assert_eq!((table.rounds(), ended.elapsed), (5, 450 * MS));
 }
 
 #[test]
@@ -128,7 +137,7 @@ fn a_full_table_ends_the_rounds() {
     start();
     let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(1, 1_000)));
     table.limit_readings(401);
-    let ended = until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    let ended = until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert_eq!((ended.stop, table.observations().readings().len()), (Stop::Budget, 400));
 }
 
@@ -177,7 +186,7 @@ fn each_batch_is_as_long_as_all_before_it() {
     let (mut table, mut script) = (table(&STEADY), Script::new(MS));
     until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
-    assert_eq!(times, [60, 60, 120, 240, 480, 40]);
+    assert_eq!(times, [60, 60, 120, 240, 480, 39]);
 }
 
 #[test]
@@ -189,26 +198,16 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
         let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, progress).unwrap();
         (ended.stop, ended.measuring.as_millis())
     };
-    assert_eq!(ended(false, 1_000), (Stop::Disturbed, 100 * u128::from(BUDGETS_WHILE_DISTURBED)));
+    assert_eq!(ended(false, 1_000), (Stop::Disturbed, 100 * u128::from(MOST_BUDGETS)));
     assert_eq!(ended(true, 1_000), (Stop::Budget, 100), "a budget that the user set is kept");
-    assert_eq!(ended(false, 150), (Stop::Precise, 220), "it ends as soon as there are enough undisturbed readings");
-    let extended =
-        [(Progress::Varied, Stop::Varied, BUDGETS_WHILE_VARIED), (Progress::Undecided, Stop::Undecided, BUDGETS_WHILE_UNDECIDED)];
-    for (progress, stop, budgets) in extended {
-        for (is_firm, stop, budgets) in [(false, stop, budgets), (true, Stop::Budget, 1)] {
+    assert_eq!(ended(false, 150), (Stop::Precise, 200), "it ends as soon as there are enough undisturbed readings");
+    for (progress, stop) in [(Progress::Varied, Stop::Varied), (Progress::Undecided, Stop::Undecided)] {
+        for (is_firm, stop, budgets) in [(false, stop, MOST_BUDGETS), (true, Stop::Budget, 1)] {
             start();
             let (mut table, mut script) = (table(&STEADY), Script::new(MS));
             let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, |_| (progress, false)).unwrap();
             assert_eq!((ended.stop, ended.measuring), (stop, 100 * MS * budgets), "{progress:?}");
         }
-    }
-    // Half a budget is left for placements even if a compiler took all of it, and all of the extended one but the first for a verdict.
-    let late = || elapsed() + 1_000 * MS;
-    for (progress, measured) in [(Progress::Undecided, 800), (Progress::Varied, 200), (Progress::Wide, 100)] {
-        start();
-        let (mut table, mut script) = (table(&STEADY), Script::new(MS));
-        let ended = until(&goal(400 * MS), &mut table, &mut script, &late, |_| (progress, false)).unwrap();
-        assert_eq!(ended.measuring, measured * MS, "{progress:?}");
     }
     // What is wide without a neighbour gets no more than the budget.
     start();
@@ -228,7 +227,7 @@ fn time_for_assessments_is_reserved() {
     let ended = until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, slow).unwrap();
     // Two batches of 60 ms, each with an assessment after it. Of the remaining 1000 - 320 - 400 ms the third uses 120.
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
-    assert_eq!((times, ended.measuring, ended.elapsed), (vec![60, 60, 120, 60], 300 * MS, 700 * MS));
+    assert_eq!((times, ended.measuring, ended.elapsed), (vec![60, 60, 120, 59], 300 * MS, 700 * MS));
 }
 
 #[test]
@@ -254,15 +253,17 @@ struct Naive {
 impl Naive {
     fn run(&self) -> (Stop, u64, u64, u64) {
         let (mut rounds, mut measuring, mut now) = (0, 0, self.before);
-        let left = |now: u64, measuring: u64| {
-            let lacking = self.budget.min(100_000).saturating_sub(measuring);
-            self.budget.saturating_sub(now).max(lacking)
-        };
-        let mut batch = left(now, 0).min(60_000);
+        let mut end = self.budget;
+        let mut batch = end.saturating_sub(now).min(60_000);
         loop {
             let mut in_batch = 0;
+            // No round but the first ones begins that would end behind the budget.
+            let round = if rounds > 0 { self.round } else { 0 };
+            let room = end.saturating_sub(now + round);
             // At least one round, at least the required total, and at most as many as there is room for.
-            while rounds < self.room && (in_batch == 0 || rounds < self.least || in_batch * self.round < batch) {
+            while rounds < self.room
+                && (in_batch == 0 || rounds < self.least || in_batch * self.round < batch && in_batch * self.round <= room)
+            {
                 rounds += 1;
                 in_batch += 1;
             }
@@ -273,8 +274,9 @@ impl Naive {
             if rounds >= 32 && rounds >= self.precise_from {
                 return (Stop::Precise, rounds, measuring, now);
             }
-            let more = left(now + 4 * assessed, measuring);
-            if more == 0 || self.room - rounds < 2 {
+            end = self.budget.saturating_sub(4 * assessed);
+            let more = end.saturating_sub(now);
+            if more == 0 || more < self.round.max(measuring / 32) || self.room - rounds < 2 {
                 return (Stop::Budget, rounds, measuring, now);
             }
             batch = measuring.min(more);
@@ -327,7 +329,7 @@ impl Movable {
     fn run(mut self, goal: &Goal) -> (Table, Ended, usize) {
         start();
         let mut table = table(&STEADY);
-        let ended = until_precise(goal, &mut table, &mut self, &elapsed).unwrap();
+        let ended = until_precise(goal, &mut table, &mut self, &elapsed, &mut |_| ()).unwrap();
         (table, ended, self.moves)
     }
 }
@@ -378,22 +380,27 @@ fn rows_are_not_precise_before_each_layout_of_the_code_had_two_placements() {
     start();
     let (mut table, mut rows) = (table(&STEADY), Movable::new(&[100], 3, MS));
     table.observations_mut().origin.layouts = 30;
-    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert!(placements_of(&table) >= 60 && ended.stop == Stop::Precise, "{} placements, {ended:?}", placements_of(&table));
 }
 
 #[test]
-fn a_spent_budget_ends_no_rows_before_each_layout_of_the_code_had_two_placements() {
+fn a_default_budget_grows_until_each_layout_of_the_code_had_two_placements() {
     let placements = |layouts: u32| {
         start();
         let (mut table, mut rows) = (table(&STEADY), Movable::new(&[10], 50_000, MS));
         table.observations_mut().origin.layouts = layouts;
-        // A compiler took all of the budget.
-        pass(800 * MS);
-        until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed).unwrap();
+        until_precise(&goal(300 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
         placements_of(&table)
     };
-    assert!(placements(0) < 30 && placements(30) >= 60, "{} and {}", placements(0), placements(30));
+    assert!(placements(0) < 60 && placements(30) >= 60, "{} and {}", placements(0), placements(30));
+}
+
+#[test]
+fn starts_of_placements_do_not_exceed_the_budget() {
+    // A start takes four times as long as the rounds of a placement.
+    let (_, ended, _) = Movable::new(&[10], 50_000, 20 * MS).run(&goal(300 * MS));
+    assert!((250 * MS..=300 * MS).contains(&ended.elapsed), "{ended:?}");
 }
 
 #[test]

@@ -94,10 +94,10 @@ fn all_of_a_core() -> Vec<Claim> {
     vec![Claim::wide("cycles", 2.0), Claim::wide("nanoseconds", 2.3), Claim::wide("ratio", 1.8), Claim::wide(COMPARE, 3.2)]
 }
 
-/// As [`all_of_a_core`], where a run ends before the core clock had each of its levels often: its mean is that of its own levels.
-fn of_stepping_clock(least: f64, most: f64) -> Vec<Claim> {
+/// As [`all_of_a_core`], where a run ends before the core clock had each of its levels often: earlier runs show how it moves.
+fn of_stepping_clock() -> Vec<Claim> {
     let [cycles, nanoseconds, ratio, compare] = all_of_a_core()[..] else { return Vec::new() };
-    vec![cycles, Claim { widest: f64::INFINITY, ..nanoseconds }.held(least, most), ratio, compare]
+    vec![cycles, Claim { widest: f64::INFINITY, ..nanoseconds }, ratio, compare]
 }
 
 /// As [`all_of_a_core`], where some intervals are too wide to be trusted.
@@ -111,7 +111,7 @@ fn beside_pauses() -> Vec<Claim> {
 }
 
 fn beside_a_neighbour() -> Vec<Claim> {
-    vec![Claim::wide("cycles", 2.6).trusted(0.2, 1.0), Claim::wide("ratio", 1.8).trusted(0.2, 1.0)]
+    vec![Claim::wide("cycles", 2.6), Claim::wide("ratio", 1.8)]
 }
 
 /// Made-up readings, and cores whose clock is fine.
@@ -119,7 +119,7 @@ fn cores() -> Vec<Group> {
     // A neighbour slows code that keeps many units busy by half or more, and chains as always.
     let throughput = |idle: f64| {
         let neighbour = Neighbour { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.neighbour };
-        Plan { slower: 0.6, of_chains: 0.05, ..Plan::on(SimulatedCore { neighbour, ..SimulatedCore::LEVELS }) }
+        Plan { slower: 0.6, of_chains: 0.05, fills: true, ..Plan::on(SimulatedCore { neighbour, ..SimulatedCore::LEVELS }) }
     };
     let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
     vec![
@@ -132,23 +132,18 @@ fn cores() -> Vec<Group> {
         unrepeated("no repeats, noise grows with size", Totals::GrowsWithSize),
         unrepeated("no repeats, spikes", Totals::Spikes),
         on_core("calm core", 80, Plan::on(SimulatedCore::CALM), all_of_a_core()),
-        on_core("two levels, 30 ms", 80, Plan::on(SimulatedCore::LEVELS), of_stepping_clock(0.2, 0.6)),
-        on_core("three levels, 8 ms", 80, Plan::on(SimulatedCore::FAR_LEVELS), of_stepping_clock(0.7, 0.95)),
+        on_core("two levels, 30 ms", 80, Plan::on(SimulatedCore::LEVELS).after_others(), of_stepping_clock()),
+        on_core("three levels, 8 ms", 80, Plan::on(SimulatedCore::FAR_LEVELS).after_others(), of_stepping_clock()),
         on_core("interrupts", 200, Plan::on(SimulatedCore::INTERRUPTS), all_of_a_core()),
         on_core("pauses, rows of 7 to 52 us", 80, Plan { body: 256.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
         on_core("pauses, rows of 38 to 307 us", 80, Plan { body: 1_500.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
         on_core("bursts of a neighbour", 80, Plan::on(SimulatedCore::BURSTS), all_of_a_core()),
         on_core("neighbour that stalls", 40, long(SimulatedCore::STALLS), beside_a_neighbour()),
         on_core("neighbour in episodes", 40, long(SimulatedCore::EPISODES), beside_a_neighbour()),
-        on_core("thin neighbour", 40, long(SimulatedCore::THIN), vec![Claim::wide("cycles", 2.6).trusted(0.0, 1.0)]),
-        on_core(
-            "neighbour that guards do not show",
-            200,
-            Plan::on(SimulatedCore::UNSEEN),
-            vec![Claim::wide("cycles", 2.0).trusted(0.2, 0.6)],
-        ),
-        on_core("neighbour that never stalls", 40, Plan::on(SimulatedCore::NEVER_QUIET), vec![Claim::doubted("cycles")]),
-        on_core("throughput, quiet in 30 %", 40, throughput(1_800.0), vec![Claim::wide("cycles", 2.0)]),
+        on_core("thin neighbour", 40, long(SimulatedCore::THIN), vec![Claim::wide("cycles", 2.6)]),
+        on_core("neighbour that guards do not show", 200, Plan::on(SimulatedCore::UNSEEN), vec![Claim::wide("cycles", 2.0)]),
+        on_core("neighbour that never stalls", 40, Plan::on(SimulatedCore::NEVER_QUIET), vec![Claim::wide("cycles", 2.0)]),
+        on_core("throughput, quiet in 30 %", 40, throughput(1_800.0), vec![Claim::wide("cycles", 4.5)]),
         on_core("throughput, quiet in 5 %", 40, throughput(300.0), vec![Claim::doubted("cycles")]),
     ]
 }
@@ -169,7 +164,7 @@ fn coarse_clocks() -> Vec<Group> {
             "coarse read, neighbour that stalls",
             80,
             Plan::on(SimulatedCore::COARSE_READ.beside(SimulatedCore::STALLS)),
-            vec![Claim::wide("cycles", 3.0).trusted(0.0, 0.25).held(0.8, 1.0)],
+            vec![Claim::wide("cycles", 3.0)],
         ),
         on_core("clock of 40 ns", 80, coarse(40, 1.0), all_of_a_core()),
         on_core("clock of 1 us", 80, coarse(1_000, 16.0), at_times_too_wide()),

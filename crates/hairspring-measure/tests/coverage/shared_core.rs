@@ -4,7 +4,7 @@
 use super::tally::{Found, LEVEL};
 use fastrand::Rng;
 use hairspring_core::judge::{Question, assess};
-use hairspring_core::observations::{Flags, Observations, Rate};
+use hairspring_core::observations::{ClockSpread, Flags, Observations, Occupancy, Rate};
 use hairspring_host::clock::fake::{self, SimulatedCore};
 use hairspring_measure::Table;
 use hairspring_measure::rounds::{Dither, Raw, Rig, Rounds};
@@ -34,6 +34,10 @@ pub struct Plan {
     pub placements: (u32, fn(&mut Rng) -> f64),
     /// Evaluations of the code among which one is slow, in the mean and at random, and the core cycles that it takes more.
     pub slow: (f64, f64),
+    /// Whether the copies are known to fill units of the core.
+    pub fills: bool,
+    /// How the core clock moved in earlier runs on this core, if there were some.
+    pub earlier: Option<ClockSpread>,
 }
 
 impl Plan {
@@ -50,7 +54,23 @@ impl Plan {
             uneven: 0.0,
             placements: (1, |random| normal(random, 0.0)),
             slow: (f64::INFINITY, 0.0),
+            fills: false,
+            earlier: None,
         }
+    }
+
+    /// The same on a core on which 20 runs were made before: no short run shows levels that it does not meet.
+    pub fn after_others(self) -> Plan {
+        let clock = |seed| {
+            let found = assess(&self.table(seed), &Question::default()).ok()?;
+            let time = &found.series.first()?.components.first()?.time;
+            Some(time.cycles.as_ref()?.value / time.ns.as_ref()?.value)
+        };
+        let clocks: Vec<f64> = (10_000..10_020).filter_map(clock).collect();
+        let mean = clocks.iter().sum::<f64>() / clocks.len() as f64;
+        let squares: f64 = clocks.iter().map(|clock| (clock / mean - 1.0).powi(2)).sum();
+        let earlier = ClockSpread { sd: (squares / (clocks.len() as f64 - 1.0)).sqrt(), runs: clocks.len() as u32 };
+        Plan { earlier: Some(earlier), ..self }
     }
 
     /// Core cycles of a copy of the code in the mean.
@@ -160,6 +180,10 @@ impl Plan {
             }
         }
         let origin = &mut table.observations_mut().origin;
+        origin.clock_spread = self.earlier;
+        if self.fills {
+            origin.occupancy = ["code", "again"].map(|name| (name.to_owned(), Occupancy::Fills)).into();
+        }
         origin.reference = Some((CHAINS[0].0.into(), CHAINS[0].1));
         origin.controls = CHAINS[1..].iter().map(|chain| (chain.0.into(), chain.1)).collect();
         let mut rows = SimulatedRows { slow: (self.slow, 2 * CODE.len()), ..SimulatedRows::new(work, &self.core, seed) };

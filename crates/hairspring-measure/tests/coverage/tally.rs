@@ -55,12 +55,6 @@ impl Claim {
     pub const fn trusted(self, least: f64, most: f64) -> Claim {
         Claim { trusted: (least, most), ..self }
     }
-
-    /// The share of the intervals that hold is known to lie here.
-    #[must_use]
-    pub const fn held(self, least: f64, most: f64) -> Claim {
-        Claim { held: (least, most), ..self }
-    }
 }
 
 /// The counts of one estimator.

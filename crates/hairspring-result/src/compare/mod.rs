@@ -10,7 +10,7 @@ use crate::kinds::ResultFinding;
 use departures::{differing, with_share};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
-use hairspring_core::judge::{Finding, LAYOUTS_MAKE, Severity, Verdict, verdict, verdict_if};
+use hairspring_core::judge::{Finding, LAYOUTS_MAKE, Looks, Severity, Verdict, verdict, verdict_if};
 use hairspring_core::named::Named;
 use serde::Serialize;
 
@@ -93,7 +93,7 @@ impl Change {
 
     /// Whether the interval shows a difference that may be that of layouts which were not tried.
     fn may_be_layouts(&self) -> bool {
-        verdict_if(self.lacks_layouts, &self.ratio) != verdict(&self.ratio)
+        verdict_if(self.lacks_layouts, &self.ratio, Looks::One) != verdict(&self.ratio, Looks::One)
     }
 
     /// Whether the whole interval is above this limit, whatever layouts that were not tried may make.
@@ -231,7 +231,7 @@ fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, S
     let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
         .ok_or("the old time is not above zero, so there is no ratio")?;
     let lacks_layouts = before.lacks_layouts() || after.lacks_layouts();
-    Ok(Change { unit, old, new, ratio, verdict: verdict_if(lacks_layouts, &ratio), trusted: true, lacks_layouts })
+    Ok(Change { unit, old, new, ratio, verdict: verdict_if(lacks_layouts, &ratio, Looks::One), trusted: true, lacks_layouts })
 }
 
 fn clock(environment: &Environment) -> Option<&str> {

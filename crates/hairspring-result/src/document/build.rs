@@ -7,7 +7,7 @@ use crate::measurement::{Measurement, Subject};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{self, Contribution, RowFit, Solution};
 use hairspring_core::judge::methods::MethodTable as Methods;
-use hairspring_core::judge::{ComponentResult, Finding, Outcome, SeriesResult, Verdict};
+use hairspring_core::judge::{ComponentResult, Finding, Looks, Outcome, SeriesResult, Verdict};
 use hairspring_core::named::Named;
 
 /// Largest number of counts for which the rows are listed.
@@ -204,11 +204,17 @@ fn comparisons(measurement: &Measurement) -> Vec<Comparison> {
             a: a.clone(),
             b: first.name.clone(),
             ratio,
+            at_every_look: at_every_look(ratio),
             ratio_reason: ratio.is_none().then(|| NO_RATIO.to_owned()),
             verdict: found.map_or(Verdict::Undecided, |comparison| comparison.verdict),
         }
     };
     others.iter().map(|series| compare(&series.name)).collect()
+}
+
+/// The interval from which the verdict of a ratio is read.
+pub(crate) fn at_every_look(ratio: Option<Estimate>) -> Option<Estimate> {
+    ratio.map(|ratio| Looks::Every.interval(&ratio))
 }
 
 fn methods(table: &Methods, scale: Scale) -> MethodTable {

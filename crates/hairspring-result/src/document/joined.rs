@@ -28,6 +28,7 @@ pub fn joined_runs(all: Option<Run>, one: Option<Run>) -> Option<Run> {
     Some(Run {
         rounds: all.rounds.saturating_add(one.rounds),
         measured_ms: sum(all.measured_ms, one.measured_ms),
+        budget_spent_ms: all.budget_spent_ms.zip(one.budget_spent_ms).map(|(all, one)| all + one),
         elapsed_ms: sum(all.elapsed_ms, one.elapsed_ms),
         stop: if all.stop == one.stop { all.stop.clone() } else { "differs between benchmarks".to_owned() },
         stolen_ms: sum(all.stolen_ms, one.stolen_ms),

@@ -9,6 +9,7 @@ mod joined;
 mod time;
 
 pub use beside::{FigureEntry, figure_budget};
+pub(crate) use build::at_every_look;
 pub use build::part_budget;
 pub use environment::{Clock, Cpu, Environment, Reference};
 pub use expectation::{Expectation, Scheduling, Wanted};
@@ -318,6 +319,10 @@ pub struct Comparison {
     pub b: String,
     /// Time of `a` over time of `b`.
     pub ratio: Option<Estimate>,
+    /// The interval of the ratio from which the verdict is read. It holds in 99 % at all looks together: the rounds may end at a look because of
+    /// what it shows. Documents of earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_every_look: Option<Estimate>,
     /// Why there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_reason: Option<String>,
@@ -366,6 +371,9 @@ pub struct Run {
     pub rounds: u32,
     /// Time spent in rows, in milliseconds.
     pub measured_ms: Option<f64>,
+    /// Time that counts towards the budget, in milliseconds: the rounds, the starts of their processes and the looks at them, not the compiler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_spent_ms: Option<f64>,
     /// Time of the whole run, in milliseconds.
     pub elapsed_ms: Option<f64>,
     /// Why it ended.

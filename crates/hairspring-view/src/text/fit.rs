@@ -143,7 +143,8 @@ fn reasons(series: &Series) -> String {
 /// `96 rounds; 211 ms measured, 403 ms in all; precision reached; stolen 0 ms`.
 pub fn run(run: &Run) -> String {
     let ms = |time: Option<f64>| significant(time.unwrap_or(f64::NAN), 3);
-    let times = format!("{} ms measured, {} ms in all", ms(run.measured_ms), ms(run.elapsed_ms));
+    let spent = run.budget_spent_ms.map_or_else(String::new, |spent| format!(", {} ms of the budget", ms(Some(spent))));
+    let times = format!("{} ms measured{spent}, {} ms in all", ms(run.measured_ms), ms(run.elapsed_ms));
     let stolen = run.stolen_ms.map(|ms| format!("stolen {} ms", significant(ms, 2)));
     let stop = Some(run.stop.clone()).filter(|stop| !stop.is_empty());
     let places = run.placements.map_or_else(String::new, |placements| format!(" in {placements} placements"));

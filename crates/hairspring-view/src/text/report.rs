@@ -282,6 +282,17 @@ fn ratios(page: &mut Page, document: &ResultDocument) {
         };
         page.line(&format!("  {} / {first}  {says}", pad(key, widest)), Tone::Strong);
     }
+    looks(page, document);
+}
+
+/// How sure the verdicts are, if there is one.
+pub(super) fn looks(page: &mut Page, document: &ResultDocument) {
+    let decided = document.comparisons.iter().filter(|one| one.verdict != Verdict::Undecided);
+    let levels = decided.filter_map(|one| Some(one.at_every_look?.level));
+    if let Some(level) = levels.reduce(f64::min) {
+        let sure = format!("valid at every look: {} % sure, whenever the rounds end", significant(100.0 * level, 3));
+        page.item(if document.comparisons.len() > 1 { "verdicts" } else { "verdict" }, &sure, Tone::Quiet);
+    }
 }
 
 /// The verdict of a comparison of two series, which are shown by these names.

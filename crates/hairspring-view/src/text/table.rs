@@ -2,7 +2,7 @@
 
 use super::expectation::expectation;
 use super::findings::{Shared, shared};
-use super::report::{at_core_clock, stated_clock};
+use super::report::{at_core_clock, looks, stated_clock};
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width, wrap};
 use crate::page::{Page, Style, Tone};
@@ -136,6 +136,7 @@ fn ratios(page: &mut Page, result: &ResultDocument) {
             page.line(&format!("      {ratio} times the time"), Tone::Plain);
         }
     }
+    looks(page, result);
 }
 
 fn level(page: &mut Page, result: &ResultDocument) {

@@ -74,6 +74,7 @@ pub fn timed(table: &Observations, subjects: Vec<Subject>) -> Measurement {
     let run = Run {
         rounds: ROUNDS,
         measured_ms: Some(211.4),
+        budget_spent_ms: None,
         elapsed_ms: Some(402.9),
         stop: "precision reached".into(),
         stolen_ms: Some(0.0),

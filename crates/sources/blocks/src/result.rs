@@ -63,6 +63,8 @@ pub struct Request {
     pub cpu: Option<usize>,
     /// Time for the rounds.
     pub budget: Duration,
+    /// Whether the budget was given, and does not grow.
+    pub is_firm: bool,
     /// Longest time of one run.
     pub timeout: Duration,
     /// Confidence level.

@@ -214,7 +214,7 @@ fn measurement_options() -> [Arg; 7] {
             .default_value("500ms")
             .value_parser(duration)
             .allow_hyphen_values(true)
-            .help("Time for measuring a benchmark with its alternatives; the\ndefault grows to three times as much while something else\nuses the core"),
+            .help("Time for measuring a benchmark with its alternatives; the\ndefault grows to twice as much while something else uses\nthe core, or a verdict is in reach; a given one is\nkept"),
         option("precision", "SHARE")
             .value_parser(share)
             .allow_hyphen_values(true)

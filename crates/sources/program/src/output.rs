@@ -39,7 +39,8 @@ pub fn status_line(text: &str) {
     let mut out = std::io::stderr().lock();
     if out.is_terminal() {
         let text: String = text.chars().filter(|c| !c.is_control()).take(WIDTH).collect();
-        let _ = write!(out, "\r\u{1b}[K{text}").and_then(|()| out.flush());
+        // Blanks erase what was there, also where no escape sequences are wanted.
+        let _ = write!(out, "\r{text:<WIDTH$}\r").and_then(|()| out.flush());
     }
 }
 

@@ -49,6 +49,7 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
         run: Some(Run {
             rounds: measured.run.rounds,
             measured_ms: Some(measured.run.measuring.as_secs_f64() * 1e3),
+            budget_spent_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
             elapsed_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
             stop: measured.run.stop.to_string(),
             stolen_ms: measured.run.stolen_ms,

@@ -180,7 +180,7 @@ impl Session {
         let batches = InProcess::new(rows, clock, granularity.quantum, 1).with_placements();
         let mut watched = Watched { batches, thread };
         let begin = Instant::now();
-        match until_precise(&self.goal(), &mut table, &mut watched, &|| begin.elapsed()) {
+        match until_precise(&self.goal(), &mut table, &mut watched, &|| begin.elapsed(), &mut |_| ()) {
             Ok(ended) => Ok(Some(Run::new(table, ended, meter.rate(), steal.and_then(|meter| meter.stolen_ms())))),
             Err(Stopped::Changed(_)) => Ok(None),
             Err(Stopped::Failed(_)) => Err(failed(names, watched.batches.rig.failed().unwrap_or(names.len()))),

@@ -1,10 +1,11 @@
 //! What the machine code of a copy shows. The types are the same on every architecture; `copy` finds out what it can.
 
 use crate::mode::{Judged, Mode};
-use hairspring_core::observations::Occupancy;
+use hairspring_core::observations::{Occupancy, Uses};
 
-/// Core cycles of an instruction from which a chain leaves the units of the core mostly free; a pilot is known to a tenth.
-const LEAST_CYCLES: f64 = 0.9;
+/// Core cycles of an instruction from which a chain leaves the units of the core mostly free: a narrow core runs three in a cycle, and a pilot is known to
+/// a fifth.
+const LEAST_CYCLES: f64 = 0.75;
 
 /// What the machine code of one alternative shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,8 @@ pub struct Copy {
     pub stores: bool,
     /// Whether it reads memory.
     pub loads: bool,
+    /// The kinds of units that its instructions use.
+    pub uses: Uses,
 }
 
 impl Copy {
@@ -45,23 +48,19 @@ impl Copy {
             only_moves: false,
             stores: false,
             loads: false,
+            uses: Uses::new(),
         }
     }
 
-    /// What it does to the core, where its code and the core cycles of an instruction show it. Loads and calls may wait for what is no unit of the core, and
-    /// divisions for a unit that takes one at a time.
+    /// What it does to the core, where its code and the core cycles of an instruction show it. Code with branches has times of its own.
     pub(crate) fn occupancy(&self, cycles_of_instruction: f64) -> Option<Occupancy> {
         let is_slow = cycles_of_instruction > LEAST_CYCLES;
-        match self.judged.mode {
-            Some(Mode::Throughput) => Some(Occupancy::Fills),
-            Some(Mode::Latency) if self.is_straight() && is_slow && !self.shares() => Some(Occupancy::Waits),
-            _ => None,
+        match self.judged.mode.filter(|_| self.is_straight()) {
+            Some(Mode::Latency) if is_slow => Some(Occupancy::Waits),
+            // Several chains beside each other fill units as independent copies do.
+            Some(Mode::Latency | Mode::Throughput) => Some(Occupancy::Fills),
+            None => None,
         }
-    }
-
-    /// Whether it needs what it may have to share with others, although most units are free.
-    fn shares(&self) -> bool {
-        self.stores || self.loads || !self.on_values.is_empty()
     }
 
     /// Whether it could be followed, and has neither branches nor calls.

@@ -44,5 +44,5 @@ pub use findings::SnippetFinding;
 pub use mode::{Judged, Mode};
 pub use protocol::{Ended, Ready};
 pub use request::{Language, Request, shell_words};
-pub use session::{MeasuredCode, measure, series_names};
+pub use session::{MeasuredCode, measure, measure_watched, series_names};
 pub use source::first_values;

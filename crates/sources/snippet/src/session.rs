@@ -16,7 +16,8 @@ use crate::source::RowSpec;
 use crate::table;
 use hairspring_core::design::Pilot;
 use hairspring_core::design::table::Order;
-use hairspring_core::observations::Occupancy;
+use hairspring_core::judge::Assessment;
+use hairspring_core::observations::{Occupancy, Uses};
 use hairspring_host::chains::{RULER, name};
 use hairspring_host::process::Folder;
 use hairspring_host::thread::allowed_cpus;
@@ -64,15 +65,27 @@ pub fn series_names(request: &Request) -> Vec<String> {
 /// # Errors
 /// An invalid request, code that does not compile or that ended its process, or an unavailable clock or CPU.
 pub fn measure(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
+    measure_watched(request, host, &mut |_| ())
+}
+
+/// As [`measure`]; `look` sees what is found whenever the readings have doubled.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_watched(request: &Request, host: &HostProgram, look: &mut dyn FnMut(&Assessment)) -> Result<MeasuredCode> {
     let mut copies = Vec::new();
-    measure_unexplained(request, host, &mut copies).map_err(|error| {
+    measure_unexplained(request, host, &mut copies, look).map_err(|error| {
         let changed: Vec<String> = copies.iter().flat_map(|copy| copy.written.clone()).collect();
         crate::registers::explain(request, &changed, error)
     })
 }
 
-fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<MeasuredCode> {
-    let begin = Instant::now();
+fn measure_unexplained(
+    request: &Request,
+    host: &HostProgram,
+    copies: &mut Vec<Copy>,
+    look: &mut dyn FnMut(&Assessment),
+) -> Result<MeasuredCode> {
     request.check()?;
     if let Some(name) = &request.clock {
         hairspring_host::clock::find(name)?;
@@ -94,13 +107,14 @@ fn measure_unexplained(request: &Request, host: &HostProgram, copies: &mut Vec<C
     let optimised = request.language != Language::Asm && copies.iter().any(Copy::is_straight);
     let lost = lost(request, copies, if optimised { early.unwrap_or_else(|| plain(&job)) } else { None });
     let occupancy = occupancy(request, copies, &pilots, cycle_ns);
-    let work = Work { request, host, rows: &rows, library: &library, occupancy, round: round_of(&rows, &pilots) };
+    let uses = uses(copies, &occupancy);
+    let work = Work { request, host, rows: &rows, library: &library, occupancy, uses, round: round_of(&rows, &pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
     let mut threads = seated.threads.map(in_time);
     let (Measured { table, ready, ended, printed, stopped, seated }, ruler) = loop {
         let ruler = expected(request, threads).no_cycles().map_or_else(|| ruler.clone(), |reason| Err(reason.to_owned()));
-        match rounds(&work, cpu, threads, &ruler, begin)? {
+        match rounds(&work, cpu, threads, &ruler, look)? {
             Ok(measured) => break (measured, ruler),
             Err(late) => threads = Some(in_time(late)),
         }
@@ -128,6 +142,8 @@ struct Work<'w> {
     library: &'w Library,
     /// What each alternative does to the core, as far as that is known.
     occupancy: Vec<Option<Occupancy>>,
+    /// The units that a copy of each alternative uses, where its time is made of theirs.
+    uses: Vec<Option<Uses>>,
     /// About the time of one round.
     round: Duration,
 }
@@ -161,6 +177,14 @@ fn occupancy(request: &Request, copies: &[Copy], pilots: &[Pilot], cycle_ns: f64
     copies.iter().zip(pilots).map(of).collect()
 }
 
+/// The units that each chain uses. Other code may wait for what its instructions do not show.
+fn uses(copies: &[Copy], occupancy: &[Option<Occupancy>]) -> Vec<Option<Uses>> {
+    let of = |(copy, occupancy): (&Copy, &Option<Occupancy>)| {
+        Some(copy.uses.clone()).filter(|uses| *occupancy == Some(Occupancy::Waits) && !uses.is_empty())
+    };
+    copies.iter().zip(occupancy).map(of).collect()
+}
+
 /// The time of one round by the pilot: a reading of each row, and the runs before.
 fn round_of(rows: &[RowSpec], pilots: &[Pilot]) -> Duration {
     let before = runs_before(rows);
@@ -192,7 +216,7 @@ fn rounds(
     cpu: Option<usize>,
     threads: Option<Threads>,
     ruler: &std::result::Result<Ruler, String>,
-    begin: Instant,
+    look: &mut dyn FnMut(&Assessment),
 ) -> Result<std::result::Result<Measured, Threads>> {
     let request = work.request;
     let is_free = threads.is_some() && request.cpu.is_none();
@@ -205,6 +229,8 @@ fn rounds(
         clock: request.clock.clone(),
         ..load(request, work.library, work.rows)
     };
+    // The budget is for what follows: what was compiled before does not count.
+    let begin = Instant::now();
     let mut placed = match Placed::start(work.host, load, request, work.round) {
         Err(Stopped::Changed(late)) => return Ok(Err(late)),
         Err(Stopped::Failed(error)) => return Err(error),
@@ -212,7 +238,8 @@ fn rounds(
     };
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
     table.declare_occupancy(series_names(request).into_iter().zip(work.occupancy.iter().copied()));
-    match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed()) {
+    table.declare_uses(series_names(request).into_iter().zip(work.uses.iter().cloned()));
+    match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed(), look) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),
         Ok(stopped) => {

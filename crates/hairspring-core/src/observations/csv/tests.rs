@@ -39,6 +39,8 @@ fn written_table_is_read_back() {
     table.origin.serving = vec!["init".into()];
     table.origin.unoptimised = vec!["a,b".into(), "the control".into()];
     table.origin.occupancy = vec![("a,b".into(), Occupancy::Waits), ("the control".into(), Occupancy::Fills)];
+    table.origin.uses =
+        vec![("a,b".into(), vec![("multiply".into(), 2), ("simple".into(), 1)]), ("the control".into(), vec![("simple".into(), 1)])];
     let mut text = Vec::new();
     write_csv(&table, &mut text).unwrap();
     let back = read_csv(&text[..]).unwrap();
@@ -56,6 +58,7 @@ fn written_table_is_read_back() {
     assert_eq!(back.origin.serving, ["init"]);
     assert_eq!(back.origin.unoptimised, table.origin.unoptimised);
     assert_eq!(back.origin.occupancy, table.origin.occupancy);
+    assert_eq!(back.origin.uses, table.origin.uses);
     assert_eq!(back.placements(), [0..1, 1..2, 2..3]);
     assert_eq!((back.origin.layouts, back.origin.crossover, back.origin.pauses), (4, 2, table.origin.pauses));
     assert_eq!(back.in_rounds(&(1..2)).readings().len(), 3);
@@ -150,6 +153,11 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names the series `chian`"));
     assert!(error("# unoptimised: a\nseries,body,ticks\nb,1,2\n").contains("`unoptimised` names the series `a`"));
     assert!(error("# fills: a\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `a`"));
+    assert!(error("# uses: a = simple 1\nseries,body,ticks\nb,1,2\n").contains("`uses` names the series `a`"));
+    assert!(error("# uses: b = simple 1\n# uses: b = load 1\nseries,body,ticks\nb,1,2\n").contains("a second time"));
+    for wrong in ["b", "b = ", "b = simple", "b = simple -1", "b = 1", "b = simple 1,", "b = simple 99999999999"] {
+        assert!(error(&format!("# uses: {wrong}\nseries,body,ticks\nb,1,2\n")).contains("kinds of units"), "{wrong}");
+    }
     assert!(error("# waits: b\n# fills: b\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `b` a second time"));
     assert!(error("body,round,ticks\n1,0,2\n1,1073741823,2\n").contains("the highest round is 1073741823, and there are only 2 readings"));
     assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));

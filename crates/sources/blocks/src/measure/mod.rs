@@ -48,7 +48,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let (mut session, mut prepared) = prepared_calls(request, settled.cpu, quantum)?;
     let chains = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
     let begin = Instant::now();
-    let timing = Timing { clock, quantum, chains: &chains, budget: request.budget, timeout: request.timeout, progress: request.progress };
+    let timing = Timing::of(request, clock, quantum, &chains);
     let mut readings = timing.run(&mut prepared, &session.program);
     let measured_call = timing.whole_calls(&mut session.whole_calls, &session.program);
     let measuring = begin.elapsed();

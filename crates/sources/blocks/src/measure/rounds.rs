@@ -3,6 +3,7 @@
 use super::overhead::OWN;
 use super::prepare::Prepared;
 use super::rows_of;
+use crate::Request;
 use crate::analysis::CountRow;
 use crate::error::{Error, Result};
 use crate::result::Progress;
@@ -42,10 +43,20 @@ pub struct Timing<'a> {
     pub chains: &'a [Companion],
     /// Time for the rounds.
     pub budget: Duration,
+    /// Whether it was given, and does not grow.
+    pub is_firm: bool,
     /// Longest time of one visit.
     pub timeout: Duration,
     /// Called with the progress of the rounds.
     pub progress: fn(Progress),
+}
+
+impl<'a> Timing<'a> {
+    /// The settings of a request.
+    pub fn of(request: &Request, clock: Clock, quantum: u64, chains: &'a [Companion]) -> Timing<'a> {
+        let Request { budget, is_firm, timeout, progress, .. } = *request;
+        Timing { clock, quantum, chains, budget, is_firm, timeout, progress }
+    }
 }
 
 /// Raw readings; rows are numbered through all processes, and rows of chains separately.
@@ -183,7 +194,7 @@ impl Timing<'_> {
 
     fn goes_on(&self, readings: &Readings, elapsed: Duration) -> bool {
         let room = u32::from(readings.function.len() < MOST_FUNCTION_READINGS);
-        fits(self.budget, readings.rounds, elapsed, room)
+        fits((self.budget, self.is_firm), readings.rounds, elapsed, room)
     }
 
     /// The plan of a row for one visit; `None` if its process is lost.

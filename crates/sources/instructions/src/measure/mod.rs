@@ -272,7 +272,7 @@ impl Session<'_> {
         let steal = StealMeter::start(self.cpu);
         let begin = Instant::now();
         let goal = Goal { precision: PRECISION, level: self.settings.level, budget: time, is_firm: true, least_rounds: LEAST_ROUNDS };
-        until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed()).map_err(|error| error.to_string())?;
+        until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed(), &mut |_| ()).map_err(|error| error.to_string())?;
         run.rounds += u64::from(table.rounds());
         let table = table.finished(self.meter.rate());
         let options = Options { level: self.settings.level, ..Options::default() };

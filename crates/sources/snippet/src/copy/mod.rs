@@ -80,6 +80,7 @@ impl<'a> Row<'a> {
             only_moves: work::only_moves(self.image, &instructions),
             stores,
             loads,
+            uses: work::uses(&instructions),
             walked: carried.as_ref().and_then(|carried| self.walked(carried)),
             decides: carried.as_ref().and_then(|carried| self.decides(carried)),
             work: carried.as_ref().map(|carried| carried.work),

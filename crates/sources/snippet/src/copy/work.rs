@@ -3,6 +3,7 @@
 use super::image::Image;
 use super::step::{extends, moves};
 use crate::copied::Work;
+use hairspring_core::observations::Uses;
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 impl Work {
@@ -35,6 +36,41 @@ pub fn stores_and_loads(all: &[Instruction]) -> (bool, bool) {
         }
     }
     found
+}
+
+/// The kinds of units that instructions use, by the names that chains have for them, and how many instructions use each.
+pub fn uses(all: &[Instruction]) -> Uses {
+    let mut uses = Uses::new();
+    for unit in all.iter().flat_map(units) {
+        match uses.iter_mut().find(|(known, _)| known == unit) {
+            Some((_, number)) => *number += 1,
+            None => uses.push((unit.to_owned(), 1)),
+        }
+    }
+    uses
+}
+
+/// The kinds of units that an instruction uses.
+fn units(i: &Instruction) -> Vec<&'static str> {
+    let (stores, loads) = stores_and_loads(std::slice::from_ref(i));
+    let is_vector = (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Register && is_float(i.op_register(at)));
+    let computes = match () {
+        () if is_division(i) || is_root(i) => Some("divide"),
+        () if is_vector => Some("float"),
+        () if is_multiplication(i) => Some("multiply"),
+        // Instructions that only move to or from memory need its units alone.
+        () if i.mnemonic() == Mnemonic::Nop || moves(i) && (stores || loads) => None,
+        () => Some("simple"),
+    };
+    computes.into_iter().chain(loads.then_some("load")).chain(stores.then_some("store")).collect()
+}
+
+fn is_float(register: Register) -> bool {
+    register.is_vector_register() || register.is_st() || register.is_mm()
+}
+
+fn is_root(i: &Instruction) -> bool {
+    format!("{:?}", i.mnemonic()).contains("sqrt")
 }
 
 /// Whether an instruction reads memory at a known address that the code can write to. A copy of memory consists of such reads and of
