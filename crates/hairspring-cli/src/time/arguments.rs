@@ -123,6 +123,9 @@ pub struct TimeArguments {
     /// Flags for the linker
     #[arg(long, value_name = "FLAGS", default_value = "", allow_hyphen_values = true, hide_default_value = true)]
     pub link: String,
+    /// Compile anew: neither take what was compiled before from the cache folder (`~/.cache/hairspring`), nor keep it there
+    #[arg(long)]
+    pub no_cache: bool,
     /// The clock, for instance tsc, monotonic, gettimeofday
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,

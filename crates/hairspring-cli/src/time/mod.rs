@@ -139,6 +139,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         level: arguments.report.confidence_level,
         timeout: arguments.timeout,
         all_methods,
+        is_cached: !arguments.no_cache,
     })
 }
 

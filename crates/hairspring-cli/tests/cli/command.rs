@@ -151,6 +151,8 @@ impl Hairspring {
             command.env_remove(name);
         }
         command.args(&self.arguments).current_dir(self.place.work()).env("TMPDIR", self.place.temporary()).env("LANG", "C.UTF-8");
+        // What one test compiles is not for another one, nor for the user.
+        command.env("XDG_CACHE_HOME", self.place.cache());
         if self.arguments.first().is_some_and(|verb| verb == "time") && !self.arguments.iter().any(|argument| argument == "--budget") {
             command.args(["--budget", "200ms"]);
         }

@@ -29,6 +29,7 @@ mod code_that_escapes;
 mod code_that_floods;
 mod command;
 mod compare;
+mod compiled_before;
 mod doctor;
 mod document;
 mod expect;

@@ -27,6 +27,11 @@ impl Place {
         self.0.path().join("tmp")
     }
 
+    /// The folder for what can be made again; it does not exist before something is kept there.
+    pub fn cache(&self) -> PathBuf {
+        self.0.path().join("cache")
+    }
+
     /// Number and command line of every process that inherited the folder for temporary files.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let mark = self.temporary().display().to_string();

@@ -1,19 +1,20 @@
 //! Runs the compiler and relates its messages to the user's own lines.
 
+use crate::cache::{Cache, Step};
 use crate::error::{Error, Result, io};
 use crate::messages::{hint, tidy};
 use crate::repeat::Repeated;
 use crate::request::{Language, Request, shell_words};
 use crate::source::{self, Borders, RowSpec};
-use hairspring_host::process::{Group, wait_until};
+use running::{answer, failure};
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+
+mod pilot;
+mod running;
+
+pub use pilot::compile_pilot;
 
 /// A compiler that works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,14 +40,6 @@ pub struct Library {
     pub holds_arrays: bool,
 }
 
-/// Time limits for a compilation and for `--version`.
-const MOST_COMPILE_TIME: Duration = Duration::from_secs(60);
-const MOST_VERSION_TIME: Duration = Duration::from_secs(10);
-/// Memory limit for a compiler.
-const MOST_COMPILE_BYTES: u64 = 4 << 30;
-/// Maximum number of message bytes that are read.
-const MOST_MESSAGE_BYTES: u64 = 1 << 20;
-
 /// Finds the requested compiler, or one of the usual ones.
 ///
 /// # Errors
@@ -69,8 +62,7 @@ fn compiler(command: &str) -> Option<Compiler> {
     let as_words = || shlex::split(command).filter(|words| words.len() > 1);
     let named = |program: &str, flags: &[String]| {
         let mut question = Command::new(program);
-        question.args(flags).arg("--version").stdout(Stdio::piped()).stderr(Stdio::null());
-        let (_, answer) = bounded(&mut question, MOST_VERSION_TIME).ok().flatten().filter(|(status, _)| status.success())?;
+        let answer = answer(question.args(flags).arg("--version"))?;
         let version = answer.lines().next().unwrap_or(command).trim().to_owned();
         Some(Compiler { command: program.to_owned(), flags: flags.to_vec(), version })
     };
@@ -88,6 +80,8 @@ pub struct Job<'a> {
     pub folder: &'a Path,
     /// The compiler's text of few copies, to repeat them; without it, all copies are compiled.
     pub repeated: Option<&'a Repeated>,
+    /// What was compiled before.
+    pub cache: Option<&'a Cache>,
 }
 
 /// Name of a library's files, and the alternative whose rows come first.
@@ -101,6 +95,14 @@ pub struct Name {
 struct Source {
     file: PathBuf,
     language: &'static str,
+}
+
+impl Compiler {
+    /// Whether it takes the options of gcc that no other compiler has.
+    fn is_gcc(&self) -> bool {
+        let is_name = |word: &str| word == "GCC" || word.split('-').any(|part| matches!(part, "gcc" | "g++" | "cc" | "c++"));
+        !self.version.contains("clang") && self.version.split([' ', '(', ')']).any(is_name)
+    }
 }
 
 impl Name {
@@ -158,37 +160,6 @@ const LARGEST_ALIGNED: u64 = 16;
 /// Most alternatives that are compiled in each of their orders: compile time grows with them.
 const MOST_IN_TURNS: usize = 3;
 
-/// Compiles rows whose copies carry notes, to look at them, and beside them `samples` of the rows that may be measured: the library, and the
-/// text of the samples if it is understood.
-///
-/// # Errors
-/// [`Error::DoesNotCompile`] with the compiler's messages about the user's own lines.
-pub fn compile_pilot(job: &Job, rows: &[RowSpec], samples: &[RowSpec]) -> Result<(Library, Option<Repeated>)> {
-    if let Some(found) = pilot_in_two_steps(job, rows, samples)? {
-        return Ok(found);
-    }
-    let source = PILOT.write(job, rows, &|_| Borders::Notes)?;
-    Ok((one_library(job, &source, PILOT, rows.len())?, None))
-}
-
-/// As [`compile_pilot`], by way of assembly text; `None` if there are no samples or the compiler makes no such text.
-fn pilot_in_two_steps(job: &Job, rows: &[RowSpec], samples: &[RowSpec]) -> Result<Option<(Library, Option<Repeated>)>> {
-    if samples.is_empty() {
-        return Ok(None);
-    }
-    let borders = |at: usize| if at < rows.len() { Borders::Notes } else { Borders::Comments };
-    let source = PILOT.write(job, &[rows, samples].concat(), &borders)?;
-    let text = Source { file: PILOT.file(job.folder, "s"), language: ASSEMBLER };
-    let arguments = [source.file.as_os_str(), "-S".as_ref(), "-o".as_ref(), text.file.as_os_str()];
-    let is_text = messages(compilation(job, source.language, &arguments, &["-w"])?, job.compiler)?.is_none();
-    let Some(written) = std::fs::read_to_string(&text.file).ok().filter(|_| is_text) else { return Ok(None) };
-    let path = PILOT.file(job.folder, "so");
-    if link_library(job, &text, &path)?.is_some() || !path.is_file() {
-        return Ok(None);
-    }
-    Ok(Some((library(vec![path], 1, rows.len())?, Repeated::read(&written, rows.len(), samples))))
-}
-
 /// Compiles rows without optimisation, whose copies carry notes.
 ///
 /// # Errors
@@ -226,7 +197,7 @@ fn link_library(job: &Job, source: &Source, path: &Path) -> Result<Option<String
     let mut arguments = vec![source.file.as_os_str()];
     arguments.extend(SHARED.map(OsStr::new));
     arguments.extend(["-o".as_ref(), path.as_os_str()]);
-    run(job, source.language, &arguments, &["-w"])
+    made(job, linking(job, source.language, &arguments, &["-w"])?, &[&source.file], &[path])
 }
 
 /// Compiles straight rows: into one library for each order of the alternatives if these are few, because the two places of equal code
@@ -273,17 +244,17 @@ fn at_once<T: Send>(count: usize, one: impl Fn(usize) -> Result<T> + Sync) -> Re
 fn object(job: &Job, rows: &[RowSpec], first: usize) -> Result<Option<PathBuf>> {
     let name = timed(first);
     let object = name.file(job.folder, "o");
-    let made = |source: &Source| {
+    let of = |source: &Source| {
         let mut arguments = if source.language == ASSEMBLER { vec![] } else { vec![OsStr::new("-DHS_ALIGNMENT=16")] };
         arguments.extend([source.file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()]);
         let compilation = compilation(job, source.language, &arguments, &["-w"])?;
-        Ok((messages(compilation, job.compiler)?.is_none() && object.is_file()).then(|| object.clone()))
+        Ok((made(job, compilation, &[&source.file], &[&object])?.is_none() && object.is_file()).then(|| object.clone()))
     };
     let repeated = name.write_repeated(job, rows, ALIGNMENT_IN_LAYOUTS)?;
-    if let Some(object) = repeated.as_ref().map(made).transpose()?.flatten() {
+    if let Some(object) = repeated.as_ref().map(of).transpose()?.flatten() {
         return Ok(Some(object));
     }
-    made(&name.write(job, rows, &|_| Borders::Plain)?)
+    of(&name.write(job, rows, &|_| Borders::Plain)?)
 }
 
 /// Links an object behind a gap; `None` if that fails.
@@ -296,7 +267,7 @@ fn link(job: &Job, object: &Path, (layout, first): (usize, usize)) -> Option<Pat
     command.args(shell_words("--cflags", &request.flags).ok()?).args(SHARED).args(["-Wl,-z,defs", "-Wa,--noexecstack", "-o"]).arg(&path);
     command.args(["-x", "assembler"]).arg(&gap_file).args(["-x", "none"]).arg(object);
     command.args(shell_words("--link", &request.link).ok()?).arg("-lm");
-    let is_linked = messages(command, compiler).ok()?.is_none() && path.is_file();
+    let is_linked = made(job, command, &[&gap_file, object], &[&path]).ok()?.is_none() && path.is_file();
     is_linked.then_some(path)
 }
 
@@ -310,12 +281,43 @@ fn gaps(layout: usize) -> String {
     format!(".text\n.skip {code}\n.data\n.skip {data}\n.section .rodata,\"a\"\n.skip {data}\n")
 }
 
-/// Runs the compiler; `Some` holds its messages if it failed.
-fn run(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Option<String>> {
+/// A compilation that links too.
+fn linking(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Command> {
     let mut command = compilation(job, language, arguments, quiet)?;
     // Undefined functions must be reported here, not when the rows run.
     command.arg("-Wl,-z,defs").args(shell_words("--link", &job.request.link)?).arg("-lm");
-    messages(command, job.compiler)
+    Ok(command)
+}
+
+/// Runs a command that makes `outputs` from generated files, or takes them from the cache; `Some` holds the messages if it failed.
+fn made(job: &Job, command: Command, sources: &[&Path], outputs: &[&Path]) -> Result<Option<String>> {
+    let request = job.request;
+    let own = request.files.iter().filter(|file| !source::is_included(file, request.language));
+    let step = Step {
+        compiler: job.compiler,
+        arguments: command.get_args().map(OsStr::to_owned).collect(),
+        flags: [shell_words("--cflags", &request.flags)?, shell_words("--link", &request.link)?].concat(),
+        folder: job.folder,
+        inputs: sources.iter().copied().chain(own.map(PathBuf::as_path)).map(Path::to_owned).collect(),
+        outputs: outputs.iter().copied().map(Path::to_owned).collect(),
+    };
+    let Some(slot) = job.cache.and_then(|cache| cache.slot(&step)) else { return failure(command, job.compiler) };
+    if slot.fetch() {
+        return Ok(None);
+    }
+    let (mut listing, list) = (driver(job.compiler, job.folder), |ending: &str| outputs[0].with_extension(format!("{ending}.d")));
+    listing.args(command.get_args());
+    let is_text = sources.iter().all(|source| source.extension().is_some_and(|ending| ending != "c"));
+    let links = !step.arguments.iter().any(|argument| argument == "-S" || argument == "-r");
+    let lists = [(!is_text).then(|| list("headers")), links.then(|| list("objects"))];
+    listing.args(lists[0].iter().flat_map(|list| ["-MD".as_ref(), "-MF".as_ref(), list.as_os_str()]));
+    listing.args(lists[1].iter().map(|list| format!("-Wl,--dependency-file={}", list.display())));
+    if failure(listing, job.compiler)?.is_none() {
+        slot.keep(&lists.into_iter().flatten().collect::<Vec<_>>(), job.folder);
+        return Ok(None);
+    }
+    // A linker may not write lists.
+    failure(command, job.compiler)
 }
 
 /// A compilation of the generated source with the user's files; those are left out where the compiler makes one text.
@@ -339,61 +341,26 @@ fn driver(compiler: &Compiler, folder: &Path) -> Command {
     command
 }
 
-/// Runs a command of the compiler; `Some` holds its messages if it failed.
-fn messages(mut command: Command, compiler: &Compiler) -> Result<Option<String>> {
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
-    limit_memory(&mut command);
-    let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;
-    let too_long = || Error::CompilerFailed(format!("took longer than {} s and was stopped", MOST_COMPILE_TIME.as_secs()));
-    let (status, text) = ended.ok_or_else(too_long)?;
-    let silent = || format!("the compiler failed ({status}) without a message");
-    Ok((!status.success()).then(|| if text.trim().is_empty() { silent() } else { text }))
-}
-
-/// Runs a program with a time limit; returns its status and the output of the one stream that is a pipe.
-fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(ExitStatus, String)>> {
-    let (mut child, group) = Group::spawn(program.stdin(Stdio::null()))?;
-    let pipe = child.stderr.take().map(OwnedFd::from).or(child.stdout.take().map(OwnedFd::from)).map(File::from);
-    let reader = std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let read = pipe.map(|pipe| pipe.take(MOST_MESSAGE_BYTES).read_to_end(&mut text));
-        read.map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
-    });
-    let status = wait_until(&mut child, Instant::now() + longest)?;
-    drop(group);
-    match status {
-        Some(status) => Ok(Some((status, reader.join().unwrap_or_default()))),
-        None => child.wait().map(|_| None),
-    }
-}
-
-#[allow(unsafe_code, reason = "a limit for the compiler alone can only be set between fork and exec")]
-fn limit_memory(command: &mut Command) {
-    use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    // SAFETY: both calls are async-signal-safe and the closure touches nothing else.
-    unsafe {
-        command.pre_exec(|| {
-            let (_, hard) = getrlimit(Resource::RLIMIT_AS)?;
-            let most = crate::host::as_limit(MOST_COMPILE_BYTES).min(hard);
-            setrlimit(Resource::RLIMIT_AS, most, most).map_err(std::io::Error::from)
-        });
-    }
-}
-
-/// Compiles each piece once to get messages that name the user's lines. If that succeeds, the repetition or the linking is
-/// at fault, and the first messages are reported.
-fn explain(job: &Job, messages: &str) -> Error {
+/// Messages about the pieces of the code, each compiled once, that name the user's lines; `None` if there are none.
+fn own_messages(job: &Job) -> Result<Option<String>> {
     let (request, folder) = (job.request, job.folder);
     for (name, text) in source::pieces(request) {
         let _ = std::fs::write(folder.join(name), text + "\n");
     }
     let file = folder.join("checked.c");
-    let checked = std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"));
+    std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"))?;
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
-    match checked.and_then(|()| run(job, language(request), &arguments, &[])) {
-        Ok(Some(own)) => Error::DoesNotCompile { messages: tidy(&own, folder) },
-        Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, folder), hint(messages)) },
+    let own = failure(linking(job, language(request), &arguments, &[])?, job.compiler)?;
+    Ok(own.map(|own| tidy(&own, folder)))
+}
+
+/// The error about messages of the compiler. If each piece alone compiles, the repetition or the linking is at fault, and these messages are
+/// reported.
+fn explain(job: &Job, messages: &str) -> Error {
+    match own_messages(job) {
+        Ok(Some(messages)) => Error::DoesNotCompile { messages },
+        Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, job.folder), hint(messages)) },
         Err(error) => error,
     }
 }

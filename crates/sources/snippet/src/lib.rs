@@ -6,6 +6,7 @@
 //! `compile`, [`host`] (the child), `child` (the parent's side), and `session`.
 
 mod asm;
+mod cache;
 mod child;
 mod compile;
 mod copied;

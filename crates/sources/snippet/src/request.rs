@@ -66,6 +66,8 @@ pub struct Request {
     pub timeout: Duration,
     /// Whether to run the rows of the methods beside the line fit too.
     pub all_methods: bool,
+    /// Whether what was compiled is kept in the user's cache folder, and taken from there.
+    pub is_cached: bool,
 }
 
 impl Default for Request {
@@ -92,6 +94,7 @@ impl Default for Request {
             level: 0.95,
             timeout: Duration::from_secs(10),
             all_methods: false,
+            is_cached: true,
         }
     }
 }

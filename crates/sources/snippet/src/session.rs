@@ -1,5 +1,6 @@
 //! Measures a request: pilot, design, compilation, and rounds until the interval is narrow enough.
 
+use crate::cache::Cache;
 use crate::child::{Child, HostProgram, Printed};
 use crate::compile::{Compiler, Job, Library, compile_in_layouts, compile_in_turns, compile_pilot, compile_plain, find};
 use crate::copied::{Copy, Lost};
@@ -91,8 +92,9 @@ fn measure_unexplained(
     }
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
-    let job = Job { request, compiler: &compiler, folder: folder.path(), repeated: None };
-    let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns, repeated } = pilot(&job, host, copies)?;
+    let cache = request.is_cached.then(Cache::open).flatten();
+    let job = Job { request, compiler: &compiler, folder: folder.path(), repeated: None, cache: cache.as_ref() };
+    let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns, repeated, plain: early } = pilot(&job, host, copies)?;
     let chains = ruler.is_ok() && seated.no_cycles().is_none();
     let is_straight = copies.iter().all(Copy::is_straight);
     // Behind an init, straight code keeps its straight rows.
@@ -101,8 +103,9 @@ fn measure_unexplained(
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
     let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
-    let (library, lost) = compiled(&job, copies, || compile(&Job { repeated: repeated.as_ref(), ..job }, &rows));
-    let library = library?;
+    let library = compile(&Job { repeated: repeated.as_ref(), ..job }, &rows)?;
+    let optimised = request.language != Language::Asm && copies.iter().any(Copy::is_straight);
+    let lost = lost(request, copies, if optimised { early.unwrap_or_else(|| plain(&job)) } else { None });
     let occupancy = occupancy(request, copies, &pilots, cycle_ns);
     let uses = uses(copies, &occupancy);
     let work = Work { request, host, rows: &rows, library: &library, occupancy, uses, round: round_of(&rows, &pilots) };
@@ -284,25 +287,20 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
     }
 }
 
-/// Compiles the rows and, in parallel, one copy of each alternative without optimisation to see what the compiler removed. On a single
-/// CPU too: a finding must not depend on how many there are.
-fn compiled(job: &Job, copies: &[Copy], rows: impl FnOnce() -> Result<Library>) -> (Result<Library>, Vec<Vec<Lost>>) {
-    let request = job.request;
-    let optimised = request.language != Language::Asm && copies.iter().any(Copy::is_straight);
-    let nothing = || vec![Vec::new(); request.codes.len()];
-    if !optimised {
-        return (rows(), nothing());
+/// What the compiler removed from each alternative. Only straight code is compared with `plain`, the code without optimisation.
+fn lost(request: &Request, copies: &[Copy], plain: Option<Vec<Copy>>) -> Vec<Vec<Lost>> {
+    let of = |(copy, plain): (&Copy, Copy)| copy.work.zip(plain.work).map_or_else(Vec::new, |(work, plain)| work.lost(&plain));
+    plain.map_or_else(|| vec![Vec::new(); request.codes.len()], |plain| copies.iter().zip(plain).map(of).collect())
+}
+
+/// Does two things at the same time if there is more than one CPU for them, and the second only if the first wants it otherwise.
+fn beside<T, P: Send>(is_wanted: bool, first: impl FnOnce() -> T, second: impl FnOnce() -> P + Send) -> (T, Option<P>) {
+    if !is_wanted || allowed_cpus().len() < 2 {
+        return (first(), None);
     }
     std::thread::scope(|scope| {
-        let plain = scope.spawn(|| plain(job));
-        let library = rows();
-        let plain = plain.join().ok().flatten().unwrap_or_default();
-        let lost = copies
-            .iter()
-            .zip(plain)
-            .map(|(copy, plain)| copy.work.zip(plain.work).map_or_else(Vec::new, |(work, plain)| work.lost(&plain)));
-        let lost: Vec<Vec<Lost>> = lost.collect();
-        (library, if lost.is_empty() { nothing() } else { lost })
+        let second = scope.spawn(second);
+        (first(), second.join().ok())
     })
 }
 
@@ -331,6 +329,8 @@ struct Piloted {
     cycle_ns: f64,
     /// The compiler's text of few copies.
     repeated: Option<Repeated>,
+    /// The code without optimisation, if it was compiled at the same time.
+    plain: Option<Option<Vec<Copy>>>,
 }
 
 /// Rough time and size of one evaluation of every alternative, on the best clock of the machine.
@@ -338,7 +338,9 @@ fn pilot(job: &Job, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<Pilote
     let request = job.request;
     const TIME: Duration = Duration::from_millis(5);
     let rows = plan::pilot_rows(request);
-    let (library, repeated) = compile_pilot(job, &rows, &samples(request))?;
+    // A finding must not depend on how many CPUs there are: on a single one, this is compiled once it is known to be needed.
+    let (compiled, plain) = beside(request.language != Language::Asm, || compile_pilot(job, &rows, &samples(request)), || plain(job));
+    let (library, repeated) = compiled?;
     *copies = look(request, &library.paths[0], &rows);
     // The reference chain tells how long a core cycle is.
     let reference = hairspring_host::chains::chains().into_iter().find(|chain| chain.role == RULER);
@@ -381,7 +383,7 @@ fn pilot(job: &Job, host: &HostProgram, copies: &mut Vec<Copy>) -> Result<Pilote
         (Some([short, long]), [few, many], Ok(ruler)) => ns * (long - short) / f64::from((many - few) * ruler.cycles),
         _ => 0.0,
     };
-    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays, cycle_ns, repeated })
+    Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays, cycle_ns, repeated, plain })
 }
 
 /// Quantum of the requested clock in nanoseconds, if a tick takes `ns`.

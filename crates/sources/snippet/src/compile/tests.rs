@@ -18,7 +18,7 @@ fn rows() -> Vec<RowSpec> {
 }
 
 fn job<'a>(request: &'a Request, compiler: &'a Compiler, folder: &'a Path) -> Job<'a> {
-    Job { request, compiler, folder, repeated: None }
+    Job { request, compiler, folder, repeated: None, cache: None }
 }
 
 /// How often a byte pattern occurs in the code of each row, if each runs its copies so many times.

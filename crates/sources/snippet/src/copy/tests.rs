@@ -22,7 +22,7 @@ fn copies(request: &Request, codes: &[&str], compiler: &str) -> Vec<Copy> {
         let folder = Folder::new().unwrap();
         let rows = plan::pilot_rows(&request);
         let found = find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
-        let job = Job { request: &request, compiler: &found, folder: folder.path(), repeated: None };
+        let job = Job { request: &request, compiler: &found, folder: folder.path(), repeated: None, cache: None };
         let (library, _) = compile_pilot(&job, &rows, &crate::repeat::samples(&request)).unwrap_or_else(|e| panic!("{compiler}: {e}"));
         look(&request, &library.paths[0], &rows)
     };

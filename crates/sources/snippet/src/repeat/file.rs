@@ -1,6 +1,6 @@
 //! A compiler's assembly text as the functions of rows, and the rest.
 
-use super::line::{Border, first_word, label, labels_in, plain, row_of, section};
+use super::line::{BORDER, first_word, label, labels_in, plain, row_of, section};
 use std::collections::{HashMap, HashSet};
 
 /// A function of a row.
@@ -12,8 +12,8 @@ pub struct Function {
     pub is_inner: bool,
     /// The directive of the section in which it begins.
     pub section: String,
-    /// Its lines without comments, each behind the border that stands before it.
-    pub lines: Vec<(Option<Border>, String)>,
+    /// Its lines without comments, each with whether a border stands before it.
+    pub lines: Vec<(bool, String)>,
 }
 
 /// The text of a compiler.
@@ -174,17 +174,17 @@ impl Function {
     fn read(lines: &[&str], section: &str) -> Option<Function> {
         let (row, is_inner) = lines.iter().find_map(|line| row_of(plain(line)))?;
         let mut function = Function { row, is_inner, section: section.to_owned(), lines: Vec::new() };
-        let mut border = None;
+        let mut border = false;
         for line in lines {
-            let (text, mark) = (plain(line), Border::of(line));
-            if mark.is_some() {
+            let text = plain(line);
+            if line.contains(BORDER) {
                 // Two borders with nothing between them are a copy without code.
-                function.lines.extend(border.map(|border| (Some(border), String::new())));
-                border = mark;
+                function.lines.extend(border.then(|| (true, String::new())));
+                border = true;
             } else if !text.is_empty() {
-                function.lines.push((border.take(), text.to_owned()));
+                function.lines.push((std::mem::take(&mut border), text.to_owned()));
             }
         }
-        border.is_none().then_some(function)
+        (!border).then_some(function)
     }
 }

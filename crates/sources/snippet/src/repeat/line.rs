@@ -1,32 +1,7 @@
 //! Lines of assembly text of x86-64 and the words in them.
 
-/// Text of the comment at a border, before the name of what begins there. It has to survive a compiler, which may write comments its own way.
-pub const BORDER: &str = "hs border ";
-
-/// A border between copies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Border {
-    /// A copy of the body with its init begins.
-    Body,
-    /// A further init begins.
-    Init,
-}
-
-impl Border {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Border::Body => "body",
-            Border::Init => "init",
-        }
-    }
-
-    /// The border that a line marks.
-    pub fn of(line: &str) -> Option<Border> {
-        let name = line.split_once(BORDER)?.1;
-        [Border::Body, Border::Init].into_iter().find(|border| name.starts_with(border.name()))
-    }
-}
+/// Text of the comment where a copy begins. It has to survive a compiler, which may write comments its own way.
+pub const BORDER: &str = "hs border";
 
 /// The line without comments and the blanks around it.
 pub fn plain(line: &str) -> &str {

@@ -14,7 +14,7 @@ use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use file::File;
 use hairspring_core::design::Pilot;
-pub use line::{BORDER, Border};
+pub use line::BORDER;
 use shape::Shape;
 
 /// Copies in the two samples of a kind, by which its other rows are made: compilers use the registers of longer rows from about ten copies on.
@@ -22,7 +22,7 @@ use shape::Shape;
 const SAMPLES: [u32; 2] = [12, 13];
 /// Copies of rows that are no repetition, and are samples themselves.
 const SHORT_SAMPLES: [u32; 2] = [1, 2];
-/// Most evaluations in the rows of a pilot and its samples together: from there on the samples take a compiler as long as they save.
+/// Most evaluations in the samples: from there on they take a compiler as long as they save.
 const MOST_EVALUATIONS: u32 = 400;
 
 /// The text of all samples.
@@ -33,24 +33,25 @@ pub struct Repeated {
 }
 
 /// What rows have in common whose texts differ by the number of copies alone.
-type Kind = (usize, u32, u32, u32, bool);
+type Kind = (usize, u32);
 
 fn kind(row: &RowSpec) -> Kind {
-    let (before, after) = row.inits_before_and_after();
-    (row.subject, row.order.number(), before, row.runs, after > 0)
+    (row.subject, row.runs)
 }
 
 /// The short rows to compile beside those of the pilot, for all rows that its design may have.
 pub fn samples(request: &Request) -> Vec<RowSpec> {
-    // Flushes are loops, and there are few copies of them. Assembly is repeated by the assembler as it is.
-    if !cfg!(target_arch = "x86_64") || request.language == Language::Asm || !request.cold.is_empty() || !is_optimised(&request.flags) {
+    // Flushes are loops. Behind an init or a flush rows are short and of many kinds. Assembly is repeated by the assembler as it is.
+    let is_plain = request.language != Language::Asm && request.cold.is_empty() && request.init.is_none();
+    if !cfg!(target_arch = "x86_64") || !is_plain || !is_optimised(&request.flags) {
         return Vec::new();
     }
     let mut samples: Vec<RowSpec> = Vec::new();
     for row in designs(request) {
         let is_new = !samples.iter().any(|sample| kind(sample) == kind(&row));
-        let short: &[u32] = if request.init.is_none() && row.runs == 1 { &SHORT_SAMPLES } else { &[] };
-        samples.extend(short.iter().chain(&SAMPLES).map(|copies| sized(&row, *copies)).filter(|_| is_new));
+        let short: &[u32] = if row.runs == 1 { &SHORT_SAMPLES } else { &[] };
+        let sized = |copies: &u32| RowSpec { bodies: *copies, inits: *copies, flushes: *copies, ..row };
+        samples.extend(short.iter().chain(&SAMPLES).map(sized).filter(|_| is_new));
     }
     let evaluations: u32 = samples.iter().map(RowSpec::evaluations).sum();
     if evaluations <= MOST_EVALUATIONS { samples } else { Vec::new() }
@@ -62,21 +63,12 @@ fn is_optimised(flags: &str) -> bool {
     level.is_some_and(|level| level != "-O0")
 }
 
-/// Rows of every kind that a design may have: long straight ones, and without an init blocks.
+/// Rows of every kind that a design may have: long straight ones, and blocks.
 fn designs(request: &Request) -> Vec<RowSpec> {
     const FAST_NS: f64 = 3.0;
     let pilot = Pilot { copy_ns: FAST_NS, copy_bytes: 16.0, quantum_ns: 1.0, assembled: false };
     let of = |in_blocks: bool| plan::rows(request, &vec![pilot; request.codes.len()], true, in_blocks);
-    let mut rows = of(false);
-    rows.extend(request.init.is_none().then(|| of(true)).into_iter().flatten());
-    rows
-}
-
-/// A row of this kind with so many copies of each part.
-fn sized(row: &RowSpec, copies: u32) -> RowSpec {
-    let (before, after) = row.inits_before_and_after();
-    let further = if after > 0 { copies } else { 0 };
-    RowSpec { bodies: copies, inits: before * copies + further, flushes: copies, ..*row }
+    [of(false), of(true)].concat()
 }
 
 impl Repeated {
@@ -92,7 +84,7 @@ impl Repeated {
         let mut shapes: Vec<(Kind, [Shape<'_>; 2])> = Vec::new();
         let (mut inner, mut outer) = (String::new(), String::new());
         for (number, row) in rows {
-            let (kind, after) = (kind(row), row.inits_before_and_after().1);
+            let kind = kind(row);
             if !shapes.iter().any(|(known, _)| *known == kind) {
                 shapes.push((kind, self.shapes(kind)?));
             }
@@ -101,7 +93,7 @@ impl Repeated {
             let sample = self.samples.iter().find(|(_, sample)| sample == *row);
             inner += &match sample {
                 Some((sample, _)) => shape.sample(*sample, *number, alignment)?,
-                None => shape.row(*number, row.bodies, after, alignment)?,
+                None => shape.row(*number, row.bodies, alignment)?,
             };
             outer += &shape.outer(*number);
         }
@@ -111,11 +103,8 @@ impl Repeated {
     /// The shapes of the two samples of a kind, if they agree.
     fn shapes(&self, kind: Kind) -> Option<[Shape<'_>; 2]> {
         let mut mine = self.samples.iter().filter(|(_, row)| self::kind(row) == kind && SAMPLES.contains(&row.bodies));
-        let mut shape =
-            || mine.next().and_then(|(number, row)| Shape::of(&self.file, (*number, row.bodies, row.inits_before_and_after().1)));
+        let mut shape = || mine.next().and_then(|(number, row)| Shape::of(&self.file, *number, row.bodies));
         let shapes = [shape()?, shape()?];
-        // Which of two turns comes first behind an even number of bodies is not known for inits.
-        let is_known = !kind.4 || shapes[0].turns() == 1;
-        (is_known && shapes[0].agrees(&shapes[1])).then_some(shapes)
+        shapes[0].agrees(&shapes[1]).then_some(shapes)
     }
 }

@@ -1,7 +1,7 @@
 //! The function of a row as what is before its copies, the first copy, those between, and the last one with what is behind it.
 
 use super::file::{File, Function};
-use super::line::{Border, first_word, label, labels_in, may_be_repeated, row_of, with_labels};
+use super::line::{first_word, label, labels_in, may_be_repeated, row_of, with_labels};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ const OWN: char = '\u{1}';
 
 /// Copies of which those between the first and the last are the same in turns.
 #[derive(Debug)]
-struct Part {
+struct Copies {
     first: Vec<String>,
     /// The second one and those that differ from it: one, or two in turns, as compilers change the order of operands from copy to copy.
     turns: Vec<Vec<String>>,
-    /// The last copy, and what is behind it up to the next part.
+    /// The last copy, and what is behind it.
     last: Vec<String>,
 }
 
@@ -26,40 +26,24 @@ pub struct Shape<'a> {
     row: usize,
     section: &'a str,
     before: Vec<String>,
-    bodies: Part,
-    inits: Option<Part>,
+    copies: Copies,
 }
-
-/// A row with its numbers of bodies and of further inits.
-pub type Counted = (usize, u32, u32);
 
 impl<'a> Shape<'a> {
     /// The shape of a sample; `None` if its copies are not shown to be the same.
-    pub fn of(file: &'a File, (row, bodies, inits): Counted) -> Option<Shape<'a>> {
+    pub fn of(file: &'a File, row: usize, copies: u32) -> Option<Shape<'a>> {
         let function = file.inner(row)?;
-        let pieces = Pieces::of(function, bodies as usize, inits as usize)?;
-        let (bodies, inits) = (part(&pieces.bodies)?, if inits > 0 { Some(part(&pieces.inits)?) } else { None });
-        let shape = Shape { file, row, section: &function.section, before: pieces.before, bodies, inits };
+        let mut pieces = pieces(function).into_iter();
+        let (before, between): (_, Vec<_>) = (pieces.next()?, pieces.collect());
+        let copies = (between.len() == copies as usize).then(|| Copies::of(&between))??;
+        let shape = Shape { file, row, section: &function.section, before, copies };
         shape.is_closed(function).then_some(shape)
-    }
-
-    /// The parts, each with its number of copies and a letter.
-    fn parts(&self, bodies: u32, inits: u32) -> impl Iterator<Item = (&Part, u32, char)> {
-        std::iter::once((&self.bodies, bodies, 'b')).chain(self.inits.iter().map(move |part| (part, inits, 'i')))
-    }
-
-    /// Copies after which the same ones come again.
-    pub fn turns(&self) -> u32 {
-        self.parts(0, 0).map(|(part, ..)| part.turns.len() as u32).max().unwrap_or(1)
     }
 
     /// Whether another sample has the same copies, and the same functions that call the one with them. What is around the copies may use other
     /// registers.
     pub fn agrees(&self, other: &Shape) -> bool {
-        let turns = |shape: &Shape| {
-            let of_part = |part: &Part| part.turns.iter().map(|lines| shape.anonymous(lines)).collect::<Vec<_>>();
-            shape.parts(0, 0).map(|(part, ..)| of_part(part)).collect::<Vec<_>>()
-        };
+        let turns = |shape: &Shape| shape.copies.turns.iter().map(|lines| shape.anonymous(lines)).collect::<Vec<_>>();
         let outer = |shape: &Shape| shape.file.outer(shape.row).map(|other| shape.anonymous(&text_of(other))).collect::<Vec<_>>();
         turns(self) == turns(other) && outer(self) == outer(other)
     }
@@ -67,20 +51,18 @@ impl<'a> Shape<'a> {
     /// Whether no part names a label that a copy defines for itself.
     fn is_closed(&self, function: &Function) -> bool {
         let all: HashSet<&str> = function.lines.iter().filter_map(|(_, line)| label(line)).collect();
-        let outside = || self.before.iter().chain(self.parts(0, 0).flat_map(|(part, ..)| &part.last));
+        let outside = || self.before.iter().chain(&self.copies.last);
         let stay: HashSet<&str> = outside().filter_map(|line| label(line)).collect();
-        let copies = self.parts(0, 0).flat_map(|(part, ..)| part.first.iter().chain(part.turns.iter().flatten()));
+        let copies = self.copies.first.iter().chain(self.copies.turns.iter().flatten());
         let mut named = outside().chain(copies).flat_map(|line| labels_in(line));
         named.all(|label| stay.contains(label.as_str()) || !all.contains(label.as_str()))
     }
 
     /// The function with so many copies, which begins at a multiple of `alignment`; `None` if there are too few.
-    pub fn row(&self, row: usize, bodies: u32, inits: u32, alignment: u32) -> Option<String> {
+    pub fn row(&self, row: usize, copies: u32, alignment: u32) -> Option<String> {
         let (mut text, start) = self.begin(&self.before, self.row, row, alignment)?;
         self.write(&mut text, &self.before[start..], self.row, row);
-        for (part, copies, letter) in self.parts(bodies, inits) {
-            self.repeat(&mut text, part, (row, copies.checked_sub(2)?), letter);
-        }
+        self.repeat(&mut text, row, copies.checked_sub(2)?);
         Some(text)
     }
 
@@ -120,20 +102,20 @@ impl<'a> Shape<'a> {
     }
 
     /// The first copy, so many between it and the last, and the last. Copies with labels are written out, each with its own.
-    fn repeat(&self, text: &mut String, part: &Part, (row, between): (usize, u32), letter: char) {
-        let turns = part.turns.len() as u32;
-        let write =
-            |text: &mut String, lines: &[String], at: u32| self.write(text, &named(lines, &format!("{row}{letter}{at}")), self.row, row);
-        write(text, &part.first, 0);
-        let has_labels = part.turns.iter().flatten().any(|line| line.contains(OWN));
+    fn repeat(&self, text: &mut String, row: usize, between: u32) {
+        let Copies { first, turns: each, last } = &self.copies;
+        let turns = each.len() as u32;
+        let write = |text: &mut String, lines: &[String], at: u32| self.write(text, &named(lines, &format!("{row}_{at}")), self.row, row);
+        write(text, first, 0);
+        let has_labels = each.iter().flatten().any(|line| line.contains(OWN));
         let repeated = if has_labels { 0 } else { between / turns };
         if repeated > 0 {
             let _ = writeln!(text, ".rept {repeated}");
-            part.turns.iter().for_each(|lines| write(text, lines, 0));
+            each.iter().for_each(|lines| write(text, lines, 0));
             text.push_str(".endr\n");
         }
-        (repeated * turns..between).for_each(|at| write(text, &part.turns[(at % turns) as usize], at + 1));
-        self.write(text, &part.last, self.row, row);
+        (repeated * turns..between).for_each(|at| write(text, &each[(at % turns) as usize], at + 1));
+        self.write(text, last, self.row, row);
     }
 
     /// Lines whose own labels are numbered, in which data stands for the labels of data, and which name no row.
@@ -181,41 +163,28 @@ fn of_row(line: &str, sample: usize, row: usize) -> String {
     }
 }
 
-/// The lines of a row's function between the borders.
-struct Pieces {
-    before: Vec<String>,
-    bodies: Vec<Vec<String>>,
-    inits: Vec<Vec<String>>,
-}
-
-impl Pieces {
-    /// The pieces; `None` if there are not so many.
-    fn of(function: &Function, bodies: usize, inits: usize) -> Option<Pieces> {
-        let mut pieces = Pieces { before: Vec::new(), bodies: Vec::new(), inits: Vec::new() };
-        for (border, line) in &function.lines {
-            match border {
-                Some(Border::Body) if !pieces.inits.is_empty() => return None,
-                Some(Border::Body) => pieces.bodies.push(Vec::new()),
-                Some(Border::Init) => pieces.inits.push(Vec::new()),
-                None => {}
-            }
-            let Pieces { before, bodies, inits } = &mut pieces;
-            let open = inits.last_mut().or(bodies.last_mut()).unwrap_or(before);
-            open.extend((!line.is_empty()).then(|| line.clone()));
-        }
-        ((pieces.bodies.len(), pieces.inits.len()) == (bodies, inits)).then_some(pieces)
+/// The lines of a row's function before the first border, and behind each.
+fn pieces(function: &Function) -> Vec<Vec<String>> {
+    let mut pieces = vec![Vec::new()];
+    for (border, line) in &function.lines {
+        pieces.extend(border.then(Vec::new));
+        let open = pieces.last_mut().into_iter().filter(|_| !line.is_empty());
+        open.for_each(|open| open.push(line.clone()));
     }
+    pieces
 }
 
-/// The part that these copies are; `None` if they are not the same in turns, or may not be repeated.
-fn part(copies: &[Vec<String>]) -> Option<Part> {
-    let [first, between @ .., last] = copies else { return None };
-    let between: Vec<Vec<String>> = between.iter().map(|copy| own(copy)).collect();
-    let is_period =
-        |period: &usize| between.len() > 2 * period && between.iter().skip(*period).zip(&between).all(|(one, other)| one == other);
-    let period = (1..=MOST_TURNS).find(is_period)?;
-    let part = Part { first: own(first), turns: between[..period].to_vec(), last: last.clone() };
-    part.turns.iter().flatten().chain(&part.first).all(|line| may_be_repeated(&line.replace(OWN, ".L"))).then_some(part)
+impl Copies {
+    /// These copies; `None` if they are not the same in turns, or may not be repeated.
+    fn of(copies: &[Vec<String>]) -> Option<Copies> {
+        let [first, between @ .., last] = copies else { return None };
+        let between: Vec<Vec<String>> = between.iter().map(|copy| own(copy)).collect();
+        let is_period =
+            |period: &usize| between.len() > 2 * period && between.iter().skip(*period).zip(&between).all(|(one, other)| one == other);
+        let period = (1..=MOST_TURNS).find(is_period)?;
+        let found = Copies { first: own(first), turns: between[..period].to_vec(), last: last.clone() };
+        found.turns.iter().flatten().chain(&found.first).all(|line| may_be_repeated(&line.replace(OWN, ".L"))).then_some(found)
+    }
 }
 
 /// Most copies that differ and come in turns.

@@ -2,7 +2,7 @@
 
 use super::{Borders, NoteId, RowSpec, SETUP_SYMBOL, mark, symbol};
 use crate::declaration::Declaration;
-use crate::repeat::{BORDER, Border};
+use crate::repeat::BORDER;
 use crate::request::{Language, Request};
 use crate::text::{is_expression, split_directives, takes_address};
 use hairspring_core::design::table::Order;
@@ -82,8 +82,8 @@ fn attributes(borders: Borders) -> &'static str {
 
 /// Text with a comment in its first barrier, which stays in the compiler's assembly text. Where a fence is before that, the comment has a barrier of
 /// its own.
-fn commented(border: Border, text: &str) -> String {
-    let comment = format!("__asm__ volatile(\"/* {BORDER}{} */\" : : : \"memory\");\n", border.name());
+fn commented(text: &str) -> String {
+    let comment = format!("__asm__ volatile(\"/* {BORDER} */\" : : : \"memory\");\n");
     text.strip_prefix("HS_BARRIER();\n").map_or_else(|| comment.clone() + text, |rest| comment.clone() + rest)
 }
 
@@ -111,13 +111,13 @@ fn copies(
     row: &RowSpec,
     (borders, note): (Borders, &dyn Fn(u32) -> Option<NoteId>),
 ) {
-    let mark = |border, at, text: String| if borders == Borders::Comments && at == 0 { commented(border, &text) } else { text };
+    let mark = |at, text: String| if borders == Borders::Comments && at == 0 { commented(&text) } else { text };
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
     let (before, after) = row.inits_before_and_after();
     let body = body(request, row);
     for copy in 0..row.bodies {
         for at in 0..before {
-            *text += &mark(Border::Body, at, init((request, places), row, note(copy).filter(|_| at == 0)));
+            *text += &mark(at, init((request, places), row, note(copy).filter(|_| at == 0)));
         }
         text.push_str(&flush);
         if request.init.is_some() || !flush.is_empty() {
@@ -126,7 +126,7 @@ fn copies(
         }
         text.push_str(&body);
     }
-    (0..after).for_each(|_| *text += &mark(Border::Init, 0, init((request, places), row, None)));
+    (0..after).for_each(|_| *text += &init((request, places), row, None));
     (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
 }
 
