@@ -1,6 +1,7 @@
 """From command to answer: how long a user waits with default options, with an empty cache of compiled code and with what the run before left.
 
-With `BASE` as the path of another build, that build runs in between, and its times are compared."""
+With `BASE` as the path of another build, that build runs in between, and its times are compared. Beside a busy process on the same CPU, the part
+of the budget that is spent is compared with the budget."""
 
 import os
 import random
@@ -9,7 +10,8 @@ import tempfile
 from pathlib import Path
 
 import harness
-from harness import Answer, Record, Settings, measure, median
+from harness import Answer, Record, Settings, measure, median, run_json
+from neighbour import neighbour
 
 SNIPPETS: dict[str, tuple[str, ...]] = {
     "x = x * c": ("x = x * c", "--let", "uint64_t x = 3", "--let", "uint64_t c = 5"),
@@ -46,6 +48,10 @@ TARGET_S = 1.0
 BASE = os.environ.get("BASE", "")
 # Most share of the time of the build that is compared with.
 MOST_OF_BASE = {"x = x * c": 0.4, "x ^= c": 0.4, "C++ std::max(x, y)": 0.6, "C++ v[x & 7]": 0.6}
+# Budgets in milliseconds: the default one of `time`, which may grow to twice, and one that is given, which is kept but for this.
+DEFAULT_MS = 800.0
+GIVEN_MS = 500.0
+MOST_BEHIND_MS = 200.0
 Timed = tuple[float, float, float]
 
 
@@ -66,6 +72,26 @@ def run(record: Record, settings: Settings) -> None:
     head = ("snippet", "cache", "wall, median", "wall, least", "wall, worst", "CPU, median", "measuring, median")
     record.table("Seconds", head, [(*key, *summary(them)) for key, them in times.items()])
     judge(record, times)
+    beside_a_busy_process(record, settings)
+
+
+def beside_a_busy_process(record: Record, settings: Settings) -> None:
+    """The part of its budget that each run spends while a process of the same priority has half of the CPU."""
+    ways = {"default": ((), 2 * DEFAULT_MS), "given": (("--budget", f"{GIVEN_MS:.0f}ms"), GIVEN_MS)}
+    spent: dict[tuple[str, str], list[float]] = {(name, way): [] for name in SNIPPETS for way in ways}
+    with neighbour("busy", settings.cpu):
+        for name, way in [key for _ in range(settings.times(5)) for key in spent]:
+            document, _, _ = run_json("time", *SNIPPETS[name], *ways[way][0], "--cpu", str(settings.cpu))
+            # A run without an answer has no budget to tell.
+            spent[name, way].append(document["run"]["budget_spent_ms"] if document else float("nan"))
+    head = ("snippet", "budget", "spent, median", "spent, worst")
+    rows = [(*key, f"{median(them):.0f} ms", f"{max(them):.0f} ms") for key, them in spent.items()]
+    record.table("Part of the budget that is spent beside a busy process on the same CPU", head, rows)
+    for way, (_, most) in ways.items():
+        them = [one for (_, of_way), those in spent.items() if of_way == way for one in those]
+        kept = sum(one <= most + MOST_BEHIND_MS for one in them)
+        what = f"busy: a {way} budget is spent by {most + MOST_BEHIND_MS:.0f} ms"
+        record.target(what, kept == len(them), f"{kept} of {len(them)}, worst {max(them):.0f} ms")
 
 
 def timed(name: str, way: str, kept: Path, cpu: int) -> tuple[Answer, float]:
@@ -93,7 +119,9 @@ def judge(record: Record, times: dict[tuple[str, str], list[Timed]]) -> None:
             ratios = sorted(one[0] / other[0] for one, other in zip(them, times[name, "base"], strict=True))
             most = MOST_OF_BASE.get(name, 1.0)
             detail = f"median {median(ratios):.2f}, {ratios[0]:.2f} to {ratios[-1]:.2f} in {len(ratios)} runs"
-            record.target(f"{name}, {way} cache: at most {most} of the other build's time", median(ratios) <= most, detail)
+            record.target(
+                f"{name}, {way} cache: at most {most} of the other build's time", median(ratios) <= most, detail
+            )
 
 
 def summary(them: list[Timed]) -> tuple[str, ...]:
