@@ -3,9 +3,9 @@
 use crate::mode::{Judged, Mode};
 use hairspring_core::observations::{Occupancy, Uses};
 
-/// Core cycles of an instruction from which a chain leaves the units of the core mostly free: a narrow core runs three in a cycle, and a pilot is known to
-/// a fifth.
-const LEAST_CYCLES: f64 = 0.75;
+/// Core cycles of an instruction from which a chain leaves half of the units of the core free or more: a narrow core runs three in a cycle. A
+/// chain of simple instructions with a copy of its value beside each two takes 0.67 cycles for one; two chains side by side take 0.5.
+const LEAST_CYCLES: f64 = 0.6;
 
 /// The kinds of units that instructions use which read and write memory.
 pub(crate) const LOAD: &str = "load";
@@ -50,14 +50,18 @@ impl Copy {
         }
     }
 
-    /// What it does to the core, where its code and the core cycles of an instruction show it. Code with branches has times of its own.
-    pub(crate) fn occupancy(&self, cycles_of_instruction: f64) -> Option<Occupancy> {
-        let is_slow = cycles_of_instruction > LEAST_CYCLES;
-        match self.judged.mode.filter(|_| self.is_straight()) {
-            Some(Mode::Latency) if is_slow => Some(Occupancy::Waits),
+    /// Whether its code shows a chain, and nothing that has a time of its own, as branches do.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.is_straight() && self.judged.mode == Some(Mode::Latency)
+    }
+
+    /// What it does to the core, where its code and the core cycles of a copy show it.
+    pub(crate) fn occupancy(&self, cycles: Option<f64>) -> Option<Occupancy> {
+        let is_slow = |cycles: f64| cycles > LEAST_CYCLES * self.disassembly.len() as f64;
+        match self.judged.mode.filter(|_| self.is_straight())? {
+            Mode::Latency if is_slow(cycles?) => Some(Occupancy::Waits),
             // Several chains beside each other fill units as independent copies do.
-            Some(Mode::Latency | Mode::Throughput) => Some(Occupancy::Fills),
-            None => None,
+            Mode::Latency | Mode::Throughput => Some(Occupancy::Fills),
         }
     }
 

@@ -51,6 +51,11 @@ impl<'a> Placed<'a> {
         &self.ready
     }
 
+    /// The process of the present placement.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
     /// Where the timed thread is, and what is known of other threads.
     pub fn seated(&self) -> Seated {
         self.child.seated()

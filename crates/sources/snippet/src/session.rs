@@ -7,9 +7,11 @@ use crate::copied::{Copy, Lost};
 use crate::copy::look;
 use crate::error::{Result, io};
 use crate::mode::Mode;
+use crate::occupied::occupied;
 use crate::placed::Placed;
 use crate::plan;
 use crate::protocol::{Ended, Load, Ready};
+use crate::quick::ticks;
 use crate::repeat::{Repeated, samples};
 use crate::request::{Language, Request};
 use crate::source::RowSpec;
@@ -17,7 +19,6 @@ use crate::table;
 use hairspring_core::design::Pilot;
 use hairspring_core::design::table::Order;
 use hairspring_core::judge::Assessment;
-use hairspring_core::observations::{Occupancy, Uses};
 use hairspring_host::chains::{RULER, name};
 use hairspring_host::process::Folder;
 use hairspring_host::thread::allowed_cpus;
@@ -106,9 +107,7 @@ fn measure_unexplained(
     let library = compile(&Job { repeated: repeated.as_ref(), ..job }, &rows)?;
     let optimised = request.language != Language::Asm && copies.iter().any(Copy::is_straight);
     let lost = lost(request, copies, if optimised { early.unwrap_or_else(|| plain(&job)) } else { None });
-    let occupancy = occupancy(request, copies, &pilots, cycle_ns);
-    let uses = uses(copies, &occupancy);
-    let work = Work { request, host, rows: &rows, library: &library, occupancy, uses, round: round_of(&rows, &pilots) };
+    let work = Work { request, host, rows: &rows, library: &library, copies, round: round_of(&rows, &pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
     let mut threads = seated.threads.map(in_time);
@@ -140,10 +139,8 @@ struct Work<'w> {
     host: &'w HostProgram,
     rows: &'w [RowSpec],
     library: &'w Library,
-    /// What each alternative does to the core, as far as that is known.
-    occupancy: Vec<Option<Occupancy>>,
-    /// The units that a copy of each alternative uses, where its time is made of theirs.
-    uses: Vec<Option<Uses>>,
+    /// What the machine code of each alternative shows.
+    copies: &'w [Copy],
     /// About the time of one round.
     round: Duration,
 }
@@ -168,21 +165,6 @@ fn gets_faster(copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> bool {
 /// About the core cycles of an instruction of a copy; infinite if they are not known.
 fn cycles_of_instruction(copy: &Copy, pilot: &Pilot, cycle_ns: f64) -> f64 {
     pilot.copy_ns / (cycle_ns * copy.disassembly.len() as f64)
-}
-
-/// What the copies of each alternative do to the core. An init breaks chains, and fences let nothing overlap.
-fn occupancy(request: &Request, copies: &[Copy], pilots: &[Pilot], cycle_ns: f64) -> Vec<Option<Occupancy>> {
-    let is_bare = request.init.is_none() && crate::mode::fenced(request).is_none() && cycle_ns > 0.0;
-    let of = |(copy, pilot): (&Copy, &Pilot)| copy.occupancy(cycles_of_instruction(copy, pilot, cycle_ns)).filter(|_| is_bare);
-    copies.iter().zip(pilots).map(of).collect()
-}
-
-/// The units that each chain uses. Other code may wait for what its instructions do not show.
-fn uses(copies: &[Copy], occupancy: &[Option<Occupancy>]) -> Vec<Option<Uses>> {
-    let of = |(copy, occupancy): (&Copy, &Option<Occupancy>)| {
-        Some(copy.uses.clone()).filter(|uses| *occupancy == Some(Occupancy::Waits) && !uses.is_empty())
-    };
-    copies.iter().zip(occupancy).map(of).collect()
 }
 
 /// The time of one round by the pilot: a reading of each row, and the runs before.
@@ -237,8 +219,9 @@ fn rounds(
         Ok(placed) => placed,
     };
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
-    table.declare_occupancy(series_names(request).into_iter().zip(work.occupancy.iter().copied()));
-    table.declare_uses(series_names(request).into_iter().zip(work.uses.iter().cloned()));
+    let occupied = occupied(request, (work.rows, work.copies), &companions, placed.child())?;
+    table.declare_occupancy(series_names(request).into_iter().zip(occupied.iter().map(|(occupancy, _)| *occupancy)));
+    table.declare_uses(series_names(request).into_iter().zip(occupied.into_iter().map(|(_, uses)| uses)));
     match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed(), look) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),
@@ -392,25 +375,6 @@ fn quantum_ns(request: &Request, ns: f64) -> Result<f64> {
     Ok(hairspring_host::clock::granularity(&clock).quantum as f64 * ns)
 }
 
-/// Mean ticks of each of the rows, without the extremes.
-fn ticks(child: &mut Child, rows: &[u32], batch: Batch) -> Result<Vec<f64>> {
-    let readings = child.run_rows(rows.to_vec(), batch)?;
-    let of_row = |row: usize| readings.iter().skip(row).step_by(rows.len()).map(|raw| raw.ticks).collect();
-    Ok((0..rows.len()).map(|row| mean(of_row(row))).collect())
-}
-
-/// The mean without the extremes, or the middle one if that is much less: then something else took the CPU from many of them. The mean is finer
-/// than the clock's quantum. Were more left out than outliers, it would follow the commoner of two quanta: 256 copies of code of 0.4 cycles
-/// were taken to be long enough by a clock whose quantum is 40 cycles.
-fn mean(mut ticks: Vec<u64>) -> f64 {
-    const MUCH: f64 = 2.0;
-    ticks.sort_unstable();
-    let rest = &ticks[ticks.len() / 16..ticks.len() - ticks.len() / 8];
-    let mean = rest.iter().map(|ticks| *ticks as f64).sum::<f64>() / rest.len().max(1) as f64;
-    let middle = ticks.get(ticks.len().saturating_sub(1) / 2).map_or(0.0, |ticks| *ticks as f64);
-    if middle > 0.0 && mean > MUCH * middle { middle } else { mean }
-}
-
 /// Bytes per copy: the slope between the shortest and the longest row of the alternative. `None` where the longest is the smaller function: a
 /// compiler may put code of all copies behind a call.
 fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64> {
@@ -423,19 +387,4 @@ fn copy_bytes(rows: &[RowSpec], library: &Library, subject: usize) -> Option<f64
     let (short, long) = (mine().min_by_key(|(row, _)| row.bodies)?, mine().max_by_key(|(row, _)| row.bodies)?);
     let copies = f64::from(long.0.bodies - short.0.bodies);
     (copies > 0.0 && long.1 >= short.1 && *long.1 > 0).then(|| (*long.1 - *short.1) as f64 / copies)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::mean;
-
-    #[test]
-    fn readings_that_something_else_lengthens_by_far_do_not_count() {
-        // Of a coarse clock the mean is between two quanta.
-        assert_eq!(mean((0..64).map(|at| 26 * (at % 4 / 3)).collect()).round(), 4.0);
-        assert_eq!(mean((0..64).map(|at| 26 * (at % 4).min(1)).collect()).round(), 20.0);
-        let preempted = |every: u64| mean((0..20).map(|at| if at % every == 0 { 10_000_000 } else { 100 + at }).collect());
-        assert!([2, 3, 4].map(preempted).iter().all(|mean| (100.0..121.0).contains(mean)));
-        assert_eq!(mean(Vec::new()), 0.0);
-    }
 }
