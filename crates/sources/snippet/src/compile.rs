@@ -298,7 +298,8 @@ fn made(job: &Job, command: Command, sources: &[&Path], outputs: &[&Path]) -> Re
         arguments: command.get_args().map(OsStr::to_owned).collect(),
         flags: [shell_words("--cflags", &request.flags)?, shell_words("--link", &request.link)?].concat(),
         folder: job.folder,
-        inputs: sources.iter().copied().chain(own.map(PathBuf::as_path)).map(Path::to_owned).collect(),
+        sources: sources.iter().copied().map(Path::to_owned).collect(),
+        objects: own.cloned().collect(),
         outputs: outputs.iter().copied().map(Path::to_owned).collect(),
     };
     let Some(slot) = job.cache.and_then(|cache| cache.slot(&step)) else { return failure(command, job.compiler) };
@@ -320,7 +321,7 @@ fn made(job: &Job, command: Command, sources: &[&Path], outputs: &[&Path]) -> Re
     failure(command, job.compiler)
 }
 
-/// A compilation of the generated source with the user's files; those are left out where the compiler makes one text.
+/// A compilation of the generated source with the user's files; those are left out where the compiler makes one text or object.
 fn compilation(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Command> {
     let request = job.request;
     let mut command = driver(job.compiler, job.folder);
@@ -328,8 +329,8 @@ fn compilation(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) 
     command.args(if language == "c" && request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
     command.args(["-I.", "-fPIC", "-fvisibility=hidden"]).args(quiet).args(shell_words("--cflags", &request.flags)?);
     command.args(arguments).args(["-x", "none"]);
-    let is_text = arguments.contains(&OsStr::new("-S"));
-    command.args(request.files.iter().filter(|file| !is_text && !source::is_included(file, request.language)));
+    let is_linked = !["-S", "-c"].iter().any(|flag| arguments.contains(&OsStr::new(flag)));
+    command.args(request.files.iter().filter(|file| is_linked && !source::is_included(file, request.language)));
     Ok(command)
 }
 
@@ -360,9 +361,15 @@ fn own_messages(job: &Job) -> Result<Option<String>> {
 fn explain(job: &Job, messages: &str) -> Error {
     match own_messages(job) {
         Ok(Some(messages)) => Error::DoesNotCompile { messages },
-        Ok(None) => Error::DoesNotCompile { messages: format!("{}\n{}", tidy(messages, job.folder), hint(messages)) },
+        Ok(None) => Error::DoesNotCompile { messages: tidy(messages, job.folder) + &hint_about(job, messages) },
         Err(error) => error,
     }
+}
+
+/// What may be wrong with repeated copies, unless the messages are about a file of the user.
+fn hint_about(job: &Job, messages: &str) -> String {
+    let names = |file: &PathBuf| messages.contains(&*file.to_string_lossy());
+    if job.request.files.iter().any(names) { String::new() } else { format!("\n{}", hint(messages)) }
 }
 
 /// The library in these files, with what the symbol table of the first one shows: the code size of every row (of its inner function, where

@@ -1,21 +1,68 @@
 //! The files that a compiler and a linker read, and whether they are what they were.
 
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Most bytes of a file that is hashed.
 const MOST_BYTES: u64 = 64 << 20;
 /// Words in a source with which it reads files that no list has, or is another source each time.
 const UNKNOWN: [&[u8]; 6] = [b"incbin", b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"#embed", b".include"];
-/// Last parts of a header's path by which sources include it, such as `bits/types.h`.
-const MOST_PARTS: usize = 4;
+/// The same in a file that is not of the system: it asks for files that may be made later.
+const ASKS: [&[u8]; 2] = [b"__has_include", b"__has_embed"];
+/// Where the files of the system are.
+const SYSTEM: [&str; 3] = ["/usr", "/lib", "/lib64"];
+/// Folders that compilers search before those in which the system has its headers and libraries.
+const BEFORE_SYSTEM: [&str; 2] = ["/usr/local/include", "/usr/local/lib"];
+/// The time of a file's change may lag behind by this.
+const LAG: Duration = Duration::from_millis(20);
 
 /// A file and the hash of its contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependence {
     path: PathBuf,
     hash: [u8; 16],
+}
+
+/// A folder of the system, and when its list of files changed; `None` if there is no such folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Folder {
+    path: PathBuf,
+    changed: Option<(i64, i64)>,
+}
+
+impl Folder {
+    /// The folders of the system that these files are in, and those that are searched before.
+    pub fn all(depends: &[Dependence]) -> Vec<Folder> {
+        let of_system = depends.iter().filter(|one| is_of_system(&one.path)).filter_map(|one| one.path.parent());
+        let paths: BTreeSet<&Path> = of_system.chain(BEFORE_SYSTEM.map(Path::new)).collect();
+        paths.into_iter().map(|path| Folder { path: path.to_owned(), changed: changed(path) }).collect()
+    }
+
+    /// Whether no file was added or removed.
+    pub fn holds(&self) -> bool {
+        changed(&self.path) == self.changed
+    }
+}
+
+fn changed(folder: &Path) -> Option<(i64, i64)> {
+    folder.metadata().ok().map(|found| (found.mtime(), found.mtime_nsec()))
+}
+
+fn is_of_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Whether a file was last changed before a time: its contents may have been read since.
+pub fn is_settled(path: &Path, begin: SystemTime) -> bool {
+    let Ok(found) = path.metadata() else { return false };
+    let at = |seconds: i64, ns: i64| {
+        let (seconds, ns) = (u64::try_from(seconds).unwrap_or(0), u32::try_from(ns).unwrap_or(0));
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, ns) + LAG
+    };
+    at(found.mtime(), found.mtime_nsec()).max(at(found.ctime(), found.ctime_nsec())) < begin
 }
 
 /// Files that were read.
@@ -40,8 +87,9 @@ fn contents(path: &Path) -> Option<Vec<u8>> {
 }
 
 impl Dependence {
-    /// All files in the lists that a compiler and a linker wrote, but for those in the folder of the compilation; `None` if they do not say all.
-    pub fn all(lists: &[PathBuf], own: &Path, files: &mut Files) -> Option<Vec<Dependence>> {
+    /// All files in the lists that a compiler and a linker wrote since `begin`, but for those in the folder of the compilation; `None` if they do not
+    /// say all, or if one of the files changed meanwhile.
+    pub fn all(lists: &[PathBuf], (own, begin): (&Path, SystemTime), files: &mut Files) -> Option<Vec<Dependence>> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for list in lists {
             paths.extend(listed(&std::fs::read_to_string(list).ok()?)?);
@@ -49,25 +97,29 @@ impl Dependence {
         paths.retain(|path| !path.starts_with(own));
         paths.sort();
         paths.dedup();
-        paths.into_iter().map(|path| Dependence::of(path, files)).collect()
+        paths.into_iter().map(|path| Dependence::of(path, begin, files)).collect()
     }
 
-    fn of(path: PathBuf, files: &mut Files) -> Option<Dependence> {
+    fn of(path: PathBuf, begin: SystemTime, files: &mut Files) -> Option<Dependence> {
         let is_library = path.extension().is_some_and(|ending| ["so", "a", "o"].iter().any(|other| ending == *other));
-        if !is_library && holds(&contents(&path)?, &UNKNOWN) {
+        let asks = |text: &[u8]| holds(text, &UNKNOWN) || !is_of_system(&path) && holds(text, &ASKS);
+        if !is_settled(&path, begin) || !is_library && asks(&contents(&path)?) {
             return None;
         }
         Some(Dependence { hash: files.hash(&path)?, path })
     }
 
-    /// Whether the file is what it was, and no other one is in its place in a folder that is searched before its own.
-    pub fn holds(&self, files: &mut Files, folders: &[PathBuf], all: &[Dependence]) -> bool {
-        files.hash(&self.path) == Some(self.hash) && !self.is_shadowed(folders, all)
+    /// Whether all files are what they were, and no other one is in the place of one of them: in one of these folders, or beside a file of the user.
+    pub fn hold(all: &[Dependence], folders: &[PathBuf], files: &mut Files) -> bool {
+        let of_user = all.iter().filter(|one| !is_of_system(&one.path)).filter_map(|one| one.path.parent());
+        let folders: BTreeSet<&Path> = folders.iter().map(PathBuf::as_path).chain(of_user).collect();
+        all.iter().all(|one| files.hash(&one.path) == Some(one.hash) && !one.is_shadowed(&folders, all))
     }
 
-    fn is_shadowed(&self, folders: &[PathBuf], all: &[Dependence]) -> bool {
+    fn is_shadowed(&self, folders: &BTreeSet<&Path>, all: &[Dependence]) -> bool {
         let parts: Vec<Component> = self.path.components().collect();
-        let ends = (1..=MOST_PARTS.min(parts.len())).map(|count| parts[parts.len() - count..].iter().collect::<PathBuf>());
+        // By one or more of its last parts a source includes it, such as `bits/types.h`.
+        let ends = (1..parts.len()).map(|from| parts[from..].iter().collect::<PathBuf>());
         let is_new = |path: &PathBuf| path.is_file() && !all.iter().any(|known| is_same(&known.path, path));
         ends.flat_map(|end| folders.iter().map(move |folder| folder.join(&end))).any(|path| is_new(&path))
     }

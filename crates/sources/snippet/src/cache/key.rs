@@ -17,14 +17,18 @@ pub struct Step<'a> {
     pub flags: Vec<String>,
     /// The folder of the compilation.
     pub folder: &'a Path,
-    /// The generated file that it reads, and the user's objects.
-    pub inputs: Vec<PathBuf>,
+    /// The generated file that it reads.
+    pub sources: Vec<PathBuf>,
+    /// The user's objects.
+    pub objects: Vec<PathBuf>,
     /// The files that it writes.
     pub outputs: Vec<PathBuf>,
 }
 
 /// Changes with what is kept.
-const FORMAT: &str = concat!("hairspring ", env!("CARGO_PKG_VERSION"), " compiled 2");
+const FORMAT: &str = concat!("hairspring ", env!("CARGO_PKG_VERSION"), " compiled 3");
+/// How the files begin that a linker takes as they are: objects, libraries and archives.
+const OBJECTS: [&[u8]; 2] = [b"\x7fELF", b"!<arch>\n"];
 /// Variables that change what compilers and linkers do.
 const VARIABLES: [&str; 12] = [
     "CPATH",
@@ -66,13 +70,17 @@ impl Step<'_> {
         }
         VARIABLES.iter().for_each(|name| add(std::env::var_os(name).unwrap_or_default().as_encoded_bytes()));
         add(processor()?.as_bytes());
-        for input in &self.inputs {
-            // It is preprocessed, and so may read other files, of which there is no list.
-            if input.extension().is_some_and(|ending| ending == "S") {
+        for source in &self.sources {
+            let bytes = std::fs::read(source).ok()?;
+            if is_unknown(&String::from_utf8_lossy(&bytes)) {
                 return None;
             }
-            let bytes = std::fs::read(input).ok()?;
-            if is_unknown(&String::from_utf8_lossy(&bytes)) {
+            add(&hash(&bytes));
+        }
+        for object in &self.objects {
+            let bytes = std::fs::read(object).ok()?;
+            // Sources, scripts of a linker and thin archives read other files, of which there is no list.
+            if !OBJECTS.iter().any(|begin| bytes.starts_with(begin)) {
                 return None;
             }
             add(&hash(&bytes));
@@ -94,8 +102,11 @@ fn is_known(flag: &str) -> bool {
     // They name files, or run programs.
     const NOT: [&str; 9] = ["-fplugin", "-fprofile", "-fauto-profile", "-fsanitize", "-fmodule", "-Wl,", "-Wa,", "-Wp,", "-fuse-ld"];
     let begins = |with: &[&str]| with.iter().any(|begin| flag.starts_with(begin));
+    // Flags that take a value may name a file in it.
+    const VALUES: [&str; 7] = ["-std=", "-march=", "-mtune=", "-mcpu=", "-mfpu=", "-D", "-O"];
+    let has_value = flag.contains('=') && !begins(&VALUES);
     let is_folder = flag.strip_prefix("-I").is_some_and(|folder| !folder.is_empty());
-    (begins(&KNOWN) && !begins(&NOT)) || OTHERS.contains(&flag) || is_folder
+    (begins(&KNOWN) && !begins(&NOT) && !has_value) || OTHERS.contains(&flag) || is_folder
 }
 
 /// Which file a program is; `None` if it is a script, which may run anything.

@@ -12,9 +12,10 @@ mod tests;
 
 pub use key::Step;
 
-use depends::{Dependence, Files};
+use depends::{Dependence, Files, Folder, is_settled};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::SystemTime;
 use store::{Entry, Store};
 
 /// The cache of one session, which reads every file once.
@@ -32,6 +33,9 @@ pub struct Slot<'a> {
     outputs: Vec<PathBuf>,
     /// Folders in which the compiler looks for headers first.
     folders: Vec<PathBuf>,
+    /// What is in the key.
+    inputs: Vec<PathBuf>,
+    begin: SystemTime,
 }
 
 impl Cache {
@@ -46,8 +50,8 @@ impl Cache {
 
     /// The place of a step; `None` if not all is known that it depends on.
     pub fn slot(&self, step: &Step) -> Option<Slot<'_>> {
-        let key = step.key()?;
-        Some(Slot { cache: self, key, outputs: step.outputs.clone(), folders: step.header_folders() })
+        let (begin, key) = (SystemTime::now(), step.key()?);
+        Some(Slot { cache: self, key, outputs: step.outputs.clone(), folders: step.header_folders(), inputs: step.objects.to_vec(), begin })
     }
 }
 
@@ -55,16 +59,18 @@ impl Slot<'_> {
     /// Writes the outputs of the step from the cache; returns whether that was possible.
     pub fn fetch(&self) -> bool {
         let Some(entry) = self.cache.store.read(&self.key) else { return false };
-        let is_valid = self.files(|files| entry.depends.iter().all(|one| one.holds(files, &self.folders, &entry.depends)));
+        let holds = |files: &mut Files| Dependence::hold(&entry.depends, &self.folders, files);
+        let is_valid = entry.folders.iter().all(Folder::holds) && self.files(holds);
         is_valid && self.outputs.iter().zip(&entry.outputs).all(|(path, output)| std::fs::write(path, output).is_ok())
     }
 
     /// Keeps the outputs of the step, if all the files that it depends on are known: those in these lists of a compiler and a linker.
     pub fn keep(&self, lists: &[PathBuf], own: &Path) {
-        let depends = self.files(|files| Dependence::all(lists, own, files));
+        let is_settled = self.inputs.iter().all(|input| is_settled(input, self.begin));
+        let depends = self.files(|files| Dependence::all(lists, (own, self.begin), files).filter(|_| is_settled));
         let outputs: Option<Vec<Vec<u8>>> = self.outputs.iter().map(|path| std::fs::read(path).ok()).collect();
         if let (Some(depends), Some(outputs)) = (depends, outputs) {
-            self.cache.store.write(&self.key, &Entry { depends, outputs });
+            self.cache.store.write(&self.key, &Entry { folders: Folder::all(&depends), depends, outputs });
         }
     }
 

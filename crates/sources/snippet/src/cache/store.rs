@@ -2,7 +2,7 @@
 //!
 //! A file is an entry behind the hash of its bytes. It is written under another name and renamed, so that a reader sees all of it or nothing.
 
-use super::depends::{Dependence, hash};
+use super::depends::{Dependence, Folder, hash};
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, Metadata};
@@ -16,6 +16,8 @@ use std::time::SystemTime;
 pub struct Entry {
     /// The files that it read.
     pub depends: Vec<Dependence>,
+    /// The folders of the system that it searched.
+    pub folders: Vec<Folder>,
     /// The files that it wrote.
     pub outputs: Vec<Vec<u8>>,
 }

@@ -44,7 +44,8 @@ impl Rig {
             arguments,
             flags,
             folder: self.base.path(),
-            inputs: vec![self.path("in.c")],
+            sources: vec![self.path("in.c")],
+            objects: vec![],
             outputs: vec![output.to_owned()],
         }
     }
@@ -53,6 +54,8 @@ impl Rig {
     fn keep(&self, flags: &[&str], text: &str) {
         let (output, cache) = (self.path("out"), self.cache());
         let step = self.step(flags, &output);
+        // What was written just now may have been written since.
+        std::thread::sleep(std::time::Duration::from_millis(60));
         let slot = cache.slot(&step).unwrap();
         std::fs::write(&output, text).unwrap();
         self.write("list.d", &format!("out: {} \\\n {}\n", self.path("in.c").display(), self.path("own/one.h").display()));
@@ -114,7 +117,20 @@ fn a_header_that_comes_before_a_known_one_is_seen() {
 fn what_is_not_known_is_not_kept() {
     let rig = Rig::with_entry();
     let (output, cache) = (rig.path("out"), rig.cache());
-    for flag in ["@file", "-fplugin=x.so", "-specs=x", "-Wl,-T,x", "-include", "-B.", "-fprofile-use=x", "x.o", "-L.", "--sysroot=/"] {
+    for flag in [
+        "@file",
+        "-fplugin=x.so",
+        "-specs=x",
+        "-Wl,-T,x",
+        "-include",
+        "-B.",
+        "-fprofile-use=x",
+        "x.o",
+        "-L.",
+        "--sysroot=/",
+        "-fbasic-block-sections=list=x",
+        "-load=x.so",
+    ] {
         assert!(cache.slot(&rig.step(&[flag], &output)).is_none(), "{flag}");
     }
     for flag in ["-O2", "-march=native", "-std=c11", "-DA=1", "-Iinclude", "-ffast-math", "-Wall", "-lm", "-pthread", "-g"] {
@@ -129,6 +145,53 @@ fn what_is_not_known_is_not_kept() {
     let compiler = Compiler { command: script.display().to_string(), flags: vec![], version: "x".into() };
     rig.write("in.c", "int x;");
     assert!(cache.slot(&Step { compiler: &compiler, ..rig.step(&["-O2"], &output) }).is_none());
+}
+
+#[test]
+fn a_header_that_changes_meanwhile_is_not_kept() {
+    let rig = Rig::with_entry();
+    let (output, cache) = (rig.path("out"), rig.cache());
+    let step = rig.step(&["-O1"], &output);
+    let slot = cache.slot(&step).unwrap();
+    rig.write("out", "made of the first header");
+    rig.write("own/one.h", "int second;");
+    rig.write("list.d", &format!("out: {}\n", rig.path("own/one.h").display()));
+    slot.keep(&[rig.path("list.d")], &rig.path("in.c"));
+    assert_eq!(rig.fetched(&["-O1"]), None);
+}
+
+#[test]
+fn a_header_beside_another_one_is_seen() {
+    let rig = Rig::with_entry();
+    std::fs::create_dir_all(rig.path("own/a/b/c/d/e")).unwrap();
+    rig.write("own/a/b/c/d/e/deep.h", "int deep;");
+    rig.write("own/one.h", "#include \"a/b/c/d/e/deep.h\"");
+    rig.write("list.d", "");
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    let (output, cache) = (rig.path("out"), rig.cache());
+    let step = rig.step(&["-Os"], &output);
+    let slot = cache.slot(&step).unwrap();
+    let list = format!("out: {} {}\n", rig.path("own/one.h").display(), rig.path("own/a/b/c/d/e/deep.h").display());
+    rig.write("list.d", &list);
+    rig.write("out", "made");
+    slot.keep(&[rig.path("list.d")], &rig.path("in.c"));
+    assert_eq!(rig.fetched(&["-Os"]).as_deref(), Some("made"));
+    rig.write("own/deep.h", "int nearer;");
+    assert_eq!(rig.fetched(&["-Os"]), None);
+}
+
+#[test]
+fn files_that_ask_for_others_and_files_that_are_no_objects_are_not_kept() {
+    let rig = Rig::with_entry();
+    rig.write("own/one.h", "#if __has_include(\"later.h\")\n#endif");
+    rig.keep(&["-O1"], "asks");
+    assert_eq!(rig.fetched(&["-O1"]), None);
+    let (output, cache) = (rig.path("out"), rig.cache());
+    for (name, text, is_known) in [("a.c", "int x;", false), ("thin.a", "!<thin>\nx", false), ("a.a", "!<arch>\nx", true)] {
+        rig.write(name, text);
+        let step = Step { objects: vec![rig.path(name)], ..rig.step(&["-O2"], &output) };
+        assert_eq!(cache.slot(&step).is_some(), is_known, "{name}");
+    }
 }
 
 #[test]
@@ -185,7 +248,7 @@ fn what_was_used_the_longest_time_ago_goes_first() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("cache")).unwrap();
     for number in 0..8_u64 {
-        store.write(&number.to_string(), &Entry { depends: vec![], outputs: vec![vec![number as u8; 1_000]] });
+        store.write(&number.to_string(), &Entry { depends: vec![], folders: vec![], outputs: vec![vec![number as u8; 1_000]] });
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(number);
         std::fs::File::options()
             .write(true)
@@ -211,7 +274,7 @@ fn writers_at_the_same_time_leave_a_whole_entry() {
             let store = &store;
             scope.spawn(move || {
                 for _ in 0..50 {
-                    store.write("one", &Entry { depends: vec![], outputs: vec![vec![writer; 20_000]] });
+                    store.write("one", &Entry { depends: vec![], folders: vec![], outputs: vec![vec![writer; 20_000]] });
                     let output = store.read("one").unwrap().outputs.remove(0);
                     assert!(output.len() == 20_000 && output.iter().all(|byte| *byte == output[0]));
                 }
