@@ -1,8 +1,6 @@
 //! Several runs of the same benchmarks, each in a process of its own, as one document.
 
-use crate::document::{
-    BudgetEntry, Comparison, Component, Figure, ResultDocument, RunValue, Series, at_every_look, joined_runs, part_budget,
-};
+use crate::document::{BudgetEntry, Comparison, Component, Figure, ResultDocument, RunValue, Series, joined_runs, part_budget};
 use crate::kinds::ResultFinding;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Uncertain, between_runs};
@@ -120,12 +118,13 @@ fn compared<'d>(comparison: &mut Comparison, documents: &'d [ResultDocument]) {
     let all: Vec<(&ResultDocument, Estimate)> = documents.iter().filter_map(with_ratio).collect();
     let good: Vec<(&ResultDocument, Estimate)> = all.iter().copied().filter(|(document, _)| trusted(document)).collect();
     let used = if is_enough(good.len(), all.len()) { good } else { all };
+    let looks = Looks::Runs(used.len() as u32);
     if let Some((_, ratio)) = mean(&used.iter().map(|(_, ratio)| *ratio).collect::<Vec<Estimate>>()) {
         comparison.ratio = ratio.if_finite();
-        comparison.at_every_look = at_every_look(comparison.ratio);
+        comparison.at_every_look = comparison.ratio.map(|ratio| looks.interval(&ratio));
         let both = used.iter().flat_map(|(document, _)| [&comparison.a, &comparison.b].map(|name| find_series(document, name)));
         let lacks_layouts = both.flatten().any(Series::lacks_layouts);
-        comparison.verdict = verdict_if(lacks_layouts, &ratio, Looks::Every);
+        comparison.verdict = verdict_if(lacks_layouts, &ratio, looks);
     }
 }
 

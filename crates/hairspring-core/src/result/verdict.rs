@@ -1,6 +1,6 @@
 //! Two alternatives: the ratio of their times, and the verdict from its interval, never from point values alone.
 
-use crate::estimate::{Estimate, coverage_factor};
+use crate::estimate::{Estimate, coverage_factor, t_quantile};
 use crate::limit::{Basis, SLIGHT_SHARE, limits};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,8 @@ pub enum Looks {
     One,
     /// Whenever the readings have doubled. The rounds may end at a look because of what it shows, so all looks together claim falsely in 1 % at most.
     Every,
+    /// Once, at the mean of so many runs, two or more: few runs know their spread badly.
+    Runs(u32),
 }
 
 impl Looks {
@@ -51,9 +53,11 @@ impl Looks {
     /// let ratio = Estimate { value: 1.0, low: 0.9, high: 1.2, level: 0.95 };
     /// let (one, every) = (Looks::One.interval(&ratio), Looks::Every.interval(&ratio));
     /// assert!(every.low < one.low && one.low < 0.9 && 1.2 < one.high && one.high < every.high);
+    /// // Of two runs, the interval of 99 % is five times as wide as that of 95 %.
+    /// assert!(Looks::Runs(2).interval(&ratio).high > 1.2 * every.high && Looks::Runs(1_000).interval(&ratio).high < 1.001 * one.high);
     /// ```
     pub fn interval(self, ratio: &Estimate) -> Estimate {
-        let by = self.normal_width() / coverage_factor(ratio.level);
+        let by = self.width(ratio.level);
         let widened = |end: f64| {
             let is_factor = end > 0.0 && end.is_finite() && ratio.value > 0.0 && ratio.value.is_finite();
             if is_factor { ratio.value * (end / ratio.value).powf(by) } else { end }
@@ -61,11 +65,15 @@ impl Looks {
         Estimate { value: ratio.value, low: widened(ratio.low), high: widened(ratio.high), level: SURE }
     }
 
-    /// Half-width of the interval of a normally distributed value whose standard deviation is known, in standard deviations.
-    fn normal_width(self) -> f64 {
+    /// By how much wider it is than an interval of this level.
+    fn width(self, level: f64) -> f64 {
         match self {
-            Looks::One => coverage_factor(SURE),
-            Looks::Every => EVERY_LOOK * coverage_factor(USUAL_LEVEL),
+            Looks::One => coverage_factor(SURE) / coverage_factor(level),
+            Looks::Every => EVERY_LOOK * coverage_factor(USUAL_LEVEL) / coverage_factor(level),
+            Looks::Runs(runs) => {
+                let dof = f64::from(runs.max(2) - 1);
+                t_quantile(SURE, dof) / t_quantile(level, dof)
+            }
         }
     }
 }

@@ -55,7 +55,7 @@ fn clock(found: &Diagnosis) -> String {
     let factor = found.smallest.step_factor;
     let costs = match factor {
         factor if factor < 1.05 => "its step costs nothing".to_owned(),
-        factor if factor.is_finite() => format!("its step takes {} times the measuring time", significant(factor, 2)),
+        factor if factor.is_finite() => format!("its step takes {} times the measuring time of one without", significant(factor, 2)),
         _ => "what its step costs does not show".to_owned(),
     };
     format!("{} steps by {} ns, a read takes {} ns; {costs}", found.clock, significant(step, 3), significant(read, 3))

@@ -204,17 +204,12 @@ fn comparisons(measurement: &Measurement) -> Vec<Comparison> {
             a: a.clone(),
             b: first.name.clone(),
             ratio,
-            at_every_look: at_every_look(ratio),
+            at_every_look: ratio.map(|ratio| Looks::Every.interval(&ratio)),
             ratio_reason: ratio.is_none().then(|| NO_RATIO.to_owned()),
             verdict: found.map_or(Verdict::Undecided, |comparison| comparison.verdict),
         }
     };
     others.iter().map(|series| compare(&series.name)).collect()
-}
-
-/// The interval from which the verdict of a ratio is read.
-pub(crate) fn at_every_look(ratio: Option<Estimate>) -> Option<Estimate> {
-    ratio.map(|ratio| Looks::Every.interval(&ratio))
 }
 
 fn methods(table: &Methods, scale: Scale) -> MethodTable {

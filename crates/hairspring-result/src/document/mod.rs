@@ -9,7 +9,6 @@ mod joined;
 mod time;
 
 pub use beside::{FigureEntry, figure_budget};
-pub(crate) use build::at_every_look;
 pub use build::part_budget;
 pub use environment::{Clock, Cpu, Environment, Reference};
 pub use expectation::{Expectation, Scheduling, Wanted};

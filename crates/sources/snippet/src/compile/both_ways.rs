@@ -39,7 +39,7 @@ fn request(case: &Case, compiler: &str, folder: &Path) -> Request {
 /// Straight rows and blocks, from the shortest that is made of the samples on.
 fn rows() -> Vec<RowSpec> {
     let row = |bodies, runs| RowSpec { subject: 0, order: Order::AtEnd, bodies, inits: bodies, flushes: bodies, runs };
-    [1, 2, 15, 64, 127].map(|copies| row(copies, 1)).into_iter().chain([16, 33, 48].map(|copies| row(copies, RUNS_OF_A_BLOCK))).collect()
+    [1, 2, 15, 127, 1_020].map(|copies| row(copies, 1)).into_iter().chain([16, 33, 48].map(|copies| row(copies, RUNS_OF_A_BLOCK))).collect()
 }
 
 /// The instructions of the function with a row's copies, in which what lies elsewhere has no address.
@@ -88,6 +88,8 @@ fn both(case: &Case, compiler: &str) -> Option<[Vec<Listed>; 2]> {
 
 /// Instructions before and behind the copies, which save registers and set variables: their order may be another one in longer rows.
 const AROUND: usize = 12;
+/// Copies up to which rows are the same instruction by instruction.
+const LONGEST_SAME: u32 = 127;
 
 /// Whether rows are the same: the same instructions in as many bytes. Compilers give variables other registers in some long rows.
 fn is_same(one: &Listed, other: &Listed) -> bool {
@@ -100,6 +102,18 @@ fn is_same(one: &Listed, other: &Listed) -> bool {
         lines
     };
     one.1 == other.1 && plain(one) == plain(other)
+}
+
+/// Whether long rows compute the same. gcc moves a value to another register, or loads a constant or an address again, in a copy of a hundred.
+fn computes_same(one: &Listed, other: &Listed) -> bool {
+    let computes = |line: &&String| !line.starts_with("Mov") && !(line.starts_with("Lea") && line.ends_with("elsewhere"));
+    let plain = |row: &Listed| row.0.iter().filter(computes).map(|line| without_places(line)).collect::<Vec<_>>();
+    plain(one) == plain(other) && one.0.len().abs_diff(other.0.len()) <= one.0.len() / 100
+}
+
+/// An instruction without the names of registers and the places of jumps in the row.
+fn without_places(line: &str) -> String {
+    without_names(line).split(" +").next().unwrap_or_default().to_owned()
 }
 
 /// An instruction without the names of registers.
@@ -151,7 +165,8 @@ fn repeated_copies_are_the_machine_code_of_compiled_ones() {
         for compiler in *compilers {
             let [compiled, repeated] = both(case, compiler).unwrap_or_else(|| panic!("{compiler}: {} is not repeated", case.code));
             for (row, (one, other)) in compiled.iter().zip(&repeated).enumerate() {
-                assert!(is_same(one, other), "{compiler}: {}, row {row}: {}", case.code, first_difference(one, other));
+                let same = if rows()[row].bodies > LONGEST_SAME { computes_same } else { is_same };
+                assert!(same(one, other), "{compiler}: {}, row {row}: {}", case.code, first_difference(one, other));
             }
         }
     }
