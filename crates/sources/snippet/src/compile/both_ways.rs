@@ -106,8 +106,8 @@ fn is_same(one: &Listed, other: &Listed) -> bool {
 
 /// Whether long rows compute the same. gcc moves a value to another register, or loads a constant or an address again, in a copy of a hundred.
 fn computes_same(one: &Listed, other: &Listed) -> bool {
-    let computes = |line: &&String| !line.starts_with("Mov") && !(line.starts_with("Lea") && line.ends_with("elsewhere"));
-    let plain = |row: &Listed| row.0.iter().filter(computes).map(|line| without_places(line)).collect::<Vec<_>>();
+    let moves = |line: &str| line.starts_with("Mov") || line.starts_with("Lea") && line.ends_with("elsewhere");
+    let plain = |row: &Listed| row.0.iter().filter(|line| !moves(line)).map(|line| without_places(line)).collect::<Vec<_>>();
     plain(one) == plain(other) && one.0.len().abs_diff(other.0.len()) <= one.0.len() / 100
 }
 
