@@ -1,8 +1,9 @@
 /* Hairspring in C++: benchmarks as lambdas, type parameters, a stopwatch. C++17 and later, gcc and clang, one header; it is
  * a thin layer over hairspring.h and the engine's C ABI.
  *
- *   hairspring::keep(value)          the value counts as used: no instruction for a value in a register or in memory
- *   hairspring::opaque(variable)     the compiler no longer knows the variable's value: no instruction either
+ *   void keep(const Type &value)     the value counts as used: no instruction for a value in a register or in memory
+ *   Type &opaque(Type &variable)     the compiler no longer knows the variable's value: no instruction either; it returns
+ *   Type opaque(Type &&value)        the variable, or the value of an expression: x * opaque(3)
  *   hairspring::chain(name, state, code)   latency: every copy of the code waits for the state of the one before
  *   hairspring::bench(name, code)    code to be timed; .state .init .cold .setup .argument may follow
  *   hairspring::bench_types<...>     the same benchmark for several types
@@ -84,7 +85,7 @@ HAIRSPRING_INLINE inline void keep(const Type &value) {
 /* The variable has a value that the compiler does not know: a scalar, or every element of a pair or tuple, in its register;
  * any other object in memory, with all that it points to. */
 template <class Type>
-HAIRSPRING_INLINE inline void opaque(Type &variable) {
+HAIRSPRING_INLINE inline Type &opaque(Type &variable) {
   static_assert(!std::is_const_v<Type>, "hairspring::opaque changes its variable: it must not be const");
   if constexpr (detail::is_float<Type>) {
     __asm__ volatile("" : "+" HAIRSPRING_FLOATING_REGISTER(variable));
@@ -95,6 +96,14 @@ HAIRSPRING_INLINE inline void opaque(Type &variable) {
   } else {
     __asm__ volatile("" : "+m"(variable) : : "memory");
   }
+  return variable;
+}
+
+/* The value of an expression, which the compiler does not know. */
+template <class Type, std::enable_if_t<!std::is_lvalue_reference_v<Type>, int> = 0>
+HAIRSPRING_INLINE inline Type opaque(Type &&value) {
+  opaque(value);
+  return std::move(value);
 }
 
 /* ---- parts of a benchmark --------------------------------------------------------------------------------------- */

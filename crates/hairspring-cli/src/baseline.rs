@@ -3,8 +3,10 @@
 
 use crate::{AnyError, Outcome, compare, output};
 use clap::Args;
+use hairspring_host::identity::fingerprint;
+use hairspring_host::thread::allowed_cpus;
 use hairspring_program::values::share;
-use hairspring_result::compare::{CompareDocument, compare as compared};
+use hairspring_result::compare::{CompareDocument, Places, compare as compared};
 use hairspring_result::{ResultDocument, json};
 use hairspring_view::text;
 use std::io::Write;
@@ -77,10 +79,17 @@ impl<'a> Baseline<'a> {
         Ok(Baseline { arguments, old })
     }
 
+    /// The CPU to measure on: that of the baseline, if it is one of this machine that this process may use.
+    pub fn cpu(&self) -> Option<usize> {
+        let (_, old) = self.old.as_ref()?;
+        let host = old.environment.identity.as_ref()?.host.as_ref()?;
+        old.environment.pinned_cpu.filter(|cpu| *host == fingerprint() && allowed_cpus().contains(cpu))
+    }
+
     /// Adds the comparison to the document. Returns the outcome, and the comparison as text.
     pub fn judge(&self, document: &mut ResultDocument) -> Result<(Outcome, String), AnyError> {
         let Some((name, old)) = &self.old else { return Ok((Outcome::Done, String::new())) };
-        let compared = compared(old, document, self.arguments.threshold);
+        let compared = compared(old, document, self.arguments.threshold, Places::Same);
         document.baseline = Some(Box::new(CompareDocument::new(&compared, (Some(name), old), (None, document))));
         Ok((compare::outcome(&compared, self.arguments.strict), text::against_baseline(&compared, name, &output::style())))
     }

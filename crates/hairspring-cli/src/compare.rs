@@ -5,7 +5,7 @@ use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_program::circumstances::identity;
 use hairspring_program::values::share;
-use hairspring_result::compare::{CompareDocument, Compared, compare};
+use hairspring_result::compare::{CompareDocument, Compared, Places, compare};
 use hairspring_result::{ResultDocument, json, read::read as read_document};
 use hairspring_view::text;
 use std::io::Read;
@@ -21,7 +21,8 @@ Examples:
 
 Series are matched by name and code. A ratio is new over old, in core cycles where both have them. The two were not
 measured in the same rounds, so disturbances do not cancel: the ratio's interval covers the worst case of all that may
-differ between the two, and the verdict comes from it.";
+differ between the two, and the verdict comes from it. Results of different CPUs or machines have no verdict without
+--across: they differ by more than a change of the code.";
 
 /// Largest document that is read, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
@@ -42,6 +43,9 @@ pub struct CompareArguments {
     /// Exit with 3 as well if something is undecided, or missing in the new result
     #[arg(long)]
     pub strict: bool,
+    /// Decide also if the two ran on different CPUs or machines
+    #[arg(long)]
+    pub across: bool,
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
@@ -64,7 +68,8 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
         return Err(crate::misuse::Misuse("only one of the two can be standard input: give a file for the other".into()).into());
     }
     let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
-    let compared = compare(&old, &new, arguments.threshold);
+    let places = if arguments.across { Places::Any } else { Places::Same };
+    let compared = compare(&old, &new, arguments.threshold, places);
     let (before, after) = (arguments.old.display().to_string(), arguments.new.display().to_string());
     output::print(&if arguments.json {
         let document = CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new));

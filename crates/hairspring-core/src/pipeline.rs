@@ -33,8 +33,8 @@ use crate::result::Assessment;
 pub use crate::stages::BY_REQUEST;
 use crate::stages::{
     Phase, Stage, State, Step, blocks, controls, core_clock, denormals, departure, ends, express, fence, flags, layouts, line, negative,
-    neighbour, noise, origin, overlap, pauses, placements, ports, quantum, readings, reference, rows, settling, slow, spikes, undone,
-    visits, widths,
+    neighbour, noise, origin, overlap, pauses, placements, ports, quantum, readings, reference, rows, settling, slow, spikes, threads,
+    undone, visits, widths,
 };
 
 /// The stages in their order, each with what it does at this place.
@@ -93,6 +93,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Express, &express::STAGE, express::express),
     // What is said of them.
     Step(Phase::Judge, &denormals::STAGE, denormals::look),
+    Step(Phase::Judge, &threads::STAGE, threads::look),
     Step(Phase::Judge, &origin::STAGE, origin::look),
     Step(Phase::Judge, &widths::STAGE, widths::look),
     // What the line went past.

@@ -4,7 +4,7 @@ mod samples;
 
 use expect_test::expect_file;
 use hairspring_core::judge::Verdict;
-use hairspring_result::compare::{CompareDocument, Compared, Limit, compare};
+use hairspring_result::compare::{CompareDocument, Compared, Limit, Places, compare};
 use hairspring_result::read::read;
 use hairspring_result::{ResultDocument, Unit, json};
 use hairspring_view::{Style, text};
@@ -41,12 +41,20 @@ fn result(series: &[(&str, Option<&str>, f64, f64)]) -> Value {
     })
 }
 
+/// The document with another value at a path.
+fn edited(document: &Value, path: &str, value: Value) -> Value {
+    let (parent, name) = path.rsplit_once('/').unwrap();
+    let mut document = document.clone();
+    document.pointer_mut(parent).unwrap()[name] = value;
+    document
+}
+
 fn saved(document: &Value) -> ResultDocument {
     read(&document.to_string()).unwrap()
 }
 
 fn compared(old: &Value, new: &Value, threshold: Option<f64>) -> Compared {
-    compare(&saved(old), &saved(new), threshold)
+    compare(&saved(old), &saved(new), threshold, Places::Same)
 }
 
 fn verdicts(found: &Compared) -> Vec<Verdict> {
@@ -82,7 +90,7 @@ fn only_a_whole_interval_past_the_threshold_is_past_it() {
         // The value is past 5 %, the interval is not.
         (10.7, 0.2, Limit::Undecided, Verdict::Slower),
         (12.0, 3.0, Limit::Undecided, Verdict::Undecided),
-        (10.2, 0.1, Limit::Within, Verdict::Undecided),
+        (10.2, 0.1, Limit::Within, Verdict::NoDifference),
         (5.0, 0.1, Limit::Within, Verdict::Faster),
         (10.0, 0.04, Limit::Within, Verdict::NoDifference),
     ] {
@@ -183,6 +191,32 @@ fn circumstances_that_differ_are_findings() {
     let found = compared(&old, &new, None);
     assert!(found.findings[0].message.starts_with("different core clock: `3000 MHz`"), "{}", found.findings[0].message);
     assert_eq!(found.pairs[0].change.as_ref().unwrap().unit, Unit::Nanoseconds);
+}
+
+#[test]
+fn results_of_different_places_have_no_verdict() {
+    let old =
+        edited(&result(&[("code", Some("f"), 10.0, 0.1)]), "/environment/identity", json!({ "created": "", "host": "a", "version": "" }));
+    let new = edited(&old, "/results", result(&[("code", Some("f"), 20.0, 0.1)])["results"].take());
+    let of = |new: &Value, places| {
+        let found = compare(&saved(&old), &saved(new), Some(0.05), places);
+        let reason = CompareDocument::new(&found, (None, &saved(&old)), (None, &saved(new))).comparisons[0].verdict_reason.clone();
+        (verdicts(&found)[0], found.limit(&found.pairs[0]), reason.unwrap_or_default())
+    };
+    assert_eq!(of(&new, Places::Same), (Verdict::Slower, Some(Limit::Past), String::new()));
+    for (path, value, word) in [
+        ("/environment/pinned_cpu", json!(0), "different CPUs"),
+        ("/environment/identity/host", json!("b"), "different machines"),
+        ("/environment/cpu/model", json!("Other"), "different machines"),
+    ] {
+        let elsewhere = edited(&new, path, value);
+        let (verdict, limit, reason) = of(&elsewhere, Places::Same);
+        assert!((verdict, limit) == (Verdict::Undecided, Some(Limit::Undecided)) && reason.contains(word), "{path}: {reason}");
+        assert_eq!(of(&elsewhere, Places::Any).1, Some(Limit::Past), "{path}");
+    }
+    for path in ["/environment/pinned_cpu", "/environment/identity/host", "/environment/cpu"] {
+        assert_eq!(of(&edited(&new, path, Value::Null), Places::Same).0, Verdict::Slower, "what is not known is no difference: {path}");
+    }
 }
 
 #[test]

@@ -108,18 +108,23 @@ fn an_untrusted_result_says_so_before_any_number() {
 
 #[test]
 fn what_is_not_to_be_trusted_is_not_faster() {
-    let verdicts = |finding: Option<Finding>| {
+    let verdicts = |finding: Option<Finding>, factor: f64| {
         let mut measurement = samples::alternatives();
+        let ratio = &mut measurement.assessment.comparisons[0].ratio;
+        *ratio = ratio.scaled(factor / ratio.value);
         finding.into_iter().for_each(|finding| measurement.assessment.series[1].add(finding));
         let document = ResultDocument::new(&measurement);
         let text = text::report(&document, &Style::default());
         (document.comparisons.iter().map(|one| one.verdict).collect::<Vec<Verdict>>(), text)
     };
-    let (trusted, text) = verdicts(None);
+    let (trusted, text) = verdicts(None, 0.8);
     assert!(trusted[0] != Verdict::Undecided && !text.contains("undecided"), "{trusted:?} {text}");
-    let (untrusted, text) = verdicts(disturbed_finding(0.99, 0.0, false, None));
+    let doubt = || disturbed_finding(0.99, 0.0, false, None);
+    let (untrusted, text) = verdicts(doubt(), 0.8);
     assert!(untrusted[0] == Verdict::Undecided && untrusted[1..] == trusted[1..], "{untrusted:?}");
     assert!(text.contains("undecided: a time is not to be trusted"), "{text}");
+    let (certain, text) = verdicts(doubt(), 0.2);
+    assert!(certain == trusted && text.contains("by more than the doubt"), "{certain:?} {text}");
 }
 
 #[test]

@@ -42,10 +42,11 @@ const BUDGET: Duration = Duration::from_millis(800);
 
 /// Runs the verb.
 fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
-    let request = request(arguments)?;
+    let mut request = request(arguments)?;
     // The file is opened before the measurement, so that a path that cannot be written fails at once.
     let save = arguments.save.as_deref().map(|path| Output::open("--save", path, &mut Taken::default())).transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
+    request.cpu = request.cpu.or(baseline.cpu());
     if arguments.expect.is_llvm() && (arguments.init.is_some() || arguments.fence) {
         let reason = "--expect llvm simulates a whole copy, and the body alone is compared: leave out --init and --fence";
         return Err(Misuse(reason.into()).into());
@@ -56,11 +57,12 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     for _ in 1..arguments.processes {
         documents.push(once(arguments, &request, None)?.0);
     }
-    let mut result = between(documents, Some(request.precision)).ok_or("no process gave an answer")?;
+    let mut result = between(documents, arguments.precision).ok_or("no process gave an answer")?;
     if arguments.processes > 1 {
         REMEDIES.apply(about_means(&mut result));
         reached = !misses_precision(&result);
     }
+    remedies::suit(&mut result);
     let result = arguments.stated.state(result);
     let (mut result, expected) = arguments.expect.judge(result)?;
     if !arguments.show.contains(&Show::Asm) {
@@ -93,7 +95,7 @@ fn once(arguments: &TimeArguments, request: &Request, save: Option<Output>) -> R
     }
     let question = Question {
         options: Options { level: request.level, ..Options::default() },
-        precision: Some(request.precision),
+        precision: arguments.precision,
         stolen_ms: measured.run.stolen_ms,
     };
     let assessment = REMEDIES.assess(&measured.run.table, &question)?;
@@ -140,6 +142,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         timeout: arguments.timeout,
         all_methods,
         is_cached: !arguments.no_cache,
+        walks: Vec::new(),
     })
 }
 
@@ -171,7 +174,7 @@ fn document(
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.run.table.origin.ns_per_unit(),
-        subjects: subjects(request, measured, &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
+        subjects: subjects(request, (measured, &assessment), &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
         methods,
         run: Some(Run {
             rounds: measured.run.rounds,
@@ -217,14 +220,14 @@ fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
     }
 }
 
-fn subjects(request: &Request, measured: &MeasuredCode, tables: &[MethodTable], show: bool) -> Vec<Subject> {
+fn subjects(request: &Request, (measured, found): (&MeasuredCode, &Assessment), tables: &[MethodTable], show: bool) -> Vec<Subject> {
     let names = series_names(request);
     let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
     names
         .into_iter()
         .enumerate()
         .map(|(at, name)| Subject {
-            findings: findings(request, measured, at).into_iter().chain(doubts(&name)).collect(),
+            findings: findings(request, measured, at).into_iter().chain(doubts(&name)).chain(through_memory(measured, found, at)).collect(),
             name,
             code: Some(request.codes[at].clone()),
             mode: measured.copies[at].judged.mode.map(|mode| match mode {
@@ -278,7 +281,7 @@ fn calls(code: &str) -> bool {
 fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let lost = measured.lost[at].iter();
     lost.map(|lost| {
-        let kind = SnippetFinding::WorkChanged { operation: lost.operation.to_owned(), copy: lost.copy, source: lost.source };
+        let kind = SnippetFinding::WorkChanged { operation: lost.operation.clone(), copy: lost.copy, source: lost.source };
         Finding::new(Severity::Warning, kind)
     })
 }
@@ -300,9 +303,21 @@ fn most_evaluations(measured: &MeasuredCode) -> u32 {
 /// A walk through memory that every row begins anew, or values that decide a branch.
 fn restarts(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let (copy, most) = (&measured.copies[at], most_evaluations(measured));
-    let walk = copy.walked.clone().map(|variable| Finding::new(Severity::Warning, SnippetFinding::WalkRestarts { variable, most }));
+    let walked = copy.walked.clone().filter(|variable| !measured.walks.contains(variable));
+    let walk = walked.map(|variable| Finding::new(Severity::Warning, SnippetFinding::WalkRestarts { variable, most }));
     let branch = copy.decides.clone().map(|variable| Finding::new(Severity::Note, SnippetFinding::BranchRestarts { variable, most }));
     walk.into_iter().chain(branch)
+}
+
+/// So many times the time in a loop with few copies is another time.
+const ANOTHER: f64 = 1.25;
+
+/// Another time of code that stores and loads in a loop with few copies.
+fn through_memory(measured: &MeasuredCode, found: &Assessment, at: usize) -> Option<Finding> {
+    let cycles = found.series.get(at)?.components.first()?.time.cycles.as_ref()?.value;
+    let few_cycles = measured.few.get(at).copied().flatten()?;
+    let is_another = cycles > ANOTHER * few_cycles || few_cycles > ANOTHER * cycles;
+    is_another.then(|| Finding::new(Severity::Warning, SnippetFinding::ThroughMemory { few_cycles, cycles }))
 }
 
 /// Notes about the request.

@@ -1,6 +1,8 @@
 //! The remedies of `time`.
 
 use hairspring_core::judge::Remedies;
+use hairspring_host::thread::allowed_cpus;
+use hairspring_result::ResultDocument;
 
 const MORE_TIME: &str = "give it more time (--budget), choose a quieter CPU (--cpu), or time a shorter piece of code";
 
@@ -47,7 +49,7 @@ pub const REMEDIES: Remedies = Remedies {
         ),
         (
             "walk_restarts",
-            "nothing to do if so few places are what you want to time; else leave out its --let, and declare the variable in a file (--file): there it goes on from row to row",
+            "nothing to do if so few places are what you want to time; else let the walk end where it began, and give one piece of code without --init: it then goes on from row to row",
         ),
         (
             "branch_restarts",
@@ -62,3 +64,29 @@ pub const REMEDIES: Remedies = Remedies {
     ],
     more_rows: MORE_TIME,
 };
+
+/// Where there is hardly another CPU to choose.
+const ON_FEW_CPUS: Remedies = Remedies {
+    by_code: &[
+        (
+            "core_shared",
+            "measure again when the neighbour rests; its effect is in the interval as far as it was seen, and --vs compares beside the same neighbour",
+        ),
+        ("rows_left_out", "nothing to do for rows with few copies, whose first cycles the clock's fence hides; else measure again"),
+        (
+            "disturbed",
+            "stop other programs, give it more time (--budget), or time a shorter piece of code, which other work interrupts less often",
+        ),
+        ("wide_interval", "give it more time (--budget), stop other programs, or use a finer clock (--clock)"),
+    ],
+    more_rows: MORE_TIME,
+};
+/// So many CPUs are few: the measurement and the rest of the machine need one each.
+const FEW_CPUS: usize = 2;
+
+/// Puts remedies into a document that help with the CPUs that this process may use.
+pub fn suit(document: &mut ResultDocument) {
+    if allowed_cpus().len() <= FEW_CPUS {
+        ON_FEW_CPUS.apply(document.results.iter_mut().flat_map(|series| &mut series.findings));
+    }
+}

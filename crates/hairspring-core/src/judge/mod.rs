@@ -7,8 +7,8 @@ pub use crate::finding::{Description, Finding, Kind, Numbers, Severity, Value, c
 pub use crate::methods;
 pub use crate::pipeline::core_hz;
 pub use crate::result::{
-    Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Looks, Open, Outcome, SeriesResult, Time, Verdict, upper_bound, verdict,
-    verdict_if,
+    Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Looks, Open, Outcome, SeriesResult, Time, Verdict, excludes, upper_bound,
+    verdict, verdict_if, verdict_in_doubt,
 };
 pub use crate::stages::{
     below_finding, carry, clock_finding, disturbed_finding, negative_finding, shared_finding, stepped_finding, wide_finding,

@@ -117,7 +117,7 @@ fn check_serving(table: &Observations) -> Result<()> {
 }
 
 /// Keys of the head that have one value.
-const ONCE: [&str; 13] = [
+const ONCE: [&str; 14] = [
     "clock",
     "rate_hz",
     "rate_uncertainty_ppm",
@@ -131,6 +131,7 @@ const ONCE: [&str; 13] = [
     "pauses",
     "layouts",
     "crossover",
+    "threads",
 ];
 
 /// Reads the comments and the header line, which may follow empty lines and a byte order mark.
@@ -202,6 +203,7 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "pauses" => origin.pauses = pauses(value, line)?,
         "layouts" => origin.layouts = layouts(value, key, line)?,
         "crossover" => origin.crossover = layouts(value, key, line)?,
+        "threads" => origin.threads = threads(value, line)?,
         "serves" => origin.serving.push(value.to_owned()),
         _ => origin.notes.push((key.to_owned(), value.to_owned())),
     }
@@ -283,6 +285,14 @@ fn pauses(value: &str, line: u64) -> Result<Pauses> {
 fn layouts(value: &str, key: &str, line: u64) -> Result<u32> {
     let number = value.parse().ok().filter(|number| (1..=MAX_LAYOUTS).contains(number));
     number.ok_or_else(|| bad(line, &format!("gives {value:?} for `{key}`, which is a whole number from 1 to {MAX_LAYOUTS}")))
+}
+
+fn threads(value: &str, line: u64) -> Result<bool> {
+    match value {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(bad(line, &format!("gives {value:?} for `threads`, which is yes or no"))),
+    }
 }
 
 /// Adds the first round of a placement, which must be after that of the one before.
@@ -553,6 +563,7 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     add("pauses", (watched > 0.0).then(|| format!("{watched} {lost} {number}{longer}")));
     add("layouts", (origin.layouts > 1).then(|| origin.layouts.to_string()));
     add("crossover", (origin.crossover > 1).then(|| origin.crossover.to_string()));
+    add("threads", origin.threads.then(|| "yes".to_owned()));
     origin.serving.iter().for_each(|component| add("serves", Some(component.clone())));
     lines.extend(origin.notes.iter().filter(|(key, _)| key != "hairspring observations").cloned());
     for (key, value) in lines {

@@ -142,6 +142,8 @@ pub struct Origin {
     /// Number of neighbouring layouts that differ only by the order of the alternatives in memory, each of which is once at the place of
     /// every other one (a crossover design). A part of the layouts; 0 or 1 if that order is the same in all.
     pub crossover: u32,
+    /// Whether the code runs other threads: what slows it may be their doing, and so its own.
+    pub threads: bool,
     /// Components that only serve: they are separated from the time that is asked for, such as an init.
     pub serving: Vec<String>,
     /// Other `# key: value` lines of the file, unchanged.

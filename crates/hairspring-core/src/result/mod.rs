@@ -8,7 +8,7 @@ pub use resolution::{Bound, upper_bound};
 pub(crate) use resolution::{LIMITS as RESOLUTION_LIMITS, component_floor, overhead_floor};
 pub use time::Time;
 pub(crate) use verdict::LIMITS as VERDICT_LIMITS;
-pub use verdict::{LAYOUTS_MAKE, Looks, Verdict, verdict, verdict_if};
+pub use verdict::{LAYOUTS_MAKE, Looks, Verdict, excludes, verdict, verdict_if, verdict_in_doubt};
 
 use crate::estimate::{Estimate, Solution};
 use crate::finding::{Finding, Severity};
@@ -129,10 +129,10 @@ pub struct Open {
 }
 
 impl Assessment {
-    /// The verdict of a comparison; undecided if one of the times is not to be trusted.
+    /// The verdict of a comparison; if one of the times is not to be trusted, only a large factor decides.
     pub fn verdict(&self, comparison: &Comparison) -> Verdict {
         let mut compared = self.series.iter().filter(|series| [&comparison.a, &comparison.b].contains(&&series.name));
         let trusted = compared.all(|series| series.components.first().is_none_or(|first| series.trusts(&first.name)));
-        if trusted { comparison.verdict } else { Verdict::Undecided }
+        if trusted { comparison.verdict } else { verdict_in_doubt(&comparison.ratio, Looks::Every) }
     }
 }

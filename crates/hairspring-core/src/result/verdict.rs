@@ -1,7 +1,7 @@
 //! Two alternatives: the ratio of their times, and the verdict from its interval, never from point values alone.
 
 use crate::estimate::{Estimate, coverage_factor, t_quantile};
-use crate::limit::{Basis, SLIGHT_SHARE, limits};
+use crate::limit::{Basis, WIDE_SHARE, limits};
 use serde::{Deserialize, Serialize};
 
 /// What the interval of a ratio `a / b` says.
@@ -13,9 +13,9 @@ pub enum Verdict {
     Faster,
     /// `a` takes more time.
     Slower,
-    /// A difference is not certain, and one that matters is excluded.
+    /// A difference is not certain, and one of more than 5 % is excluded; [`excludes`] says how small it is at most.
     NoDifference,
-    /// A difference is not certain, and one that matters is not excluded.
+    /// A difference is not certain, and a larger one is not excluded.
     Undecided,
 }
 
@@ -23,6 +23,8 @@ limits! {
     /// A verdict about a table that grows, and is looked at whenever its readings have doubled, needs an interval wider by this factor than one of 95 %.
     /// Each of fifteen looks, enough for 16,000 times as many readings as at the first, has a fifteenth of the 1 % of false claims.
     EVERY_LOOK = 1.85, "", Basis::Derived("Student's quantile at 99.93 % over that at 95 %, 31 degrees of freedom; Bonferroni over 15 looks");
+    /// A larger factor between two times of the same rounds is certain even if the times are in doubt.
+    DOUBT_MAKES = 2.0, "", Basis::Derived("another thread on the core takes half of it at most, and the rounds show it to both");
     /// The largest factor between the times of equal code that lies elsewhere: where not all layouts were tried, a smaller difference may be theirs.
     LAYOUTS_MAKE = 1.6, "", Basis::Seen("memcpy of 512 bytes and loops of 22 branches: up to 1.54; AMD family 26, Intel family 6, November 2026");
 }
@@ -100,7 +102,37 @@ pub fn verdict(ratio: &Estimate, looks: Looks) -> Verdict {
     match (high < 1.0, low > 1.0) {
         (true, _) => Verdict::Faster,
         (_, true) => Verdict::Slower,
-        _ if low >= 1.0 - SLIGHT_SHARE && high <= 1.0 + SLIGHT_SHARE => Verdict::NoDifference,
+        _ if excludes(&Estimate { low, high, ..*ratio }) <= WIDE_SHARE => Verdict::NoDifference,
+        _ => Verdict::Undecided,
+    }
+}
+
+/// The share by which two times differ at most: that of the end of the interval of their ratio which is further from 1.
+///
+/// ```
+/// use hairspring_core::Estimate;
+/// use hairspring_core::judge::excludes;
+/// let most = excludes(&Estimate { value: 1.0, low: 0.98, high: 1.03, level: 0.99 });
+/// assert!((most - 0.03).abs() < 1e-9);
+/// ```
+pub fn excludes(ratio: &Estimate) -> f64 {
+    f64::max(1.0 - ratio.low, ratio.high - 1.0)
+}
+
+/// The verdict of two times of the same rounds of which one is in doubt: a large factor is certain all the same.
+///
+/// ```
+/// use hairspring_core::Estimate;
+/// use hairspring_core::judge::{Looks, Verdict, verdict_in_doubt};
+/// let ratio = |value, half| Estimate { value, low: value - half, high: value + half, level: 0.95 };
+/// assert_eq!(verdict_in_doubt(&ratio(0.23, 0.05), Looks::Every), Verdict::Faster);
+/// assert_eq!(verdict_in_doubt(&ratio(0.7, 0.01), Looks::Every), Verdict::Undecided);
+/// ```
+pub fn verdict_in_doubt(ratio: &Estimate, looks: Looks) -> Verdict {
+    let Estimate { low, high, .. } = looks.interval(ratio);
+    match verdict(ratio, looks) {
+        Verdict::Faster if high < 1.0 / DOUBT_MAKES => Verdict::Faster,
+        Verdict::Slower if low > DOUBT_MAKES => Verdict::Slower,
         _ => Verdict::Undecided,
     }
 }

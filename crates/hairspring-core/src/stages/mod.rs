@@ -31,6 +31,7 @@ pub(crate) mod rows;
 pub(crate) mod settling;
 pub(crate) mod slow;
 pub(crate) mod spikes;
+pub(crate) mod threads;
 pub(crate) mod undone;
 pub(crate) mod visits;
 pub(crate) mod widths;

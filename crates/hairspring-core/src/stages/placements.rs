@@ -23,7 +23,7 @@ limits! {
 pub(crate) const STAGE: Stage = Stage {
     name: "placements",
     question: "How does the time differ between placements, and are a few of another kind?",
-    needs: &[need::PLACEMENTS],
+    needs: &[need::PLACEMENTS, need::ALONE],
     limits: &[LIMITS],
     source: Some(Source::Placement),
     says,

@@ -28,7 +28,7 @@ limits! {
 pub(crate) const STAGE: Stage = Stage {
     name: "settling",
     question: "Has the code settled in each placement?",
-    needs: &[need::PLACEMENTS, need::SINGLE_READINGS],
+    needs: &[need::PLACEMENTS, need::SINGLE_READINGS, need::ALONE],
     limits: &[LIMITS],
     source: Some(Source::Settling),
     says,

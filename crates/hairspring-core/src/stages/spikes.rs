@@ -4,7 +4,7 @@ use crate::estimate::median;
 use crate::grid::{Span, divided};
 use crate::limit::{Basis, FAR_SIGMAS, FEWEST_VALUES, TWO_ROUNDINGS, limits};
 use crate::sheet::Sorted;
-use crate::stages::{Did, Stage, State};
+use crate::stages::{Did, Stage, State, need};
 use std::ops::Range;
 
 limits! {
@@ -17,7 +17,7 @@ limits! {
 pub(crate) const STAGE: Stage = Stage {
     name: "spikes",
     question: "Which readings are far from the others of their row in the same time?",
-    needs: &[],
+    needs: &[need::ALONE],
     limits: &[LIMITS],
     source: None,
     says: |_, _| Vec::new(),

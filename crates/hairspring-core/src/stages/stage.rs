@@ -105,6 +105,9 @@ pub(crate) mod need {
         is_met: |state| state.table.readings().first().is_some_and(|reading| reading.guard.is_some()),
     };
     pub const PLACEMENTS: Need = Need { what: "three placements with rounds of their own", is_met: |state| state.grid.has_spans() };
+    pub const THREADS: Need = Need { what: "other threads that the code runs", is_met: |state| state.table.origin.threads };
+    pub const ALONE: Need =
+        Need { what: "code that runs no other threads, which may be what slows it", is_met: |state| !state.table.origin.threads };
     pub const PAUSES: Need = Need { what: "pauses that were watched", is_met: |state| state.table.origin.pauses.share().is_some() };
     pub const CONTROLS: Need = Need { what: "control chains among the series", is_met: |state| !state.table.origin.controls.is_empty() };
     pub const VARIANTS: Need = Need { what: "rows in another arrangement", is_met: |state| !state.table.origin.variants.is_empty() };

@@ -2,7 +2,7 @@
 
 use super::{
     Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, line, neighbour, overlap, pauses, placements, ports,
-    quantum, rows, settling, slow,
+    quantum, rows, settling, slow, threads,
 };
 use crate::error::Result;
 use crate::estimate::{Cells, Options, Solution, Uncertain};
@@ -72,6 +72,8 @@ pub(crate) struct State<'t> {
     /// What the rounds of each series that fills units say of these.
     pub ports: Vec<Option<ports::Shared>>,
     pub denormals: Vec<Option<denormals::Denormals>>,
+    /// Series that other threads of the code slow in some rounds.
+    pub contended: Vec<(SeriesId, threads::Contended)>,
     pub layouts: layouts::Layouts,
     pub results: Vec<crate::result::SeriesResult>,
     pub comparisons: Vec<crate::result::Comparison>,
@@ -132,6 +134,7 @@ impl<'t> State<'t> {
             shared: Vec::new(),
             ports: vec![None; series],
             denormals: (0..series).map(|_| None).collect(),
+            contended: Vec::new(),
             layouts: layouts::Layouts::default(),
             results: Vec::new(),
             comparisons: Vec::new(),

@@ -7,7 +7,7 @@ use crate::limit::SLIGHT_SHARE;
 use crate::limit::{Basis, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::result::{Open, SeriesResult, Verdict};
+use crate::result::{Looks, Open, SeriesResult, Verdict, excludes};
 use crate::stages::{Did, Stage, State};
 
 limits! {
@@ -41,7 +41,9 @@ pub(crate) fn look(state: &mut State) -> Did {
     let widest = state.results.iter().filter_map(body).chain(ratios).fold(0.0, f64::max);
     let settling = state.settling.as_ref();
     let open = |comparison: &crate::result::Comparison| {
-        comparison.verdict == Verdict::Undecided && comparison.ratio.half_width() <= IN_REACH * SLIGHT_SHARE
+        let is_decided = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
+        let is_excluded = excludes(&Looks::Every.interval(&comparison.ratio)) <= SLIGHT_SHARE;
+        !is_decided && !is_excluded && comparison.ratio.half_width() <= IN_REACH * SLIGHT_SHARE
     };
     state.open = Open {
         widest,

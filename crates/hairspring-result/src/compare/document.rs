@@ -94,8 +94,8 @@ pub struct Change {
     pub ratio_reason: Option<String>,
     /// The conclusion from the interval of the ratio about the new time.
     pub verdict: Verdict,
-    /// Why there is no verdict although there is a ratio: one of the results is not to be trusted or lacks layouts of
-    /// the code, or the new time is not above zero.
+    /// Why there is no verdict although there is a ratio: the two ran on different CPUs or machines, one of the results is
+    /// not to be trusted or lacks layouts of the code, or the new time is not above zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict_reason: Option<String>,
     /// Where the interval lies relative to the threshold; `null` if no limit was set.

@@ -2,8 +2,10 @@
 
 mod departures;
 mod document;
+mod place;
 
 pub use document::{Change as ChangeEntry, CompareDocument, CompareSchema, Side, Unpaired};
+pub use place::Places;
 
 use crate::document::{Environment, ResultDocument, Series, Unit};
 use crate::kinds::ResultFinding;
@@ -56,13 +58,15 @@ pub struct Change {
     pub new: Estimate,
     /// New over old ([`apart`]).
     pub ratio: Estimate,
-    /// The conclusion from the ratio's interval; undecided if one of the two is not to be trusted, if a small difference may be that of layouts
-    /// of the code that were not tried, or if the new time is not above zero.
+    /// The conclusion from the ratio's interval; undecided if the two ran at different places, if one of them is not to be trusted, if a small
+    /// difference may be that of layouts of the code that were not tried, or if the new time is not above zero.
     pub verdict: Verdict,
     /// Whether both results are to be trusted.
     pub trusted: bool,
     /// Whether the code did not run in all of its layouts in one of the two.
     pub lacks_layouts: bool,
+    /// Why the places where the two ran leave it open whether the code changed, if they do.
+    pub apart: Option<&'static str>,
 }
 
 /// Where an interval lies relative to the threshold.
@@ -74,7 +78,8 @@ pub enum Limit {
     Past,
     /// The whole interval is below the threshold.
     Within,
-    /// The interval contains the threshold, there is no ratio, a result is not to be trusted, or a time past the threshold may be that of layouts.
+    /// The interval contains the threshold, there is no ratio, the two ran at different places, a result is not to be trusted, or a time past the
+    /// threshold may be that of layouts.
     Undecided,
 }
 
@@ -86,9 +91,10 @@ impl Pair {
 }
 
 impl Change {
-    /// The change; its verdict is undecided if the results are not to be trusted.
-    fn if_trusted(self, trusted: bool) -> Change {
-        Change { trusted, verdict: if trusted { self.verdict } else { Verdict::Undecided }, ..self }
+    /// The change; its verdict is undecided if the results are not to be trusted, or ran apart.
+    fn judged(self, trusted: bool, apart: Option<&'static str>) -> Change {
+        let is_decided = trusted && apart.is_none();
+        Change { trusted, apart, verdict: if is_decided { self.verdict } else { Verdict::Undecided }, ..self }
     }
 
     /// Whether the interval shows a difference that may be that of layouts which were not tried.
@@ -109,6 +115,7 @@ impl Change {
     /// Why there is no verdict, whatever the interval of the ratio.
     pub fn no_verdict(&self) -> Option<&'static str> {
         match self.trusted {
+            _ if self.apart.is_some() => self.apart,
             false => Some("one of the results is not to be trusted"),
             true if self.may_be_layouts() => {
                 Some("one of the results lacks layouts of the code, which may make such a difference: measure it for longer")
@@ -128,7 +135,7 @@ impl Compared {
     pub fn limit(&self, pair: &Pair) -> Option<Limit> {
         let most = 1.0 + self.threshold?;
         Some(match &pair.change {
-            Ok(change) if !change.trusted => Limit::Undecided,
+            Ok(change) if !change.trusted || change.apart.is_some() => Limit::Undecided,
             // The whole interval of the time is where no time can be: that is no reason to pass.
             Ok(change) if change.ratio.high <= 0.0 => Limit::Undecided,
             Ok(change) if change.is_surely_past(most) => Limit::Past,
@@ -159,13 +166,14 @@ impl Compared {
 }
 
 /// Compares two results. Series are matched by name and code, else by code alone.
-pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64>) -> Compared {
+pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64>, places: Places) -> Compared {
+    let apart = place::apart(&old.environment, &new.environment).filter(|_| places == Places::Same);
     let partners = partners(&old.results, &new.results);
     let mut findings = circumstances(&old.environment, &new.environment);
     let mut pairs = Vec::new();
     for (at, now) in new.results.iter().enumerate() {
         if let Some(before) = partners[at].map(|partner| &old.results[partner]) {
-            let pair = pair(before, now, &old.environment, &new.environment);
+            let pair = pair((before, &old.environment), (now, &new.environment), apart);
             findings.extend(core_clock(&old.environment, &new.environment, &pair));
             findings.extend(doubts(before, now));
             pairs.push(pair);
@@ -207,11 +215,11 @@ fn partners(old: &[Series], new: &[Series]) -> Vec<Option<usize>> {
     partners
 }
 
-fn pair(old: &Series, new: &Series, before: &Environment, after: &Environment) -> Pair {
+fn pair((old, before): (&Series, &Environment), (new, after): (&Series, &Environment), apart: Option<&'static str>) -> Pair {
     let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
     let trusted = [old, new].iter().all(|series| series.distrust().is_none());
     let change = match (old.body(), new.body()) {
-        (Some(_), Some(_)) => change(old, new, clock(before) == clock(after)).map(|change| change.if_trusted(trusted)),
+        (Some(_), Some(_)) => change(old, new, clock(before) == clock(after)).map(|change| change.judged(trusted, apart)),
         (None, _) => Err("the old result has no component".to_owned()),
         (_, None) => Err("the new result has no component".to_owned()),
     };
@@ -231,7 +239,7 @@ fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, S
     let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
         .ok_or("the old time is not above zero, so there is no ratio")?;
     let lacks_layouts = before.lacks_layouts() || after.lacks_layouts();
-    Ok(Change { unit, old, new, ratio, verdict: verdict_if(lacks_layouts, &ratio, Looks::One), trusted: true, lacks_layouts })
+    Ok(Change { unit, old, new, ratio, verdict: verdict_if(lacks_layouts, &ratio, Looks::One), trusted: true, lacks_layouts, apart: None })
 }
 
 fn clock(environment: &Environment) -> Option<&str> {
@@ -247,6 +255,7 @@ fn circumstances(old: &Environment, new: &Environment) -> Vec<Finding> {
     };
     let name = |environment: &Environment| clock(environment).map(str::to_owned);
     let cpu = |environment: &Environment| environment.pinned_cpu.map(|cpu| cpu.to_string());
+    let host = |environment: &Environment| environment.identity.as_ref().and_then(|identity| identity.host.clone());
     [
         (Severity::Warning, "machine", machine(old), machine(new)),
         (Severity::Note, "system", old.system.clone(), new.system.clone()),
@@ -254,6 +263,7 @@ fn circumstances(old: &Environment, new: &Environment) -> Vec<Finding> {
         (Severity::Warning, "compiler", old.compiler.clone(), new.compiler.clone()),
         (Severity::Warning, "compiler flags", old.compiler_flags.clone(), new.compiler_flags.clone()),
         (Severity::Note, "CPU bound to", cpu(old), cpu(new)),
+        (Severity::Note, "host", host(old), host(new)),
     ]
     .into_iter()
     .filter_map(|(severity, what, old, new)| differ(severity, what, old, new))

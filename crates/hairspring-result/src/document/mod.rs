@@ -18,7 +18,7 @@ pub use time::{Standing, standing};
 
 use crate::compare::CompareDocument;
 use hairspring_core::estimate::{Estimate, LeftOut, Source};
-use hairspring_core::judge::{Finding, Severity, Verdict, code};
+use hairspring_core::judge::{Finding, Looks, Severity, Verdict, code, excludes, verdict_in_doubt};
 use hairspring_core::named::Named;
 use serde::{Deserialize, Serialize};
 
@@ -420,12 +420,12 @@ impl ResultDocument {
     }
 
     /// The document with the verdicts of its comparisons, which follow from the findings of its series too: what is not to be trusted is not
-    /// faster than anything.
+    /// faster than anything, unless by a large factor.
     #[must_use]
     pub fn judged(mut self) -> ResultDocument {
         let trusted: Vec<bool> = self.comparisons.iter().map(|comparison| self.is_trusted(comparison)).collect();
         for (comparison, trusted) in self.comparisons.iter_mut().zip(trusted) {
-            comparison.verdict = if trusted { comparison.verdict } else { Verdict::Undecided };
+            comparison.verdict = if trusted { comparison.verdict } else { comparison.in_doubt() };
         }
         self
     }
@@ -443,6 +443,19 @@ impl ResultDocument {
     /// The comparison of a series with the first one, if there is one.
     pub fn comparison(&self, name: &str) -> Option<&Comparison> {
         self.comparisons.iter().find(|comparison| comparison.a == name)
+    }
+}
+
+impl Comparison {
+    /// The verdict if one of the times is not to be trusted.
+    fn in_doubt(&self) -> Verdict {
+        let verdict = |ratio| verdict_in_doubt(&ratio, Looks::Every);
+        self.ratio.map_or(Verdict::Undecided, verdict)
+    }
+
+    /// The share by which the two differ at most, where no difference was found.
+    pub fn excludes(&self) -> Option<f64> {
+        self.at_every_look.or(self.ratio).filter(|_| self.verdict == Verdict::NoDifference).map(|ratio| excludes(&ratio))
     }
 }
 

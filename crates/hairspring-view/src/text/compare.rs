@@ -1,11 +1,12 @@
 //! The comparison of two saved results as text.
 
 use super::findings::findings;
+use super::report::no_difference;
 use crate::clean::{clean, cut};
 use crate::format::{plus_minus, significant};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
-use hairspring_core::judge::{Severity, Verdict};
+use hairspring_core::judge::{Looks, Severity, Verdict, excludes};
 use hairspring_result::compare::{Change, Compared, Limit, Pair};
 use hairspring_result::{Finding, Series, Unit};
 
@@ -90,10 +91,10 @@ fn ratio(ratio: &Estimate) -> String {
 
 fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
     let verdict = match change.verdict {
-        Verdict::Faster => "new is faster",
-        Verdict::Slower => "new is slower",
-        Verdict::NoDifference => "no difference",
-        Verdict::Undecided => "undecided: a difference is not certain, and the interval is wide",
+        Verdict::Faster => "new is faster".to_owned(),
+        Verdict::Slower => "new is slower".to_owned(),
+        Verdict::NoDifference => no_difference(Some(excludes(&Looks::One.interval(&change.ratio)))),
+        Verdict::Undecided => "undecided: a difference is not certain, and the interval is wide".to_owned(),
     };
     let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
     let limit = compared.limit(pair);
@@ -104,7 +105,7 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
     match limit {
         Some(Limit::Past) => format!("{verdict}, past the threshold of {most} %"),
         Some(Limit::Undecided) => format!("{verdict}; the threshold of {most} % lies inside the interval"),
-        _ => verdict.to_owned(),
+        _ => verdict,
     }
 }
 

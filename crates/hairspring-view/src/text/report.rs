@@ -298,11 +298,21 @@ pub(super) fn looks(page: &mut Page, document: &ResultDocument) {
 /// The verdict of a comparison of two series, which are shown by these names.
 fn verdict(document: &ResultDocument, comparison: &Comparison, (a, b): (&str, &str)) -> String {
     match comparison.verdict {
-        Verdict::Faster => format!("{a} is faster than {b}"),
-        Verdict::Slower => format!("{a} is slower than {b}"),
-        Verdict::NoDifference => "no difference".into(),
+        Verdict::Faster => format!("{a} is faster than {b}{}", in_doubt(document, comparison)),
+        Verdict::Slower => format!("{a} is slower than {b}{}", in_doubt(document, comparison)),
+        Verdict::NoDifference => no_difference(comparison.excludes()),
         Verdict::Undecided => format!("undecided: {}", undecided(document, comparison)),
     }
+}
+
+/// That there is no difference, and how large it is at most.
+pub(super) fn no_difference(most: Option<f64>) -> String {
+    most.map_or_else(|| "no difference".to_owned(), |most| format!("no difference within {} %", significant(100.0 * most, 2)))
+}
+
+/// What a verdict says although a time is not to be trusted.
+fn in_doubt(document: &ResultDocument, comparison: &Comparison) -> &'static str {
+    if document.is_trusted(comparison) { "" } else { ", by more than the doubt" }
 }
 
 /// Why a comparison has no verdict, in a few words, as the line is not wrapped.

@@ -2,7 +2,7 @@
 
 use super::expectation::expectation;
 use super::findings::{Shared, shared};
-use super::report::{at_core_clock, looks, stated_clock};
+use super::report::{at_core_clock, looks, no_difference, stated_clock};
 use crate::cells::{Cell, align};
 use crate::clean::{clean, cut, pad, width, wrap};
 use crate::page::{Page, Style, Tone};
@@ -124,7 +124,7 @@ fn ratios(page: &mut Page, result: &ResultDocument) {
         let says = match comparison.verdict {
             Verdict::Faster => format!("{a} is faster than {b}"),
             Verdict::Slower => format!("{a} is slower than {b}"),
-            Verdict::NoDifference => format!("{a} and {b}: no difference"),
+            Verdict::NoDifference => format!("{a} and {b}: {}", no_difference(comparison.excludes())),
             Verdict::Undecided => format!("{a} and {b}: undecided"),
         };
         let ratio = comparison.ratio.map_or_else(|| "no ratio".to_owned(), |ratio| Cell::ratio(&ratio).text());

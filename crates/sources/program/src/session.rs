@@ -175,6 +175,7 @@ impl Session {
         if thread.has_changed().is_some() {
             return Ok(None);
         }
+        table.observations_mut().origin.threads = thread.seated().threads.is_some();
         let steal = thread.seated().cpu.map(StealMeter::start);
         let Timing { clock, granularity, meter } = self.timing();
         let batches = InProcess::new(rows, clock, granularity.quantum, 1).with_placements();

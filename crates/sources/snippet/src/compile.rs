@@ -143,6 +143,8 @@ const ASSEMBLER: &str = "assembler";
 const PILOT: Name = Name { base: "pilot", first: 0 };
 /// Rows without optimisation, to count the operations in the source.
 const PLAIN: Name = Name { base: "plain", first: 0 };
+/// Loops with few copies.
+const FEW: Name = Name { base: "few", first: 0 };
 /// Rows that are measured, those of an alternative before the others.
 const fn timed(first: usize) -> Name {
     Name { base: "rows", first }
@@ -167,6 +169,14 @@ const MOST_IN_TURNS: usize = 3;
 pub fn compile_plain(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     let source = PLAIN.write(job, rows, &|_| Borders::Notes)?;
     one_library(job, &source, PLAIN, rows.len())
+}
+
+/// Compiles rows of few copies, in the usual way.
+///
+/// # Errors
+/// As [`compile_pilot`].
+pub fn compile_few(job: &Job, rows: &[RowSpec]) -> Result<Library> {
+    one_library(job, &FEW.write(job, rows, &|_| Borders::Plain)?, FEW, rows.len())
 }
 
 /// Compiles rows that are measured, those of the alternative `first` before the others: from repeated copies where they are known.
@@ -360,10 +370,17 @@ fn own_messages(job: &Job) -> Result<Option<String>> {
 /// reported.
 fn explain(job: &Job, messages: &str) -> Error {
     match own_messages(job) {
-        Ok(Some(messages)) => Error::DoesNotCompile { messages },
+        Ok(Some(messages)) => Error::DoesNotCompile { messages: undeclared(messages) },
         Ok(None) => Error::DoesNotCompile { messages: tidy(messages, job.folder) + &hint_about(job, messages) },
         Err(error) => error,
     }
+}
+
+/// Messages, with what declares a function that the code calls without a declaration.
+fn undeclared(messages: String) -> String {
+    const HINT: &str =
+        "name the header of the function with --include; some functions are declared for those who ask: --cflags='-O2 -D_GNU_SOURCE'";
+    if messages.contains("implicit declaration of function") { format!("{messages}\n{HINT}") } else { messages }
 }
 
 /// What may be wrong with repeated copies, unless the messages are about a file of the user.

@@ -32,6 +32,10 @@ pub struct Copy {
     pub only_moves: bool,
     /// The kinds of units that its instructions use.
     pub uses: Uses,
+    /// Functions of other libraries that it calls, one entry for each place of a call.
+    pub calls: Vec<String>,
+    /// Whether it writes memory other than its own stack.
+    pub stores: bool,
 }
 
 impl Copy {
@@ -47,7 +51,17 @@ impl Copy {
             decides: None,
             only_moves: false,
             uses: Uses::new(),
+            calls: Vec::new(),
+            stores: false,
         }
+    }
+
+    /// What the compiler removed compared with the same code without optimisation.
+    pub fn lost(&self, plain: &Copy) -> Vec<Lost> {
+        let works = self.work.zip(plain.work);
+        let operations = works.map_or_else(Vec::new, |(work, plain)| work.lost(&plain));
+        let calls = works.map_or_else(Vec::new, |_| crate::calls::lost(self, plain));
+        operations.into_iter().chain(calls).collect()
     }
 
     /// Whether its code shows a chain, and nothing that has a time of its own, as branches do.
@@ -97,10 +111,10 @@ pub(crate) struct Count {
 }
 
 /// Operations that occur less often in the compiled copy than in the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
     /// Their name.
-    pub operation: &'static str,
+    pub operation: String,
     /// How many there are in the copy.
     pub copy: u32,
     /// How many there are in the source.
@@ -119,7 +133,11 @@ impl Work {
         if !self.is_straight() || !plain.is_straight() || plain.wide {
             return Vec::new();
         }
-        let of = |operation, copy: Count, source: Count| Lost { operation, copy: copy.all, source: source.of_values };
+        let of = |operation: &str, copy: Count, source: Count| Lost {
+            operation: operation.to_owned(),
+            copy: copy.all,
+            source: source.of_values,
+        };
         let both = [of("multiplication", self.multiplications, plain.multiplications), of("division", self.divisions, plain.divisions)];
         both.into_iter().filter(|lost| lost.copy < lost.source).collect()
     }

@@ -32,10 +32,12 @@ impl Declaration {
     pub fn parse(text: &str) -> Result<Declaration> {
         let line = text.replace(['\n', '\r'], " ");
         let mut line = line.trim().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
-        // A constant would not be opaque: the compiler may use its value directly. Every variable is a static one.
-        while let Some(rest) = ["const ", "static ", "register "].iter().find_map(|word| line.strip_prefix(word)) {
+        // Every variable is a static one.
+        while let Some(rest) = ["static ", "register "].iter().find_map(|word| line.strip_prefix(word)) {
             line = rest.trim_start();
         }
+        let variable = as_variable(line);
+        let line = variable.as_str();
         let cut = top_level_equals(line);
         let declarator = line[..cut.unwrap_or(line.len())].trim().to_owned();
         let declared = without_template_arguments(after_type_body(&declarator));
@@ -85,8 +87,32 @@ impl Declaration {
 /// What follows the body of a type that is defined in the declaration: `s[3]` in `struct point { int x, y; } s[3]`.
 fn after_type_body(declarator: &str) -> &str {
     let defines = ["struct", "union", "enum", "class"].iter().any(|word| declarator.starts_with(word));
-    let behind = declarator.rsplit_once('}').map(|(_, behind)| behind.trim());
+    let mut depth = 0i32;
+    let end = declarator.char_indices().find(|(_, c)| {
+        depth += i32::from(*c == '{') - i32::from(*c == '}');
+        *c == '}' && depth == 0
+    });
+    let behind = end.map(|(at, _)| declarator[at + 1..].trim());
     behind.filter(|behind| defines && !behind.is_empty()).unwrap_or(declarator)
+}
+
+/// The declaration of a variable in place of that of a constant, which would not be opaque: the compiler may use its value directly. What it points or
+/// refers to may be constant.
+fn as_variable(line: &str) -> String {
+    let start = line.find(|c| matches!(c, '=' | '(' | '[' | '{')).unwrap_or(line.len());
+    let (declarator, rest) = line.split_at(start);
+    let mut depth = 0i32;
+    let mut is_outside = |c: char| {
+        depth += i32::from(c == '<') - i32::from(c == '>');
+        depth == 0
+    };
+    let outside = declarator.char_indices().filter(|(_, c)| is_outside(*c));
+    let pointee = outside.filter(|(_, c)| matches!(c, '*' | '&')).last().map_or(0, |(at, _)| at + 1);
+    let is_const = |word: &str| matches!(word, "const" | "constexpr" | "constinit");
+    let own: Vec<&str> = declarator[pointee..].split_inclusive(' ').filter(|word| !is_const(word.trim_end())).collect();
+    let pointed = &declarator[..pointee];
+    let pointed = pointed.strip_prefix("constexpr ").unwrap_or(pointed);
+    format!("{pointed}{}{rest}", own.concat().trim_start()).trim().to_owned()
 }
 
 fn is_word(c: char) -> bool {
@@ -170,6 +196,10 @@ mod tests {
             ("struct point s", "s", false),
             ("struct point { int x[2]; } s = {1, 2}", "s", false),
             ("struct { int x; } s[3]", "s", true),
+            ("struct X { const int value; } x{5}", "x", false),
+            ("struct X { struct { int a; } b; } *x", "x", false),
+            ("const char *s = \"hello\"", "s", false),
+            ("const std::vector<int> v(3)", "v", false),
             ("int (*f)(int) = abs", "f", false),
             ("std::vector<int> v(100)", "v", false),
             ("unsigned long long\n y=1", "y", false),
@@ -190,8 +220,24 @@ mod tests {
     #[test]
     fn semicolons_const_and_storage_classes_are_removed() {
         assert_eq!(Declaration::parse("static const char t[1 << 20]").unwrap().text, "char t[1 << 20]");
-        for text in ["int x = 3 ; ;", "const int x = 3;\n", "const  const int x = 3"] {
+        for text in ["int x = 3 ; ;", "const int x = 3;\n", "const  const int x = 3", "int const x = 3", "constexpr int x = 3"] {
             assert_eq!(Declaration::parse(text).unwrap().text, "int x = 3", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_variable_points_to_stays_constant() {
+        for text in ["const char *s = \"hello\"", "char const *s = t", "const int &r = x", "int (*const f)(const char *) = g"] {
+            assert_eq!(Declaration::parse(text).unwrap().text, text);
+        }
+        for (text, variable) in [
+            ("const char *const s = t", "const char *s = t"),
+            ("int *const p = q", "int *p = q"),
+            ("static const char *names[2]", "const char *names[2]"),
+            ("const std::vector<const char *> v(3)", "std::vector<const char *> v(3)"),
+            ("struct X { const int value; } const x{5}", "struct X { const int value; } const x{5}"),
+        ] {
+            assert_eq!(Declaration::parse(text).unwrap().text, variable);
         }
     }
 

@@ -19,6 +19,8 @@ pub enum SnippetFinding {
     WalkRestarts { variable: String, most: u32 },
     /// Which way a branch goes depends on a variable that each copy computes, and every row begins with its first value.
     BranchRestarts { variable: String, most: u32 },
+    /// Copies that pass a value on through memory take another time in a loop with few of them.
+    ThroughMemory { few_cycles: f64, cycles: f64 },
     /// The compiled copy has fewer operations than the source: the compiler folded, merged or dropped some.
     WorkChanged { operation: String, copy: u32, source: u32 },
     /// The time of some instructions depends on the values that they work on; these are the first ones, as far as they are known.
@@ -69,11 +71,19 @@ impl Kind for SnippetFinding {
             SnippetFinding::WorkChanged { operation, copy, source } => Description {
                 code: "work_changed",
                 message: format!(
-                    "the compiled copy holds {copy} {operation}{}, the source has {source}: the compiler folded, merged or dropped some",
-                    if copy == 1 { "" } else { "s" }
+                    "the compiled copy holds {}, the source has {source}: the compiler folded, merged or dropped some",
+                    counted(copy, &operation)
                 ),
                 numbers: numbers! { operation, copy, source },
                 remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
+            },
+            SnippetFinding::ThroughMemory { few_cycles, cycles } => Description {
+                code: "through_memory",
+                message: format!(
+                    "what the code stores is loaded again by the next copy: in a loop with 8 copies a copy takes {few_cycles:.3} cycles, in these rows of more copies {cycles:.3}; a core passes such values on at once in few places only"
+                ),
+                numbers: numbers! { few_cycles, cycles },
+                remedy: "expect the first in a loop with few such places, and the second in long code; a local variable is kept in a register",
             },
             SnippetFinding::DependsOnValues { instructions, values } => depends_on_values(instructions, values),
             SnippetFinding::Printed { bytes, first_line } => Description {
@@ -84,6 +94,12 @@ impl Kind for SnippetFinding {
             },
         }
     }
+}
+
+/// A number of operations in words: `2 multiplications`, `0 calls of memset`.
+fn counted(number: u32, operation: &str) -> String {
+    let (noun, rest) = operation.split_once(' ').map_or((operation, String::new()), |(noun, rest)| (noun, format!(" {rest}")));
+    format!("{number} {noun}{}{rest}", if number == 1 { "" } else { "s" })
 }
 
 fn depends_on_values(instructions: Vec<String>, values: Vec<String>) -> Description {

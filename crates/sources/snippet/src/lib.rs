@@ -7,6 +7,7 @@
 
 mod asm;
 mod cache;
+mod calls;
 mod child;
 mod compile;
 mod copied;
@@ -17,6 +18,7 @@ mod copy;
 mod copy;
 mod declaration;
 mod error;
+mod few;
 mod findings;
 mod messages;
 mod mode;

@@ -7,7 +7,7 @@ const MOST_LINES: usize = 40;
 const MOST_COLUMNS: usize = 200;
 
 /// Files that the instrument writes; all others are the user's.
-const GENERATED: [&str; 6] = ["pilot.c", "rows.c", "rows1.c", "rows2.c", "plain.c", "checked.c"];
+const GENERATED: [&str; 7] = ["pilot.c", "few.c", "rows.c", "rows1.c", "rows2.c", "plain.c", "checked.c"];
 
 /// Drops lines about generated functions, temporary folders, and repeated lines.
 pub fn tidy(messages: &str, folder: &Path) -> String {

@@ -43,10 +43,10 @@ pub fn occupied(
 }
 
 /// The shortest and the longest row of something, and its copies in them.
-type Rows = [(u32, f64); 2];
+pub type Rows = [(u32, f64); 2];
 
 /// Rows of the reference chain behind those of the code, and the cycles in them.
-fn reference(chains: &[Companion], first: usize) -> Option<Rows> {
+pub fn reference(chains: &[Companion], first: usize) -> Option<Rows> {
     let before: usize = chains.iter().take_while(|chain| !chain.is_reference).map(|chain| chain.copies.len()).sum();
     let chain = chains.iter().find(|chain| chain.is_reference)?;
     let row = |at: usize| ((first + before + at) as u32, f64::from(chain.copies[at] * chain.cycles));
@@ -54,7 +54,7 @@ fn reference(chains: &[Companion], first: usize) -> Option<Rows> {
 }
 
 /// Core cycles of a copy of an alternative, from its shortest and its longest row; `None` if it has one row only.
-fn cycles(request: &Request, (rows, subject): (&[RowSpec], usize), reference: &Rows, child: &mut Child) -> Result<Option<f64>> {
+pub fn cycles(request: &Request, (rows, subject): (&[RowSpec], usize), reference: &Rows, child: &mut Child) -> Result<Option<f64>> {
     let mine = || rows.iter().enumerate().filter(|(_, row)| row.subject == subject && row.order == main_order(request));
     let copies = |row: &RowSpec| f64::from(row.bodies * row.runs);
     let of = |(at, row): (usize, &RowSpec)| (at as u32, copies(row));

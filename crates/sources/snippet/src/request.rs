@@ -48,6 +48,8 @@ pub struct Request {
     pub flags: String,
     /// Flags for the linker, shell-quoted.
     pub link: String,
+    /// Pointers that are walked: their values go on from row to row. [`crate::measure`] finds them.
+    pub walks: Vec<String>,
     /// Clock by name.
     pub clock: Option<String>,
     /// CPU to run on.
@@ -85,6 +87,7 @@ impl Default for Request {
             compiler: None,
             flags: "-O2".into(),
             link: String::new(),
+            walks: Vec::new(),
             clock: None,
             cpu: None,
             seating: Seating::Pinned,

@@ -5,7 +5,8 @@ use crate::child::{Child, HostProgram, Printed};
 use crate::compile::{Compiler, Job, Library, compile_in_layouts, compile_in_turns, compile_pilot, compile_plain, find};
 use crate::copied::{Copy, Lost};
 use crate::copy::look;
-use crate::error::{Result, io};
+use crate::error::{Error, Result, io};
+use crate::few::in_few_places;
 use crate::mode::Mode;
 use crate::occupied::occupied;
 use crate::placed::Placed;
@@ -39,6 +40,10 @@ pub struct MeasuredCode {
     pub copies: Vec<Copy>,
     /// Operations that the compiler removed from each alternative's copies.
     pub lost: Vec<Vec<Lost>>,
+    /// Core cycles of each alternative in a loop with few copies, if it stores and loads.
+    pub few: Vec<Option<f64>>,
+    /// Variables that are walked from place to place in memory, whose values went on from row to row.
+    pub walks: Vec<String>,
     /// Code size of one copy of each alternative in bytes, if known.
     pub copy_bytes: Vec<Option<f64>>,
     /// The compiler.
@@ -95,36 +100,63 @@ fn measure_unexplained(
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
     let cache = request.is_cached.then(Cache::open).flatten();
     let job = Job { request, compiler: &compiler, folder: folder.path(), repeated: None, cache: cache.as_ref() };
-    let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns, repeated, plain: early } = pilot(&job, host, copies)?;
+    let mut piloted = pilot(&job, host, copies)?;
+    let early = piloted.plain.take();
+    let lost = lost(request, copies, if request.language != Language::Asm { early.unwrap_or_else(|| plain(&job)) } else { None });
+    let few = if piloted.seated.threads.is_none() { in_few_places(&job, host, copies, &piloted) } else { Vec::new() };
+    let going = Request { walks: walks(request, copies), ..request.clone() };
+    let goes_on = |look: &mut dyn FnMut(&Assessment)| {
+        let job = Job { request: &going, ..job };
+        timed(&job, host, &Piloted { repeated: None, ..piloted.clone() }, copies, look)
+    };
+    let walked = if going.walks.is_empty() { None } else { Some(goes_on(look)) };
+    let (measured, walks) = match walked {
+        // A walk that comes to an end begins anew in each row.
+        None | Some(Err(Error::CodeFailed(_))) => (timed(&job, host, &piloted, copies, look)?, Vec::new()),
+        Some(found) => (found?, going.walks),
+    };
+    drop(folder);
+    Ok(MeasuredCode { copies: std::mem::take(copies), lost, few, walks, ..measured })
+}
+
+/// Variables that the code walks from place to place in memory, which go on from row to row. Where alternatives walk, each needs the same start.
+fn walks(request: &Request, copies: &[Copy]) -> Vec<String> {
+    let is_one = copies.len() == 1 && request.language != Language::Asm && request.init.is_none();
+    copies.iter().filter_map(|copy| copy.walked.clone()).filter(|_| is_one).collect()
+}
+
+/// A measurement behind its pilot; what the machine code shows is left out.
+fn timed(job: &Job, host: &HostProgram, piloted: &Piloted, copies: &[Copy], look: &mut dyn FnMut(&Assessment)) -> Result<MeasuredCode> {
+    let Piloted { pilots, ruler, cpu, seated, holds_arrays, cycle_ns, repeated, .. } = piloted;
+    let request = job.request;
     let chains = ruler.is_ok() && seated.no_cycles().is_none();
     let is_straight = copies.iter().all(Copy::is_straight);
     // Behind an init, straight code keeps its straight rows.
-    let in_blocks = if request.init.is_some() { !is_straight } else { gets_faster(copies, &pilots, cycle_ns) };
-    let rows = plan::rows(request, &pilots, chains, in_blocks);
+    let in_blocks = if request.init.is_some() { !is_straight } else { gets_faster(copies, pilots, *cycle_ns) };
+    let rows = plan::rows(request, pilots, chains, in_blocks);
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
     let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
-    let library = compile(&Job { repeated: repeated.as_ref(), ..job }, &rows)?;
-    let optimised = request.language != Language::Asm && copies.iter().any(Copy::is_straight);
-    let lost = lost(request, copies, if optimised { early.unwrap_or_else(|| plain(&job)) } else { None });
-    let work = Work { request, host, rows: &rows, library: &library, copies, round: round_of(&rows, &pilots) };
+    let library = compile(&Job { repeated: repeated.as_ref(), ..*job }, &rows)?;
+    let work = Work { request, host, rows: &rows, library: &library, copies, round: round_of(&rows, pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
     let mut threads = seated.threads.map(in_time);
     let (Measured { table, ready, ended, printed, stopped, seated }, ruler) = loop {
         let ruler = expected(request, threads).no_cycles().map_or_else(|| ruler.clone(), |reason| Err(reason.to_owned()));
-        match rounds(&work, cpu, threads, &ruler, look)? {
+        match rounds(&work, *cpu, threads, &ruler, look)? {
             Ok(measured) => break (measured, ruler),
             Err(late) => threads = Some(in_time(late)),
         }
     };
-    drop(folder);
     Ok(MeasuredCode {
         run: Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms),
-        copies: std::mem::take(copies),
-        lost,
+        copies: Vec::new(),
+        lost: Vec::new(),
+        few: Vec::new(),
+        walks: Vec::new(),
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
-        compiler,
+        compiler: job.compiler.clone(),
         printed,
         seated,
         ready,
@@ -219,6 +251,7 @@ fn rounds(
         Ok(placed) => placed,
     };
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
+    table.observations_mut().origin.threads = threads.is_some();
     let occupied = occupied(request, (work.rows, work.copies), &companions, placed.child())?;
     table.declare_occupancy(series_names(request).into_iter().zip(occupied.iter().map(|(occupancy, _)| *occupancy)));
     table.declare_uses(series_names(request).into_iter().zip(occupied.into_iter().map(|(_, uses)| uses)));
@@ -246,10 +279,9 @@ fn goal(request: &Request) -> Goal {
     Goal { precision, level, budget, is_firm, least_rounds: LEAST_ROUNDS_OF_SPARE_ROWS }
 }
 
-fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
-    // This limit is for a host whose parent has died; the parent's own limits are tighter. Every thread takes processor time.
-    let seconds = 60 + 4 * request.budget.as_secs() + 2 * request.timeout.as_secs();
-    let most_cpu_seconds = seconds.saturating_mul(allowed_cpus().len().max(1) as u64);
+pub(crate) fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
+    // This limit is for a host whose parent has died; the parent's own limits are tighter.
+    let most_seconds = 600 + 10 * request.budget.as_secs() + 10 * request.timeout.as_secs();
     let shortest = |subject| {
         let mine = (0..rows.len()).filter(|at| rows[*at].subject == subject);
         mine.min_by_key(|at| rows[*at].bodies + rows[*at].inits).map(|at| at as u32)
@@ -266,13 +298,13 @@ fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Load {
         chains: Vec::new(),
         runs_before: runs_before(rows),
         is_pilot: true,
-        most_cpu_seconds,
+        most_seconds,
     }
 }
 
-/// What the compiler removed from each alternative. Only straight code is compared with `plain`, the code without optimisation.
+/// What the compiler removed from each alternative, compared with `plain`, the code without optimisation.
 fn lost(request: &Request, copies: &[Copy], plain: Option<Vec<Copy>>) -> Vec<Vec<Lost>> {
-    let of = |(copy, plain): (&Copy, Copy)| copy.work.zip(plain.work).map_or_else(Vec::new, |(work, plain)| work.lost(&plain));
+    let of = |(copy, plain): (&Copy, Copy)| copy.lost(&plain);
     plain.map_or_else(|| vec![Vec::new(); request.codes.len()], |plain| copies.iter().zip(plain).map(of).collect())
 }
 
@@ -298,12 +330,13 @@ fn plain(job: &Job) -> Option<Vec<Copy>> {
 }
 
 /// What the pilot found.
-struct Piloted {
+#[derive(Clone)]
+pub(crate) struct Piloted {
     pilots: Vec<Pilot>,
     /// Core cycles of the reference chain, or the reason why there are none.
-    ruler: std::result::Result<Ruler, String>,
+    pub(crate) ruler: std::result::Result<Ruler, String>,
     /// The CPU of the measurement.
-    cpu: Option<usize>,
+    pub(crate) cpu: Option<usize>,
     /// Where the thread was, and what is known of other threads.
     seated: Seated,
     /// Whether the code comes with arrays.

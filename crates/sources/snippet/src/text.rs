@@ -91,7 +91,56 @@ pub fn is_expression(code: &str) -> bool {
         && !tokens.iter().any(|token| token == ";")
         && tokens.first().is_none_or(|first| first != "{")
         && !looks_declared(&tokens)
+        && !is_declaration(&tokens)
         && !assigns_at_top(&tokens)
+}
+
+/// `std::string q(s)`, `std::vector<int> v{3}`, `int y`: the words of a type, and a name behind them.
+fn is_declaration(tokens: &[String]) -> bool {
+    const OPERATORS: [&str; 18] = [
+        "sizeof", "alignof", "_Alignof", "typeid", "new", "not", "compl", "co_await", "and", "or", "xor", "bitand", "bitor", "not_eq",
+        "and_eq", "or_eq", "xor_eq", "case",
+    ];
+    let is_name = |at: usize| tokens.get(at).is_some_and(|token| is_word(token) && !OPERATORS.contains(&token.as_str()));
+    let is = |at: usize, wanted: &str| tokens.get(at).is_some_and(|token| token == wanted);
+    let Some(at) = end_of_type(tokens, usize::from(is(0, "::")), &is_name) else { return false };
+    // Further words of the type, as in `unsigned long`, and the name.
+    let words = (at..).take_while(|at| is_name(*at)).count();
+    words > 0 && (at + words == tokens.len() || ["(", "{", "["].iter().any(|open| is(at + words, open)))
+}
+
+/// Where the name of a type that begins at a token ends, with its templates' arguments.
+fn end_of_type(tokens: &[String], mut at: usize, is_name: &dyn Fn(usize) -> bool) -> Option<usize> {
+    let is = |at: usize, wanted: &str| tokens.get(at).is_some_and(|token| token == wanted);
+    while is_name(at) {
+        at += 1;
+        if is(at, "<") {
+            at += end_of_arguments(&tokens[at..])?;
+        }
+        if !is(at, "::") {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Tokens up to the bracket that closes the arguments of a template.
+fn end_of_arguments(tokens: &[String]) -> Option<usize> {
+    let mut depth = 0i32;
+    let closes = |token: &String| {
+        depth += match token.as_str() {
+            "<" => 1,
+            ">" => -1,
+            ">>" => -2,
+            _ => 0,
+        };
+        depth <= 0
+    };
+    let end = tokens.iter().position(closes)? + 1;
+    // What joins two values is in no type.
+    let is_type = |token: &String| !matches!(token.as_str(), "&&" | "||" | "==" | "!=" | "<=" | ">=" | "+" | "-" | "/" | "%" | "?");
+    tokens[..end].iter().all(is_type).then_some(end)
 }
 
 /// `double y = ...`: two words in a row before an `=`.
@@ -155,12 +204,46 @@ mod tests {
 
     #[test]
     fn expressions_are_distinguished_from_statements() {
-        for code in ["x * c", "sqrt(d)", "f()", "x == c", "f(a = 3)", "x * c;", "(x, c)", "a[x] < c"] {
+        for code in [
+            "x * c",
+            "sqrt(d)",
+            "f()",
+            "x == c",
+            "f(a = 3)",
+            "x * c;",
+            "(x, c)",
+            "a[x] < c",
+            "sizeof x",
+            "new T(3)",
+            "x and c",
+            "std::max(x, c)",
+            "std::get<0>(t)",
+            "std::vector<int>(3)",
+            "a < b && c > d",
+            "x",
+            "f(x)(c)",
+            "not x",
+        ] {
             assert!(is_expression(code), "{code}");
         }
-        for code in
-            ["x = x * c", "x += 1;", "int y = x; y++", "for (;;) x++", "{ f(); }", "a; b", "double y = sqrt(d)", "x++", "char *q = p"]
-        {
+        for code in [
+            "x = x * c",
+            "x += 1;",
+            "int y = x; y++",
+            "for (;;) x++",
+            "{ f(); }",
+            "a; b",
+            "double y = sqrt(d)",
+            "x++",
+            "char *q = p",
+            "std::string q(s);",
+            "std::vector<int> v{3}",
+            "std::map<int, std::vector<int>> m",
+            "std::vector<int>::iterator i(v.begin())",
+            "int y",
+            "unsigned long y[4]",
+            "T t(x)",
+        ] {
             assert!(!is_expression(code), "{code}");
         }
     }

@@ -80,6 +80,8 @@ impl<'a> Row<'a> {
             uses: work::uses(&instructions),
             walked: carried.as_ref().and_then(|carried| self.walked(carried)),
             decides: carried.as_ref().and_then(|carried| self.decides(carried)),
+            stores: work::stores(&instructions),
+            calls: carried.iter().flat_map(|carried| carried.calls.iter().map(|(_, name)| name.clone())).collect(),
             work: carried.as_ref().map(|carried| carried.work),
             written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),
         }

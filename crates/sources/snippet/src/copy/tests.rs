@@ -457,10 +457,15 @@ proptest::proptest! {
 }
 
 /// What the compiler removed from some code.
-fn lost(request: &Request, code: &str, compiler: &str) -> Vec<(&'static str, u32, u32)> {
+fn lost(request: &Request, code: &str, compiler: &str) -> Vec<(String, u32, u32)> {
     let plain = Request { flags: "-O2 -O0".into(), ..request.clone() };
-    let [fast, plain] = [request, &plain].map(|request| copies(request, &[code], compiler)[0].work.unwrap_or_default());
+    let [fast, plain] = [request, &plain].map(|request| copies(request, &[code], compiler).remove(0));
     fast.lost(&plain).into_iter().map(|lost| (lost.operation, lost.copy, lost.source)).collect()
+}
+
+/// One operation that is lost.
+fn one(operation: &str, copy: u32, source: u32) -> Vec<(String, u32, u32)> {
+    vec![(operation.to_owned(), copy, source)]
 }
 
 #[test]
@@ -470,9 +475,9 @@ fn removed_operations_are_counted() {
     for compiler in COMPILERS {
         let found = |code: &str| lost(&request, code, compiler);
         // Both compilers remove unused results.
-        assert_eq!(found("uint64_t t = x * c; x = 3"), [("multiplication", 0, 1)], "{compiler}");
-        assert_eq!(found("uint64_t t = x / c; x = 3"), [("division", 0, 1)], "{compiler}");
-        assert_eq!(found("uint64_t t = x * c; x = t + x * c"), [("multiplication", 1, 2)], "{compiler}");
+        assert_eq!(found("uint64_t t = x * c; x = 3"), one("multiplication", 0, 1), "{compiler}");
+        assert_eq!(found("uint64_t t = x / c; x = 3"), one("division", 0, 1), "{compiler}");
+        assert_eq!(found("uint64_t t = x * c; x = t + x * c"), one("multiplication", 1, 2), "{compiler}");
         for code in [
             "x = x * c",
             "x * c",
@@ -497,7 +502,26 @@ fn removed_operations_are_counted() {
     }
     // A power takes fewer products than its factors.
     let power = lost(&request, &"x = x * c; ".repeat(10), "gcc");
-    assert!(matches!(power[..], [("multiplication", copy, 10)] if copy < 10), "{power:?}");
+    assert!(matches!(&power[..], [(operation, copy, 10)] if operation == "multiplication" && *copy < 10), "{power:?}");
+}
+
+#[test]
+fn removed_calls_are_counted() {
+    let all = ["char *p = 0", "char b[4096]", "double d = 2"];
+    let includes = vec!["string.h".to_owned(), "stdlib.h".to_owned(), "math.h".to_owned()];
+    let request = Request { lets: lets(&all), includes, link: "-lm".into(), ..Request::default() };
+    for compiler in COMPILERS {
+        let found = |code: &str| lost(&request, code, compiler);
+        assert_eq!(found("p = malloc(1 << 22); memset(p, 1, 1 << 22); free(p)"), one("call of memset", 0, 1), "{compiler}");
+        for code in [
+            "p = malloc(64); memset(p, 1, 64); __asm__ volatile(\"\" : : \"r\"(p) : \"memory\"); free(p)",
+            "memset(b, 1, 32)",
+            "d = sin(d)",
+            "d = sqrt(d)",
+        ] {
+            assert!(found(code).is_empty(), "{compiler}: {code}: {:?}", found(code));
+        }
+    }
 }
 
 #[test]

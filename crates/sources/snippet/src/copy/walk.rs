@@ -57,6 +57,8 @@ pub struct Carried {
     pub walked: BTreeSet<usize>,
     /// Variables on whose values at the start of the copy it depends which way a branch goes.
     pub decides: BTreeSet<usize>,
+    /// Functions of other libraries that the copy calls, with the places of the calls.
+    pub calls: BTreeSet<(u64, String)>,
     /// Names of the memory in the edges.
     pub cell_names: BTreeMap<usize, String>,
 }
@@ -278,7 +280,7 @@ impl<'i> Walk<'i> {
             FlowControl::IndirectCall => {
                 let slot = i.is_ip_rel_memory_operand().then(|| i.ip_rel_memory_address());
                 match slot.and_then(|slot| self.image.import(slot)) {
-                    Some(name) => Ok(self.imported(state, name)),
+                    Some(name) => Ok(self.imported(state, name, point.1)),
                     None => {
                         self.doubt(|| "a function called through a pointer may keep state".to_owned());
                         self.unknown_call(state);
@@ -289,7 +291,7 @@ impl<'i> Walk<'i> {
             FlowControl::IndirectBranch => {
                 let slot = i.is_ip_rel_memory_operand().then(|| i.ip_rel_memory_address());
                 match slot.and_then(|slot| self.image.import(slot)) {
-                    Some(name) => match self.imported(state, name) {
+                    Some(name) => match self.imported(state, name, point.1) {
                         Next::On => self.returned(state, point),
                         ends => Ok(ends),
                     },
@@ -306,7 +308,7 @@ impl<'i> Walk<'i> {
         point.1 = target;
         match self.imported_by(target) {
             None => Ok(Next::On),
-            Some(name) => match self.imported(state, &name) {
+            Some(name) => match self.imported(state, &name, target) {
                 Next::On => self.returned(state, point),
                 ends => Ok(ends),
             },
@@ -324,7 +326,7 @@ impl<'i> Walk<'i> {
 
     fn called(&mut self, state: &mut State, target: u64, point: &mut Point) -> Result<Next, String> {
         if let Some(name) = self.imported_by(target) {
-            return Ok(self.imported(state, &name));
+            return Ok(self.imported(state, &name, point.1));
         }
         let name = self.image.symbol(target).map(|(_, _, name)| name.clone());
         if let Some(signature) = name.as_deref().and_then(pure) {
@@ -359,10 +361,11 @@ impl<'i> Walk<'i> {
         jumps.then(|| self.image.import(i.ip_rel_memory_address()).map(str::to_owned)).flatten()
     }
 
-    fn imported(&mut self, state: &mut State, name: &str) -> Next {
+    fn imported(&mut self, state: &mut State, name: &str, place: u64) -> Next {
         if never_returns(name) {
             return Next::Ends;
         }
+        self.carried.calls.insert((place, name.to_owned()));
         match pure(name) {
             Some(signature) => self.pure_call(state, signature),
             None => {

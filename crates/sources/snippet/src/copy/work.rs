@@ -25,6 +25,15 @@ pub fn only_moves(image: &Image, all: &[Instruction]) -> bool {
     !all.is_empty() && all.iter().all(|one| keeps(one) && !reads_variable(image, one))
 }
 
+/// Whether instructions write memory other than the stack: calls write their return addresses, and compilers keep values there.
+pub fn stores(all: &[Instruction]) -> bool {
+    use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
+    let is_stack = |base: Register| matches!(base, Register::RSP | Register::RBP);
+    let writes = |access: OpAccess| matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite);
+    let mut factory = InstructionInfoFactory::new();
+    all.iter().any(|one| factory.info(one).used_memory().iter().any(|used| writes(used.access()) && !is_stack(used.base())))
+}
+
 /// The kinds of units that instructions use, by the names that chains have for them, and how many instructions use each.
 pub fn uses(all: &[Instruction]) -> Uses {
     let (mut uses, mut factory) = (Uses::new(), InstructionInfoFactory::new());

@@ -58,9 +58,7 @@ pub fn main() -> i32 {
 
 fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<(), String> {
     let Received::Message(Command::Load(load)) = receive(commands).map_err(|e| e.to_string())? else { return Ok(()) };
-    // With a limit on processor time the kernel accounts it by timer tick, which makes the CPU-time clocks coarse.
-    let reads_cpu_time = load.clock.as_deref().is_some_and(|name| name.ends_with("cputime"));
-    limits::limit(if reads_cpu_time { u64::MAX } else { load.most_cpu_seconds })?;
+    limits::limit(load.most_seconds)?;
     if load.is_pilot {
         limits::refuse_calls()?;
     }

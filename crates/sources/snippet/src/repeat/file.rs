@@ -4,7 +4,7 @@ use super::line::{BORDER, first_word, label, labels_in, plain, row_of, section};
 use std::collections::{HashMap, HashSet};
 
 /// A function of a row.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Function {
     /// The row.
     pub row: usize,
@@ -17,7 +17,7 @@ pub struct Function {
 }
 
 /// The text of a compiler.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct File {
     functions: Vec<Function>,
     /// The rest: before, between and behind the first functions of each kind.

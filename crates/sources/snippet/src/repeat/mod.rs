@@ -26,7 +26,7 @@ const SHORT_SAMPLES: [u32; 2] = [1, 2];
 const MOST_EVALUATIONS: u32 = 400;
 
 /// The text of all samples.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Repeated {
     file: File,
     samples: Vec<(usize, RowSpec)>,

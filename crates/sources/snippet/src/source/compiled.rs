@@ -23,6 +23,13 @@ fn globals(text: &mut String, request: &Request) {
         let whole = request.language == Language::Cpp || declaration.sized_by_initialiser();
         let _ = writeln!(text, "static {};", if whole { &declaration.text } else { &declaration.declarator });
     }
+    walks(request).for_each(|name| *text += &format!("static __typeof__({name}) *const hs_walk_{name} = &{name};\n"));
+}
+
+/// The walks whose variable is a row's own copy, from which it goes on.
+fn walks(request: &Request) -> impl Iterator<Item = &str> {
+    let is_walked = |declaration: &&Declaration| request.walks.contains(&declaration.name) && is_argument(request, declaration);
+    request.lets.iter().filter(is_walked).map(|declaration| declaration.name.as_str())
 }
 
 fn setup(text: &mut String, request: &Request) {
@@ -68,7 +75,9 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, borde
     copies(text, (request, &places), row, (borders, &note));
     text.push_str(if row.runs > 1 { "}\n" } else { "" });
     opaque(text, (request, &places), note(row.bodies));
-    text.push_str("return hs_now() - hs_start; }\n");
+    text.push_str("uint64_t hs_ticks = hs_now() - hs_start;\n");
+    walks(request).for_each(|name| *text += &format!("*hs_walk_{name} = {name};\n"));
+    text.push_str("return hs_ticks; }\n");
     let _ = writeln!(
         text,
         "HS_EXPORT uint64_t {name}(hs_read hs_now) HS_NO_THROW;\nuint64_t {name}(hs_read hs_now) HS_NO_THROW {{ return {name}_(hs_now{values}); }}"

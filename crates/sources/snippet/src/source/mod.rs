@@ -178,7 +178,9 @@ fn code_name(at: usize) -> String {
 }
 
 fn head(request: &Request) -> String {
-    let mut text = String::from("#include <stddef.h>\n#include <stdint.h>\n");
+    let files = || request.files.iter().filter(|file| is_included(file, request.language));
+    let mut text: String = files().map(|file| library_choices(&std::fs::read_to_string(file).unwrap_or_default())).collect();
+    text += "#include <stddef.h>\n#include <stdint.h>\n";
     if request.language != Language::Asm {
         text += "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n";
     }
@@ -188,14 +190,42 @@ fn head(request: &Request) -> String {
     }
     text += &fence::c::macros("HS_");
     text += include_str!("prelude.h");
-    for file in request.files.iter().filter(|file| is_included(file, request.language)) {
-        text += &format!("#include \"{}\"\n", file.display());
+    // What a compiler takes in a file, it takes here, too.
+    let lenient = request.language == Language::C;
+    for file in files() {
+        let included = format!("#include \"{}\"\n", file.display());
+        text += &if lenient { format!("{LENIENT}{included}#pragma GCC diagnostic pop\n") } else { included };
     }
     text
+}
+
+const LENIENT: &str = "#pragma GCC diagnostic push\n#pragma GCC diagnostic warning \"-Wimplicit-function-declaration\"\n";
+
+/// The lines at the beginning of a file by which it chooses what the C library's headers declare, such as `#define _GNU_SOURCE`. They have to
+/// come before the first of these headers.
+fn library_choices(text: &str) -> String {
+    let is_choice =
+        |name: &str| name.starts_with('_') && (name.ends_with("_SOURCE") || name.ends_with("_BITS")) || name.starts_with("__STDC_WANT_");
+    let directive = |line: &'_ str| line.trim().strip_prefix('#').map(|rest| rest.trim_start().to_owned());
+    let before = text.lines().take_while(|line| !directive(line).is_some_and(|rest| rest.starts_with("include")));
+    let name = |line: &str| directive(line)?.strip_prefix("define")?.split_whitespace().next().map(str::to_owned);
+    before.filter(|line| name(line).is_some_and(|name| is_choice(&name))).map(|line| format!("{}\n", line.trim())).collect()
 }
 
 /// Whether a file is included: source of the same language is; anything else is a separate input of the compiler.
 pub fn is_included(file: &std::path::Path, language: Language) -> bool {
     let ending = file.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
     language != Language::Asm && !matches!(ending, "o" | "a" | "so" | "s" | "S")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::library_choices;
+
+    #[test]
+    fn a_file_chooses_what_headers_declare_before_its_first_header() {
+        let file = "// x\n#define _GNU_SOURCE\n # define _FILE_OFFSET_BITS 64\n#define _FOO_H\n#define N 3\n#include <sched.h>\n#define _XOPEN_SOURCE 700\n";
+        assert_eq!(library_choices(file), "#define _GNU_SOURCE\n# define _FILE_OFFSET_BITS 64\n");
+        assert_eq!(library_choices("#define\n#\n\n# define  \nint x;"), "");
+    }
 }

@@ -100,6 +100,11 @@ template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::typ
 template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+r"(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_VECTOR_REGISTER(v)); }
 template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+/* A constant, as what a reference refers to may be. */
+template <class T> HS_INLINE void hs_opaque(const T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+template <unsigned long N, class T> HS_INLINE void hs_opaque_at(const T &v) { hs_opaque(v); }
+template <class T> HS_INLINE void hs_opaque_in_memory(const T &v) { hs_opaque(v); }
+template <unsigned long N, class T> HS_INLINE void hs_opaque_in_memory_at(const T &v) { hs_opaque(v); }
 /* hs_opaque with a note of the location. */
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOATING_REGISTER(v) : "i"(N)); }
 template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N)); }

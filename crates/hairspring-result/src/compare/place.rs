@@ -1,0 +1,30 @@
+//! Whether two results were measured at the same place: on one machine, and on one of its CPUs. Two CPUs of one machine may differ by more than a
+//! change of the code: by their clock, their caches, their neighbours.
+
+use crate::document::Environment;
+
+/// Which results may be compared with a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Places {
+    /// Those of one machine and one of its CPUs.
+    Same,
+    /// Those of any two.
+    Any,
+}
+
+const MACHINES: &str = "the two ran on different machines, which may make such a difference: measure both on one";
+const CPUS: &str = "the two ran on different CPUs, which may make such a difference: measure both on one (--cpu)";
+
+/// Why the places of the two leave it open whether the code changed; `None` if they are the same, or not known.
+pub(super) fn apart(old: &Environment, new: &Environment) -> Option<&'static str> {
+    let cpus = old.cpu.as_ref().zip(new.cpu.as_ref());
+    let host = |environment: &Environment| environment.identity.as_ref().and_then(|identity| identity.host.clone());
+    let hosts = host(old).zip(host(new));
+    let bound = old.pinned_cpu.zip(new.pinned_cpu);
+    let is_another = cpus.is_some_and(|(old, new)| (&old.model, &old.architecture) != (&new.model, &new.architecture));
+    let is_elsewhere = cpus.and(hosts).is_some_and(|(old, new)| old != new);
+    match is_another || is_elsewhere {
+        true => Some(MACHINES),
+        false => bound.filter(|(old, new)| old != new).map(|_| CPUS),
+    }
+}
