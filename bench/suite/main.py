@@ -13,6 +13,7 @@ import blocks
 import budget
 import capture
 import chains
+import child
 import clocks
 import collect
 import counts
@@ -25,6 +26,7 @@ import loops
 import mhz
 import nulls
 import parts
+import people
 import recordings
 import repeat
 import same
@@ -38,11 +40,13 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "accuracy": (accuracy.run, "the truth table: hairspring and six peers side by side, quiet and beside a neighbour"),
     "chains": (chains.run_chains, "nine chains of integer length, measured for at most 100 ms"),
     "init": (chains.run_init, "a body of 30 cycles after an init of 120"),
+    "child": (child.run, "what the things cost that the measuring process has, and a program has not"),
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
     "corpus": (collect.run, "collects raw tables of known truth on this machine, and cuts them for corpus/"),
     "ablation": (ablation.run, "what each stage of the estimator is worth, by tables that are solved without it"),
     "loops": (loops.run, "real code by `hairspring time` against loops written by hand"),
+    "people": (people.run, "100 pieces of code that people asked about in public, against loops"),
     "latency": (latency.run, "from command to answer, default options"),
     "same": (same.run, "identical pieces of code, quiet and beside neighbours: how often a difference is claimed"),
     "nulls": (

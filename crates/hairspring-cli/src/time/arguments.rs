@@ -126,6 +126,9 @@ pub struct TimeArguments {
     /// Compile anew: neither take what was compiled before from the cache folder (`~/.cache/hairspring`), nor keep it there
     #[arg(long)]
     pub no_cache: bool,
+    /// Measure as in a process that has started a thread: std::shared_ptr and others are faster in one that has not
+    #[arg(long)]
+    pub multithreaded: bool,
     /// The clock, for instance tsc, monotonic, gettimeofday
     #[arg(long, value_name = "NAME")]
     pub clock: Option<String>,

@@ -142,6 +142,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         timeout: arguments.timeout,
         all_methods,
         is_cached: !arguments.no_cache,
+        multithreaded: arguments.multithreaded,
         walks: Vec::new(),
     })
 }
@@ -262,6 +263,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
         .chain(notes(request, measured, at))
         .collect();
     all.extend(values(request, measured, at));
+    all.extend(one_thread(request, measured, at));
     all.extend(restarts(measured, at));
     REMEDIES.apply(&mut all);
     all
@@ -284,6 +286,12 @@ fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Find
         let kind = SnippetFinding::WorkChanged { operation: lost.operation.clone(), copy: lost.copy, source: lost.source };
         Finding::new(Severity::Warning, kind)
     })
+}
+
+/// What the copy does faster in a process with one thread.
+fn one_thread(request: &Request, measured: &MeasuredCode, at: usize) -> Option<Finding> {
+    let is_alone = !request.multithreaded && measured.seated.threads.is_none();
+    (is_alone && measured.copies[at].asks_for_threads).then(|| Finding::new(Severity::Warning, SnippetFinding::OneThread))
 }
 
 /// The values on which the time of some instructions of the copy depends.

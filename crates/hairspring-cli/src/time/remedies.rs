@@ -51,6 +51,7 @@ pub const REMEDIES: Remedies = Remedies {
             "walk_restarts",
             "nothing to do if so few places are what you want to time; else let the walk end where it began, and give one piece of code without --init: it then goes on from row to row",
         ),
+        ("one_thread", "--multithreaded measures it in a process that has started a thread"),
         (
             "branch_restarts",
             "nothing to do if the branch is as predictable in your program; else leave out its --let, and declare the variable in a file (--file): there it goes on from row to row",

@@ -36,6 +36,8 @@ pub struct Copy {
     pub calls: Vec<String>,
     /// Whether it writes memory other than its own stack.
     pub stores: bool,
+    /// Whether it looks whether the process has one thread only, and is faster then.
+    pub asks_for_threads: bool,
 }
 
 impl Copy {
@@ -53,6 +55,7 @@ impl Copy {
             uses: Uses::new(),
             calls: Vec::new(),
             stores: false,
+            asks_for_threads: false,
         }
     }
 

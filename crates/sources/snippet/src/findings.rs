@@ -1,7 +1,7 @@
 //! Findings about the code and the request, rather than about readings.
 
 use hairspring_core::judge::words::shortened;
-use hairspring_core::judge::{Description, Kind};
+use hairspring_core::judge::{Description, Kind, Numbers};
 use hairspring_core::numbers;
 
 /// Findings about a piece of code that was compiled and run.
@@ -19,6 +19,8 @@ pub enum SnippetFinding {
     WalkRestarts { variable: String, most: u32 },
     /// Which way a branch goes depends on a variable that each copy computes, and every row begins with its first value.
     BranchRestarts { variable: String, most: u32 },
+    /// The code is faster in a process with one thread, as this one.
+    OneThread,
     /// Copies that pass a value on through memory take another time in a loop with few of them.
     ThroughMemory { few_cycles: f64, cycles: f64 },
     /// The compiled copy has fewer operations than the source: the compiler folded, merged or dropped some.
@@ -76,6 +78,12 @@ impl Kind for SnippetFinding {
                 ),
                 numbers: numbers! { operation, copy, source },
                 remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
+            },
+            SnippetFinding::OneThread => Description {
+                code: "one_thread",
+                message: "the code asks whether its process has started a thread, as std::shared_ptr does, and is faster without: this is the time in a process that has not".to_owned(),
+                numbers: Numbers::default(),
+                remedy: "measure it in a process that has started a thread, if your program has",
             },
             SnippetFinding::ThroughMemory { few_cycles, cycles } => Description {
                 code: "through_memory",

@@ -52,6 +52,8 @@ pub struct Load {
     /// Whether the code runs for the first time: the reference chain's length is proved before, and system calls that reach out of the process
     /// are refused. The filter makes every system call a third longer, so the processes that time the code do without.
     pub is_pilot: bool,
+    /// Whether it starts a thread first.
+    pub multithreaded: bool,
     /// Seconds after which the kernel ends the child if the parent is gone.
     pub most_seconds: u64,
 }

@@ -48,6 +48,8 @@ pub struct Request {
     pub flags: String,
     /// Flags for the linker, shell-quoted.
     pub link: String,
+    /// Whether the process has started a thread before, which ends the faster ways of libraries for processes with one thread.
+    pub multithreaded: bool,
     /// Pointers that are walked: their values go on from row to row. [`crate::measure`] finds them.
     pub walks: Vec<String>,
     /// Clock by name.
@@ -87,6 +89,7 @@ impl Default for Request {
             compiler: None,
             flags: "-O2".into(),
             link: String::new(),
+            multithreaded: false,
             walks: Vec::new(),
             clock: None,
             cpu: None,

@@ -298,6 +298,7 @@ pub(crate) fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Lo
         chains: Vec::new(),
         runs_before: runs_before(rows),
         is_pilot: true,
+        multithreaded: request.multithreaded,
         most_seconds,
     }
 }

@@ -29,6 +29,9 @@ use std::path::Path;
 use value::{Place, Unknown};
 use walk::{Carried, Event, Events, Walk};
 
+/// The variable of the C library by which headers choose a faster way, such as that of `shared_ptr` without atomic counts.
+const SINGLE_THREADED: &str = "__libc_single_threaded";
+
 /// A row's notes, and the row itself.
 struct Row<'a> {
     image: &'a Image,
@@ -81,6 +84,7 @@ impl<'a> Row<'a> {
             walked: carried.as_ref().and_then(|carried| self.walked(carried)),
             decides: carried.as_ref().and_then(|carried| self.decides(carried)),
             stores: work::stores(&instructions),
+            asks_for_threads: instructions.iter().any(|one| work::import(self.image, one) == Some(SINGLE_THREADED)),
             calls: carried.iter().flat_map(|carried| carried.calls.iter().map(|(_, name)| name.clone())).collect(),
             work: carried.as_ref().map(|carried| carried.work),
             written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),

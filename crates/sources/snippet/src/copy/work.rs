@@ -34,6 +34,11 @@ pub fn stores(all: &[Instruction]) -> bool {
     all.iter().any(|one| factory.info(one).used_memory().iter().any(|used| writes(used.access()) && !is_stack(used.base())))
 }
 
+/// What an instruction takes from another library.
+pub fn import<'i>(image: &'i Image, i: &Instruction) -> Option<&'i str> {
+    i.is_ip_rel_memory_operand().then(|| image.import(i.ip_rel_memory_address())).flatten()
+}
+
 /// The kinds of units that instructions use, by the names that chains have for them, and how many instructions use each.
 pub fn uses(all: &[Instruction]) -> Uses {
     let (mut uses, mut factory) = (Uses::new(), InstructionInfoFactory::new());

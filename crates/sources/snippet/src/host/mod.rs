@@ -98,6 +98,9 @@ struct Bench {
 impl Bench {
     fn load(load: &Load, replies: &mut std::fs::File) -> Result<Bench, String> {
         let output = Output::new();
+        if load.multithreaded {
+            std::thread::spawn(|| ()).join().map_err(|_| "a thread could not be started")?;
+        }
         let mut clock = load.seating.named_clock(load.clock.as_deref()).map_err(|e| e.to_string())?;
         let found = Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
         let home = Home { is_asked: load.is_asked, ..found };

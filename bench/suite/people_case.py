@@ -1,0 +1,68 @@
+"""A piece of code that people asked about in public, in the form of a loop and of arguments."""
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import loops
+
+
+@dataclass(frozen=True)
+class Person:
+    """What somebody timed, and where that was reported. `opaque` are variables that a loop keeps in registers."""
+
+    name: str
+    report: str
+    code: str
+    lets: tuple[str, ...] = ()
+    opaque: tuple[str, ...] = ()
+    init: str = ""
+    head: str = ""
+    setup: str = ""
+
+    def loop(self) -> loops.Case:
+        """As a loop has it."""
+        return loops.Case(self.code, self.lets, self.opaque, self.init)
+
+
+# Cycles of the loops of a case: least and most with the code at one place, at eight and at 64.
+Truth = list[tuple[float, float]]
+
+
+def program(person: Person) -> str:
+    """A program with the loops of one case."""
+    text = loops.source([person.loop()])
+    if person.setup:
+        text = text.replace("__asm__ volatile(MOVED);", f"{{ {person.setup}; }} __asm__ volatile(MOVED);")
+    return text.replace("static double chain()", f"{person.head}\nstatic double chain()", 1)
+
+
+def truth(folder: Path, cpu: int, person: Person) -> Truth:
+    """The cycles of one case in loops at two places of a cache line."""
+    (folder / "loop.cpp").write_text(program(person))
+    tables = []
+    for shift in (0, 32):
+        path = str(folder / f"loop{shift}")
+        moved = f'-DMOVED="{f".skip {shift}, 0x90" if shift else ""}"'
+        build = ("g++", "-O2", "-std=c++17", "-w", moved, str(folder / "loop.cpp"), "-o", path, "-pthread", "-lm")
+        subprocess.run(build, check=True, capture_output=True)
+        tables.append(loops.printed(path, cpu)[0])
+    return [(min(figures), max(figures)) for figures in zip(*tables, strict=True)]
+
+
+def truths(folder: Path, cpu: int, persons: Sequence[Person]) -> list[Truth]:
+    """Those of several cases."""
+    return [truth(folder, cpu, person) for person in persons]
+
+
+def arguments(person: Person, folder: Path) -> tuple[str, ...]:
+    """The arguments of `hairspring time` for the same code; the file with its definitions is written into the folder."""
+    words = loops.arguments(person.loop())
+    if person.head:
+        file = Path(tempfile.mkstemp(suffix=".cpp", dir=folder)[1])
+        file.write_text("".join(f"#include <{name}>\n" for name in loops.INCLUDES) + person.head + "\n")
+        words = (*words, "--file", str(file))
+    setup = ("--setup", person.setup) if person.setup else ()
+    return (*words, *setup, "--link=-lm -pthread", "--cflags=-O2 -std=c++17")
