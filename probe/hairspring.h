@@ -827,6 +827,7 @@ static inline void hairspring_put_standard(char letter) { putchar(letter); }
 /* Prints the raw observations of all benchmarks on standard output; returns the exit status of the program. */
 static inline int hairspring_print(const struct hairspring_entry *entries, size_t count) {
   struct hairspring_rounds rounds = {400, 200000, hairspring_put_standard, 2463534242u, 0};
+  hairspring_put_text(&rounds, "# how: `hairspring run PROGRAM` shows the times of these observations, and so does PROGRAM | hairspring fit -\n");
   hairspring_observe_all(&rounds, entries, count);
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

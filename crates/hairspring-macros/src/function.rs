@@ -69,7 +69,10 @@ impl Parameters {
 
 fn refuse_odd(signature: &Signature) -> Result<()> {
     let refused: [(Option<Span>, &str); 4] = [
-        (signature.asyncness.as_ref().map(Spanned::span), "a benchmark cannot be async: block on the future in a plain function"),
+        (
+            signature.asyncness.as_ref().map(Spanned::span),
+            "a benchmark cannot be async: block on the future in a plain function, as `runtime.block_on(f())` with a runtime made by `state`, and compare with an empty future by `against`",
+        ),
         (signature.generics.lt_token.map(|token| token.span), "a benchmark cannot be generic: write one for each type that calls it"),
         (signature.variadic.as_ref().map(Spanned::span), "a benchmark cannot be variadic"),
         (unsafe_span(signature), "a benchmark cannot be unsafe: call the unsafe function from a safe one"),

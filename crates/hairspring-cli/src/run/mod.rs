@@ -49,6 +49,9 @@ const REMEDIES: Remedies = Remedies {
     more_rows: "add rows with other counts to the program",
 };
 
+/// What times a program without benchmarks.
+const NO_BENCHMARKS: &str = "if it has none, `hairspring blocks PROGRAM FUNCTION` times a function of it, and hyperfine or perf stat the whole command";
+
 /// Runs the verb.
 fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     let (files, filters) = arguments.split();
@@ -67,7 +70,9 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     }
     let is_none = programs.iter().all(|program| program.chosen.is_empty());
     if is_none && !(arguments.list && filters.is_empty()) {
-        return Err(Misuse(hairspring_program::nothing_chosen(&filters)).into());
+        let is_without = filters.is_empty() && programs.iter().all(Program::has_none);
+        let advice = if is_without { format!("; {NO_BENCHMARKS}") } else { String::new() };
+        return Err(Misuse(hairspring_program::nothing_chosen(&filters) + &advice).into());
     }
     if arguments.list {
         output::print(&list(&programs))?;

@@ -2,6 +2,7 @@
 
 use super::REMEDIES;
 use super::arguments::RunArguments;
+use super::NO_BENCHMARKS;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
@@ -46,6 +47,11 @@ impl Program {
         Ok(Program { shown: shown(file), chosen: Vec::new(), started, names: Vec::new(), observes: false, has_threads: false })
     }
 
+    /// Whether it said that it has no benchmarks.
+    pub fn has_none(&self) -> bool {
+        self.names.is_empty()
+    }
+
     /// Asks the program for its benchmarks.
     pub fn find_benchmarks(&mut self, limits: &Limits) -> Result<(), AnyError> {
         let words = ["--list", "--format", "terse"].map(OsString::from).into();
@@ -54,7 +60,7 @@ impl Program {
         self.has_threads = has_threads;
         let missed = || (ended.status.code() == Some(3)).then(|| "ended with status 3".to_owned());
         if let Some(complaint) = complaint(ended.status).or_else(missed) {
-            return Err(format!("{}: {complaint} when asked for its benchmarks (--list --format terse)", self.shown).into());
+            return Err(format!("{}: {complaint} when asked for its benchmarks (--list --format terse); {NO_BENCHMARKS}", self.shown).into());
         }
         let text = String::from_utf8_lossy(&ended.output).into_owned();
         self.observes = is_observations(&text);

@@ -55,3 +55,4 @@ mod threads;
 mod usage;
 mod vectors;
 mod verify;
+mod what_people_write;

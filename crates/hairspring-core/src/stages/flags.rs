@@ -52,11 +52,21 @@ pub(crate) fn choose(state: &mut State) -> Did {
         let excluded = flagged.iter().filter(is_excluded).count();
         let kept = state.sheet.number_in(series) - excluded;
         let doubted = flagged.len() - excluded;
-        let count = ((kept - doubted) as f64) < LEAST_UNDISTURBED * kept as f64;
+        let is_few = ((kept - doubted) as f64) < LEAST_UNDISTURBED * kept as f64;
+        let count = doubted > 0 && (is_few || lacks_rows(state, series, &flagged));
         state.disturbed[usize::from(series)] = Disturbed { excluded, flagged: doubted, count };
         out.extend(flagged.iter().filter(|one| kept > 0 && (!count || is_excluded(one))).map(|(at, _)| *at));
     }
     state.leave_out_all(out, "no flag is a doubt")
+}
+
+/// Whether undisturbed readings are in too few rows for the unknowns of a series, which all of its rows are enough for.
+fn lacks_rows(state: &State, series: SeriesId, flagged: &[(usize, Flags)]) -> bool {
+    let unknowns = state.table.components().len() + 1;
+    let rows = state.sheet.rows_of(series);
+    let flagged_in = |row: u32| flagged.iter().filter(|(at, _)| state.table.readings()[*at].row == row).count();
+    let undisturbed = rows.iter().filter(|row| state.sheet.number_of(**row) > flagged_in(**row)).count();
+    undisturbed <= unknowns && rows.len() > undisturbed
 }
 
 /// A finding if the share of disturbed readings is large: of those that stages left out, and of the flagged ones that count.
@@ -106,6 +116,25 @@ mod tests {
     use crate::estimate::Options;
     use crate::observations::Flags;
     use crate::simulated::CALM;
+
+    /// Four rows of code of 2 ms in two rounds: all readings but those of two rows were disturbed.
+    #[test]
+    fn disturbed_readings_count_where_the_others_are_of_too_few_rows() {
+        let mut table = crate::observations::Observations::new(vec!["body".into()]);
+        let series = table.series("code");
+        let rows = [1.0, 2.0, 3.0, 4.0].map(|count| table.row(series, &[count]));
+        for round in 0..2 {
+            for (at, row) in rows.iter().enumerate() {
+                let ticks = 2e6 * (at + 1) as f64 * if (at + round as usize) % 2 == 0 { 1.02 } else { 0.98 };
+                let flags = if round == 0 && at < 2 { Flags::NONE } else { Flags::GAP };
+                table.push_flagged(*row, round, ticks, flags);
+            }
+        }
+        let found = crate::judge::assess(&table, &crate::judge::Question::default()).unwrap();
+        let body = &found.series[0].components[0].time.ticks;
+        assert!((1.8e6..2.2e6).contains(&body.value), "{body:?}");
+        assert!(found.series[0].findings.iter().any(|finding| finding.is(crate::finding::code::DISTURBED)));
+    }
 
     #[test]
     fn flags_of_a_series_that_is_not_asked_for_are_nobodys_doubt() {

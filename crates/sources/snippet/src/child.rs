@@ -25,7 +25,8 @@ const OVERWRITTEN: &str = "the code may have written where it should not: an ind
                            evaluates the code up to 1,024 times";
 const UNKNOWN: &str = "this CPU may lack an instruction that the code uses (check --cflags); compilers also end code of undefined behaviour, \
                        such as a division by 0, with an invalid instruction";
-const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies";
+const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies; hyperfine and perf stat time a whole command, \
+                            and `hairspring blocks PROGRAM FUNCTION` a function in it";
 
 /// The environment variable with the command of the emulator under which this program runs, such as `qemu-aarch64 -L DIRECTORY`.
 pub const EMULATOR: &str = "HAIRSPRING_EMULATOR";

@@ -2,7 +2,7 @@
 
 use crate::cache::{Cache, Step};
 use crate::error::{Error, Result, io};
-use crate::messages::{hint, tidy};
+use crate::messages::{NO_COMMANDS, hint, is_command, tidy};
 use crate::repeat::Repeated;
 use crate::request::{Language, Request, shell_words};
 use crate::source::{self, Borders, RowSpec};
@@ -363,24 +363,28 @@ fn own_messages(job: &Job) -> Result<Option<String>> {
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
     let own = failure(linking(job, language(request), &arguments, &[])?, job.compiler)?;
-    Ok(own.map(|own| tidy(&own, folder)))
+    Ok(own.map(|own| advised(request, tidy(&own, folder))))
 }
 
 /// The error about messages of the compiler. If each piece alone compiles, the repetition or the linking is at fault, and these messages are
 /// reported.
 fn explain(job: &Job, messages: &str) -> Error {
     match own_messages(job) {
-        Ok(Some(messages)) => Error::DoesNotCompile { messages: undeclared(messages) },
+        Ok(Some(messages)) => Error::DoesNotCompile { messages },
         Ok(None) => Error::DoesNotCompile { messages: tidy(messages, job.folder) + &hint_about(job, messages) },
         Err(error) => error,
     }
 }
 
-/// Messages, with what declares a function that the code calls without a declaration.
-fn undeclared(messages: String) -> String {
-    const HINT: &str =
+/// Messages, with what declares a function that the code calls without a declaration, and what times a command.
+fn advised(request: &Request, messages: String) -> String {
+    const UNDECLARED: &str =
         "name the header of the function with --include; some functions are declared for those who ask: --cflags='-O2 -D_GNU_SOURCE'";
-    if messages.contains("implicit declaration of function") { format!("{messages}\n{HINT}") } else { messages }
+    match () {
+        () if request.codes.iter().any(|code| is_command(code)) => format!("{messages}\nthis may be a command, and no code: {NO_COMMANDS}"),
+        () if messages.contains("implicit declaration of function") => format!("{messages}\n{UNDECLARED}"),
+        () => messages,
+    }
 }
 
 /// What may be wrong with repeated copies, unless the messages are about a file of the user.

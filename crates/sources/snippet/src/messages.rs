@@ -80,6 +80,18 @@ fn shortened(mut lines: Vec<String>) -> String {
     lines.join("\n")
 }
 
+/// What times a whole command.
+pub const NO_COMMANDS: &str = "a whole command, with the start of its process, is timed by hyperfine or perf stat; `hairspring blocks PROGRAM FUNCTION` times a function in it, without the start";
+
+/// Whether code looks like a command of a shell: a path of a program, or the name of one with words behind it.
+pub fn is_command(code: &str) -> bool {
+    let Some(first) = code.split_whitespace().next() else { return false };
+    let is_name = first.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let is_installed = || std::env::split_paths(&folders).any(|folder| folder.join(first).is_file());
+    first.starts_with("./") || first.starts_with('/') && first.len() > 1 || is_name && code.contains(char::is_whitespace) && is_installed()
+}
+
 /// A hint for code of which one copy compiles but repeated copies do not.
 pub fn hint(messages: &str) -> &'static str {
     if messages.contains("undefined reference") {
@@ -117,6 +129,16 @@ mod tests {
         let linker = "/usr/bin/ld: /tmp/a.o: in function `hs_row_0_':\nrows.c:(.text+0x1): undefined reference to `f'\n\
                       rows.c:(.text+0x9): undefined reference to `f'\ncollect2: error: ld returned 1 exit status";
         assert_eq!(tidy(linker, Path::new("/t")), "undefined reference to `f'");
+    }
+
+    #[test]
+    fn commands_are_told_from_code() {
+        for code in ["./a.out --x", "/bin/ls", "ls -l", "sh -c true"] {
+            assert!(is_command(code), "{code}");
+        }
+        for code in ["x = 3", "x *= c;", "f(x)", "", "sort(a, b)", "/ 3", "no-such-program -l"] {
+            assert!(!is_command(code), "{code}");
+        }
     }
 
     #[test]
