@@ -3,7 +3,7 @@
 from people_case import Person
 
 TWISTED = ", ".join(str((at * 2654435761 >> 7) % 251) for at in range(512))
-ORDERED = ", ".join(str(at // 2) for at in range(512))
+SMALL = ", ".join(f"1.{at}e-30f" for at in range(16))
 POPULATION = (
     '__attribute__((target("popcnt"), noinline)) static uint64_t bits(const uint64_t *from) { uint64_t n = 0; '
     "for (uint64_t i = 0; i < 64; i++) n += __builtin_popcountll(from[i]); return n; }"
@@ -18,7 +18,7 @@ SHAPES = (
     "struct Tile : Square { int area(int by) const override { return by + 3; } }; "
     "static Shape *made() { static Tile tile; return &tile; }"
 )
-ABOVE = "int s = 0; for (int i = 0; i < 512; i++) if (a[i] >= 125) { s += a[i]; __asm__ volatile(\"\" : \"+r\"(s)); } x = s"
+ABOVE = 'int s = 0; for (int i = 0; i < 512; i++) if (a[i] >= 125) { s += a[i]; __asm__ volatile("" : "+r"(s)); } x = s'
 SORTED_QUESTION = "Why is processing a sorted array faster than processing an unsorted array?"
 
 CASES: tuple[Person, ...] = (
@@ -44,26 +44,12 @@ CASES: tuple[Person, ...] = (
         ("x", "q"),
     ),
     Person(
-        "remainder of a power of two, signed",
-        "netty/netty#15227",
-        "r = x % 16; x = r * 3 - y",
-        ("int x = 5", "int y = 20", "int r = 0"),
-        ("x", "y", "r"),
-    ),
-    Person(
         "population count of 64 words",
         "itnursery.com: Replacing a 32-bit loop counter with 64-bit introduces crazy performance deviations",
         "x = bits(a)",
         ("uint64_t a[64] = {1, 3, 7, 15}", "uint64_t x = 0"),
         ("x",),
         head=POPULATION,
-    ),
-    Person(
-        "leading zeros with a test for zero",
-        "mamedev/mame#8175",
-        "n = x ? __builtin_clzll(x) : 64; x += n",
-        ("uint64_t x = 40", "uint64_t n = 0"),
-        ("x", "n"),
     ),
     Person(
         "std::gcd",
@@ -80,33 +66,11 @@ CASES: tuple[Person, ...] = (
         ("x", "r"),
     ),
     Person(
-        "power by squaring",
-        "GTNewHorizons/GT5-Unofficial#4475",
-        "double p = 1, q = b; for (unsigned n = e; n; n >>= 1) { if (n & 1) p *= q; q *= q; } r = p",
-        ("double b = 0.95", "unsigned e = 6", "double r = 0"),
-        ("e",),
-    ),
-    Person(
         "xorshift of 64 bits",
         "rust-random/rand#8",
         "x ^= x << 13; x ^= x >> 7; x ^= x << 17",
         ("uint64_t x = 88172645463325252",),
         ("x",),
-    ),
-    Person(
-        "Mersenne twister",
-        "martinus/nanobench#9",
-        "x = g()",
-        ("std::mt19937 g = std::mt19937(1)", "uint32_t x = 0"),
-        ("x",),
-        head="#include <random>",
-    ),
-    Person(
-        "multiplication, high half",
-        "tevador/RandomX#3",
-        "x = (uint64_t)((unsigned __int128)x * y >> 64) | z",
-        ("uint64_t x = 12345678912345678", "uint64_t y = 11400714819323198485u", "uint64_t z = 1"),
-        ("x", "y", "z"),
     ),
     Person(
         "CRC of 32 bytes by a table",
@@ -117,10 +81,10 @@ CASES: tuple[Person, ...] = (
         head=CRC,
     ),
     Person(
-        "square root, chained",
+        "square roots, eight chained",
         "RigsOfRods/rigs-of-rods#769",
-        "x = std::sqrt(x) + y",
-        ("double x = 3.5", "double y = 2.25"),
+        "double v = x; for (int i = 0; i < 8; i++) v = std::sqrt(v) + y; r = v",
+        ("double x = 3.5", "double y = 2.25", "double r = 0"),
         head="#include <cmath>",
     ),
     Person(
@@ -131,20 +95,17 @@ CASES: tuple[Person, ...] = (
         ("float x = 0.4f", "float r = 0"),
     ),
     Person(
-        "sine, chained", "JuliaMath/openlibm#36", "x = sin(x) + 1", ("double x = 0.5",), head="#include <cmath>"
+        "sine",
+        "JuliaMath/openlibm#36",
+        "r = sin(x)",
+        ("double x = 0.5", "double r = 0"),
+        head="#include <cmath>",
     ),
     Person(
         "power of doubles",
         "JuliaMath/openlibm#234",
         "r = pow(x, y)",
         ("double x = 1.7", "double y = 3.3", "double r = 0"),
-        head="#include <cmath>",
-    ),
-    Person(
-        "exp2 of a float",
-        "dlang/phobos#6272",
-        "r += exp2f(x)",
-        ("float x = 2.3f", "float r = 0"),
         head="#include <cmath>",
     ),
     Person(
@@ -155,10 +116,10 @@ CASES: tuple[Person, ...] = (
         head="#include <cmath>",
     ),
     Person(
-        "product below the normal range",
+        "products below the normal range",
         "tfetimes.com: Why does changing 0.1f to 0 slow down performance by 10x?",
-        "r = x * y",
-        ("float x = 1e-30f", "float y = 1e-10f", "float r = 0"),
+        "for (int i = 0; i < 16; i++) b[i] = a[i] * x",
+        (f"float a[16] = {{{SMALL}}}", "float x = 1e-10f", "float b[16]"),
     ),
     Person(
         "test for NaN",
@@ -177,8 +138,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "std::fma without the instruction",
         "mockingbirdnest/Principia#3023",
-        "r = std::fma(x, y, r)",
-        ("double x = 0.5", "double y = 0.25", "double r = 0"),
+        "r = std::fma(x, y, z)",
+        ("double x = 0.5", "double y = 0.25", "double z = 3", "double r = 0"),
         head="#include <cmath>",
     ),
     Person(
@@ -217,32 +178,17 @@ CASES: tuple[Person, ...] = (
         ("x",),
     ),
     Person(
-        "sum above a limit, sorted",
-        "localcoder.net: " + SORTED_QUESTION,
-        ABOVE,
-        (f"int a[512] = {{{ORDERED}}}", "int x = 0"),
-        ("x",),
-    ),
-    Person(
         "branch on a random number",
         "tevador/RandomX#2",
-        "x = x * 6364136223846793005u + 1442695040888963407u; "
-        'if (x >> 63) { n += 3; __asm__ volatile("" : "+r"(n)); }',
+        'x = x * 6364136223846793005u + 1442695040888963407u; if (x >> 63) { n += 3; __asm__ volatile("" : "+r"(n)); }',
         ("uint64_t x = 1", "uint64_t n = 0"),
-        ("x", "n"),
+        ("n",),
     ),
     Person(
         "std::clamp of a float",
         "llvm/llvm-project#49253",
         "r = std::clamp(x, low, high)",
         ("float x = 0.5f", "float low = 0", "float high = 1", "float r = 0"),
-    ),
-    Person(
-        "minimum of 64",
-        "openjdk/jdk#17574",
-        "int m = a[0]; for (int i = 1; i < 64; i++) m = a[i] < m ? a[i] : m; x = m",
-        ("int a[64] = {9, 8, 7, 6, 5, 4}", "int x = 0"),
-        ("x",),
     ),
     Person(
         "switch of eight cases",
@@ -327,9 +273,6 @@ CASES: tuple[Person, ...] = (
         head="#include <atomic>",
     ),
     Person(
-        "mfence", "boostorg/atomic#36", "x++; _mm_mfence()", ("int x = 0",), ("x",), head="#include <immintrin.h>"
-    ),
-    Person(
         "std::mutex, uncontended",
         "TileDB-Inc/TileDB#1172",
         "m.lock(); x++; m.unlock()",
@@ -376,9 +319,6 @@ CASES: tuple[Person, ...] = (
         setup='if (fd < 0) fd = open("/dev/zero", O_RDONLY)',
     ),
     Person(
-        "sched_yield", "rumpkernel/rumprun#71", "n = sched_yield()", ("int n = 0",), ("n",), head="#include <sched.h>"
-    ),
-    Person(
         "time stamp between fences",
         "yuzu-emu/yuzu#8143",
         "_mm_lfence(); t = __rdtsc(); _mm_lfence()",
@@ -392,18 +332,6 @@ CASES: tuple[Person, ...] = (
         "empty()",
         (),
         head='__attribute__((noinline)) static void empty() { __asm__ volatile(""); }',
-    ),
-    Person(
-        "tail calls, 16 deep",
-        "dotnet/coreclr#8596",
-        "r = even(n)",
-        ("unsigned n = 16", "unsigned r = 0"),
-        ("n", "r"),
-        head="static unsigned odd(unsigned n); "
-        '__attribute__((noinline)) static unsigned even(unsigned n) { __asm__ volatile("" : "+r"(n)); '
-        "return n ? odd(n - 1) : 1; } "
-        '__attribute__((noinline)) static unsigned odd(unsigned n) { __asm__ volatile("" : "+r"(n)); '
-        "return n ? even(n - 1) : 0; }",
     ),
     Person(
         "variable arguments, four",
@@ -444,28 +372,6 @@ CASES: tuple[Person, ...] = (
         ("float a[16] = {1, 2, 3}", "float b[16] = {4, 5, 6}", "float c[16]"),
     ),
     Person(
-        "bit reversal by swaps",
-        "Plonky3/Plonky3#596",
-        "x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1; x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2; "
-        "x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4; x = __builtin_bswap32(x)",
-        ("uint32_t x = 305419896",),
-        ("x",),
-    ),
-    Person(
-        "saturating product of 32 bits",
-        "rust-lang/rust#34948",
-        "uint64_t p = (uint64_t)x * 3; x = p > 0xffffffffu ? 0xffffffffu : (uint32_t)p; x ^= y",
-        ("uint32_t x = 10", "uint32_t y = 2863311530"),
-        ("x", "y"),
-    ),
-    Person(
-        "fixed-point product, rounded",
-        "JuliaMath/FixedPointNumbers.jl#220",
-        "x = (int32_t)(((int64_t)x * y + 32768) >> 16)",
-        ("int32_t x = 98304", "int32_t y = 65536"),
-        ("x", "y"),
-    ),
-    Person(
         "number of a string by hand",
         "fastfloat/fast_float#86",
         "uint64_t v = 0; for (const char *c = s; *c >= '0' && *c <= '9'; c++) v = v * 10 + (*c - '0'); x = v",
@@ -473,32 +379,24 @@ CASES: tuple[Person, ...] = (
         ("x",),
     ),
     Person(
-        "characters of UTF-8, 48 bytes",
+        "characters of UTF-8, 50 bytes",
         "crystal-lang/crystal#11873",
         "unsigned k = 0; for (const char *c = s; *c; c++) k += (*c & 0xc0) != 0x80; n = k",
-        ('char s[64] = "caf\\xc3\\xa9 na\\xc3\\xafve r\\xc3\\xa9sum\\xc3\\xa9, some plain words, \\xe2\\x82\\xac and 5"', "unsigned n = 0"),
+        (
+            'char s[64] = "caf\\xc3\\xa9 na\\xc3\\xafve r\\xc3\\xa9sum\\xc3\\xa9, some plain words, \\xe2\\x82\\xac and 5"',
+            "unsigned n = 0",
+        ),
         ("n",),
     ),
     Person(
         "sum of eight words with carry",
         "boostorg/multiprecision#234",
-        "unsigned char k = 0; for (int i = 0; i < 8; i++) k = _addcarry_u64(k, a[i], b[i], &a[i])",
-        ("unsigned long long a[8] = {1, 2, 3}", "unsigned long long b[8] = {~0ull, 5, ~0ull}"),
+        "unsigned char k = 0; for (int i = 0; i < 8; i++) k = _addcarry_u64(k, a[i], b[i], &r[i])",
+        (
+            "unsigned long long a[8] = {1, 2, 3}",
+            "unsigned long long b[8] = {~0ull, 5, ~0ull}",
+            "unsigned long long r[8]",
+        ),
         head="#include <immintrin.h>",
-    ),
-    Person(
-        "absolute value without a branch",
-        "dotnet/corefx#26253",
-        "int s = x >> 31; x = (x ^ s) - s - y",
-        ("int x = -70", "int y = 50"),
-        ("x", "y"),
-    ),
-    Person(
-        "errno, set and read",
-        "WebAssembly/wasi-libc#614",
-        "errno = x; x = errno + 1",
-        ("int x = 0",),
-        ("x",),
-        head="#include <cerrno>",
     ),
 )

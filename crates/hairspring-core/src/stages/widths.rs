@@ -7,7 +7,7 @@ use crate::limit::SLIGHT_SHARE;
 use crate::limit::{Basis, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::result::{Looks, Open, SeriesResult, Verdict, excludes};
+use crate::result::{Looks, Open, SeriesResult, Time, Verdict, excludes};
 use crate::stages::{Did, Stage, State};
 
 limits! {
@@ -73,10 +73,26 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
         Some(bound) => Some(below_finding(&component.name, bound.shown, unit)),
         None => {
             let fence = component.time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, level));
-            wide_finding(&component.name, &component.time.judged(level), state.precision.filter(|_| at == 0), fence)
+            let asked = state.precision.filter(|_| at == 0);
+            wide_finding(&component.name, &component.time.judged(level), asked, fence)
+                .or_else(|| wide_in_ns(&component.name, &component.time, level))
         }
     };
     result.components.iter().enumerate().filter_map(one).collect()
+}
+
+/// A finding if the interval is wide in nanoseconds, and not in core cycles.
+fn wide_in_ns(component: &str, time: &Time, level: f64) -> Option<Finding> {
+    let (cycles, ns) = (time.cycles.as_ref()?.estimate(level), time.ns.as_ref()?.estimate(level));
+    let (half_width_percent, cycles_percent) = (100.0 * ns.relative(), 100.0 * cycles.relative());
+    let message = format!(
+        "the interval of {component} is +-{half_width_percent:.0} % in ns, and +-{cycles_percent:.2} % in cycles: the core clock moves"
+    );
+    let component = component.to_owned();
+    let remedy = "compare core cycles, or measure again: earlier runs on the machine show how far its core clock moves";
+    let numbers = numbers! { component, half_width_percent, cycles_percent };
+    let finding = Finding { keeps_remedy: true, ..Finding::of(Severity::Warning, code::WIDE_INTERVAL, message, numbers, remedy) };
+    (ns.low > 0.0 && ns.relative() > WIDE_SHARE).then_some(finding)
 }
 
 /// The finding that a component is below resolution, with the bound of its time.
