@@ -31,39 +31,16 @@ static inline void base64(const unsigned char* from, size_t n, char* to) {
   }
 }
 """
-HEX = """
-static const char digits16[] = "0123456789abcdef";
-static inline void hex(const unsigned char* from, size_t n, char* to) {
-  for (size_t at = 0; at < n; at++) {
-    to[2 * at] = digits16[from[at] >> 4];
-    to[2 * at + 1] = digits16[from[at] & 15];
-  }
-}
-"""
-FNV = """
-static inline uint64_t fnv(const char* s, size_t n) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (size_t at = 0; at < n; at++) hash = (hash ^ (unsigned char)s[at]) * 0x100000001b3;
-  return hash;
-}
-"""
 CRC = """
 static inline uint32_t crc(uint32_t sum, const uint32_t* table, const unsigned char* from, size_t n) {
   for (size_t at = 0; at < n; at++) sum = table[(sum ^ from[at]) & 255] ^ sum >> 8;
   return sum;
 }
 """
-DIGITS = """
-static inline int number(const char* s) {
-  int value = 0;
-  while (*s) value = value * 10 + (*s++ - '0');
-  return value;
-}
-"""
 STEPS = """
 static inline unsigned below(const int* a, unsigned n, int key) {
   const int* from = a;
-  for (unsigned half = n / 2; half > 0; half /= 2) from += from[half - 1] < key ? half : 0;
+  for (unsigned half = n / 2; half > 0; half /= 2) from += (from[half - 1] < key) * half;
   return from - a + (*from < key);
 }
 """
@@ -79,13 +56,6 @@ KEYS_32 = ", ".join(f'{{"the key of an entry, number {at:04}", {at}}}' for at in
 
 CASES: tuple[Person, ...] = (
     # Allocation and release.
-    Person(
-        "malloc and free of 100 bytes",
-        "jemalloc/jemalloc#522",
-        "char* q = (char*)malloc(n); *(volatile char*)q = 1; free(q)",
-        ("size_t n = 100",),
-        ("n",),
-    ),
     Person(
         "malloc and free of 2048 bytes",
         "richfelker/mallocng-draft#3",
@@ -110,7 +80,7 @@ CASES: tuple[Person, ...] = (
     Person(
         "malloc and memset of 4096 bytes",
         "quickjs-ng/quickjs#472",
-        f"char* q = (char*)malloc(n); {ESCAPE.format('q')}; memset(q, 0, n); *(volatile char*)q = 1; free(q)",
+        f"char* q = (char*)malloc(n); {ESCAPE.format('q')}; memset(q, 0, n); {ESCAPE.format('q')}; free(q)",
         ("size_t n = 4096",),
         ("n",),
     ),
@@ -166,13 +136,6 @@ CASES: tuple[Person, ...] = (
         ("n",),
     ),
     Person(
-        "memset of 1000 bytes",
-        "Libvisual/libvisual#284",
-        "memset(a, c, n)",
-        ("char a[1024] __attribute__((aligned(64)))", "int c = 7", "size_t n = 1000"),
-        ("c", "n"),
-    ),
-    Person(
         "std::fill of chars with an int",
         "travisdowns.github.io: The Hunt for the Fastest Zero",
         "std::fill(p, p + n, 0)",
@@ -186,14 +149,6 @@ CASES: tuple[Person, ...] = (
         ("char a[160] __attribute__((aligned(64)))", "char* p = a + 7", "size_t n = 0"),
         ("p", "n"),
         setup="memset(a, 'a', 135)",
-    ),
-    Person(
-        "strcmp of 64 equal characters",
-        "managarm/mlibc#1822",
-        "r = strcmp(a, b)",
-        ("char a[80] __attribute__((aligned(64)))", "char b[80] __attribute__((aligned(64)))", "int r = 0"),
-        ("r",),
-        setup="memset(a, 'a', 64); memset(b, 'a', 64)",
     ),
     Person(
         "memchr in eight bytes",
@@ -214,7 +169,7 @@ CASES: tuple[Person, ...] = (
         "std::map, all of 32 found",
         "abseil/abseil-cpp#563",
         "for (int i = 0; i < 32; i++) x += m.find(i)->second",
-        ("std::map<int, int> m", "int x = 0"),
+        ("std::map<int, int> m", "unsigned x = 0"),
         ("x",),
         setup="for (int i = 0; i < 32; i++) m[i] = i",
     ),
@@ -222,7 +177,7 @@ CASES: tuple[Person, ...] = (
         "unordered_map of 1000, not found",
         "seladb/PcapPlusPlus#337",
         "x += m.find(k) == m.end()",
-        ("std::unordered_map<int, int> m", "int k = 4000", "int x = 0"),
+        ("std::unordered_map<int, int> m", "int k = 4000", "unsigned x = 0"),
         ("k", "x"),
         setup="for (int i = 0; i < 1000; i++) m[i * 7] = i",
     ),
@@ -252,18 +207,10 @@ CASES: tuple[Person, ...] = (
         "std::set, walk over 64",
         "ad-freiburg/qlever#2086",
         "for (int one : s) x += one",
-        ("std::set<int> s", "int x = 0"),
+        ("std::set<int> s", "unsigned x = 0"),
         ("x",),
         head="#include <set>",
         setup="for (int i = 0; i < 64; i++) s.insert(i * 37 % 64)",
-    ),
-    Person(
-        "std::list, walk over 64",
-        "google/benchmark#1105",
-        "for (int one : l) x += one",
-        ("std::list<int> l = std::list<int>(64, 3)", "int x = 0"),
-        ("x",),
-        head="#include <list>",
     ),
     Person(
         "std::deque, pushed and popped",
@@ -273,21 +220,7 @@ CASES: tuple[Person, ...] = (
         ("x",),
         head="#include <deque>",
     ),
-    Person(
-        "std::deque, walk over 200",
-        "microsoft/STL#146",
-        "for (int one : d) x += one",
-        ("std::deque<int> d = std::deque<int>(200, 3)", "int x = 0"),
-        ("x",),
-        head="#include <deque>",
-    ),
     # Strings.
-    Person(
-        "short string, copied",
-        "microsoft/STL#472",
-        f"std::string t(s); {ESCAPE.format('&t')}",
-        ('std::string s = "Small string"',),
-    ),
     Person(
         "long string, copied",
         "P-p-H-d/mlib#46",
@@ -302,30 +235,12 @@ CASES: tuple[Person, ...] = (
         ("n",),
     ),
     Person(
-        "string, a substring found",
-        "facebookincubator/velox#10858",
-        "n = s.find(w)",
-        (
-            'std::string s = "it was the best of times, it was the worst of times, it was the age of wisdom"',
-            'std::string w = "worst"',
-            "size_t n = 0",
-        ),
-        ("n",),
-    ),
-    Person(
         "string_view, find_first_of",
         "ada-url/ada#219",
         "n = s.find_first_of(w)",
         ('std::string_view s = "example.org/path/to/a?query"', 'std::string_view w = "?#"', "size_t n = 0"),
         ("n",),
         head="#include <string_view>",
-    ),
-    Person(
-        "string, compared with characters",
-        "cppcheck-opensource/cppcheck#6799",
-        "x += s == w",
-        ('std::string s = "operator"', 'const char* w = "operator"', "int x = 0"),
-        ("w", "x"),
     ),
     Person(
         "split into strings",
@@ -335,44 +250,13 @@ CASES: tuple[Person, ...] = (
         ("n",),
         head=SPLIT,
     ),
-    Person(
-        "split into views",
-        "aseprite/laf#117",
-        "n = split<std::string_view>(s)",
-        ('std::string s = "usr,local,share,doc,a part that is longer than others,end"', "size_t n = 0"),
-        ("n",),
-        head=f"#include <string_view>{SPLIT}",
-    ),
     # Numbers and other encodings.
-    Person(
-        "std::to_string",
-        "fmtlib/fmt#193",
-        "std::string t = std::to_string(v); n = t.size()",
-        ("int v = 1234567", "size_t n = 0"),
-        ("v", "n"),
-    ),
-    Person(
-        "snprintf of an integer",
-        "snitch-org/snitch#18",
-        'n = snprintf(to, 16, "%d", v)',
-        ("char to[16]", "int v = 1234567", "int n = 0"),
-        ("v", "n"),
-        head="#include <cstdio>",
-    ),
     Person(
         "std::from_chars",
         "diffblue/cbmc#9007",
         "std::from_chars(s, s + 7, x)",
         ('char s[8] = "1234567"', "long x = 0"),
         head="#include <charconv>",
-    ),
-    Person(
-        "digits parsed by a loop",
-        "stackoverflow: C++ most efficient way to convert string to int (faster than atoi)",
-        "x = number(s)",
-        ('char s[8] = "1234567"', "int x = 0"),
-        ("x",),
-        head=DIGITS,
     ),
     Person(
         "base64 of 48 bytes",
@@ -382,23 +266,6 @@ CASES: tuple[Person, ...] = (
         ("n",),
         head=BASE64,
         setup="for (int i = 0; i < 48; i++) from[i] = i * 37",
-    ),
-    Person(
-        "hexadecimal of 16 bytes",
-        "openjdk/jdk#15591",
-        "hex(from, n, to)",
-        ("unsigned char from[16]", "char to[32]", "size_t n = 16"),
-        ("n",),
-        head=HEX,
-        setup="for (int i = 0; i < 16; i++) from[i] = i * 37",
-    ),
-    Person(
-        "FNV of 16 bytes",
-        "rust-lang/rustc-hash#30",
-        "h = fnv(s, n)",
-        ('char s[24] = "a short identifier"', "size_t n = 16", "uint64_t h = 0"),
-        ("n", "h"),
-        head=FNV,
     ),
     Person(
         "CRC of 64 bytes by a table",
@@ -419,17 +286,11 @@ CASES: tuple[Person, ...] = (
         ("x",),
     ),
     Person(
-        "make_shared",
-        "ceph/ceph#7769",
-        f"std::shared_ptr<int> p = std::make_shared<int>(x); {ESCAPE.format('&p')}; x = *p",
+        "unique_ptr, made and moved",
+        "milvus-io/milvus#24502",
+        f"auto p = std::make_unique<int>(x); auto q = std::move(p); {ESCAPE.format('&q')}; x = *q + 1",
         ("int x = 3",),
         ("x",),
-    ),
-    Person(
-        "unique_ptr, moved to and fro",
-        "milvus-io/milvus#24502",
-        "q = std::move(p); p = std::move(q)",
-        ("std::unique_ptr<int> p = std::make_unique<int>(3)", "std::unique_ptr<int> q"),
     ),
     Person(
         "std::function with a large capture",
@@ -440,29 +301,12 @@ CASES: tuple[Person, ...] = (
         ("x", "y", "z", "w"),
     ),
     Person(
-        "std::any, made and cast",
-        "microsoft/proxy#171",
-        f"std::any a = x; {ESCAPE.format('&a')}; x = std::any_cast<int>(a)",
-        ("int x = 3",),
-        ("x",),
-        head="#include <any>",
-    ),
-    Person(
         "std::visit of eight variants",
         "rollbear/visit#2",
         "for (auto& one : v) x += std::visit([](auto value) { return long(value); }, one)",
         ("Value v[8] = {1, 2.0, 'c', 4L, 5, 6.0, 'd', 8L}", "long x = 0"),
         ("x",),
         head="#include <variant>\nusing Value = std::variant<int, double, char, long>;",
-    ),
-    Person(
-        "std::optional, returned",
-        "TartanLlama/expected#16",
-        "auto half = halved(x); y += half ? *half : -1",
-        ("int x = 6", "int y = 0"),
-        ("x", "y"),
-        head="#include <optional>\n__attribute__((noinline)) static std::optional<int> halved(int x) {\n"
-        "  if (x % 2) return {};\n  return x / 2;\n}",
     ),
     # Structures, and the ways that data takes through memory.
     Person(
@@ -488,13 +332,6 @@ CASES: tuple[Person, ...] = (
         ("x",),
     ),
     Person(
-        "increment by way of a pointer",
-        "travisdowns/uarch-bench#81",
-        "*p += x",
-        ("long a", "long* p = &a", "long x = 1"),
-        ("p", "x"),
-    ),
-    Person(
         "32 equal bytes counted",
         "powturbo/Turbo-Histogram#2",
         "for (int i = 0; i < 32; i++) c[s[i]]++",
@@ -514,38 +351,17 @@ CASES: tuple[Person, ...] = (
         ("x",),
     ),
     Person(
-        "load across a cache line",
-        "Daniel Lemire's blog: Data alignment for speed: myth or reality?",
-        "uint64_t y; memcpy(&y, a + 60 + x, 8); x = y",
-        ("char a[128] __attribute__((aligned(64)))", "uint64_t x = 0"),
-        ("x",),
-    ),
-    Person(
-        "popcnt into a register",
-        "dotnet/coreclr#19555",
-        'uint64_t y; __asm__("popcnt %1, %0" : "=r"(y) : "r"(x)); s += y',
-        ("uint64_t x = 77", "uint64_t s = 0"),
-        ("x", "s"),
-    ),
-    Person(
         "matrix summed by columns",
         "se-edu/learningresources#14",
         "for (int i = 0; i < 32; i++) for (int j = 0; j < 32; j++) x += a[j][i]",
-        ("int a[32][32]", "int x = 0"),
+        ("int a[32][32]", "unsigned x = 0"),
         ("x",),
     ),
     Person(
         "matrix summed by rows",
         "jimhester/libvroom#599",
         "for (int i = 0; i < 32; i++) for (int j = 0; j < 32; j++) x += a[i][j]",
-        ("int a[32][32]", "int x = 0"),
-        ("x",),
-    ),
-    Person(
-        "one write to each of 64 lines",
-        "jimhester/libvroom#604",
-        "for (int i = 0; i < 64; i++) a[i * 16] = x",
-        ("int a[1024] __attribute__((aligned(64)))", "int x = 3"),
+        ("int a[32][32]", "unsigned x = 0"),
         ("x",),
     ),
     Person(
@@ -556,15 +372,6 @@ CASES: tuple[Person, ...] = (
         ("p", "x"),
         head=NODES,
         setup="for (int i = 0; i < 63; i++) nodes[i].next = &nodes[i + 1]",
-    ),
-    Person(
-        "one step in a shuffled list",
-        "reframe-hpc/reframe#1687",
-        "p = p->next",
-        ("Node nodes[512]", "Node* p = nodes"),
-        ("p",),
-        head=NODES,
-        setup="for (int i = 0; i < 512; i++) nodes[i].next = &nodes[(i * 5 + 237) % 512]",
     ),
     Person(
         "one step in a list of 128 KiB",
@@ -592,15 +399,6 @@ CASES: tuple[Person, ...] = (
         ("x",),
         head=SORT_32,
         setup="for (int i = 0; i < 32; i++) a[i] = i",
-    ),
-    Person(
-        "std::sort of 32, descending",
-        "WojciechMula/simd-sort#8",
-        "x = sort_32(a)",
-        ("int a[32]", "int x = 0"),
-        ("x",),
-        head=SORT_32,
-        setup="for (int i = 0; i < 32; i++) a[i] = 32 - i",
     ),
     Person(
         "std::sort of 32, mixed",
@@ -639,23 +437,9 @@ CASES: tuple[Person, ...] = (
         "std::find, behind 50 others",
         "microsoft/STL#2434",
         "x += *std::find(a, a + 64, k)",
-        ("int a[64]", "int k = 50", "int x = 0"),
+        ("int a[64]", "int k = 50", "unsigned x = 0"),
         ("k", "x"),
         setup="for (int i = 0; i < 64; i++) a[i] = i",
-    ),
-    Person(
-        "std::accumulate, a product of 20",
-        "acts-project/acts#1918",
-        "x = std::accumulate(a, a + 20, x, std::multiplies<uint64_t>())",
-        ("uint64_t a[20]", "uint64_t x = 1"),
-        ("x",),
-        setup="for (int i = 0; i < 20; i++) a[i] = 2 * i + 1",
-    ),
-    Person(
-        "std::reverse of 64 bytes",
-        "microsoft/STL#804",
-        "std::reverse(a, a + 64)",
-        ("char a[64] __attribute__((aligned(64)))",),
     ),
     Person(
         "std::rotate of 123 bytes",

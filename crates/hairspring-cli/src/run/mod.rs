@@ -50,7 +50,8 @@ const REMEDIES: Remedies = Remedies {
 };
 
 /// What times a program without benchmarks.
-const NO_BENCHMARKS: &str = "if it has none, `hairspring blocks PROGRAM FUNCTION` times a function of it, and hyperfine or perf stat the whole command";
+const NO_BENCHMARKS: &str =
+    "if it has none, `hairspring blocks PROGRAM FUNCTION` times a function of it, and hyperfine or perf stat the whole command";
 
 /// Runs the verb.
 fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {

@@ -1,8 +1,8 @@
 //! A program with benchmarks: their names and their results.
 
+use super::NO_BENCHMARKS;
 use super::REMEDIES;
 use super::arguments::RunArguments;
-use super::NO_BENCHMARKS;
 use super::child::{self, Answer, Ended, Limits, complaint};
 use super::{shown, source};
 use crate::AnyError;
@@ -60,7 +60,9 @@ impl Program {
         self.has_threads = has_threads;
         let missed = || (ended.status.code() == Some(3)).then(|| "ended with status 3".to_owned());
         if let Some(complaint) = complaint(ended.status).or_else(missed) {
-            return Err(format!("{}: {complaint} when asked for its benchmarks (--list --format terse); {NO_BENCHMARKS}", self.shown).into());
+            return Err(
+                format!("{}: {complaint} when asked for its benchmarks (--list --format terse); {NO_BENCHMARKS}", self.shown).into()
+            );
         }
         let text = String::from_utf8_lossy(&ended.output).into_owned();
         self.observes = is_observations(&text);
