@@ -5,20 +5,20 @@ from people_case import Person
 # A value is kept alive, though the code makes no other use of it.
 ESCAPE = '__asm__ volatile("" : : "r"({}) : "memory")'
 NODES = "struct Node { Node* next; long value; };\n"
-# Orders of 32 numbers.
 SORT_32 = (
     "__attribute__((noinline)) static int sort_32(const int* from) {\n"
     "  int t[32];\n  memcpy(t, from, sizeof t);\n  std::sort(t, t + 32);\n  return t[3];\n}\n"
 )
+# Numbers without an order that is easy to predict.
 MIXED_32 = ", ".join(str(at * at * 37 % 211) for at in range(32))
 SPLIT = """
-template <class Part> __attribute__((noinline)) static size_t split(const std::string& s) {
-  std::vector<Part> parts;
+__attribute__((noinline)) static size_t split(const std::string& s) {
+  std::vector<std::string> parts;
   size_t from = 0;
   for (size_t at; (at = s.find(',', from)) != std::string::npos; from = at + 1) {
-    parts.push_back(Part(s.data() + from, at - from));
+    parts.push_back(s.substr(from, at - from));
   }
-  parts.push_back(Part(s.data() + from, s.size() - from));
+  parts.push_back(s.substr(from));
   return parts.size();
 }
 """
@@ -52,6 +52,7 @@ __attribute__((noinline)) static float median(const float* from) {
   return t[12];
 }
 """
+# Entries of a map with keys of 32 characters.
 KEYS_32 = ", ".join(f'{{"the key of an entry, number {at:04}", {at}}}' for at in range(10))
 
 CASES: tuple[Person, ...] = (
@@ -125,7 +126,11 @@ CASES: tuple[Person, ...] = (
         "memcpy of 1024, aligned",
         "risc0/risc0#277",
         "memcpy(to, from, n)",
-        ("char to[1024] __attribute__((aligned(64)))", "char from[1024] __attribute__((aligned(64)))", "size_t n = 1024"),
+        (
+            "char to[1024] __attribute__((aligned(64)))",
+            "char from[1024] __attribute__((aligned(64)))",
+            "size_t n = 1024",
+        ),
         ("n",),
     ),
     Person(
@@ -231,7 +236,12 @@ CASES: tuple[Person, ...] = (
         "four strings, concatenated",
         "fmtlib/fmt#1685",
         "std::string t = a + s + b + s; n = t.size()",
-        ('std::string a = "The answer is "', 'std::string b = " and the other "', 'std::string s = "42"', "size_t n = 0"),
+        (
+            'std::string a = "The answer is "',
+            'std::string b = " and the other "',
+            'std::string s = "42"',
+            "size_t n = 0",
+        ),
         ("n",),
     ),
     Person(
@@ -245,7 +255,7 @@ CASES: tuple[Person, ...] = (
     Person(
         "split into strings",
         "osquery/osquery#7636",
-        "n = split<std::string>(s)",
+        "n = split(s)",
         ('std::string s = "usr,local,share,doc,a part that is longer than others,end"', "size_t n = 0"),
         ("n",),
         head=SPLIT,
