@@ -15,6 +15,12 @@ use hairspring_program::output;
 use std::process::ExitCode;
 use verb::Verb;
 
+/// The C library's allocator belongs to the code that is measured, which would find there what the command has freed: blocks of 2 KiB, taken
+/// out of such a block, cost 100 cycles instead of 60.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 /// Declares the modules of the verbs, and the table of them, from one list of names.
 macro_rules! verbs {
     ($($name:ident,)*) => {

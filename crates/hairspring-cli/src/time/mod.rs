@@ -313,7 +313,8 @@ fn restarts(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding>
     let (copy, most) = (&measured.copies[at], most_evaluations(measured));
     let walked = copy.walked.clone().filter(|variable| !measured.walks.contains(variable));
     let walk = walked.map(|variable| Finding::new(Severity::Warning, SnippetFinding::WalkRestarts { variable, most }));
-    let branch = copy.decides.clone().map(|variable| Finding::new(Severity::Note, SnippetFinding::BranchRestarts { variable, most }));
+    let decides = copy.decides.clone().filter(|variable| !measured.walks.contains(variable));
+    let branch = decides.map(|variable| Finding::new(Severity::Note, SnippetFinding::BranchRestarts { variable, most }));
     walk.into_iter().chain(branch)
 }
 

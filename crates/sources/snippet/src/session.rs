@@ -42,7 +42,7 @@ pub struct MeasuredCode {
     pub lost: Vec<Vec<Lost>>,
     /// Core cycles of each alternative in a loop with few copies, if it stores and loads.
     pub few: Vec<Option<f64>>,
-    /// Variables that are walked from place to place in memory, whose values went on from row to row.
+    /// Variables that walk through memory or decide branches, whose values went on from row to row.
     pub walks: Vec<String>,
     /// Code size of one copy of each alternative in bytes, if known.
     pub copy_bytes: Vec<Option<f64>>,
@@ -119,10 +119,12 @@ fn measure_unexplained(
     Ok(MeasuredCode { copies: std::mem::take(copies), lost, few, walks, ..measured })
 }
 
-/// Variables that the code walks from place to place in memory, which go on from row to row. Where alternatives walk, each needs the same start.
+/// Variables that go on from row to row, as they do in a loop: those that walk from place to place in memory, and those by which branches go, whose
+/// values a predictor would learn. Where alternatives have some, each needs the same start.
 fn walks(request: &Request, copies: &[Copy]) -> Vec<String> {
     let is_one = copies.len() == 1 && request.language != Language::Asm && request.init.is_none();
-    copies.iter().filter_map(|copy| copy.walked.clone()).filter(|_| is_one).collect()
+    let going = |copy: &Copy| copy.walked.iter().chain(&copy.decides).cloned().collect::<Vec<String>>();
+    copies.iter().filter(|_| is_one).flat_map(going).collect()
 }
 
 /// A measurement behind its pilot; what the machine code shows is left out.

@@ -45,6 +45,12 @@ fn reason(error: &libloading::Error) -> String {
     text.split_once(": ").map_or(text.clone(), |(_, rest)| rest.to_owned())
 }
 
+/// Takes so many bytes from the C library's heap, behind which the code's own allocations lie.
+pub fn move_heap(bytes: usize) {
+    // SAFETY: a block that nobody uses or frees.
+    let _ = unsafe { libc::malloc(bytes) };
+}
+
 /// Runs the setup, once.
 pub fn setup(library: &Library) -> Result<(), String> {
     // SAFETY: the generated source defines the function with exactly this signature.

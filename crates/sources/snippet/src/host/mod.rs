@@ -114,8 +114,7 @@ impl Bench {
         let ruler = load.is_pilot.then(|| find_ruler(load.seating.clock()));
         drop(seat);
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
-        // The code's own allocations lie behind this one.
-        std::mem::forget(vec![0_u8; load.offset()]);
+        library::move_heap(load.offset());
         let (cpu, setup) = (home.cpu, OthersMeter::start());
         let (library, mut rig) = loaded(load, &clock)?;
         let mut thread = TimedThread::begin(home, &setup);
