@@ -157,11 +157,12 @@ def name_of(let: str) -> str:
 def function(case: Case, places: int, with_code: bool = True) -> str:
     """A lambda with the code, or its init alone, at so many places in a loop. What is not in a register is static, as
     `--let` has it."""
-    registers = "".join(f'__asm__ volatile("" : "+r"({name})); ' for name in case.opaque)
+    lets = [(name_of(let), let) for let in case.lets]
+    kinds = {name: "x" if let.startswith(("double ", "float ")) else "r" for name, let in lets}
+    registers = "".join(f'__asm__ volatile("" : "+{kinds[name]}"({name})); ' for name in case.opaque)
     memory = '__asm__ volatile("" : : : "memory"); '
     init = f"{{ {case.init}; {registers}{memory}}}\n" if case.init else ""
     copy = init + (f"{{ {case.code}; {registers}{memory}}}\n" if with_code else "")
-    lets = [(name_of(let), let) for let in case.lets]
     declared = "".join(f"{'' if name in case.opaque else 'static '}{let}; " for name, let in lets)
     escaped = "".join(
         f'__asm__ volatile("" : : "r"(&{name}) : "memory"); ' for name, _ in lets if name not in case.opaque

@@ -9,6 +9,17 @@ from pathlib import Path
 import loops
 
 
+SCALARS = {*"bool char short int long unsigned signed float double size_t uint32_t uint64_t int64_t int32_t uint8_t".split()}
+
+
+def is_scalar(let: str) -> bool:
+    """Whether a declaration is that of a number or of a pointer."""
+    declarator = let.partition("=")[0]
+    words = declarator.replace("*", " ").split()[:-1]
+    is_number = bool(words) and all(word in SCALARS for word in words)
+    return "[" not in declarator and "(" not in declarator and "<" not in declarator and (is_number or "*" in declarator)
+
+
 @dataclass(frozen=True)
 class Person:
     """What somebody timed, and where that was reported. `opaque` are variables that a loop keeps in registers."""
@@ -23,8 +34,11 @@ class Person:
     setup: str = ""
 
     def loop(self) -> loops.Case:
-        """As a loop has it."""
-        return loops.Case(self.code, self.lets, self.opaque, self.init)
+        """As a loop has it: scalars are in registers, as `--let` has them, unless their address is taken."""
+        taken = {loops.name_of(let) for let in self.lets if f"&{loops.name_of(let)}" in self.code.replace("& ", "&")}
+        scalars = [loops.name_of(let) for let in self.lets if is_scalar(let)]
+        opaque = dict.fromkeys(name for name in (*self.opaque, *scalars) if name not in taken)
+        return loops.Case(self.code, self.lets, tuple(opaque), self.init)
 
 
 # Cycles of the loops of a case: least and most with the code at one place, at eight and at 64.
@@ -40,7 +54,7 @@ def program(person: Person) -> str:
 
 
 def truth(folder: Path, cpu: int, person: Person) -> Truth:
-    """The cycles of one case in loops at two places of a cache line."""
+    """The cycles of one case in loops at two places of a cache line, in two processes each: heaps and stacks differ."""
     (folder / "loop.cpp").write_text(program(person))
     tables = []
     for shift in (0, 32):
@@ -48,7 +62,9 @@ def truth(folder: Path, cpu: int, person: Person) -> Truth:
         moved = f'-DMOVED="{f".skip {shift}, 0x90" if shift else ""}"'
         build = ("g++", "-O2", "-std=c++17", "-w", moved, str(folder / "loop.cpp"), "-o", path, "-pthread", "-lm")
         subprocess.run(build, check=True, capture_output=True)
-        tables.append(loops.printed(path, cpu)[0])
+        command = ("taskset", "-c", str(cpu), path)
+        runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(2)]
+        tables.extend([float(word) for word in run.split()] for run in runs)
     return [(min(figures), max(figures)) for figures in zip(*tables, strict=True)]
 
 

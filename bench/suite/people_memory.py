@@ -142,7 +142,7 @@ CASES: tuple[Person, ...] = (
     ),
     Person(
         "std::fill of chars with an int",
-        "travisdowns.github.io: The Hunt for the Fastest Zero",
+        "blog: The Hunt for the Fastest Zero",
         "std::fill(p, p + n, 0)",
         ("char a[64]", "char* p = a", "size_t n = 64"),
         ("p", "n"),
@@ -336,7 +336,7 @@ CASES: tuple[Person, ...] = (
     ),
     Person(
         "byte stored, word loaded",
-        "notes.elimelt.com: Store-to-Load Forwarding",
+        "blog: Store-to-Load Forwarding",
         "s[1] = char(x); uint32_t y; memcpy(&y, s, 4); x += y",
         ("char s[8] __attribute__((aligned(8)))", "uint32_t x = 1"),
         ("x",),
@@ -376,7 +376,7 @@ CASES: tuple[Person, ...] = (
     ),
     Person(
         "linked list of 64 in order",
-        "kjellkod.wordpress.com: Why you should never, ever, EVER use linked-list in your code again",
+        "blog: Why you should never, ever, EVER use linked-list in your code again",
         "for (Node* at = p; at; at = at->next) x += at->value",
         ("Node nodes[64]", "Node* p = nodes", "long x = 0"),
         ("p", "x"),

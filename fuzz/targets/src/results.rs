@@ -1,6 +1,6 @@
 //! Saved results, alone and in pairs.
 
-use hairspring_result::compare::{CompareDocument, compare};
+use hairspring_result::compare::{CompareDocument, Places, compare};
 use hairspring_result::document::joined;
 use hairspring_result::runs::between;
 use hairspring_result::{ResultDocument, json, read};
@@ -25,7 +25,7 @@ pub fn saved(bytes: &[u8]) -> bool {
         Some(Some(new)) => new,
         Some(None) => return false,
     };
-    let compared = compare(&old, &new, Some(0.05));
+    let compared = compare(&old, &new, Some(0.05), Places::Same);
     harmless(&text::compare(&compared, "old.json", "new.json", &Style::default()));
     is_json(&json::print(&CompareDocument::new(&compared, (Some("old.json"), &old), (None, &new))));
     harmless(&text::table(&new, &Style::default()));

@@ -143,6 +143,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
         all_methods,
         is_cached: !arguments.no_cache,
         multithreaded: arguments.multithreaded,
+        in_memory: false,
         walks: Vec::new(),
     })
 }
@@ -264,6 +265,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
         .collect();
     all.extend(values(request, measured, at));
     all.extend(one_thread(request, measured, at));
+    all.extend(other_code(measured, at));
     all.extend(restarts(measured, at));
     REMEDIES.apply(&mut all);
     all
@@ -286,6 +288,12 @@ fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Find
         let kind = SnippetFinding::WorkChanged { operation: lost.operation.clone(), copy: lost.copy, source: lost.source };
         Finding::new(Severity::Warning, kind)
     })
+}
+
+/// That the rows have other code than the copy that was looked at.
+fn other_code(measured: &MeasuredCode, at: usize) -> Option<Finding> {
+    let (_, short_bytes, bytes) = *measured.other_code.iter().find(|(subject, ..)| *subject == at)?;
+    Some(Finding::new(Severity::Warning, SnippetFinding::OtherCode { short_bytes, bytes }))
 }
 
 /// What the copy does faster in a process with one thread.

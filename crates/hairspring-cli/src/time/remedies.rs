@@ -51,6 +51,10 @@ pub const REMEDIES: Remedies = Remedies {
             "walk_restarts",
             "nothing to do if so few places are what you want to time; else let the walk end where it began, and give one piece of code without --init: it then goes on from row to row",
         ),
+        (
+            "other_code",
+            "put the code into a function with __attribute__((noinline)) (--file): it is then the same code in every copy, and the call is in its time",
+        ),
         ("one_thread", "--multithreaded measures it in a process that has started a thread"),
         (
             "branch_restarts",

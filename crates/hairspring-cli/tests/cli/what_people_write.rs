@@ -99,10 +99,10 @@ fn calls_take_the_time_that_they_take_in_a_program() {
     };
     // Beside other work one of the two may be slower: the best of three.
     let tries: Vec<([f64; 3], [f64; 3])> = (0..3).map(|_| (in_program(), [0, 1, 2].map(|at| in_copies(calls[at])))).collect();
-    for at in 0..calls.len() {
+    for (at, call) in calls.iter().enumerate() {
         let ratio = |one: &([f64; 3], [f64; 3])| (one.1[at] / one.0[at]).ln().abs();
         let nearest = tries.iter().map(ratio).fold(f64::INFINITY, f64::min);
-        assert!(nearest < 1.3_f64.ln(), "{}: {tries:?}", calls[at]);
+        assert!(nearest < 1.3_f64.ln(), "{call}: {tries:?}");
     }
 }
 

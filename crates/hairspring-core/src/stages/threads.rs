@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn rounds_that_other_threads_of_the_code_slow_count() {
         let found = assess(&table(true, 3), &Question::default()).unwrap();
-        let time = found.series[0].components[0].time.ticks.clone();
+        let time = found.series[0].components[0].time.ticks;
         assert!(time.contains(8.0 * (0.7 + 0.3 * 4.0)), "{time:?}");
         let contended = found.series[0].findings.iter().find(|finding| finding.is(code::CONTENDED)).expect("a finding");
         assert!(contended.message.contains("7.99") && contended.message.contains("32.0"), "{}", contended.message);

@@ -337,7 +337,11 @@ fn compilation(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) 
     let mut command = driver(job.compiler, job.folder);
     command.args(["-x", language]);
     command.args(if language == "c" && request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
-    command.args(["-I.", "-fPIC", "-fvisibility=hidden"]).args(quiet).args(shell_words("--cflags", &request.flags)?);
+    // Variables of a thread are reached as in a program, and not by a call.
+    command
+        .args(["-I.", "-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec"])
+        .args(quiet)
+        .args(shell_words("--cflags", &request.flags)?);
     command.args(arguments).args(["-x", "none"]);
     let is_linked = !["-S", "-c"].iter().any(|flag| arguments.contains(&OsStr::new(flag)));
     command.args(request.files.iter().filter(|file| is_linked && !source::is_included(file, request.language)));

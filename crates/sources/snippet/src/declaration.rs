@@ -99,7 +99,7 @@ fn after_type_body(declarator: &str) -> &str {
 /// The declaration of a variable in place of that of a constant, which would not be opaque: the compiler may use its value directly. What it points or
 /// refers to may be constant.
 fn as_variable(line: &str) -> String {
-    let start = line.find(|c| matches!(c, '=' | '(' | '[' | '{')).unwrap_or(line.len());
+    let start = line.find(['=', '(', '[', '{']).unwrap_or(line.len());
     let (declarator, rest) = line.split_at(start);
     let mut depth = 0i32;
     let mut is_outside = |c: char| {

@@ -19,6 +19,8 @@ pub enum SnippetFinding {
     WalkRestarts { variable: String, most: u32 },
     /// Which way a branch goes depends on a variable that each copy computes, and every row begins with its first value.
     BranchRestarts { variable: String, most: u32 },
+    /// Copies in long rows are other code than those in short ones.
+    OtherCode { short_bytes: f64, bytes: f64 },
     /// The code is faster in a process with one thread, as this one.
     OneThread,
     /// Copies that pass a value on through memory take another time in a loop with few of them.
@@ -78,6 +80,14 @@ impl Kind for SnippetFinding {
                 ),
                 numbers: numbers! { operation, copy, source },
                 remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
+            },
+            SnippetFinding::OtherCode { short_bytes, bytes } => Description {
+                code: "other_code",
+                message: format!(
+                    "the compiler makes other code of many copies in a row than of a few: {bytes:.0} bytes for each instead of {short_bytes:.0}; this is the time of the former"
+                ),
+                numbers: numbers! { short_bytes, bytes },
+                remedy: "make the code a function that is not inlined, which is the same code in every copy; the call is then in its time",
             },
             SnippetFinding::OneThread => Description {
                 code: "one_thread",

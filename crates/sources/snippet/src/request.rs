@@ -50,6 +50,8 @@ pub struct Request {
     pub link: String,
     /// Whether the process has started a thread before, which ends the faster ways of libraries for processes with one thread.
     pub multithreaded: bool,
+    /// Whether scalars are left in memory between copies: code that takes references to them would load and store each in every copy.
+    pub in_memory: bool,
     /// Pointers that are walked: their values go on from row to row. [`crate::measure`] finds them.
     pub walks: Vec<String>,
     /// Clock by name.
@@ -90,6 +92,7 @@ impl Default for Request {
             flags: "-O2".into(),
             link: String::new(),
             multithreaded: false,
+            in_memory: false,
             walks: Vec::new(),
             clock: None,
             cpu: None,

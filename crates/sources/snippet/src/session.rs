@@ -44,6 +44,8 @@ pub struct MeasuredCode {
     pub few: Vec<Option<f64>>,
     /// Variables that walk through memory or decide branches, whose values went on from row to row.
     pub walks: Vec<String>,
+    /// Alternatives whose copies are other code in the rows than in those that were looked at, with the bytes of a copy in these and in the rows.
+    pub other_code: Vec<(usize, f64, f64)>,
     /// Code size of one copy of each alternative in bytes, if known.
     pub copy_bytes: Vec<Option<f64>>,
     /// The compiler.
@@ -135,11 +137,26 @@ fn timed(job: &Job, host: &HostProgram, piloted: &Piloted, copies: &[Copy], look
     let is_straight = copies.iter().all(Copy::is_straight);
     // Behind an init, straight code keeps its straight rows.
     let in_blocks = if request.init.is_some() { !is_straight } else { gets_faster(copies, pilots, *cycle_ns) };
-    let rows = plan::rows(request, pilots, chains, in_blocks);
+    let mut rows = plan::rows(request, pilots, chains, in_blocks);
     // Straight code without arrays takes the same time wherever it lies. How branches are predicted and decoded depends on their addresses, and
     // accesses of arrays on theirs.
     let compile = if is_straight && !holds_arrays { compile_in_turns } else { compile_in_layouts };
-    let library = compile(&Job { repeated: repeated.as_ref(), ..*job }, &rows)?;
+    let job_of_rows = Job { repeated: repeated.as_ref(), ..*job };
+    let mut library = compile(&job_of_rows, &rows)?;
+    // Compilers give up on long functions: blocks are shorter.
+    if !in_blocks && !other_code(request, (&rows, &library), pilots).is_empty() {
+        rows = plan::rows(request, pilots, chains, true);
+        library = compile(&job_of_rows, &rows)?;
+    }
+    // In long functions, code that takes references loads and stores what they refer to.
+    let mut is_in_memory = false;
+    if !other_code(request, (&rows, &library), pilots).is_empty() {
+        let in_memory = Request { in_memory: true, ..request.clone() };
+        let other = compile(&Job { request: &in_memory, repeated: None, ..*job }, &rows)?;
+        let bytes = |library: &Library| library.row_bytes.iter().sum::<u64>();
+        is_in_memory = bytes(&other) < bytes(&library);
+        library = if is_in_memory { other } else { compile(&job_of_rows, &rows)? };
+    }
     let work = Work { request, host, rows: &rows, library: &library, copies, round: round_of(&rows, pilots) };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
@@ -157,6 +174,7 @@ fn timed(job: &Job, host: &HostProgram, piloted: &Piloted, copies: &[Copy], look
         lost: Vec::new(),
         few: Vec::new(),
         walks: Vec::new(),
+        other_code: if is_in_memory { Vec::new() } else { other_code(request, (&rows, &library), pilots) },
         copy_bytes: (0..request.codes.len()).map(|subject| copy_bytes(&rows, &library, subject)).collect(),
         compiler: job.compiler.clone(),
         printed,
@@ -165,6 +183,20 @@ fn timed(job: &Job, host: &HostProgram, piloted: &Piloted, copies: &[Copy], look
         ruler,
         ended,
     })
+}
+
+/// A copy in long rows is other code than one in short rows if it is so many times longer or shorter, and by so many bytes.
+const OTHER_CODE: f64 = 1.3;
+const OTHER_BYTES: f64 = 6.0;
+
+/// Alternatives whose copies are other code in these rows than in the short ones of the pilot, with the bytes of a copy in both.
+fn other_code(request: &Request, (rows, library): (&[RowSpec], &Library), pilots: &[Pilot]) -> Vec<(usize, f64, f64)> {
+    let of = |subject: usize| Some((subject, pilots[subject].copy_bytes, copy_bytes(rows, library, subject)?));
+    let is_other = |(_, short, long): &(usize, f64, f64)| {
+        (long - short).abs() > OTHER_BYTES && !(1.0 / OTHER_CODE..OTHER_CODE).contains(&(long / short))
+    };
+    let is_compiled = request.language != Language::Asm && request.init.is_none() && request.cold.is_empty();
+    (0..request.codes.len()).filter(|_| is_compiled).filter_map(of).filter(is_other).collect()
 }
 
 /// What every attempt at a measurement has in common.

@@ -42,7 +42,10 @@ fn in_new_pages(path: &Path) -> IoResult<NamedTempFile> {
 /// The loader's message without the path of the temporary file.
 fn reason(error: &libloading::Error) -> String {
     let text = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
-    text.split_once(": ").map_or(text.clone(), |(_, rest)| rest.to_owned())
+    const TLS: &str =
+        "; for more than about 1 KiB of thread_local variables, give --cflags='-O2 -ftls-model=global-dynamic': a call then reaches them";
+    let advice = if text.contains("static TLS") { TLS } else { "" };
+    text.split_once(": ").map_or(text.clone(), |(_, rest)| rest.to_owned()) + advice
 }
 
 /// Takes so many bytes from the C library's heap, behind which the code's own allocations lie.

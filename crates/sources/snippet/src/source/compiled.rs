@@ -169,7 +169,8 @@ fn evaluation(code: &str) -> String {
 /// load and store it.
 fn places(request: &Request, row: &RowSpec) -> Vec<&'static str> {
     let code = || std::iter::once(&request.codes[row.subject]).chain(&request.init);
-    let place = |declaration: &Declaration| if code().any(|code| takes_address(code, &declaration.name)) { "_IN_MEMORY" } else { "" };
+    let is_taken = |declaration: &Declaration| code().any(|code| takes_address(code, &declaration.name));
+    let place = |declaration: &Declaration| if request.in_memory || is_taken(declaration) { "_IN_MEMORY" } else { "" };
     request.lets.iter().map(place).collect()
 }
 
