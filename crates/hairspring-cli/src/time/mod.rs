@@ -46,7 +46,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     // The file is opened before the measurement, so that a path that cannot be written fails at once.
     let save = arguments.save.as_deref().map(|path| Output::open("--save", path, &mut Taken::default())).transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
-    request.cpu = request.cpu.or(baseline.cpu());
+    request.cpu = request.cpu.or(baseline.cpu().filter(|_| request.seating == hairspring_measure::Seating::Pinned));
     if arguments.expect.is_llvm() && (arguments.init.is_some() || arguments.fence) {
         let reason = "--expect llvm simulates a whole copy, and the body alone is compared: leave out --init and --fence";
         return Err(Misuse(reason.into()).into());
@@ -319,11 +319,10 @@ fn most_evaluations(measured: &MeasuredCode) -> u32 {
 /// A walk through memory that every row begins anew, or values that decide a branch.
 fn restarts(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let (copy, most) = (&measured.copies[at], most_evaluations(measured));
-    let walked = copy.walked.clone().filter(|variable| !measured.walks.contains(variable));
-    let walk = walked.map(|variable| Finding::new(Severity::Warning, SnippetFinding::WalkRestarts { variable, most }));
-    let decides = copy.decides.clone().filter(|variable| !measured.walks.contains(variable));
-    let branch = decides.map(|variable| Finding::new(Severity::Note, SnippetFinding::BranchRestarts { variable, most }));
-    walk.into_iter().chain(branch)
+    let begin_anew = |names: &[String]| names.iter().filter(|name| !measured.walks.contains(name)).cloned().collect::<Vec<String>>();
+    let walk = begin_anew(&copy.walked).into_iter().map(move |variable| SnippetFinding::WalkRestarts { variable, most });
+    let branch = begin_anew(&copy.decides).into_iter().map(move |variable| SnippetFinding::BranchRestarts { variable, most });
+    walk.chain(branch).map(|kind| Finding::new(Severity::Warning, kind))
 }
 
 /// So many times the time in a loop with few copies is another time.

@@ -12,7 +12,7 @@ pub const REMEDIES: Remedies = Remedies {
     by_code: &[
         (
             "non_linear",
-            "the time depends on the data, on code size (caches) or on what ran before: re-initialise with --init, keep the data constant, or look at the rows with --save",
+            "the time of a copy changes with their number: data that the code changes is set back by --init; code or data may outgrow a cache or a predictor; --save has the rows",
         ),
         (
             "rows_left_out",

@@ -70,7 +70,8 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let level = state.options.level;
     let (_, unit) = state.shown_unit();
     let one = |(at, component): (usize, &crate::result::ComponentResult)| match component.time.bound {
-        Some(bound) => Some(below_finding(&component.name, bound.shown, unit)),
+        Some(bound) if is_short(state, series, bound.shown) => Some(below_finding(&component.name, bound.shown, unit)),
+        Some(bound) => Some(unknown_finding(&component.name, bound.shown, unit)),
         None => {
             let fence = component.time.cycles.as_ref().map_or(0.0, |cycles| cycles.part(Source::Fence, level));
             let asked = state.precision.filter(|_| at == 0);
@@ -93,6 +94,22 @@ fn wide_in_ns(component: &str, time: &Time, level: f64) -> Option<Finding> {
     let numbers = numbers! { component, half_width_percent, cycles_percent };
     let finding = Finding { keeps_remedy: true, ..Finding::of(Severity::Warning, code::WIDE_INTERVAL, message, numbers, remedy) };
     (ns.low > 0.0 && ns.relative() > WIDE_SHARE).then_some(finding)
+}
+
+/// Whether a bound is short beside what a copy takes in the longest row: only then the code takes next to no time.
+fn is_short(state: &State, series: SeriesId, bound: f64) -> bool {
+    let per_tick = state.shown_unit().0;
+    let of = |row: &crate::estimate::RowFit| Some(row.location / row.counts.first().filter(|count| **count > 0.0)?);
+    let copies = state.solution(series).map(|solution| solution.rows.iter().filter_map(of).fold(f64::INFINITY, f64::min));
+    copies.is_none_or(|least| least <= 0.0 || bound < TOO_WIDE * least * per_tick)
+}
+
+/// The finding that the interval of a component contains zero although its rows take long.
+fn unknown_finding(component: &str, most: f64, unit: &str) -> Finding {
+    let message = format!("the interval of {component} is so wide that it contains zero: it ends at {} {unit}", bound(most));
+    let component = component.to_owned();
+    let numbers = numbers! { component }.into_iter().chain(with_unit(unit, [("bound", most.into())])).collect();
+    Finding::of(Severity::Untrusted, code::WIDE_INTERVAL, message, numbers, "repeat the rows more often, or use rows with larger counts")
 }
 
 /// The finding that a component is below resolution, with the bound of its time.

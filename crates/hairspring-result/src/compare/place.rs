@@ -22,7 +22,8 @@ pub(super) fn apart(old: &Environment, new: &Environment) -> Option<&'static str
     let hosts = host(old).zip(host(new));
     let bound = old.pinned_cpu.zip(new.pinned_cpu);
     let is_another = cpus.is_some_and(|(old, new)| (&old.model, &old.architecture) != (&new.model, &new.architecture));
-    let is_elsewhere = cpus.and(hosts).is_some_and(|(old, new)| old != new);
+    let is_measured = old.cpu.is_some() || new.cpu.is_some();
+    let is_elsewhere = hosts.filter(|_| is_measured).is_some_and(|(old, new)| old != new);
     match is_another || is_elsewhere {
         true => Some(MACHINES),
         false => bound.filter(|(old, new)| old != new).map(|_| CPUS),

@@ -5,7 +5,7 @@ use crate::copied::{Copy, Lost};
 /// Functions that compilers make into instructions.
 const INSTRUCTIONS: &str = " sqrt fabs floor ceil rint nearbyint round roundeven trunc fma fmin fmax copysign lrint llrint lround llround abs labs \
     llabs ffs memcmp bcmp strcmp strncmp strchr strnlen isnan signbit toupper tolower isdigit isalpha isspace __errno_location \
-    __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc ";
+    pow powi __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc ";
 /// Functions that compilers make into stores.
 const STORES: &str = " memset memcpy memmove mempcpy bzero wmemset strcpy stpcpy strncpy strcat ";
 
@@ -29,6 +29,9 @@ pub fn lost(copy: &Copy, plain: &Copy) -> Vec<Lost> {
     let mut names: Vec<&str> = plain.calls.iter().map(|name| shown(name)).collect();
     names.sort_unstable();
     names.dedup();
+    // Members of the standard library are inlined, as often as not.
+    let is_inline = |name: &str| ["_ZNSt", "_ZNKSt", "_ZSt", "_ZNSa"].iter().any(|start| name.starts_with(start));
+    names.retain(|name| !is_inline(name));
     let found = names.into_iter().map(|name| (name, number(copy, name), number(plain, name)));
     let lost = found.filter(|(name, copied, source)| copied < source && !may_be_inside(copy, name));
     lost.map(|(name, copied, source)| Lost { operation: format!("call of {name}"), copy: copied, source }).collect()

@@ -383,9 +383,15 @@ fn explain(job: &Job, messages: &str) -> Error {
 /// Messages, with what declares a function that the code calls without a declaration, and what times a command.
 fn advised(request: &Request, messages: String) -> String {
     const UNDECLARED: &str =
-        "name the header of the function with --include; some functions are declared for those who ask: --cflags='-O2 -D_GNU_SOURCE'";
+        "name the header of the function with --include;\nsome functions are declared for those who ask: --cflags='-O2 -D_GNU_SOURCE'";
+    const ASYNC: &str =
+        "asynchronous code is not timed as it is: block on it in a function (--file);\nin Rust, in a function with #[hairspring::bench]";
+    let is_async = |code: &String| ["co_await", "async ", ".await"].iter().any(|word| code.contains(word));
     match () {
-        () if request.codes.iter().any(|code| is_command(code)) => format!("{messages}\nthis may be a command, and no code: {NO_COMMANDS}"),
+        () if request.codes.iter().any(|code| is_command(code)) => {
+            format!("{messages}\nthis may be a command, and no code:\n{NO_COMMANDS}")
+        }
+        () if request.codes.iter().any(is_async) => format!("{messages}\n{ASYNC}"),
         () if messages.contains("implicit declaration of function") => format!("{messages}\n{UNDECLARED}"),
         () => messages,
     }

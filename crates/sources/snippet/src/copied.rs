@@ -24,10 +24,12 @@ pub struct Copy {
     pub written: Vec<String>,
     /// Its instructions whose time depends on their values, by name.
     pub on_values: Vec<String>,
-    /// The variable that takes its next value from memory, at the address that it holds, if there is one.
-    pub walked: Option<String>,
-    /// The variable that each copy computes from its value before, and that decides which way a branch goes, if there is one.
-    pub decides: Option<String>,
+    /// The variables that take their next values from memory, at the addresses that they hold.
+    pub walked: Vec<String>,
+    /// The variables that each copy computes from their values before, and that decide which way a branch goes.
+    pub decides: Vec<String>,
+    /// The variables that each copy computes from their values before, and that choose where it loads from, if it stores nothing.
+    pub indexes: Vec<String>,
     /// Whether it only moves registers and constants: what it computes was computed before.
     pub only_moves: bool,
     /// The kinds of units that its instructions use.
@@ -49,8 +51,9 @@ impl Copy {
             work: None,
             written: Vec::new(),
             on_values: Vec::new(),
-            walked: None,
-            decides: None,
+            walked: Vec::new(),
+            decides: Vec::new(),
+            indexes: Vec::new(),
             only_moves: false,
             uses: Uses::new(),
             calls: Vec::new(),

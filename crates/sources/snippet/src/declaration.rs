@@ -36,7 +36,7 @@ impl Declaration {
         while let Some(rest) = ["static ", "register "].iter().find_map(|word| line.strip_prefix(word)) {
             line = rest.trim_start();
         }
-        let variable = as_variable(line);
+        let variable = as_variable(&line.replace("(*const ", "(*").replace("(* const ", "(*"));
         let line = variable.as_str();
         let cut = top_level_equals(line);
         let declarator = line[..cut.unwrap_or(line.len())].trim().to_owned();
@@ -49,7 +49,7 @@ impl Declaration {
         }
         match name {
             Some(name) if words >= 2 && !name.starts_with("hs_") => {
-                let array = declared.contains('[');
+                let array = is_array(&declared);
                 Ok(Declaration { text: line.to_owned(), name, declarator, initialised: cut.is_some(), array })
             }
             Some(name) if name.starts_with("hs_") => Err(bad("--let", format!("`{name}`: names that begin with hs_ are reserved"))),
@@ -173,6 +173,12 @@ fn without_template_arguments(declarator: &str) -> String {
     declarator.chars().filter_map(outside).collect()
 }
 
+/// Whether an array is declared: what `(*name)` points to may be one, too.
+fn is_array(declared: &str) -> bool {
+    let inner = declared.split_once("(*").and_then(|(_, inner)| inner.split_once(')'));
+    inner.map_or(declared, |(inner, _)| inner).contains('[')
+}
+
 /// The declared name: inside `(*name)` for a function pointer, else the last word before any bracket.
 fn name_in(declarator: &str) -> Option<String> {
     if let Some((_, inner)) = declarator.split_once("(*") {
@@ -197,6 +203,9 @@ mod tests {
             ("struct point { int x[2]; } s = {1, 2}", "s", false),
             ("struct { int x; } s[3]", "s", true),
             ("struct X { const int value; } x{5}", "x", false),
+            ("int (*a)[4] = malloc(16)", "a", false),
+            ("int (*f[3])(int)", "f", true),
+            ("int (*const f)(int) = abs", "f", false),
             ("struct X { struct { int a; } b; } *x", "x", false),
             ("const char *s = \"hello\"", "s", false),
             ("const std::vector<int> v(3)", "v", false),
@@ -227,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_a_variable_points_to_stays_constant() {
-        for text in ["const char *s = \"hello\"", "char const *s = t", "const int &r = x", "int (*const f)(const char *) = g"] {
+        for text in ["const char *s = \"hello\"", "char const *s = t", "const int &r = x", "int (*f)(const char *) = g"] {
             assert_eq!(Declaration::parse(text).unwrap().text, text);
         }
         for (text, variable) in [

@@ -91,7 +91,7 @@ impl Kind for SnippetFinding {
             },
             SnippetFinding::OneThread => Description {
                 code: "one_thread",
-                message: "the code asks whether its process has started a thread, as std::shared_ptr does, and is faster without: this is the time in a process that has not".to_owned(),
+                message: "the code asks whether its process has started a thread, as std::shared_ptr does, and may be faster without: this is the time in a process that has not".to_owned(),
                 numbers: Numbers::default(),
                 remedy: "measure it in a process that has started a thread, if your program has",
             },

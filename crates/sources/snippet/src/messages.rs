@@ -81,7 +81,7 @@ fn shortened(mut lines: Vec<String>) -> String {
 }
 
 /// What times a whole command.
-pub const NO_COMMANDS: &str = "a whole command, with the start of its process, is timed by hyperfine or perf stat; `hairspring blocks PROGRAM FUNCTION` times a function in it, without the start";
+pub const NO_COMMANDS: &str = "a whole command, with the start of its process, is timed by hyperfine or perf stat;\n`hairspring blocks PROGRAM FUNCTION` times a function in it, without the start";
 
 /// Whether code looks like a command of a shell: a path of a program, or the name of one with words behind it.
 pub fn is_command(code: &str) -> bool {
@@ -89,7 +89,7 @@ pub fn is_command(code: &str) -> bool {
     let is_name = first.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let is_installed = || std::env::split_paths(&folders).any(|folder| folder.join(first).is_file());
-    first.starts_with("./") || first.starts_with('/') && first.len() > 1 || is_name && code.contains(char::is_whitespace) && is_installed()
+    first.starts_with("./") || first.starts_with('/') && first.len() > 1 || is_name && is_installed()
 }
 
 /// A hint for code of which one copy compiles but repeated copies do not.
@@ -103,7 +103,7 @@ pub fn hint(messages: &str) -> &'static str {
     } else if messages.contains("already defined") {
         "the code is repeated, so its labels must be local: use numbers, as in `1:` and `jnz 1b`"
     } else {
-        "one copy compiles but repeated copies do not: everything that the code defines must be local to it"
+        "one copy compiles but repeated copies do not: what the code defines must be local to it;\na declaration that --let does not take can be in a file (--file)"
     }
 }
 

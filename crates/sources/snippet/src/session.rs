@@ -105,8 +105,11 @@ fn measure_unexplained(
     let mut piloted = pilot(&job, host, copies)?;
     let early = piloted.plain.take();
     let lost = lost(request, copies, if request.language != Language::Asm { early.unwrap_or_else(|| plain(&job)) } else { None });
-    let few = if piloted.seated.threads.is_none() { in_few_places(&job, host, copies, &piloted) } else { Vec::new() };
     let going = Request { walks: walks(request, copies), ..request.clone() };
+    let few = match piloted.seated.threads {
+        None => in_few_places(&Job { request: &going, ..job }, host, copies, &piloted),
+        Some(_) => Vec::new(),
+    };
     let goes_on = |look: &mut dyn FnMut(&Assessment)| {
         let job = Job { request: &going, ..job };
         timed(&job, host, &Piloted { repeated: None, ..piloted.clone() }, copies, look)
@@ -125,7 +128,7 @@ fn measure_unexplained(
 /// values a predictor would learn. Where alternatives have some, each needs the same start.
 fn walks(request: &Request, copies: &[Copy]) -> Vec<String> {
     let is_one = copies.len() == 1 && request.language != Language::Asm && request.init.is_none();
-    let going = |copy: &Copy| copy.walked.iter().chain(&copy.decides).cloned().collect::<Vec<String>>();
+    let going = |copy: &Copy| [&copy.walked[..], &copy.decides, &copy.indexes].concat();
     copies.iter().filter(|_| is_one).flat_map(going).collect()
 }
 
@@ -185,16 +188,14 @@ fn timed(job: &Job, host: &HostProgram, piloted: &Piloted, copies: &[Copy], look
     })
 }
 
-/// A copy in long rows is other code than one in short rows if it is so many times longer or shorter, and by so many bytes.
-const OTHER_CODE: f64 = 1.3;
+/// A copy in long rows is other code than one in short rows if it is so many times longer, and by so many bytes.
+const OTHER_CODE: f64 = 1.5;
 const OTHER_BYTES: f64 = 6.0;
 
 /// Alternatives whose copies are other code in these rows than in the short ones of the pilot, with the bytes of a copy in both.
 fn other_code(request: &Request, (rows, library): (&[RowSpec], &Library), pilots: &[Pilot]) -> Vec<(usize, f64, f64)> {
     let of = |subject: usize| Some((subject, pilots[subject].copy_bytes, copy_bytes(rows, library, subject)?));
-    let is_other = |(_, short, long): &(usize, f64, f64)| {
-        (long - short).abs() > OTHER_BYTES && !(1.0 / OTHER_CODE..OTHER_CODE).contains(&(long / short))
-    };
+    let is_other = |(_, short, long): &(usize, f64, f64)| long - short > OTHER_BYTES && *long > OTHER_CODE * short;
     let is_compiled = request.language != Language::Asm && request.init.is_none() && request.cold.is_empty();
     (0..request.codes.len()).filter(|_| is_compiled).filter_map(of).filter(is_other).collect()
 }

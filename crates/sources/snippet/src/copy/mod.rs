@@ -32,6 +32,10 @@ use walk::{Carried, Event, Events, Walk};
 /// The variable of the C library by which headers choose a faster way, such as that of `shared_ptr` without atomic counts.
 const SINGLE_THREADED: &str = "__libc_single_threaded";
 
+/// Functions of the C library that lock their stream only in a process that has started a thread.
+const LOCKED: [&str; 12] =
+    ["putc", "fputc", "putchar", "getc", "fgetc", "getchar", "puts", "fputs", "fwrite", "fread", "_IO_putc", "_IO_getc"];
+
 /// A row's notes, and the row itself.
 struct Row<'a> {
     image: &'a Image,
@@ -75,34 +79,33 @@ impl<'a> Row<'a> {
         let carried = whole.ok();
         let own: BTreeSet<u64> = carried.as_ref().map_or_else(BTreeSet::new, |carried| carried.own.clone());
         let instructions = show::instructions(self.image, &own, self.border());
+        let stores = work::stores(&instructions);
+        let calls: Vec<String> = carried.iter().flat_map(|carried| carried.calls.iter().map(|(_, name)| name.clone())).collect();
         Copy {
             judged,
             disassembly: show::disassembly(self.image, &instructions, self.request),
             on_values: depends::on_values(&instructions),
             only_moves: work::only_moves(self.image, &instructions),
             uses: work::uses(&instructions),
-            walked: carried.as_ref().and_then(|carried| self.walked(carried)),
-            decides: carried.as_ref().and_then(|carried| self.decides(carried)),
-            stores: work::stores(&instructions),
-            asks_for_threads: instructions.iter().any(|one| work::import(self.image, one) == Some(SINGLE_THREADED)),
-            calls: carried.iter().flat_map(|carried| carried.calls.iter().map(|(_, name)| name.clone())).collect(),
+            walked: carried.iter().flat_map(|carried| carried.walked.iter().filter_map(|at| self.restarted(at))).collect(),
+            decides: carried.as_ref().map_or_else(Vec::new, |carried| self.computed(carried, &carried.decides)),
+            indexes: carried.iter().filter(|_| !stores).flat_map(|carried| self.computed(carried, &carried.indexes)).collect(),
+            stores,
+            asks_for_threads: calls.iter().any(|name| LOCKED.contains(&name.as_str()))
+                || instructions.iter().any(|one| work::import(self.image, one) == Some(SINGLE_THREADED)),
+            calls,
             work: carried.as_ref().map(|carried| carried.work),
             written: carried.map_or_else(Vec::new, |carried| self.written(&carried)),
         }
     }
 
-    /// The variable that each copy computes from its value before, and that decides which way a branch goes.
-    fn decides(&self, carried: &Carried) -> Option<String> {
+    /// Of these variables those that each copy computes from its value before.
+    fn computed(&self, carried: &Carried, of: &BTreeSet<usize>) -> Vec<String> {
         let is_computed = |at: &&usize| {
             let place = Place::Variable(**at);
             carried.edges.get(&place).is_some_and(|origins| origins.contains_key(&(place, true)))
         };
-        self.restarted(carried.decides.iter().find(is_computed)?)
-    }
-
-    /// The variable that takes its next value from memory, at the address that it holds.
-    fn walked(&self, carried: &Carried) -> Option<String> {
-        self.restarted(carried.walked.first()?)
+        of.iter().filter(is_computed).filter_map(|at| self.restarted(at)).collect()
     }
 
     /// The name of a variable that only the start of a row sets; `None` if an init may set it again.

@@ -55,6 +55,8 @@ pub struct Carried {
     pub numbers: Vec<(Register, Sum)>,
     /// Variables that take their next value from memory, at an address that depends on the one before: what they point to is walked.
     pub walked: BTreeSet<usize>,
+    /// Variables on whose values at the start of the copy it depends where it loads from.
+    pub indexes: BTreeSet<usize>,
     /// Variables on whose values at the start of the copy it depends which way a branch goes.
     pub decides: BTreeSet<usize>,
     /// Functions of other libraries that the copy calls, with the places of the calls.
@@ -443,6 +445,18 @@ impl<'i> Walk<'i> {
         self.carried.work.calls = true;
     }
 
+    /// Records the variables in the address that an instruction reads.
+    fn load_from(&mut self, state: &State, i: &Instruction) {
+        let reads = |used: &&iced_x86::UsedMemory| matches!(used.access(), iced_x86::OpAccess::Read | iced_x86::OpAccess::ReadWrite);
+        let registers: Vec<Register> =
+            self.factory.info(i).used_memory().iter().filter(reads).flat_map(|used| [used.base(), used.index()]).collect();
+        let is_plain = |register: &Register| register.is_gpr() && full(*register) != Register::RSP;
+        for register in registers.into_iter().filter(is_plain) {
+            let variable = |(place, _): &(Place, bool)| if let Place::Variable(at) = place { Some(*at) } else { None };
+            self.carried.indexes.extend(state.register(full(register)).origins.keys().filter_map(variable));
+        }
+    }
+
     fn doubt(&mut self, why: impl FnOnce() -> String) {
         self.carried.doubt.get_or_insert_with(why);
     }
@@ -454,6 +468,9 @@ impl<'i> Walk<'i> {
         }
         if matches!(i.mnemonic(), Mnemonic::Lfence | Mnemonic::Serialize | Mnemonic::Cpuid) {
             self.carried.fence.get_or_insert_with(|| format!("{:?}", i.mnemonic()).to_lowercase());
+        }
+        if self.last {
+            self.load_from(state, i);
         }
         let image = self.image;
         let is_constant = |address: i64| image.is_constant(address as u64);
