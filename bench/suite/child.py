@@ -38,10 +38,15 @@ def run(record: Record, settings: Settings) -> None:
                 runs.append(times(program, thing, settings.cpu))
     middle = {thing: {name: median(one[name] for one in runs) for name in runs[0]} for thing, runs in found.items()}
     columns = (*THINGS, ONLY_PILOT, FORMER)
-    rows = [(name, f"{ns:.1f}", *(f"{middle[thing][name] / ns:.2f}" for thing in columns)) for name, ns in middle[""].items()]
+    rows = [
+        (name, f"{ns:.1f}", *(f"{middle[thing][name] / ns:.2f}" for thing in columns))
+        for name, ns in middle[""].items()
+    ]
     record.csv(("call", "ns", *columns), rows)
     record.table("Nanoseconds, and the ratio in a process that has more", ("call", "ns", *columns), rows)
     off = [(thing, name, middle[thing][name] / ns) for thing in THINGS for name, ns in middle[""].items()]
     worst = max(off, key=lambda one: abs(one[2] - 1))
     what = f"every call within {100 * SAME:.0f} % of its time in a program, whatever the measuring process has"
-    record.target(what, abs(worst[2] - 1) <= SAME, f"{len(off)} pairs, worst {worst[1]} with {worst[0]}: {worst[2]:.2f}")
+    record.target(
+        what, abs(worst[2] - 1) <= SAME, f"{len(off)} pairs, worst {worst[1]} with {worst[0]}: {worst[2]:.2f}"
+    )

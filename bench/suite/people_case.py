@@ -9,7 +9,9 @@ from pathlib import Path
 import loops
 
 
-SCALARS = {*"bool char short int long unsigned signed float double size_t uint32_t uint64_t int64_t int32_t uint8_t".split()}
+SCALARS = {
+    *"bool char short int long unsigned signed float double size_t uint32_t uint64_t int64_t int32_t uint8_t".split()
+}
 
 
 def is_scalar(let: str) -> bool:
@@ -17,7 +19,9 @@ def is_scalar(let: str) -> bool:
     declarator = let.partition("=")[0]
     words = declarator.replace("*", " ").split()[:-1]
     is_number = bool(words) and all(word in SCALARS for word in words)
-    return "[" not in declarator and "(" not in declarator and "<" not in declarator and (is_number or "*" in declarator)
+    return (
+        "[" not in declarator and "(" not in declarator and "<" not in declarator and (is_number or "*" in declarator)
+    )
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def program(person: Person) -> str:
 def truth(folder: Path, cpu: int, person: Person) -> Truth:
     """The cycles of one case in loops at two places of a cache line, in two processes each: heaps and stacks differ."""
     (folder / "loop.cpp").write_text(program(person))
-    tables = []
+    tables: list[list[float]] = []
     for shift in (0, 32):
         path = str(folder / f"loop{shift}")
         moved = f'-DMOVED="{f".skip {shift}, 0x90" if shift else ""}"'

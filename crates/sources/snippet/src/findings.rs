@@ -81,28 +81,9 @@ impl Kind for SnippetFinding {
                 numbers: numbers! { operation, copy, source },
                 remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
             },
-            SnippetFinding::OtherCode { short_bytes, bytes } => Description {
-                code: "other_code",
-                message: format!(
-                    "the compiler makes other code of many copies in a row than of a few: {bytes:.0} bytes for each instead of {short_bytes:.0}; this is the time of the former"
-                ),
-                numbers: numbers! { short_bytes, bytes },
-                remedy: "make the code a function that is not inlined, which is the same code in every copy; the call is then in its time",
-            },
-            SnippetFinding::OneThread => Description {
-                code: "one_thread",
-                message: "the code asks whether its process has started a thread, as std::shared_ptr does, and may be faster without: this is the time in a process that has not".to_owned(),
-                numbers: Numbers::default(),
-                remedy: "measure it in a process that has started a thread, if your program has",
-            },
-            SnippetFinding::ThroughMemory { few_cycles, cycles } => Description {
-                code: "through_memory",
-                message: format!(
-                    "what the code stores is loaded again by the next copy: in a loop with 8 copies a copy takes {few_cycles:.3} cycles, in these rows of more copies {cycles:.3}; a core passes such values on at once in few places only"
-                ),
-                numbers: numbers! { few_cycles, cycles },
-                remedy: "expect the first in a loop with few such places, and the second in long code; a local variable is kept in a register",
-            },
+            SnippetFinding::OtherCode { short_bytes, bytes } => other_code(short_bytes, bytes),
+            SnippetFinding::OneThread => one_thread(),
+            SnippetFinding::ThroughMemory { few_cycles, cycles } => through_memory(few_cycles, cycles),
             SnippetFinding::DependsOnValues { instructions, values } => depends_on_values(instructions, values),
             SnippetFinding::Printed { bytes, first_line } => Description {
                 code: "printed",
@@ -111,6 +92,37 @@ impl Kind for SnippetFinding {
                 remedy: "its output was dropped; the time includes the writing",
             },
         }
+    }
+}
+
+fn other_code(short_bytes: f64, bytes: f64) -> Description {
+    Description {
+        code: "other_code",
+        message: format!(
+            "the compiler makes other code of many copies in a row than of a few: {bytes:.0} bytes for each instead of {short_bytes:.0}; this is the time of the former"
+        ),
+        numbers: numbers! { short_bytes, bytes },
+        remedy: "make the code a function that is not inlined, which is the same code in every copy; the call is then in its time",
+    }
+}
+
+fn one_thread() -> Description {
+    Description {
+        code: "one_thread",
+        message: "the code asks whether its process has started a thread, as std::shared_ptr does, and may be faster without: this is the time in a process that has not".to_owned(),
+        numbers: Numbers::default(),
+        remedy: "measure it in a process that has started a thread, if your program has",
+    }
+}
+
+fn through_memory(few_cycles: f64, cycles: f64) -> Description {
+    Description {
+        code: "through_memory",
+        message: format!(
+            "what the code stores is loaded again by the next copy: in a loop with 8 copies a copy takes {few_cycles:.3} cycles, in these rows of more copies {cycles:.3}; a core passes such values on at once in few places only"
+        ),
+        numbers: numbers! { few_cycles, cycles },
+        remedy: "expect the first in a loop with few such places, and the second in long code; a local variable is kept in a register",
     }
 }
 
