@@ -1,7 +1,9 @@
-"""From command to answer: how long a user waits with default options, with an empty cache of compiled code and with what the run before left.
+"""From command to answer: how long a user waits with default options, with an empty cache of compiled code and with
+what the run before left.
 
-With `BASE` as the path of another build, that build runs in between, and its times are compared. Beside a busy process on the same CPU, the part
-of the budget that is spent is compared with the budget."""
+With `BASE` as the path of another build, that build runs in between, and its times are compared. Beside a busy process
+on the same CPU, the part of the budget that is spent is compared with the budget.
+"""
 
 import os
 import random
@@ -48,7 +50,8 @@ TARGET_S = 1.0
 BASE = os.environ.get("BASE", "")
 # Most share of the time of the build that is compared with.
 MOST_OF_BASE = {"x = x * c": 0.4, "x ^= c": 0.4, "C++ std::max(x, y)": 0.6, "C++ v[x & 7]": 0.6}
-# Budgets in milliseconds: the default one of `time`, which may grow to twice, and one that is given, which is kept but for this.
+# Budgets in milliseconds: the default one of `time`, which may grow to twice, and one that is given, which is kept but
+# for this.
 DEFAULT_MS = 800.0
 GIVEN_MS = 500.0
 MOST_BEHIND_MS = 200.0
@@ -112,7 +115,8 @@ def judge(record: Record, times: dict[tuple[str, str], list[Timed]]) -> None:
     for (name, way), them in times.items():
         walls = [wall for wall, _, _ in them]
         if way != "base":
-            detail = f"median {median(walls):.2f} s, worst {max(walls):.2f} s, CPU time {median(c for _, c, _ in them):.2f} s"
+            cpu_time = median(cpu for _, cpu, _ in them)
+            detail = f"median {median(walls):.2f} s, worst {max(walls):.2f} s, CPU time {cpu_time:.2f} s"
             record.target(f"{name}, {way} cache: answer in less than {TARGET_S:.0f} s", max(walls) < TARGET_S, detail)
         if BASE and way != "base":
             # Of neighbours in time, so that what disturbs both cancels.

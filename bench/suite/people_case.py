@@ -8,7 +8,6 @@ from pathlib import Path
 
 import loops
 
-
 SCALARS = {
     *"bool char short int long unsigned signed float double size_t uint32_t uint64_t int64_t int32_t uint8_t".split()
 }
@@ -78,7 +77,7 @@ def truths(folder: Path, cpu: int, persons: Sequence[Person]) -> list[Truth]:
 
 
 def arguments(person: Person, folder: Path) -> tuple[str, ...]:
-    """The arguments of `hairspring time` for the same code; the file with its definitions is written into the folder."""
+    """The arguments of `hairspring time` for the same code; its definitions go into a file in the folder."""
     words = loops.arguments(person.loop())
     if person.head:
         file = Path(tempfile.mkstemp(suffix=".cpp", dir=folder)[1])
