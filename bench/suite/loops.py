@@ -151,7 +151,7 @@ def name_of(let: str) -> str:
     """The name of a variable."""
     if "(*" in let:
         return let.split("(*")[1].split(")")[0]
-    return let.partition("=")[0].split("[")[0].split()[-1]
+    return let.partition("=")[0].split("[")[0].split()[-1].lstrip("*&")
 
 
 def function(case: Case, places: int, with_code: bool = True) -> str:
@@ -159,7 +159,7 @@ def function(case: Case, places: int, with_code: bool = True) -> str:
     `--let` has it."""
     lets = [(name_of(let), let) for let in case.lets]
     kinds = {name: "x" if let.startswith(("double ", "float ")) else "r" for name, let in lets}
-    registers = "".join(f'__asm__ volatile("" : "+{kinds[name]}"({name})); ' for name in case.opaque)
+    registers = "".join(f'__asm__ volatile("" : "+{kinds.get(name, "r")}"({name})); ' for name in case.opaque)
     memory = '__asm__ volatile("" : : : "memory"); '
     init = f"{{ {case.init}; {registers}{memory}}}\n" if case.init else ""
     copy = init + (f"{{ {case.code}; {registers}{memory}}}\n" if with_code else "")

@@ -35,11 +35,13 @@ class Person:
     init: str = ""
     head: str = ""
     setup: str = ""
+    # Whether the loop has scalars in memory: where their addresses are taken, or where they go on from loop to loop.
+    in_memory: bool = False
 
     def loop(self) -> loops.Case:
         """As a loop has it: scalars are in registers, as `--let` has them, unless their address is taken."""
         taken = {loops.name_of(let) for let in self.lets if f"&{loops.name_of(let)}" in self.code.replace("& ", "&")}
-        scalars = [loops.name_of(let) for let in self.lets if is_scalar(let)]
+        scalars = [loops.name_of(let) for let in self.lets if is_scalar(let) and not self.in_memory]
         opaque = dict.fromkeys(name for name in (*self.opaque, *scalars) if name not in taken)
         return loops.Case(self.code, self.lets, tuple(opaque), self.init)
 

@@ -185,12 +185,14 @@ CASES: tuple[Person, ...] = (
         'x = x * 6364136223846793005u + 1442695040888963407u; if (x >> 63) { n += 3; __asm__ volatile("" : "+r"(n)); }',
         ("uint64_t x = 1", "uint64_t n = 0"),
         ("n",),
+        in_memory=True,
     ),
     Person(
         "std::clamp of a float",
         "llvm/llvm-project#49253",
         "r = std::clamp(x, low, high)",
         ("float x = 0.5f", "float low = 0", "float high = 1", "float r = 0"),
+        in_memory=True,
     ),
     Person(
         "switch of eight cases",
