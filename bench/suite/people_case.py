@@ -2,7 +2,6 @@
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,11 +70,6 @@ def truth(folder: Path, cpu: int, person: Person) -> Truth:
         runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(2)]
         tables.extend([float(word) for word in run.split()] for run in runs)
     return [(min(figures), max(figures)) for figures in zip(*tables, strict=True)]
-
-
-def truths(folder: Path, cpu: int, persons: Sequence[Person]) -> list[Truth]:
-    """Those of several cases."""
-    return [truth(folder, cpu, person) for person in persons]
 
 
 def arguments(person: Person, folder: Path) -> tuple[str, ...]:

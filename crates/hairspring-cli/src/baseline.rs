@@ -5,6 +5,7 @@ use crate::{AnyError, Outcome, compare, output};
 use clap::Args;
 use hairspring_host::identity::fingerprint;
 use hairspring_host::thread::allowed_cpus;
+use hairspring_measure::Seating;
 use hairspring_program::values::share;
 use hairspring_result::compare::{CompareDocument, Places, compare as compared};
 use hairspring_result::{ResultDocument, json};
@@ -79,11 +80,15 @@ impl<'a> Baseline<'a> {
         Ok(Baseline { arguments, old })
     }
 
-    /// The CPU to measure on: that of the baseline, if it is one of this machine that this process may use.
-    pub fn cpu(&self) -> Option<usize> {
-        let (_, old) = self.old.as_ref()?;
-        let host = old.environment.identity.as_ref()?.host.as_ref()?;
-        old.environment.pinned_cpu.filter(|cpu| *host == fingerprint() && allowed_cpus().contains(cpu))
+    /// The CPU to measure on: the one that was `asked` for, or that of the baseline where a thread is bound to one, if it is one of this machine
+    /// that this process may use.
+    pub fn cpu(&self, asked: Option<usize>, seating: Seating) -> Option<usize> {
+        let of_baseline = || {
+            let (_, old) = self.old.as_ref().filter(|_| seating == Seating::Pinned)?;
+            let is_here = |cpu: &usize| old.environment.host() == Some(&*fingerprint()) && allowed_cpus().contains(cpu);
+            old.environment.pinned_cpu.filter(is_here)
+        };
+        asked.or_else(of_baseline)
     }
 
     /// Adds the comparison to the document. Returns the outcome, and the comparison as text.

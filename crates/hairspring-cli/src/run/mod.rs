@@ -62,10 +62,7 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     }
     arguments.cpu.map_or(Ok(()), check_cpu)?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
-    let arguments = &RunArguments {
-        cpu: arguments.cpu.or(baseline.cpu().filter(|_| arguments.seating.value() == hairspring_measure::Seating::Pinned)),
-        ..arguments.clone()
-    };
+    let arguments = &RunArguments { cpu: baseline.cpu(arguments.cpu, arguments.seating.value()), ..arguments.clone() };
     let flags = hairspring_snippet::shell_words("--cflags", &arguments.cflags)?;
     let mut programs = files.iter().map(|file| Program::prepare(file, &flags, arguments)).collect::<Result<Vec<_>, AnyError>>()?;
     for program in &mut programs {

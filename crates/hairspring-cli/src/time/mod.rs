@@ -46,7 +46,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     // The file is opened before the measurement, so that a path that cannot be written fails at once.
     let save = arguments.save.as_deref().map(|path| Output::open("--save", path, &mut Taken::default())).transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
-    request.cpu = request.cpu.or(baseline.cpu().filter(|_| request.seating == hairspring_measure::Seating::Pinned));
+    request.cpu = baseline.cpu(request.cpu, request.seating);
     if arguments.expect.is_llvm() && (arguments.init.is_some() || arguments.fence) {
         let reason = "--expect llvm simulates a whole copy, and the body alone is compared: leave out --init and --fence";
         return Err(Misuse(reason.into()).into());

@@ -64,8 +64,9 @@ pub(crate) fn choose(state: &mut State) -> Did {
 fn lacks_rows(state: &State, series: SeriesId, flagged: &[(usize, Flags)]) -> bool {
     let unknowns = state.table.components().len() + 1;
     let rows = state.sheet.rows_of(series);
-    let flagged_in = |row: u32| flagged.iter().filter(|(at, _)| state.table.readings()[*at].row == row).count();
-    let undisturbed = rows.iter().filter(|row| state.sheet.number_of(**row) > flagged_in(**row)).count();
+    let mut flagged_in = vec![0; state.table.rows().len()];
+    flagged.iter().for_each(|(at, _)| flagged_in[state.table.readings()[*at].row as usize] += 1);
+    let undisturbed = rows.iter().filter(|row| state.sheet.number_of(**row) > flagged_in[**row as usize]).count();
     undisturbed <= unknowns && rows.len() > undisturbed
 }
 

@@ -255,7 +255,7 @@ fn circumstances(old: &Environment, new: &Environment) -> Vec<Finding> {
     };
     let name = |environment: &Environment| clock(environment).map(str::to_owned);
     let cpu = |environment: &Environment| environment.pinned_cpu.map(|cpu| cpu.to_string());
-    let host = |environment: &Environment| environment.identity.as_ref().and_then(|identity| identity.host.clone());
+    let host = |environment: &Environment| environment.host().map(str::to_owned);
     [
         (Severity::Warning, "machine", machine(old), machine(new)),
         (Severity::Note, "system", old.system.clone(), new.system.clone()),

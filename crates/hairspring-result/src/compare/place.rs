@@ -18,8 +18,7 @@ const CPUS: &str = "the two ran on different CPUs, which may make such a differe
 /// Why the places of the two leave it open whether the code changed; `None` if they are the same, or not known.
 pub(super) fn apart(old: &Environment, new: &Environment) -> Option<&'static str> {
     let cpus = old.cpu.as_ref().zip(new.cpu.as_ref());
-    let host = |environment: &Environment| environment.identity.as_ref().and_then(|identity| identity.host.clone());
-    let hosts = host(old).zip(host(new));
+    let hosts = old.host().zip(new.host());
     let bound = old.pinned_cpu.zip(new.pinned_cpu);
     let is_another = cpus.is_some_and(|(old, new)| (&old.model, &old.architecture) != (&new.model, &new.architecture));
     let is_measured = old.cpu.is_some() || new.cpu.is_some();

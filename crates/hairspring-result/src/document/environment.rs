@@ -130,6 +130,11 @@ impl Environment {
         }
     }
 
+    /// Fingerprint of the machine, if it is known.
+    pub fn host(&self) -> Option<&str> {
+        self.identity.as_ref()?.host.as_deref()
+    }
+
     /// Adds the machine.
     #[must_use]
     pub fn on(mut self, machine: &Machine) -> Environment {

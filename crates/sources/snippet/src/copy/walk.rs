@@ -271,8 +271,7 @@ impl<'i> Walk<'i> {
                     self.plain(state, i, again);
                 }
                 if self.last {
-                    let variable = |(place, _): &(Place, bool)| if let Place::Variable(at) = place { Some(*at) } else { None };
-                    self.carried.decides.extend(looked_at.keys().filter_map(variable));
+                    self.carried.decides.extend(variables(&looked_at));
                 }
                 add(&mut state.conditions, &looked_at);
                 Ok(Next::Either(i.near_branch_target()))
@@ -452,8 +451,7 @@ impl<'i> Walk<'i> {
             self.factory.info(i).used_memory().iter().filter(reads).flat_map(|used| [used.base(), used.index()]).collect();
         let is_plain = |register: &Register| register.is_gpr() && full(*register) != Register::RSP;
         for register in registers.into_iter().filter(is_plain) {
-            let variable = |(place, _): &(Place, bool)| if let Place::Variable(at) = place { Some(*at) } else { None };
-            self.carried.indexes.extend(state.register(full(register)).origins.keys().filter_map(variable));
+            self.carried.indexes.extend(variables(&state.register(full(register)).origins));
         }
     }
 
@@ -483,6 +481,11 @@ impl<'i> Walk<'i> {
         let used = self.factory.info(i).used_registers().iter().filter(|used| writes(used.access()));
         self.carried.written.extend(used.map(|used| full(used.register())));
     }
+}
+
+/// The variables among the origins of a value.
+fn variables(origins: &Origins) -> impl Iterator<Item = usize> {
+    origins.keys().filter_map(|(place, _)| if let Place::Variable(at) = place { Some(*at) } else { None })
 }
 
 /// Where control goes after an instruction.

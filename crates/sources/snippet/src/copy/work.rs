@@ -1,7 +1,7 @@
 //! The multiplications and divisions of a copy, counted in its machine code.
 
 use super::image::Image;
-use super::step::{extends, moves};
+use super::step::{extends, moves, writes};
 use crate::copied::{LOAD, STORE, Work};
 use hairspring_core::observations::Uses;
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory};
@@ -27,9 +27,7 @@ pub fn only_moves(image: &Image, all: &[Instruction]) -> bool {
 
 /// Whether instructions write memory other than the stack: calls write their return addresses, and compilers keep values there.
 pub fn stores(all: &[Instruction]) -> bool {
-    use OpAccess::{CondWrite, ReadCondWrite, ReadWrite, Write};
     let is_stack = |base: Register| matches!(base, Register::RSP | Register::RBP);
-    let writes = |access: OpAccess| matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite);
     let mut factory = InstructionInfoFactory::new();
     all.iter().any(|one| factory.info(one).used_memory().iter().any(|used| writes(used.access()) && !is_stack(used.base())))
 }
@@ -53,9 +51,9 @@ pub fn uses(all: &[Instruction]) -> Uses {
 
 /// The kinds of units that an instruction uses.
 fn units(i: &Instruction, factory: &mut InstructionInfoFactory) -> Vec<&'static str> {
-    use OpAccess::{CondRead, CondWrite, Read, ReadCondWrite, ReadWrite, Write};
+    use OpAccess::{CondRead, Read, ReadCondWrite, ReadWrite};
     let accesses: Vec<OpAccess> = factory.info(i).used_memory().iter().map(UsedMemory::access).collect();
-    let stores = accesses.iter().any(|access| matches!(access, Write | CondWrite | ReadWrite | ReadCondWrite));
+    let stores = accesses.iter().any(|access| writes(*access));
     let loads = accesses.iter().any(|access| matches!(access, Read | CondRead | ReadWrite | ReadCondWrite));
     let is_vector = (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Register && is_float(i.op_register(at)));
     let computes = match () {
