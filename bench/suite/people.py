@@ -18,7 +18,7 @@ WANTED, WANTED_BUSY = 85, 60
 RIGHT, TOLD, WRONG, DOUBTED, ERROR = "right", "off, told why", "wrong", "doubted", "error"
 # Findings that say why a loop may take another time.
 REASONS = (
-    "work_changed optimised_away through_memory contended walk_restarts branch_restarts layouts_differ "
+    "work_changed optimised_away through_memory contended walk_restarts branch_restarts values_restart layouts_differ "
     "other_placements other_code one_thread settles slow_evaluations non_linear depends_on_values denormals "
     "wide_interval"
 ).split()

@@ -33,8 +33,8 @@ use crate::result::Assessment;
 pub use crate::stages::BY_REQUEST;
 use crate::stages::{
     Phase, Stage, State, Step, blocks, controls, core_clock, denormals, departure, ends, express, fence, flags, layouts, line, negative,
-    neighbour, noise, origin, overlap, pauses, placements, ports, quantum, readings, reference, rows, settling, slow, spikes, threads,
-    undone, visits, widths,
+    neighbour, noise, origin, overlap, pauses, placements, ports, quantum, quickest, readings, reference, rows, settling, slow, spikes,
+    threads, undone, visits, widths,
 };
 
 /// The stages in their order, each with what it does at this place.
@@ -86,6 +86,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Widen, &settling::STAGE, settling::widen),
     Step(Phase::Widen, &slow::STAGE, slow::widen),
     Step(Phase::Widen, &controls::STAGE, controls::widen),
+    Step(Phase::Widen, &quickest::STAGE, quickest::widen),
     Step(Phase::Widen, &ports::STAGE, ports::widen),
     Step(Phase::Widen, &reference::STAGE, reference::widen),
     // Views of the vector.

@@ -266,7 +266,7 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     all.extend(values(request, measured, at));
     all.extend(one_thread(request, measured, at));
     all.extend(other_code(measured, at));
-    all.extend(restarts(measured, at));
+    all.extend(restarts(request, measured, at));
     REMEDIES.apply(&mut all);
     all
 }
@@ -316,13 +316,16 @@ fn most_evaluations(measured: &MeasuredCode) -> u32 {
     own.filter_map(|row| row.counts.first()).fold(0.0, |most: f64, count| most.max(*count)) as u32
 }
 
-/// A walk through memory that every row begins anew, or values that decide a branch.
-fn restarts(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
+/// A walk through memory that every row begins anew, values that decide a branch, and others on which it depends what the code does.
+fn restarts(request: &Request, measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let (copy, most) = (&measured.copies[at], most_evaluations(measured));
     let begin_anew = |names: &[String]| names.iter().filter(|name| !measured.walks.contains(name)).cloned().collect::<Vec<String>>();
     let walk = begin_anew(&copy.walked).into_iter().map(move |variable| SnippetFinding::WalkRestarts { variable, most });
     let branch = begin_anew(&copy.decides).into_iter().map(move |variable| SnippetFinding::BranchRestarts { variable, most });
-    walk.chain(branch).map(|kind| Finding::new(Severity::Warning, kind))
+    let is_unfollowed = copy.work.is_none() && !copy.disassembly.is_empty();
+    let changed = if is_unfollowed { request.changed_integers(at) } else { copy.indexes.clone() };
+    let value = begin_anew(&changed).into_iter().map(move |variable| SnippetFinding::ValuesRestart { variable, most });
+    walk.chain(branch).chain(value).map(|kind| Finding::new(Severity::Warning, kind))
 }
 
 /// So many times the time in a loop with few copies is another time.

@@ -52,6 +52,10 @@ pub const REMEDIES: Remedies = Remedies {
             "nothing to do if so few places are what you want to time; else let the walk end where it began, and give one piece of code without --init: it then goes on from row to row",
         ),
         (
+            "values_restart",
+            "nothing to do if the values do not matter; else leave out the --let of the variable and declare it in a file (--file), where it goes on from row to row, or undo with --init what the code does, as in --init 'm.clear()'",
+        ),
+        (
             "other_code",
             "put the code into a function with __attribute__((noinline)) (--file): it is then the same code in every copy, and the call is in its time",
         ),

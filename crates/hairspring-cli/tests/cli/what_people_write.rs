@@ -66,6 +66,17 @@ fn a_walk_goes_on_from_row_to_row_unless_it_ends() {
 }
 
 #[test]
+fn keys_that_come_again_in_a_growing_map_are_told() {
+    needs("c++");
+    let insert = |code| cpp(code).given("std::map<int, int> m").given("int k = 0").option("--include", "map");
+    if cfg!(target_arch = "x86_64") {
+        assert!(insert("m[k++] = 1").document().findings(0).contains(&"values_restart"));
+        let cleared = insert("m[k] = 1").option("--init", "m.clear(); k = 0").document();
+        assert!(!cleared.findings(0).contains(&"values_restart"));
+    }
+}
+
+#[test]
 fn shared_pointers_say_which_of_two_ways_was_measured() {
     needs("c++");
     let copy = || {

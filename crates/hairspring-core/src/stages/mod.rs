@@ -24,6 +24,7 @@ pub(crate) mod pauses;
 pub(crate) mod placements;
 pub(crate) mod ports;
 pub(crate) mod quantum;
+pub(crate) mod quickest;
 pub(crate) mod readings;
 pub(crate) mod reference;
 pub(crate) mod regression;

@@ -71,6 +71,8 @@ pub(crate) struct State<'t> {
     pub shared: Vec<f64>,
     /// What the rounds of each series that fills units say of these.
     pub ports: Vec<Option<ports::Shared>>,
+    /// What the time of each chain is above that of its quickest readings, as a share.
+    pub above_quickest: Vec<Option<f64>>,
     pub denormals: Vec<Option<denormals::Denormals>>,
     /// Series that other threads of the code slow in some rounds.
     pub contended: Vec<(SeriesId, threads::Contended)>,
@@ -133,6 +135,7 @@ impl<'t> State<'t> {
             controls: Vec::new(),
             shared: Vec::new(),
             ports: vec![None; series],
+            above_quickest: vec![None; series],
             denormals: (0..series).map(|_| None).collect(),
             contended: Vec::new(),
             layouts: layouts::Layouts::default(),

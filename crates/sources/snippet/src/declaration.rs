@@ -74,6 +74,15 @@ impl Declaration {
         wide && self.is_single()
     }
 
+    /// Whether it has a type of integers that its words tell, as `unsigned long` or `uint8_t`.
+    pub fn is_integer(&self) -> bool {
+        const WORDS: [&str; 9] = ["int", "unsigned", "signed", "long", "short", "char", "volatile", "bool", "_Bool"];
+        let is_type = |word: &&str| WORDS.contains(word) || word.ends_with("_t");
+        let head = self.declarator.split(['{', '(']).next().unwrap_or_default();
+        let mut words = head.split(|c: char| !is_word(c)).filter(|word| !["", "std", &self.name].contains(word));
+        words.all(|word| is_type(&word)) && !self.array && !head.contains(['*', '&', '<']) && !self.is_wide_scalar()
+    }
+
     fn is_single(&self) -> bool {
         !self.array && !self.declarator.contains(['*', '&', '{', '<'])
     }
@@ -258,6 +267,16 @@ mod tests {
         assert!(vector("__m256d x = _mm256_set1_pd(1)") && vector("__m128 x") && !vector("__m128 *p") && !vector("double x"));
         assert!(wide("double _Complex z = 1") && !wide("__m128 x"));
         assert!(!wide("double x = 2") && !wide("long x = 2") && !wide("long double *p") && !wide("long double a[3]"));
+    }
+
+    #[test]
+    fn integers_are_recognised() {
+        let integer = |text: &str| Declaration::parse(text).unwrap().is_integer();
+        for text in ["int k = 0", "std::size_t k{3}", "unsigned long long k", "uint8_t k=2"] {
+            assert!(integer(text), "{text}");
+        }
+        assert!(!integer("double k = 0") && !integer("int *k = 0") && !integer("int k[3]") && !integer("std::vector<int> k"));
+        assert!(!integer("__int128 k") && !integer("struct k k") && !integer("long double k"));
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub enum SnippetFinding {
     WalkRestarts { variable: String, most: u32 },
     /// Which way a branch goes depends on a variable that each copy computes, and every row begins with its first value.
     BranchRestarts { variable: String, most: u32 },
+    /// What the code does depends on a variable that each copy changes, and every row begins with its first value.
+    ValuesRestart { variable: String, most: u32 },
     /// Copies in long rows are other code than those in short ones.
     OtherCode { short_bytes: f64, bytes: f64 },
     /// The code is faster in a process with one thread, as this one.
@@ -72,6 +74,7 @@ impl Kind for SnippetFinding {
                 numbers: numbers! { variable, most },
                 remedy: "nothing to do if the branch is as predictable in your program; else make the variable a global one of the code, which goes on from row to row",
             },
+            SnippetFinding::ValuesRestart { variable, most } => values_restart(variable, most),
             SnippetFinding::WorkChanged { operation, copy, source } => Description {
                 code: "work_changed",
                 message: format!(
@@ -92,6 +95,17 @@ impl Kind for SnippetFinding {
                 remedy: "its output was dropped; the time includes the writing",
             },
         }
+    }
+}
+
+fn values_restart(variable: String, most: u32) -> Description {
+    Description {
+        code: "values_restart",
+        message: format!(
+            "the code changes {variable}, and every row begins with the same {variable}: the at most {most} values come again and again, while what the code changed elsewhere stays, so that it may find what an earlier row did, as a key in a map"
+        ),
+        numbers: numbers! { variable, most },
+        remedy: "nothing to do if the values do not matter; else make the variable a global one of the code, which goes on from row to row, or undo before each evaluation what the code does",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::declaration::Declaration;
 use crate::error::{Error, Result, io};
-use crate::text::{is_empty, returns};
+use crate::text::{assigns, is_empty, returns};
 use hairspring_measure::Seating;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use std::path::PathBuf;
@@ -114,6 +114,13 @@ pub const MOST_CODES: usize = 16;
 pub const MOST_CODE_BYTES: usize = 256 * 1024;
 
 impl Request {
+    /// The integers that an alternative changes by their names, as far as its text shows, and that only the start of a row sets.
+    pub fn changed_integers(&self, at: usize) -> Vec<String> {
+        let is_shown = self.language != Language::Asm && self.init.is_none();
+        let is_changed = |one: &&Declaration| one.is_integer() && assigns(&self.codes[at], &one.name);
+        self.lets.iter().filter(|_| is_shown).filter(is_changed).map(|one| one.name.clone()).collect()
+    }
+
     /// Checks the request as far as possible without a compiler.
     ///
     /// # Errors

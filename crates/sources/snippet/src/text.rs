@@ -81,6 +81,16 @@ pub fn takes_address(code: &str, name: &str) -> bool {
     (0..tokens.len()).any(|at| tokens[at] == "&" && is(Some(at + 1), name) && !is_operand(at))
 }
 
+/// Whether the code assigns to a variable by its name.
+pub fn assigns(code: &str, name: &str) -> bool {
+    let tokens = tokens(code);
+    let is_next = |at: usize| tokens.get(at).is_some_and(|token| is_assignment(token));
+    let is_step = |at: usize| tokens.get(at).is_some_and(|token| token == "++" || token == "--");
+    let is_member = |at: usize| at.checked_sub(1).is_some_and(|before| [".", "->", "::"].contains(&tokens[before].as_str()));
+    let is_assigned = |at: usize| is_next(at + 1) || at.checked_sub(1).is_some_and(is_step);
+    (0..tokens.len()).any(|at| tokens[at] == name && !is_member(at) && is_assigned(at))
+}
+
 /// Whether the code is a single expression whose value must be used (not statements, not an assignment).
 pub fn is_expression(code: &str) -> bool {
     let code = code.trim().trim_end_matches(';');
@@ -186,6 +196,16 @@ mod tests {
         }
         for code in ["x & v", "x[1] & v", "f(x) & v", "a && v", "x &= v", "f(&value)", "\"&v\"", "v", "7 & v", "f(v_&v)"] {
             assert!(!takes_address(code, "v"), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_the_code_assigns_to_is_known_by_its_name() {
+        for code in ["m[k++] = 1", "--k", "k = k * 3", "f(k += 2)", "k <<= 1"] {
+            assert!(assigns(code, "k"), "{code}");
+        }
+        for code in ["m[k] = 1", "k == 3", "a.k = 3", "x = k", "p->k++", "kk++"] {
+            assert!(!assigns(code, "k"), "{code}");
         }
     }
 
