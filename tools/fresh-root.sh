@@ -4,7 +4,7 @@
 #
 #   sudo tools/fresh-root.sh [run|test|both] [GROUP...] [OPTION...]
 #
-#   GROUP      test groups for ./test (default: all)
+#   GROUP      test groups for ./test, or a tier of them (default: all)
 #   --nice N   runs the commands at this nice value, from 1 to 19, as on a busy machine
 #   --cpu N    runs the commands on this CPU only, as on a machine that has only one
 #   --suite    the release (default: bookworm, Debian 12)
@@ -64,6 +64,7 @@ check_arguments() {
   [ -z "$root" ] || [ -d "$root$GUEST_PROJECT" ] || die "--root $root has no $GUEST_PROJECT; make one with --keep"
   [ "$what" != run ] || [ "${#groups[@]}" -eq 0 ] || die "./run has no groups; name them with test or both"
   for group in "${groups[@]}"; do
+    case "$group" in patch | all) continue ;; esac
     compgen -G "$ROOT/tests/groups/*$group*.sh" >/dev/null || die "no command and no test group named '$group'; see ./test --list"
   done
 }
@@ -163,7 +164,7 @@ try_project() { # FOLDER
   clone_project "$1"
   mount_all "$1"
   if [ "$what" != test ]; then run_inside "$1" ./run || status=$?; fi
-  if [ "$what" != run ]; then run_inside "$1" ./test "${groups[@]}" || status=$?; fi
+  if [ "$what" != run ]; then run_inside "$1" ./test "${groups[@]:-all}" || status=$?; fi
   return "$status"
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Rust and shell source: formatted, without warnings of shellcheck, and with no arrow that runs back (tests/arrows.txt).
+# Tier: patch
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

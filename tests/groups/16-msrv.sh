@@ -4,6 +4,7 @@
 # must be removed for it), or rustup fetches it. The declared versions of dependencies are not enough: some need a newer Rust
 # than they declare, or declare none.
 # Clippy's `incompatible_msrv` (group clippy) checks our own code on every machine, and names the place.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

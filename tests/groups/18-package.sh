@@ -2,6 +2,7 @@
 # Every crate that is not `publish = false` can be packaged: its manifest is complete, nothing is included from outside its
 # folder, and cargo makes the package with the right files. The packages are not built again, because the other groups build
 # the same source.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A user's first build stays light: the Rust library and the C library have at most 50 lines in cargo's tree of packages, and
 # none of the dependencies of the instruments: no disassembler, no readers of object files, no ptrace, no seccomp.
+# Tier: patch
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

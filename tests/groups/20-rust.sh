@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests of all crates.
 # The examples in the documentation are group 30, the fuzz targets group 25.
+# Tier: patch
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

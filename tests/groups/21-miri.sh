@@ -3,6 +3,7 @@
 # runs no assembly, so the barriers have another implementation there (crates/hairspring/src/barrier.rs), which is also built
 # and tested without Miri, on every machine. Miri is a part of nightly Rust that only rustup provides. Without Miri the group
 # says so, and passes; no other group replaces it.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -2,6 +2,7 @@
 # The core builds for WebAssembly without a system (wasm32-unknown-unknown), where it can use no clock, file or thread. rustup
 # provides the standard library for that target; otherwise it is built from its sources, which Debian has: next to its own
 # compiler, or unpacked into .cache with the compiler of the same version.
+# Tier: all
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

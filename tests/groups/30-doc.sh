@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The documentation of all crates: it builds without a warning, and its examples run.
+# Tier: all
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

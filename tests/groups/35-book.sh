@@ -2,6 +2,7 @@
 # The README, the book in docs/ and the other documents: the outputs that they show (tests/book_outputs.py); the book is
 # built, and the links of its pages lead somewhere. Their links, tables and code blocks are checked by links-and-names.
 # UPDATE_EXPECT=1 ./test book rewrites the outputs. HAIRSPRING=PATH uses a command that is already built.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # All Python files: style and format (ruff), types (mypy, strict), tests (pytest). The tools and their versions are in
 # tests/requirements.txt; a folder whose scripts need more packages has its own requirements.txt.
+# Tier: patch
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

@@ -2,6 +2,7 @@
 # The exchange of `hairspring period` between two network namespaces that a veth pair joins: a network that loses nothing, one
 # that loses and duplicates frames (netem, if the kernel has it), and partners that are stopped, are killed, or misbehave.
 # It needs root.
+# Tier: all
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"

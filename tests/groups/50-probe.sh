@@ -5,6 +5,7 @@
 # design problem computes what it should; the instructions that
 # both compilers make of the header are the expected ones; the programs under probe/tests/engine/ run with the installed
 # library, shared and static, found by pkg-config and by CMake.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -3,6 +3,7 @@
 # compile alone; the programs under probe/tests/cpp/ and examples/cpp/ run, with the installed library if they need it, and
 # with sanitizers; the instructions that both compilers make of it are the expected ones; odd names and code that throws have
 # the expected results; the CMake package works for C++.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

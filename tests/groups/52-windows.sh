@@ -2,6 +2,7 @@
 # The C headers on Windows: mingw-w64 with all warnings as errors builds the programs at every level of optimisation, and
 # Wine runs them: the performance counter and the time stamp counter, the priority raised and restored as Windows reports it,
 # <windows.h> before and after the headers. `hairspring fit` solves their output, which has the line ends of Windows.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -3,6 +3,7 @@
 # with all warnings as errors: for macOS on both its processors, compiled and linked, NOT RUN; for Windows on processors other
 # than x86-64, compiled, NOT RUN; for Linux on aarch64, run by an emulator of that processor, so that its counter is read. The
 # emulator's times are meaningless, but `hairspring fit` must solve them.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Benchmarks in Rust programs, as cargo and other runners start them: examples/rust with `cargo bench` and `cargo test`, with
 # filters, lists, JSON and the flags of libtest; all forms of the attribute, measured (crates/hairspring/tests/forms.rs).
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

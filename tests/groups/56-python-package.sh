@@ -2,6 +2,7 @@
 # The Python package (python/, crates/hairspring-python): the wheel is built as pip builds it, from the project and from its
 # source archive, and installed; the tests, the examples and the examples in the documentation run with the installed
 # package; the types of its stub are those of the native module.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

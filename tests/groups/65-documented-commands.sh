@@ -2,6 +2,7 @@
 # The commands of docs/install.md, word for word: every block marked `sh`, in the order of the page, as typed by a user who has
 # installed the packages that the page names. `~` is a new folder; the project's folder is not changed.
 # The first section prepares the shell (install, PATH); all others run in a shell in this state.
+# Tier: all
 # shellcheck disable=SC2317 # the functions are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

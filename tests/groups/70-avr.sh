@@ -3,6 +3,7 @@
 # With all warnings as errors: the headers compile for AVR, Cortex-M and RISC-V and refuse wrong settings; avr-gcc makes the
 # expected code of them; in a cycle-exact simulator waits, slopes and overheads are exact, by pin and by timer; and a simulated
 # sound card gives Tables 1 and 2 of the report.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/avr-simavr/build.sh"

@@ -7,6 +7,7 @@
 # In qemu-user: a program without any permission. In Debian's kernels armmp, rt-armmp and arm64: the modules, loaded and unloaded 100
 # times, and programs with every kind of permission, perf's use of the counter, migration and hotplug; a Cortex-A8, whose counter never
 # counts; and the tables of the paper by Kwon and Choi.
+# Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../rigs/arm/build.sh"

@@ -81,8 +81,8 @@ impl ExplainArguments {
 // How the timed thread runs, for every verb that measures the user's code.
 #[derive(Debug, Clone, Args)]
 pub struct SeatingArguments {
-    /// The code runs other threads: they and the timed one have all CPUs and the priority of the process, from the start.
-    /// Without this option threads are found, and the code is then measured so
+    /// Do not bind or raise any thread, because the code starts threads. Without this option Hairspring detects threads
+    /// and restarts without binding
     #[arg(long, conflicts_with = "cpu")]
     pub threads: bool,
     /// Do not bind the timed thread to a CPU

@@ -12,6 +12,8 @@ mod verb;
 
 use clap::{ArgMatches, Command};
 use hairspring_program::output;
+use hairspring_view::clean::wrap;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use verb::Verb;
 
@@ -21,41 +23,36 @@ use verb::Verb;
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
-/// Declares the modules of the verbs, and the table of them, from one list of names.
+/// Declares the modules of the verbs, and the table of them by groups, from one list of names.
 macro_rules! verbs {
-    ($($name:ident,)*) => {
-        $(mod $name;)*
+    ($($group:literal: $($name:ident),*;)*) => {
+        $($(mod $name;)*)*
 
-        /// All verbs, in the order in which they are shown.
-        const VERBS: &[Verb] = &[$($name::VERB,)*];
+        /// All verbs, in the groups and the order in which they are shown.
+        const GROUPS: &[(&str, &[Verb])] = &[$(($group, &[$($name::VERB),*])),*];
     };
 }
 
 verbs! {
-    time,
-    fit,
-    verify,
-    doctor,
-    mhz,
-    clocks,
-    period,
-    switch,
-    capture,
-    run,
-    blocks,
-    instructions,
-    experiment,
-    compare,
-    report,
-    completions,
-    man,
+    "Measure code": time, run, blocks, instructions;
+    "Compare and keep": compare, report, experiment;
+    "This machine": doctor, verify, clocks, mhz, switch, period;
+    "Files and chips": fit, capture;
+    "This command": completions, man;
+}
+
+/// All verbs.
+fn verbs() -> impl Iterator<Item = &'static Verb> {
+    GROUPS.iter().flat_map(|(_, verbs)| verbs.iter())
 }
 
 const ABOUT: &str = "Times code below the error of the clock, and says how sure it is and why";
 
 const AFTER_HELP: &str = "\
-Exit status: 0 success, 1 failure (a file, the code, the measurement), 2 wrong usage (an option, or a clock or CPU that
-does not exist), 3 a limit that you set was not met.";
+`hairspring VERB --help` shows the options of a verb.
+Exit status: 0 success, 1 failure (a file, the code, the measurement), 2 wrong
+usage (an option, or a clock or CPU that does not exist), 3 a limit that you set
+was not met.";
 
 /// How a verb ended, as the status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +84,7 @@ fn main() -> ExitCode {
         return ExitCode::from(hairspring_instruments::switch::partner::main(std::env::args()));
     }
     // All of the command line is parsed before anything runs.
-    let matches = command().get_matches();
+    let matches = parsed(std::env::args_os().collect());
     let outcome = match matches.subcommand() {
         Some((name, arguments)) => run_verb(name, arguments),
         None => Err("no verb is given".into()),
@@ -106,17 +103,47 @@ fn main() -> ExitCode {
 /// The command with all its verbs.
 fn command() -> Command {
     Command::new("hairspring")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(env!("HAIRSPRING_VERSION"))
         .about(ABOUT)
+        .help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}", overview()))
         .max_term_width(80)
         .after_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands(VERBS.iter().map(|verb| (verb.command)()))
+        .subcommands(verbs().map(|verb| (verb.command)()))
+}
+
+/// The command with the short helps of verbs that have many options.
+fn command_with_short_helps() -> Command {
+    verbs().fold(command(), |command, verb| command.mut_subcommand(verb.name, |one| verb.with_short_help(one)))
+}
+
+/// A command line, of which `--help-all` asks for the help with all options.
+fn parsed(mut words: Vec<OsString>) -> ArgMatches {
+    let own = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    match words[..own].iter().position(|word| word == "--help-all") {
+        Some(at) => {
+            words[at] = "--help".into();
+            command().get_matches_from(words)
+        }
+        None => command_with_short_helps().get_matches_from(words),
+    }
+}
+
+/// The verbs by groups, as the help shows them.
+fn overview() -> String {
+    const COLUMNS: usize = 80;
+    let width = verbs().map(|verb| verb.name.len()).max().unwrap_or(0) + 4;
+    let about = |verb: &Verb| {
+        let about = (verb.command)().get_about().map(ToString::to_string).unwrap_or_default();
+        format!("  {:<rest$}{}\n", verb.name, wrap(&about, COLUMNS - width).join(&format!("\n{:width$}", "")), rest = width - 2)
+    };
+    let group = |(title, verbs): &(&str, &[Verb])| format!("{title}:\n{}\n", verbs.iter().map(about).collect::<String>());
+    GROUPS.iter().map(group).collect()
 }
 
 fn run_verb(name: &str, arguments: &ArgMatches) -> Result<Outcome, AnyError> {
-    let verb = VERBS.iter().find(|verb| verb.name == name).ok_or_else(|| format!("there is no verb `{name}`"))?;
+    let verb = verbs().find(|verb| verb.name == name).ok_or_else(|| format!("there is no verb `{name}`"))?;
     if !verb.handles_signals {
         interrupt::clean_up_on_signals()?;
     }

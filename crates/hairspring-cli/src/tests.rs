@@ -1,6 +1,6 @@
 //! What holds for every verb of the table.
 
-use crate::{VERBS, command};
+use crate::{command, verbs};
 use clap::Arg;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,35 @@ fn command_line_is_consistent() {
 
 #[test]
 fn every_verb_has_a_help_of_its_own() {
-    for verb in VERBS {
+    for verb in verbs() {
         let found = command().find_subcommand(verb.name).and_then(|verb| verb.get_about().map(ToString::to_string));
         let about = found.unwrap_or_default();
-        let others = VERBS.iter().filter(|other| (other.command)().get_about().is_some_and(|other| other.to_string() == about));
+        let others = verbs().filter(|other| (other.command)().get_about().is_some_and(|other| other.to_string() == about));
         assert!(about.starts_with(|c: char| c.is_ascii_uppercase()) && !about.ends_with('.'), "{}: `{about}`", verb.name);
         assert_eq!(others.count(), 1, "{}: `{about}` is the help of another verb too", verb.name);
+    }
+}
+
+#[test]
+fn the_help_shows_all_verbs_in_groups() {
+    let help = command().render_help().to_string();
+    let places: Vec<usize> = verbs().map(|verb| help.find(&format!("\n  {} ", verb.name)).unwrap()).collect();
+    assert!(places.is_sorted() && help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    assert!(help.contains("Usage: hairspring <COMMAND>\n\nMeasure code:\n  time "), "{help}");
+}
+
+#[test]
+fn a_short_help_shows_the_options_that_its_verb_names_and_where_the_others_are() {
+    let mut short = crate::command_with_short_helps();
+    for verb in verbs().filter(|verb| !verb.common_options.is_empty()) {
+        let own = short.find_subcommand_mut(verb.name).unwrap();
+        let shown: Vec<&str> = own.get_arguments().filter(|one| !one.is_hide_set()).filter_map(Arg::get_long).collect();
+        assert!(shown.iter().all(|one| verb.common_options.contains(one)), "{shown:?}");
+        let help = own.render_long_help().to_string();
+        assert!(help.contains(&format!("`hairspring {} --help-all` shows ", verb.name)), "{help}");
+        for option in verb.common_options {
+            assert!(help.contains(&format!("--{option}")), "{option} is no option of {}", verb.name);
+        }
     }
 }
 
@@ -32,7 +55,7 @@ fn option_names(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn remedies_name_existing_options() {
-    for (verb, remedies) in VERBS.iter().filter_map(|verb| Some((verb, verb.remedies?))) {
+    for (verb, remedies) in verbs().filter_map(|verb| Some((verb, verb.remedies?))) {
         let command = (verb.command)();
         let options: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
         for words in remedies.words() {
@@ -46,7 +69,7 @@ fn remedies_name_existing_options() {
 #[test]
 fn remedies_are_for_documented_findings() {
     let documents = ["spec/result.md", "spec/period.md"].map(|name| std::fs::read_to_string(root().join(name)).unwrap()).concat();
-    let all: Vec<_> = VERBS.iter().filter_map(|verb| Some((verb.name, verb.remedies?))).collect();
+    let all: Vec<_> = verbs().filter_map(|verb| Some((verb.name, verb.remedies?))).collect();
     assert!(all.len() >= 8, "some verbs have lost their remedies");
     for (verb, remedies) in all {
         for (code, _) in remedies.by_code {
@@ -58,7 +81,7 @@ fn remedies_are_for_documented_findings() {
 #[test]
 fn every_verb_has_a_page_in_the_book() {
     let contents = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
-    for verb in VERBS {
+    for verb in verbs() {
         let page = format!("commands/{}.md", verb.name);
         assert!(root().join("docs").join(&page).is_file(), "the verb `{}` has no page: write docs/{page}", verb.name);
         assert!(contents.contains(&format!("]({page})")), "docs/SUMMARY.md has no line for docs/{page}");
@@ -71,7 +94,7 @@ fn verb_table() -> String {
         let about = (verb.command)().get_about().map(ToString::to_string).unwrap_or_default();
         format!("| [`{0}`]({0}.md) | {about} |\n", verb.name)
     };
-    VERBS.iter().map(line).collect()
+    verbs().map(line).collect()
 }
 
 /// `UPDATE_EXPECT=1` writes the lines anew.

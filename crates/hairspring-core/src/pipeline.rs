@@ -78,6 +78,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Widen, &ends::STAGE, ends::widen),
     Step(Phase::Widen, &negative::STAGE, negative::widen),
     // What rows of counts cannot show.
+    Step(Phase::Correct, &quickest::STAGE, quickest::follow),
     Step(Phase::Correct, &undone::STAGE, undone::move_to_init),
     Step(Phase::Correct, &fence::STAGE, fence::out_of_shadow),
     Step(Phase::Correct, &overlap::STAGE, overlap::reach),

@@ -247,7 +247,7 @@ fn number(document: &Value, figure: &str, level: f64) -> Result<Estimate, String
         return Ok(Estimate { value, low: value, high: value, level });
     }
     let estimate: Estimate =
-        serde_json::from_value(found.clone()).map_err(|error| format!("{figure} is no number and no value with its interval: {error}"))?;
+        serde_json::from_value(found.clone()).map_err(|error| format!("{figure}: expected a number or {{value, low, high}}: {error}"))?;
     if estimate.half_width().is_finite() { Ok(estimate) } else { Err(format!("{figure} has an interval without an end")) }
 }
 

@@ -99,6 +99,7 @@ mod tests {
 
     #[test]
     fn pages_that_are_taken_next_are_in_no_order() {
+        let _alone = crate::thread::alone();
         pin(current_cpu()).unwrap();
         // Another process on the CPU may give pages back in between, in order. It hardly does so every time.
         let tries = (0..10).map_while(|_| {

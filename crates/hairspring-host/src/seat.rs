@@ -103,6 +103,7 @@ impl Drop for Seat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::thread::alone;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     fn nice() -> i32 {
@@ -118,6 +119,7 @@ mod tests {
 
     #[test]
     fn dropped_seat_restores_the_allowed_cpus() {
+        let _alone = alone();
         let before = allowed_cpus();
         let seat = Seat::take(None).unwrap();
         assert_eq!(Some(allowed_cpus()), seat.cpu.map(|cpu| vec![cpu]));
@@ -129,6 +131,7 @@ mod tests {
 
     #[test]
     fn threads_of_a_seated_thread_get_back_what_it_had() {
+        let _alone = alone();
         let before = (allowed_cpus(), nice());
         let mut seat = Seat::take(None).unwrap();
         let (ask, answers) = asked();
@@ -146,6 +149,7 @@ mod tests {
 
     #[test]
     fn a_thread_with_a_seat_of_its_own_keeps_it() {
+        let _alone = alone();
         let mut seat = Seat::take(None).unwrap();
         let ((told, tell), (end, ended)) = (channel(), channel::<()>());
         let other = std::thread::spawn(move || {
@@ -163,6 +167,7 @@ mod tests {
 
     #[test]
     fn a_seat_anywhere_leaves_the_cpus() {
+        let _alone = alone();
         let before = allowed_cpus();
         let seat = Seat::anywhere();
         assert!(seat.cpu.is_none() && allowed_cpus() == before);

@@ -240,6 +240,14 @@ fn schedule(policy: libc::c_int, parameters: &libc::sched_param) -> bool {
     unsafe { libc::sched_setscheduler(0, policy, std::ptr::from_ref(parameters)) == 0 }
 }
 
+/// Held by a test that changes the CPUs or the priority of threads, and by one whose threads another such test would change: a seat gives back
+/// what any thread of the process has of it.
+#[cfg(test)]
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,6 +258,7 @@ mod tests {
 
     #[test]
     fn priority_is_restored() {
+        let _alone = alone();
         let before = nice();
         match RaisedPriority::raise() {
             Ok(raised) => {
@@ -277,6 +286,7 @@ mod tests {
 
     #[test]
     fn real_time_priority_is_restored_or_refused_with_advice() {
+        let _alone = alone();
         let before = scheduling().unwrap();
         match RealTime::fifo(1) {
             Ok(raised) => {

@@ -1,6 +1,6 @@
 //! Runs the set-up of an experiment: a verb of this command, or a program that prints observations.
 
-use crate::VERBS;
+use crate::verbs;
 use crate::run::child::{Limits, complaint, run};
 use hairspring_core::alike::nearest;
 use hairspring_core::named::Named;
@@ -142,8 +142,8 @@ fn own() -> Result<PathBuf, String> {
 /// The entry of a verb that prints a JSON document.
 fn verb(name: &str) -> Result<&'static crate::verb::Verb, String> {
     let has_json = |verb: &&crate::verb::Verb| has_option(verb, "json") && verb.name != "experiment";
-    let names = || VERBS.iter().filter(has_json).map(|verb| verb.name);
-    let found = VERBS.iter().filter(has_json).find(|verb| verb.name == name);
+    let names = || verbs().filter(has_json).map(|verb| verb.name);
+    let found = verbs().filter(has_json).find(|verb| verb.name == name);
     found.ok_or_else(|| {
         let alike = nearest(name, names()).map_or_else(String::new, |alike| format!(": did you mean `{alike}`?"));
         format!("there is no verb `{}` that prints a JSON document{alike}", name.escape_debug())

@@ -27,7 +27,10 @@ use remedies::REMEDIES;
 use std::time::{Duration, Instant};
 
 /// The verb.
-pub const VERB: Verb = Verb::of::<TimeArguments>().with_remedies(REMEDIES);
+pub const VERB: Verb = Verb::of::<TimeArguments>().with_remedies(REMEDIES).with_common_options(&COMMON_OPTIONS);
+
+/// The options that people need first.
+const COMMON_OPTIONS: [&str; 10] = ["let", "init", "setup", "vs", "lang", "file", "include", "budget", "show", "json"];
 
 impl Runs for TimeArguments {
     const NAME: &'static str = "time";

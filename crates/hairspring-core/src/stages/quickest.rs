@@ -1,15 +1,15 @@
-//! Chains that somebody slowed within nearly all of their readings, so that the rest is too little to be left alone with. A neighbour that comes and goes
-//! within a microsecond is seen neither by the guards at the ends of a long reading nor by controls, whose rows are shorter.
+//! Chains that somebody slowed within nearly all of their readings. A neighbour that comes and goes within a microsecond is seen neither by the guards at
+//! the ends of a long reading nor by controls, whose rows are shorter.
 //!
 //! A chain on a core of its own takes the same time in every round, and nothing makes it faster. So the line through the quickest readings of
-//! its rows is as steep as that through their means, but for the core clock, which the reference chain shows in the same way. What it is less steep by,
-//! the time may be too long by.
+//! its rows is as steep as that through their means, but for the core clock, which the reference chain shows in the same way, and for the step of the
+//! clock. Where it is less steep, its slope is the time.
 
 use crate::estimate::{Entry, LinearMap, Source, System};
 use crate::finding::{Finding, Severity, code};
 use crate::limit::WIDE_SHARE;
 use crate::numbers;
-use crate::observations::{Occupancy, RowId, SeriesId};
+use crate::observations::{Flags, Occupancy, RowId, SeriesId};
 use crate::stages::{Did, Stage, State, need};
 
 pub(crate) const STAGE: Stage = Stage {
@@ -21,64 +21,92 @@ pub(crate) const STAGE: Stage = Stage {
     says,
 };
 
-/// Adds what the quickest readings are less steep by to the times of chains. Of 144 intervals of chains beside a foreign tenant (Intel family 6 model
-/// 207, November 2026) 140 held, and 114 without this stage; 133, where what the controls miss was a part of the bound.
-pub(crate) fn widen(state: &mut State) -> Did {
-    let reference = state.reference().and_then(|(reference, _)| above(state, reference)?.first().copied());
-    let Some(usual) = reference else { return Did::nothing("the rows of the reference chain do not show it") };
+/// The part of the distance of both lines by which the time may be off.
+const MAY_BE_OFF: f64 = 0.5;
+
+/// Moves the times of chains to those by their quickest readings, unless the step of the clock explains the distance. Of 144 chains beside a foreign
+/// tenant (Intel family 6 model 207, November 2026) 86 came within 0.5 % by the means, and 135 by the quickest readings; of 351 tables of three calmer
+/// machines none moves.
+pub(crate) fn follow(state: &mut State) -> Did {
+    let reference = state.reference().and_then(|(reference, _)| lines(state, reference)?.into_iter().next());
+    let Some(ruler) = reference else { return Did::nothing("the rows of the reference chain do not show it") };
     let waits = |series: &SeriesId| state.occupancy(*series) == Some(Occupancy::Waits);
     let chains: Vec<SeriesId> = state.subjects().into_iter().filter(waits).collect();
+    let mut done = Vec::new();
     for series in chains {
-        let more = above(state, series).map(|all| all.into_iter().map(|above| (above - usual).max(0.0)).collect::<Vec<f64>>());
-        let Some(more) = more else { continue };
+        let shares: Vec<f64> = lines(state, series).unwrap_or_default().iter().map(|lines| lines.less_than(&ruler)).collect();
         let Some(solution) = state.solution_mut(series) else { continue };
-        for (unknown, share) in more.iter().enumerate().take(solution.vector.values.len()) {
-            let size = share * solution.vector.values[unknown].abs();
-            solution.add(unknown, Entry::bound(Source::Controls, size));
+        let times = solution.vector.values.clone();
+        let moved: Vec<f64> = times.iter().zip(&shares).map(|(time, share)| share * time.abs()).collect();
+        moved.iter().enumerate().for_each(|(unknown, by)| solution.shift(unknown, -by));
+        if let Some(share) = shares.first().copied().filter(|share| *share > 0.0) {
+            done.push((series, format!("{:.2} % less", 100.0 * share)));
+            state.above_quickest[usize::from(series)] = Some((share, moved));
         }
-        state.above_quickest[usize::from(series)] = more.first().copied();
     }
-    let of = |(above, series): (&Option<f64>, SeriesId)| Some((series, above.filter(|above| *above > 0.0)?));
-    let slowed = state.above_quickest.iter().zip(0..).filter_map(of);
-    Did::each(slowed.map(|(series, above)| (series, format!("{:.2} % less", 100.0 * above))).collect(), "it is")
+    Did::each(done, "it is")
 }
 
-/// What each time of a series is above that by its rows' quickest readings, as a share.
-fn above(state: &State, series: SeriesId) -> Option<Vec<f64>> {
-    let rows: Vec<Row> = state.sheet.rows_of(series).into_iter().filter_map(|row| Row::of(state, row)).collect();
-    let counts: Vec<&[f64]> = rows.iter().map(|row| row.counts).collect();
+/// Adds half of what the times were moved by.
+pub(crate) fn widen(state: &mut State) -> Did {
+    let moved: Vec<(SeriesId, Vec<f64>)> =
+        state.above_quickest.iter().zip(0..).filter_map(|(found, series)| Some((series, found.as_ref()?.1.clone()))).collect();
+    for (series, by) in &moved {
+        let Some(solution) = state.solution_mut(*series) else { continue };
+        by.iter().enumerate().for_each(|(unknown, by)| solution.add(unknown, Entry::bound(Source::Controls, MAY_BE_OFF * by)));
+    }
+    Did::each(moved.into_iter().map(|(series, _)| (series, String::new())).collect(), "")
+}
+
+/// A time by two lines.
+struct Lines {
+    /// The time by the means of the rows, at the mean core clock.
+    mean: f64,
+    /// The time by the quickest readings, at the core clock of these.
+    quickest: f64,
+    /// What the step of the clock makes the latter uncertain by.
+    step: f64,
+}
+
+impl Lines {
+    /// What the quickest readings of a series are less steep by than those of the reference chain are, as a share; 0 where steps of the clock explain it.
+    fn less_than(&self, ruler: &Lines) -> f64 {
+        let less = 1.0 - self.quickest / self.mean * ruler.mean / ruler.quickest;
+        let by_step = (self.step / self.quickest).hypot(ruler.step / ruler.quickest);
+        if self.quickest > 0.0 && ruler.quickest > 0.0 && less > by_step { less } else { 0.0 }
+    }
+}
+
+/// The times of a series by both lines.
+fn lines(state: &State, series: SeriesId) -> Option<Vec<Lines>> {
+    let rows: Vec<(&[f64], f64)> = state.sheet.rows_of(series).into_iter().filter_map(|row| quickest(state, row)).collect();
+    let counts: Vec<&[f64]> = rows.iter().map(|row| row.0).collect();
     let system = System::new(state.table.components(), &counts);
     let map = LinearMap::new(&system.design, &vec![1.0; rows.len()])?;
-    let above = map.solve(&rows.iter().map(|row| row.mean - row.quickest).collect::<Vec<f64>>());
-    let times = map.solve(&rows.iter().map(|row| row.mean).collect::<Vec<f64>>());
-    Some(above.iter().zip(&times).map(|(above, time)| above / time).collect())
+    let quickest = map.solve(&rows.iter().map(|row| row.1).collect::<Vec<f64>>());
+    let step = |unknown: usize| state.quantum.step * map.row_weights(unknown).iter().map(|weight| weight * weight).sum::<f64>().sqrt();
+    let means = &state.solution(series)?.vector.values;
+    let lines = |(unknown, (mean, quickest)): (usize, (&f64, &f64))| Lines { mean: *mean, quickest: *quickest, step: step(unknown) };
+    Some(means.iter().zip(&quickest).enumerate().map(lines).collect())
 }
 
-/// A row by its readings that count.
-struct Row<'t> {
-    counts: &'t [f64],
-    mean: f64,
-    /// The quickest one.
-    quickest: f64,
-}
-
-impl<'t> Row<'t> {
-    fn of(state: &State<'t>, row: RowId) -> Option<Row<'t>> {
-        let ticks: Vec<f64> = state.sheet.row(row).filter(|one| one.is_used).map(|one| one.ticks).collect();
-        let quickest = ticks.iter().copied().min_by(f64::total_cmp)?;
-        let mean = ticks.iter().sum::<f64>() / ticks.len() as f64;
-        Some(Row { counts: &state.table.rows()[row as usize].counts, mean, quickest })
-    }
+/// The counts of a row and its quickest reading, as the clock has it: at the mean core clock a reading has the error of the clock's level, too.
+fn quickest<'t>(state: &State<'t>, row: RowId) -> Option<(&'t [f64], f64)> {
+    let readings = state.table.readings();
+    let own = state.sheet.row(row).map(|one| &readings[one.at]).filter(|reading| reading.flags == Flags::NONE);
+    let ticks = own.map(|reading| reading.ticks).min_by(f64::total_cmp)?;
+    Some((&state.table.rows()[row as usize].counts, ticks))
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
-    let Some(above) = state.above_quickest[usize::from(series)].filter(|above| *above > WIDE_SHARE) else { return Vec::new() };
-    let above_percent = 100.0 * above;
+    let found = state.above_quickest[usize::from(series)].as_ref().map(|(share, _)| *share);
+    let Some(share) = found.filter(|share| *share > WIDE_SHARE) else { return Vec::new() };
+    let less_percent = 100.0 * share;
     let message = format!(
-        "the time is {above_percent:.0} % more than that of the quickest readings: something else used the core during nearly all of them (for example a process on its other hardware thread); the interval holds both"
+        "something else used the core during nearly all readings (for example a process on its other hardware thread): the time is that of the quickest ones, {less_percent:.0} % less than the mean"
     );
     let remedy = "measure again, on another CPU or a quieter machine";
-    vec![Finding::of(Severity::Warning, code::CORE_SHARED, message, numbers! { above_percent }, remedy)]
+    vec![Finding::of(Severity::Warning, code::CORE_SHARED, message, numbers! { less_percent }, remedy)]
 }
 
 #[cfg(test)]
@@ -122,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_chain_that_is_slowed_within_its_readings_holds_its_length() {
+    fn a_chain_that_is_slowed_within_its_readings_has_its_length() {
         for seed in 0..4 {
             let (value, half, is_said) = time(&table(0.5, seed));
-            assert!(value > 4.6 && (value - 4.0) < half && half < 2.0 && is_said, "{seed}: {value} +- {half}, {is_said}");
+            assert!((value - 4.0).abs() < 0.04 && half < 1.0 && is_said, "{seed}: {value} +- {half}, {is_said}");
         }
     }
 
@@ -144,6 +172,7 @@ mod tests {
     fn code_that_may_differ_from_round_to_round_has_no_floor() {
         let mut table = table(0.5, 1);
         table.origin.occupancy.clear();
-        assert!(time(&table).1 < 0.3, "{:?}", time(&table));
+        let (value, half, _) = time(&table);
+        assert!(value > 4.6 && half < 0.3, "{value} +- {half}");
     }
 }

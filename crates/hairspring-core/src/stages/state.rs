@@ -71,8 +71,8 @@ pub(crate) struct State<'t> {
     pub shared: Vec<f64>,
     /// What the rounds of each series that fills units say of these.
     pub ports: Vec<Option<ports::Shared>>,
-    /// What the time of each chain is above that of its quickest readings, as a share.
-    pub above_quickest: Vec<Option<f64>>,
+    /// What the time of each chain was above that of its quickest readings, as a share, and what each of its times was moved by.
+    pub above_quickest: Vec<Option<(f64, Vec<f64>)>>,
     pub denormals: Vec<Option<denormals::Denormals>>,
     /// Series that other threads of the code slow in some rounds.
     pub contended: Vec<(SeriesId, threads::Contended)>,

@@ -152,6 +152,7 @@ mod tests {
 
     #[test]
     fn counter_that_somebody_else_used_is_not_intact() {
+        let _alone = crate::thread::alone();
         pin(allowed_cpus()[0]).unwrap();
         let cpu = allowed_cpus()[0];
         let path = std::env::temp_dir().join(format!("hairspring-module-{}", std::process::id()));

@@ -142,6 +142,7 @@ mod tests {
 
     #[test]
     fn readings_on_two_cpus_do_not_belong_together() {
+        let _alone = crate::thread::alone();
         let (Some(first), Some(last)) = (allowed_cpus().first().copied(), allowed_cpus().last().copied()) else { return };
         // A thread of its own, because it is bound.
         let seen = std::thread::spawn(move || {
@@ -170,6 +171,7 @@ mod tests {
 
     #[test]
     fn thread_that_went_away_and_came_back_is_seen() {
+        let _alone = crate::thread::alone();
         let cpus = allowed_cpus();
         let &[first, .., last] = cpus.as_slice() else { return };
         let seen = std::thread::spawn(move || {
@@ -184,6 +186,7 @@ mod tests {
 
     #[test]
     fn counter_that_something_else_took_makes_readings_worthless() {
+        let _alone = crate::thread::alone();
         let path = std::env::temp_dir().join(format!("hairspring-watch-{}", std::process::id()));
         let cpu = allowed_cpus()[0];
         let says = |disturbed: &str, powered: &str| {

@@ -24,7 +24,7 @@ pub fn at_core_clock(document: &ResultDocument) -> String {
     let is_in_both = components.any(|component| component.figure.time_ns.is_some() && component.figure.cycles.is_some());
     let clock = document.environment.core_clock_hz.filter(|_| is_in_both);
     let moves = document.results.iter().flat_map(|series| series.budget.values().flatten()).any(|entry| entry.source == Source::CoreClock);
-    let next = if moves { ", and their intervals hold how it moves as far as this run and earlier ones show" } else { "" };
+    let next = if moves { "; the ns intervals include the clock changes seen in this and earlier runs" } else { "" };
     clock.map_or_else(String::new, |hz| format!("; ns at a core clock of {} GHz{next}", significant(hz.value / 1e9, 3)))
 }
 

@@ -48,7 +48,7 @@ impl Kind for BlocksFinding {
                     in_percent(share_percent)
                 ),
                 numbers: numbers! { parts, share_percent },
-                remedy: "what these parts lack, parts that run as often have too much: read the times of short parts with this in mind",
+                remedy: "the missing time is counted to parts with the same count: read the times of short parts with this in mind",
             },
             BlocksFinding::TimeInNoPart { low_percent, high_percent } => Description {
                 code: "time_in_no_part",
