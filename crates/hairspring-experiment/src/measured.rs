@@ -323,7 +323,9 @@ mod tests {
         let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();
         assert_eq!(error, "the document has nothing at /results/0/check/time_ns: the CPU is never idle");
         assert!(measured(&["{".into()], &setup(Some("/x_ns")), Dimension::TIME, 0.95).unwrap_err().contains("no JSON document"));
-        assert!(measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("expected a number"));
+        assert!(
+            measured(&[r#"{"a_ns": "5"}"#.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("expected a number")
+        );
         let open = r#"{"a_ns": {"value": 1.0, "low": null, "high": 2.0, "level": 0.95}}"#;
         assert!(measured(&[open.into()], &setup(Some("/a_ns")), Dimension::TIME, 0.95).unwrap_err().contains("without an end"));
     }

@@ -1,7 +1,7 @@
 //! Runs the set-up of an experiment: a verb of this command, or a program that prints observations.
 
-use crate::verbs;
 use crate::run::child::{Limits, complaint, run};
+use crate::verbs;
 use hairspring_core::alike::nearest;
 use hairspring_core::named::Named;
 use hairspring_expect::Dimension;
