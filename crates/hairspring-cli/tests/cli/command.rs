@@ -36,10 +36,10 @@ pub fn fit(content: impl AsRef<[u8]>) -> Hairspring {
 /// All verbs, as `--help` lists them.
 pub fn verbs() -> Vec<String> {
     let help = Hairspring::new().with("--help").succeeds().output;
-    let listed = help.split_once("Commands:\n").unwrap().1.lines().take_while(|line| !line.is_empty());
+    let listed = help.split_once("<COMMAND>\n").unwrap().1.lines().take_while(|line| *line != "Options:");
     let name =
         |line: &str| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')).map(|line| line.split(' ').next().unwrap().to_owned());
-    let all: Vec<String> = listed.filter_map(name).filter(|name| name != "help").collect();
+    let all: Vec<String> = listed.filter_map(name).collect();
     assert!(all.len() >= 13 && all.contains(&"time".to_owned()) && all.contains(&"man".to_owned()), "{all:?}");
     all
 }
