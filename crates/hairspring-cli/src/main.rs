@@ -102,15 +102,20 @@ fn main() -> ExitCode {
 
 /// The command with all its verbs.
 fn command() -> Command {
+    let groups: Vec<(&str, Vec<Command>)> =
+        GROUPS.iter().map(|(title, verbs)| (*title, verbs.iter().map(|verb| (verb.command)()).collect())).collect();
     Command::new("hairspring")
         .version(env!("HAIRSPRING_VERSION"))
         .about(ABOUT)
-        .help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}", overview()))
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+            overview(&groups)
+        ))
         .max_term_width(80)
         .after_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands(verbs().map(|verb| (verb.command)()))
+        .subcommands(groups.into_iter().flat_map(|(_, verbs)| verbs))
 }
 
 /// The command with the short helps of verbs that have many options.
@@ -131,15 +136,14 @@ fn parsed(mut words: Vec<OsString>) -> ArgMatches {
 }
 
 /// The verbs by groups, as the help shows them.
-fn overview() -> String {
+fn overview(groups: &[(&str, Vec<Command>)]) -> String {
     const COLUMNS: usize = 80;
     let width = verbs().map(|verb| verb.name.len()).max().unwrap_or(0) + 4;
-    let about = |verb: &Verb| {
-        let about = (verb.command)().get_about().map(ToString::to_string).unwrap_or_default();
-        format!("  {:<rest$}{}\n", verb.name, wrap(&about, COLUMNS - width).join(&format!("\n{:width$}", "")), rest = width - 2)
+    let about = |verb: &Command| {
+        let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+        format!("  {:<rest$}{}\n", verb.get_name(), wrap(&about, COLUMNS - width).join(&format!("\n{:width$}", "")), rest = width - 2)
     };
-    let group = |(title, verbs): &(&str, &[Verb])| format!("{title}:\n{}\n", verbs.iter().map(about).collect::<String>());
-    GROUPS.iter().map(group).collect()
+    groups.iter().map(|(title, verbs)| format!("{title}:\n{}\n", verbs.iter().map(about).collect::<String>())).collect()
 }
 
 fn run_verb(name: &str, arguments: &ArgMatches) -> Result<Outcome, AnyError> {

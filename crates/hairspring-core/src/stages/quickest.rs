@@ -21,7 +21,7 @@ pub(crate) const STAGE: Stage = Stage {
     says,
 };
 
-/// The part of the distance of both lines by which the time may be off.
+/// The part of the distance of both lines by which the time may be off. As many intervals hold without, but only one machine has shown a distance.
 const MAY_BE_OFF: f64 = 0.5;
 
 /// Moves the times of chains to those by their quickest readings, unless the step of the clock explains the distance. Of 144 chains beside a foreign
@@ -36,8 +36,7 @@ pub(crate) fn follow(state: &mut State) -> Did {
     for series in chains {
         let shares: Vec<f64> = lines(state, series).unwrap_or_default().iter().map(|lines| lines.less_than(&ruler)).collect();
         let Some(solution) = state.solution_mut(series) else { continue };
-        let times = solution.vector.values.clone();
-        let moved: Vec<f64> = times.iter().zip(&shares).map(|(time, share)| share * time.abs()).collect();
+        let moved: Vec<f64> = solution.vector.values.iter().zip(&shares).map(|(time, share)| share * time).collect();
         moved.iter().enumerate().for_each(|(unknown, by)| solution.shift(unknown, -by));
         if let Some(share) = shares.first().copied().filter(|share| *share > 0.0) {
             done.push((series, format!("{:.2} % less", 100.0 * share)));
@@ -73,7 +72,8 @@ impl Lines {
     fn less_than(&self, ruler: &Lines) -> f64 {
         let less = 1.0 - self.quickest / self.mean * ruler.mean / ruler.quickest;
         let by_step = (self.step / self.quickest).hypot(ruler.step / ruler.quickest);
-        if self.quickest > 0.0 && ruler.quickest > 0.0 && less > by_step { less } else { 0.0 }
+        let are_times = [self.mean, self.quickest, ruler.mean, ruler.quickest].into_iter().all(|time| time > 0.0);
+        if are_times && less > by_step { less } else { 0.0 }
     }
 }
 
@@ -154,6 +154,16 @@ mod tests {
         for seed in 0..4 {
             let (value, half, is_said) = time(&table(0.5, seed));
             assert!((value - 4.0).abs() < 0.04 && half < 1.0 && is_said, "{seed}: {value} +- {half}, {is_said}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_is_not_above_zero_is_not_moved() {
+        let lines = |mean, quickest| super::Lines { mean, quickest, step: 0.001 };
+        let ruler = lines(3.0, 3.0);
+        assert!((lines(4.0, 3.0).less_than(&ruler) - 0.25).abs() < 1e-12);
+        for (mean, quickest) in [(-0.1, 3.0), (0.0, 3.0), (4.0, -0.1), (-4.0, -3.0)] {
+            assert_eq!(lines(mean, quickest).less_than(&ruler), 0.0);
         }
     }
 
