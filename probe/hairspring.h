@@ -27,6 +27,10 @@
 #ifndef HAIRSPRING_H
 #define HAIRSPRING_H
 
+/* The version of this file, as text and as a number that #if can compare: 10000 * major + 100 * minor + patch. */
+#define HAIRSPRING_VERSION "0.1.0"
+#define HAIRSPRING_VERSION_NUMBER 100
+
 #if !defined(HAIRSPRING_FREESTANDING) && defined(__STRICT_ANSI__) && !defined(_POSIX_C_SOURCE) && \
     !defined(_WIN32) && !defined(__APPLE__)
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */

@@ -5,6 +5,7 @@
 #   tools/cross.sh armhf test -p hairspring-core     tests run in an emulator (qemu-user)
 #   tools/cross.sh arm64 --emulate PROGRAM ...       runs a program in the emulator
 #   tools/cross.sh riscv64 --check                   whether it can build
+#   tools/cross.sh arm64 --run COMMAND ...           runs a command with cargo set up for that processor
 #
 # Rust's standard library for these processors comes from rustup if that has the target, else from Debian: the compiler and the
 # library of one version are unpacked into .cache/cross (tools/foreign.sh). For RISC-V, which Debian has from 13 on, they must be installed;
@@ -21,7 +22,7 @@ CROSS="$CACHE/cross"
 export CARGO_TARGET_DIR="$ROOT/target/cross" CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 export CARGO_PROFILE_DEV_DEBUG=false CARGO_PROFILE_DEV_OPT_LEVEL=0
 
-usage() { sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 
 # Sets what depends on the processor.
 choose_architecture() { # NAME
@@ -124,6 +125,7 @@ main() {
   need_target
   [ "$1" != --check ] || return 0
   set_up_cargo
+  if [ "$1" = --run ]; then exec "${@:2}"; fi
   exec nice -n 5 cargo "$1" --target "$TARGET" --config profile.dev.package.hairspring-capture.opt-level=0 "${@:2}"
 }
 

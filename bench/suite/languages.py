@@ -107,7 +107,7 @@ class Builder:
         library = (WORK, TARGET / "release/libhairspring_capi.a", *SYSTEM)
         self.shell("gcc", "-std=c11", "-O2", *INCLUDES, SOURCES / "truth.c", *library, "-o", BUILT / "C")
         self.shell("g++", "-std=c++17", "-O2", *INCLUDES, SOURCES / "truth.cpp", *library, "-o", BUILT / "C++")
-        fortran = ("-std=f2018", "-O2", f"-J{BUILT}", ROOT / "probe/hairspring.f90", SOURCES / "truth.f90")
+        fortran = ("-std=f2018", "-O2", f"-J{BUILT}", ROOT / "probe/fortran/hairspring.f90", SOURCES / "truth.f90")
         self.shell("gfortran", *fortran, *library, "-o", BUILT / "Fortran")
         self.programs = {name: BUILT / name for name in ("C", "C++", "Fortran")}
         self.programs["Rust"] = self.rust("table")

@@ -107,7 +107,7 @@ other_languages() {
   local libraries=("${HAIRSPRING%/*}/libhairspring_capi.a" -lutil -lrt -lpthread -ldl -lm)
   need_command "$TOOLS-gfortran" "gfortran-$TOOLS" &&
     "$TOOLS-g++" -std=c++17 -O2 -Wno-psabi -DHAIRSPRING_ENGINE -Iprobe -Icrates/hairspring-capi/include examples/cpp/chains.cpp "${libraries[@]}" -o "$BUILT/chains" &&
-    "$TOOLS-gfortran" -std=f2018 -O2 -J"$BUILT" probe/hairspring.f90 examples/fortran/products.f90 "${libraries[@]}" -o "$BUILT/products" || return
+    "$TOOLS-gfortran" -std=f2018 -O2 -J"$BUILT" probe/fortran/hairspring.f90 examples/fortran/products.f90 "${libraries[@]}" -o "$BUILT/products" || return
   cross --emulate "$BUILT/chains" behind --budget 50ms --no-pin --json >"$BUILT/said.txt" && holds "'init' in d['results'][0]['components']" || return
   cross --emulate "$BUILT/products" dot/size:16 --budget 50ms --no-pin --json >"$BUILT/said.txt" && holds "d['results'][0]['name'] == 'dot/size:16'"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Fortran module (probe/hairspring.f90) with the installed library: it compiles without a warning, its tests pass, every
+# The Fortran module (probe/fortran/hairspring.f90) with the installed library: it compiles without a warning, its tests pass, every
 # example runs, and the command line reaches the program and its results come back.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`

@@ -11,6 +11,7 @@ status=0
 
 pages() { project_files '*.md' | python3 tests/book_pages.py; }
 changes() { python3 tools/changelog.py check; }
+version() { python3 tools/version.py check; }
 rules() { project_files | python3 tests/tidy.py tests/tidy-exceptions.txt; }
 
 need_project_venv
@@ -18,5 +19,6 @@ PATH="$ROOT/.venv/bin:$PATH"
 
 step "links, tables, code blocks" pages
 step "fragments of the changelog" changes
+step "copies of the version" version
 step "paths, addresses, lengths" rules
 exit "$status"

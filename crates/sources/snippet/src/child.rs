@@ -1,5 +1,6 @@
 //! The parent's side of the child process: starts it, exchanges messages with a time limit, and reports how it ended.
 
+use crate::embedded;
 use crate::error::{Error, Failure, Result, io};
 use crate::host::{self, Phase};
 use crate::protocol::{Command, CrashReport, Ended, Load, Received, Reply, receive, send};
@@ -41,13 +42,14 @@ pub struct HostProgram {
 }
 
 impl HostProgram {
-    /// This program, with the hidden argument. A program for another processor is started by the emulator that
-    /// the environment variable `HAIRSPRING_EMULATOR` names, because the system cannot.
+    /// This program, with the hidden argument, or the one that it embeds because it cannot load code itself. A program for another
+    /// processor is started by the emulator that the environment variable `HAIRSPRING_EMULATOR` names, because the system cannot.
     ///
     /// # Errors
-    /// If the system does not report the path of this program, or the emulator's command is no list of words.
+    /// If the system does not report the path of this program, the embedded one cannot run here, or the emulator's command is no list
+    /// of words.
     pub fn current() -> Result<HostProgram> {
-        let program = std::env::current_exe().map_err(io("finding this program"))?;
+        let program = embedded::program()?.map_or_else(|| std::env::current_exe().map_err(io("finding this program")), Ok)?;
         HostProgram::started_by(&std::env::var(EMULATOR).unwrap_or_default(), program)
     }
 

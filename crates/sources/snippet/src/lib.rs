@@ -17,6 +17,7 @@ mod copy;
 #[path = "copy_elsewhere.rs"]
 mod copy;
 mod declaration;
+mod embedded;
 mod error;
 mod few;
 mod findings;
