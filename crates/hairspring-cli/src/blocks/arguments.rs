@@ -29,7 +29,7 @@ pub enum UnknownsArgument {
     Blocks,
     /// The time of every block for each edge by which it is left
     Edges,
-    /// Blocks, unless branches need to be told apart
+    /// Blocks; edges where the counts of blocks do not distinguish branches
     Auto,
 }
 
@@ -94,15 +94,15 @@ pub struct BlocksArguments {
     /// for five rounds)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
-    /// Time limit for each step: up to the next call, and following it; what takes longer is left out. Also the time limit
+    /// Time limit for each step: up to the next call, and following it; a call that takes longer is left out. Also the time limit
     /// for the command of --generate
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Also show source and assembly side by side, with the time of each line, or its share of the instructions where no
-    /// time can be told
+    /// Also show source and assembly side by side, with the time of each line, or its share of the instructions where the
+    /// time is not known
     #[arg(long)]
     pub annotate: bool,
     /// Write the graph of blocks to a file, for Graphviz (`dot -Tsvg`)
