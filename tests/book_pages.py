@@ -30,7 +30,7 @@ from markdown_it.token import Token
 CODE_COLUMNS = 120
 MADE = re.compile(r"(?:Measured on|Simulated with) .+?, \d{4}-\d{2}-\d{2}\b")
 INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
-# Commands with the same output everywhere (`./parser` is a script that prints readings from a file). All others need the
+# Commands with the same output everywhere (`./parser` is a script that prints readings from a file). All others need a
 # line that says where and when the output was made.
 SAME_EVERYWHERE = re.compile(
     r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
