@@ -10,6 +10,7 @@ output    The language of a block with a command and its output is `console`. Ei
           or the line after it says where and when it was made: "Measured on MACHINE, DATE."
 summary   The book's table of contents names every page of docs/.
 findings  docs/findings.md has every kind of finding that spec/result.md lists.
+program   A front page begins with the first programs of examples/, word for word: the tests of each language run these.
 
 With the folder of the built book as an argument (--html FOLDER), links are checked in its pages instead.
 """
@@ -29,10 +30,11 @@ from markdown_it.token import Token
 CODE_COLUMNS = 120
 MADE = re.compile(r"(?:Measured on|Simulated with) .+?, \d{4}-\d{2}-\d{2}\b")
 INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
-# Commands with the same output everywhere. All others need the line that says where and when the output was made.
+# Commands with the same output everywhere (`./parser` is a script that prints readings from a file). All others need a
+# line that says where and when the output was made.
 SAME_EVERYWHERE = re.compile(
     r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
-    r"|cat |printf |head |python3 examples/"
+    r"|hairspring run \./parser |cat |printf |head |python3 examples/"
 )
 
 
@@ -249,6 +251,45 @@ def check_findings(files: list[str], root: Path) -> Iterator[Complaint]:
             yield Complaint(explained, 1, "findings", f"`{kind}` of {listed} is not explained")
 
 
+# ---- first programs
+
+RUST = ("rust", "examples/rust/benches/first.rs")
+CPP = ("cpp", "examples/cpp/first.cpp")
+PYTHON = ("python", "examples/python/first.py")
+# Front pages, and the language and file of each program that they begin with.
+FRONT_PAGES = {
+    "README.md": (RUST, CPP, PYTHON),
+    "crates/hairspring/src/lib.rs": (RUST, CPP, PYTHON),
+    "python/README.md": (PYTHON,),
+}
+
+
+def documentation(text: str) -> str:
+    """The Markdown in the documentation of a Rust file, line by line."""
+    return "\n".join(re.sub("^//! ?", "", line) if line.startswith("//!") else "" for line in text.splitlines())
+
+
+def programs(page: Page) -> list[tuple[int, str, str]]:
+    """Line (from 0), language and text of each code block in a language of programs."""
+    blocks = [token for token in page.tokens if token.type == "fence"]
+    named = [(first_line(token), token.info.strip(), token.content) for token in blocks]
+    return [block for block in named if block[1] in ("rust", "", "cpp", "python")]
+
+
+def check_programs(files: list[str], root: Path) -> Iterator[Complaint]:
+    """Rule program."""
+    if not set(FRONT_PAGES) & set(files):
+        return
+    for name, wanted in FRONT_PAGES.items():
+        text = (root / name).read_text(encoding="utf-8")
+        page = Page(name, documentation(text) if name.endswith(".rs") else text)
+        shown = programs(page)[: len(wanted)]
+        for at, (language, file) in enumerate(wanted):
+            line, found, code = shown[at] if at < len(shown) else (0, "", "")
+            if (found, code) != (language, (root / file).read_text(encoding="utf-8")):
+                yield page.complaint(line, "program", f"program {at + 1} of the page is not {file}, as `{language}`")
+
+
 # ---- the built book
 
 
@@ -307,7 +348,7 @@ def main() -> int:
         files = documents(sys.stdin.read().splitlines(), root)
         pages = [Page(name, (root / name).read_text(encoding="utf-8")) for name in files]
         complaints = [complaint for page in pages for complaint in check_page(page, root)]
-        complaints += [*check_summary(files, root), *check_findings(files, root)]
+        complaints += [*check_summary(files, root), *check_findings(files, root), *check_programs(files, root)]
         looked_at = f"{len(files)} pages"
     print("\n".join([*map(str, complaints), f"{looked_at} looked at, {len(complaints)} complaints"]))
     return 1 if complaints else 0

@@ -77,6 +77,29 @@ def test_a_finding_that_is_not_explained_is_found(tmp_path: Path) -> None:
     assert [complaint.text.split()[0] for complaint in found] == ["`two`"]
 
 
+def test_a_front_page_begins_with_the_programs_that_the_tests_run(tmp_path: Path) -> None:
+    files = {file for wanted in book_pages.FRONT_PAGES.values() for _, file in wanted}
+    for name in [*files, *book_pages.FRONT_PAGES]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        (tmp_path / file).write_text(f"# {file}\n\nx\n", encoding="utf-8")
+
+    def found(edit: str, changed: str) -> list[str]:
+        for name, wanted in book_pages.FRONT_PAGES.items():
+            text = "Words.\n\n" + "\n".join(f"```{word}\n# {file}\n\nx\n```\n" for word, file in wanted)
+            text = text.replace(edit, changed)
+            if name.endswith(".rs"):
+                text = "".join(f"//! {line}".rstrip() + "\n" for line in text.splitlines()) + "mod a;\n"
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        return [complaint.file for complaint in book_pages.check_programs(["README.md"], tmp_path)]
+
+    assert found("", "") == []
+    assert found("# examples/rust/benches/first.rs", "other") == ["README.md", "crates/hairspring/src/lib.rs"]
+    assert found("```cpp", "```rust") == ["README.md", "crates/hairspring/src/lib.rs"]
+    assert found("Words.", "```python\nearlier\n```")[-1] == "python/README.md"
+    assert list(book_pages.check_programs(["docs/a.md"], tmp_path)) == []
+
+
 def test_broken_links_of_the_built_book_are_found(tmp_path: Path) -> None:
     assert [complaint.text for complaint in book_pages.check_html(tmp_path)] == ["there are no pages"]
     (tmp_path / "a.html").write_text('<h1 id="x"><a href="b.html#y">b</a><a href="#x">x</a></h1>', encoding="utf-8")

@@ -101,7 +101,7 @@ for compiler in g++ clang++; do
   for level in -O0 -O2; do # the disassembly below is of -O1 to -O3
     step "$compiler $level chains" build_and_run "$compiler" examples/cpp/chains.cpp -std=c++17 "$level"
   done
-  for name in containers sort; do
+  for name in first containers sort; do
     step "$compiler $name" build_and_run "$compiler" "examples/cpp/$name.cpp" -std=c++20 -O1
   done
   step "$compiler sanitized stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp -std=c++17 "${SANITIZED[@]}"

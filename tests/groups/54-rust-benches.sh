@@ -49,6 +49,12 @@ each_once() { # CARGO-ARGUMENT...
   cargo test "$@" >"$BUILT/once.txt" && grep -q 'benchmarks ran once' "$BUILT/once.txt"
 }
 
+# The program that the README and the documentation of the crate begin with.
+first_program() {
+  cargo bench --quiet -p hairspring-example --bench first -- --budget 50ms >"$BUILT/first.txt" &&
+    grep -q '^[ !] multiply ' "$BUILT/first.txt"
+}
+
 unknown_option() {
   local ended=0
   bench --no-such-option 2>"$BUILT/unknown.txt" || ended=$?
@@ -72,6 +78,7 @@ need_rust
 need_command python3 python3
 mkdir -p "$BUILT"
 step "cargo bench" all_measured
+step "the first program" first_program
 step "a filter" prints 'memory::copy/size:64
 memory::copy/size:4096' --list memory::copy
 step "a whole name" prints 'memory::copy/size:64' --list --exact memory::copy/size:64

@@ -48,7 +48,7 @@ step "mypy on its tests" mypy --strict python/tests/*.py
 step "the stub against the module" python -m mypy.stubtest hairspring._native --ignore-disjoint-bases
 step "tests" pytest --quiet -p no:cacheprovider python/tests
 step "examples in the documentation" pytest --quiet -p no:cacheprovider --doctest-modules --pyargs hairspring
-for example in examples/python/{statement,sort,alternatives,fit}.py; do step "$example" run_example "$example"; done
+for example in examples/python/{first,statement,sort,alternatives,fit}.py; do step "$example" run_example "$example"; done
 step "examples/python/program.py" run_example examples/python/program.py --budget 50ms
 step "the wheel from the source archive" build_from_archive
 exit "$status"

@@ -65,8 +65,8 @@ impl StatedClockArguments {
 // What the stages of the estimator did, for every verb that solves a table.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ExplainArguments {
-    /// Also tell what each stage of the analysis asked, what it left out, and by how much it moved and widened the time (the
-    /// --json document always has it)
+    /// Also print the stages of the analysis: the question of each, the readings that it left out, and by how much it moved
+    /// the time and widened the interval (the --json document always has the stages)
     #[arg(long)]
     pub explain: bool,
 }

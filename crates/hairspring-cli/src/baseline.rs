@@ -27,10 +27,11 @@ pub struct BaselineArguments {
     /// Save the result as the baseline of this name, in .hairspring/baselines below the current folder
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub save_baseline: Option<String>,
-    /// Exit with 3 if a body certainly takes longer than in the baseline by more than this share
+    /// Exit with 3 if a body certainly takes longer than in the baseline by more than this share. docs/pass-or-fail.md has the rules
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "baseline", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// Exit with 3 as well if the comparison is undecided for a benchmark, or a benchmark of the baseline is missing
+    /// Exit with 3 as well if the comparison is undecided for a benchmark, or a benchmark of the baseline is missing.
+    /// docs/pass-or-fail.md has the rules
     #[arg(long, requires = "baseline")]
     pub strict: bool,
 }

@@ -37,10 +37,10 @@ pub struct CompareArguments {
     /// The result to compare
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Exit with 3 if a body certainly takes longer by more than this share
+    /// Exit with 3 if a body certainly takes longer by more than this share. docs/pass-or-fail.md has the rules
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// Exit with 3 as well if something is undecided, or missing in the new result
+    /// Exit with 3 as well if something is undecided, or missing in the new result. docs/pass-or-fail.md has the rules
     #[arg(long)]
     pub strict: bool,
     /// Decide also if the two ran on different CPUs or machines

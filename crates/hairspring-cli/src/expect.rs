@@ -13,9 +13,9 @@ use hairspring_result::{ResultDocument, Unit};
 // Options about expectations. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
 pub struct ExpectArguments {
-    /// Compare with what is expected of the first time, and exit with 3 if the two differ by more than their uncertainties: a model
-    /// with units, such as '3 cycles', '14 +- 2 us' or '(10+50+20) * 5 ns +- 10 % systematic', or (in `time`) llvm, the scheduling model
-    /// of LLVM
+    /// Exit with 3 if the first time and this expectation differ by more than their uncertainties: a model with units, such as
+    /// '3 cycles', '14 +- 2 us' or '(10+50+20) * 5 ns +- 10 % systematic', or (in `time`) llvm, the scheduling model of LLVM.
+    /// docs/pass-or-fail.md has the rules
     #[arg(long, value_name = "EXPRESSION", value_parser = expectation, allow_hyphen_values = true)]
     pub expect: Option<Expected>,
 }

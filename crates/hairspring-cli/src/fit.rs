@@ -55,7 +55,7 @@ pub struct FitArguments {
     /// Use all rows, even those far off the line
     #[arg(long)]
     pub keep_all: bool,
-    /// Solve without this stage of the analysis, to see what depends on it (repeatable); blocks, rows, line and express are always needed
+    /// Solve without this stage of the analysis, to see its effect (repeatable); blocks, rows, line and express are always needed
     #[arg(long, value_name = "STAGE", value_delimiter = ',', value_parser = stages())]
     pub without: Vec<String>,
     /// Write every reading to a file (CSV), with the reading at the mean core clock, its weight and the stage that left it out

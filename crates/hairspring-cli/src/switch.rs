@@ -36,7 +36,7 @@ pub struct SwitchArguments {
     /// Two threads of a process instead of two processes
     #[arg(long)]
     pub threads: bool,
-    /// Each side passes over so many bytes after each switch, such as 64K or 1M
+    /// Each side passes over a piece of memory of this size after each switch, such as 64K or 1M
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub working_set: Option<usize>,
     /// Switches per second for the table of overheads [default: 500,5000,50000]

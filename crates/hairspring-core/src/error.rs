@@ -32,7 +32,7 @@ pub enum Error {
     },
     /// The observations are enough in number, but their counts are too nearly dependent to be solved.
     #[error(
-        "{} ({left_out} left out) do not tell {} apart, because the counts of some unknowns are nearly a sum of those of others: {advice}",
+        "{} ({left_out} left out) do not distinguish {}, because the counts of some unknowns are nearly a sum of the counts of others: {advice}",
         counted(*.rows, "observation"),
         counted(*.unknowns, "unknown")
     )]

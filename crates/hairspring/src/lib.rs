@@ -1,6 +1,41 @@
-//! Precise benchmarks of Rust code. Rows of a few and of many straight-line copies of a body run between two reads of the
-//! clock, in interleaved rounds. The slope of the line through them is the time of one copy; its intercept is the overhead of
-//! the measurement. Times have confidence intervals, in nanoseconds and in core cycles, and findings report doubts about them.
+//! Precise benchmarks: the time of a piece of code without the loop around it and the clock beside it, with its interval.
+//!
+//! In Rust, `benches/first.rs`:
+//!
+//! ```rust
+//! #[hairspring::bench(chain = 3u64)]
+//! fn multiply(x: u64) -> u64 {
+//!     x.wrapping_mul(6_364_136_223_846_793_005)
+//! }
+//!
+//! hairspring::main!();
+//! ```
+//!
+//! The same in C++, with the header `hairspring.hpp` and the C library:
+//!
+//! ```cpp
+//! #include "hairspring.hpp"
+//!
+//! HAIRSPRING_ADD(hairspring::chain("multiply", std::uint64_t{3}, [](std::uint64_t x) {
+//!   return x * 6364136223846793005u;
+//! }));
+//!
+//! HAIRSPRING_MAIN_CPP
+//! ```
+//!
+//! In Python, with the package `hairspring`:
+//!
+//! ```python
+//! import hairspring
+//!
+//! result = hairspring.time("sorted(data)", setup="data = [3, 1, 2] * 30")
+//! print(result)
+//! print(result.body.time_ns)
+//! ```
+//!
+//! Rows of a few and of many straight-line copies of a body run between two reads of the clock, in interleaved rounds. The
+//! slope of the line through them is the time of one copy; its intercept is the overhead of the measurement. Times have
+//! confidence intervals, in nanoseconds and in core cycles, and findings report doubts about them.
 //!
 //! In `Cargo.toml`:
 //!
@@ -9,11 +44,11 @@
 //! hairspring = { path = "../hairspring/crates/hairspring" } # where the clone is
 //!
 //! [[bench]]
-//! name = "alternatives"
+//! name = "first"
 //! harness = false
 //! ```
 //!
-//! In `benches/alternatives.rs`:
+//! `cargo bench` then measures `benches/first.rs`. A program may have benchmarks of several kinds:
 //!
 //! ```
 //! /// Throughput: the copies may overlap.

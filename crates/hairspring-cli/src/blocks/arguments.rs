@@ -29,7 +29,7 @@ pub enum UnknownsArgument {
     Blocks,
     /// The time of every block for each edge by which it is left
     Edges,
-    /// Blocks, unless branches need to be told apart
+    /// Blocks; edges where the counts of blocks do not distinguish branches
     Auto,
 }
 
@@ -46,10 +46,10 @@ pub struct BlocksArguments {
     /// A file with one line of arguments for each run; - for standard input
     #[arg(long, value_name = "FILE", required_unless_present_any = ["generate", "list"], conflicts_with = "generate")]
     pub inputs: Option<PathBuf>,
-    /// A command that prints such lines
+    /// A command that prints these lines of arguments
     #[arg(long, value_name = "COMMAND")]
     pub generate: Option<String>,
-    /// Only list the functions of the program or library, with address and size: of a stripped one by its unwind table
+    /// Only list the functions of the program or library, with address and size; a stripped file is read by its unwind table
     #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot", "annotate", "explain", "until", "from", "parts", "sample", "longest", "calls", "skip", "memory"])]
     pub list: bool,
     /// The folder with files of names and lines that were moved out of programs (build-id, .gnu_debuglink)
@@ -58,13 +58,13 @@ pub struct BlocksArguments {
     /// Number of calls of the function that are taken from each run, one after the other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub calls: u64,
-    /// Number of calls before these that are not taken
+    /// Number of calls of each run that are left out before the first one that is taken
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     pub skip: u64,
     /// Take the calls evenly over the whole run: the program runs once more, to count them
     #[arg(long)]
     pub sample: bool,
-    /// Take the calls after which the program takes the most CPU time until the next one: it runs once more, to see which
+    /// Take the calls with the most CPU time up to the next call; the program runs once more, to find them
     #[arg(long, conflicts_with = "sample")]
     pub longest: bool,
     /// Most memory of the program's copies that wait to be timed, in MiB; calls beyond are left out
@@ -80,8 +80,8 @@ pub struct BlocksArguments {
     #[arg(long, value_name = "PLACE")]
     pub until: Vec<String>,
     /// Time N parts of the calls in place of whole calls, for a function that runs long in one call, as the loop of an
-    /// interpreter: they begin evenly over the calls, at the block that runs most often or at --from, and each is ended at
-    /// the blocks that it comes to
+    /// interpreter: the parts begin evenly over the calls, at the block that runs most often or at --from, and each part is
+    /// ended at the blocks that it comes to
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "until")]
     pub parts: Option<u64>,
     /// What to solve for
@@ -90,19 +90,19 @@ pub struct BlocksArguments {
     /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpu: Option<usize>,
-    /// Time for the rounds (default: 3s, up to 6s until long rounds are enough of them; a given budget is kept, but
-    /// for five rounds)
+    /// Time for the rounds (default: 3s, up to 6s if rounds are long; a given budget is kept, but five rounds
+    /// always run)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
-    /// Time limit for each step: up to the next call, and following it; what takes longer is left out. Also the time limit
+    /// Time limit for each step: up to the next call, and following it; a call that takes longer is left out. Also the time limit
     /// for the command of --generate
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Duration,
     /// Write the raw observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Also show source and assembly side by side, with the time of each line, or its share of the instructions where no
-    /// time can be told
+    /// Also show source and assembly side by side, with the time of each line, or its share of the instructions where the
+    /// time is not known
     #[arg(long)]
     pub annotate: bool,
     /// Write the graph of blocks to a file, for Graphviz (`dot -Tsvg`)

@@ -35,7 +35,7 @@ pub struct ExperimentArguments {
     /// Check the file and evaluate its expectation, and run nothing
     #[arg(long)]
     pub check: bool,
-    /// Run in this folder [default: that of the file; of a record, the one in which it was made]
+    /// Run in this folder [default: the folder of the file, or the folder in which the record was made]
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
     /// Write the record as NAME.md and NAME.json

@@ -35,15 +35,15 @@ pub struct RunArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
-    /// Run each program N times, each in a process of its own; the interval includes how the processes differ (default: 5; fewer
-    /// if they take more than 60 s and no baseline is used; up to 40 within 5 budgets if the programs print observations)
+    /// Run each program N times, each in a process of its own; the interval includes how the processes differ (default: 5;
+    /// slow programs get fewer, and those that print observations up to 40: see docs/commands/run.md)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub processes: Option<u32>,
     /// Time for measuring one benchmark with its alternatives (default: set by the program, else 500ms). Programs that print
-    /// observations, as those in C with the header alone, run in up to 40 processes within 5 budgets
+    /// observations, such as programs in C with the header alone, run in up to 40 processes within 5 budgets
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
-    /// Wanted half-width of the intervals; exit with 3 if it is not reached
+    /// Wanted half-width of the intervals; exit with 3 if an interval stays wider
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// Confidence level of all intervals
@@ -84,8 +84,8 @@ const PROCESSES: u32 = 5;
 /// surprise.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Programs that print observations take a time of their own, mostly much less than a budget. So many processes of them at the most, within the
-/// budgets that the usual number would take.
+/// Programs that print observations choose their own time, mostly much less than a budget. They run in at most this number of processes, within
+/// the budgets that the usual number would take.
 const MOST_PROCESSES: u32 = 40;
 const BUDGET: Duration = Duration::from_millis(500);
 

@@ -96,7 +96,7 @@ pub struct TimeArguments {
     /// Code that runs once (in assembly: at the start of every row, to set up registers)
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub setup: Option<String>,
-    /// Time every evaluation from a standing start: a fence before and behind it keeps it from overlapping with others
+    /// Time every evaluation from a standing start: fences before and behind it keep evaluations from overlapping
     #[arg(long)]
     pub fence: bool,
     /// Flush data from the caches before every evaluation: NAME of a variable, or POINTER:BYTES (repeatable)
@@ -144,8 +144,8 @@ pub struct TimeArguments {
     /// verdict is in reach; a given budget is kept, but for one round of all rows)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
-    /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it is not reached [default: 0.5%,
-    /// without that exit]
+    /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it stays wider [default: 0.5%, without
+    /// that exit]
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// How to measure; other methods are shown beside the line

@@ -31,7 +31,7 @@ pub fn counted(number: u64, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
-/// A time with its interval, or its upper bound where it cannot be told from zero.
+/// A time with its interval, or its upper bound where it is indistinguishable from zero.
 pub(crate) fn interval(time: &Estimate, unit: &str) -> String {
     match time.low > 0.0 {
         true => format!("{:.3} +- {:.3} {unit}", time.value, time.half_width()),

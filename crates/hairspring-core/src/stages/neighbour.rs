@@ -79,7 +79,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let (severity, what, remedy) = if state.number_out(series, &STAGE) == 0 {
         (
             Severity::Warning,
-            "too many to leave out, so the time includes what it takes",
+            "too many to leave out, so the time includes the effect",
             "measure again; choose another CPU or a quieter machine",
         )
     } else {

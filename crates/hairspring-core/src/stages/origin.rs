@@ -43,7 +43,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 }
 
 fn not_optimised() -> Finding {
-    let message = "the code was compiled without optimisation: most of the time may be that of moves between registers and the stack";
+    let message = "the code was compiled without optimisation: moves between registers and the stack may take most of the time";
     let remedy = "compile it with optimisation (-O2), unless unoptimised code is what you want to time";
     Finding::of(Severity::Warning, code::NOT_OPTIMISED, message.to_owned(), Numbers::default(), remedy)
 }

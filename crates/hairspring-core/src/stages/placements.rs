@@ -126,7 +126,11 @@ fn told(odd: &Odd) -> Finding {
     let Odd { component, others, placements, least_factor, most_factor, is_needed } = odd.clone();
     let factors =
         if most_factor - least_factor < 0.01 { times(most_factor) } else { format!("{} to {}", times(least_factor), times(most_factor)) };
-    let which = if is_needed { "the time is that of all, because others are too few" } else { "the time is that of the others" };
+    let which = if is_needed {
+        "the time is the mean of all placements, because too few are left without these"
+    } else {
+        "the time is the mean of the others"
+    };
     let message = format!("in {others} of {placements} placements {component} takes {factors} times as long as in the others; {which}");
     let remedy = format!(
         "align the data; otherwise {others} in {placements} processes will take the other time. The addresses of code and data, or other work at that moment, make the difference"

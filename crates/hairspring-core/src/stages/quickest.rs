@@ -103,7 +103,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(share) = found.filter(|share| *share > WIDE_SHARE) else { return Vec::new() };
     let less_percent = 100.0 * share;
     let message = format!(
-        "something else used the core during nearly all readings (for example a process on its other hardware thread): the time is that of the quickest ones, {less_percent:.0} % less than the mean"
+        "something else used the core during nearly all readings (for example a process on its other hardware thread): the time comes from the quickest readings and is {less_percent:.0} % less than the mean"
     );
     let remedy = "measure again, on another CPU or a quieter machine";
     vec![Finding::of(Severity::Warning, code::CORE_SHARED, message, numbers! { less_percent }, remedy)]

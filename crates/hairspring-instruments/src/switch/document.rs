@@ -104,7 +104,7 @@ pub struct PartJson {
     pub time_ns: Option<Estimate>,
     /// Time in core cycles.
     pub cycles: Option<Estimate>,
-    /// Upper bound in nanoseconds, where the time cannot be told from zero.
+    /// Upper bound in nanoseconds, where the time is indistinguishable from zero.
     pub bound_ns: Option<f64>,
 }
 

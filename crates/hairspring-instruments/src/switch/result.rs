@@ -20,7 +20,7 @@ pub struct Part {
     pub ns: Estimate,
     /// Its time in core cycles, where a reference chain ran.
     pub cycles: Option<Estimate>,
-    /// Upper bound in nanoseconds, where the time cannot be told from zero.
+    /// Upper bound in nanoseconds, where the time is indistinguishable from zero.
     pub bound_ns: Option<f64>,
 }
 

@@ -32,7 +32,7 @@ impl Elapsed {
         Elapsed { span, ns: Uncertain { value: ticks * ns, budget } }
     }
 
-    /// Upper bound in nanoseconds if the time cannot be told from zero at this confidence level; `None` if it can.
+    /// Upper bound in nanoseconds if the time is indistinguishable from zero at this confidence level; `None` otherwise.
     pub fn below_resolution(&self, level: f64) -> Option<f64> {
         let estimate = self.ns.estimate(level);
         (estimate.low <= 0.0 && estimate.high >= 0.0).then_some(estimate.high)

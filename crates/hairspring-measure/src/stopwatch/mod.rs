@@ -3,7 +3,7 @@
 //!
 //! Like the StopWatch routine (sections 2 and 3.3) it warms the cache, measures and subtracts its own overhead, and raises
 //! the thread's priority if requested. In addition, the result includes the spread of the overhead and the uncertainty of
-//! the rate, and a time that cannot be told from zero is reported with its upper bound, never set to zero.
+//! the rate, and a time that is indistinguishable from zero is reported with its upper bound, never set to zero.
 //!
 //! ```
 //! use hairspring_host::clock::default_clock;

@@ -123,7 +123,7 @@ impl Change {
             true if self.is_below_resolution() => Some("both times are below resolution: the compiler may have removed the code"),
             true if self.ratio.value <= 0.0 => Some("the new time is not above zero: the compiler may have removed the code"),
             true if self.ratio.low <= 0.0 && self.ratio.high < 1.0 => {
-                Some("the new time cannot be told from zero: the compiler may have removed the code")
+                Some("the new time is indistinguishable from zero: the compiler may have removed the code")
             }
             true => None,
         }

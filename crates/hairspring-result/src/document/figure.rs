@@ -48,7 +48,7 @@ pub struct Figure {
     /// The core cycles in nanoseconds at the stated core clock, if one is stated and the cycles are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_clock_ns: Option<Estimate>,
-    /// Whether the time cannot be told from zero (its interval contains zero, or it is below what the clock can show): it
+    /// Whether the time is indistinguishable from zero (its interval contains zero, or it is below what the clock can show): it
     /// must not be shown as a plain time.
     pub below_resolution: bool,
     /// Below resolution: the time is at most this, in nanoseconds.

@@ -52,7 +52,7 @@ fn scheduling(page: &mut Page, found: &Scheduling) {
     found.may_mean.iter().for_each(|meaning| page.marked("may mean: ", meaning));
 }
 
-/// A time, or its upper bound where it cannot be told from zero.
+/// A time, or its upper bound where it is indistinguishable from zero.
 fn number(estimate: &Estimate, unit: Unit) -> String {
     let (factor, word) = if unit == Unit::Nanoseconds { time_unit(estimate.value) } else { (1.0, unit.word()) };
     let scaled = estimate.scaled(factor);

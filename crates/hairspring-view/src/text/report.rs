@@ -320,7 +320,7 @@ fn undecided(document: &ResultDocument, comparison: &Comparison) -> &'static str
     let has = |code: &'static str| document.series_of(comparison).any(|series| series.findings.iter().any(|finding| finding.is(code)));
     match comparison.ratio {
         _ if !document.is_trusted(comparison) => "a time is not to be trusted",
-        Some(ratio) if ratio.low <= 0.0 && ratio.high < 1.0 => "a time cannot be told from zero",
+        Some(ratio) if ratio.low <= 0.0 && ratio.high < 1.0 => "a time is indistinguishable from zero",
         _ if has(code::LAYOUTS_UNTRIED) => "not all layouts were tried",
         _ if has(code::LAYOUTS_DIFFER) => "it depends on the layout",
         _ => "the interval is wide",
