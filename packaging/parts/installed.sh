@@ -9,7 +9,7 @@ make_wheel() { # FOLDER
   (
     cd python || exit
     export CARGO_TARGET_DIR="$PACKAGES_TARGET" HAIRSPRING_COMMAND="$built/hairspring"
-    export MATURIN_PEP517_ARGS="--zig --compatibility manylinux2014 --target x86_64-unknown-linux-gnu --locked"
+    export MATURIN_PEP517_ARGS="--zig --compatibility manylinux_2_28 --target x86_64-unknown-linux-gnu --locked"
     quietly env PATH="$CACHE/packaging-venv/bin:$PATH" python -c 'import sys, hairspring_build as build; build.build_wheel(sys.argv[1]); build.build_sdist(sys.argv[1])' "$1"
   ) || return
   module="$WORK/wheel-module"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # The programs and libraries that the packages contain. To be sourced by packaging/build.
 
-# The oldest C library that the dynamic programs and libraries run with: that of manylinux2014, and the oldest that Rust supports.
-GLIBC=2.17
+# The oldest C library that the dynamic programs and libraries run with, that of manylinux_2_28: they call memfd_create, which is from 2.27.
+GLIBC=2.28
 PACKAGES_TARGET="$ROOT/target/packages"
 STATIC_TARGET="$ROOT/target/static"
 TOOLS_BIN="$CACHE/packaging-tools/bin"
