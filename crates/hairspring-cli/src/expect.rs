@@ -1,5 +1,9 @@
 //! `--expect`: a measurement beside what is expected of it.
 
+#[cfg(feature = "instructions")]
+mod llvm;
+#[cfg(not(feature = "instructions"))]
+#[path = "expect/no_llvm.rs"]
 mod llvm;
 
 use crate::{AnyError, Outcome};

@@ -6,10 +6,9 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use hairspring_capture::{doubt_bend, doubt_counts, is_capture};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::methods::{self, MethodTable};
-use hairspring_core::judge::{Question, Remedies};
+use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_core::pipeline::{optional_stages, weighed, write_weighed};
 use hairspring_import::{Tool, detect, head};
@@ -106,10 +105,7 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         let all = weighed(&table, &options)?;
         file.fill(|out| write_weighed(&table, &all, out).map_err(|error| named(path, &error).into()))?;
     }
-    if is_capture(&table) {
-        doubt_counts(&table, &mut assessment);
-        doubt_bend(&mut assessment);
-    }
+    doubt_recording(&table, &mut assessment)?;
     let methods = if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
     let document = arguments.stated.state(ResultDocument::new(&Measurement {
         command: "fit".into(),
@@ -181,4 +177,23 @@ fn is_standard_input(path: &Path) -> bool {
 /// An error with the name of the file that it is about.
 fn named(path: &Path, reason: &dyn Display) -> String {
     if is_standard_input(path) { format!("standard input: {reason}") } else { format!("{}: {reason}", path.display()) }
+}
+
+/// Adds what a table of a recording may be doubted for. A build without these checks refuses it.
+fn doubt_recording(table: &Observations, assessment: &mut Assessment) -> Result<(), AnyError> {
+    if !table.origin.is_recording() {
+        return Ok(());
+    }
+    #[cfg(feature = "capture")]
+    {
+        hairspring_capture::doubt_counts(table, assessment);
+        hairspring_capture::doubt_bend(assessment);
+        Ok(())
+    }
+    #[cfg(not(feature = "capture"))]
+    {
+        let series = assessment.series.len();
+        let advice = "build the command with the feature `capture` (./install has all)";
+        Err(format!("the file has {series} series of a recording, whose checks this build leaves out: {advice}").into())
+    }
 }

@@ -25,21 +25,31 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 /// Declares the modules of the verbs, and the table of them by groups, from one list of names.
 macro_rules! verbs {
-    ($($group:literal: $($name:ident),*;)*) => {
-        $($(mod $name;)*)*
+    ($($group:literal: $($(#[$when:meta])? $name:ident),*;)*) => {
+        $($($(#[$when])? mod $name;)*)*
 
         /// All verbs, in the groups and the order in which they are shown.
-        const GROUPS: &[(&str, &[Verb])] = &[$(($group, &[$($name::VERB),*])),*];
+        const GROUPS: &[(&str, &[Verb])] = &[$(($group, &[$($(#[$when])? $name::VERB),*])),*];
     };
 }
 
 verbs! {
-    "Measure code": time, run, blocks, instructions;
+    "Measure code": time, run, #[cfg(feature = "blocks")] blocks, #[cfg(feature = "instructions")] instructions;
     "Compare and keep": compare, report, experiment;
     "This machine": doctor, verify, clocks, mhz, switch, period;
-    "Files and chips": fit, capture;
+    "Files and chips": fit, #[cfg(feature = "capture")] capture;
     "This command": completions, man;
 }
+
+/// Verbs that this build leaves out; each is a feature of the crate, of the same name.
+const ABSENT: &[&str] = &[
+    #[cfg(not(feature = "blocks"))]
+    "blocks",
+    #[cfg(not(feature = "capture"))]
+    "capture",
+    #[cfg(not(feature = "instructions"))]
+    "instructions",
+];
 
 /// All verbs.
 fn verbs() -> impl Iterator<Item = &'static Verb> {
@@ -82,6 +92,12 @@ fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if hairspring_instruments::switch::partner::is_partner(std::env::args_os().map(|word| word.to_string_lossy().into_owned())) {
         return ExitCode::from(hairspring_instruments::switch::partner::main(std::env::args()));
+    }
+    if let Some(absent) = std::env::args().nth(1).filter(|first| ABSENT.contains(&first.as_str())) {
+        output::complain(&format!(
+            "this build leaves out the verb `{absent}`: build the command with the feature `{absent}` (./install has all)"
+        ));
+        return ExitCode::from(2);
     }
     // All of the command line is parsed before anything runs.
     let matches = parsed(std::env::args_os().collect());

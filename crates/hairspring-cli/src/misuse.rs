@@ -23,6 +23,7 @@ pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
         Some(Snippet::BadRequest { .. }) => true,
         Some(Snippet::Host(error)) => error.is_bad_request(),
         Some(_) => false,
+        #[cfg(feature = "blocks")]
         None if error.is::<hairspring_blocks::Error>() => match error.downcast_ref() {
             Some(hairspring_blocks::Error::BadRequest(_) | hairspring_blocks::Error::NoLines) => true,
             Some(hairspring_blocks::Error::Host(error)) => error.is_bad_request(),

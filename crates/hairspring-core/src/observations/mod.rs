@@ -12,6 +12,7 @@ mod turns;
 pub(crate) use csv::quoted;
 pub use csv::{read_csv, write_counted_csv, write_csv};
 pub use flags::Flags;
+pub use origin::RECORDING;
 pub use origin::{ClockSpread, CoreClock, Occupancy, Origin, Rate, Role, Unit, Uses, Variant};
 pub use pauses::Pauses;
 pub use turns::Turns;

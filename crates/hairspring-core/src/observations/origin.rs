@@ -150,7 +150,15 @@ pub struct Origin {
     pub notes: Vec<(String, String)>,
 }
 
+/// Beginning of the clock's name of a recording.
+pub const RECORDING: &str = "capture of ";
+
 impl Origin {
+    /// Whether the readings are those of a recording of a pin.
+    pub fn is_recording(&self) -> bool {
+        self.clock.as_deref().is_some_and(|clock| clock.starts_with(RECORDING))
+    }
+
     /// Quantum of the readings: the granularity if known, else one tick; 0 (unknown) for nanoseconds.
     pub fn quantum(&self) -> f64 {
         self.granularity.unwrap_or(if self.unit == Unit::Ticks { 1.0 } else { 0.0 })

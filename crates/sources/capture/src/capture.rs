@@ -6,13 +6,12 @@ use crate::error::{Error, Place, Result};
 use crate::kinds::{FileFinding, PulseFinding, ReferenceFinding};
 use crate::list::{Clock, assign, trimmed};
 use crate::observe::Collector;
-use crate::overhead::CLOCK;
 use crate::pattern::{Decoder, Item, Orientation, Pulse, Trouble};
 use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd};
 use crate::short::{Short, leave_out_short};
 use crate::signal::{clear_width, distance_needed, locked_severity, neighbours_unknown, reading_bound, signal_findings};
 use hairspring_core::judge::{Finding, Severity, carry};
-use hairspring_core::observations::{Observations, Rate};
+use hairspring_core::observations::{Observations, RECORDING, Rate};
 use hairspring_core::quantum::Lattice;
 use std::io::{Cursor, Read, Seek};
 
@@ -404,8 +403,8 @@ fn clock_name(recording: &Recording, method: Method) -> String {
     let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
     let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
     match recording.granularity {
-        Some(_) => format!("{CLOCK}{channel}"),
-        None => format!("{CLOCK}{channel}, the quantum being the bias of {} edges", method.name()),
+        Some(_) => format!("{RECORDING}{channel}"),
+        None => format!("{RECORDING}{channel}, the quantum being the bias of {} edges", method.name()),
     }
 }
 

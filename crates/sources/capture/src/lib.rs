@@ -51,4 +51,4 @@ pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_crys
 pub use kinds::{FileFinding, NeighbourFinding, OverloadFinding, PulseFinding, ReferenceFinding, SignalFinding};
 pub use list::assign;
 pub use observe::OVERHEAD;
-pub use overhead::{doubt_bend, doubt_counts, is_capture};
+pub use overhead::{doubt_bend, doubt_counts};

@@ -13,14 +13,6 @@ const COPIES: f64 = 0.05;
 /// Findings about signals whose edges may be moved.
 const MOVING: [&str; 6] = ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
 
-/// Beginning of the clock's name of a recording.
-pub(crate) const CLOCK: &str = "capture of ";
-
-/// Whether a table was made from a recording of a pin.
-pub fn is_capture(table: &Observations) -> bool {
-    table.origin.clock.as_deref().is_some_and(|clock| clock.starts_with(CLOCK))
-}
-
 /// Adds a finding to each series whose overhead shows that the counts are wrong.
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     let Some(first) = table.rows().first() else { return };
