@@ -30,11 +30,11 @@ impl Runs for DoctorArguments {
 
 /// Runs the verb; it ends with 1 where nothing can be measured.
 fn run(arguments: &DoctorArguments) -> Result<Outcome, AnyError> {
-    let (clock, settled) = arguments.place.settle()?;
-    let found = diagnose(clock, settled.cpu, arguments.report.confidence_level);
+    let (clock, thread) = arguments.place.prepare_thread()?;
+    let found = diagnose(clock, thread.cpu, arguments.report.confidence_level);
     let circumstances = Environment {
         clock: Some(Clock::named(clock.name, clock.description)),
-        ..bound(&settled, "the core clock is a part of the result")
+        ..bound(&thread, "the core clock is a part of the result")
     };
     print(arguments.report.json, &found, &circumstances)?;
     if let Err(reason) = &found {

@@ -8,7 +8,7 @@ use hairspring_core::judge::{Remedies, Severity};
 use hairspring_core::observations::{ClockSpread, CoreClock as KnownClock, Pauses};
 use hairspring_host::clock::seated_clock;
 use hairspring_host::clock_history::with_run;
-use hairspring_host::thread::{allowed_cpus, settle};
+use hairspring_host::thread::{allowed_cpus, prepare_thread};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
 use hairspring_instruments::mhz::{document, text};
@@ -230,7 +230,7 @@ fn with_remedies(mut found: CoreClock) -> CoreClock {
 
 /// Runs a closure on a new thread that is bound to a CPU, so that this thread stays unbound.
 fn run_on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> Result<T, AnyError> {
-    let bound = || settle(cpu).map(|settled| run(settled.cpu));
+    let bound = || prepare_thread(cpu).map(|thread| run(thread.cpu));
     let ended = std::thread::scope(|scope| scope.spawn(bound).join());
     Ok(ended.map_err(|_| "the measuring thread panicked")??)
 }

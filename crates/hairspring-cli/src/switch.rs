@@ -99,7 +99,7 @@ fn run(arguments: &SwitchArguments) -> Result<Outcome, AnyError> {
     for (_, one) in &mut found.results {
         one.iter_mut().for_each(|one| REMEDIES.apply(&mut one.findings));
     }
-    let (circumstances, asked) = (circumstances(&found), asked(found.settled.cpu));
+    let (circumstances, asked) = (circumstances(&found), asked(found.thread.cpu));
     output::print(&if arguments.report.json {
         json::print(&document::switch(&found.results, &asked, &circumstances))
     } else {
@@ -138,7 +138,7 @@ fn circumstances(found: &Measured) -> Environment {
         granularity_ticks: (found.quantum > 0).then_some(found.quantum as f64),
         ..Clock::named(clock.name, clock.description).with_rate(&found.rate)
     };
-    let bound = bound(&found.settled, "no reference chain ran");
+    let bound = bound(&found.thread, "no reference chain ran");
     Environment { clock: Some(clock), ..bound.with_reference(reference.map_err(Clone::clone)).with_core_clock(core_hz.as_ref()) }
 }
 

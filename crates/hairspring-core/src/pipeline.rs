@@ -80,7 +80,7 @@ pub(crate) const STEPS: &[Step] = &[
     // What rows of counts cannot show.
     Step(Phase::Correct, &quickest::STAGE, quickest::follow),
     Step(Phase::Correct, &undone::STAGE, undone::move_to_init),
-    Step(Phase::Correct, &fence::STAGE, fence::out_of_shadow),
+    Step(Phase::Correct, &fence::STAGE, fence::correct_bias),
     Step(Phase::Correct, &overlap::STAGE, overlap::reach),
     Step(Phase::Correct, &pauses::STAGE, pauses::subtract),
     // What may be missing in all times of a series.

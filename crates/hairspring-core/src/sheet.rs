@@ -219,11 +219,11 @@ impl<'t> Sheet<'t> {
 
     /// Goes through the readings of these rounds that are used, in their order.
     #[inline]
-    pub fn each_used(&self, rounds: &Range<u32>, mut visit: impl FnMut(&Reading, f64, usize)) {
+    pub fn each_used(&self, rounds: &Range<u32>, mut call: impl FnMut(&Reading, f64, usize)) {
         let mut factor = Factor::of(&self.clock);
         let mut one = |at: usize, reading: &Reading, mark: u8| {
             if mark == USED {
-                visit(reading, self.ticks(reading, &mut factor), at);
+                call(reading, self.ticks(reading, &mut factor), at);
             }
         };
         if self.order.is_some() {

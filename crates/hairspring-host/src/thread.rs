@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// The settings that were applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct PreparedThread {
     /// The CPU that the thread is pinned to.
     pub cpu: usize,
     /// Whether the priority could be raised.
@@ -33,13 +33,13 @@ pub fn allowed_cpus() -> Vec<usize> {
 ///
 /// # Errors
 /// If the CPU does not exist or may not be used. A refused priority or lock is not an error, but reported in the result.
-pub fn settle(cpu: Option<usize>) -> Result<Settled> {
+pub fn prepare_thread(cpu: Option<usize>) -> Result<PreparedThread> {
     let allowed = allowed_cpus();
     let cpu = cpu.or(allowed.last().copied()).unwrap_or(0);
     let refused = |reason: String| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason };
     check_cpu(cpu)?;
     pin(cpu).map_err(refused)?;
-    Ok(Settled { cpu, priority_raised: raise_priority(), memory_locked: lock_memory() })
+    Ok(PreparedThread { cpu, priority_raised: raise_priority(), memory_locked: lock_memory() })
 }
 
 /// Binds the calling thread to a CPU.
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn error_for_a_missing_cpu_lists_the_allowed_ones() {
-        let message = settle(Some(100_000)).unwrap_err().to_string();
+        let message = prepare_thread(Some(100_000)).unwrap_err().to_string();
         assert!(message.contains("100000") && message.contains("may use"), "{message}");
     }
 

@@ -51,7 +51,7 @@ fn quiet() -> Diagnosis {
     }
 }
 
-/// Beside a neighbour who loads, with a clock in steps of 10 ns, in a virtual machine.
+/// Beside a co-runner who loads, with a clock in steps of 10 ns, in a virtual machine.
 fn shared() -> Diagnosis {
     let mut found = quiet();
     found.reading.quantum = 26;

@@ -76,7 +76,7 @@ impl Pieces<'_> {
             .chain
             .zip(self.parameters.last.as_ref())
             .map(|(start, Parameter { name, ty })| quote!(let mut #name: #ty = __hairspring::opaque(#start);));
-        let room = if self.chain.is_some() || row.order == Order::Shadow {
+        let room = if self.chain.is_some() || row.order == Order::FencedChain {
             quote!(__hairspring::Values::<()>::room(0))
         } else {
             quote!(__hairspring::Values::room(#bodies))
@@ -153,7 +153,7 @@ pub fn order(order: Order) -> TokenStream {
         Order::AtEnd => quote!(__hairspring::Order::AtEnd),
         Order::InPlace => quote!(__hairspring::Order::InPlace),
         Order::Fenced => quote!(__hairspring::Order::Fenced),
-        Order::Shadow => quote!(__hairspring::Order::Shadow),
+        Order::FencedChain => quote!(__hairspring::Order::FencedChain),
         Order::BehindBody => quote!(__hairspring::Order::BehindBody),
         Order::BehindInit => quote!(__hairspring::Order::BehindInit),
     }

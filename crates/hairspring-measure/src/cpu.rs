@@ -5,7 +5,7 @@ use hairspring_core::observations::Observations;
 use hairspring_host::chains::{ChainRole, chains};
 use hairspring_host::clock::Clock;
 use hairspring_host::seat::Seat;
-use hairspring_host::thread::{Settled, allowed_cpus, settle};
+use hairspring_host::thread::{PreparedThread, allowed_cpus, prepare_thread};
 use std::time::Duration;
 
 /// Time for which each CPU is looked at.
@@ -14,30 +14,30 @@ const TIME: Duration = Duration::from_millis(3);
 const ENOUGH: f64 = 0.2;
 /// Most CPUs that are looked at.
 const MOST: usize = 8;
-/// Guards are about as long as the shortest, those of one reading in so many, up to this factor: a neighbour lengthens a read of the clock by a third.
+/// Guards are about as long as the shortest, those of one reading in so many, up to this factor: a co-runner lengthens a read of the clock by a third.
 const ABOUT: f64 = 1.15;
 const SHORT: usize = 20;
 /// Fewest reads that show a share.
 const FEWEST_READS: usize = 100;
 
-/// Prepares the calling thread as [`settle`] does, on the given CPU or, if none is given, on one whose core is quiet now.
+/// Prepares the calling thread as [`prepare_thread`] does, on the given CPU or, if none is given, on one whose core is quiet now.
 ///
 /// # Errors
-/// Those of [`settle`], and those of [`Clock::ready`] on that CPU.
+/// Those of [`prepare_thread`], and those of [`Clock::ready`] on that CPU.
 ///
 /// # Cost
 /// 3 ms for each CPU that is looked at: only the last one unless something else uses its core, and 8 at most.
-pub fn settle_where_quiet(cpu: Option<usize>, clock: Clock) -> hairspring_host::error::Result<Settled> {
-    let settled = settle(cpu.or_else(|| quiet_cpu(clock)))?;
+pub fn prepare_thread_where_quiet(cpu: Option<usize>, clock: Clock) -> hairspring_host::error::Result<PreparedThread> {
+    let thread = prepare_thread(cpu.or_else(|| quiet_cpu(clock)))?;
     clock.ready()?; // programs may be allowed to read it on some CPUs only
-    Ok(settled)
+    Ok(thread)
 }
 
 /// The CPU to measure on: the last allowed one (the first serves most interrupts), unless the clock reads show that its core is
 /// hardly ever undisturbed and that another one is. `None` if no CPU may be chosen. The thread may run where it could before.
 ///
 /// # Cost
-/// That of [`settle_where_quiet`].
+/// That of [`prepare_thread_where_quiet`].
 pub fn quiet_cpu(clock: Clock) -> Option<usize> {
     let mut cpus = allowed_cpus();
     let last = cpus.pop()?;

@@ -18,11 +18,11 @@ pub const FIRST_PLACEMENTS: u32 = 20;
 pub const PLACEMENTS_OF_A_BATCH: u32 = 64;
 /// Shortest time for the rounds of a placement. Short rows run more than a hundred times in it.
 pub const SHORTEST_PLACEMENT: Duration = Duration::from_millis(5);
-/// Rounds that a placement should have: enough to see the code settle in a new process.
+/// Rounds that a placement should have: enough to see the code warm up in a new process.
 const ROUNDS_OF_A_PLACEMENT: u32 = 32;
 /// A budget has so many placements at least, as far as the shortest ones allow.
 const PLACEMENTS_OF_A_BUDGET: u32 = 20;
-/// Longest time to which the placements of code that settles late are made longer.
+/// Longest time to which the placements of code that warms up late are made longer.
 pub const LONGEST_PLACEMENT: Duration = Duration::from_millis(80);
 /// Longest time of a batch with the starts of its placements, as a multiple of the time for rounds, if the budget has room for it.
 pub const LONGEST_BATCH: u32 = 2;
@@ -56,7 +56,7 @@ pub const ASSESSING_TO_COME: u32 = 4;
 pub const WHOLE: (f64, f64) = (0.01, 0.05);
 /// Half-width in cycles from which on an interval does not tell a whole number from a half one.
 pub const UNSURE: f64 = 0.25;
-/// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. On simulated cores with a neighbour in half of the time it
+/// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. On simulated cores with a co-runner in half of the time it
 /// proves the length in two of three runs, and a fraction in hardly any (tests of `proof`). In tables from an AMD of family 25 beside a tenant,
 /// which slows the load chain nearly all the time (4.04 to 4.58 cycles), it would prove one of ten.
 pub const QUIET_PARTS: f64 = 0.25;
@@ -123,7 +123,7 @@ impl Batch {
 /// assert_eq!(placement_of(5_000 * us, 1, budget), 40_000 * us);
 /// ```
 pub fn placement_of(round: Duration, runs_before: u32, budget: Duration) -> Duration {
-    // What runs so often settles in fewer rounds; each placement has to be solved by itself.
+    // What runs so often warms up in fewer rounds; each placement has to be solved by itself.
     let rounds = (ROUNDS_OF_A_PLACEMENT / runs_before.max(1)).max(FEWEST_ROUNDS_OF_A_PLACEMENT);
     round.saturating_mul(rounds).min(budget / PLACEMENTS_OF_A_BUDGET).max(SHORTEST_PLACEMENT)
 }

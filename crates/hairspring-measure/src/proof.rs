@@ -12,7 +12,7 @@ use hairspring_host::chains::{ChainRole, LATTICE, RULER};
 pub enum Fit {
     /// As chains do that nobody slows.
     Close,
-    /// As chains do beside a neighbour on the core, which lengthens all but the reference chain.
+    /// As chains do beside a co-runner on the core, which lengthens all but the reference chain.
     Lengthened,
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use hairspring_core::pipeline::solve;
     use hairspring_host::clock::fake::{self, SimulatedCore};
 
-    /// A chain of a simulated core: its cycles, and the share by which a neighbour lengthens it while it is active.
+    /// A chain of a simulated core: its cycles, and the share by which a co-runner lengthens it while it is active.
     type Simulated = (ChainRole, f64, f64);
     const ALU: [Simulated; 4] = [
         (ChainRole::Multiply, 3.0, 0.0),
@@ -177,8 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn a_load_chain_that_a_neighbour_slows_in_half_of_the_time_is_proved_and_slowed() {
-        let beside = ZEN3.beside(SimulatedCore { neighbour: SPELLS, ..ZEN3 });
+    fn a_load_chain_that_a_co_runner_slows_in_half_of_the_time_is_proved_and_slowed() {
+        let beside = ZEN3.beside(SimulatedCore { co_runner: SPELLS, ..ZEN3 });
         for slower in [0.02, 0.05, 0.12] {
             let lengths: Vec<Length> = (0..RUNS).map(|seed| length_of((LOAD, 4.0, slower), beside, seed)).collect();
             let right = lengths.iter().filter(|length| length.integer.is_none_or(|integer| integer == 4)).count();
@@ -192,9 +192,8 @@ mod tests {
         }
     }
 
-    /// A neighbour that is there for some milliseconds at a time, in half of the time.
-    const SPELLS: fake::Neighbour =
-        fake::Neighbour { present: 0.5, episode_ms: 4.0, idle: 1.0, busy: 1e9, ..SimulatedCore::CALM.neighbour };
+    /// A co-runner that is there for some milliseconds at a time, in half of the time.
+    const SPELLS: fake::CoRunner = fake::CoRunner { present: 0.5, episode_ms: 4.0, idle: 1.0, busy: 1e9, ..SimulatedCore::CALM.co_runner };
 
     #[test]
     fn a_load_chain_that_is_slowed_all_the_time_is_no_control_and_its_number_is_not_guessed() {
@@ -206,8 +205,8 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_beside_a_neighbour_stays_a_fraction() {
-        let beside = ZEN3.beside(SimulatedCore { neighbour: SPELLS, ..ZEN3 });
+    fn a_fraction_beside_a_co_runner_stays_a_fraction() {
+        let beside = ZEN3.beside(SimulatedCore { co_runner: SPELLS, ..ZEN3 });
         let load = (0..RUNS).filter(|seed| length_of((DIVIDE, 13.36, 0.02), beside, *seed).integer.is_some()).count();
         assert!(load <= 1, "{load}");
     }

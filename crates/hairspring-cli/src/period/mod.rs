@@ -8,7 +8,7 @@ use crate::{AnyError, Outcome, interrupt, output};
 use arguments::PeriodArguments;
 use hairspring_core::judge::{Finding, Remedies, Severity};
 use hairspring_host::clock::{Clock, default_clock, find};
-use hairspring_host::thread::{RealTime, settle};
+use hairspring_host::thread::{RealTime, prepare_thread};
 use hairspring_instruments::period::PeriodFinding;
 use hairspring_instruments::period::measure::{MeasuredTask, PRIORITY, Priority, Request, measure};
 use hairspring_instruments::period::partner::{listen, respond};
@@ -61,7 +61,7 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
     let stop = interrupt::stop_on_signals()?;
     let socket = listen(address)?;
     let address = socket.local_addr()?.to_string();
-    settle(arguments.cpu)?;
+    prepare_thread(arguments.cpu)?;
     // With real-time priority, where it is allowed, no other thread delays an answer.
     let _guard = match arguments.priority {
         Some(0) => None,

@@ -136,13 +136,13 @@ pub enum Source {
     Fence,
     /// Body and init overlap: the time in the other order.
     Overlap,
-    /// Rounds in which the code had not settled.
+    /// Rounds before the code was in its steady state.
     Settling,
     /// Readings that are far longer than the others, perhaps by the code's own doing.
     Slow,
     /// Pauses of the CPU.
     Pauses,
-    /// What chains of known length miss of their lengths: an effect of a neighbour on the core that remains in the readings.
+    /// What chains of known length miss of their lengths: an effect of a co-runner on the core that remains in the readings.
     #[serde(alias = "neighbour")]
     Controls,
     /// Uncertainty of the reference chain that counts core cycles.

@@ -187,8 +187,8 @@ fn systems(state: &mut State) {
             continue;
         }
         cells.set_starved_apart(cells.typical().div_ceil(STARVED_ROW as usize).max(2));
-        // A row without a reading in a block of visits has the mean of all its readings there.
-        let blocks = if state.options.visits.are_visits() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
+        // A row without a reading in a block of repeats has the mean of all its readings there.
+        let blocks = if state.options.repeats.are_consecutive() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
         if blocks.len() >= MIN_ROUNDS as usize {
             cells.use_only(&blocks);
             let evaluations_vary = state.slow.iter().any(|slow| slow.counts && usize::from(slow.series) == series);

@@ -3,7 +3,7 @@
 //! A reading that is far longer than its neighbours in time is taken for one that something else disturbed, and left out. Something else
 //! disturbs the chains of known length as often as the code, in the same time. Where the readings of the code are far longer much more often
 //! than those of the chains, they are its own, and the mean of the code needs them. The chains run for a small part of the time of longer code; then
-//! the time in which the clock was watched shows how often the CPU does not run the thread. A neighbour on the core slows code that uses the whole
+//! the time in which the clock was watched shows how often the CPU does not run the thread. A co-runner on the core slows code that uses the whole
 //! core and not the chains, but hardly ever to more than twice its time.
 
 use crate::estimate::Source;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 limits! {
     /// A reading is far longer if it is this many times as long as the middle one of its row.
-    FAR_LONGER = 3.0, "", Basis::Seen("a neighbour on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
+    FAR_LONGER = 3.0, "", Basis::Seen("a co-runner on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
     /// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
     MORE_OFTEN = 10.0, "", Basis::Derived("a tenth of them is then somebody else's");
     /// Otherwise they may be as frequent as the upper end of the interval of their rate, by Poisson's law, at this level.
@@ -338,7 +338,7 @@ mod tests {
             let found = found_in(&core.table(1.0, seed));
             assert!(found.iter().all(|slow| !slow.counts && slow.longer < 0.001), "{found:?}");
         }
-        // What hardly changes the mean, and readings of the code that a neighbour makes up to twice as long.
+        // What hardly changes the mean, and readings of the code that a co-runner makes up to twice as long.
         for longer in [3.0, 60.0] {
             let found = found_in(&with_slow(&CALM.table(1.0, 6), 1_000.0, longer));
             assert!(found.iter().all(|slow| !slow.counts && slow.longer < 0.001), "{longer}: {found:?}");

@@ -4,7 +4,7 @@
 
 mod simulated_core;
 
-pub use simulated_core::{Interrupts, Neighbour, SimulatedCore};
+pub use simulated_core::{CoRunner, Interrupts, SimulatedCore};
 
 use super::{Clock, Ordering, Width};
 use fastrand::Rng;
@@ -65,7 +65,7 @@ pub fn simulate(core: SimulatedCore, seed: u64) {
     SIMULATION.set(Some(Simulation::new(core, seed)));
 }
 
-/// Does work of this many core cycles on the simulated core. A neighbour lengthens it by the share `slower` while it is active.
+/// Does work of this many core cycles on the simulated core. A co-runner lengthens it by the share `slower` while it is active.
 pub fn execute(cycles: f64, slower: f64) {
     SIMULATION.with_borrow_mut(|simulation| simulation.iter_mut().for_each(|simulation| simulation.execute(cycles, slower)));
 }

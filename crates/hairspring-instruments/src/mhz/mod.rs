@@ -37,7 +37,7 @@ const CHAINS: [ChainRole; 6] = [
 ];
 /// The chains of one instruction: the length of none of them follows from the others.
 const SINGLE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
-/// By how much a neighbour lengthens a chain at the most, as a share: the load chain of an AMD of family 25 was seen to take 4.05 to 4.6 cycles for 4.
+/// By how much a co-runner lengthens a chain at the most, as a share: the load chain of an AMD of family 25 was seen to take 4.05 to 4.6 cycles for 4.
 const MOST_LENGTHENED: f64 = 0.25;
 /// So much shorter than its length a chain may be measured, as a share.
 const SHORTENED: f64 = 0.01;
@@ -121,7 +121,7 @@ pub struct OfRuns {
     pub runs: u32,
 }
 
-/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::settle`]).
+/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::prepare_thread`]).
 ///
 /// # Errors
 /// The system is too busy, or there are no chains for this architecture.
@@ -314,7 +314,7 @@ fn factor_known(chains: &[ChainUnits]) -> bool {
     possible.iter().enumerate().any(|(at, a)| possible[at + 1..].iter().any(|b| coprime(a, b)))
 }
 
-/// The whole numbers of cycles that a chain may have: its integer, or where it has none, all that a neighbour may lengthen to what was measured.
+/// The whole numbers of cycles that a chain may have: its integer, or where it has none, all that a co-runner may lengthen to what was measured.
 fn possible_lengths(chain: &ChainUnits) -> Vec<u32> {
     let cycles = chain.cycles.value;
     let (least, most) = ((cycles / (1.0 + MOST_LENGTHENED)).ceil() as u32, (cycles * (1.0 + SHORTENED)).floor() as u32);

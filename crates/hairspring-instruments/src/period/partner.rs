@@ -87,7 +87,7 @@ impl Line {
     }
 
     /// Waits for late answers after the run.
-    pub fn settle(&mut self, machine: &mut dyn Machine) {
+    pub fn await_late_answers(&mut self, machine: &mut dyn Machine) {
         const GRACE_NS: u64 = 100_000_000;
         let end_ns = machine.now_ns() + GRACE_NS;
         while self.answers.lost() > 0 && machine.now_ns() < end_ns {

@@ -1,4 +1,4 @@
-//! The whole measurement: settles the thread, runs the windows of every mechanism in several placements, and checks the time by
+//! The whole measurement: prepares the thread, runs the windows of every mechanism in several placements, and checks the time by
 //! the second method.
 
 use super::design::{components, rows};
@@ -17,7 +17,7 @@ use hairspring_host::interference::StealMeter;
 use hairspring_host::run_history::with_value;
 use hairspring_host::{Error, Result};
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_measure::limits::{Batch, DEFAULT_PRECISION, FEWEST_ROUNDS, LEAST_ROUNDS};
 use hairspring_measure::ruler::find_ruler;
 use hairspring_measure::run::clock_spread;
@@ -43,19 +43,19 @@ pub fn measure(request: &Request) -> Result<Measured> {
 
 fn on_this_thread(request: &Request) -> Result<Measured> {
     check_bytes(request.bytes)?;
-    let settled = settle_where_quiet(request.cpu, request.clock)?;
+    let thread = prepare_thread_where_quiet(request.cpu, request.clock)?;
     let meter = RateMeter::start(request.clock);
     let ruler = find_ruler(request.clock);
     let session = Session {
         request,
-        cpu: settled.cpu,
+        cpu: thread.cpu,
         quantum: granularity(&request.clock).quantum,
         companions: ruler.as_ref().map_or_else(|_| Vec::new(), companions),
         meter,
     };
-    let results = request.mechanisms.iter().map(|mechanism| (*mechanism, session.mechanism(*mechanism, settled.priority_raised)));
+    let results = request.mechanisms.iter().map(|mechanism| (*mechanism, session.mechanism(*mechanism, thread.priority_raised)));
     let results = results.collect();
-    Ok(Measured { results, settled, ruler, rate: session.meter.rate(), quantum: session.quantum })
+    Ok(Measured { results, thread, ruler, rate: session.meter.rate(), quantum: session.quantum })
 }
 
 /// Refuses a working set that no measurement is good for.

@@ -33,7 +33,7 @@ pub use measure::measure;
 
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::Clock;
-use hairspring_host::thread::Settled;
+use hairspring_host::thread::PreparedThread;
 use hairspring_measure::ruler::Ruler;
 use mechanism::Mechanism;
 use result::Switched;
@@ -67,8 +67,8 @@ pub struct Request {
 pub struct Measured {
     /// Each mechanism with its result, or why it has none.
     pub results: Vec<(Mechanism, Result<Switched, String>)>,
-    /// How the thread was settled.
-    pub settled: Settled,
+    /// How the thread was prepared.
+    pub thread: PreparedThread,
     /// The reference chain, or why there is none.
     pub ruler: Result<Ruler, String>,
     /// Rate of the clock.

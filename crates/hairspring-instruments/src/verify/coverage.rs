@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// How far the coverage of short runs may be below the level: a neighbour or a frequency step may disturb a run.
+/// How far the coverage of short runs may be below the level: a co-runner or a frequency step may disturb a run.
 pub const SHORTFALL: f64 = 0.05;
 /// Probability that the coverage of any chain is called too low although the instrument has the lowest accepted coverage.
 const ALPHA: f64 = 0.01;

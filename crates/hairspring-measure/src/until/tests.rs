@@ -209,7 +209,7 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
             assert_eq!((ended.stop, ended.measuring), (stop, 100 * MS * budgets), "{progress:?}");
         }
     }
-    // What is wide without a neighbour gets no more than the budget.
+    // What is wide without a co-runner gets no more than the budget.
     start();
     let (mut table, mut script) = (table(&STEADY), Script::new(MS));
     let found = until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();

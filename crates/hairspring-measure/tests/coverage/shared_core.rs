@@ -21,7 +21,7 @@ pub struct Plan {
     pub body: f64,
     /// Factor on the copies of all rows, for coarse clocks.
     pub longer: f64,
-    /// Share by which an active neighbour lengthens the code ...
+    /// Share by which an active co-runner lengthens the code ...
     pub slower: f64,
     /// ... and the chains, as a share of that.
     pub of_chains: f64,
@@ -79,12 +79,12 @@ impl Plan {
     }
 }
 
-/// Rounds of a measurement that goes on because of a neighbour.
+/// Rounds of a measurement that goes on because of a co-runner.
 pub const LONG: u32 = 2_400;
 
 /// Copies of the code.
 const CODE: &[u32] = &[64, 128, 192, 256, 384, 512];
-/// Name, core cycles of a copy, copies, and by how much a neighbour lengthens it, as a share of the chains.
+/// Name, core cycles of a copy, copies, and by how much a co-runner lengthens it, as a share of the chains.
 const CHAINS: [(&str, f64, &[u32], f64); 3] = [
     ("reference", 3.0, &[32, 64, 128, 256, 384, 512], 0.1),
     ("control simple", 1.0, &[64, 192, 384, 512], 1.0),
@@ -93,7 +93,7 @@ const CHAINS: [(&str, f64, &[u32], f64); 3] = [
 /// Longest wait between two readings, in microseconds, and in quanta of the clock.
 const LONGEST_WAIT: (f64, f64) = (3.0, 3.0);
 
-/// A row: its core cycles, and the share by which an active neighbour lengthens it.
+/// A row: its core cycles, and the share by which an active co-runner lengthens it.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
     pub cycles: f64,

@@ -262,9 +262,9 @@ fn add<'g, 'a: 'g>(
 ) -> Vec<Added> {
     let mut added = Vec::new();
     let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
-    // A table needs one series of shadows, and only if the length of its chain is known.
-    let wants_shadow = ruler.is_ok() && plan.table.observations().origin.shadow.is_none();
-    for row in rows.filter(|row| row.order != Order::Shadow || wants_shadow) {
+    // A table needs one series of fenced chains, and only if the length of its chain is known.
+    let wants_fenced_chain = ruler.is_ok() && plan.table.observations().origin.fenced_chain.is_none();
+    for row in rows.filter(|row| row.order != Order::FencedChain || wants_fenced_chain) {
         let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
         let name = known.unwrap_or_else(|| {
             let name = declare(&mut plan.table, ruler, row.order, &names[at], names);
@@ -301,7 +301,7 @@ fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, (at, 
 fn declare(table: &mut Table, ruler: &std::result::Result<Ruler, String>, order: Order, of: &str, names: &[String]) -> String {
     match (order, order.role()) {
         (_, Some(role)) => table.declare_check(of, role, names),
-        (Order::Shadow, None) => table.declare_shadow(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
+        (Order::FencedChain, None) => table.declare_fenced_chain(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
         (_, None) => of.to_owned(),
     }
 }

@@ -45,10 +45,10 @@ fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order
         }
         return name.clone();
     }
-    if order == Order::Shadow {
-        // Rows of the shadow are planned only if there is a reference chain.
+    if order == Order::FencedChain {
+        // Rows of the fenced chain are planned only if there is a reference chain.
         let cycles = companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);
-        return table.declare_shadow(cycles, names);
+        return table.declare_fenced_chain(cycles, names);
     }
     table.declare_check(name, order.role().unwrap_or(Role::Fenced), names)
 }
@@ -92,7 +92,7 @@ mod tests {
         let (names, origin) = (table.observations().series_names(), &table.observations().origin);
         assert_eq!(names[..7], ["a", "b", "a in place", "a fenced", "b in place", "b fenced", "shadow"]);
         assert_eq!(origin.variant("b", Role::Fenced), Some("b fenced"));
-        assert_eq!(origin.shadow.as_ref().map(|(series, _)| series.as_str()), Some("shadow"));
+        assert_eq!(origin.fenced_chain.as_ref().map(|(series, _)| series.as_str()), Some("shadow"));
         assert_eq!((origin.granularity, origin.notes.len()), (Some(26.0), 2));
         assert!(!origin.is_fenced("a"));
     }

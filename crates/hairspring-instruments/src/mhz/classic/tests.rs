@@ -85,8 +85,8 @@ fn the_opaque_loop_of_a_folded_expression_is_used() {
 }
 
 #[test]
-fn a_neighbour_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
-    // 10 us of every 20, as on the ten machines with wrong results in section 8: a neighbour took half of the processor.
+fn another_process_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
+    // 10 us of every 20, as on the ten machines with wrong results in section 8: another process took half of the processor.
     let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
     let found = run(&mut Core::new(4_100.0), 1, noise, &Options::default());
     assert_eq!(found.outcome, Outcome::Accepted);

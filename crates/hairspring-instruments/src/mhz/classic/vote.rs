@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_takes_an_even_share_is_not_noticed() {
+    fn another_process_that_takes_an_even_share_is_not_noticed() {
         // 2715 MHz instead of 4100: all intervals, including the second shortest, are longer by the same share.
         let best = vote(&noisy(2_715.0, &STUDY, 1e-4)).unwrap();
         let next = vote(&noisy(2_714.0, &STUDY, 2e-4)).unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_takes_uneven_shares_is_noticed() {
+    fn another_process_that_takes_uneven_shares_is_noticed() {
         let shares = [1.0, 1.3, 1.0, 1.5, 1.1, 1.0, 1.6, 1.2, 1.4];
         let loaded: Vec<f64> = times(4_100.0, &STUDY).iter().zip(shares).map(|(time, share)| time * share).collect();
         let (best, next) = (vote(&noisy(4_100.0, &STUDY, 1e-3)).unwrap(), vote(&loaded).unwrap());

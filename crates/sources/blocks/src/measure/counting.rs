@@ -60,7 +60,7 @@ fn means(rows: &[CountRow], readings: &[Reading]) -> Vec<Option<f64>> {
 mod tests {
     use super::*;
     use crate::graph::Counts;
-    use hairspring_core::estimate::{Options, Visits};
+    use hairspring_core::estimate::{Options, Repeats};
     use hairspring_core::observations::{Flags, Observations};
     use hairspring_core::pipeline::solve;
 
@@ -106,7 +106,7 @@ mod tests {
             rows.push(row(trips, counted));
         }
         let off = |ends: Vec<Ending>| {
-            let found = solve(&table, series, &Options { ends, visits: Visits::Calm, ..Options::default() }).unwrap();
+            let found = solve(&table, series, &Options { ends, repeats: Repeats::Calm, ..Options::default() }).unwrap();
             let trip = found.component("trip").unwrap().ticks;
             (trip.value - 22.0).abs() / trip.half_width()
         };

@@ -19,12 +19,12 @@ use crate::error::{Error, Result};
 use crate::graph::{Block, Graph, block_name};
 use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
-use hairspring_core::estimate::{Options, Visits, exact_rank};
+use hairspring_core::estimate::{Options, Repeats, exact_rank};
 use hairspring_core::judge::{Finding, Question, Severity};
 use hairspring_core::observations::{Observations, Origin};
 use hairspring_host::clock::{RateMeter, find, granularity};
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_measure::ruler::find_ruler;
 use hairspring_measure::{Run, Stop};
 use iced_x86::Instruction;
@@ -41,11 +41,11 @@ use std::time::{Duration, Instant};
 /// A program or function that cannot be traced, no usable input, or fewer rows than unknowns.
 pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let clock = find("tsc")?;
-    let settled = settle_where_quiet(request.cpu, clock)?;
+    let thread = prepare_thread_where_quiet(request.cpu, clock)?;
     let quantum = granularity(&clock).quantum;
     let meter = RateMeter::start(clock);
     let ruler = find_ruler(clock);
-    let (mut session, mut prepared) = prepared_calls(request, settled.cpu, quantum)?;
+    let (mut session, mut prepared) = prepared_calls(request, thread.cpu, quantum)?;
     let chains = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
     let begin = Instant::now();
     let timing = Timing::of(request, clock, quantum, &chains);
@@ -95,7 +95,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         // Only the budget ends these rounds: precision is limited by the inputs, not by the rounds.
         run: Run { table, rounds: readings.rounds, measuring, elapsed: measuring, stop: Stop::Budget, stolen_ms: None },
         analysis,
-        settled,
+        thread,
         ruler,
     })
 }
@@ -110,19 +110,19 @@ fn solved(
 ) -> Result<(Observations, Analysis)> {
     let unknowns = choose(request, structure, rows);
     let table = tabulate(graph, rows, unknowns, readings, chains, origin.clone());
-    let visits = visits(request);
-    let overhead = Overhead::new(readings, chains, visits);
+    let repeats = repeats(request);
+    let overhead = Overhead::new(readings, chains, repeats);
     let mut ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
     ends.extend(counting::ends(rows, &readings.function));
-    let options = Options { level: request.level, departure_follows_counts: true, visits, ends, overlapping: true, ..Options::default() };
+    let options = Options { level: request.level, departure_follows_counts: true, repeats, ends, overlapping: true, ..Options::default() };
     let question = Question { options, ..Question::default() };
     let analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
     Ok((table, analysis))
 }
 
 /// The readings that count: parts of a call are so short that single branches that are mispredicted matter.
-fn visits(request: &Request) -> Visits {
-    if request.parts.is_some() { Visits::Quickest } else { Visits::Calm }
+fn repeats(request: &Request) -> Repeats {
+    if request.parts.is_some() { Repeats::Quickest } else { Repeats::Calm }
 }
 
 /// All calls, ready to be timed. Where no request says where calls are ended early and their loops ask for it, they are prepared once more
@@ -141,7 +141,7 @@ fn prepared_calls(request: &Request, cpu: usize, quantum: u64) -> Result<(Sessio
     Ok((session, prepared))
 }
 
-/// In simulation with a neighbour that stays for some rounds, this many still gave intervals that held in 92 of 100 cases, and this many
+/// In simulation with a co-runner that stays for some rounds, this many still gave intervals that held in 92 of 100 cases, and this many
 /// hardly ever did.
 const ENOUGH_ROUNDS: u32 = 24;
 const TOO_FEW_ROUNDS: u32 = 16;

@@ -10,7 +10,7 @@ use super::rounds::{Readings, undisturbed};
 use crate::analysis::CountRow;
 use crate::graph::{EdgeKind, Graph};
 use crate::trace::Own;
-use hairspring_core::estimate::{Ending, Options, Visits};
+use hairspring_core::estimate::{Ending, Options, Repeats};
 use hairspring_core::observations::{Observations, Reading, RowId};
 use hairspring_core::pipeline::solve;
 use hairspring_measure::companions::Companion;
@@ -85,7 +85,7 @@ pub struct Overhead {
 
 impl Overhead {
     /// The overhead by the readings of the page's functions; `None` without enough of them.
-    pub fn new(readings: &Readings, chains: &[Companion], visits: Visits) -> Option<Overhead> {
+    pub fn new(readings: &Readings, chains: &[Companion], repeats: Repeats) -> Option<Overhead> {
         let mut table = Observations::new(vec!["copies".into()]);
         // The reference chain, which comes first, shows the core clock of the rounds.
         readings.add_chains(&mut table, &chains[..usize::from(chains.first().is_some_and(|chain| chain.is_reference))]);
@@ -104,7 +104,7 @@ impl Overhead {
                 table.push_flagged(row, reading.round, reading.ticks, reading.flags);
             }
         }
-        let options = Options { leave_rows_out: false, visits, ..Options::default() };
+        let options = Options { leave_rows_out: false, repeats, ..Options::default() };
         let line = solve(&table, long_rows, &options).ok()?;
         let (common, copy) = (line.overhead?.value, line.component("copies")?.ticks.value);
         let all = solve(&table, all_rows, &options).ok()?;
@@ -249,7 +249,7 @@ mod tests {
         }
         let ends = Overhead { early: 0.0, ..overhead() }.ends(&graph, &rows, &Readings { function, ..Readings::default() });
         let off = |ends: Vec<Ending>| {
-            let found = solve(&table, series, &Options { ends, visits: Visits::Calm, ..Options::default() }).unwrap();
+            let found = solve(&table, series, &Options { ends, repeats: Repeats::Calm, ..Options::default() }).unwrap();
             let arm = found.component("arm").unwrap().ticks;
             (arm.value - 24.0).abs() / arm.half_width()
         };

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of readings of the function: they are held twice while the table is built.
 const MOST_FUNCTION_READINGS: usize = MOST_READINGS / 2;
-/// Ticks of warming up and of measuring in one visit to a process; the visit itself costs about as much.
+/// Ticks of warming up and of measuring in one turn of a process; to change to it costs about as much.
 const WARM_TICKS: u64 = 20_000;
 const TIMED_TICKS: u64 = 30_000;
 const MOST_WARM: u64 = 24;
@@ -45,7 +45,7 @@ pub struct Timing<'a> {
     pub budget: Duration,
     /// Whether it was given, and does not grow.
     pub is_firm: bool,
-    /// Longest time of one visit.
+    /// Longest time of one turn.
     pub timeout: Duration,
     /// Called with the progress of the rounds.
     pub progress: fn(Progress),
@@ -102,7 +102,7 @@ struct Plan {
     each: Duration,
 }
 
-/// Readings of one visit: equal for all rows, because rows with fewer would count as disturbed.
+/// Repeats in one turn: equal for all rows, because rows with fewer would count as disturbed.
 fn readings_each(plans: &[(usize, Plan)]) -> usize {
     let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.typical).collect();
     all.sort_unstable();
@@ -133,7 +133,7 @@ impl Timing<'_> {
                     (0..OF_CHAINS).for_each(|_| readings.push_chains(chains.round(&mut rig)));
                 }
                 if !readings.lost.contains_key(&rows[*row].0) {
-                    match self.visit(prepared, rows[*row], plan, (timed, random.next_u64()), program) {
+                    match self.turn(prepared, rows[*row], plan, (timed, random.next_u64()), program) {
                         Ok(ticks) => readings.push(*row, ticks),
                         Err(error) => readings.lose(rows[*row].0, &error),
                     }
@@ -164,7 +164,7 @@ impl Timing<'_> {
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
-    /// One visit for each function of the page, each in another process.
+    /// One turn for each function of the page, each in another process.
     fn run_own(
         &self,
         prepared: &mut [Prepared],
@@ -197,7 +197,7 @@ impl Timing<'_> {
         fits((self.budget, self.is_firm), readings.rounds, elapsed, room)
     }
 
-    /// The plan of a row for one visit; `None` if its process is lost.
+    /// The plan of a row for one turn; `None` if its process is lost.
     fn plan(
         &self,
         prepared: &mut [Prepared],
@@ -241,7 +241,7 @@ impl Timing<'_> {
         one.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
     }
 
-    fn visit(
+    fn turn(
         &self,
         prepared: &mut [Prepared],
         place: (usize, usize),
@@ -273,9 +273,9 @@ impl Readings {
         rows.retain(CountRow::is_whole);
     }
 
-    fn push(&mut self, row: usize, visit: Vec<Raw>) {
+    fn push(&mut self, row: usize, repeats: Vec<Raw>) {
         let round = self.rounds;
-        self.function.extend(visit.into_iter().map(|raw| reading(row, round, raw)));
+        self.function.extend(repeats.into_iter().map(|raw| reading(row, round, raw)));
     }
 
     fn push_chains(&mut self, readings: Vec<Raw>) {

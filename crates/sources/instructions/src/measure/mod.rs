@@ -12,7 +12,7 @@ use hairspring_host::clock::{Clock, RateMeter, default_clock, granularity};
 use hairspring_host::interference::StealMeter;
 use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_measure::limits::LEAST_ROUNDS;
 use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::{Goal, Table, until_precise};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Series in a group: so many that the chains of known length take a small part of the time, and so few that a round is short.
 const GROUP: usize = 12;
 /// Copies that take less than this many cycles are likely to run nothing, and are grouped apart: a time of nearly zero has no
-/// ratio by which a neighbour's effect on the group could be judged.
+/// ratio by which a co-runner's effect on the group could be judged.
 const NEARLY_NOTHING: f64 = 0.1;
 /// Share of the budget of the first pass; the second one repeats what is in doubt.
 const FIRST_PASS: f64 = 0.7;
@@ -128,16 +128,15 @@ pub struct Run {
 pub fn measure(all: &[Series], settings: &Settings, progress: &dyn Fn(f64)) -> Result<Run, Box<dyn std::error::Error>> {
     let begin = Instant::now();
     let clock = default_clock();
-    let settled = settle_where_quiet(settings.cpu, clock)?;
+    let thread = prepare_thread_where_quiet(settings.cpu, clock)?;
     let meter = RateMeter::start(clock);
     let ruler = patient_ruler(clock, begin + settings.budget.mul_f64(FOR_RULER))?;
-    let session =
-        Session { clock, quantum: granularity(&clock).quantum, meter, companions: companions(&ruler), settings, cpu: settled.cpu };
+    let session = Session { clock, quantum: granularity(&clock).quantum, meter, companions: companions(&ruler), settings, cpu: thread.cpu };
     let cycles = session.trial(all, &ruler)?;
     let groups = groups(all, &cycles);
     let mut run = Run {
         series: all.iter().map(|one| unmeasured(one, "it was not run")).collect(),
-        cpu: settled.cpu,
+        cpu: thread.cpu,
         provenance: ruler.provenance,
         core_hz: None,
         rounds: 0,
@@ -170,7 +169,7 @@ fn share(budget: Duration, left: usize, begin: Instant) -> Duration {
     (budget.saturating_sub(begin.elapsed()) / left.max(1) as u32).max(SHORTEST)
 }
 
-/// Indexes of series that run together. A neighbour on the core lengthens independent copies by much more than chains, so that
+/// Indexes of series that run together. A co-runner on the core lengthens independent copies by much more than chains, so that
 /// they are not judged together.
 fn groups(all: &[Series], cycles: &[f64]) -> Vec<Vec<usize>> {
     let kind = |at: &usize| match all[*at].quantity {

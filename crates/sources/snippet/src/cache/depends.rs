@@ -56,7 +56,7 @@ fn is_of_system(path: &Path) -> bool {
 }
 
 /// Whether a file was last changed before a time: its contents may have been read since.
-pub fn is_settled(path: &Path, begin: SystemTime) -> bool {
+pub fn is_unchanged_since(path: &Path, begin: SystemTime) -> bool {
     let Ok(found) = path.metadata() else { return false };
     let at = |seconds: i64, ns: i64| {
         let (seconds, ns) = (u64::try_from(seconds).unwrap_or(0), u32::try_from(ns).unwrap_or(0));
@@ -103,7 +103,7 @@ impl Dependence {
     fn of(path: PathBuf, begin: SystemTime, files: &mut Files) -> Option<Dependence> {
         let is_library = path.extension().is_some_and(|ending| ["so", "a", "o"].iter().any(|other| ending == *other));
         let asks = |text: &[u8]| holds(text, &UNKNOWN) || !is_of_system(&path) && holds(text, &ASKS);
-        if !is_settled(&path, begin) || !is_library && asks(&contents(&path)?) {
+        if !is_unchanged_since(&path, begin) || !is_library && asks(&contents(&path)?) {
             return None;
         }
         Some(Dependence { hash: files.hash(&path)?, path })

@@ -116,12 +116,12 @@ fn with_notes(request: &Request, lines: &[String], row: Option<usize>) -> Vec<St
 
 fn init(request: &Request, row: &RowSpec) -> Vec<String> {
     let fence = fence::here().filter(|_| row.fenced(request)).map(|fences| fences.order.to_owned());
-    let init = request.init.clone().filter(|_| row.order != Order::Shadow);
+    let init = request.init.clone().filter(|_| row.order != Order::FencedChain);
     fence.iter().cloned().chain(init).chain(fence.clone()).collect()
 }
 
 fn body(request: &Request, row: &RowSpec) -> Vec<String> {
-    if row.order != Order::Shadow {
+    if row.order != Order::FencedChain {
         return vec![request.codes[row.subject].clone()];
     }
     // Repeated here because some assemblers expand nested repetitions in the wrong order.

@@ -144,7 +144,7 @@ fn init((request, places): (&Request, &[&str]), row: &RowSpec, note: Option<Note
     let fence = if row.fenced(request) { "HS_FENCE();\n" } else { "" };
     let mut text = fence.to_owned();
     opaque(&mut text, (request, places), note);
-    if let Some(init) = request.init.as_deref().filter(|_| row.order != Order::Shadow) {
+    if let Some(init) = request.init.as_deref().filter(|_| row.order != Order::FencedChain) {
         let _ = writeln!(text, "{{\n{init}\n; }}\nHS_BARRIER();");
     }
     text + fence
@@ -152,7 +152,7 @@ fn init((request, places): (&Request, &[&str]), row: &RowSpec, note: Option<Note
 
 fn body(request: &Request, row: &RowSpec) -> String {
     match row.order {
-        Order::Shadow => "HS_CHAIN();\n".to_owned(),
+        Order::FencedChain => "HS_CHAIN();\n".to_owned(),
         _ => evaluation(&request.codes[row.subject]),
     }
 }

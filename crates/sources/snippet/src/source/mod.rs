@@ -38,9 +38,9 @@ impl RowSpec {
 
     /// Whether fences surround every init. Without an init only the flush has fences.
     pub fn fenced(&self, request: &Request) -> bool {
-        let shadow = self.order == Order::Shadow && request.init.is_some();
+        let is_fenced_chain = self.order == Order::FencedChain && request.init.is_some();
         let as_the_others = self.is_behind() && crate::plan::main_order(request) == Order::Fenced;
-        shadow || self.order == Order::Fenced || as_the_others
+        is_fenced_chain || self.order == Order::Fenced || as_the_others
     }
 
     /// Whether an init and a body run before the first reading.
@@ -147,7 +147,8 @@ pub fn rows(request: &Request, rows: &[RowSpec], first: usize, borders: &dyn Fn(
 /// equal code so have the places of each other in memory. Rows without the code of an alternative are the last.
 pub fn in_turn(rows: &[RowSpec], alternatives: usize, first: usize) -> Vec<(usize, &RowSpec)> {
     let mut all: Vec<(usize, &RowSpec)> = rows.iter().enumerate().collect();
-    let turn = |row: &RowSpec| if row.order == Order::Shadow { alternatives } else { (row.subject + alternatives - first) % alternatives };
+    let turn =
+        |row: &RowSpec| if row.order == Order::FencedChain { alternatives } else { (row.subject + alternatives - first) % alternatives };
     all.sort_by_key(|(_, row)| turn(row));
     all
 }
