@@ -2,6 +2,12 @@
 //!
 //! [`design`], [`lost`] and [`result`] are pure; `rig` runs the windows on one side and `partner` is the other
 //! side; `background` is the counter of the second method.
+//!
+//! - A **switch**: the CPU goes from one **side** to the other, without the system calls that make it do so. The **leader** is the side that
+//!   measures, the **partner** the other one. The **mechanism** is how a side wakes the other one and waits.
+//! - The **calls** are the system calls of one side for one switch. A **turn** is what a side does after a switch to it.
+//! - A **window** runs between two reads of the clock: a known number of switches, calls and turns.
+//! - The **working set** is memory that a side passes over in each turn; **refill** is what the first pass after a switch takes more.
 
 pub mod design;
 pub mod document;
