@@ -43,7 +43,7 @@ pub struct ProcedureEntry {
 
 // SAFETY: `repr(C)`, and all its fields may be 0.
 unsafe impl Growing for ProcedureEntry {
-    const LEAST: usize = offset_of!(ProcedureEntry, init);
+    const LEAST_BYTES: usize = offset_of!(ProcedureEntry, init);
     const SIZE_FIRST: bool = false;
 }
 

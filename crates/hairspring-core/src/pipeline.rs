@@ -109,11 +109,11 @@ pub fn stages() -> Vec<&'static Stage> {
 }
 
 /// Stages that all others need.
-const NEEDED: [&Stage; 4] = [&blocks::STAGE, &rows::STAGE, &line::STAGE, &express::STAGE];
+const NEEDED_STAGES: [&Stage; 4] = [&blocks::STAGE, &rows::STAGE, &line::STAGE, &express::STAGE];
 
 /// The stages that a table can be solved without ([`Options::without`]), in their order.
 pub fn optional_stages() -> Vec<&'static Stage> {
-    stages().into_iter().filter(|stage| !NEEDED.iter().any(|needed| needed.name == stage.name)).collect()
+    stages().into_iter().filter(|stage| !NEEDED_STAGES.iter().any(|needed| needed.name == stage.name)).collect()
 }
 
 /// All limits: those that several stages share, and those of each stage.

@@ -37,8 +37,8 @@ struct Case {
 }
 
 /// Short calls, and long ones that are read once in a round.
-const SHORT: Case = Case { interrupted: 0.0, beside: 0.0, waits: false, readings: 12, trips: 20 };
-const LONG: Case = Case { readings: 1, trips: 20_000, ..SHORT };
+const SHORT_CALLS: Case = Case { interrupted: 0.0, beside: 0.0, waits: false, readings: 12, trips: 20 };
+const LONG_CALLS: Case = Case { readings: 1, trips: 20_000, ..SHORT_CALLS };
 
 struct Trial {
     /// For each block: by how many half-widths its time is off.
@@ -108,7 +108,7 @@ fn disturbed(case: Case) -> f64 {
 
 #[test]
 fn calls_at_another_clock_are_not_disturbed() {
-    for case in [SHORT, LONG] {
+    for case in [SHORT_CALLS, LONG_CALLS] {
         let share = disturbed(case);
         assert!(share < 2.0, "{case:?}: {share} %");
     }
@@ -116,7 +116,7 @@ fn calls_at_another_clock_are_not_disturbed() {
 
 #[test]
 fn calls_that_wait_for_memory_while_the_clock_steps_are_not_disturbed() {
-    for case in [SHORT, LONG] {
+    for case in [SHORT_CALLS, LONG_CALLS] {
         let share = disturbed(Case { waits: true, ..case });
         assert!(share < 2.0, "{case:?}: {share} %");
     }
@@ -125,7 +125,7 @@ fn calls_that_wait_for_memory_while_the_clock_steps_are_not_disturbed() {
 #[test]
 fn interrupted_readings_are_left_out_while_the_clock_steps() {
     // A group of repeats with several of them is left out as a whole.
-    for (case, most) in [(SHORT, 15.0), (LONG, 6.0)] {
+    for (case, most) in [(SHORT_CALLS, 15.0), (LONG_CALLS, 6.0)] {
         let share = disturbed(Case { interrupted: 0.04, ..case });
         assert!(share > 3.0 && share < most, "{case:?}: {share} %");
     }
@@ -133,7 +133,7 @@ fn interrupted_readings_are_left_out_while_the_clock_steps() {
 
 #[test]
 fn calls_beside_a_co_runner_are_left_out_while_the_clock_steps() {
-    for case in [SHORT, LONG] {
+    for case in [SHORT_CALLS, LONG_CALLS] {
         let share = disturbed(Case { beside: 0.15, ..case });
         assert!(share < 20.0, "{case:?}: {share} %");
     }

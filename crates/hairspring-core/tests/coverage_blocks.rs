@@ -18,7 +18,7 @@ const TRIALS: u64 = 60;
 /// Repeats in a round, ticks of a cycle, quantum of the clock in ticks.
 const READINGS: usize = 12;
 /// Groups of repeats between two of the reference chain, and readings of each of its rows in one.
-const BETWEEN: usize = 32;
+const GROUPS_BETWEEN: usize = 32;
 const OF_CHAINS: usize = 8;
 const TICKS: f64 = 0.7;
 const QUANTUM: f64 = 26.0;
@@ -90,7 +90,7 @@ fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
     for round in 0..rounds {
         rows.shuffle(&mut random);
         for (place, (row, ticks)) in rows.iter().enumerate() {
-            if place % BETWEEN == 0 {
+            if place % GROUPS_BETWEEN == 0 {
                 let factor = machine.group();
                 for (row, ticks) in &chains {
                     (0..OF_CHAINS).for_each(|_| table.push(*row, round, machine.read(ticks * factor)));
@@ -130,15 +130,15 @@ fn coverage(name: &str, rounds: u32, load: Load) -> (f64, f64) {
     (held, twice)
 }
 
-const CALM: Load = Load { away: 1e9, here: 0.0, slows: 0.03, hit: 0.0 };
-const HITS: Load = Load { hit: 0.05, ..CALM };
+const CALM_CORE: Load = Load { away: 1e9, here: 0.0, slows: 0.03, hit: 0.0 };
+const HITS: Load = Load { hit: 0.05, ..CALM_CORE };
 const EPISODES: Load = Load { away: 120.0, here: 40.0, slows: 0.15, hit: 0.02 };
 const LONG_EPISODES: Load = Load { away: 600.0, here: 300.0, slows: 0.15, hit: 0.02 };
 
 #[test]
 fn intervals_hold_with_few_rounds_on_a_loaded_machine() {
     for (rounds, least, most_twice) in [(16, 0.88, 0.05), (24, 0.92, 0.015), (32, 0.94, 0.015), (64, 0.93, 0.005)] {
-        for (name, load) in [("calm", CALM), ("hits", HITS), ("episodes", EPISODES), ("long episodes", LONG_EPISODES)] {
+        for (name, load) in [("calm", CALM_CORE), ("hits", HITS), ("episodes", EPISODES), ("long episodes", LONG_EPISODES)] {
             let (held, twice) = coverage(name, rounds, load);
             assert!(held > least && twice < most_twice, "{name}, {rounds} rounds: {held} hold, {twice} off by twice the interval");
         }

@@ -11,9 +11,9 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 const TIMES: [f64; 3] = [20.0, 31.0, 6.0];
-const MISPREDICTED: f64 = 24.0;
+const MISPREDICTED_TICKS: f64 = 24.0;
 /// Most branches that are mispredicted in a row, on average: one repeat in four or more has none.
-const MOST: f64 = 1.4;
+const MOST_BRANCHES: f64 = 1.4;
 
 fn poisson(random: &mut Pcg64Mcg, mean: f64) -> f64 {
     let (limit, mut product, mut count) = ((-mean).exp(), random.random::<f64>(), 0.0);
@@ -34,10 +34,10 @@ fn trial(seed: u64, repeats: Repeats, quantum: f64) -> (usize, f64) {
         let counts: Vec<f64> = TIMES.iter().map(|_| f64::from(random.random_range(0..20))).collect();
         let row = table.row_apart(series, &counts);
         let exact = 80.0 + counts.iter().zip(TIMES).map(|(count, time)| count * time).sum::<f64>();
-        let mean = random.random_range(0.0..MOST);
+        let mean = random.random_range(0.0..MOST_BRANCHES);
         for round in 0..24 {
             (0..12).for_each(|_| {
-                let more = MISPREDICTED * poisson(&mut random, mean) + random.random_range(-2.0..2.0);
+                let more = MISPREDICTED_TICKS * poisson(&mut random, mean) + random.random_range(-2.0..2.0);
                 let begin = random.random_range(0.0..quantum);
                 table.push(row, round, ((begin + exact + more) / quantum).floor() * quantum);
             });

@@ -75,7 +75,7 @@ pub struct RaisedPriority {
 }
 
 /// The nice value of the highest priority.
-pub(crate) const HIGHEST: i32 = -20;
+pub(crate) const HIGHEST_PRIORITY: i32 = -20;
 
 impl RaisedPriority {
     /// Raises the priority.
@@ -85,7 +85,7 @@ impl RaisedPriority {
     pub fn raise() -> Result<RaisedPriority> {
         let thread = thread_number();
         let before = nice_of(thread);
-        if set_nice(thread, HIGHEST) {
+        if set_nice(thread, HIGHEST_PRIORITY) {
             keep_from_children(true);
             Ok(RaisedPriority { before, thread })
         } else {
@@ -134,7 +134,7 @@ impl Drop for RaisedPriority {
 
 fn not_raised(before: i32, error: &std::io::Error) -> Error {
     Error::Refused {
-        what: format!("cannot raise the priority (nice {before} to {HIGHEST})"),
+        what: format!("cannot raise the priority (nice {before} to {HIGHEST_PRIORITY})"),
         reason: format!("{error}; run as root, allow it (setcap cap_sys_nice+ep PROGRAM, or ulimit -e 40), or measure without"),
     }
 }
@@ -262,7 +262,7 @@ mod tests {
         let before = nice();
         match RaisedPriority::raise() {
             Ok(raised) => {
-                assert_eq!(nice(), HIGHEST);
+                assert_eq!(nice(), HIGHEST_PRIORITY);
                 assert_eq!(std::thread::spawn(nice).join().unwrap(), 0, "a thread inherits the priority");
                 drop(raised);
             }

@@ -36,7 +36,7 @@ pub fn lattice(slopes: &[Estimate], needed: usize) -> Option<Lattice> {
 
 /// Largest distance from an integer, in units, of chains that a co-runner on the core lengthens: chains of one cycle by up to 8 %,
 /// chains of integer multiplications by 1 to 2 %.
-const LENGTHENED: f64 = 0.1;
+const LENGTHENED_DISTANCE: f64 = 0.1;
 
 /// Finds the largest whole part of the first slope that makes all slopes integers, where a co-runner on the core lengthens the
 /// others: it does not change the length of a chain of integer multiplications much. The chains must have coprime lengths, as in
@@ -47,7 +47,9 @@ pub fn lattice_of_first(slopes: &[Estimate]) -> Option<Lattice> {
         let unit = first / f64::from(parts);
         let integer = |slope: &Estimate| {
             let units = slope.value / unit;
-            let fits = units.round() >= 1.0 && (units - units.round()).abs() <= LENGTHENED && slope.half_width() / unit <= LENGTHENED;
+            let fits = units.round() >= 1.0
+                && (units - units.round()).abs() <= LENGTHENED_DISTANCE
+                && slope.half_width() / unit <= LENGTHENED_DISTANCE;
             fits.then_some(units.round() as u32)
         };
         Lattice { unit, integers: slopes.iter().map(integer).collect(), units: slopes.iter().map(|slope| slope.value / unit).collect() }

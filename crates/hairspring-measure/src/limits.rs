@@ -53,9 +53,9 @@ pub const ASSESSING_TO_COME: u32 = 4;
 
 /// Largest distance from a whole number, as a share of the length and in cycles, at which the length of a chain counts as that number. Long
 /// chains are measured more precisely than by a share, and would otherwise be near a whole number by chance.
-pub const WHOLE: (f64, f64) = (0.01, 0.05);
+pub const WHOLE_DISTANCES: (f64, f64) = (0.01, 0.05);
 /// Half-width in cycles from which on an interval does not tell a whole number from a half one.
-pub const UNSURE: f64 = 0.25;
+pub const UNSURE_WIDTH: f64 = 0.25;
 /// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. On simulated cores with a co-runner in half of the time it
 /// proves the length in two of three runs, and a fraction in hardly any (tests of `proof`). In tables from an AMD of family 25 beside a tenant,
 /// which slows the load chain nearly all the time (4.04 to 4.58 cycles), it would prove one of ten.
@@ -66,7 +66,7 @@ pub const FEWEST_PARTS: usize = 8;
 /// that noise alone seldom makes twice.
 pub const NOISE_OF_PARTS: f64 = 2.0;
 /// A chain that takes so much more than its length, as a share, is slowed by something: half of what intervals are to be, as for `ON_LATTICE_PERCENT`.
-pub const SLOWED: f64 = 0.005;
+pub const SLOWED_SHARE: f64 = 0.005;
 
 /// Longest warm-up of a row, but for its first run: to make the data of a row may take longer than the row.
 pub(crate) const MOST_WARM_TIME: Duration = Duration::from_micros(100);

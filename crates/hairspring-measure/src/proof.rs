@@ -2,7 +2,7 @@
 //! as controls, for every instrument. The core cycle is the unit that makes the chains of the lattice whole numbers.
 
 use crate::lattice::{Lattice, lattice, lattice_of_first};
-use crate::limits::{FEWEST_PARTS, NOISE_OF_PARTS, QUIET_PARTS, SLOWED, UNSURE, WHOLE};
+use crate::limits::{FEWEST_PARTS, NOISE_OF_PARTS, QUIET_PARTS, SLOWED_SHARE, UNSURE_WIDTH, WHOLE_DISTANCES};
 use hairspring_core::estimate::ratio::of_first;
 use hairspring_core::estimate::{Estimate, Solution, noise};
 use hairspring_host::chains::{ChainRole, LATTICE, RULER};
@@ -36,12 +36,12 @@ impl Length {
     pub fn slowed(&self) -> Option<f64> {
         let integer = f64::from(self.integer?);
         let off = self.cycles.value / integer - 1.0;
-        (off > SLOWED && (self.is_unsteady || self.cycles.low > integer)).then_some(off)
+        (off > SLOWED_SHARE && (self.is_unsteady || self.cycles.low > integer)).then_some(off)
     }
 
     /// Whether the interval is too wide to tell whether the length is a whole number.
     pub fn is_open(&self) -> bool {
-        self.integer.is_none() && self.cycles.half_width() >= UNSURE
+        self.integer.is_none() && self.cycles.half_width() >= UNSURE_WIDTH
     }
 
     /// From the mean, and the lengths in parts of the run in the order of time.
@@ -55,7 +55,7 @@ impl Length {
         // Twice the standard deviation of a quartile of normal values.
         let of_quiet = if sorted.len() < FEWEST_PARTS { f64::INFINITY } else { 2.0 * 1.36 * noise / (sorted.len() as f64).sqrt() };
         let sure = [(cycles.value, cycles.half_width()), (undisturbed, of_quiet)];
-        let integer = sure.into_iter().filter(|(_, half)| *half < UNSURE).find_map(|(cycles, _)| whole(cycles));
+        let integer = sure.into_iter().filter(|(_, half)| *half < UNSURE_WIDTH).find_map(|(cycles, _)| whole(cycles));
         // Eight tenths of values that differ by noise alone lie within 2.56 standard deviations.
         let is_unsteady = sorted.len() >= FEWEST_PARTS && high - low > NOISE_OF_PARTS * 2.56 * noise;
         Length { cycles, undisturbed, parts: (low, high), integer, is_unsteady }
@@ -81,7 +81,8 @@ fn in_parts(chain: &Solution, reference: &Solution, cycles: f64) -> Vec<f64> {
 /// The whole number that is nearest to a length, if it is close enough.
 fn whole(cycles: f64) -> Option<u32> {
     let nearest = cycles.round();
-    ((1.0..=64.0).contains(&nearest) && (cycles - nearest).abs() < WHOLE.1.min(WHOLE.0 * nearest)).then_some(nearest as u32)
+    ((1.0..=64.0).contains(&nearest) && (cycles - nearest).abs() < WHOLE_DISTANCES.1.min(WHOLE_DISTANCES.0 * nearest))
+        .then_some(nearest as u32)
 }
 
 /// The lengths of chains with these roles, in their order; `None` if the chains of the lattice do not lie on one, or one of them is missing.

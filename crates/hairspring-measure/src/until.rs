@@ -219,12 +219,12 @@ fn run_placed<B: Batches>(
 }
 
 /// A placement is at most so many times as long as the shortest one to have the rounds that it takes to solve it.
-const LONGER: u32 = 4;
+const LONGER_FACTOR: u32 = 4;
 
 /// Rounds after which a placement is solved by itself, unless they take much longer than the shortest placement. Rounds of neighbouring
 /// placements would be solved together otherwise, and those of slow layouts of the code more often than those of fast ones.
 fn rounds_to_solve(round: Duration, shortest: Duration) -> u32 {
-    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= LONGER * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
+    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= LONGER_FACTOR * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
 }
 
 /// Number of placements that share a batch of this length.

@@ -133,15 +133,15 @@ fn request(arguments: &PeriodArguments) -> Result<Request, AnyError> {
 }
 
 fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, Misuse> {
-    const FEWEST: u64 = 3;
+    const FEWEST_CYCLES: u64 = 3;
     if let Some(cycles) = arguments.cycles {
         return Ok(cycles);
     }
     let time = arguments.duration.unwrap_or_else(|| DURATION.max(period.saturating_mul(PERIODS)));
     let cycles = (time.as_nanos() / period.as_nanos()) as u64;
-    if cycles < FEWEST {
+    if cycles < FEWEST_CYCLES {
         return Err(Misuse(format!(
-            "a run of {time:?} has {cycles} cycles of {period:?}, at least {FEWEST} are needed; give a longer --duration"
+            "a run of {time:?} has {cycles} cycles of {period:?}, at least {FEWEST_CYCLES} are needed; give a longer --duration"
         )));
     }
     Ok(cycles)

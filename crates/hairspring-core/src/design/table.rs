@@ -80,7 +80,7 @@ pub const CHECKS: [(u32, u32); 9] = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4,
 
 /// Rows whose data are flushed from the caches before every body: as [`PLANE`], but with at most one flush more than
 /// bodies, because flushing data that no body has fetched again takes less time.
-pub const COLD: [(u32, u32); 10] = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (8, 0), (8, 1)];
+pub const COLD_ROWS: [(u32, u32); 10] = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (8, 0), (8, 1)];
 
 /// Multiplications in place of a body in rows of [`Order::FencedChain`].
 pub const FENCED_CHAIN_COPIES: u32 = 16;
@@ -146,7 +146,7 @@ pub fn shapes(before: Before) -> Vec<RowShape> {
             let row = |copies: u32, runs| RowShape { bodies: copies * runs, inits: 0, order: Order::AtEnd, runs };
             [&LINE.map(|copies| row(copies, 1))[..], &BLOCKS.map(|copies| row(copies, RUNS_OF_A_BLOCK))].concat()
         }
-        Before::Flush => [COLD.map(at_end), COLD.map(at_end).map(fenced_chain)].concat(),
+        Before::Flush => [COLD_ROWS.map(at_end), COLD_ROWS.map(at_end).map(fenced_chain)].concat(),
         Before::Init => {
             let checks = |order| CHECKS.map(|(bodies, each)| RowShape { bodies, inits: bodies * each, order, runs: 1 });
             let checks = [Order::InPlace, Order::Fenced, Order::FencedChain].map(checks);

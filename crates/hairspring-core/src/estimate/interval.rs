@@ -209,7 +209,7 @@ impl Contribution {
     /// Whether it is rounding beside this value.
     pub(crate) fn is_negligible(&self, value: f64) -> bool {
         let (Spread::Standard { sd: size, .. } | Spread::Bound(size)) = self.spread;
-        size < NEGLIGIBLE * value.abs()
+        size < NEGLIGIBLE_SHARE * value.abs()
     }
 
     /// Half-width that this entry alone would give.
@@ -222,7 +222,7 @@ impl Contribution {
 }
 
 /// An entry of the budget that is a smaller share of the value is rounding.
-const NEGLIGIBLE: f64 = 1e-9;
+const NEGLIGIBLE_SHARE: f64 = 1e-9;
 
 /// A value with its error budget.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

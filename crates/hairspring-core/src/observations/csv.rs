@@ -4,7 +4,7 @@ mod bounded;
 mod units;
 
 use super::{
-    ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Uses, Variant, is_usable,
+    ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE_NUMBERS, Unit, Uses, Variant, is_usable,
 };
 use crate::error::{Error, Result, counted};
 use bounded::Bounded;
@@ -117,7 +117,7 @@ fn check_serving(table: &Observations) -> Result<()> {
 }
 
 /// Keys of the head that have one value.
-const ONCE: [&str; 14] = [
+const SINGLE_KEYS: [&str; 14] = [
     "clock",
     "rate_hz",
     "rate_uncertainty_ppm",
@@ -179,7 +179,7 @@ fn names(line: &str) -> Vec<String> {
 fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: u64) -> Result<()> {
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
-    if ONCE.contains(&key) && !given.insert(key.to_owned()) {
+    if SINGLE_KEYS.contains(&key) && !given.insert(key.to_owned()) {
         return Err(bad(line, &format!("`{key}` is given a second time: which of the two holds?")));
     }
     match key {
@@ -466,7 +466,7 @@ fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
     if !number.is_finite() {
         return Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text))));
     }
-    if is_usable(number) { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`: {USABLE}", shown(text)))) }
+    if is_usable(number) { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`: {USABLE_NUMBERS}", shown(text)))) }
 }
 
 fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {

@@ -5,7 +5,7 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::sheet::USED;
+use crate::sheet::USED_MARK;
 use crate::stages::blocks::MIN_ROUNDS;
 use crate::stages::flags::DISTURBED_WARNING;
 use crate::stages::{Did, Stage, State, need};
@@ -54,11 +54,11 @@ fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
     let sheet = &state.sheet;
     let series = state.solutions.len();
     let (mut are_long, mut kept, mut left) = (vec![0; series], vec![false; series], vec![0; state.table.rows().len()]);
-    (0..state.table.readings().len()).filter(|at| sheet.mark(*at) == USED).for_each(|at| left[sheet.reading(at).row as usize] += 1);
+    (0..state.table.readings().len()).filter(|at| sheet.mark(*at) == USED_MARK).for_each(|at| left[sheet.reading(at).row as usize] += 1);
     for at in long {
         let (row, series) = (sheet.reading(*at).row as usize, usize::from(sheet.series_of(*at)));
         are_long[series] += 1;
-        if sheet.mark(*at) == USED {
+        if sheet.mark(*at) == USED_MARK {
             left[row] -= 1;
             kept[series] |= left[row] < MIN_ROUNDS as usize;
         }

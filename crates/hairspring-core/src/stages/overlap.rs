@@ -55,7 +55,7 @@ pub(crate) fn reach(state: &mut State) -> Did {
     let mut done = Vec::new();
     for series in state.subjects() {
         let Some(body) = state.solution(series).and_then(|solution| solution.components.first()).map(|body| body.unknown) else { continue };
-        let Some(own) = state.solution(series).map(|solution| solution.uncertain(body, state.options.level).estimate(state.options.level))
+        let Some(time) = state.solution(series).map(|solution| solution.uncertain(body, state.options.level).estimate(state.options.level))
         else {
             continue;
         };
@@ -63,9 +63,9 @@ pub(crate) fn reach(state: &mut State) -> Did {
         let in_place = body_of(state, series, Role::InPlace).map(|body| body.shifted(-undone));
         let fenced = body_of(state, series, Role::Fenced).map(|body| body.shifted(-undone));
         let alone = fenced.zip(state.fence_bias).map(|(measured, fence_bias)| Alone { measured, fence_bias });
-        let overlap = overlap(own, in_place, alone.as_ref());
-        let higher = alone.map(|alone| alone.time().high - own.high).filter(|missing| own.low <= 0.0 && *missing > 0.0);
-        let other_order = overlap.as_ref().and(in_place).map(|other| (other.value - own.value).abs());
+        let overlap = overlap(time, in_place, alone.as_ref());
+        let higher = alone.map(|alone| alone.time().high - time.high).filter(|missing| time.low <= 0.0 && *missing > 0.0);
+        let other_order = overlap.as_ref().and(in_place).map(|other| (other.value - time.value).abs());
         if let Some(solution) = state.solution_mut(series) {
             other_order.into_iter().chain(higher).for_each(|bound| solution.add(body, Entry::bound(Source::Overlap, bound)));
         }

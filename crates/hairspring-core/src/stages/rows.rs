@@ -310,14 +310,14 @@ impl Rows {
     /// off, or all but one, nothing shows which of them is right.
     fn keep_needed(&self, off: &mut Vec<usize>, fit: &Fit) {
         let before = &fit.map.leverage;
-        let others: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).collect();
-        let checked = others.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED_LEVERAGE).fold(0.0, f64::max);
+        let other_rows: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).collect();
+        let checked = other_rows.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED_LEVERAGE).fold(0.0, f64::max);
         // Rows can be needed only if their leverages and that of one other row amount to 1.
         if off.iter().map(|at| before[*at]).sum::<f64>() + checked < UNCHECKED_LEVERAGE {
             return;
         }
         let rows = |places: &[usize]| places.iter().map(|at| self.active[*at]).collect::<Vec<usize>>();
-        let mut spanned = self.system.spanned(&rows(&others), &rows(off)).into_iter();
+        let mut spanned = self.system.spanned(&rows(&other_rows), &rows(off)).into_iter();
         off.retain(|_| spanned.next().unwrap_or(false));
         let rest: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).map(|at| self.active[at]).collect();
         let Some((after, _)) = self.try_fit(&rest) else { return off.clear() };

@@ -264,18 +264,18 @@ mod tests {
 
     #[test]
     fn rounds_before_the_steady_state_are_counted() {
-        let found = found_in(&table(20, 200, 1.0, 4.0)).unwrap();
+        let warm_up = found_in(&table(20, 200, 1.0, 4.0)).unwrap();
         // After 26 rounds it takes 1 % longer.
-        assert!((36..=80).contains(&found.rounds) && found.left == 0.0 && !found.is_late(), "{found:?}");
-        assert!((1.9..2.1).contains(&found.first_factor), "{found:?}");
-        let before = found.before_steady_state(&[0..200, 200..210]);
-        assert_eq!(before, [0..found.rounds, 200..210], "a placement may be too short");
+        assert!((36..=80).contains(&warm_up.rounds) && warm_up.left == 0.0 && !warm_up.is_late(), "{warm_up:?}");
+        assert!((1.9..2.1).contains(&warm_up.first_factor), "{warm_up:?}");
+        let before = warm_up.before_steady_state(&[0..200, 200..210]);
+        assert_eq!(before, [0..warm_up.rounds, 200..210], "a placement may be too short");
     }
 
     #[test]
     fn code_that_warms_up_too_late_asks_for_longer_placements() {
-        let found = found_in(&table(20, 13, 2.0, 4.0)).unwrap();
-        assert!(found.is_late() && found.left > 0.05 && found.rounds == 10, "{found:?}");
+        let warm_up = found_in(&table(20, 13, 2.0, 4.0)).unwrap();
+        assert!(warm_up.is_late() && warm_up.left > 0.05 && warm_up.rounds == 10, "{warm_up:?}");
         // Longer placements among short ones show it.
         let mut mixed = table(40, 13, 2.0, 4.0);
         let later = table(8, 130, 2.0, 4.0);
@@ -284,7 +284,7 @@ mod tests {
             mixed.push(reading.row, first + reading.round, reading.ticks);
         }
         mixed.origin.placements.extend((0..8).map(|at| first + at * 130));
-        let found = found_in(&mixed).unwrap();
-        assert!(found.left == 0.0 && (36..=97).contains(&found.rounds), "{found:?}");
+        let warm_up = found_in(&mixed).unwrap();
+        assert!(warm_up.left == 0.0 && (36..=97).contains(&warm_up.rounds), "{warm_up:?}");
     }
 }

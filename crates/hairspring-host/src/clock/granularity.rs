@@ -11,7 +11,7 @@ const ENOUGH_STEPS: usize = 2_000;
 const MOST_NS: u64 = 30_000_000;
 
 /// Share of unchanged reads above which the clock advances more slowly than it is read.
-const SLOW: f64 = 0.5;
+const SLOW_SHARE: f64 = 0.5;
 /// A step rarer than this share of all steps is caused by an interruption.
 const RARE: f64 = 0.005;
 /// A cluster with less than this share of all steps is not used for the quantum either.
@@ -69,7 +69,7 @@ pub fn granularity(counter: impl Into<Counter>) -> Reading {
 }
 
 fn quantum(steps: &[u64], unchanged: f64) -> u64 {
-    if unchanged > SLOW {
+    if unchanged > SLOW_SHARE {
         return steps.iter().copied().min().unwrap_or(0);
     }
     let values = occurrences(steps);

@@ -100,7 +100,7 @@ const MOST_ROUNDS: usize = 4_000;
 pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     let (meters, waiter) = ((RateMeter::start(a), RateMeter::start(b)), Waiter::start());
     let least_span_ns = read_ns(&a, &waiter) + read_ns(&b, &waiter) + waiter.least_ns();
-    let (aimed, too_short_ns) = SPANS_NS.iter().partition::<Vec<f64>, _>(|aimed| **aimed >= NEAR * least_span_ns);
+    let (aimed, too_short_ns) = SPANS_NS.iter().partition::<Vec<f64>, _>(|aimed| **aimed >= NEAR_SHARE * least_span_ns);
     let spans = Spans { a, b, waiter, least_span_ns };
     let mut seen: Vec<Vec<Pair>> = vec![Vec::new(); aimed.len()];
     let mut order: Vec<usize> = (0..aimed.len()).collect();
@@ -125,7 +125,7 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
 }
 
 /// A span is measured if it is at least this share of the shortest possible one.
-const NEAR: f64 = 0.9;
+const NEAR_SHARE: f64 = 0.9;
 
 /// Two clocks, and the waiter between their reads.
 struct Spans {
@@ -163,10 +163,10 @@ impl Spans {
 }
 
 /// A difference this many median deviations (or quanta) from the median was disturbed between two reads.
-const FAR: f64 = 20.0;
+const FAR_DEVIATIONS: f64 = 20.0;
 /// Blocks of neighbouring rounds, for the interval. Each has as many rounds of either nesting.
 const BLOCKS: usize = 20;
-const UNSEEN: f64 = 3.0;
+const UNSEEN_STEPS: f64 = 3.0;
 
 /// The point of some pairs by clocks of these rates whose quanta are `steps_ns` together.
 fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_ns: f64) -> SpanPoint {
@@ -185,7 +185,7 @@ fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_
     };
     let seen_ns = sum(&kept).1 / kept.len().max(1) as f64;
     // A clock that showed no step in n spans may still step once in every n / 3 of them (the rule of three).
-    let unseen = 100.0 * UNSEEN * steps_ns / (kept.len().max(1) as f64 * seen_ns);
+    let unseen = 100.0 * UNSEEN_STEPS * steps_ns / (kept.len().max(1) as f64 * seen_ns);
     let single: Vec<f64> = kept.iter().map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns).collect();
     SpanPoint {
         aimed_ns,
@@ -201,7 +201,7 @@ fn near(pairs: &[Pair], tick_a: f64, tick_b: f64, steps_ns: f64) -> Vec<Pair> {
     let difference = |pair: &Pair| pair.a * tick_a - pair.b * tick_b;
     let center = median(pairs.iter().map(difference).collect());
     let deviation = median(pairs.iter().map(|pair| (difference(pair) - center).abs()).collect());
-    let reach = FAR * deviation.max(steps_ns);
+    let reach = FAR_DEVIATIONS * deviation.max(steps_ns);
     pairs.iter().copied().filter(|pair| !pair.disturbed && (difference(pair) - center).abs() <= reach).collect()
 }
 

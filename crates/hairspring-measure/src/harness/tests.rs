@@ -51,10 +51,10 @@ fn noise_is_mistaken_for_a_coarse_clock() {
 
 #[test]
 fn limit_ends_the_search() {
-    let found = harness(10 * MS, Noise::default()).enough(2e7, &mut work).unwrap();
-    assert_eq!((found.window_ns, found.proven, found.trials.len()), (2e7, false, 2));
-    let found = harness(1, Noise::default()).enough(1e5, &mut work).unwrap();
-    assert_eq!((found.window_ns, found.proven, found.trials.len()), (1e5, false, 0));
+    let enough = harness(10 * MS, Noise::default()).enough(2e7, &mut work).unwrap();
+    assert_eq!((enough.window_ns, enough.proven, enough.trials.len()), (2e7, false, 2));
+    let enough = harness(1, Noise::default()).enough(1e5, &mut work).unwrap();
+    assert_eq!((enough.window_ns, enough.proven, enough.trials.len()), (1e5, false, 0));
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod tally;
 use hairspring_core::estimate::ratio::apart;
 use hairspring_host::clock::fake::{CoRunner, SimulatedCore};
 use lines::{Noise, Totals};
-use shared_core::{LONG, Plan, normal, skewed};
+use shared_core::{LONG_ROUNDS, Plan, normal, skewed};
 use std::path::Path;
 use std::thread;
 use tally::{Claim, Found, Tally};
@@ -121,7 +121,7 @@ fn cores() -> Vec<Group> {
         let co_runner = CoRunner { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.co_runner };
         Plan { slower: 0.6, of_chains: 0.05, fills: true, ..Plan::on(SimulatedCore { co_runner, ..SimulatedCore::LEVELS }) }
     };
-    let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
+    let long = |core: SimulatedCore| Plan { rounds: LONG_ROUNDS, ..Plan::on(core) };
     vec![
         made_up("exact pulses, quantum 26", Noise::Exact, 26.0, of_exact_pulses()),
         made_up("gaussian, quantum 26", Noise::Gaussian, 26.0, all_methods()),
@@ -150,7 +150,7 @@ fn cores() -> Vec<Group> {
 
 /// Coarse clocks, and rows or placements that differ.
 fn coarse_clocks() -> Vec<Group> {
-    let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
+    let long = |core: SimulatedCore| Plan { rounds: LONG_ROUNDS, ..Plan::on(core) };
     let coarse = |quantum_ns: u64, longer: f64| Plan { longer, ..Plan::on(SimulatedCore::coarse(quantum_ns)) };
     vec![
         on_core("coarse read of 26 ticks", 80, Plan::on(SimulatedCore::COARSE_READ), all_of_a_core()),

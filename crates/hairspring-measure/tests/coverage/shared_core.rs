@@ -80,7 +80,7 @@ impl Plan {
 }
 
 /// Rounds of a measurement that goes on because of a co-runner.
-pub const LONG: u32 = 2_400;
+pub const LONG_ROUNDS: u32 = 2_400;
 
 /// Copies of the code.
 const CODE: &[u32] = &[64, 128, 192, 256, 384, 512];
@@ -219,8 +219,8 @@ impl Plan {
         let table = self.table(seed);
         let truth = self.truth();
         let none = |estimator| Found { estimator, truth, estimate: None, is_trusted: false };
-        let Ok(found) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
-        let (code, again) = (&found.series[0], &found.series[1]);
+        let Ok(assessment) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
+        let (code, again) = (&assessment.series[0], &assessment.series[1]);
         let time = &code.components[0].time;
         let ns = truth * self.core.ticks_per_cycle() / self.core.tick_ghz;
         let of = |estimator, truth, estimate, is_trusted| Found { estimator, truth, estimate, is_trusted };
@@ -230,7 +230,7 @@ impl Plan {
             of("nanoseconds", ns, time.ns.as_ref().map(|ns| ns.estimate(LEVEL)), code.is_trusted()),
         ];
         if self.placements.0 == 1 && self.offset == 0.0 && self.uneven == 0.0 {
-            all.push(of("ratio", 1.0, found.comparisons.first().map(|comparison| comparison.ratio), both));
+            all.push(of("ratio", 1.0, assessment.comparisons.first().map(|comparison| comparison.ratio), both));
         }
         all
     }

@@ -324,8 +324,8 @@ fn doubts(old: &Series, new: &Series) -> Vec<Finding> {
 
 /// The title, cut if it is too long for a sentence.
 fn shortened(title: &str) -> String {
-    const MOST: usize = 40;
-    match title.char_indices().nth(MOST) {
+    const MOST_NAMES: usize = 40;
+    match title.char_indices().nth(MOST_NAMES) {
         Some((end, _)) => format!("{}...", &title[..end]),
         None => title.to_owned(),
     }

@@ -198,15 +198,15 @@ fn row_json(row: &RowFit, present: &[usize], scale: Scale) -> Row {
 fn comparisons(measurement: &Measurement) -> Vec<Comparison> {
     let Some((first, others)) = measurement.assessment.series.split_first() else { return Vec::new() };
     let compare = |a: &String| {
-        let found = measurement.assessment.comparisons.iter().find(|comparison| comparison.a == *a);
-        let ratio = found.and_then(|comparison| comparison.ratio.if_finite());
+        let comparison = measurement.assessment.comparisons.iter().find(|comparison| comparison.a == *a);
+        let ratio = comparison.and_then(|comparison| comparison.ratio.if_finite());
         Comparison {
             a: a.clone(),
             b: first.name.clone(),
             ratio,
             at_every_look: ratio.map(|ratio| Looks::Every.interval(&ratio)),
             ratio_reason: ratio.is_none().then(|| NO_RATIO.to_owned()),
-            verdict: found.map_or(Verdict::Undecided, |comparison| comparison.verdict),
+            verdict: comparison.map_or(Verdict::Undecided, |comparison| comparison.verdict),
         }
     };
     others.iter().map(|series| compare(&series.name)).collect()

@@ -11,7 +11,7 @@ const MARGIN: (f64, f64) = (3.0, 3.0);
 const COPIES: f64 = 0.05;
 
 /// Findings about signals whose edges may be moved.
-const MOVING: [&str; 6] = ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
+const MOVING_FINDINGS: [&str; 6] = ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
 
 /// Beginning of the clock's name of a recording.
 pub(crate) const CLOCK: &str = "capture of ";
@@ -34,7 +34,7 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
 /// Rows that are left out as a bend are not harmless where something moves edges: the bend may be its effect on the other rows too.
 /// Findings travel with a saved table, so this is for a recording as for its table.
 pub fn doubt_bend(assessment: &mut Assessment) {
-    let moves = |series: &SeriesResult| series.findings.iter().any(|finding| MOVING.into_iter().any(|code| finding.is(code)));
+    let moves = |series: &SeriesResult| series.findings.iter().any(|finding| MOVING_FINDINGS.into_iter().any(|code| finding.is(code)));
     for finding in assessment.series.iter_mut().filter(|series| moves(series)).flat_map(|series| &mut series.findings) {
         if is_bend(finding) {
             finding.severity = Severity::Warning;
@@ -99,14 +99,14 @@ mod tests {
 
     #[test]
     fn too_high_counts_are_reported_in_copies() {
-        let found = judged(8.5, 1.0, 0.001).unwrap();
-        assert_eq!(found.severity, Severity::Untrusted);
-        let (copies, value) = (found.number("copies").unwrap(), found.number("value_ticks").unwrap());
-        assert!((copies - 0.915).abs() < 0.02 && (value + 91.5).abs() < 2.0, "{found:?}");
-        assert!(found.message.contains("k = 2") && found.message.contains("0.9 "), "{found:?}");
-        assert!(judged(8.5, 100.0, 0.001).is_some_and(|found| found.severity == Severity::Untrusted));
+        let overhead = judged(8.5, 1.0, 0.001).unwrap();
+        assert_eq!(overhead.severity, Severity::Untrusted);
+        let (copies, value) = (overhead.number("copies").unwrap(), overhead.number("value_ticks").unwrap());
+        assert!((copies - 0.915).abs() < 0.02 && (value + 91.5).abs() < 2.0, "{overhead:?}");
+        assert!(overhead.message.contains("k = 2") && overhead.message.contains("0.9 "), "{overhead:?}");
+        assert!(judged(8.5, 100.0, 0.001).is_some_and(|overhead| overhead.severity == Severity::Untrusted));
         // Edges of different shapes may shorten a pulse a little.
-        assert!(judged(-3.0, 0.0, 0.001).is_some_and(|found| found.severity == Severity::Warning));
+        assert!(judged(-3.0, 0.0, 0.001).is_some_and(|overhead| overhead.severity == Severity::Warning));
     }
 
     #[test]

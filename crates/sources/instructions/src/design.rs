@@ -369,14 +369,14 @@ fn reserved(form: &Form, file: File) -> [u8; HELPERS] {
 
 /// General registers whose use as a base is encoded with a displacement (RBP, R13), which makes an address of two parts one of three: on
 /// some cores it takes a cycle more.
-const DISPLACED: [u8; 2] = [5, 13];
+const DISPLACED_BASES: [u8; 2] = [5, 13];
 
 /// Registers that change and that no operand is bound to.
 fn free(form: &Form, file: File) -> Vec<u8> {
     let bound = |number: &u8| form.operands.iter().any(|operand| operand.file == file && operand.fixed() == Some(*number));
     let divisor = |number: &u8| form.divides_integers() && *number == DIVISOR;
     let pointer = |number: &u8| form.shape == Shape::Memory && file == File::General && [ZERO, OTHER_BASE].contains(number);
-    let displaced = |number: &u8| matches!(form.shape, Shape::Address { displacement: 0, .. }) && DISPLACED.contains(number);
+    let displaced = |number: &u8| matches!(form.shape, Shape::Address { displacement: 0, .. }) && DISPLACED_BASES.contains(number);
     let is_free = |number: &u8| !(bound(number) || divisor(number) || pointer(number) || displaced(number));
     changing(file).iter().copied().filter(is_free).collect()
 }

@@ -256,8 +256,8 @@ fn nothing_compared(against: &Comparison) -> String {
 
 /// Names of the other source that were ignored. They come from a file, and may be of any length.
 fn unknown(names: &[String]) -> String {
-    const LONGEST: usize = 40;
-    let short: Vec<String> = names.iter().take(SHOWN).map(|name| cut(&clean(name), LONGEST)).collect();
+    const LONGEST_NAME: usize = 40;
+    let short: Vec<String> = names.iter().take(SHOWN).map(|name| cut(&clean(name), LONGEST_NAME)).collect();
     let are = if names.len() == 1 { "name in it is" } else { "names in it are" };
     format!("{} {are} of no form measured here: {}", count(names.len()), and_more(&short.join("; "), names.len()))
 }

@@ -55,8 +55,9 @@ pub struct Interrupts {
     pub length_ms: f64,
 }
 
-const NOBODY: CoRunner = CoRunner { present: 0.0, episode_ms: 40.0, idle: 600.0, busy: 2_000.0, slower_read: 11.0, strength: (1.0, 0.0) };
-const UNDISTURBED: Interrupts = Interrupts { every_ms: f64::INFINITY, least_ms: 0.0, length_ms: 0.0 };
+const NO_CO_RUNNER: CoRunner =
+    CoRunner { present: 0.0, episode_ms: 40.0, idle: 600.0, busy: 2_000.0, slower_read: 11.0, strength: (1.0, 0.0) };
+const NO_INTERRUPTS: Interrupts = Interrupts { every_ms: f64::INFINITY, least_ms: 0.0, length_ms: 0.0 };
 
 impl SimulatedCore {
     /// One level of the core clock, and nobody else.
@@ -66,31 +67,34 @@ impl SimulatedCore {
         jitter: 0.8,
         core_ghz: &[2.5],
         stay_ms: f64::INFINITY,
-        co_runner: NOBODY,
-        interrupts: UNDISTURBED,
+        co_runner: NO_CO_RUNNER,
+        interrupts: NO_INTERRUPTS,
     };
     /// The core clock steps, but not by much.
     pub const LEVELS: SimulatedCore = SimulatedCore { core_ghz: &[2.5, 2.6], stay_ms: 30.0, ..Self::CALM };
     /// The core clock steps often and far.
     pub const FAR_LEVELS: SimulatedCore = SimulatedCore { core_ghz: &[2.8, 3.3, 4.0], stay_ms: 8.0, ..Self::CALM };
     /// A co-runner that is there for some milliseconds at a time, a twentieth of the time.
-    pub const BURSTS: SimulatedCore = SimulatedCore { co_runner: CoRunner { present: 0.05, episode_ms: 4.0, ..NOBODY }, ..Self::CALM };
+    pub const BURSTS: SimulatedCore =
+        SimulatedCore { co_runner: CoRunner { present: 0.05, episode_ms: 4.0, ..NO_CO_RUNNER }, ..Self::CALM };
     /// A co-runner that is always there, and stalls.
     pub const STALLS: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 1.0, strength: (0.6, 1.0), ..NOBODY }, ..Self::LEVELS };
+        SimulatedCore { co_runner: CoRunner { present: 1.0, strength: (0.6, 1.0), ..NO_CO_RUNNER }, ..Self::LEVELS };
     /// A co-runner in more than half of the time.
     pub const EPISODES: SimulatedCore = SimulatedCore { co_runner: CoRunner { present: 0.6, ..Self::STALLS.co_runner }, ..Self::LEVELS };
     /// A co-runner in half of the time, which works in phases that lengthen work much.
     pub const LONG_EPISODES: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 0.5, strength: (3.0, 0.5), ..NOBODY }, ..Self::LEVELS };
+        SimulatedCore { co_runner: CoRunner { present: 0.5, strength: (3.0, 0.5), ..NO_CO_RUNNER }, ..Self::LEVELS };
     /// A co-runner that is always there, in even phases without any that lengthens work much.
-    pub const THIN: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 1.0, idle: 500.0, busy: 2_500.0, strength: (1.0, 0.3), ..NOBODY }, ..Self::LEVELS };
+    pub const THIN: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { present: 1.0, idle: 500.0, busy: 2_500.0, strength: (1.0, 0.3), ..NO_CO_RUNNER },
+        ..Self::LEVELS
+    };
     /// A co-runner that reads of the clock do not show.
     pub const UNSEEN: SimulatedCore = SimulatedCore { co_runner: CoRunner { slower_read: 0.0, ..Self::STALLS.co_runner }, ..Self::LEVELS };
     /// A co-runner that never stalls.
     pub const NEVER_QUIET: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 1.0, idle: 1.0, busy: 1e9, ..NOBODY }, ..Self::LEVELS };
+        SimulatedCore { co_runner: CoRunner { present: 1.0, idle: 1.0, busy: 1e9, ..NO_CO_RUNNER }, ..Self::LEVELS };
     /// An interrupt every 50 us, of 1 us in the mean.
     pub const INTERRUPTS: SimulatedCore =
         SimulatedCore { interrupts: Interrupts { every_ms: 0.05, least_ms: 0.0, length_ms: 0.001 }, ..Self::CALM };
@@ -278,10 +282,10 @@ impl Simulation {
 
     /// Nearly normal, of standard deviation 1: the sum of four even numbers.
     fn normal(&mut self) -> f64 {
-        const EVEN: f64 = 65_536.0;
+        const EVEN_STEPS: f64 = 65_536.0;
         let bits = self.random.u64(..);
         let sum: u64 = (0..4).map(|at| bits >> (16 * at) & 0xffff).sum();
-        ((sum as f64 + 2.0) / EVEN - 2.0) * 3f64.sqrt()
+        ((sum as f64 + 2.0) / EVEN_STEPS - 2.0) * 3f64.sqrt()
     }
 }
 

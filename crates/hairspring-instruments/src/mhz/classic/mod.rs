@@ -54,9 +54,9 @@ impl Default for Options {
 impl Options {
     /// An option that is out of its limits; the message names it.
     fn check(&self) -> Result<(), String> {
-        const LEAST: Duration = Duration::from_millis(100);
-        if let Some(budget) = self.budget.filter(|budget| *budget < LEAST) {
-            return Err(format!("a budget of {budget:?} is too short for nine expressions: give {LEAST:?} or more"));
+        const LEAST_BUDGET: Duration = Duration::from_millis(100);
+        if let Some(budget) = self.budget.filter(|budget| *budget < LEAST_BUDGET) {
+            return Err(format!("a budget of {budget:?} is too short for nine expressions: give {LEAST_BUDGET:?} or more"));
         }
         if !(2..=1_000).contains(&self.measurements) {
             return Err(format!("{} measurements of each expression: give 2 to 1000, the paper has 11", self.measurements));

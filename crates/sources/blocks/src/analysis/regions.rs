@@ -61,8 +61,8 @@ pub fn regions(
     loops.iter().filter_map(region).collect()
 }
 
-fn loop_name(found: &Loop) -> String {
-    format!("loop at {}", block_name(found.header))
+fn loop_name(region: &Loop) -> String {
+    format!("loop at {}", block_name(region.header))
 }
 
 /// A table, and for each row of the other one its row in this.

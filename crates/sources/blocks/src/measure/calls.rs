@@ -244,23 +244,23 @@ impl Session<'_> {
 
     /// Checks that the memory of all calls that wait to be timed is within the limit.
     fn room_for(&mut self, prepared: &Prepared, all: &[Prepared]) -> Result<()> {
-        let own = prepared.process.holds();
-        if self.held + own > self.request.memory {
+        let own_bytes = prepared.process.holds();
+        if self.held + own_bytes > self.request.memory {
             // Copies share what they do not write, and hold less when one of them is gone.
             self.held = all.iter().map(|one| one.process.holds()).sum();
         }
-        if self.held + own > self.request.memory {
+        if self.held + own_bytes > self.request.memory {
             let mib = |bytes: u64| bytes.div_ceil(1 << 20);
             let reason = format!(
                 "it holds {} MiB beside the {} MiB of the {} calls before it, and {} MiB is the limit: raise it (--memory), or take several calls of one run (--calls), which share memory",
-                mib(own),
+                mib(own_bytes),
                 mib(self.held),
                 all.len(),
                 mib(self.request.memory)
             );
             return Err(Error::system("keep the call for the rounds", reason));
         }
-        self.held += own;
+        self.held += own_bytes;
         Ok(())
     }
 

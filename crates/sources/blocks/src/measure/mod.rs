@@ -28,7 +28,7 @@ use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_measure::ruler::find_ruler;
 use hairspring_measure::{Run, Stop};
 use iced_x86::Instruction;
-use overhead::{OWN, Overhead};
+use overhead::{OWN_FUNCTIONS, Overhead};
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
 use std::collections::BTreeMap;
@@ -69,14 +69,14 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let solve = |rows: &[CountRow], readings: &Readings| {
         solved(request, (&graph, &structure), (rows, measured_call), readings, (&chains[..], &origin))
     };
-    let mut found = solve(&rows, &readings);
-    if session.chosen.is_some() && !found.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
+    let mut solved = solve(&rows, &readings);
+    if session.chosen.is_some() && !solved.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
         // Ends that nobody asked for must not spoil what is known without them: the time of the calls.
         readings.keep_whole(&mut rows);
         session.chosen = None;
-        found = solve(&rows, &readings);
+        solved = solve(&rows, &readings);
     }
-    let (table, mut analysis) = found?;
+    let (table, mut analysis) = solved?;
     let in_parts = request.parts.map(|_| rest(&analysis));
     let of_data = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     let of_paths = session.doubts(&graph, &rows).into_iter().map(Some);
@@ -129,11 +129,11 @@ fn repeats(request: &Request) -> Repeats {
 /// with ends that are chosen.
 fn prepared_calls(request: &Request, cpu: usize, quantum: u64) -> Result<(Session<'_>, Vec<Prepared>)> {
     /// Beyond this time the program is not run once more.
-    const LONG: Duration = Duration::from_secs(5);
+    const LONG_TIME: Duration = Duration::from_secs(5);
     let begin = Instant::now();
     let mut session = Session::new(request, cpu, quantum)?;
     let prepared = session.prepare_all()?;
-    let Some(ends) = session.ends_to_choose(&prepared).filter(|_| begin.elapsed() < LONG) else { return Ok((session, prepared)) };
+    let Some(ends) = session.ends_to_choose(&prepared).filter(|_| begin.elapsed() < LONG_TIME) else { return Ok((session, prepared)) };
     drop(prepared);
     let mut session = Session::new(request, cpu, quantum)?;
     session.chosen = Some(ends);
@@ -183,8 +183,8 @@ fn tabulate(
     origin: Origin,
 ) -> Observations {
     let names = unknowns.names(graph);
-    let own: Vec<usize> = if readings.own.is_empty() { Vec::new() } else { overhead::long().collect() };
-    let chain = (!own.is_empty()).then(|| PAGE_CHAIN.to_owned());
+    let own_rows: Vec<usize> = if readings.own_readings.is_empty() { Vec::new() } else { overhead::long().collect() };
+    let chain = (!own_rows.is_empty()).then(|| PAGE_CHAIN.to_owned());
     let mut counters: Vec<usize> = rows.iter().filter_map(|row| Some(row.counted?.block)).collect();
     counters.sort_unstable();
     counters.dedup();
@@ -194,17 +194,17 @@ fn tabulate(
     let series = table.series(SERIES);
     let with_rest = |counts: Vec<f64>, copies: f64, counted: Option<Counted>| {
         let counting = counters.iter().map(|block| counted.filter(|counted| counted.block == *block).map_or(0.0, Counted::times));
-        counts.into_iter().chain((!own.is_empty()).then_some(copies)).chain(counting).collect::<Vec<f64>>()
+        counts.into_iter().chain((!own_rows.is_empty()).then_some(copies)).chain(counting).collect::<Vec<f64>>()
     };
     let of_row = |row: &CountRow| with_rest(unknowns.counts(&row.counts), 0.0, row.counted);
     let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &of_row(row))).collect();
     let none = vec![0.0; names.len()];
-    let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN[at].copies), None);
-    let own_ids: Vec<(usize, u32)> = own.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
+    let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN_FUNCTIONS[at].copies), None);
+    let own_ids: Vec<(usize, u32)> = own_rows.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
     }
-    for reading in &readings.own {
+    for reading in &readings.own_readings {
         if let Some((_, id)) = own_ids.iter().find(|(at, _)| *at == reading.row as usize) {
             table.push_flagged(*id, reading.round, reading.ticks, reading.flags);
         }

@@ -115,13 +115,13 @@ mod tests {
 
     #[test]
     fn a_block_that_runs_too_often_is_found_by_a_rarer_one() {
-        let found = of(&[1, 400_000, 15_000, 9_000, 2], None, 40).unwrap();
-        assert_eq!((found.block, found.rarer), (1, 2));
-        assert!(found.windows.last().unwrap().after > 13_500);
+        let parts = of(&[1, 400_000, 15_000, 9_000, 2], None, 40).unwrap();
+        assert_eq!((parts.block, parts.rarer), (1, 2));
+        assert!(parts.windows.last().unwrap().after > 13_500);
         // None is rarer: the parts are those of the beginning.
-        let found = of(&[1, 400_000, 2], None, 40).unwrap();
-        assert_eq!((found.block, found.rarer), (1, 1));
-        assert!(found.windows.iter().all(|one| one.after <= MOST_STOPS));
+        let parts = of(&[1, 400_000, 2], None, 40).unwrap();
+        assert_eq!((parts.block, parts.rarer), (1, 1));
+        assert!(parts.windows.iter().all(|one| one.after <= MOST_STOPS));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Begin, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, SOON, Snapshot, Started, Stub, Target, Undo, put_back,
+    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, Snapshot, Started, Stub, Target,
+    Undo, put_back,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -25,7 +26,7 @@ const MOST_ALIKE: usize = 3;
 /// Maximum number of rows, with those of the page's functions: the engine treats more as a sample, not as a design.
 const MOST_ROWS: usize = 2_000;
 /// Arrivals at which parts are ended where arrivals are counted.
-const LATER: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+const LATER_ARRIVALS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A row of a process.
 #[derive(Debug)]
@@ -122,10 +123,10 @@ impl Prepared {
     ///
     /// # Errors
     /// The process ends or does not return.
-    pub fn run_own(&mut self, own: Own, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+    pub fn run_own(&mut self, function: Own, repeats: usize, seed: u64) -> Result<Vec<u64>> {
         put_back(&mut self.process, self.stub.code(), &self.rows[self.last].undo)?;
         self.last = 0;
-        let call = self.stub.own(&self.rows[0].call, own);
+        let call = self.stub.call_of_page(&self.rows[0].call, function);
         self.stub.run(&mut self.process, &call, repeats, seed)
     }
 }
@@ -324,7 +325,7 @@ impl<'a> Session<'a> {
         stub.guard = Guard::protect(process, entry)?;
         let stack = if is_inside { process.stack()? - RED_ZONE } else { begin.slot + 8 };
         let snapshot = Snapshot::take(process, entry, stack, &stub.areas())?;
-        let later = |at: u64| if self.counted_at.contains(&at) { BTreeSet::from(LATER) } else { BTreeSet::from([1]) };
+        let later = |at: u64| if self.counted_at.contains(&at) { BTreeSet::from(LATER_ARRIVALS) } else { BTreeSet::from([1]) };
         let each = || self.graph.blocks.iter().map(|block| (block.start, later(block.start))).collect::<Arrivals>();
         let ends = match most {
             None => self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph)),
@@ -335,7 +336,7 @@ impl<'a> Session<'a> {
         let begun = Instant::now();
         let follower = Follower::new(&self.program, process, place, &stub.guard, &ends);
         let followed = match most {
-            None => follower.in_copy(stub.room, SOON)?.run()?,
+            None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?.run()?,
             // So few branches take less time from breakpoint to breakpoint than it takes to write a copy.
             Some(most) => follower.up_to(most).run()?,
         };
@@ -559,7 +560,7 @@ fn repeated(
     let no_ends = Arrivals::new();
     let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends);
     let follower = match most {
-        None => follower.in_copy(stub.room, SOON)?,
+        None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?,
         Some(most) => follower.up_to(most),
     };
     if reads_outside { follower.with_slow_clock()?.run() } else { follower.run() }

@@ -1,6 +1,6 @@
 //! Rounds over all rows, in random order, with the chains of known length in between.
 
-use super::overhead::OWN;
+use super::overhead::OWN_FUNCTIONS;
 use super::prepare::Prepared;
 use super::rows_of;
 use crate::Request;
@@ -27,7 +27,7 @@ const TIMED_TICKS: u64 = 30_000;
 const MOST_WARM: u64 = 24;
 const MOST_TIMED: u64 = 24;
 /// Ticks around a call in the timing code.
-const AROUND: u64 = 400;
+const TICKS_AROUND: u64 = 400;
 /// Rows between two rounds of the chains.
 const ROWS_BETWEEN: usize = 32;
 /// Readings of each of their rows in one such round: fewer do not show that something slowed the core meanwhile.
@@ -66,8 +66,8 @@ pub struct Readings {
     pub function: Vec<Reading>,
     /// Of the chains.
     pub chains: Vec<Reading>,
-    /// Of the functions of the page, by their place in [`OWN`].
-    pub own: Vec<Reading>,
+    /// Of the functions of the page, by their place in [`OWN_FUNCTIONS`].
+    pub own_readings: Vec<Reading>,
     /// Rounds.
     pub rounds: u32,
     /// Processes that were lost, with the reason.
@@ -88,7 +88,7 @@ impl Readings {
 
 /// The shortest readings of the functions of the page that run in every round: all, or without those that end early if no call does.
 fn shortest_of_own(is_any_early: bool, quantum: u64) -> Vec<Shortest> {
-    let used = OWN.iter().filter(|own| own.returns || is_any_early).count();
+    let used = OWN_FUNCTIONS.iter().filter(|own| own.returns || is_any_early).count();
     vec![Shortest::new(quantum); used]
 }
 
@@ -107,7 +107,7 @@ fn readings_each(plans: &[(usize, Plan)]) -> usize {
     let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.typical).collect();
     all.sort_unstable();
     let typical = all.get(all.len() / 2).copied().unwrap_or(1);
-    (TIMED_TICKS / (typical + AROUND)).clamp(1, MOST_TIMED) as usize
+    (TIMED_TICKS / (typical + TICKS_AROUND)).clamp(1, MOST_TIMED) as usize
 }
 
 impl Timing<'_> {
@@ -168,12 +168,12 @@ impl Timing<'_> {
     fn run_own(
         &self,
         prepared: &mut [Prepared],
-        own: &mut [Shortest],
+        own_shortest: &mut [Shortest],
         readings: &mut Readings,
         (timed, random): (usize, &mut Pcg64Mcg),
         program: &Program,
     ) {
-        for (at, (function, shortest)) in OWN.iter().zip(own).enumerate() {
+        for (at, (function, shortest)) in OWN_FUNCTIONS.iter().zip(own_shortest).enumerate() {
             let process = random.random_range(0..prepared.len());
             if readings.lost.contains_key(&process) {
                 continue;
@@ -185,7 +185,7 @@ impl Timing<'_> {
                     let flagged =
                         ticks.into_iter().skip(MOST_WARM as usize).map(|ticks| Raw::new(ticks, shortest.check(ticks, Width::FULL)));
                     let round = readings.rounds;
-                    readings.own.extend(flagged.map(|raw| reading(at, round, raw)));
+                    readings.own_readings.extend(flagged.map(|raw| reading(at, round, raw)));
                 }
                 Err(error) => readings.lose(process, &error),
             }
@@ -217,7 +217,7 @@ impl Timing<'_> {
                     shortest.check(ticks, Width::FULL);
                 }
                 let typical = shortest.ticks().unwrap_or(1).max(1);
-                let warm = (WARM_TICKS / (typical + AROUND)).clamp(1, MOST_WARM) as usize;
+                let warm = (WARM_TICKS / (typical + TICKS_AROUND)).clamp(1, MOST_WARM) as usize;
                 Some(Plan { warm, typical, shortest, each: begin.elapsed() / TRIAL as u32 })
             }
             Err(error) => {
@@ -249,9 +249,9 @@ impl Timing<'_> {
         (timed, seed): (usize, u64),
         program: &Program,
     ) -> Result<Vec<Raw>> {
-        const SLOWER: u32 = 10;
+        const SLOWER_FACTOR: u32 = 10;
         let repeats = plan.warm + timed;
-        let limit = self.timeout + plan.each * SLOWER * repeats as u32;
+        let limit = self.timeout + plan.each * SLOWER_FACTOR * repeats as u32;
         let ticks = self.runs(prepared, place, (repeats, seed), limit, program)?;
         let flagged = |ticks| Raw::new(ticks, plan.shortest.check(ticks, Width::FULL));
         Ok(ticks.into_iter().skip(plan.warm).map(flagged).collect())

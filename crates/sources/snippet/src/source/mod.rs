@@ -195,12 +195,12 @@ fn head(request: &Request) -> String {
     let lenient = request.language == Language::C;
     for file in files() {
         let included = format!("#include \"{}\"\n", file.display());
-        text += &if lenient { format!("{LENIENT}{included}#pragma GCC diagnostic pop\n") } else { included };
+        text += &if lenient { format!("{LENIENT_PRAGMAS}{included}#pragma GCC diagnostic pop\n") } else { included };
     }
     text
 }
 
-const LENIENT: &str = "#pragma GCC diagnostic push\n#pragma GCC diagnostic warning \"-Wimplicit-function-declaration\"\n";
+const LENIENT_PRAGMAS: &str = "#pragma GCC diagnostic push\n#pragma GCC diagnostic warning \"-Wimplicit-function-declaration\"\n";
 
 /// The lines at the beginning of a file by which it chooses what the C library's headers declare, such as `#define _GNU_SOURCE`. They have to
 /// come before the first of these headers.
