@@ -175,7 +175,7 @@ const WATCH_TIME: Duration = Duration::from_millis(4);
 /// Pauses of this CPU.
 fn pauses() -> Pauses {
     let (clock, begin) = (seated_clock(), Instant::now());
-    rounds::pauses(clock.read, (clock.width, 1), WATCH_TIME, &|| begin.elapsed())
+    rounds::pauses(clock.read, clock.width, 1, WATCH_TIME, &|| begin.elapsed())
 }
 
 /// The core clock of the CPU that this thread is bound to, if it can be measured.

@@ -179,7 +179,7 @@ fn document(
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.run.table.origin.ns_per_unit(),
-        subjects: subjects(request, (measured, &assessment), &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
+        subjects: subjects(request, measured, &assessment, &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
         methods,
         run: Some(Run {
             rounds: measured.run.rounds,
@@ -225,7 +225,7 @@ fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
     }
 }
 
-fn subjects(request: &Request, (measured, found): (&MeasuredCode, &Assessment), tables: &[MethodTable], show: bool) -> Vec<Subject> {
+fn subjects(request: &Request, measured: &MeasuredCode, found: &Assessment, tables: &[MethodTable], show: bool) -> Vec<Subject> {
     let names = series_names(request);
     let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
     names

@@ -264,7 +264,7 @@ impl Rows {
         for bent in 1..=(all as f64 * MOST_BEND) as usize {
             let rest: Vec<usize> = whole.iter().copied().filter(|row| !order[..bent].contains(row)).collect();
             match self.try_fit(&rest) {
-                Some((fit, _)) if !no_longer_checked((&fit_of_all, &whole), (&fit, &rest)).is_empty() => break,
+                Some((fit, _)) if !no_longer_checked(&fit_of_all, &whole, &fit, &rest).is_empty() => break,
                 Some((_, true)) => return order[..bent].to_vec(),
                 Some((fit, false)) if better == 0 && fit.tau2 < MUCH_BETTER * fit_of_all.tau2 => better = bent,
                 Some(_) => {}
@@ -321,13 +321,13 @@ impl Rows {
         off.retain(|_| spanned.next().unwrap_or(false));
         let rest: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).map(|at| self.active[at]).collect();
         let Some((after, _)) = self.try_fit(&rest) else { return off.clear() };
-        let unchecked = no_longer_checked((fit, &self.active), (&after, &rest));
+        let unchecked = no_longer_checked(fit, &self.active, &after, &rest);
         off.retain(|row| unchecked.iter().all(|other| fit.map.shared(*row, *other) < (1.0 - UNCHECKED_LEVERAGE)));
     }
 }
 
 /// The rows that are left and were checked by those that are not, and by no other, as their places in `all`: each fit with its rows.
-fn no_longer_checked((before, all): (&Fit, &[usize]), (after, left): (&Fit, &[usize])) -> Vec<usize> {
+fn no_longer_checked(before: &Fit, all: &[usize], after: &Fit, left: &[usize]) -> Vec<usize> {
     let alone = left.iter().zip(&after.map.leverage).filter(|(_, leverage)| **leverage >= UNCHECKED_LEVERAGE);
     let places = alone.filter_map(|(row, _)| all.iter().position(|one| one == row));
     places.filter(|at| before.map.leverage[*at] < UNCHECKED_LEVERAGE).collect()

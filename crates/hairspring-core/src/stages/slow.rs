@@ -154,12 +154,12 @@ fn own_evaluations(series: SeriesId, code: &Long, disturbances: &Disturbances) -
     let least = (FAR_LONGER - 1.0) * code.shortest;
     let longest = disturbances.chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks).fold(least, f64::max);
     let beyond = std::iter::once(longest).chain(disturbances.mean_pause().map(|mean| least.max(LONGEST_PAUSE * mean)));
-    let own = |beyond: f64| own_beyond((beyond, &code.far(LONG_READING, beyond)), series, code, disturbances);
-    beyond.filter_map(own).find(|slow| slow.counts).or_else(|| own_beyond((least, &code.far(FAR_LONGER, 0.0)), series, code, disturbances))
+    let own = |beyond: f64| own_beyond(beyond, &code.far(LONG_READING, beyond), series, code, disturbances);
+    beyond.filter_map(own).find(|slow| slow.counts).or_else(|| own_beyond(least, &code.far(FAR_LONGER, 0.0), series, code, disturbances))
 }
 
 /// The same for these readings of the code, which are longer by more than this.
-fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, disturbances: &Disturbances) -> Option<Slow> {
+fn own_beyond(beyond: f64, far: &[Excess], series: SeriesId, code: &Long, disturbances: &Disturbances) -> Option<Slow> {
     let (number, (of_chains, time)) = (rounds(far), disturbances.beyond(beyond));
     if time <= 0.0 || number == 0 {
         return None;

@@ -87,7 +87,7 @@ pub fn diagnose(clock: Clock, cpu: usize, level: f64) -> Result<Diagnosis, Strin
     let smallest = Smallest::measure(clock, cores.core_hz.value, cores.ruler_cycles, level)
         .ok_or("the rows of a chain cannot be solved: the machine is too busy")?;
     let begin = Instant::now();
-    let pauses = pauses(clock.read, (clock.width, reading.quantum), WATCH_TIME, &|| begin.elapsed());
+    let pauses = pauses(clock.read, clock.width, reading.quantum, WATCH_TIME, &|| begin.elapsed());
     let mut diagnosis = Diagnosis {
         clock: clock.name.to_owned(),
         reading,

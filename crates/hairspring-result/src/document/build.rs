@@ -83,7 +83,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
     for (at, part) in result.components.iter().enumerate() {
         let name = free_name(&part.name, &components);
         budget.insert(name.clone(), part_budget(entry.budget(at), part.time.ns.is_some(), level));
-        components.insert(name, component(part, entry, at, (level, &reason, scale)));
+        components.insert(name, component(part, entry, at, level, &reason, scale));
     }
     Series {
         name: result.name.clone(),
@@ -109,7 +109,7 @@ fn free_name(name: &str, taken: &Named<Component>) -> String {
     candidates.find(|candidate| !taken.contains_key(candidate)).unwrap_or_default()
 }
 
-fn component(part: &ComponentResult, entry: &Entry, at: usize, (level, reason, scale): (f64, &str, Scale)) -> Component {
+fn component(part: &ComponentResult, entry: &Entry, at: usize, level: f64, reason: &str, scale: Scale) -> Component {
     let subject = entry.subject.filter(|_| at == 0);
     let (row_influence_ns, row_influence_ticks) = scale.split(part.row_influence);
     Component {

@@ -277,7 +277,7 @@ fn ratios(page: &mut Page, document: &ResultDocument) {
     let widest = others.iter().map(|key| width(key)).max().unwrap_or(0);
     for (at, (key, cell)) in others.iter().zip(cells).enumerate() {
         let says = match comparisons[at] {
-            Some(comparisons) if comparisons.ratio.is_some() => format!("{cell}   {}", verdict(document, comparisons, (key, first))),
+            Some(comparisons) if comparisons.ratio.is_some() => format!("{cell}   {}", verdict(document, comparisons, key, first)),
             other => format!(
                 "no ratio: {}",
                 other.and_then(|comparisons| comparisons.ratio_reason.as_deref()).unwrap_or("the two were not compared")
@@ -299,7 +299,7 @@ pub(super) fn looks(page: &mut Page, document: &ResultDocument) {
 }
 
 /// The verdict of a comparison of two series, which are shown by these names.
-fn verdict(document: &ResultDocument, comparison: &Comparison, (a, b): (&str, &str)) -> String {
+fn verdict(document: &ResultDocument, comparison: &Comparison, a: &str, b: &str) -> String {
     match comparison.verdict {
         Verdict::Faster => format!("{a} is faster than {b}{}", in_doubt(document, comparison)),
         Verdict::Slower => format!("{a} is slower than {b}{}", in_doubt(document, comparison)),

@@ -77,7 +77,7 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], clock: Clock) -> Result<Vec<Vec<Puls
     let middles = middles(pulses, ks.len());
     if let Some(line) = Line::through(ks, &middles, clock) {
         if let Some((n, pulse)) = pulses.iter().enumerate().find(|pulse| !line.fits(*pulse)) {
-            let misfit = || misfit(pulses, &middles, &line, (n, &place(pulse)));
+            let misfit = || misfit(pulses, &middles, &line, n, &place(pulse));
             return Err(Error::Unusable(rotation(pulses, ks, clock).map_or_else(misfit, |(turned, first)| {
                 format!(
                     "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}, or --trim"
@@ -116,7 +116,7 @@ fn broken(pulses: &[Pulse], ks: &[f64], clock: Clock, place: &dyn Fn(&Pulse) -> 
 }
 
 /// The message for a pulse that does not fit: its width and its k, or that widths scatter too far to tell counts apart.
-fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, (n, place): (usize, &str)) -> String {
+fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, n: usize, place: &str) -> String {
     let (ks, slope) = (line.ks, line.slope);
     let (pulse, k, seen) = (n + 1, ks[n % ks.len()], line.copies(&pulses[n]));
     let scatter = |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;

@@ -219,9 +219,9 @@ impl Session {
             }
             plan.rows.places.extend(benchmark.place.iter_mut().map(|place| &mut **place as &mut dyn FnMut(u32)));
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
-            let added = add(&mut plan, ruler, (at, names), rows.map(|(_, row)| row));
+            let added = add(&mut plan, ruler, at, names, rows.map(|(_, row)| row));
             if benchmark.second != FLUSH {
-                add_behind(&mut plan, ruler, (at, names), &added);
+                add_behind(&mut plan, ruler, at, names, &added);
             }
         }
         if plan.rows.all.is_empty() {
@@ -257,7 +257,8 @@ type Added = (usize, u32, u32);
 fn add<'g, 'a: 'g>(
     plan: &mut Plan<'g>,
     ruler: &std::result::Result<Ruler, String>,
-    (at, names): (usize, &[String]),
+    at: usize,
+    names: &[String],
     rows: impl Iterator<Item = &'g mut Row<'a>>,
 ) -> Vec<Added> {
     let mut added = Vec::new();
@@ -283,7 +284,7 @@ fn add<'g, 'a: 'g>(
 
 /// Adds rows that show whether an init takes longer behind a body than behind an init: rows that end with a body, run behind themselves, and
 /// behind one that ends with an init.
-fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, (at, names): (usize, &[String]), added: &[Added]) {
+fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, at: usize, names: &[String], added: &[Added]) {
     let Some((init, ..)) = added.iter().filter(|(_, bodies, inits)| inits > bodies).min_by_key(|(_, _, inits)| *inits) else { return };
     let mut end_with_body: Vec<&Added> = added.iter().filter(|(_, bodies, inits)| inits == bodies).collect();
     end_with_body.sort_by_key(|(_, bodies, _)| *bodies);

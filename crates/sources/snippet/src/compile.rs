@@ -230,7 +230,7 @@ pub fn compile_in_layouts(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     let turns = turns_of(job.request);
     let one = || compile_in_turns(job, rows);
     let Some(objects) = at_once(turns, |first| object(job, rows, first))?.into_iter().collect::<Option<Vec<_>>>() else { return one() };
-    let linked = |at: usize| Ok(link(job, &objects[at % turns], (at / turns, at % turns)));
+    let linked = |at: usize| Ok(link(job, &objects[at % turns], at / turns, at % turns));
     let Some(paths) = at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>() else { return one() };
     library(paths, turns, rows.len())
 }
@@ -268,7 +268,7 @@ fn object(job: &Job, rows: &[RowSpec], first: usize) -> Result<Option<PathBuf>> 
 }
 
 /// Links an object behind a gap; `None` if that fails.
-fn link(job: &Job, object: &Path, (layout, first): (usize, usize)) -> Option<PathBuf> {
+fn link(job: &Job, object: &Path, layout: usize, first: usize) -> Option<PathBuf> {
     let Job { request, compiler, folder, .. } = *job;
     let name = format!("layout{layout}-{first}");
     let (gap_file, path) = (folder.join(format!("{name}.s")), folder.join(format!("{name}.so")));

@@ -20,7 +20,7 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
         let (subject, order) = (row.subject, row.order);
         let known = checks.iter().find(|(of, checked, _)| (*of, *checked) == (subject, order)).map(|(_, _, series)| series.clone());
         let series = known.unwrap_or_else(|| {
-            let series = declare(&mut table, request, (subject, order), &names, companions);
+            let series = declare(&mut table, request, subject, order, &names, companions);
             checks.push((subject, order, series.clone()));
             series
         });
@@ -37,7 +37,7 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
 }
 
 /// Names the series of an alternative in an order, and records its role in the table.
-fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order), names: &[String], companions: &[Companion]) -> String {
+fn declare(table: &mut Table, request: &Request, subject: usize, order: Order, names: &[String], companions: &[Companion]) -> String {
     let name = &names[subject];
     if order == plan::main_order(request) {
         if plan::stands_alone(request) {

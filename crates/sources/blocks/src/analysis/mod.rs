@@ -259,7 +259,7 @@ pub fn analyse(
     let groups = identical(&columns);
     let calls = Calls { totals: &totals, number: whole as f64, mean: mean_call, in_parts: measured_call.is_some() };
     let told_together =
-        quality.is_carried() && tell_together(&mut assessment.series[0], &mut places, (table, rows), (&names, &groups), calls, question);
+        quality.is_carried() && tell_together(&mut assessment.series[0], &mut places, (table, rows), &names, &groups, calls, question);
     let solution = &assessment.series[0].solution;
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
@@ -283,7 +283,7 @@ pub fn analyse(
         assessment,
     };
     let all_calls = analysis.mean_call * analysis.calls as f64;
-    analysis.regions = regions(graph, (rows, table), unknowns, question, all_calls);
+    analysis.regions = regions(graph, rows, table, unknowns, question, all_calls);
     let negative = negative(&analysis);
     if negative.as_ref().is_some_and(|finding| finding.severity == Severity::Untrusted) {
         analysis.quality = analysis.quality.with_negative();
@@ -319,7 +319,8 @@ fn tell_together(
     series: &mut SeriesResult,
     places: &mut [Place],
     data: (&Observations, &[CountRow]),
-    (names, groups): (&[String], &[Vec<usize>]),
+    names: &[String],
+    groups: &[Vec<usize>],
     calls: Calls,
     question: &Question,
 ) -> bool {

@@ -281,28 +281,30 @@ pub fn tell(
     let ends: Vec<Option<usize>> = rows.iter().map(|row| row.until.filter(|_| calls.in_parts)).collect();
     let columns = Columns::new(table, calls.totals.len(), &ends)?;
     let found = match calls.in_parts {
-        false => parts(solution, (&columns, names), calls, noise)?,
-        true => trips(solution, (&columns, names), table, calls, (noise, question))?,
+        false => parts(solution, &columns, names, calls, noise)?,
+        true => trips(solution, &columns, names, table, calls, noise, question)?,
     };
-    solve(&found, (table, 1), names, question)
+    solve(&found, table, 1, names, question)
 }
 
 /// The finest parts of trips of whose times enough say something, or most.
 fn trips(
     solution: &Solution,
-    (columns, names): (&Columns, &[String]),
+    columns: &Columns,
+    names: &[String],
     table: &Observations,
     calls: Calls,
-    (noise, question): (f64, &Question),
+    noise: f64,
+    question: &Question,
 ) -> Option<Parts> {
     let every = (table.rounds() / ROUNDS_OF_SEARCH).max(1);
     let mut best: Option<(f64, Parts)> = None;
     let mut last = None;
     for search in 0..SEARCHES {
-        let parts_of_search = parts(solution, (columns, names), calls, noise * COARSER_FACTOR.powi(search));
+        let parts_of_search = parts(solution, columns, names, calls, noise * COARSER_FACTOR.powi(search));
         let Some(parts_of_search) = parts_of_search.filter(|parts_of_search| last.as_ref() != Some(parts_of_search)) else { continue };
         last = Some(parts_of_search.clone());
-        let known = solve(&parts_of_search, (table, every), names, question).map_or(0.0, |times| known(&times, names, calls));
+        let known = solve(&parts_of_search, table, every, names, question).map_or(0.0, |times| known(&times, names, calls));
         if best.as_ref().is_none_or(|(most, _)| known > *most) {
             best = Some((known, parts_of_search));
         }
@@ -329,7 +331,7 @@ fn known(times: &[(Component, ComponentResult)], names: &[String], calls: Calls)
 }
 
 /// The parts in which a function can be told where rows are off by `noise`.
-fn parts(solution: &Solution, (columns, names): (&Columns, &[String]), calls: Calls, noise: f64) -> Option<Parts> {
+fn parts(solution: &Solution, columns: &Columns, names: &[String], calls: Calls, noise: f64) -> Option<Parts> {
     let Calls { totals, number, mean, in_parts: trips } = calls;
     let mut search = Search::new(columns);
     let mut is_any = false;
@@ -361,11 +363,12 @@ fn is_negative(solution: &Solution, name: &str, runs: f64) -> bool {
 /// The time of each part, from the same readings, or those of one in `every` rounds.
 fn solve(
     parts: &Parts,
-    (table, every): (&Observations, u32),
+    table: &Observations,
+    every: u32,
     names: &[String],
     question: &Question,
 ) -> Option<Vec<(Component, ComponentResult)>> {
-    let assessment = assess(&regrouped(parts, (table, every), names)?, question).ok()?;
+    let assessment = assess(&regrouped(parts, table, every, names)?, question).ok()?;
     let series = assessment.series.into_iter().next()?;
     let all = series.solution.components.into_iter().zip(series.components);
     let of_part = |(mut component, result): (Component, ComponentResult)| {
@@ -400,7 +403,7 @@ fn name_of_rest(name: &str) -> String {
 }
 
 /// The same readings with the counts of the leads, of the other members beyond their sum, and of the page.
-fn regrouped(parts: &Parts, (table, every): (&Observations, u32), names: &[String]) -> Option<Observations> {
+fn regrouped(parts: &Parts, table: &Observations, every: u32, names: &[String]) -> Option<Observations> {
     let main = table.find_series(SERIES)?;
     let page = names.len()..table.components().len();
     let of_leads = parts.leads.iter().map(|(lead, _)| names[*lead].clone());

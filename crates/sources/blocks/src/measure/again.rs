@@ -93,8 +93,10 @@ impl Session<'_> {
     /// Puts back what repeats wrote, checks that it is in the same places if it differs, and keeps what they read from outside.
     pub fn after_repeats(
         &mut self,
-        (process, stub): (&mut Process, &Stub),
-        (undo, snapshot): (&Undo, &Snapshot),
+        process: &mut Process,
+        stub: &Stub,
+        undo: &Undo,
+        snapshot: &Snapshot,
         differs: bool,
         mut sources: BTreeSet<String>,
     ) -> Result<()> {

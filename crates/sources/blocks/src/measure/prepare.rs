@@ -285,10 +285,10 @@ impl<'a> Session<'a> {
         let followed = self.follow(&mut ready, None).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
         let again = rows[0].call;
-        Ok(self.prepared(at, ready, &followed, (again, None), rows))
+        Ok(self.prepared(at, ready, &followed, again, None, rows))
     }
 
-    fn prepared(&self, at: usize, ready: Ready, followed: &Traces, (again, most): (Call, Option<u64>), rows: Vec<Row>) -> Prepared {
+    fn prepared(&self, at: usize, ready: Ready, followed: &Traces, again: Call, most: Option<u64>, rows: Vec<Row>) -> Prepared {
         self.program.watchdog.watch(None);
         let took = followed.took;
         let (path, bias, begin) = (followed.followed.path, ready.started.target.bias, ready.started.begin);
@@ -436,7 +436,7 @@ impl<'a> Session<'a> {
         let differs = contents(process, &undo.memory) != after;
         let again = repeated(&self.program, (&mut *process, &mut *stub), (target, *begin), (&call, None), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
-        self.after_repeats((process, stub), (undo, snapshot), differs, sources)?;
+        self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let bias = target.bias;
         let all = in_file(&followed.branches, bias);
         let branches = Branches { all, entries: followed.entries, begin: begin.at.wrapping_sub(bias), counted: None, end: None };

@@ -126,14 +126,14 @@ impl Timing<'_> {
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
             (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });
-            self.run_own(prepared, &mut own, &mut readings, (timed, &mut random), program);
+            self.run_own(prepared, &mut own, &mut readings, timed, &mut random, program);
             plans.shuffle(&mut random);
             for (place, (row, plan)) in plans.iter_mut().enumerate() {
                 if place % ROWS_BETWEEN == 0 {
                     (0..OF_CHAINS).for_each(|_| readings.push_chains(chains.round(&mut rig)));
                 }
                 if !readings.lost.contains_key(&rows[*row].0) {
-                    match self.turn(prepared, rows[*row], plan, (timed, random.next_u64()), program) {
+                    match self.turn(prepared, rows[*row], plan, timed, random.next_u64(), program) {
                         Ok(ticks) => readings.push(*row, ticks),
                         Err(error) => readings.lose(rows[*row].0, &error),
                     }
@@ -170,7 +170,8 @@ impl Timing<'_> {
         prepared: &mut [Prepared],
         own_shortest: &mut [Shortest],
         readings: &mut Readings,
-        (timed, random): (usize, &mut Pcg64Mcg),
+        timed: usize,
+        random: &mut Pcg64Mcg,
         program: &Program,
     ) {
         for (at, (function, shortest)) in OWN_FUNCTIONS.iter().zip(own_shortest).enumerate() {
@@ -246,7 +247,8 @@ impl Timing<'_> {
         prepared: &mut [Prepared],
         place: (usize, usize),
         plan: &mut Plan,
-        (timed, seed): (usize, u64),
+        timed: usize,
+        seed: u64,
         program: &Program,
     ) -> Result<Vec<Raw>> {
         const SLOWER_FACTOR: u32 = 10;

@@ -321,7 +321,7 @@ impl Stub {
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
         let page = Mapping { range: base..base + CODE + DATA, ..Mapping::default() };
         let taken: Vec<Mapping> = mappings.iter().cloned().chain([page]).collect();
-        let room = Room::install(process, &taken, from, (near, size))?;
+        let room = Room::install(process, &taken, from, near, size)?;
         Ok(Stub {
             base,
             spread,

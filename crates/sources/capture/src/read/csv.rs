@@ -174,7 +174,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let idle = match &channel {
         Some((column, _)) => {
             let timed = head.timed(first[0].1.len());
-            idle::pass(&mut lines, &mut fields, (*column, timed), &mut first)?
+            idle::pass(&mut lines, &mut fields, *column, timed, &mut first)?
         }
         None => Idle::default(),
     };

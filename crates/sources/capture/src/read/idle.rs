@@ -18,7 +18,8 @@ pub(super) struct Idle {
 pub(super) fn pass<R: std::io::Read>(
     lines: &mut Lines<R>,
     fields: &mut Fields,
-    (column, timed): (usize, bool),
+    column: usize,
+    timed: bool,
     first: &mut Vec<(u64, Vec<f64>)>,
 ) -> Result<Idle> {
     let mut idle = Idle::default();

@@ -28,7 +28,7 @@ impl Session<'_> {
         match rows.is_empty() {
             true if self.enough_alike > enough => Ok(None),
             true => Err(Error::system("take a part of the call", "no jump can be put where it ends")),
-            false => Ok(Some(self.prepared(at, ready, &followed, (again, Some(MOST_BRANCHES)), rows))),
+            false => Ok(Some(self.prepared(at, ready, &followed, again, Some(MOST_BRANCHES), rows))),
         }
     }
 
@@ -64,7 +64,7 @@ impl Session<'_> {
         let what = (&target, begin);
         let again = repeated(&self.program, (&mut *process, &mut *stub), what, (&call, Some(MOST_BRANCHES)), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
-        self.after_repeats((process, stub), (undo, snapshot), differs, sources)?;
+        self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let mut rows = Vec::new();
         for partial in chosen.into_iter().chain(later) {
             self.program.deadline(&ready.started.process);
