@@ -135,7 +135,7 @@ pub fn longest(budget: Duration, is_firm: bool) -> Duration {
 
 /// Whether another round begins in a measurement that only its budget ends, after this number of rounds and this time, if
 /// the table has room for `room` more rounds.
-pub fn fits((budget, is_firm): (Duration, bool), rounds: u32, elapsed: Duration, room: u32) -> bool {
+pub fn fits(budget: Duration, is_firm: bool, rounds: u32, elapsed: Duration, room: u32) -> bool {
     let needed = Batch { time: longest(budget, is_firm), fewest: LEAST_ROUNDS, most: FEWEST_ROUNDS };
     needed.goes_on(rounds, elapsed) || elapsed < budget && room > 0
 }
@@ -156,15 +156,13 @@ mod tests {
 
     #[test]
     fn long_rounds_get_a_default_budget_twice_and_a_given_one_once() {
-        let (grows, firm) = ((10 * MS, false), (10 * MS, true));
-        assert!(fits(grows, FEWEST_ROUNDS, 9 * MS, 1));
-        assert!(!fits(grows, FEWEST_ROUNDS, 9 * MS, 0) && !fits(grows, FEWEST_ROUNDS, 10 * MS, 1));
-        assert!(fits(grows, FEWEST_ROUNDS - 1, 19 * MS, 0) && !fits(grows, FEWEST_ROUNDS - 1, 20 * MS, 1));
-        assert!(fits(firm, FEWEST_ROUNDS - 1, 9 * MS, 0) && !fits(firm, FEWEST_ROUNDS - 1, 10 * MS, 1));
-        assert!(
-            [grows, firm]
-                .iter()
-                .all(|budget| fits(*budget, LEAST_ROUNDS - 1, 4_000 * MS, 0) && !fits(*budget, LEAST_ROUNDS, 4_000 * MS, 1))
-        );
+        let grows = |rounds: u32, elapsed: Duration, room: u32| fits(10 * MS, false, rounds, elapsed, room);
+        let firm = |rounds: u32, elapsed: Duration, room: u32| fits(10 * MS, true, rounds, elapsed, room);
+        assert!(grows(FEWEST_ROUNDS, 9 * MS, 1));
+        assert!(!grows(FEWEST_ROUNDS, 9 * MS, 0) && !grows(FEWEST_ROUNDS, 10 * MS, 1));
+        assert!(grows(FEWEST_ROUNDS - 1, 19 * MS, 0) && !grows(FEWEST_ROUNDS - 1, 20 * MS, 1));
+        assert!(firm(FEWEST_ROUNDS - 1, 9 * MS, 0) && !firm(FEWEST_ROUNDS - 1, 10 * MS, 1));
+        assert!(grows(LEAST_ROUNDS - 1, 4_000 * MS, 0) && !grows(LEAST_ROUNDS, 4_000 * MS, 1));
+        assert!(firm(LEAST_ROUNDS - 1, 4_000 * MS, 0) && !firm(LEAST_ROUNDS, 4_000 * MS, 1));
     }
 }

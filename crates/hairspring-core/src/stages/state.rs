@@ -27,7 +27,7 @@ struct Record {
 
 impl Record {
     /// Adds what a step did. What it says that did nothing is left only if no other step says something.
-    fn add(&mut self, (text, acted): (&str, bool)) {
+    fn add(&mut self, text: &str, acted: bool) {
         if acted && !self.acted {
             self.texts.clear();
         }
@@ -172,7 +172,10 @@ impl<'t> State<'t> {
     fn note(&mut self, stage: usize, did: &Did, before: &[f64]) {
         let after = self.first_times();
         let records = &mut self.records[stage];
-        records.iter_mut().enumerate().for_each(|(series, record)| record.add(did.of(series as SeriesId)));
+        for (series, record) in records.iter_mut().enumerate() {
+            let (text, acted) = did.of(series as SeriesId);
+            record.add(text, acted);
+        }
         records.iter_mut().zip(before).zip(after).for_each(|((record, before), after)| record.moved += after / before - 1.0);
     }
 

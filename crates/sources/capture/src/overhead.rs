@@ -24,8 +24,9 @@ pub fn is_capture(table: &Observations) -> bool {
 /// Adds a finding to each series whose overhead shows that the counts are wrong.
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     let Some(first) = table.rows().first() else { return };
+    let (factor, unit) = table.origin.shown_unit();
     for series in &mut assessment.series {
-        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, table.origin.shown_unit()) {
+        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, factor, unit) {
             series.add(finding);
         }
     }
@@ -50,7 +51,7 @@ fn is_bend(finding: &Finding) -> bool {
 
 /// A finding about a significantly negative overhead. The toggle of a pin cannot take negative time, so the counts are too
 /// high. `first` holds the counts of the first pulse.
-fn overhead_below_zero(solution: &Solution, first: &[f64], (factor, unit): (f64, &'static str)) -> Option<Finding> {
+fn overhead_below_zero(solution: &Solution, first: &[f64], factor: f64, unit: &'static str) -> Option<Finding> {
     let overhead = solution.overhead?;
     if overhead.value + MARGIN.0 * overhead.half_width() >= -MARGIN.1 * solution.quantum {
         return None;

@@ -67,7 +67,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         ..Origin::default()
     };
     let solve = |rows: &[CountRow], readings: &Readings| {
-        solved(request, (&graph, &structure), (rows, measured_call), readings, (&chains[..], &origin))
+        solved(request, Function { graph: &graph, structure: &structure }, rows, measured_call, readings, &chains[..], &origin)
     };
     let mut solved = solve(&rows, &readings);
     if session.chosen.is_some() && !solved.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
@@ -100,14 +100,24 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     })
 }
 
+/// A function as its blocks and as the structure of its counts.
+#[derive(Clone, Copy)]
+struct Function<'a> {
+    graph: &'a Graph,
+    structure: &'a Structure,
+}
+
 /// The table of the rows, and what it tells. The mean time of whole calls is given where they are no rows with readings.
 fn solved(
     request: &Request,
-    (graph, structure): (&Graph, &Structure),
-    (rows, measured_call): (&[CountRow], Option<f64>),
+    function: Function<'_>,
+    rows: &[CountRow],
+    measured_call: Option<f64>,
     readings: &Readings,
-    (chains, origin): (&[Companion], &Origin),
+    chains: &[Companion],
+    origin: &Origin,
 ) -> Result<(Observations, Analysis)> {
+    let Function { graph, structure } = function;
     let unknowns = choose(request, structure, rows);
     let table = tabulate(graph, rows, unknowns, readings, chains, origin.clone());
     let repeats = repeats(request);

@@ -114,7 +114,7 @@ impl Prepared {
         program.deadline(&self.process);
         let target = target.moved_to(self.bias);
         let what = (&target, self.begin);
-        let again = repeated(program, (&mut self.process, &mut self.stub), what, (&self.again, self.most), self.reads_outside)?;
+        let again = repeated(program, &mut self.process, &mut self.stub, what, &self.again, self.most, self.reads_outside)?;
         program.watchdog.watch(None);
         same_path(self.path, again.path)
     }
@@ -434,7 +434,7 @@ impl<'a> Session<'a> {
         let mut sources = stub.watch(process, &call, begin.at)?;
         sources.extend(followed.sources.iter().cloned());
         let differs = contents(process, &undo.memory) != after;
-        let again = repeated(&self.program, (&mut *process, &mut *stub), (target, *begin), (&call, None), !sources.is_empty())?;
+        let again = repeated(&self.program, &mut *process, &mut *stub, (target, *begin), &call, None, !sources.is_empty())?;
         same_path(followed.path, again.path)?;
         self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let bias = target.bias;
@@ -551,9 +551,11 @@ fn from(place: &str, graph: &Graph) -> Result<(u64, BTreeSet<u64>)> {
 /// Follows a call as it is repeated, or some branches of it; a call that reads the clock gets one that hardly moves.
 fn repeated(
     program: &Program,
-    (process, stub): (&mut Process, &mut Stub),
+    process: &mut Process,
+    stub: &mut Stub,
     (target, begin): (&Target, Begin),
-    (call, most): (&Call, Option<u64>),
+    call: &Call,
+    most: Option<u64>,
     reads_outside: bool,
 ) -> Result<Followed> {
     stub.begin(process, call, begin.at)?;

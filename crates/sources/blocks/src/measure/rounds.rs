@@ -155,9 +155,9 @@ impl Timing<'_> {
         let mut times = Vec::new();
         for at in 0..all.len() {
             let begin = Instant::now();
-            let trial = self.runs(all, (at, 0), (1, 1), self.timeout, program);
+            let trial = self.runs(all, (at, 0), 1, 1, self.timeout, program);
             let repeats = (budget.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, MOST_TIMED as f64) as usize;
-            let ticks = trial.and_then(|_| self.runs(all, (at, 0), (repeats, 1), self.timeout * (1 + repeats as u32), program));
+            let ticks = trial.and_then(|_| self.runs(all, (at, 0), repeats, 1, self.timeout * (1 + repeats as u32), program));
             times.extend(ticks.ok().and_then(first_quarter));
         }
         program.watchdog.watch(None);
@@ -195,7 +195,7 @@ impl Timing<'_> {
 
     fn goes_on(&self, readings: &Readings, elapsed: Duration) -> bool {
         let room = u32::from(readings.function.len() < MOST_FUNCTION_READINGS);
-        fits((self.budget, self.is_firm), readings.rounds, elapsed, room)
+        fits(self.budget, self.is_firm, readings.rounds, elapsed, room)
     }
 
     /// The plan of a row for one turn; `None` if its process is lost.
@@ -211,7 +211,7 @@ impl Timing<'_> {
             return None;
         }
         let begin = Instant::now();
-        match self.runs(prepared, place, (TRIAL, 1), self.timeout * TRIAL as u32, program) {
+        match self.runs(prepared, place, TRIAL, 1, self.timeout * TRIAL as u32, program) {
             Ok(trial) => {
                 let mut shortest = Shortest::new(self.quantum);
                 for ticks in trial {
@@ -233,7 +233,8 @@ impl Timing<'_> {
         &self,
         prepared: &mut [Prepared],
         (process, row): (usize, usize),
-        (repeats, seed): (usize, u64),
+        repeats: usize,
+        seed: u64,
         limit: Duration,
         program: &Program,
     ) -> Result<Vec<u64>> {
@@ -254,7 +255,7 @@ impl Timing<'_> {
         const SLOWER_FACTOR: u32 = 10;
         let repeats = plan.warm + timed;
         let limit = self.timeout + plan.each * SLOWER_FACTOR * repeats as u32;
-        let ticks = self.runs(prepared, place, (repeats, seed), limit, program)?;
+        let ticks = self.runs(prepared, place, repeats, seed, limit, program)?;
         let flagged = |ticks| Raw::new(ticks, plan.shortest.check(ticks, Width::FULL));
         Ok(ticks.into_iter().skip(plan.warm).map(flagged).collect())
     }

@@ -62,7 +62,7 @@ impl Session<'_> {
         put_back(process, stub.code(), &early)?;
         sources.extend(followed.sources.iter().cloned());
         let what = (&target, begin);
-        let again = repeated(&self.program, (&mut *process, &mut *stub), what, (&call, Some(MOST_BRANCHES)), !sources.is_empty())?;
+        let again = repeated(&self.program, &mut *process, &mut *stub, what, &call, Some(MOST_BRANCHES), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
         self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let mut rows = Vec::new();
