@@ -24,7 +24,7 @@ pub const ARGUMENT: &str = "__switch";
 /// Time in which a partner must be ready.
 const READY_TIME: Duration = Duration::from_secs(10);
 /// Pause between two looks at something that another thread does.
-const LOOK: Duration = Duration::from_micros(200);
+const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// What the partner is to do when its turn comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Partner {
             if begin.elapsed() > READY_TIME {
                 return Err(format!("the partner was not ready after {} s: the machine is too busy", READY_TIME.as_secs()));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOOK_INTERVAL);
         }
         let only = numbers.counts[place::CPU].0.load(Ordering::SeqCst);
         if only == cpu as u64 + 1 {
@@ -155,7 +155,7 @@ impl Drop for Partner {
         let Some(thread) = self.thread.take() else { return };
         while !is_process && !thread.is_finished() {
             self.knocker.knock();
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOOK_INTERVAL);
         }
         let _ = thread.join();
     }

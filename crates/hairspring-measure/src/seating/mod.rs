@@ -27,7 +27,7 @@ const MUCH_SHARE: f64 = 0.01;
 /// The least processor time of other threads that counts: a thread that starts and ends takes more.
 const LEAST_TIME: Duration = Duration::from_micros(10);
 /// The system takes processor time in the name of a thread for a moment after others know that it has ended.
-const ENDING: Duration = Duration::from_millis(2);
+const ENDING_TIME: Duration = Duration::from_millis(2);
 /// Other threads of a program may work all the time without the code's doing: they must take so many times as much as before.
 const CLEARLY_MORE: f64 = 2.0;
 /// How long to wait at most for a thread that has been joined and is not counted yet. A virtual CPU may be taken away meanwhile.
@@ -174,7 +174,7 @@ impl TimedThread {
     /// code itself: its threads may run as they like.
     pub fn begin(home: Home, setup: &OthersMeter) -> TimedThread {
         if setup.taken().processor >= LEAST_TIME {
-            std::thread::sleep(ENDING);
+            std::thread::sleep(ENDING_TIME);
         }
         TimedThread { home, seat: None, meter: OthersMeter::start(), threads: None }
     }

@@ -10,7 +10,7 @@ use hairspring_core::observations::Observations;
 /// Noise above which there is a finding, as a share of a step.
 const NOISY_SHARE: f64 = 0.02;
 /// Wander of the level above which there is a finding, as a share of a step.
-const WANDERING: f64 = 0.2;
+const WANDERING_SHARE: f64 = 0.2;
 /// Steps that differ by more than this share were cut so far that nothing bounds the place of their edges.
 const CUT_TOO_FAR: f64 = 0.3;
 /// The same for the movement of levels that a linear input does not explain.
@@ -194,7 +194,7 @@ pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Findi
     if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY_SHARE * signal.step) {
         kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
     }
-    if signal.wander > WANDERING * signal.step {
+    if signal.wander > WANDERING_SHARE * signal.step {
         kinds.push((Severity::Note, SignalFinding::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
     }
     if let Some(first) = signal.first_weak {

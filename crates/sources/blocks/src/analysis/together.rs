@@ -233,8 +233,8 @@ impl<'a> Search<'a> {
 
 /// Whether a sum of leads with these coefficients is a time: some are positive, and none is negative.
 fn is_time(runs: &[f64]) -> bool {
-    const NONE: f64 = 1e-6;
-    runs.iter().all(|runs| *runs > -NONE) && runs.iter().any(|runs| *runs > NONE)
+    const NO_RUNS: f64 = 1e-6;
+    runs.iter().all(|runs| *runs > -NO_RUNS) && runs.iter().any(|runs| *runs > NO_RUNS)
 }
 
 /// The whole number that a coefficient is but for rounding, or the coefficient.

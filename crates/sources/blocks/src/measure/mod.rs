@@ -327,7 +327,7 @@ impl Session<'_> {
 
 /// The instructions of a block by what they are likely to cost: their number, times a rough latency. It orders a list, no more.
 fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
-    const SHOWN: usize = 3;
+    const SHOWN_NAMES: usize = 3;
     let mut known: BTreeMap<String, (u32, u32)> = BTreeMap::new();
     for instruction in instructions(code, block.start, block.end).into_iter().filter_map(|address| code.decode(address)) {
         let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
@@ -336,7 +336,7 @@ fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
     }
     let mut all: Vec<(String, (u32, u32))> = known.into_iter().collect();
     all.sort_by_key(|(_, (_, cycles))| std::cmp::Reverse(*cycles));
-    all.into_iter().take(SHOWN).map(|(name, (number, _))| (name, number)).collect()
+    all.into_iter().take(SHOWN_NAMES).map(|(name, (number, _))| (name, number)).collect()
 }
 
 fn likely_cycles(instruction: &Instruction) -> u32 {

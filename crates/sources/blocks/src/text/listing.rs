@@ -213,10 +213,10 @@ impl<'a> Listing<'a> {
 
 /// The first names, and how many others there are.
 fn some_of(names: &[&str]) -> String {
-    const SHOWN: usize = 2;
-    match names.len().saturating_sub(SHOWN) {
+    const SHOWN_NAMES: usize = 2;
+    match names.len().saturating_sub(SHOWN_NAMES) {
         0 => names.join(", "),
-        others => format!("{} and {others} more", names[..SHOWN].join(", ")),
+        others => format!("{} and {others} more", names[..SHOWN_NAMES].join(", ")),
     }
 }
 

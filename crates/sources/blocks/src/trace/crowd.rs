@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Time between two looks whether the first process waits, and how long it must for a call of another one to count.
-const LOOK: Duration = Duration::from_millis(5);
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The same for a thread that others, which are parked, may keep waiting.
 const PATIENCE_OF_ONE: Duration = Duration::from_millis(20);
@@ -173,7 +173,7 @@ impl Crowd {
                     if since.elapsed() > PATIENCE {
                         return Ok(self.take_held());
                     }
-                    std::thread::sleep(LOOK);
+                    std::thread::sleep(LOOK_INTERVAL);
                     continue;
                 }
                 Ok(status) => status,

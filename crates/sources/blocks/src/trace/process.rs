@@ -517,10 +517,10 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        const LOOK: Duration = Duration::from_millis(1);
+        const LOOK_INTERVAL: Duration = Duration::from_millis(1);
         self.kill();
         while !self.ended && !self.reap() {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOOK_INTERVAL);
         }
         self.members.clear();
     }

@@ -12,7 +12,7 @@ use super::{Edge, Method};
 use crate::error::{Error, Result};
 
 /// Number of samples from which the size of an edge is learnt.
-const LEARN: usize = 1 << 21;
+const LEARNING_SAMPLES: usize = 1 << 21;
 /// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 27;
 /// Differences on either side of an edge beyond the kernel that are looked at, and samples beyond those.
@@ -244,11 +244,11 @@ impl Detector {
     /// # Errors
     /// [`Error::Unusable`] if there was no edge in the first 2^27 samples.
     pub fn push(&mut self, samples: &[f32], sink: &mut dyn FnMut(Edge)) -> Result<()> {
-        for part in samples.chunks(LEARN / 4) {
+        for part in samples.chunks(LEARNING_SAMPLES / 4) {
             self.look(part);
             self.averager.push(part, &mut self.held);
             self.signal.samples += part.len() as u64;
-            if self.learnt.is_none() && self.held.len() >= LEARN {
+            if self.learnt.is_none() && self.held.len() >= LEARNING_SAMPLES {
                 self.learn()?;
             }
             if self.learnt.is_some() {
@@ -454,7 +454,7 @@ impl Detector {
             at += 1;
         }
         // A very long stretch is cut to bound the pending samples.
-        let whole = at + 1 < end || at - start > LEARN / 8 || end + self.margin == self.held.len() && self.ended;
+        let whole = at + 1 < end || at - start > LEARNING_SAMPLES / 8 || end + self.margin == self.held.len() && self.ended;
         whole.then_some((top.0, at.max(start + 1)))
     }
 

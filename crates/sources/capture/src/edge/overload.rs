@@ -17,15 +17,15 @@ const SAME_LEVEL: (f64, f64) = (0.02, 0.5);
 /// Groups of steps by their level, fewest steps of a group, and the share of a step by which the groups must differ.
 const GROUPS: usize = 8;
 const OF_A_GROUP: usize = 6;
-const DIFFER: f64 = 0.005;
+const DIFFERENT_SHARE: f64 = 0.005;
 /// Range of the groups' levels, as a share of a step, below which the scatter of one level would show in height and level alike.
 const WANDERING_RANGE: f64 = 0.05;
 /// Standard deviations of the groups' means by which they must differ.
 const SURE_DEVIATIONS: f64 = 6.0;
 /// Share of a step by which groups differ only if an input saturates.
-const DIFFER_MUCH: f64 = 0.009;
+const VERY_DIFFERENT_SHARE: f64 = 0.009;
 /// Von Neumann's ratio of values in a random order is 2; that of eight is below this in one of 45 cases, while that of a parabola is 0.67.
-const FOLLOW: f64 = 0.8;
+const FOLLOWING_RATIO: f64 = 0.8;
 
 /// Levels before and after the edges.
 #[derive(Debug, Clone, Default)]
@@ -147,8 +147,8 @@ fn bent(mut steps: Vec<(f64, f64)>) -> f64 {
     let noise = (groups.iter().map(|group| scatter(group)).sum::<f64>() / groups.len() as f64 / size as f64).sqrt();
     let level = |group: &[(f64, f64)]| group.iter().map(|step| step.0).sum::<f64>() / group.len() as f64;
     let wanders = level(groups[groups.len() - 1]) - level(groups[0]);
-    let differ = wanders > WANDERING_RANGE * high && high - low > (DIFFER * high).max(SURE_DEVIATIONS * noise);
-    let is_much = high - low > DIFFER_MUCH * high;
+    let differ = wanders > WANDERING_RANGE * high && high - low > (DIFFERENT_SHARE * high).max(SURE_DEVIATIONS * noise);
+    let is_much = high - low > VERY_DIFFERENT_SHARE * high;
     if differ && (is_much || follow(&means().collect::<Vec<f64>>())) { (high - low) / high } else { 0.0 }
 }
 
@@ -157,7 +157,7 @@ fn bent(mut steps: Vec<(f64, f64)>) -> f64 {
 fn follow(values: &[f64]) -> bool {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
-    steps < FOLLOW * values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+    steps < FOLLOWING_RATIO * values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
 }
 
 #[cfg(test)]

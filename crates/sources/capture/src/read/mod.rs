@@ -174,8 +174,8 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
 
 /// The first names of a list.
 fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let short: Vec<String> = names.iter().take(SHOWN).map(|name| crate::error::shown(name)).collect();
-    let more = names.len().saturating_sub(SHOWN);
+    const SHOWN_NAMES: usize = 12;
+    let short: Vec<String> = names.iter().take(SHOWN_NAMES).map(|name| crate::error::shown(name)).collect();
+    let more = names.len().saturating_sub(SHOWN_NAMES);
     if more > 0 { format!("{} and {more} more", short.join(", ")) } else { short.join(", ") }
 }
