@@ -45,7 +45,7 @@ pub struct Question {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for Question {
-    const LEAST: usize = size_of::<usize>();
+    const LEAST_BYTES: usize = size_of::<usize>();
 }
 
 /// What an estimate is of.
@@ -88,7 +88,7 @@ pub struct ComponentEstimate {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for ComponentEstimate {
-    const LEAST: usize = offset_of!(ComponentEstimate, ns);
+    const LEAST_BYTES: usize = offset_of!(ComponentEstimate, ns);
 }
 
 /// How serious a finding is.
@@ -123,7 +123,7 @@ pub struct FindingText {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for FindingText {
-    const LEAST: usize = offset_of!(FindingText, remedy);
+    const LEAST_BYTES: usize = offset_of!(FindingText, remedy);
 }
 
 /// The verdict of a comparison.
@@ -158,7 +158,7 @@ pub struct ComparisonEstimate {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for ComparisonEstimate {
-    const LEAST: usize = size_of::<ComparisonEstimate>();
+    const LEAST_BYTES: usize = size_of::<ComparisonEstimate>();
 }
 
 /// The estimates, findings and comparisons of a table. It is immutable, so threads may share it.

@@ -31,7 +31,7 @@ pub struct ClockInfo {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for ClockInfo {
-    const LEAST: usize = offset_of!(ClockInfo, unavailable);
+    const LEAST_BYTES: usize = offset_of!(ClockInfo, unavailable);
 }
 
 /// A clock with its texts as C strings.

@@ -31,16 +31,16 @@ struct Kept {
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { trips: 0, time: Err(String::new()) }) };
+    static KEPT_RESULT: RefCell<Kept> = const { RefCell::new(Kept { trips: 0, time: Err(String::new()) }) };
 }
 
 fn keep(kept: Kept) {
     // A thread that is ending no longer has a result.
-    let _ = KEPT.try_with(|own| *own.borrow_mut() = kept);
+    let _ = KEPT_RESULT.try_with(|own| *own.borrow_mut() = kept);
 }
 
 fn kept() -> Kept {
-    KEPT.try_with(|own| own.borrow().clone()).unwrap_or(Kept { trips: 0, time: Err(String::new()) })
+    KEPT_RESULT.try_with(|own| own.borrow().clone()).unwrap_or(Kept { trips: 0, time: Err(String::new()) })
 }
 
 /// A number of microseconds in the environment.
@@ -112,13 +112,13 @@ pub unsafe extern "C" fn hairspring_lmbench_end(trials: *mut TrialsHandle, so_fa
 }
 
 /// The time of all trips of the median experiment.
-fn loop_time(found: &TripTime) -> LoopTime {
-    let trip = found.trip_ns;
+fn loop_time(trip_time: &TripTime) -> LoopTime {
+    let trip = trip_time.trip_ns;
     let of = Estimate { value: trip.value, low: trip.low, high: trip.high, level: trip.level };
     LoopTime {
-        interval_ns: of.scaled(found.trips as f64),
-        experiments: found.experiments as usize,
-        at_most_ns: (found.below_resolution != 0).then_some(found.bound_ns * found.trips as f64),
+        interval_ns: of.scaled(trip_time.trips as f64),
+        experiments: trip_time.experiments as usize,
+        at_most_ns: (trip_time.below_resolution != 0).then_some(trip_time.bound_ns * trip_time.trips as f64),
     }
 }
 

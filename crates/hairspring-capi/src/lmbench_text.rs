@@ -13,7 +13,7 @@ use hairspring_view::clean::clean;
 /// Decimals beyond which no number is written.
 const MOST_DECIMALS: i32 = 15;
 /// Widths below this share of the number do not add decimals.
-const FINEST: f64 = 1e-6;
+const FINEST_WIDTH: f64 = 1e-6;
 
 /// The result of the experiments with a loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,7 +125,7 @@ fn interval(form: &Form, time_ns: &Estimate, made: &str) -> String {
     let (a, b) = (form.quantity(time_ns.low), form.quantity(time_ns.high));
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     // Three digits of the width, which is slightly increased so that rounding does not turn a power of ten into less.
-    let width = (high - low).max(high.abs() * FINEST).max(f64::MIN_POSITIVE);
+    let width = (high - low).max(high.abs() * FINEST_WIDTH).max(f64::MIN_POSITIVE);
     let decimals = (2 - (width.log10() + 1e-9).floor() as i32).clamp(0, MOST_DECIMALS) as usize;
     let ends = format!("{low:.decimals$} to {high:.decimals$}");
     match time_ns.level {

@@ -57,7 +57,7 @@ pub struct BenchmarkSeries {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for BenchmarkSeries {
-    const LEAST: usize = offset_of!(BenchmarkSeries, argument);
+    const LEAST_BYTES: usize = offset_of!(BenchmarkSeries, argument);
 }
 
 /// How to measure.
@@ -81,7 +81,7 @@ pub struct MeasurementPlan {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for MeasurementPlan {
-    const LEAST: usize = size_of::<usize>();
+    const LEAST_BYTES: usize = size_of::<usize>();
 }
 
 /// Code to be timed, made by HAIRSPRING_BENCHMARK.
@@ -118,7 +118,7 @@ pub struct BenchmarkEntry {
 
 // SAFETY: `repr(C)`, and all its fields may be 0.
 unsafe impl Growing for BenchmarkEntry {
-    const LEAST: usize = offset_of!(BenchmarkEntry, setup);
+    const LEAST_BYTES: usize = offset_of!(BenchmarkEntry, setup);
     const SIZE_FIRST: bool = false;
 }
 

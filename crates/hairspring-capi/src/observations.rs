@@ -3,7 +3,7 @@
 use crate::sized::{Growing, input};
 use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, text, wall};
 use hairspring_core::judge::Finding;
-use hairspring_core::observations::{Flags, Observations, Rate, USABLE, Unit, is_usable, read_csv, write_csv};
+use hairspring_core::observations::{Flags, Observations, Rate, USABLE_NUMBERS, Unit, is_usable, read_csv, write_csv};
 use std::ffi::c_char;
 use std::fs::File;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ const MOST_COMPONENTS: usize = 10_000;
 const MOST_SERIES: usize = 1_000;
 const MOST_ROUND: u32 = 1 << 30;
 /// Columns of an observation file that are not components.
-const RESERVED: [&str; 5] = ["ticks", "time_ns", "round", "flags", "series"];
+const RESERVED_COLUMNS: [&str; 5] = ["ticks", "time_ns", "round", "flags", "series"];
 
 /// A table of observations.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub struct ClockOfTable {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for ClockOfTable {
-    const LEAST: usize = size_of::<usize>();
+    const LEAST_BYTES: usize = size_of::<usize>();
 }
 
 fn bad(text: impl Into<String>) -> Refusal {
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn hairspring_observations_new(
 
 fn check_names(names: Vec<String>) -> Answer<Vec<String>> {
     for (at, name) in names.iter().enumerate() {
-        if name.trim().is_empty() || name.trim() != name || RESERVED.contains(&name.as_str()) {
+        if name.trim().is_empty() || name.trim() != name || RESERVED_COLUMNS.contains(&name.as_str()) {
             return Err(bad(format!(
                 "`{name}` cannot be the name of a component: it is empty, begins or ends with blanks, or means another column"
             )));
@@ -126,7 +126,9 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
         let name = if name.is_null() { None } else { Some(unsafe { text(name, "the clock's name") }?.to_owned()) };
         let usable = |number: f64| is_usable(number) && number >= 0.0;
         if ![clock.rate_hz, clock.rate_uncertainty_ppm, clock.quantum].into_iter().all(usable) || clock.in_nanoseconds > 1 {
-            return Err(bad(format!("rate, uncertainty and quantum must be finite and not negative, and in_nanoseconds 0 or 1; {USABLE}")));
+            return Err(bad(format!(
+                "rate, uncertainty and quantum must be finite and not negative, and in_nanoseconds 0 or 1; {USABLE_NUMBERS}"
+            )));
         }
         let rate = Rate { hz: clock.rate_hz, uncertainty_ppm: clock.rate_uncertainty_ppm, provenance: "stated by the program".into() };
         table.with(|table| {
@@ -166,7 +168,7 @@ fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32
         return Err(bad(format!("{} counts where the table has {wanted} components", counts.len())));
     }
     if let Some(count) = counts.iter().find(|count| !is_usable(**count) || **count < 0.0) {
-        return Err(bad(format!("a count of {count}: counts are not negative; {USABLE}")));
+        return Err(bad(format!("a count of {count}: counts are not negative; {USABLE_NUMBERS}")));
     }
     if series.trim() != series || series.is_empty() {
         return Err(bad(format!("`{series}` cannot be the name of a series: it is empty, or begins or ends with blanks")));
@@ -190,7 +192,7 @@ pub unsafe extern "C" fn hairspring_observations_push(table: *const Observations
                 return Err(bad(format!("row {row}: the table has {} rows", table.rows().len())));
             }
             if round > MOST_ROUND || !is_usable(reading) {
-                return Err(bad(format!("round {round}, reading {reading}: rounds go to {MOST_ROUND}; {USABLE}")));
+                return Err(bad(format!("round {round}, reading {reading}: rounds go to {MOST_ROUND}; {USABLE_NUMBERS}")));
             }
             table.push_flagged(row, round, reading, Flags::NONE);
             Ok(())

@@ -43,7 +43,7 @@ pub struct ProcedureEntry {
 
 // SAFETY: `repr(C)`, and all its fields may be 0.
 unsafe impl Growing for ProcedureEntry {
-    const LEAST: usize = offset_of!(ProcedureEntry, init);
+    const LEAST_BYTES: usize = offset_of!(ProcedureEntry, init);
     const SIZE_FIRST: bool = false;
 }
 
@@ -171,9 +171,9 @@ fn plane<'a>(init: Call, body: Call) -> Vec<Row<'a>> {
             })
         };
     }
-    macro_rules! shadow {
+    macro_rules! fenced_chain {
         ($n:tt, $each:tt) => {
-            row!(calls: (Call, Call), Shadow, $n, $n * $each, |_| {
+            row!(calls: (Call, Call), FencedChain, $n, $n * $each, |_| {
                 repeat!($n { repeat!($each { fence::order(); fence::order(); }); fence::chain(); })
             })
         };
@@ -182,7 +182,7 @@ fn plane<'a>(init: Call, body: Call) -> Vec<Row<'a>> {
     rows.extend(for_checks!(in_place));
     if fence::here().is_some() {
         rows.extend(for_checks!(fenced));
-        rows.extend(for_checks!(shadow));
+        rows.extend(for_checks!(fenced_chain));
     }
     rows
 }
@@ -218,7 +218,7 @@ mod tests {
         for mut row in line(call_of(body)).into_iter().chain(plane(call_of(init), call_of(body))) {
             CALLS.set((7, 3));
             let ticks = (row.run)(now).unwrap();
-            let expected = if row.order == Order::Shadow { 0 } else { u64::from(row.bodies) * 1000 + u64::from(row.inits) };
+            let expected = if row.order == Order::FencedChain { 0 } else { u64::from(row.bodies) * 1000 + u64::from(row.inits) };
             assert_eq!(ticks, expected, "{row:?}");
         }
     }

@@ -14,7 +14,7 @@ use crate::wall::{Answer, Refusal, Status, checked};
 use std::mem::MaybeUninit;
 
 /// The largest plausible size. An uninitialised size could otherwise cause accesses beyond the caller's memory.
-const MOST: usize = 4096;
+const MOST_BYTES: usize = 4096;
 
 /// A struct that may grow.
 ///
@@ -22,7 +22,7 @@ const MOST: usize = 4096;
 /// It is `repr(C)`, it begins with its size as a `usize` where `SIZE_FIRST` says so, and zero bytes are valid in all its fields.
 pub unsafe trait Growing: Copy {
     /// The smallest size that any header has had, in bytes.
-    const LEAST: usize;
+    const LEAST_BYTES: usize;
     /// Whether its first member is its size. For some arrays the element size is an argument and not a member.
     const SIZE_FIRST: bool = true;
 }
@@ -33,12 +33,13 @@ fn wrong(text: String) -> Refusal {
 
 /// Whether the caller's struct may have this size.
 pub fn check<T: Growing>(size: usize, what: &str) -> Answer<()> {
-    let (least, step) = (T::LEAST, align_of::<T>());
-    if (least..=MOST).contains(&size) && size % step == 0 {
+    let (least, step) = (T::LEAST_BYTES, align_of::<T>());
+    if (least..=MOST_BYTES).contains(&size) && size % step == 0 {
         return Ok(());
     }
-    let text =
-        format!("{what} has a size of {size} bytes: a multiple of {step} from {least} to {MOST} is expected; set its size to its sizeof");
+    let text = format!(
+        "{what} has a size of {size} bytes: a multiple of {step} from {least} to {MOST_BYTES} is expected; set its size to its sizeof"
+    );
     Err(wrong(text))
 }
 
@@ -165,10 +166,10 @@ mod tests {
 
     // SAFETY: `repr(C)`, the size first, numbers.
     unsafe impl Growing for Known {
-        const LEAST: usize = offset_of!(Known, added);
+        const LEAST_BYTES: usize = offset_of!(Known, added);
     }
 
-    const WHOLE: Known = Known { size: 24, needed: 7, added: 0.5 };
+    const WHOLE_VALUE: Known = Known { size: 24, needed: 7, added: 0.5 };
 
     /// Reads a caller's struct, given as words that begin with the size; words after its end belong to the test.
     fn read_words(words: &[u64]) -> Answer<Known> {
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn a_smaller_struct_is_read_with_defaults() {
         assert_eq!(read_words(&[16, 7, 0.5f64.to_bits()]).unwrap(), Known { size: 16, needed: 7, added: 0.0 });
-        assert_eq!(read_words(&[24, 7, 0.5f64.to_bits()]).unwrap(), WHOLE);
+        assert_eq!(read_words(&[24, 7, 0.5f64.to_bits()]).unwrap(), WHOLE_VALUE);
     }
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
         for (size, expected) in [(16, [16, 7, 9, 9]), (24, [24, 7, 0.5f64.to_bits(), 9]), (32, [32, 7, 0.5f64.to_bits(), 0])] {
             let mut words = [size, 9, 9, 9];
             // SAFETY: the words are the room.
-            unsafe { output(words.as_mut_ptr().cast::<Known>(), "the struct") }.unwrap().write(&WHOLE);
+            unsafe { output(words.as_mut_ptr().cast::<Known>(), "the struct") }.unwrap().write(&WHOLE_VALUE);
             assert_eq!(words, expected);
         }
     }
@@ -212,7 +213,10 @@ mod tests {
         let mut words = [9u64; 9];
         let mut count = 0;
         // SAFETY: room for two elements of 32 bytes.
-        unsafe { fill(words.as_mut_ptr().cast::<Known>(), 32, 2, &raw mut count, &[WHOLE, Known { needed: 8, ..WHOLE }, WHOLE]) }.unwrap();
+        unsafe {
+            fill(words.as_mut_ptr().cast::<Known>(), 32, 2, &raw mut count, &[WHOLE_VALUE, Known { needed: 8, ..WHOLE_VALUE }, WHOLE_VALUE])
+        }
+        .unwrap();
         let half = 0.5f64.to_bits();
         assert_eq!((words, count), ([32, 7, half, 0, 32, 8, half, 0, 9], 3));
         // SAFETY: two elements of 32 bytes.

@@ -57,7 +57,7 @@ pub struct StopwatchSpan {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for StopwatchSpan {
-    const LEAST: usize = size_of::<StopwatchSpan>();
+    const LEAST_BYTES: usize = size_of::<StopwatchSpan>();
 }
 
 /// A span as a time.
@@ -80,7 +80,7 @@ pub struct ElapsedTime {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for ElapsedTime {
-    const LEAST: usize = offset_of!(ElapsedTime, overhead_ticks);
+    const LEAST_BYTES: usize = offset_of!(ElapsedTime, overhead_ticks);
 }
 
 impl From<Span> for StopwatchSpan {
@@ -215,15 +215,15 @@ unsafe fn within<'a>(
     stopwatch: *const StopwatchHandle,
     work: impl FnOnce(u64, &mut Stopwatch) -> Answer<()>,
 ) -> (Option<&'a StopwatchHandle>, Status) {
-    let mut found = None;
+    let mut known = None;
     let status = wall(|| {
         // SAFETY: passed on to the caller.
         let handle: &StopwatchHandle = unsafe { shared(stopwatch, "the stopwatch") }?;
         let start = handle.started.load(Ordering::Relaxed);
-        found = Some(handle);
+        known = Some(handle);
         work(start, &mut locked(&handle.stopwatch))
     });
-    (found, status)
+    (known, status)
 }
 
 /// Checks that there is room for a span in C, then takes it and writes it there.

@@ -83,7 +83,7 @@ pub struct TrialsPlan {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for TrialsPlan {
-    const LEAST: usize = size_of::<usize>();
+    const LEAST_BYTES: usize = size_of::<usize>();
 }
 
 /// The result of the experiments with a loop.
@@ -113,7 +113,7 @@ pub struct TripTime {
 
 // SAFETY: `repr(C)`, the size first, and all its fields may be 0.
 unsafe impl Growing for TripTime {
-    const LEAST: usize = offset_of!(TripTime, experiments);
+    const LEAST_BYTES: usize = offset_of!(TripTime, experiments);
 }
 
 /// A clock with its properties, and the loops measured with it.

@@ -4,9 +4,9 @@ use crate::AnyError;
 use crate::misuse::Misuse;
 use clap::Args;
 use hairspring_host::clock::{Clock, find, seated_clock};
-use hairspring_host::thread::Settled;
+use hairspring_host::thread::PreparedThread;
 use hairspring_instruments::verify::fine_enough;
-use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, output, seating};
 use hairspring_result::ResultDocument;
@@ -36,10 +36,10 @@ pub struct PlaceArguments {
 
 impl PlaceArguments {
     /// Binds this thread to the CPU, and gives the clock.
-    pub fn settle(&self) -> Result<(Clock, Settled), AnyError> {
+    pub fn prepare_thread(&self) -> Result<(Clock, PreparedThread), AnyError> {
         let clock = self.clock.as_deref().map_or_else(|| Ok(seated_clock()), find)?;
         fine_enough(&clock).map_err(Misuse)?;
-        Ok((clock, settle_where_quiet(self.cpu, clock)?))
+        Ok((clock, prepare_thread_where_quiet(self.cpu, clock)?))
     }
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Where baselines are.
 const FOLDER: &str = ".hairspring/baselines";
 /// Longest name.
-const LONGEST: usize = 100;
+const LONGEST_NAME: usize = 100;
 
 // Options about baselines. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
@@ -52,10 +52,10 @@ pub struct Baseline<'a> {
 /// Checks that a name is a plain file name, without any path.
 fn name(text: &str) -> Result<String, String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let bad = text.is_empty() || text.starts_with(['.', '-']) || text.len() > LONGEST || !text.chars().all(good);
+    let bad = text.is_empty() || text.starts_with(['.', '-']) || text.len() > LONGEST_NAME || !text.chars().all(good);
     if bad {
         return Err(format!(
-            "a baseline's name has letters a to z, digits, `-`, `_` and `.`, begins with a letter, a digit or `_`, and is at most {LONGEST} long: no slashes, no blanks"
+            "a baseline's name has letters a to z, digits, `-`, `_` and `.`, begins with a letter, a digit or `_`, and is at most {LONGEST_NAME} long: no slashes, no blanks"
         ));
     }
     Ok(text.to_owned())

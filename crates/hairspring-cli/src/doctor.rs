@@ -30,24 +30,24 @@ impl Runs for DoctorArguments {
 
 /// Runs the verb; it ends with 1 where nothing can be measured.
 fn run(arguments: &DoctorArguments) -> Result<Outcome, AnyError> {
-    let (clock, settled) = arguments.place.settle()?;
-    let found = diagnose(clock, settled.cpu, arguments.report.confidence_level);
+    let (clock, thread) = arguments.place.prepare_thread()?;
+    let diagnosis = diagnose(clock, thread.cpu, arguments.report.confidence_level);
     let circumstances = Environment {
         clock: Some(Clock::named(clock.name, clock.description)),
-        ..bound(&settled, "the core clock is a part of the result")
+        ..bound(&thread, "the core clock is a part of the result")
     };
-    print(arguments.report.json, &found, &circumstances)?;
-    if let Err(reason) = &found {
+    print(arguments.report.json, &diagnosis, &circumstances)?;
+    if let Err(reason) = &diagnosis {
         output::complain(&format!("nothing can be measured here: {reason}"));
     }
-    Ok(if found.is_ok() { Outcome::Done } else { Outcome::Failed })
+    Ok(if diagnosis.is_ok() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn print(is_json: bool, found: &Result<Diagnosis, String>, circumstances: &Environment) -> Result<(), AnyError> {
+fn print(is_json: bool, diagnosis: &Result<Diagnosis, String>, circumstances: &Environment) -> Result<(), AnyError> {
     if is_json {
-        output::print(&json::print(&document::doctor(found.as_ref(), circumstances)))?;
-    } else if let Ok(found) = found {
-        output::print(&text::doctor(found, &output::style()))?;
+        output::print(&json::print(&document::doctor(diagnosis.as_ref(), circumstances)))?;
+    } else if let Ok(diagnosis) = diagnosis {
+        output::print(&text::doctor(diagnosis, &output::style()))?;
     }
     Ok(())
 }

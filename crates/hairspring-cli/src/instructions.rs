@@ -101,7 +101,7 @@ const MORE_TIME: &str = "give more time (--budget), which is spent on what is in
 
 /// Time for a form, and the least time for all.
 const PER_FORM: Duration = Duration::from_millis(380);
-const LEAST: Duration = Duration::from_secs(2);
+const LEAST_BUDGET: Duration = Duration::from_secs(2);
 
 /// Runs the verb; it fails if no form could be measured.
 fn run(arguments: &InstructionsArguments) -> Result<Outcome, AnyError> {
@@ -141,15 +141,15 @@ fn measured(arguments: &InstructionsArguments, forms: Vec<(Form, Vec<String>)>) 
     }
     // Sources that cannot be read are reported before anything is measured.
     let sources: Vec<(String, Vec<Figure>)> = arguments.against.iter().map(|source| figures(source, &forms)).collect::<Result<_, _>>()?;
-    let budget = arguments.budget.unwrap_or_else(|| (PER_FORM * forms.len() as u32).max(LEAST));
+    let budget = arguments.budget.unwrap_or_else(|| (PER_FORM * forms.len() as u32).max(LEAST_BUDGET));
     let settings = Settings { cpu: arguments.cpu, budget, level: arguments.report.confidence_level };
-    let found = table(&Request { forms, values: arguments.values, settings }, &|share| progress(share, budget));
+    let measured = table(&Request { forms, values: arguments.values, settings }, &|share| progress(share, budget));
     output::status_line("");
-    let mut found = Table { left_out, ..found? };
-    found.forms.iter_mut().for_each(|form| REMEDIES.apply(&mut form.findings));
-    let compared: Vec<Comparison> = sources.iter().map(|(name, figures)| Comparison::new(&found, name, figures)).collect();
-    output::print(&printed(arguments, &found, &compared)?)?;
-    let is_measured = found.forms.iter().any(|form| form.throughput.cycles.is_ok());
+    let mut measured = Table { left_out, ..measured? };
+    measured.forms.iter_mut().for_each(|form| REMEDIES.apply(&mut form.findings));
+    let compared: Vec<Comparison> = sources.iter().map(|(name, figures)| Comparison::new(&measured, name, figures)).collect();
+    output::print(&printed(arguments, &measured, &compared)?)?;
+    let is_measured = measured.forms.iter().any(|form| form.throughput.cycles.is_ok());
     Ok(if is_measured { Outcome::Done } else { Outcome::Failed })
 }
 
@@ -176,21 +176,21 @@ fn figures(source: &str, forms: &[Form]) -> Result<(String, Vec<Figure>), AnyErr
     Ok((source.to_owned(), read(file).map_err(|error| named(&error))?))
 }
 
-fn printed(arguments: &InstructionsArguments, found: &Table, compared: &[Comparison]) -> Result<String, AnyError> {
-    let environment = environment(found);
+fn printed(arguments: &InstructionsArguments, table: &Table, compared: &[Comparison]) -> Result<String, AnyError> {
+    let environment = environment(table);
     if arguments.csv {
-        return export::csv(found);
+        return export::csv(table);
     }
     if arguments.osaca {
         let machine = environment.cpu.as_ref().map_or("unknown", |cpu| cpu.model.as_str());
-        return Ok(export::osaca(found, machine));
+        return Ok(export::osaca(table, machine));
     }
     if arguments.report.json {
-        return Ok(json::print(&document(found, &environment, compared)));
+        return Ok(json::print(&document(table, &environment, compared)));
     }
-    Ok(text::instructions(found, &environment, compared, arguments.pairs, &output::style()))
+    Ok(text::instructions(table, &environment, compared, arguments.pairs, &output::style()))
 }
 
-fn environment(found: &Table) -> Environment {
-    here("it is in every group of rounds").with_core_clock(found.run.core_hz.as_ref())
+fn environment(table: &Table) -> Environment {
+    here("it is in every group of rounds").with_core_clock(table.run.core_hz.as_ref())
 }

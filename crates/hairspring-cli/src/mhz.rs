@@ -8,7 +8,7 @@ use hairspring_core::judge::{Remedies, Severity};
 use hairspring_core::observations::{ClockSpread, CoreClock as KnownClock, Pauses};
 use hairspring_host::clock::seated_clock;
 use hairspring_host::clock_history::with_run;
-use hairspring_host::thread::{allowed_cpus, settle};
+use hairspring_host::thread::{allowed_cpus, prepare_thread};
 use hairspring_instruments::mhz::classic::{self, ClassicResult, classic};
 use hairspring_instruments::mhz::{CoreClock, Options, measure};
 use hairspring_instruments::mhz::{document, text};
@@ -120,32 +120,32 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     }
     let cpu = if arguments.all { None } else { arguments.one_cpu() };
     let cpus: Vec<Option<usize>> = if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![cpu] };
-    let found: Vec<Found> = cpus.into_iter().map(|cpu| measure_cpu(arguments, cpu)).collect::<Result<_, _>>()?;
+    let results: Vec<Found> = cpus.into_iter().map(|cpu| measure_cpu(arguments, cpu)).collect::<Result<_, _>>()?;
     if arguments.bare() {
-        return Ok(print_bare(arguments, &found)?.0);
+        return Ok(print_bare(arguments, &results)?.0);
     }
-    let found = beside_other_runs(found);
+    let results = beside_other_runs(results);
     let paper = if arguments.classic { Some(paper(arguments, cpu)?) } else { None };
     let circumstances = circumstances();
     output::print(&if arguments.report.json {
-        json::print(&document::mhz(&found, paper.as_ref(), &circumstances))
+        json::print(&document::mhz(&results, paper.as_ref(), &circumstances))
     } else {
-        text::mhz(&found, paper.as_ref(), &circumstances, &output::style())
+        text::mhz(&results, paper.as_ref(), &circumstances, &output::style())
     })?;
-    Ok(if found.iter().all(|(_, found)| found.is_ok()) { Outcome::Done } else { Outcome::Failed })
+    Ok(if results.iter().all(|(_, results)| results.is_ok()) { Outcome::Done } else { Outcome::Failed })
 }
 
 /// The core clock of one CPU beside those of the other runs on this machine, whose history it joins. CPUs of one machine may have
 /// different clocks, so several of them do not.
-fn beside_other_runs(found: Vec<Found>) -> Vec<Found> {
-    if found.len() > 1 {
-        return found;
+fn beside_other_runs(results: Vec<Found>) -> Vec<Found> {
+    if results.len() > 1 {
+        return results;
     }
     let beside = |clock: CoreClock| {
         let spread = with_clock(&clock);
         clock.beside_other_runs(spread)
     };
-    found.into_iter().map(|(cpu, clock)| (cpu, clock.map(beside))).collect()
+    results.into_iter().map(|(cpu, clock)| (cpu, clock.map(beside))).collect()
 }
 
 /// Adds a core clock to the history of this machine; returns how the clock moved between its runs, if there are enough of them.
@@ -170,12 +170,12 @@ pub struct Beside<T> {
 }
 
 /// How long pauses are watched for, before and after.
-const WATCHED: Duration = Duration::from_millis(4);
+const WATCH_TIME: Duration = Duration::from_millis(4);
 
 /// Pauses of this CPU.
 fn pauses() -> Pauses {
     let (clock, begin) = (seated_clock(), Instant::now());
-    rounds::pauses(clock.read, (clock.width, 1), WATCHED, &|| begin.elapsed())
+    rounds::pauses(clock.read, clock.width, 1, WATCH_TIME, &|| begin.elapsed())
 }
 
 /// The core clock of the CPU that this thread is bound to, if it can be measured.
@@ -230,7 +230,7 @@ fn with_remedies(mut found: CoreClock) -> CoreClock {
 
 /// Runs a closure on a new thread that is bound to a CPU, so that this thread stays unbound.
 fn run_on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> Result<T, AnyError> {
-    let bound = || settle(cpu).map(|settled| run(settled.cpu));
+    let bound = || prepare_thread(cpu).map(|thread| run(thread.cpu));
     let ended = std::thread::scope(|scope| scope.spawn(bound).join());
     Ok(ended.map_err(|_| "the measuring thread panicked")??)
 }
@@ -260,8 +260,8 @@ fn print_bare(arguments: &MhzArguments, all: &[Found]) -> Result<(Outcome, bool)
     Ok((outcome, read))
 }
 
-fn number(arguments: &MhzArguments, found: &CoreClock) -> String {
-    let mhz = if arguments.ticks { found.rate.hz } else { found.core_hz.value } / 1e6;
+fn number(arguments: &MhzArguments, clock: &CoreClock) -> String {
+    let mhz = if arguments.ticks { clock.rate.hz } else { clock.core_hz.value } / 1e6;
     match (arguments.integer, arguments.ticks) {
         (true, _) => format!("{mhz:.0}"),
         (false, true) => format!("{mhz:.4}"),
@@ -278,16 +278,16 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
     }
     for at in 1..=arguments.count.unwrap_or(u64::MAX) {
         let seconds = begin.elapsed().as_secs_f64();
-        let found = measure_cpu(arguments, cpu)?;
-        if found.1.is_err() {
+        let result = measure_cpu(arguments, cpu)?;
+        if result.1.is_err() {
             outcome = Outcome::Failed;
         }
         let read = if arguments.bare() {
-            print_bare(arguments, &[found])?.1
+            print_bare(arguments, &[result])?.1
         } else if columns {
-            output::print_while_read(&text::mhz_line(seconds, Some(&found.1)))?
+            output::print_while_read(&text::mhz_line(seconds, Some(&result.1)))?
         } else {
-            output::print_while_read(&json::line(&document::mhz(&[found], None, &circumstances())))?
+            output::print_while_read(&json::line(&document::mhz(&[result], None, &circumstances())))?
         };
         if !read {
             break;

@@ -67,11 +67,11 @@ impl Runs for SwitchArguments {
 /// neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        ("core_shared", QUIETER),
-        ("disturbed", QUIETER),
+        ("core_shared", QUIETER_CPU),
+        ("disturbed", QUIETER_CPU),
         ("wide_interval", MORE_TIME),
         ("below_resolution", MORE_TIME),
-        ("other_switches", QUIETER),
+        ("other_switches", QUIETER_CPU),
         ("placements_differ", MORE_TIME),
         ("partners_unknown", MORE_TIME),
         (
@@ -83,7 +83,7 @@ const REMEDIES: Remedies = Remedies {
     more_rows: MORE_TIME,
 };
 
-const QUIETER: &str = "choose a CPU that has nothing else to do (--cpu)";
+const QUIETER_CPU: &str = "choose a CPU that has nothing else to do (--cpu)";
 const MORE_TIME: &str = "give more time (--budget), or choose a CPU that has nothing else to do (--cpu)";
 
 /// Runs the verb; it fails if a mechanism has no result.
@@ -95,17 +95,17 @@ fn run(arguments: &SwitchArguments) -> Result<Outcome, AnyError> {
         bytes: request.bytes,
         rates: if arguments.rate.is_empty() { RATES.to_vec() } else { arguments.rate.clone() },
     };
-    let mut found = measure(&request)?;
-    for (_, one) in &mut found.results {
+    let mut measured = measure(&request)?;
+    for (_, one) in &mut measured.results {
         one.iter_mut().for_each(|one| REMEDIES.apply(&mut one.findings));
     }
-    let (circumstances, asked) = (circumstances(&found), asked(found.settled.cpu));
+    let (circumstances, asked) = (circumstances(&measured), asked(measured.thread.cpu));
     output::print(&if arguments.report.json {
-        json::print(&document::switch(&found.results, &asked, &circumstances))
+        json::print(&document::switch(&measured.results, &asked, &circumstances))
     } else {
-        text::switch(&found.results, &asked, &circumstances, &output::style())
+        text::switch(&measured.results, &asked, &circumstances, &output::style())
     })?;
-    let is_done = found.results.iter().all(|(_, one)| one.is_ok());
+    let is_done = measured.results.iter().all(|(_, one)| one.is_ok());
     Ok(if is_done { Outcome::Done } else { Outcome::Failed })
 }
 
@@ -130,15 +130,16 @@ fn request(arguments: &SwitchArguments) -> Result<Request, AnyError> {
     })
 }
 
-fn circumstances(found: &Measured) -> Environment {
-    let reference = found.ruler.as_ref().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance.clone() });
-    let core_hz = found.results.iter().find_map(|(_, one)| one.as_ref().ok()?.core_hz);
+fn circumstances(measured: &Measured) -> Environment {
+    let reference =
+        measured.ruler.as_ref().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance.clone() });
+    let core_hz = measured.results.iter().find_map(|(_, one)| one.as_ref().ok()?.core_hz);
     let clock = default_clock();
     let clock = Clock {
-        granularity_ticks: (found.quantum > 0).then_some(found.quantum as f64),
-        ..Clock::named(clock.name, clock.description).with_rate(&found.rate)
+        granularity_ticks: (measured.quantum > 0).then_some(measured.quantum as f64),
+        ..Clock::named(clock.name, clock.description).with_rate(&measured.rate)
     };
-    let bound = bound(&found.settled, "no reference chain ran");
+    let bound = bound(&measured.thread, "no reference chain ran");
     Environment { clock: Some(clock), ..bound.with_reference(reference.map_err(Clone::clone)).with_core_clock(core_hz.as_ref()) }
 }
 

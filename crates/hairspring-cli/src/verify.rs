@@ -64,7 +64,7 @@ const REMEDIES: Remedies = Remedies {
 
 /// Runs the verb; it ends with 1 unless all checks passed, also where something else kept them from being made.
 fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
-    let (clock, settled) = arguments.place.settle()?;
+    let (clock, thread) = arguments.place.prepare_thread()?;
     if std::io::stderr().is_terminal() {
         eprintln!("measuring chains and pairs, then {} short runs ...", arguments.runs);
     }
@@ -77,8 +77,8 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     let mut certificate = verify(clock, &effort)?;
     REMEDIES.apply(&mut certificate.findings);
     let circumstances =
-        Environment { clock: Some(Clock::named(clock.name, clock.description)), ..bound(&settled, "the reference chain is missing") };
-    let machine = diagnose(clock, settled.cpu, effort.level).ok();
+        Environment { clock: Some(Clock::named(clock.name, clock.description)), ..bound(&thread, "the reference chain is missing") };
+    let machine = diagnose(clock, thread.cpu, effort.level).ok();
     let report = if arguments.report.json {
         let document = document::certificate(&certificate, &circumstances);
         json::print(&CertificateDocument { machine: machine.as_ref().map(MachineJson::from), ..document })

@@ -1,7 +1,7 @@
 //! Names that resemble a wrong one, for messages that ask "did you mean ...?".
 
 /// Longest names that are compared, in bytes: the cost of a comparison is the product of both lengths.
-const LONGEST: usize = 80;
+const LONGEST_NAME: usize = 80;
 /// Shortest wrong name that is looked for inside of others.
 const SHORTEST_PART: usize = 3;
 
@@ -14,11 +14,11 @@ const SHORTEST_PART: usize = 3;
 /// assert_eq!(alike("sort", ["sort_all", "resort", "main"]), ["resort", "sort_all"]);
 /// ```
 pub fn alike<N: AsRef<str>>(wrong: &str, names: impl IntoIterator<Item = N>) -> Vec<N> {
-    if wrong.len() > LONGEST {
+    if wrong.len() > LONGEST_NAME {
         return Vec::new();
     }
     let wrong = wrong.to_lowercase();
-    let short = names.into_iter().filter(|name| name.as_ref().len() <= LONGEST);
+    let short = names.into_iter().filter(|name| name.as_ref().len() <= LONGEST_NAME);
     let mut near: Vec<(usize, N)> = short.filter_map(|name| Some((distance(&wrong, &name.as_ref().to_lowercase())?, name))).collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().map(|(_, name)| name).collect()
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn long_names_are_not_compared() {
-        let long = "x".repeat(LONGEST + 1);
+        let long = "x".repeat(LONGEST_NAME + 1);
         assert_eq!(nearest(&long, [long.as_str()]), None);
         assert_eq!(nearest("xxx", [long.as_str()]), None);
     }

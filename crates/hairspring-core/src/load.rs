@@ -30,9 +30,9 @@ impl Load {
     /// The share of one CPU in percent.
     pub fn percent(&self) -> Estimate {
         // Divided, because 1e-7 is no exact number, and 0.1 % would not be 0.1.
-        const ONE: f64 = 1e7;
+        const UNITS_OF_ONE: f64 = 1e7;
         let Estimate { value, low, high, level } = self.ns_per_second;
-        Estimate { value: value / ONE, low: low / ONE, high: high / ONE, level }
+        Estimate { value: value / UNITS_OF_ONE, low: low / UNITS_OF_ONE, high: high / UNITS_OF_ONE, level }
     }
 
     /// Whether a second has time for so many events.

@@ -80,7 +80,7 @@ pub(crate) const STEPS: &[Step] = &[
     // What rows of counts cannot show.
     Step(Phase::Correct, &quickest::STAGE, quickest::follow),
     Step(Phase::Correct, &undone::STAGE, undone::move_to_init),
-    Step(Phase::Correct, &fence::STAGE, fence::out_of_shadow),
+    Step(Phase::Correct, &fence::STAGE, fence::correct_bias),
     Step(Phase::Correct, &overlap::STAGE, overlap::reach),
     Step(Phase::Correct, &pauses::STAGE, pauses::subtract),
     // What may be missing in all times of a series.
@@ -109,11 +109,11 @@ pub fn stages() -> Vec<&'static Stage> {
 }
 
 /// Stages that all others need.
-const NEEDED: [&Stage; 4] = [&blocks::STAGE, &rows::STAGE, &line::STAGE, &express::STAGE];
+const NEEDED_STAGES: [&Stage; 4] = [&blocks::STAGE, &rows::STAGE, &line::STAGE, &express::STAGE];
 
 /// The stages that a table can be solved without ([`Options::without`]), in their order.
 pub fn optional_stages() -> Vec<&'static Stage> {
-    stages().into_iter().filter(|stage| !NEEDED.iter().any(|needed| needed.name == stage.name)).collect()
+    stages().into_iter().filter(|stage| !NEEDED_STAGES.iter().any(|needed| needed.name == stage.name)).collect()
 }
 
 /// All limits: those that several stages share, and those of each stage.

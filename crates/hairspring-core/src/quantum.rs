@@ -9,7 +9,7 @@ use crate::observations::{Observations, Reading, Unit};
 use std::collections::HashMap;
 
 /// Times that are looked at.
-const MOST: usize = 4096;
+const MOST_TIMES: usize = 4096;
 /// A period is believed if chance would give it in fewer than this share of all recordings.
 const BY_CHANCE: f64 = 1e-9;
 /// Finest and coarsest digit of times, in ticks, as powers of ten.
@@ -44,7 +44,7 @@ impl Lattice {
     /// Takes a time, such as that of an edge.
     pub fn push(&mut self, at: f64) {
         let first = *self.first.get_or_insert(at);
-        if self.times.len() < MOST && at > first {
+        if self.times.len() < MOST_TIMES && at > first {
             self.times.push(at - first);
         }
     }
@@ -157,7 +157,8 @@ fn refined(times: &[f64], mut period: f64, rounding: f64) -> Option<f64> {
 /// assert_eq!(step_of_readings(&read_csv("body,ticks\n1,108\n2,208\n3,308\n4,408\n".as_bytes()).unwrap()), None);
 /// ```
 pub fn step_of_readings(table: &Observations) -> Option<f64> {
-    let used: Vec<&Reading> = table.readings().iter().filter(|reading| !reading.flags.any() && reading.ticks > 0.0).take(MOST).collect();
+    let used: Vec<&Reading> =
+        table.readings().iter().filter(|reading| !reading.flags.any() && reading.ticks > 0.0).take(MOST_TIMES).collect();
     let lattice = Lattice { times: used.iter().map(|reading| reading.ticks).collect(), first: Some(0.0) };
     // Numbers such as 41.66666667 have no last digit.
     let digit = lattice.digit().unwrap_or(10f64.powi(*DIGITS.start()));
@@ -187,7 +188,7 @@ pub fn digit_of_readings(table: &Observations) -> f64 {
     if table.origin.unit != Unit::TimeNs {
         return 0.0;
     }
-    let times = table.readings().iter().map(|reading| reading.ticks).filter(|ticks| *ticks > 0.0).take(MOST).collect();
+    let times = table.readings().iter().map(|reading| reading.ticks).filter(|ticks| *ticks > 0.0).take(MOST_TIMES).collect();
     let lattice = Lattice { times, first: Some(0.0) };
     lattice.digit().map_or(0.0, |digit| digit.min(1.0))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The mark of a reading that is used; any other is the number of the stage that left it out.
-pub(crate) const USED: u8 = 0;
+pub(crate) const USED_MARK: u8 = 0;
 
 /// A reading as the stages see it: at the mean core clock of the run, where that is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,7 +113,7 @@ impl<'t> Sheet<'t> {
             order.sort_by_key(|at| table.readings()[*at as usize].round);
             order
         });
-        let marks = vec![USED; table.readings().len()];
+        let marks = vec![USED_MARK; table.readings().len()];
         let views = vec![View { follows: true, less: 0.0 }; table.rows().len()];
         Sheet { table, rounds, flags, numbers, order, by_row: OnceLock::new(), marks, clock: Vec::new(), views }
     }
@@ -193,7 +193,7 @@ impl<'t> Sheet<'t> {
     fn sample(&self, at: usize, factor: &mut Factor) -> (RowId, Sample) {
         let reading = &self.table.readings()[at];
         let ticks = self.ticks(reading, factor);
-        (reading.row, Sample { at, round: reading.round, ticks, is_used: self.marks[at] == USED })
+        (reading.row, Sample { at, round: reading.round, ticks, is_used: self.marks[at] == USED_MARK })
     }
 
     /// The numbers in the order of rounds at which these rounds begin and end.
@@ -219,11 +219,11 @@ impl<'t> Sheet<'t> {
 
     /// Goes through the readings of these rounds that are used, in their order.
     #[inline]
-    pub fn each_used(&self, rounds: &Range<u32>, mut visit: impl FnMut(&Reading, f64, usize)) {
+    pub fn each_used(&self, rounds: &Range<u32>, mut call: impl FnMut(&Reading, f64, usize)) {
         let mut factor = Factor::of(&self.clock);
         let mut one = |at: usize, reading: &Reading, mark: u8| {
-            if mark == USED {
-                visit(reading, self.ticks(reading, &mut factor), at);
+            if mark == USED_MARK {
+                call(reading, self.ticks(reading, &mut factor), at);
             }
         };
         if self.order.is_some() {
@@ -269,7 +269,7 @@ impl<'t> Sheet<'t> {
     /// The readings that one of these stages left out, with their rows.
     pub fn left_out<'s>(&'s self, stages: &'s [u8]) -> impl Iterator<Item = (RowId, Sample)> {
         let mut factor = Factor::of(&self.clock);
-        let marked = self.marks.iter().enumerate().filter(|(_, mark)| **mark != USED && stages.contains(mark));
+        let marked = self.marks.iter().enumerate().filter(|(_, mark)| **mark != USED_MARK && stages.contains(mark));
         marked.map(move |(at, _)| self.sample(at, &mut factor))
     }
 
@@ -277,7 +277,7 @@ impl<'t> Sheet<'t> {
     pub fn tally(&self, stages: usize) -> Vec<Vec<(f64, usize)>> {
         let mut sums = vec![vec![(0.0, 0); stages + 1]; self.numbers.len()];
         let mut factor = Factor::of(&self.clock);
-        for (at, mark) in self.marks.iter().enumerate().filter(|(_, mark)| **mark != USED) {
+        for (at, mark) in self.marks.iter().enumerate().filter(|(_, mark)| **mark != USED_MARK) {
             let (row, one) = self.sample(at, &mut factor);
             let sum = &mut sums[row as usize][usize::from(*mark)];
             *sum = (sum.0 + one.ticks, sum.1 + 1);
@@ -294,22 +294,22 @@ impl<'t> Sheet<'t> {
 
     /// Leaves a reading out by a stage, unless an earlier one has.
     pub fn leave_out(&mut self, at: usize, stage: u8) {
-        if self.marks[at] == USED {
+        if self.marks[at] == USED_MARK {
             self.marks[at] = stage;
         }
     }
 
     /// Uses a reading again.
     pub fn restore(&mut self, at: usize) {
-        self.marks[at] = USED;
+        self.marks[at] = USED_MARK;
     }
 
     /// Uses all readings again that a stage left out.
     pub fn restore_all(&mut self, stage: u8) {
-        self.marks.iter_mut().filter(|mark| **mark == stage).for_each(|mark| *mark = USED);
+        self.marks.iter_mut().filter(|mark| **mark == stage).for_each(|mark| *mark = USED_MARK);
     }
 
-    /// The stage that left a reading out; [`USED`] for none.
+    /// The stage that left a reading out; [`USED_MARK`] for none.
     pub fn mark(&self, at: usize) -> u8 {
         self.marks[at]
     }

@@ -1,18 +1,18 @@
-//! A simulated shared core, for tests. The core clock has levels. A neighbour comes and goes, stalls, and lengthens each chain
+//! A simulated shared core, for tests. The core clock has levels. A co-runner comes and goes, stalls, and lengthens each chain
 //! by a different amount; while it is active, a read of the clock takes longer.
 
 use crate::observations::{Flags, Observations};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A core, its neighbour, and the clock.
+/// A core, its co-runner, and the clock.
 #[derive(Clone, Copy)]
 pub struct Core {
-    /// Share of the time in which the neighbour is present, in episodes of 40 ms.
+    /// Share of the time in which the co-runner is present, in episodes of 40 ms.
     pub present: f64,
     /// Mean lengths of its stalls and of its activity, in cycles.
     pub stalls: (f64, f64),
-    /// Cycles by which one cycle of a chain is lengthened while the neighbour is active.
+    /// Cycles by which one cycle of a chain is lengthened while the co-runner is active.
     pub slower: f64,
     /// By how much of that the reference and the control chain are lengthened.
     pub of_chains: f64,
@@ -128,7 +128,7 @@ impl Core {
             }
             with
         };
-        // A read takes longer if the neighbour was active during most of it.
+        // A read takes longer if the co-runner was active during most of it.
         let read = |empty: f64, extra: f64, met: f64, random: &mut Pcg64Mcg| {
             empty + normal(random).abs() + if met > empty / 2.0 { (extra + 5.0 * normal(random)).max(0.0) } else { 0.0 }
         };

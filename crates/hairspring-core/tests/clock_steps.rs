@@ -1,10 +1,10 @@
 //! Simulated coverage of the intervals of a function's blocks where the core clock moves between levels, alone and together with other
 //! disturbances. Fixed seeds make the test deterministic.
 //!
-//! A step of the clock makes all calls longer by the same factor, as a neighbour does. Calls at a slower clock are normal ones, and must
-//! stay; those beside a neighbour, and interrupted ones, must not.
+//! A step of the clock makes all calls longer by the same factor, as a co-runner does. Calls at a slower clock are normal ones, and must
+//! stay; those beside a co-runner, and interrupted ones, must not.
 
-use hairspring_core::estimate::{Options, Visits};
+use hairspring_core::estimate::{Options, Repeats};
 use hairspring_core::judge::{Question, assess, code};
 use hairspring_core::observations::Observations;
 use rand::{Rng, SeedableRng};
@@ -27,18 +27,18 @@ const LEVELS: [f64; 3] = [1.0, 1.05, 0.95];
 struct Case {
     /// Share of the readings that are interrupted.
     interrupted: f64,
-    /// Share of the rounds beside a neighbour, which slows all that runs in them, by shares that differ.
+    /// Share of the rounds beside a co-runner, which slows all that runs in them, by shares that differ.
     beside: f64,
     /// Whether the function waits for memory, whose clock does not step.
     waits: bool,
-    /// Readings of a visit, and most trips of a call.
+    /// Repeats in a round, and most trips of a call.
     readings: usize,
     trips: u32,
 }
 
 /// Short calls, and long ones that are read once in a round.
-const SHORT: Case = Case { interrupted: 0.0, beside: 0.0, waits: false, readings: 12, trips: 20 };
-const LONG: Case = Case { readings: 1, trips: 20_000, ..SHORT };
+const SHORT_CALLS: Case = Case { interrupted: 0.0, beside: 0.0, waits: false, readings: 12, trips: 20 };
+const LONG_CALLS: Case = Case { readings: 1, trips: 20_000, ..SHORT_CALLS };
 
 struct Trial {
     /// For each block: by how many half-widths its time is off.
@@ -84,7 +84,7 @@ fn trial(seed: u64, case: Case) -> Trial {
             (0..case.readings).for_each(|_| read(*row, *cycles, if case.waits { 1.0 } else { level }, case.interrupted));
         }
     }
-    let options = Options { departure_follows_counts: true, visits: Visits::Calm, ..Options::default() };
+    let options = Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() };
     let found = assess(&table, &Question { options, ..Question::default() }).unwrap();
     let off = |at: usize| {
         let cycles = found.series[0].components[at].time.cycles.as_ref().unwrap().estimate(0.95);
@@ -108,7 +108,7 @@ fn disturbed(case: Case) -> f64 {
 
 #[test]
 fn calls_at_another_clock_are_not_disturbed() {
-    for case in [SHORT, LONG] {
+    for case in [SHORT_CALLS, LONG_CALLS] {
         let share = disturbed(case);
         assert!(share < 2.0, "{case:?}: {share} %");
     }
@@ -116,7 +116,7 @@ fn calls_at_another_clock_are_not_disturbed() {
 
 #[test]
 fn calls_that_wait_for_memory_while_the_clock_steps_are_not_disturbed() {
-    for case in [SHORT, LONG] {
+    for case in [SHORT_CALLS, LONG_CALLS] {
         let share = disturbed(Case { waits: true, ..case });
         assert!(share < 2.0, "{case:?}: {share} %");
     }
@@ -124,16 +124,16 @@ fn calls_that_wait_for_memory_while_the_clock_steps_are_not_disturbed() {
 
 #[test]
 fn interrupted_readings_are_left_out_while_the_clock_steps() {
-    // A visit with several of them is left out as a whole.
-    for (case, most) in [(SHORT, 15.0), (LONG, 6.0)] {
+    // A group of repeats with several of them is left out as a whole.
+    for (case, most) in [(SHORT_CALLS, 15.0), (LONG_CALLS, 6.0)] {
         let share = disturbed(Case { interrupted: 0.04, ..case });
         assert!(share > 3.0 && share < most, "{case:?}: {share} %");
     }
 }
 
 #[test]
-fn calls_beside_a_neighbour_are_left_out_while_the_clock_steps() {
-    for case in [SHORT, LONG] {
+fn calls_beside_a_co_runner_are_left_out_while_the_clock_steps() {
+    for case in [SHORT_CALLS, LONG_CALLS] {
         let share = disturbed(Case { beside: 0.15, ..case });
         assert!(share < 20.0, "{case:?}: {share} %");
     }

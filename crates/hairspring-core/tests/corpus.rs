@@ -71,8 +71,8 @@ fn shown(time: Option<Estimate>) -> String {
 }
 
 /// What both properties of the one vector ask of a table.
-fn check_views(file: &str, found: &Assessment) {
-    for series in &found.series {
+fn check_views(file: &str, assessment: &Assessment) {
+    for series in &assessment.series {
         let (solution, out) = (&series.solution, series.stages.iter().map(|stage| stage.left_out).sum::<usize>());
         assert_eq!(solution.readings_used + out, solution.readings, "{file}: {}", series.name);
         for component in &series.components {
@@ -80,14 +80,15 @@ fn check_views(file: &str, found: &Assessment) {
             if let (Some(ns), true) = (&time.ns, time.ticks.value != 0.0) {
                 let (ns, ticks) = (
                     ns.value / time.ticks.value,
-                    found.series[0].components[0].time.ns.as_ref().unwrap().value / found.series[0].components[0].time.ticks.value,
+                    assessment.series[0].components[0].time.ns.as_ref().unwrap().value
+                        / assessment.series[0].components[0].time.ticks.value,
                 );
                 assert!((ns / ticks - 1.0).abs() < 1e-12, "{file}: {} is {ns} ns a tick beside {ticks}", component.name);
             }
         }
     }
-    for compared in &found.comparisons {
-        let first = |name: &str| found.series.iter().find(|one| one.name == name).unwrap().components[0].time.ticks.value;
+    for compared in &assessment.comparisons {
+        let first = |name: &str| assessment.series.iter().find(|one| one.name == name).unwrap().components[0].time.ticks.value;
         let quotient = first(&compared.a) / first(&compared.b);
         assert!((compared.ratio.value / quotient - 1.0).abs() < 1e-12, "{file}: {} is not {quotient}", compared.ratio.value);
     }

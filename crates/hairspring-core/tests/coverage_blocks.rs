@@ -1,11 +1,11 @@
 //! Simulated coverage of the intervals of a function's blocks, with few rounds on a loaded machine. Fixed seeds make the test
 //! deterministic.
 //!
-//! The noise was seen on a virtual machine whose CPU other builds used: a neighbour on the core comes and goes, and all visits meanwhile
-//! take longer by some share, whichever row they time; single visits are slowed much more; readings are whole quanta of a clock of 26
+//! The noise was seen on a virtual machine whose CPU other builds used: a co-runner on the core comes and goes, and all repeats meanwhile
+//! take longer by some share, whichever row they time; single groups are slowed much more; readings are whole quanta of a clock of 26
 //! ticks; and the reference chain runs so rarely that a round may convert ticks to cycles with an error of several percent.
 
-use hairspring_core::estimate::{Options, Visits};
+use hairspring_core::estimate::{Options, Repeats};
 use hairspring_core::judge::{Question, assess};
 use hairspring_core::observations::Observations;
 use rand::seq::SliceRandom;
@@ -15,10 +15,10 @@ use rand_pcg::Pcg64Mcg;
 const BLOCKS: usize = 12;
 const ROWS: usize = 60;
 const TRIALS: u64 = 60;
-/// Readings of a visit, ticks of a cycle, quantum of the clock in ticks.
+/// Repeats in a round, ticks of a cycle, quantum of the clock in ticks.
 const READINGS: usize = 12;
-/// Visits between two of the reference chain, and readings of each of its rows in one.
-const BETWEEN: usize = 32;
+/// Groups of repeats between two of the reference chain, and readings of each of its rows in one.
+const GROUPS_BETWEEN: usize = 32;
 const OF_CHAINS: usize = 8;
 const TICKS: f64 = 0.7;
 const QUANTUM: f64 = 26.0;
@@ -28,14 +28,14 @@ const COPIES: [f64; 6] = [32.0, 64.0, 128.0, 256.0, 384.0, 512.0];
 /// A machine and who else uses it.
 struct Machine {
     random: Pcg64Mcg,
-    /// Share by which a neighbour slows code; 0 while there is none.
+    /// Share by which a co-runner slows code; 0 while there is none.
     slower: f64,
-    /// Visits until the neighbour comes or goes.
+    /// Groups of repeats until the co-runner comes or goes.
     left: u32,
     load: Load,
 }
 
-/// Mean visits without and with a neighbour, largest share by which it slows code, and share of visits that are slowed much more.
+/// Mean groups without and with a co-runner, largest share by which it slows code, and share of groups that are slowed much more.
 #[derive(Clone, Copy)]
 struct Load {
     away: f64,
@@ -45,7 +45,7 @@ struct Load {
 }
 
 impl Machine {
-    fn visit(&mut self) -> f64 {
+    fn group(&mut self) -> f64 {
         if self.left == 0 {
             let comes = self.slower == 0.0 && self.load.here > 0.0;
             self.slower = if comes { self.random.random_range(0.02..self.load.slows) } else { 0.0 };
@@ -90,18 +90,20 @@ fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
     for round in 0..rounds {
         rows.shuffle(&mut random);
         for (place, (row, ticks)) in rows.iter().enumerate() {
-            if place % BETWEEN == 0 {
-                let factor = machine.visit();
+            if place % GROUPS_BETWEEN == 0 {
+                let factor = machine.group();
                 for (row, ticks) in &chains {
                     (0..OF_CHAINS).for_each(|_| table.push(*row, round, machine.read(ticks * factor)));
                 }
             }
-            let factor = machine.visit();
+            let factor = machine.group();
             (0..READINGS).for_each(|_| table.push(*row, round, machine.read(ticks * factor)));
         }
     }
-    let question =
-        Question { options: Options { departure_follows_counts: true, visits: Visits::Calm, ..Options::default() }, ..Question::default() };
+    let question = Question {
+        options: Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() },
+        ..Question::default()
+    };
     let found = assess(&table, &question).unwrap();
     let part = |at: usize| {
         let time = &found.series[0].components[at].time;
@@ -128,15 +130,15 @@ fn coverage(name: &str, rounds: u32, load: Load) -> (f64, f64) {
     (held, twice)
 }
 
-const CALM: Load = Load { away: 1e9, here: 0.0, slows: 0.03, hit: 0.0 };
-const HITS: Load = Load { hit: 0.05, ..CALM };
+const CALM_CORE: Load = Load { away: 1e9, here: 0.0, slows: 0.03, hit: 0.0 };
+const HITS: Load = Load { hit: 0.05, ..CALM_CORE };
 const EPISODES: Load = Load { away: 120.0, here: 40.0, slows: 0.15, hit: 0.02 };
 const LONG_EPISODES: Load = Load { away: 600.0, here: 300.0, slows: 0.15, hit: 0.02 };
 
 #[test]
 fn intervals_hold_with_few_rounds_on_a_loaded_machine() {
     for (rounds, least, most_twice) in [(16, 0.88, 0.05), (24, 0.92, 0.015), (32, 0.94, 0.015), (64, 0.93, 0.005)] {
-        for (name, load) in [("calm", CALM), ("hits", HITS), ("episodes", EPISODES), ("long episodes", LONG_EPISODES)] {
+        for (name, load) in [("calm", CALM_CORE), ("hits", HITS), ("episodes", EPISODES), ("long episodes", LONG_EPISODES)] {
             let (held, twice) = coverage(name, rounds, load);
             assert!(held > least && twice < most_twice, "{name}, {rounds} rounds: {held} hold, {twice} off by twice the interval");
         }

@@ -53,8 +53,8 @@ fn solved_eight(total: impl Fn(&[f64; 8]) -> f64) -> SeriesResult {
     assess(&table, &Question::default()).unwrap().series.remove(0)
 }
 
-fn is_bent(found: &SeriesResult) -> bool {
-    found.findings.iter().any(|finding| finding.is(code::NON_LINEAR))
+fn is_bent(result: &SeriesResult) -> bool {
+    result.findings.iter().any(|finding| finding.is(code::NON_LINEAR))
 }
 
 #[test]

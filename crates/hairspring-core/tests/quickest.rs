@@ -4,16 +4,16 @@
 //! same for each row, so that the medians of rows depart from any sum of their parts. That was seen in parts of lua's and sqlite3's
 //! interpreters.
 
-use hairspring_core::estimate::{Options, Visits};
+use hairspring_core::estimate::{Options, Repeats};
 use hairspring_core::observations::Observations;
 use hairspring_core::pipeline::solve;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 const TIMES: [f64; 3] = [20.0, 31.0, 6.0];
-const MISPREDICTED: f64 = 24.0;
+const MISPREDICTED_TICKS: f64 = 24.0;
 /// Most branches that are mispredicted in a row, on average: one repeat in four or more has none.
-const MOST: f64 = 1.4;
+const MOST_BRANCHES: f64 = 1.4;
 
 fn poisson(random: &mut Pcg64Mcg, mean: f64) -> f64 {
     let (limit, mut product, mut count) = ((-mean).exp(), random.random::<f64>(), 0.0);
@@ -25,7 +25,7 @@ fn poisson(random: &mut Pcg64Mcg, mean: f64) -> f64 {
 }
 
 /// How many of the times are in their intervals, and the mean half-width, by a clock of this quantum.
-fn trial(seed: u64, visits: Visits, quantum: f64) -> (usize, f64) {
+fn trial(seed: u64, repeats: Repeats, quantum: f64) -> (usize, f64) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut table = Observations::new(vec!["a".into(), "b".into(), "c".into()]);
     table.origin.granularity = Some(quantum);
@@ -34,16 +34,16 @@ fn trial(seed: u64, visits: Visits, quantum: f64) -> (usize, f64) {
         let counts: Vec<f64> = TIMES.iter().map(|_| f64::from(random.random_range(0..20))).collect();
         let row = table.row_apart(series, &counts);
         let exact = 80.0 + counts.iter().zip(TIMES).map(|(count, time)| count * time).sum::<f64>();
-        let mean = random.random_range(0.0..MOST);
+        let mean = random.random_range(0.0..MOST_BRANCHES);
         for round in 0..24 {
             (0..12).for_each(|_| {
-                let more = MISPREDICTED * poisson(&mut random, mean) + random.random_range(-2.0..2.0);
+                let more = MISPREDICTED_TICKS * poisson(&mut random, mean) + random.random_range(-2.0..2.0);
                 let begin = random.random_range(0.0..quantum);
                 table.push(row, round, ((begin + exact + more) / quantum).floor() * quantum);
             });
         }
     }
-    let options = Options { departure_follows_counts: true, visits, ..Options::default() };
+    let options = Options { departure_follows_counts: true, repeats, ..Options::default() };
     let found = solve(&table, series, &options).unwrap();
     let parts = || found.components.iter().zip(TIMES);
     let held = parts().filter(|(part, time)| part.ticks.contains(*time)).count();
@@ -51,16 +51,16 @@ fn trial(seed: u64, visits: Visits, quantum: f64) -> (usize, f64) {
 }
 
 /// The share of intervals that hold, and their mean half-width.
-fn run(visits: Visits, quantum: f64) -> (f64, f64) {
+fn run(repeats: Repeats, quantum: f64) -> (f64, f64) {
     const TRIALS: u64 = 60;
-    let all: Vec<(usize, f64)> = (0..TRIALS).map(|seed| trial(seed, visits, quantum)).collect();
+    let all: Vec<(usize, f64)> = (0..TRIALS).map(|seed| trial(seed, repeats, quantum)).collect();
     let held = all.iter().map(|one| one.0).sum::<usize>() as f64 / (TRIALS as usize * TIMES.len()) as f64;
     (held, all.iter().map(|one| one.1).sum::<f64>() / TRIALS as f64)
 }
 
 #[test]
 fn the_quickest_repeats_tell_parts_where_branches_are_mispredicted() {
-    let (quickest, calm) = (run(Visits::Quickest, 1.0), run(Visits::Calm, 1.0));
+    let (quickest, calm) = (run(Repeats::Quickest, 1.0), run(Repeats::Calm, 1.0));
     println!("share that holds and half-width: quickest {quickest:?}, calm {calm:?}");
     assert!(quickest.0 > 0.92 && calm.0 > 0.9, "{quickest:?} {calm:?}");
     assert!(quickest.1 < calm.1 / 4.0, "{quickest:?} {calm:?}");
@@ -68,7 +68,7 @@ fn the_quickest_repeats_tell_parts_where_branches_are_mispredicted() {
 
 #[test]
 fn readings_in_coarse_steps_do_not_show_the_quickest_repeats() {
-    let quickest = run(Visits::Quickest, 42.0);
+    let quickest = run(Repeats::Quickest, 42.0);
     assert!(quickest.0 > 0.92, "{quickest:?}");
-    assert_eq!(quickest, run(Visits::Calm, 42.0));
+    assert_eq!(quickest, run(Repeats::Calm, 42.0));
 }

@@ -6,7 +6,7 @@ use hairspring_core::observations::read_csv;
 use std::path::PathBuf;
 
 /// Numbers may differ in their last digits.
-const CLOSE: f64 = 1e-9;
+const CLOSE_SHARE: f64 = 1e-9;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors")
@@ -39,7 +39,7 @@ fn every_expected_estimate_is_found() {
         let estimate = in_unit(&part.time, unit).unwrap_or_else(|| panic!("{line:?}"));
         let expected = [value, low, high].map(|text| text.parse::<f64>().unwrap());
         for (found, expected) in [estimate.value, estimate.low, estimate.high].into_iter().zip(expected) {
-            assert!((found - expected).abs() <= CLOSE * expected.abs().max(1e-3), "{line:?}: {estimate:?}");
+            assert!((found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3), "{line:?}: {estimate:?}");
         }
         assert_eq!(part.time.bound.is_some(), below == "1", "{line:?}");
         seen += 1;

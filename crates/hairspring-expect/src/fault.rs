@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 
 /// Characters of the expression that a message shows.
-const SHOWN: usize = 64;
+const SHOWN_CHARACTERS: usize = 64;
 
 /// What is wrong with an expression. Its text is the message, the expression unless it is blank, and a pointer at the character.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +20,10 @@ impl Fault {
     /// The part of the expression around the character, and the number of characters before it.
     fn excerpt(&self) -> (String, usize) {
         let before = self.text.get(..self.at).unwrap_or(&self.text).chars().count();
-        let start = if before < SHOWN { 0 } else { before - SHOWN / 2 };
+        let start = if before < SHOWN_CHARACTERS { 0 } else { before - SHOWN_CHARACTERS / 2 };
         // A character without a width, or one that moves the cursor, would shift the pointer.
         let plain = |c: char| if c.is_ascii_graphic() || matches!(c, ' ' | '\u{b5}' | '\u{3bc}' | '\u{b1}') { c } else { '?' };
-        (self.text.chars().skip(start).take(SHOWN).map(plain).collect(), before - start)
+        (self.text.chars().skip(start).take(SHOWN_CHARACTERS).map(plain).collect(), before - start)
     }
 }
 

@@ -43,11 +43,12 @@ pub fn parse(text: &str, steps: &mut Steps, names: &BTreeMap<String, usize>) -> 
 
 /// The message about something that stands where an operator should.
 fn no_operator(token: &Token) -> String {
-    const EXPECTED: &str = "expected an operator: one of + - * / ^ +-";
-    let Token::Word(word) = token else { return EXPECTED.to_owned() };
+    const EXPECTED_OPERATOR: &str = "expected an operator: one of + - * / ^ +-";
+    let Token::Word(word) = token else { return EXPECTED_OPERATOR.to_owned() };
     match Kind::find(word) {
         Some(_) => misplaced(word),
-        None => nearest(word, Kind::WORDS).map_or_else(|| EXPECTED.to_owned(), |kind| format!("{EXPECTED}; did you mean `{kind}`?")),
+        None => nearest(word, Kind::WORDS)
+            .map_or_else(|| EXPECTED_OPERATOR.to_owned(), |kind| format!("{EXPECTED_OPERATOR}; did you mean `{kind}`?")),
     }
 }
 

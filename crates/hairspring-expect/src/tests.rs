@@ -8,8 +8,8 @@ fn value(text: &str) -> Quantity {
 }
 
 #[track_caller]
-fn is_close(found: f64, wanted: f64) {
-    assert!((found - wanted).abs() <= 1e-9 * wanted.abs().max(1e-300), "{found} is not {wanted}");
+fn is_close(value: f64, wanted: f64) {
+    assert!((value - wanted).abs() <= 1e-9 * wanted.abs().max(1e-300), "{value} is not {wanted}");
 }
 
 /// The message and the character that it points at.
@@ -76,9 +76,9 @@ fn units_convert_and_combine() {
         ("(9 * ns^2) ^ 0.5", 3.0, Dimension::TIME),
         ("100 counts * 5 ns", 500.0, Dimension::TIME),
     ] {
-        let found = value(text);
-        is_close(found.value, wanted);
-        assert_eq!(found.dimension, dimension, "{text}");
+        let result = value(text);
+        is_close(result.value, wanted);
+        assert_eq!(result.dimension, dimension, "{text}");
     }
 }
 

@@ -43,7 +43,7 @@ const fn known(source: Source, kind: ErrorKind, always: bool) -> Known {
 }
 
 /// The sources, in the order in which they are listed. What is the same for all readings counts as systematic.
-pub(crate) const KNOWN: [Known; 10] = [
+pub(crate) const KNOWN_SOURCES: [Known; 10] = [
     known(Source::Quantum, ErrorKind::Systematic, true),
     known(Source::Rate, ErrorKind::Systematic, true),
     known(Source::Fence, ErrorKind::Systematic, true),

@@ -3,7 +3,7 @@
 use crate::budget::{Entry, total};
 use crate::definition::{ErrorKind, Setup};
 use crate::plan::unit_of;
-use crate::sources::{SHARED, figure_lines, lines, of_shared_core, untold};
+use crate::sources::{SHARED_CORE, figure_lines, lines, of_shared_core, untold};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source};
 use hairspring_core::judge::Severity;
@@ -16,7 +16,7 @@ use hairspring_view::source_name;
 use serde_json::Value;
 
 /// Share of the interval that the entries of the budget may leave unexplained without a line of its own.
-const UNEXPLAINED: f64 = 0.01;
+const UNEXPLAINED_SHARE: f64 = 0.01;
 
 /// What a set-up measured, in nanoseconds, cycles, ticks or bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +71,7 @@ fn of_series(texts: &[String], setup: &Setup, dimension: Dimension) -> Result<Me
     let entries = series.budget.get(name).map_or(&[][..], Vec::as_slice);
     let environment = serde_json::to_value(&document.environment).unwrap_or(Value::Null);
     let budget = budget(entries, component, dimension, &environment);
-    let is_shared = series.findings.iter().any(|finding| finding.is(SHARED));
+    let is_shared = series.findings.iter().any(|finding| finding.is(SHARED_CORE));
     let budget = if is_shared { of_shared_core(budget) } else { budget };
     let mut budget = if unit == Kind::Cycles { without_clock_steps(budget, &estimate) } else { budget };
     let is_listed = budget.iter().any(|entry| entry.source == source_name(Source::CoreClock));
@@ -128,7 +128,7 @@ fn without_clock_steps(mut budget: Vec<Entry>, estimate: &Estimate) -> Vec<Entry
 /// The budget with a line for what the interval has beyond the total.
 fn explained(mut budget: Vec<Entry>, estimate: &Estimate) -> Vec<Entry> {
     let (sum, half) = (total(&budget), estimate.half_width());
-    if half.is_finite() && half - sum > UNEXPLAINED * half {
+    if half.is_finite() && half - sum > UNEXPLAINED_SHARE * half {
         let note = "what the interval has beyond the lines above: the reference chain of core cycles, and few rounds";
         budget.push(Entry::new("remainder", ErrorKind::Systematic, half - sum, Some(note.into())));
     }
@@ -158,7 +158,7 @@ fn of_figure(texts: &[String], setup: &Setup, figure: &str, level: f64) -> Resul
     let is_bare = all.len() == 1 && documents.iter().any(|document| document.pointer(figure).is_some_and(Value::is_number));
     let unknown = format!("{figure} is a number without an interval, and one run shows none: its accuracy is not known (set `repeat`)");
     let doubts: Vec<&Value> = documents.iter().flat_map(findings).collect();
-    if doubts.iter().any(|finding| finding["kind"] == SHARED) {
+    if doubts.iter().any(|finding| finding["kind"] == SHARED_CORE) {
         budget = of_shared_core(budget);
     }
     let message = |finding: &&Value| finding["message"].as_str().unwrap_or_default().to_owned();
@@ -202,8 +202,8 @@ fn mean_budget(documents: &[Value], all: &[Estimate], figure: &str, unit: Unit) 
 }
 
 /// The budget of a figure: the one that its document has beside it, or its interval as a whole.
-fn one_budget(document: &Value, own: &Estimate, figure: &str, unit: Unit) -> Vec<Entry> {
-    let estimate = own.scaled(unit.size);
+fn one_budget(document: &Value, interval: &Estimate, figure: &str, unit: Unit) -> Vec<Entry> {
+    let estimate = interval.scaled(unit.size);
     if let Some((entries, factor)) = budget_beside(document, figure) {
         let budget = lines(&entries, factor, unit.dimension, &document["environment"]);
         let budget = if unit.dimension == Dimension::CYCLES { without_clock_steps(budget, &estimate) } else { budget };
@@ -252,7 +252,7 @@ fn number(document: &Value, figure: &str, level: f64) -> Result<Estimate, String
 }
 
 /// Findings that a message about a missing figure quotes.
-const QUOTED: usize = 3;
+const QUOTED_FINDINGS: usize = 3;
 
 /// The reason that a document gives for what is `null` on the way to a figure: `check_reason` stands beside `check`.
 fn reason_for(document: &Value, figure: &str) -> Option<String> {
@@ -271,7 +271,7 @@ fn nothing(document: &Value, figure: &str) -> String {
     if let Some(reason) = reason_for(document, figure) {
         return format!("the document has nothing at {figure}: {reason}");
     }
-    let messages: Vec<&str> = findings(document).filter_map(|finding| finding["message"].as_str()).take(QUOTED).collect();
+    let messages: Vec<&str> = findings(document).filter_map(|finding| finding["message"].as_str()).take(QUOTED_FINDINGS).collect();
     let said = if messages.is_empty() { String::new() } else { format!("; its findings: {}", messages.join("; ")) };
     format!("the document has nothing at {figure}{said}")
 }
@@ -309,12 +309,12 @@ mod tests {
             format!(r#"{{"x": {{"core_hz": {{"value": {value}, "low": 1.0, "high": 1e10, "level": 0.95}}, "n_ns": {value}}}}}"#)
         };
         let texts = [document(3e9), document(3.2e9)];
-        let found = measured(&texts, &setup(Some("/x/n_ns")), Dimension::TIME, 0.95).unwrap();
-        assert_eq!((found.estimate.value, found.runs, found.trusted), (3.1e9, 2, true));
+        let measurement = measured(&texts, &setup(Some("/x/n_ns")), Dimension::TIME, 0.95).unwrap();
+        assert_eq!((measurement.estimate.value, measurement.runs, measurement.trusted), (3.1e9, 2, true));
         // Two runs: Student's quantile for one degree of freedom is 12.7.
-        assert!((found.estimate.half_width() / (12.706 * 0.1e9) - 1.0).abs() < 1e-3, "{found:?}");
-        let found = measured(&texts[..1], &setup(Some("/x/core_hz")), Dimension::FREQUENCY, 0.95).unwrap();
-        assert!((found.estimate.value - 3.0).abs() < 1e-12, "{found:?}");
+        assert!((measurement.estimate.half_width() / (12.706 * 0.1e9) - 1.0).abs() < 1e-3, "{measurement:?}");
+        let measurement = measured(&texts[..1], &setup(Some("/x/core_hz")), Dimension::FREQUENCY, 0.95).unwrap();
+        assert!((measurement.estimate.value - 3.0).abs() < 1e-12, "{measurement:?}");
         assert!(measured(&texts, &setup(Some("/x/none_ns")), Dimension::TIME, 0.95).unwrap_err().contains("nothing at /x/none_ns"));
         let none = r#"{"results": [{"check": null, "findings": [{"severity": "note", "message": "too few windows"}]}]}"#;
         let error = measured(&[none.into()], &setup(Some("/results/0/check/time_ns")), Dimension::TIME, 0.95).unwrap_err();

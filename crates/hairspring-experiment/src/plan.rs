@@ -164,16 +164,16 @@ fn level(text: &str) -> Result<f64, String> {
 
 /// A half-width: a share, or a value of this dimension.
 fn width(text: &str, dimension: Dimension) -> Result<Width, String> {
-    let found = evaluate(text).map_err(|fault| fault.to_string())?;
-    if found.is_stated {
+    let value = evaluate(text).map_err(|fault| fault.to_string())?;
+    if value.is_stated {
         return Err(format!("{text} has an uncertainty of its own: give one half-width, without `+-`"));
     }
-    if found.value <= 0.0 {
+    if value.value <= 0.0 {
         return Err(format!("{text} is not above zero"));
     }
-    match found.dimension {
-        Dimension::NUMBER if found.value < 1.0 => Ok(Width::Share(found.value)),
-        own if own == dimension => Ok(Width::Value(found.value)),
+    match value.dimension {
+        Dimension::NUMBER if value.value < 1.0 => Ok(Width::Share(value.value)),
+        own if own == dimension => Ok(Width::Value(value.value)),
         Dimension::NUMBER => Err(format!("{text} is no share below 100 %, such as `2 %`")),
         own => Err(format!("{text} is {}, and the expectation is {}: give a share such as `2 %`, or that", own.words(), dimension.words())),
     }
@@ -219,8 +219,8 @@ fn checked(setup: &Setup, dimension: Dimension) -> Result<(), String> {
     }
 }
 
-fn same(own: Dimension, expected: Dimension) -> Result<(), String> {
-    if own == expected { Ok(()) } else { Err(format!("gives {}, and the expectation is {}", own.words(), expected.words())) }
+fn same(given: Dimension, expected: Dimension) -> Result<(), String> {
+    if given == expected { Ok(()) } else { Err(format!("gives {}, and the expectation is {}", given.words(), expected.words())) }
 }
 
 /// The unit of a figure: the stated one, or the one that its name ends in.

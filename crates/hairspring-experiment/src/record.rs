@@ -275,14 +275,14 @@ fn measurement(plan: &Plan, setup: &Setup, ran: &Ran, with_stated: bool) -> Meas
 }
 
 fn compared(measurement: &MeasurementRecord, expected: &Expected) -> Comparison {
-    let found = against(&measurement.value, expected);
-    let verdict = if measurement.trusted { found.agreement } else { Agreement::Undecided };
+    let agreement = against(&measurement.value, expected);
+    let verdict = if measurement.trusted { agreement.agreement } else { Agreement::Undecided };
     let reason = if measurement.trusted { "the measurement is not precise enough to say" } else { "the measurement is not to be trusted" };
     Comparison {
-        difference: finite(found.difference),
-        half_width: finite(found.half_width),
-        factor: found.factor,
-        sigmas: found.sigmas,
+        difference: finite(agreement.difference),
+        half_width: finite(agreement.half_width),
+        factor: agreement.factor,
+        sigmas: agreement.sigmas,
         verdict,
         verdict_reason: (verdict == Agreement::Undecided).then(|| reason.to_owned()),
     }

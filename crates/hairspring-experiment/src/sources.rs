@@ -1,6 +1,6 @@
 //! The lines of a budget from the entries of a document. Every known source has its line, and one that adds nothing says why.
 
-use crate::budget::{Entry, KNOWN, Known};
+use crate::budget::{Entry, KNOWN_SOURCES, Known};
 use crate::definition::ErrorKind;
 use hairspring_core::estimate::Source;
 use hairspring_expect::Dimension;
@@ -24,12 +24,12 @@ pub fn lines(entries: &[BudgetEntry], factor: f64, dimension: Dimension, environ
     // Core cycles do not change with the core clock.
     let is_counted = |entry: &&BudgetEntry| is_unlisted(entry.source) && !(is_cycles && entry.source == Source::CoreClock);
     let other = |entry: &BudgetEntry| Entry::new(source_name(entry.source), ErrorKind::Systematic, half(entry.source), None);
-    KNOWN.iter().filter_map(line).chain(entries.iter().filter(is_counted).map(other)).collect()
+    KNOWN_SOURCES.iter().filter_map(line).chain(entries.iter().filter(is_counted).map(other)).collect()
 }
 
 /// Whether a source is none of those that every budget knows.
 fn is_unlisted(source: Source) -> bool {
-    KNOWN.iter().all(|known| known.source != source)
+    KNOWN_SOURCES.iter().all(|known| known.source != source)
 }
 
 /// The entries that stand beside a figure as lines; `factor` brings them into the unit of the record.
@@ -41,7 +41,7 @@ pub fn figure_lines(entries: &[FigureEntry], factor: f64) -> Vec<Entry> {
         None => known.always.then(|| unstated(known, "not known: the document does not state it")),
     };
     let others = entries.iter().filter(|entry| is_unlisted(entry.source));
-    KNOWN.iter().filter_map(line).chain(others.map(|entry| of(entry, ErrorKind::Systematic))).collect()
+    KNOWN_SOURCES.iter().filter_map(line).chain(others.map(|entry| of(entry, ErrorKind::Systematic))).collect()
 }
 
 /// A line of a source that the document does not state.
@@ -50,7 +50,7 @@ fn unstated(known: &Known, note: &str) -> Entry {
 }
 
 /// The code of the finding that something else used the core.
-pub const SHARED: &str = "core_shared";
+pub const SHARED_CORE: &str = "core_shared";
 
 /// The lines with what a finding about the core says: interference that is seen and in no line is not known.
 pub fn of_shared_core(mut budget: Vec<Entry>) -> Vec<Entry> {
@@ -64,7 +64,7 @@ pub fn of_shared_core(mut budget: Vec<Entry>) -> Vec<Entry> {
 /// The lines of a document that gives an interval without its parts.
 pub fn untold() -> Vec<Entry> {
     let note = "in the interval of the document, which does not tell its parts";
-    KNOWN.iter().filter(|known| known.always).map(|known| unstated(known, note)).collect()
+    KNOWN_SOURCES.iter().filter(|known| known.always).map(|known| unstated(known, note)).collect()
 }
 
 /// Why a source adds nothing.
@@ -109,7 +109,7 @@ mod tests {
         let environment = json!({"clock": {"granularity_ticks": 26.0, "rate_hz": 2.6e9, "rate_uncertainty_ppm": 1.0}, "reference": {}});
         let entries = [entry(Source::Noise, 2.0), entry(Source::Rate, 1.0), entry(Source::CoreClock, 3.0)];
         let all = lines(&entries, 2.0, Dimension::TIME, &environment);
-        let found: Vec<(&str, f64)> = all.iter().map(|entry| (entry.source.as_str(), entry.half_width)).collect();
+        let widths: Vec<(&str, f64)> = all.iter().map(|entry| (entry.source.as_str(), entry.half_width)).collect();
         let six = [
             ("clock resolution", 0.0),
             ("clock rate", 2.0),
@@ -118,7 +118,7 @@ mod tests {
             ("lack of fit", 0.0),
             ("control chains", 0.0),
         ];
-        assert_eq!(found, [&six[..], &[(source_name(Source::CoreClock), 6.0)]].concat());
+        assert_eq!(widths, [&six[..], &[(source_name(Source::CoreClock), 6.0)]].concat());
         assert!(all.iter().all(|entry| (entry.half_width > 0.0) != entry.note.is_some() && entry.half_width.is_sign_positive()), "{all:?}");
         assert!(all[0].note.as_ref().unwrap().ends_with("whose step is 10 ns"), "{all:?}");
         let shared = of_shared_core(all);

@@ -16,7 +16,7 @@ const MOST_RUNS: usize = 100;
 /// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval says nothing.
 const FEWEST_RUNS: usize = 4;
 /// Core clocks outside of these are not believed, in hertz.
-const BELIEVED: std::ops::Range<f64> = 1e6..2e10;
+const BELIEVED_HZ: std::ops::Range<f64> = 1e6..2e10;
 
 /// Adds the mean core clock of a run in hertz to the history of this machine, if that is wanted; returns how the clock moved between its runs, if
 /// there are enough of them.
@@ -36,7 +36,7 @@ fn path() -> Option<PathBuf> {
 }
 
 fn added(path: &Path, now: u64, hz: f64) -> Option<ClockSpread> {
-    if !BELIEVED.contains(&hz) {
+    if !BELIEVED_HZ.contains(&hz) {
         return None;
     }
     let run = (now, hz);
@@ -55,7 +55,7 @@ fn line((time, hz): &(u64, f64)) -> String {
 
 /// The latest runs in the file, oldest first. Lines that are no run are skipped; those of one program are one run.
 fn read(path: &Path, now: u64) -> Vec<(u64, f64)> {
-    let run = |line: &str| parsed(line).filter(|(time, hz)| counts(*time, now) && BELIEVED.contains(hz));
+    let run = |line: &str| parsed(line).filter(|(time, hz)| counts(*time, now) && BELIEVED_HZ.contains(hz));
     let runs = text_of(path).lines().filter_map(run).fold(Vec::new(), |runs, line| with_line(runs, line, merge));
     runs[runs.len().saturating_sub(MOST_RUNS - 1)..].to_vec()
 }
@@ -82,7 +82,7 @@ mod tests {
     use crate::history_file::{MOST_BYTES, MOST_SECONDS, ONE_RUN_SECONDS};
     use std::fs;
 
-    const NOW: u64 = 2_000_000_000;
+    const NOW_SECONDS: u64 = 2_000_000_000;
 
     /// The file of a history in a folder that does not exist yet, deleted when dropped.
     struct Scratch(PathBuf);
@@ -108,19 +108,19 @@ mod tests {
         let scratch = Scratch::new("program");
         let path = scratch.file();
         for at in 0..3 {
-            added(&path, NOW + at, 3e9 + at as f64);
+            added(&path, NOW_SECONDS + at, 3e9 + at as f64);
         }
-        added(&path, NOW + 5, 3.1e9);
-        assert_eq!(read(&path, NOW + 60), [(NOW, 3.1e9)]);
-        added(&path, NOW + ONE_RUN_SECONDS, 3.2e9);
-        assert_eq!(read(&path, NOW + 60), [(NOW, 3.1e9), (NOW + ONE_RUN_SECONDS, 3.2e9)]);
+        added(&path, NOW_SECONDS + 5, 3.1e9);
+        assert_eq!(read(&path, NOW_SECONDS + 60), [(NOW_SECONDS, 3.1e9)]);
+        added(&path, NOW_SECONDS + ONE_RUN_SECONDS, 3.2e9);
+        assert_eq!(read(&path, NOW_SECONDS + 60), [(NOW_SECONDS, 3.1e9), (NOW_SECONDS + ONE_RUN_SECONDS, 3.2e9)]);
     }
 
     #[test]
     fn spread_is_that_of_the_latest_runs() {
         let scratch = Scratch::new("latest");
         let path = scratch.file();
-        let begin = |run: u64| NOW + run * ONE_RUN_SECONDS;
+        let begin = |run: u64| NOW_SECONDS + run * ONE_RUN_SECONDS;
         for at in 0..3 {
             assert_eq!(added(&path, begin(at), 3e9), None, "{at} earlier runs");
         }
@@ -151,7 +151,7 @@ mod tests {
         let scratch = Scratch::new("short");
         let path = scratch.file();
         let longest = (0..3_000).map(|at| {
-            added(&path, NOW + at * ONE_RUN_SECONDS, 3e9);
+            added(&path, NOW_SECONDS + at * ONE_RUN_SECONDS, 3e9);
             fs::metadata(&path).unwrap().len()
         });
         assert!(longest.max().unwrap() <= MOST_BYTES + 100);
@@ -163,14 +163,14 @@ mod tests {
         let scratch = Scratch::new("hostile");
         let path = scratch.file();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let [first, second, third] = [NOW - 60, NOW - 40, NOW - 20];
+        let [first, second, third] = [NOW_SECONDS - 60, NOW_SECONDS - 40, NOW_SECONDS - 20];
         let hostile = format!(
-            "{first} 3e9\nx\n\n{NOW} nan\n{NOW} -3e9\n{NOW} 1e300\n{second} 3e9 tsc=-5\n{third} 3e9 tsc=nan\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n",
-            NOW + 60
+            "{first} 3e9\nx\n\n{NOW_SECONDS} nan\n{NOW_SECONDS} -3e9\n{NOW_SECONDS} 1e300\n{second} 3e9 tsc=-5\n{third} 3e9 tsc=nan\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n",
+            NOW_SECONDS + 60
         );
         fs::write(&path, [hostile.as_bytes(), &[0xff, 0, b'\n'], &vec![b'9'; 1 << 20]].concat()).unwrap();
-        assert_eq!(read(&path, NOW), [first, second, third].map(|time| (time, 3e9)), "what follows on a line is skipped");
-        assert!(added(&path, NOW, 3e9).is_some());
+        assert_eq!(read(&path, NOW_SECONDS), [first, second, third].map(|time| (time, 3e9)), "what follows on a line is skipped");
+        assert!(added(&path, NOW_SECONDS, 3e9).is_some());
         assert!(fs::metadata(&path).unwrap().len() < 100, "a file that is too long is written anew");
     }
 
@@ -179,7 +179,7 @@ mod tests {
         let scratch = Scratch::new("absurd");
         let path = scratch.file();
         for hz in [0.0, f64::NAN, f64::INFINITY, -3e9, 1e12] {
-            assert_eq!(added(&path, NOW, hz), None);
+            assert_eq!(added(&path, NOW_SECONDS, hz), None);
         }
         assert!(!path.exists());
     }
@@ -190,6 +190,6 @@ mod tests {
         let path = scratch.file();
         fs::create_dir_all(path.parent().unwrap().parent().unwrap()).unwrap();
         fs::write(path.parent().unwrap(), "a file where the folder should be").unwrap();
-        assert_eq!(added(&path, NOW, 3e9), None);
+        assert_eq!(added(&path, NOW_SECONDS, 3e9), None);
     }
 }

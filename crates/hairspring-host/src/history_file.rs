@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Lines count for a week, because cooling, power limits and neighbours change.
+/// Lines count for a week, because cooling, power limits and other tenants change.
 pub const MOST_SECONDS: u64 = 7 * 24 * 3600;
 /// Lines within this many seconds count as one run, because they show the same state of the machine: a program has many benchmarks, and
 /// a command is often repeated at once. They would displace all other runs.

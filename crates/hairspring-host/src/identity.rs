@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use std::fs::{create_dir_all, write};
 
-    const FIRST: &str = "0123456789abcdef0123456789abcdef01234567";
+    const FIRST_ID: &str = "0123456789abcdef0123456789abcdef01234567";
     const SECOND: &str = "89abcdef0123456789abcdef0123456789abcdef";
 
     /// A new folder in the system's temporary folder, deleted when dropped.
@@ -109,13 +109,13 @@ mod tests {
         let git = scratch.0.join(".git");
         write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         assert_eq!(commit(&scratch.0), None);
-        write(git.join("packed-refs"), format!("# pack-refs with: peeled\n{FIRST} refs/heads/main\n")).unwrap();
-        assert_eq!(commit(&scratch.0).as_deref(), Some(FIRST));
+        write(git.join("packed-refs"), format!("# pack-refs with: peeled\n{FIRST_ID} refs/heads/main\n")).unwrap();
+        assert_eq!(commit(&scratch.0).as_deref(), Some(FIRST_ID));
         write(git.join("refs/heads/main"), format!("{SECOND}\n")).unwrap();
         create_dir_all(scratch.0.join("deep/below")).unwrap();
         assert_eq!(commit(&scratch.0.join("deep/below")).as_deref(), Some(SECOND));
-        write(git.join("HEAD"), FIRST).unwrap();
-        assert_eq!(commit(&scratch.0).as_deref(), Some(FIRST));
+        write(git.join("HEAD"), FIRST_ID).unwrap();
+        assert_eq!(commit(&scratch.0).as_deref(), Some(FIRST_ID));
     }
 
     #[test]

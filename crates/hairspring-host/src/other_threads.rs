@@ -17,7 +17,7 @@ pub struct OthersTime {
     /// Their processor time, all together.
     pub processor: Duration,
     /// Processor time of the calling thread.
-    pub own: Duration,
+    pub own_time: Duration,
     /// The time that passed.
     pub elapsed: Duration,
 }
@@ -30,9 +30,11 @@ impl OthersMeter {
 
     /// What other threads have taken so far; nothing where the system does not say.
     pub fn taken(&self) -> OthersTime {
-        let since = |(now, before): (Times, Times)| (now.others.saturating_sub(before.others), now.own.saturating_sub(before.own));
-        let (processor, own) = times().zip(self.times).map(since).unwrap_or_default();
-        OthersTime { processor, own, elapsed: self.begin.elapsed() }
+        let since = |(now, before): (Times, Times)| {
+            (now.others_time.saturating_sub(before.others_time), now.own_time.saturating_sub(before.own_time))
+        };
+        let (processor, own_time) = times().zip(self.times).map(since).unwrap_or_default();
+        OthersTime { processor, own_time, elapsed: self.begin.elapsed() }
     }
 }
 
@@ -45,7 +47,7 @@ impl OthersTime {
 
     /// Their part of the processor time of the process. It does not depend on how long a thread waited for a CPU.
     pub fn share_of_work(&self) -> f64 {
-        let all = (self.processor + self.own).as_secs_f64();
+        let all = (self.processor + self.own_time).as_secs_f64();
         if all > 0.0 { self.processor.as_secs_f64() / all } else { 0.0 }
     }
 }
@@ -53,8 +55,8 @@ impl OthersTime {
 /// Processor times up to now.
 #[derive(Debug, Clone, Copy)]
 struct Times {
-    own: Duration,
-    others: Duration,
+    own_time: Duration,
+    others_time: Duration,
 }
 
 /// Reads that are tried to get a pair without an interruption in between.
@@ -69,10 +71,10 @@ fn times() -> Option<Times> {
     for _ in 0..TRIES {
         // In this order: the first call accounts the calling thread's time up to now, so that the second one contains it even
         // where the kernel accounts a process by timer tick, as it does under a limit on processor time.
-        let own = read(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
+        let own_time = read(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
         let all = read(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
-        times = Some(Times { own, others: all.saturating_sub(own) });
-        if read(ClockId::CLOCK_THREAD_CPUTIME_ID)?.saturating_sub(own) < LONGEST_PAIR {
+        times = Some(Times { own_time, others_time: all.saturating_sub(own_time) });
+        if read(ClockId::CLOCK_THREAD_CPUTIME_ID)?.saturating_sub(own_time) < LONGEST_PAIR {
             break;
         }
     }
@@ -134,21 +136,21 @@ mod tests {
     #[test]
     fn share_is_that_of_one_processor() {
         let time = |ms: u64| Duration::from_millis(ms);
-        let taken = OthersTime { processor: time(30), own: time(10), elapsed: time(20) };
+        let taken = OthersTime { processor: time(30), own_time: time(10), elapsed: time(20) };
         assert!((taken.share() - 1.5).abs() < 1e-12 && (taken.share_of_work() - 0.75).abs() < 1e-12);
-        let nothing = OthersTime { processor: time(0), own: time(0), elapsed: time(0) };
+        let nothing = OthersTime { processor: time(0), own_time: time(0), elapsed: time(0) };
         assert!(nothing.share().abs() < 1e-12 && nothing.share_of_work().abs() < 1e-12);
     }
 
     #[test]
     fn a_thread_that_is_joined_is_waited_for_and_one_that_stays_is_not() {
-        const MOST: Duration = Duration::from_millis(50);
+        const MOST_WAIT: Duration = Duration::from_millis(50);
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
         let before = ThreadList::now();
         let waiting = std::thread::spawn(move || receiver.recv());
         let begin = Instant::now();
-        before.wait_for_others(MOST);
-        assert!(begin.elapsed() >= MOST, "it runs all the time");
+        before.wait_for_others(MOST_WAIT);
+        assert!(begin.elapsed() >= MOST_WAIT, "it runs all the time");
         drop(sender);
         assert!(waiting.join().unwrap().is_err());
         before.wait_for_others(Duration::from_secs(60));

@@ -78,10 +78,10 @@ impl Drop for Group {
 /// # Errors
 /// Errors of the system.
 pub fn wait_until(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
-    const LOOK: Duration = Duration::from_millis(1);
+    const LOOK_INTERVAL: Duration = Duration::from_millis(1);
     loop {
         match child.try_wait()? {
-            None if Instant::now() < deadline => std::thread::sleep(LOOK),
+            None if Instant::now() < deadline => std::thread::sleep(LOOK_INTERVAL),
             ended => return Ok(ended),
         }
     }

@@ -53,14 +53,14 @@ mod tests {
     use crate::history_file::{MOST_SECONDS, ONE_RUN_SECONDS};
     use std::fs;
 
-    const NOW: u64 = 2_000_000_000;
+    const NOW_SECONDS: u64 = 2_000_000_000;
 
     #[test]
     fn earlier_runs_of_the_same_thing_are_returned_for_a_week() {
         let folder = std::env::temp_dir().join(format!("hairspring-runs-{}", std::process::id()));
         let path = folder.join("deep/runs");
-        let later = |runs: u64| NOW + runs * ONE_RUN_SECONDS;
-        assert_eq!(added(&path, NOW, "a", 1.0), Vec::<f64>::new());
+        let later = |runs: u64| NOW_SECONDS + runs * ONE_RUN_SECONDS;
+        assert_eq!(added(&path, NOW_SECONDS, "a", 1.0), Vec::<f64>::new());
         assert_eq!(added(&path, later(1), "b", 5.0), Vec::<f64>::new());
         assert_eq!(added(&path, later(2), "a", 2.0), [1.0]);
         assert_eq!(added(&path, later(3), "a", f64::NAN), Vec::<f64>::new());

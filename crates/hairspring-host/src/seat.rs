@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::other_threads::numbers;
-use crate::thread::{HIGHEST, RaisedPriority, allowed_cpus, check_cpu, nice_of, pin, set_nice, thread_number};
+use crate::thread::{HIGHEST_PRIORITY, RaisedPriority, allowed_cpus, check_cpu, nice_of, pin, set_nice, thread_number};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
@@ -73,7 +73,7 @@ impl Seat {
         let nice = nice_of(number as libc::id_t);
         let before = self.priority.as_ref().map_or(nice, RaisedPriority::before);
         // What a thread of raised priority starts has the nice value 0, whatever it was before.
-        let lowered = nice != before && matches!(nice, HIGHEST | 0) && set_nice(number as libc::id_t, before);
+        let lowered = nice != before && matches!(nice, HIGHEST_PRIORITY | 0) && set_nice(number as libc::id_t, before);
         moved || lowered
     }
 }
@@ -171,6 +171,6 @@ mod tests {
         let before = allowed_cpus();
         let seat = Seat::anywhere();
         assert!(seat.cpu.is_none() && allowed_cpus() == before);
-        assert_eq!(seat.priority_raised(), nice() == HIGHEST);
+        assert_eq!(seat.priority_raised(), nice() == HIGHEST_PRIORITY);
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// The settings that were applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct PreparedThread {
     /// The CPU that the thread is pinned to.
     pub cpu: usize,
     /// Whether the priority could be raised.
@@ -33,13 +33,13 @@ pub fn allowed_cpus() -> Vec<usize> {
 ///
 /// # Errors
 /// If the CPU does not exist or may not be used. A refused priority or lock is not an error, but reported in the result.
-pub fn settle(cpu: Option<usize>) -> Result<Settled> {
+pub fn prepare_thread(cpu: Option<usize>) -> Result<PreparedThread> {
     let allowed = allowed_cpus();
     let cpu = cpu.or(allowed.last().copied()).unwrap_or(0);
     let refused = |reason: String| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason };
     check_cpu(cpu)?;
     pin(cpu).map_err(refused)?;
-    Ok(Settled { cpu, priority_raised: raise_priority(), memory_locked: lock_memory() })
+    Ok(PreparedThread { cpu, priority_raised: raise_priority(), memory_locked: lock_memory() })
 }
 
 /// Binds the calling thread to a CPU.
@@ -75,7 +75,7 @@ pub struct RaisedPriority {
 }
 
 /// The nice value of the highest priority.
-pub(crate) const HIGHEST: i32 = -20;
+pub(crate) const HIGHEST_PRIORITY: i32 = -20;
 
 impl RaisedPriority {
     /// Raises the priority.
@@ -85,7 +85,7 @@ impl RaisedPriority {
     pub fn raise() -> Result<RaisedPriority> {
         let thread = thread_number();
         let before = nice_of(thread);
-        if set_nice(thread, HIGHEST) {
+        if set_nice(thread, HIGHEST_PRIORITY) {
             keep_from_children(true);
             Ok(RaisedPriority { before, thread })
         } else {
@@ -134,7 +134,7 @@ impl Drop for RaisedPriority {
 
 fn not_raised(before: i32, error: &std::io::Error) -> Error {
     Error::Refused {
-        what: format!("cannot raise the priority (nice {before} to {HIGHEST})"),
+        what: format!("cannot raise the priority (nice {before} to {HIGHEST_PRIORITY})"),
         reason: format!("{error}; run as root, allow it (setcap cap_sys_nice+ep PROGRAM, or ulimit -e 40), or measure without"),
     }
 }
@@ -262,7 +262,7 @@ mod tests {
         let before = nice();
         match RaisedPriority::raise() {
             Ok(raised) => {
-                assert_eq!(nice(), HIGHEST);
+                assert_eq!(nice(), HIGHEST_PRIORITY);
                 assert_eq!(std::thread::spawn(nice).join().unwrap(), 0, "a thread inherits the priority");
                 drop(raised);
             }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn error_for_a_missing_cpu_lists_the_allowed_ones() {
-        let message = settle(Some(100_000)).unwrap_err().to_string();
+        let message = prepare_thread(Some(100_000)).unwrap_err().to_string();
         assert!(message.contains("100000") && message.contains("may use"), "{message}");
     }
 

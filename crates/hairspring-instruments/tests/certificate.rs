@@ -66,7 +66,7 @@ fn verdict(name: &str) -> Verdict {
 }
 
 #[test]
-fn a_chain_of_a_fraction_fails_nothing_and_a_neighbour_leaves_it_open() {
+fn a_chain_of_a_fraction_fails_nothing_and_a_co_runner_leaves_it_open() {
     assert_eq!(verdict("certificate"), Verdict::Passed);
     assert_eq!(verdict("certificate-fraction"), Verdict::Passed);
     assert_eq!(verdict("certificate-shared"), Verdict::Open);
@@ -87,7 +87,7 @@ fn a_chain_of_a_fraction_fails_nothing_and_a_neighbour_leaves_it_open() {
         slowed(one);
         one.reading.backward = 1;
     };
-    assert_eq!(with(&both), Verdict::Failed, "no neighbour turns a clock back");
+    assert_eq!(with(&both), Verdict::Failed, "no co-runner turns a clock back");
 }
 
 #[test]

@@ -51,21 +51,21 @@ fn quiet() -> Diagnosis {
     }
 }
 
-/// Beside a neighbour who loads, with a clock in steps of 10 ns, in a virtual machine.
+/// Beside a co-runner who loads, with a clock in steps of 10 ns, in a virtual machine.
 fn shared() -> Diagnosis {
-    let mut found = quiet();
-    found.reading.quantum = 26;
-    found.smallest.step_factor = 3.4;
-    found.roles[2] = role("load", "load", 4.2, Some(4), Standing::Slowed);
-    found.roles.push(role("float multiply", "mulsd", 3.4, None, Standing::Open));
-    found.roles.push(role("float divide", "divsd", 13.36, None, Standing::None));
-    found.quiet_share = Some(0.4);
-    found.pauses = Pauses { watched: 1e8, lost: 1e6, number: 40, longer: None };
-    found.stolen_ms = Some(30.0);
+    let mut diagnosis = quiet();
+    diagnosis.reading.quantum = 26;
+    diagnosis.smallest.step_factor = 3.4;
+    diagnosis.roles[2] = role("load", "load", 4.2, Some(4), Standing::Slowed);
+    diagnosis.roles.push(role("float multiply", "mulsd", 3.4, None, Standing::Open));
+    diagnosis.roles.push(role("float divide", "divsd", 13.36, None, Standing::None));
+    diagnosis.quiet_share = Some(0.4);
+    diagnosis.pauses = Pauses { watched: 1e8, lost: 1e6, number: 40, longer: None };
+    diagnosis.stolen_ms = Some(30.0);
     let no_counters = Some("this CPU offers no cycle counter to the system (perf_event_open: No such file)".into());
     let facts = Facts { governor: Some("powersave".into()), no_counters, hypervisor: true, cpus: 2 };
-    found.changes = changes(&found, &facts);
-    found
+    diagnosis.changes = changes(&diagnosis, &facts);
+    diagnosis
 }
 
 #[test]

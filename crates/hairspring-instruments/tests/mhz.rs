@@ -41,15 +41,15 @@ fn steady(cpu: usize) -> CoreClock {
 }
 
 fn stepping(cpu: usize) -> CoreClock {
-    let mut found = steady(cpu);
-    found.levels = vec![Level { value: estimate(3.7e9, 1e6), share: 0.72 }, Level { value: estimate(3.3e9, 2e6), share: 0.28 }];
-    found.chains[2] = ChainUnits { name: "load".into(), cycles: estimate(4.512, 0.01), integer: None };
-    found.factor_known = false;
-    found.findings = vec![
+    let mut clock = steady(cpu);
+    clock.levels = vec![Level { value: estimate(3.7e9, 1e6), share: 0.72 }, Level { value: estimate(3.3e9, 2e6), share: 0.28 }];
+    clock.chains[2] = ChainUnits { name: "load".into(), cycles: estimate(4.512, 0.01), integer: None };
+    clock.factor_known = false;
+    clock.findings = vec![
         Finding::new(Severity::Warning, CoreClockFinding::FactorUnknown { chains: 2 }),
         Finding::new(Severity::Note, CoreClockFinding::OffLattice { chains: vec!["load (4.512 cycles)".into()] }),
     ];
-    found
+    clock
 }
 
 fn circumstances() -> Environment {

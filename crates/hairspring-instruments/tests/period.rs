@@ -98,7 +98,7 @@ fn all() -> Vec<(&'static str, PeriodReport)> {
     let mut busy = report(&tally(2_000, 340_000), Some(exchange()), &ended(Stop::LimitExceeded, limit));
     busy.real_time = Err("cannot run at the real-time priority 80 (SCHED_FIFO): not permitted".into());
     let what = busy.real_time.clone().unwrap_err();
-    busy.summary.findings.push(Finding::new(Severity::Note, PeriodFinding::NotSettled { what }));
+    busy.summary.findings.push(Finding::new(Severity::Note, PeriodFinding::NotPrepared { what }));
     let mut hopeless = tally(500, 0);
     hopeless.finish(2_000);
     vec![("period", quiet()), ("period-busy", busy), ("period-untrusted", report(&hopeless, None, &ended(Stop::Interrupted, None)))]

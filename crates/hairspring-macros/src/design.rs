@@ -11,9 +11,9 @@ pub enum Order {
     InPlace,
     /// A fence before and after every init: nothing overlaps.
     Fenced,
-    /// Fences as in a fenced row with nothing between them, and [`SHADOW_COPIES`] multiplications instead of the body. The
+    /// Fences as in a fenced row with nothing between them, and [`FENCED_CHAIN_COPIES`] multiplications instead of the body. The
     /// missing part of their time shows how much of a body the fence before it hides.
-    Shadow,
+    FencedChain,
     /// As many inits as bodies, one before each, and an init and a body before the first reading: the first init undoes what a body left.
     BehindBody,
     /// The same with one more init before the first reading: the first init finds nothing to undo.
@@ -22,7 +22,7 @@ pub enum Order {
 
 impl Order {
     /// All orders, each at the index of its number.
-    pub const ALL: [Order; 6] = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::Shadow, Order::BehindBody, Order::BehindInit];
+    pub const ALL: [Order; 6] = [Order::AtEnd, Order::InPlace, Order::Fenced, Order::FencedChain, Order::BehindBody, Order::BehindInit];
 
     /// Its number in the C ABI.
     pub const fn number(self) -> u32 {
@@ -30,7 +30,7 @@ impl Order {
             Order::AtEnd => 0,
             Order::InPlace => 1,
             Order::Fenced => 2,
-            Order::Shadow => 3,
+            Order::FencedChain => 3,
             Order::BehindBody => 4,
             Order::BehindInit => 5,
         }
@@ -42,7 +42,7 @@ impl Order {
             Order::AtEnd => "at_end",
             Order::InPlace => "in_place",
             Order::Fenced => "fenced",
-            Order::Shadow => "shadow",
+            Order::FencedChain => "shadow",
             Order::BehindBody => "behind_body",
             Order::BehindInit => "behind_init",
         }
@@ -76,10 +76,10 @@ pub const CHECKS: [(u32, u32); 9] = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4,
 
 /// Rows whose data are flushed from the caches before every body: as [`PLANE`], but with at most one flush more than
 /// bodies, because flushing data that no body has fetched again takes less time.
-pub const COLD: [(u32, u32); 10] = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (8, 0), (8, 1)];
+pub const COLD_ROWS: [(u32, u32); 10] = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1), (8, 0), (8, 1)];
 
-/// Multiplications in place of a body in rows of [`Order::Shadow`].
-pub const SHADOW_COPIES: u32 = 16;
+/// Multiplications in place of a body in rows of [`Order::FencedChain`].
+pub const FENCED_CHAIN_COPIES: u32 = 16;
 
 /// Fewest rows that make a line or a plane; this many rows of one order are run however long they take.
 pub const FEWEST_ROWS: usize = 4;
@@ -113,7 +113,7 @@ pub enum Step {
     Fence,
     /// The body.
     Body,
-    /// The multiplications of [`Order::Shadow`].
+    /// The multiplications of [`Order::FencedChain`].
     Chain,
 }
 
@@ -133,19 +133,19 @@ pub struct RowShape {
 /// The rows of a benchmark: first those of [`Order::AtEnd`], each order with the shortest rows first. Rows that run blocks follow the
 /// straight ones.
 ///
-/// A language that has no fences leaves out the rows of [`Order::Fenced`] and [`Order::Shadow`].
+/// A language that has no fences leaves out the rows of [`Order::Fenced`] and [`Order::FencedChain`].
 pub fn shapes(before: Before) -> Vec<RowShape> {
     let at_end = |(bodies, further)| RowShape { bodies, inits: bodies + further, order: Order::AtEnd, runs: 1 };
-    let shadow = |row: RowShape| RowShape { order: Order::Shadow, ..row };
+    let fenced_chain = |row: RowShape| RowShape { order: Order::FencedChain, ..row };
     match before {
         Before::Nothing => {
             let row = |copies: u32, runs| RowShape { bodies: copies * runs, inits: 0, order: Order::AtEnd, runs };
             [&LINE.map(|copies| row(copies, 1))[..], &BLOCKS.map(|copies| row(copies, RUNS_OF_A_BLOCK))].concat()
         }
-        Before::Flush => [COLD.map(at_end), COLD.map(at_end).map(shadow)].concat(),
+        Before::Flush => [COLD_ROWS.map(at_end), COLD_ROWS.map(at_end).map(fenced_chain)].concat(),
         Before::Init => {
             let checks = |order| CHECKS.map(|(bodies, each)| RowShape { bodies, inits: bodies * each, order, runs: 1 });
-            let checks = [Order::InPlace, Order::Fenced, Order::Shadow].map(checks);
+            let checks = [Order::InPlace, Order::Fenced, Order::FencedChain].map(checks);
             [&PLANE.map(at_end)[..], &checks.concat()].concat()
         }
     }
@@ -156,10 +156,10 @@ impl RowShape {
     pub fn steps(&self, before: Before) -> Vec<Step> {
         let init: &[Step] = match (before, self.order) {
             (Before::Init, Order::Fenced) => &[Step::Fence, Step::Init, Step::Fence],
-            (Before::Init, Order::Shadow) => &[Step::Fence, Step::Fence],
+            (Before::Init, Order::FencedChain) => &[Step::Fence, Step::Fence],
             _ => &[Step::Init],
         };
-        let body = if self.order == Order::Shadow { Step::Chain } else { Step::Body };
+        let body = if self.order == Order::FencedChain { Step::Chain } else { Step::Body };
         let each = self.inits_before_each(before);
         let copy = [init.repeat(each as usize), vec![body]].concat();
         let further = self.inits.saturating_sub(self.bodies * each);

@@ -57,10 +57,10 @@ impl Expansion<'_> {
         }
     }
 
-    /// The rows that contain the function, with at most as many copies as the options allow. The rows of a fence's shadow after
+    /// The rows that contain the function, with at most as many copies as the options allow. The rows of the fenced chain after
     /// an init do not contain it: the crate provides them.
     fn design(&self, before: Before) -> Vec<RowShape> {
-        let is_own = |row: &RowShape| before == Before::Flush || row.order != Order::Shadow;
+        let is_own = |row: &RowShape| before == Before::Flush || row.order != Order::FencedChain;
         shapes(before).into_iter().filter(|row| is_own(row) && row.bodies <= self.options.copies()).collect()
     }
 
@@ -126,11 +126,11 @@ impl Expansion<'_> {
         let rows = design.iter().enumerate().map(|(at, row)| self.row(at, row));
         let setup = self.options.setup.as_ref().map(|setup| self.setup(setup));
         let second = (before == Before::Flush).then(|| quote_spanned!(own=> benchmark.second = "flush";));
-        let shadow = (before == Before::Init).then(|| quote_spanned!(own=> rows.extend(__hairspring::shadow());));
+        let fenced_chain = (before == Before::Init).then(|| quote_spanned!(own=> rows.extend(__hairspring::fenced_chain());));
         quote_spanned! {own=> {
             let state = __hairspring::State::new(move || #state);
             let mut rows = ::std::vec![#(#rows),*];
-            #shadow
+            #fenced_chain
             let mut benchmark = __hairspring::Benchmark::new("", rows);
             benchmark.unoptimised = __hairspring::is_unoptimised(|| ());
             #second

@@ -17,7 +17,7 @@ pub struct Pieces<'a> {
 }
 
 /// Names that the user's code can neither use nor shadow.
-fn own(name: &str) -> Ident {
+fn hidden_ident(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
@@ -29,11 +29,11 @@ pub fn row_name(at: usize) -> Ident {
 impl Pieces<'_> {
     /// The function of a row: reads the clock, runs its copies, and reads the clock again.
     pub fn row(&self, at: usize, row: &RowShape) -> TokenStream {
-        let (name, now, begin, ticks) = (row_name(at), own("now"), own("begin"), own("ticks"));
+        let (name, now, begin, ticks) = (row_name(at), hidden_ident("now"), hidden_ident("begin"), hidden_ident("ticks"));
         let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten();
         let inputs = inputs.map(|Parameter { name, ty }| quote!(mut #name: #ty));
         let prologue = self.prologue(row);
-        let (results, aside) = (own("results"), own("aside"));
+        let (results, aside) = (hidden_ident("results"), hidden_ident("aside"));
         let steps = self.steps(row);
         let clear = self.lays_inits_aside().then(|| quote!(#aside.clear();));
         quote! {
@@ -54,7 +54,7 @@ impl Pieces<'_> {
     /// The code between the two readings.
     fn steps(&self, row: &RowShape) -> TokenStream {
         let steps = row.steps(self.before).into_iter().map(|step| self.step(step));
-        let (left, runs) = (own("left"), row.runs);
+        let (left, runs) = (hidden_ident("left"), row.runs);
         if runs == 1 {
             return quote!(#(#steps)*);
         }
@@ -70,13 +70,13 @@ impl Pieces<'_> {
 
     /// The code before the first reading.
     fn prologue(&self, row: &RowShape) -> TokenStream {
-        let (results, stack, aside) = (own("results"), own("stack"), own("aside"));
+        let (results, stack, aside) = (hidden_ident("results"), hidden_ident("stack"), hidden_ident("aside"));
         let (bodies, inits) = (row.bodies as usize, row.inits as usize);
         let link = self
             .chain
             .zip(self.parameters.last.as_ref())
             .map(|(start, Parameter { name, ty })| quote!(let mut #name: #ty = __hairspring::opaque(#start);));
-        let room = if self.chain.is_some() || row.order == Order::Shadow {
+        let room = if self.chain.is_some() || row.order == Order::FencedChain {
             quote!(__hairspring::Values::<()>::room(0))
         } else {
             quote!(__hairspring::Values::room(#bodies))
@@ -108,7 +108,7 @@ impl Pieces<'_> {
     fn init(&self) -> TokenStream {
         let Some(init) = &self.init else { return TokenStream::new() };
         let fresh = self.opaque_inputs();
-        let (stack, aside, made) = (own("stack"), own("aside"), own("made"));
+        let (stack, aside, made) = (hidden_ident("stack"), hidden_ident("aside"), hidden_ident("made"));
         let span = syn::spanned::Spanned::span(init);
         match (self.before, self.chain, &self.parameters.last) {
             (Before::Flush, ..) => quote!(#fresh __hairspring::flush(#init);),
@@ -122,7 +122,7 @@ impl Pieces<'_> {
     }
 
     fn body(&self) -> TokenStream {
-        let (function, results, result, made) = (self.function, own("results"), own("result"), own("made"));
+        let (function, results, result, made) = (self.function, hidden_ident("results"), hidden_ident("result"), hidden_ident("made"));
         let fresh = self.opaque_inputs();
         let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten().map(Parameter::passed);
         match (self.chain, &self.parameters.last) {
@@ -153,7 +153,7 @@ pub fn order(order: Order) -> TokenStream {
         Order::AtEnd => quote!(__hairspring::Order::AtEnd),
         Order::InPlace => quote!(__hairspring::Order::InPlace),
         Order::Fenced => quote!(__hairspring::Order::Fenced),
-        Order::Shadow => quote!(__hairspring::Order::Shadow),
+        Order::FencedChain => quote!(__hairspring::Order::FencedChain),
         Order::BehindBody => quote!(__hairspring::Order::BehindBody),
         Order::BehindInit => quote!(__hairspring::Order::BehindInit),
     }

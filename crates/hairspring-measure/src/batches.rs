@@ -111,7 +111,7 @@ fn below<T>(frames: u32, work: &mut dyn FnMut() -> T) -> T {
 }
 
 /// Behind a batch, the clock is watched for this part of its time, within these limits: enough to know how much of the time the CPU pauses.
-const WATCHED: u32 = 20;
+const WATCHED_PART: u32 = 20;
 const LEAST_WATCHED: Duration = Duration::from_micros(100);
 const MOST_WATCHED: Duration = Duration::from_millis(2);
 
@@ -136,7 +136,7 @@ pub fn run_batch(
         add(&readings);
         done += 1;
     }
-    let time = elapsed().saturating_sub(begin) / WATCHED;
+    let time = elapsed().saturating_sub(begin) / WATCHED_PART;
     rounds.watch(time.clamp(LEAST_WATCHED, MOST_WATCHED), elapsed);
     Ok(())
 }

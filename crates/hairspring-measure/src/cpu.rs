@@ -5,55 +5,55 @@ use hairspring_core::observations::Observations;
 use hairspring_host::chains::{ChainRole, chains};
 use hairspring_host::clock::Clock;
 use hairspring_host::seat::Seat;
-use hairspring_host::thread::{Settled, allowed_cpus, settle};
+use hairspring_host::thread::{PreparedThread, allowed_cpus, prepare_thread};
 use std::time::Duration;
 
 /// Time for which each CPU is looked at.
 const TIME: Duration = Duration::from_millis(3);
 /// With this share of undisturbed reads of the clock, a measurement gets by, and no other CPU is looked at.
-const ENOUGH: f64 = 0.2;
+const ENOUGH_SHARE: f64 = 0.2;
 /// Most CPUs that are looked at.
-const MOST: usize = 8;
-/// Guards are about as long as the shortest, those of one reading in so many, up to this factor: a neighbour lengthens a read of the clock by a third.
-const ABOUT: f64 = 1.15;
-const SHORT: usize = 20;
+const MOST_CPUS: usize = 8;
+/// Guards are about as long as the shortest, those of one reading in so many, up to this factor: a co-runner lengthens a read of the clock by a third.
+const SHORT_FACTOR: f64 = 1.15;
+const SHORTEST_PART: usize = 20;
 /// Fewest reads that show a share.
 const FEWEST_READS: usize = 100;
 
-/// Prepares the calling thread as [`settle`] does, on the given CPU or, if none is given, on one whose core is quiet now.
+/// Prepares the calling thread as [`prepare_thread`] does, on the given CPU or, if none is given, on one whose core is quiet now.
 ///
 /// # Errors
-/// Those of [`settle`], and those of [`Clock::ready`] on that CPU.
+/// Those of [`prepare_thread`], and those of [`Clock::ready`] on that CPU.
 ///
 /// # Cost
 /// 3 ms for each CPU that is looked at: only the last one unless something else uses its core, and 8 at most.
-pub fn settle_where_quiet(cpu: Option<usize>, clock: Clock) -> hairspring_host::error::Result<Settled> {
-    let settled = settle(cpu.or_else(|| quiet_cpu(clock)))?;
+pub fn prepare_thread_where_quiet(cpu: Option<usize>, clock: Clock) -> hairspring_host::error::Result<PreparedThread> {
+    let thread = prepare_thread(cpu.or_else(|| quiet_cpu(clock)))?;
     clock.ready()?; // programs may be allowed to read it on some CPUs only
-    Ok(settled)
+    Ok(thread)
 }
 
 /// The CPU to measure on: the last allowed one (the first serves most interrupts), unless the clock reads show that its core is
 /// hardly ever undisturbed and that another one is. `None` if no CPU may be chosen. The thread may run where it could before.
 ///
 /// # Cost
-/// That of [`settle_where_quiet`].
+/// That of [`prepare_thread_where_quiet`].
 pub fn quiet_cpu(clock: Clock) -> Option<usize> {
     let mut cpus = allowed_cpus();
     let last = cpus.pop()?;
     if cpus.is_empty() {
         return Some(last);
     }
-    let others = spread(&cpus, MOST - 1).into_iter().map(|cpu| (cpu, undisturbed(cpu, clock)));
+    let others = spread(&cpus, MOST_CPUS - 1).into_iter().map(|cpu| (cpu, undisturbed(cpu, clock)));
     Some(choose((last, undisturbed(last, clock)), others))
 }
 
 /// The first CPU if it has enough undisturbed reads or cannot be judged, else the one with the most, if these are clearly more.
 /// Of equal ones the one that comes first.
-fn choose(first: (usize, Option<f64>), others: impl Iterator<Item = (usize, Option<f64>)>) -> usize {
-    let Some(share) = first.1.filter(|share| *share < ENOUGH) else { return first.0 };
-    let judged = others.filter_map(|(cpu, share)| Some((cpu, share?)));
-    let clearly_more = judged.filter(|other| other.1 > ENOUGH && other.1 > 2.0 * share);
+fn choose(first: (usize, Option<f64>), other_cpus: impl Iterator<Item = (usize, Option<f64>)>) -> usize {
+    let Some(share) = first.1.filter(|share| *share < ENOUGH_SHARE) else { return first.0 };
+    let judged = other_cpus.filter_map(|(cpu, share)| Some((cpu, share?)));
+    let clearly_more = judged.filter(|other| other.1 > ENOUGH_SHARE && other.1 > 2.0 * share);
     clearly_more.reduce(|best, other| if other.1 > best.1 { other } else { best }).map_or(first.0, |best| best.0)
 }
 
@@ -81,11 +81,11 @@ fn share_undisturbed(table: &Observations) -> Option<f64> {
     let guards: Vec<(f64, f64)> = table.readings().iter().filter_map(ratio).collect();
     let mut ratios: Vec<f64> = guards.iter().map(|guard| guard.1).filter(|ratio| ratio.is_finite()).collect();
     ratios.sort_by(f64::total_cmp);
-    let shortest = *ratios.get(FEWEST_READS.max(ratios.len()) / SHORT)?;
+    let shortest = *ratios.get(FEWEST_READS.max(ratios.len()) / SHORTEST_PART)?;
     let mean = guards.iter().map(|guard| guard.0).sum::<f64>() / guards.len() as f64;
-    let is_fine = table.origin.quantum() < (ABOUT - 1.0) * mean;
+    let is_fine = table.origin.quantum() < (SHORT_FACTOR - 1.0) * mean;
     (is_fine && ratios.len() >= FEWEST_READS)
-        .then(|| ratios.partition_point(|ratio| *ratio <= ABOUT * shortest) as f64 / ratios.len() as f64)
+        .then(|| ratios.partition_point(|ratio| *ratio <= SHORT_FACTOR * shortest) as f64 / ratios.len() as f64)
 }
 
 #[cfg(test)]

@@ -34,11 +34,11 @@ pub fn lattice(slopes: &[Estimate], needed: usize) -> Option<Lattice> {
         .find(|found| found.integers.iter().flatten().count() >= needed.max(2))
 }
 
-/// Largest distance from an integer, in units, of chains that a neighbour on the core lengthens: chains of one cycle by up to 8 %,
+/// Largest distance from an integer, in units, of chains that a co-runner on the core lengthens: chains of one cycle by up to 8 %,
 /// chains of integer multiplications by 1 to 2 %.
-const LENGTHENED: f64 = 0.1;
+const LENGTHENED_DISTANCE: f64 = 0.1;
 
-/// Finds the largest whole part of the first slope that makes all slopes integers, where a neighbour on the core lengthens the
+/// Finds the largest whole part of the first slope that makes all slopes integers, where a co-runner on the core lengthens the
 /// others: it does not change the length of a chain of integer multiplications much. The chains must have coprime lengths, as in
 /// [`lattice`].
 pub fn lattice_of_first(slopes: &[Estimate]) -> Option<Lattice> {
@@ -47,7 +47,9 @@ pub fn lattice_of_first(slopes: &[Estimate]) -> Option<Lattice> {
         let unit = first / f64::from(parts);
         let integer = |slope: &Estimate| {
             let units = slope.value / unit;
-            let fits = units.round() >= 1.0 && (units - units.round()).abs() <= LENGTHENED && slope.half_width() / unit <= LENGTHENED;
+            let fits = units.round() >= 1.0
+                && (units - units.round()).abs() <= LENGTHENED_DISTANCE
+                && slope.half_width() / unit <= LENGTHENED_DISTANCE;
             fits.then_some(units.round() as u32)
         };
         Lattice { unit, integers: slopes.iter().map(integer).collect(), units: slopes.iter().map(|slope| slope.value / unit).collect() }
@@ -105,12 +107,12 @@ mod tests {
         let found = lattice(&slopes(&[1.0, 3.0, 4.5, 4.0]), 3).unwrap();
         assert_eq!(found.integers, [Some(1), Some(3), None, Some(4)]);
         assert!(lattice(&slopes(&[1.0, 1.37, 2.71]), 3).is_none());
-        // Measured beside a neighbour: lengths 3, 1, 4, 5.
+        // Measured beside a co-runner: lengths 3, 1, 4, 5.
         assert!(lattice(&slopes(&[17.10, 5.99, 22.99, 28.91]), 4).is_none());
     }
 
     #[test]
-    fn first_slope_gives_the_unit_where_a_neighbour_lengthens_the_others() {
+    fn first_slope_gives_the_unit_where_a_co_runner_lengthens_the_others() {
         let integers = |values: &[f64]| lattice_of_first(&slopes(values)).map(|found| found.integers);
         assert_eq!(integers(&[17.10, 5.99, 22.99, 28.91]), Some(vec![Some(3), Some(1), Some(4), Some(5)]));
         assert_eq!(integers(&[4.0, 1.06, 5.04, 6.08]), Some(vec![Some(4), Some(1), Some(5), Some(6)]));

@@ -18,11 +18,11 @@ pub const FIRST_PLACEMENTS: u32 = 20;
 pub const PLACEMENTS_OF_A_BATCH: u32 = 64;
 /// Shortest time for the rounds of a placement. Short rows run more than a hundred times in it.
 pub const SHORTEST_PLACEMENT: Duration = Duration::from_millis(5);
-/// Rounds that a placement should have: enough to see the code settle in a new process.
+/// Rounds that a placement should have: enough to see the code warm up in a new process.
 const ROUNDS_OF_A_PLACEMENT: u32 = 32;
 /// A budget has so many placements at least, as far as the shortest ones allow.
 const PLACEMENTS_OF_A_BUDGET: u32 = 20;
-/// Longest time to which the placements of code that settles late are made longer.
+/// Longest time to which the placements of code that warms up late are made longer.
 pub const LONGEST_PLACEMENT: Duration = Duration::from_millis(80);
 /// Longest time of a batch with the starts of its placements, as a multiple of the time for rounds, if the budget has room for it.
 pub const LONGEST_BATCH: u32 = 2;
@@ -53,10 +53,10 @@ pub const ASSESSING_TO_COME: u32 = 4;
 
 /// Largest distance from a whole number, as a share of the length and in cycles, at which the length of a chain counts as that number. Long
 /// chains are measured more precisely than by a share, and would otherwise be near a whole number by chance.
-pub const WHOLE: (f64, f64) = (0.01, 0.05);
+pub const WHOLE_DISTANCES: (f64, f64) = (0.01, 0.05);
 /// Half-width in cycles from which on an interval does not tell a whole number from a half one.
-pub const UNSURE: f64 = 0.25;
-/// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. On simulated cores with a neighbour in half of the time it
+pub const UNSURE_WIDTH: f64 = 0.25;
+/// Parts of a run that show what a chain takes while nothing slows it: the quietest quarter. On simulated cores with a co-runner in half of the time it
 /// proves the length in two of three runs, and a fraction in hardly any (tests of `proof`). In tables from an AMD of family 25 beside a tenant,
 /// which slows the load chain nearly all the time (4.04 to 4.58 cycles), it would prove one of ten.
 pub const QUIET_PARTS: f64 = 0.25;
@@ -66,7 +66,7 @@ pub const FEWEST_PARTS: usize = 8;
 /// that noise alone seldom makes twice.
 pub const NOISE_OF_PARTS: f64 = 2.0;
 /// A chain that takes so much more than its length, as a share, is slowed by something: half of what intervals are to be, as for `ON_LATTICE_PERCENT`.
-pub const SLOWED: f64 = 0.005;
+pub const SLOWED_SHARE: f64 = 0.005;
 
 /// Longest warm-up of a row, but for its first run: to make the data of a row may take longer than the row.
 pub(crate) const MOST_WARM_TIME: Duration = Duration::from_micros(100);
@@ -123,7 +123,7 @@ impl Batch {
 /// assert_eq!(placement_of(5_000 * us, 1, budget), 40_000 * us);
 /// ```
 pub fn placement_of(round: Duration, runs_before: u32, budget: Duration) -> Duration {
-    // What runs so often settles in fewer rounds; each placement has to be solved by itself.
+    // What runs so often warms up in fewer rounds; each placement has to be solved by itself.
     let rounds = (ROUNDS_OF_A_PLACEMENT / runs_before.max(1)).max(FEWEST_ROUNDS_OF_A_PLACEMENT);
     round.saturating_mul(rounds).min(budget / PLACEMENTS_OF_A_BUDGET).max(SHORTEST_PLACEMENT)
 }
@@ -135,7 +135,7 @@ pub fn longest(budget: Duration, is_firm: bool) -> Duration {
 
 /// Whether another round begins in a measurement that only its budget ends, after this number of rounds and this time, if
 /// the table has room for `room` more rounds.
-pub fn fits((budget, is_firm): (Duration, bool), rounds: u32, elapsed: Duration, room: u32) -> bool {
+pub fn fits(budget: Duration, is_firm: bool, rounds: u32, elapsed: Duration, room: u32) -> bool {
     let needed = Batch { time: longest(budget, is_firm), fewest: LEAST_ROUNDS, most: FEWEST_ROUNDS };
     needed.goes_on(rounds, elapsed) || elapsed < budget && room > 0
 }
@@ -156,15 +156,13 @@ mod tests {
 
     #[test]
     fn long_rounds_get_a_default_budget_twice_and_a_given_one_once() {
-        let (grows, firm) = ((10 * MS, false), (10 * MS, true));
-        assert!(fits(grows, FEWEST_ROUNDS, 9 * MS, 1));
-        assert!(!fits(grows, FEWEST_ROUNDS, 9 * MS, 0) && !fits(grows, FEWEST_ROUNDS, 10 * MS, 1));
-        assert!(fits(grows, FEWEST_ROUNDS - 1, 19 * MS, 0) && !fits(grows, FEWEST_ROUNDS - 1, 20 * MS, 1));
-        assert!(fits(firm, FEWEST_ROUNDS - 1, 9 * MS, 0) && !fits(firm, FEWEST_ROUNDS - 1, 10 * MS, 1));
-        assert!(
-            [grows, firm]
-                .iter()
-                .all(|budget| fits(*budget, LEAST_ROUNDS - 1, 4_000 * MS, 0) && !fits(*budget, LEAST_ROUNDS, 4_000 * MS, 1))
-        );
+        let grows = |rounds: u32, elapsed: Duration, room: u32| fits(10 * MS, false, rounds, elapsed, room);
+        let firm = |rounds: u32, elapsed: Duration, room: u32| fits(10 * MS, true, rounds, elapsed, room);
+        assert!(grows(FEWEST_ROUNDS, 9 * MS, 1));
+        assert!(!grows(FEWEST_ROUNDS, 9 * MS, 0) && !grows(FEWEST_ROUNDS, 10 * MS, 1));
+        assert!(grows(FEWEST_ROUNDS - 1, 19 * MS, 0) && !grows(FEWEST_ROUNDS - 1, 20 * MS, 1));
+        assert!(firm(FEWEST_ROUNDS - 1, 9 * MS, 0) && !firm(FEWEST_ROUNDS - 1, 10 * MS, 1));
+        assert!(grows(LEAST_ROUNDS - 1, 4_000 * MS, 0) && !grows(LEAST_ROUNDS, 4_000 * MS, 1));
+        assert!(firm(LEAST_ROUNDS - 1, 4_000 * MS, 0) && !firm(LEAST_ROUNDS, 4_000 * MS, 1));
     }
 }

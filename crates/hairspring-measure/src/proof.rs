@@ -2,7 +2,7 @@
 //! as controls, for every instrument. The core cycle is the unit that makes the chains of the lattice whole numbers.
 
 use crate::lattice::{Lattice, lattice, lattice_of_first};
-use crate::limits::{FEWEST_PARTS, NOISE_OF_PARTS, QUIET_PARTS, SLOWED, UNSURE, WHOLE};
+use crate::limits::{FEWEST_PARTS, NOISE_OF_PARTS, QUIET_PARTS, SLOWED_SHARE, UNSURE_WIDTH, WHOLE_DISTANCES};
 use hairspring_core::estimate::ratio::of_first;
 use hairspring_core::estimate::{Estimate, Solution, noise};
 use hairspring_host::chains::{ChainRole, LATTICE, RULER};
@@ -12,7 +12,7 @@ use hairspring_host::chains::{ChainRole, LATTICE, RULER};
 pub enum Fit {
     /// As chains do that nobody slows.
     Close,
-    /// As chains do beside a neighbour on the core, which lengthens all but the reference chain.
+    /// As chains do beside a co-runner on the core, which lengthens all but the reference chain.
     Lengthened,
 }
 
@@ -36,12 +36,12 @@ impl Length {
     pub fn slowed(&self) -> Option<f64> {
         let integer = f64::from(self.integer?);
         let off = self.cycles.value / integer - 1.0;
-        (off > SLOWED && (self.is_unsteady || self.cycles.low > integer)).then_some(off)
+        (off > SLOWED_SHARE && (self.is_unsteady || self.cycles.low > integer)).then_some(off)
     }
 
     /// Whether the interval is too wide to tell whether the length is a whole number.
     pub fn is_open(&self) -> bool {
-        self.integer.is_none() && self.cycles.half_width() >= UNSURE
+        self.integer.is_none() && self.cycles.half_width() >= UNSURE_WIDTH
     }
 
     /// From the mean, and the lengths in parts of the run in the order of time.
@@ -55,7 +55,7 @@ impl Length {
         // Twice the standard deviation of a quartile of normal values.
         let of_quiet = if sorted.len() < FEWEST_PARTS { f64::INFINITY } else { 2.0 * 1.36 * noise / (sorted.len() as f64).sqrt() };
         let sure = [(cycles.value, cycles.half_width()), (undisturbed, of_quiet)];
-        let integer = sure.into_iter().filter(|(_, half)| *half < UNSURE).find_map(|(cycles, _)| whole(cycles));
+        let integer = sure.into_iter().filter(|(_, half)| *half < UNSURE_WIDTH).find_map(|(cycles, _)| whole(cycles));
         // Eight tenths of values that differ by noise alone lie within 2.56 standard deviations.
         let is_unsteady = sorted.len() >= FEWEST_PARTS && high - low > NOISE_OF_PARTS * 2.56 * noise;
         Length { cycles, undisturbed, parts: (low, high), integer, is_unsteady }
@@ -81,7 +81,8 @@ fn in_parts(chain: &Solution, reference: &Solution, cycles: f64) -> Vec<f64> {
 /// The whole number that is nearest to a length, if it is close enough.
 fn whole(cycles: f64) -> Option<u32> {
     let nearest = cycles.round();
-    ((1.0..=64.0).contains(&nearest) && (cycles - nearest).abs() < WHOLE.1.min(WHOLE.0 * nearest)).then_some(nearest as u32)
+    ((1.0..=64.0).contains(&nearest) && (cycles - nearest).abs() < WHOLE_DISTANCES.1.min(WHOLE_DISTANCES.0 * nearest))
+        .then_some(nearest as u32)
 }
 
 /// The lengths of chains with these roles, in their order; `None` if the chains of the lattice do not lie on one, or one of them is missing.
@@ -117,7 +118,7 @@ mod tests {
     use hairspring_core::pipeline::solve;
     use hairspring_host::clock::fake::{self, SimulatedCore};
 
-    /// A chain of a simulated core: its cycles, and the share by which a neighbour lengthens it while it is active.
+    /// A chain of a simulated core: its cycles, and the share by which a co-runner lengthens it while it is active.
     type Simulated = (ChainRole, f64, f64);
     const ALU: [Simulated; 4] = [
         (ChainRole::Multiply, 3.0, 0.0),
@@ -177,8 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn a_load_chain_that_a_neighbour_slows_in_half_of_the_time_is_proved_and_slowed() {
-        let beside = ZEN3.beside(SimulatedCore { neighbour: SPELLS, ..ZEN3 });
+    fn a_load_chain_that_a_co_runner_slows_in_half_of_the_time_is_proved_and_slowed() {
+        let beside = ZEN3.beside(SimulatedCore { co_runner: SPELLS, ..ZEN3 });
         for slower in [0.02, 0.05, 0.12] {
             let lengths: Vec<Length> = (0..RUNS).map(|seed| length_of((LOAD, 4.0, slower), beside, seed)).collect();
             let right = lengths.iter().filter(|length| length.integer.is_none_or(|integer| integer == 4)).count();
@@ -192,9 +193,8 @@ mod tests {
         }
     }
 
-    /// A neighbour that is there for some milliseconds at a time, in half of the time.
-    const SPELLS: fake::Neighbour =
-        fake::Neighbour { present: 0.5, episode_ms: 4.0, idle: 1.0, busy: 1e9, ..SimulatedCore::CALM.neighbour };
+    /// A co-runner that is there for some milliseconds at a time, in half of the time.
+    const SPELLS: fake::CoRunner = fake::CoRunner { present: 0.5, episode_ms: 4.0, idle: 1.0, busy: 1e9, ..SimulatedCore::CALM.co_runner };
 
     #[test]
     fn a_load_chain_that_is_slowed_all_the_time_is_no_control_and_its_number_is_not_guessed() {
@@ -206,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_beside_a_neighbour_stays_a_fraction() {
-        let beside = ZEN3.beside(SimulatedCore { neighbour: SPELLS, ..ZEN3 });
+    fn a_fraction_beside_a_co_runner_stays_a_fraction() {
+        let beside = ZEN3.beside(SimulatedCore { co_runner: SPELLS, ..ZEN3 });
         let load = (0..RUNS).filter(|seed| length_of((DIVIDE, 13.36, 0.02), beside, *seed).integer.is_some()).count();
         assert!(load <= 1, "{load}");
     }

@@ -26,7 +26,7 @@ const CONTROL_COPIES: [u32; 4] = [32, 64, 96, 128];
 /// Confidence level of the ratios of chains.
 const LEVEL: f64 = 0.95;
 /// Time of the first rounds. Every further try doubles the time so far and uses all of the rounds ...
-const FIRST: Duration = Duration::from_millis(12);
+const FIRST_TIME: Duration = Duration::from_millis(12);
 /// ... up to 384 ms in all, which is less than the default budgets.
 const TRIES: u32 = 6;
 
@@ -51,10 +51,10 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     let most = all.iter().filter(|chain| CONTROLS.contains(&chain.role)).count();
     let mut best: Option<Ruler> = None;
     for attempt in 0..TRIES {
-        let table = samples.run(FIRST * 2u32.pow(attempt.saturating_sub(1)));
-        let found = ruler_of(table, &all, Fit::Close);
-        if found.is_some() && best.as_ref().map(|best| best.controls.len()) < found.as_ref().map(|found| found.controls.len()) {
-            best = found;
+        let table = samples.run(FIRST_TIME * 2u32.pow(attempt.saturating_sub(1)));
+        let ruler = ruler_of(table, &all, Fit::Close);
+        if ruler.is_some() && best.as_ref().map(|best| best.controls.len()) < ruler.as_ref().map(|ruler| ruler.controls.len()) {
+            best = ruler;
         }
         if best.is_none() && attempt + 1 == TRIES {
             best = ruler_of(table, &all, Fit::Lengthened);

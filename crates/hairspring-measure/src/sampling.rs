@@ -110,16 +110,16 @@ mod tests {
         fake::set(fake::Settings { quantum: 10, per_read: 20, ..fake::Settings::default() });
         let mut table = Table::new(vec!["body".into()]);
         table.add_row("code", &[1.0]);
-        let found = sample(table, Functions { now: fake::read, rows: vec![row] }, fake::clock(64), Duration::ZERO, 1);
-        assert_eq!((found.rounds(), found.readings().len()), (FEWEST_ROUNDS, FEWEST_ROUNDS as usize));
+        let samples = sample(table, Functions { now: fake::read, rows: vec![row] }, fake::clock(64), Duration::ZERO, 1);
+        assert_eq!((samples.rounds(), samples.readings().len()), (FEWEST_ROUNDS, FEWEST_ROUNDS as usize));
         assert!(
-            found
+            samples
                 .readings()
                 .iter()
                 .all(|reading| (710.0..=730.0).contains(&reading.ticks)
                     && !reading.flags.contains(hairspring_core::observations::Flags::GAP))
         );
         // Reads take two steps of this clock, so steps of one are never seen.
-        assert_eq!((found.origin.clock.as_deref(), found.origin.granularity), (Some("fake"), Some(20.0)));
+        assert_eq!((samples.origin.clock.as_deref(), samples.origin.granularity), (Some("fake"), Some(20.0)));
     }
 }

@@ -4,7 +4,7 @@
 use crate::companions::Companion;
 use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
-use hairspring_core::design::table::SHADOW_COPIES;
+use hairspring_core::design::table::FENCED_CHAIN_COPIES;
 use hairspring_core::observations::{Observations, Occupancy, Pauses, Rate, Role, RowId, Uses, Variant};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub const REFERENCE: &str = "reference";
 /// Prefix of the names of the control chains' series; the name of the chain follows.
 pub const CONTROL: &str = "control";
 /// Name of the series that shows how much a fence hides.
-pub const SHADOW: &str = "shadow";
+pub const FENCED_CHAIN: &str = "shadow";
 
 /// The growing table.
 #[derive(Debug, Clone)]
@@ -84,11 +84,11 @@ impl Table {
         series
     }
 
-    /// Names the series whose bodies are [`SHADOW_COPIES`] copies of the reference chain of this length. A table has one such
+    /// Names the series whose bodies are [`FENCED_CHAIN_COPIES`] copies of the reference chain of this length. A table has one such
     /// series, because a fence hides the same time of all series.
-    pub fn declare_shadow(&mut self, reference_cycles: u32, taken: &[String]) -> String {
-        let series = self.new_series(SHADOW, taken);
-        self.observations.origin.shadow = Some((series.clone(), f64::from(SHADOW_COPIES * reference_cycles)));
+    pub fn declare_fenced_chain(&mut self, reference_cycles: u32, taken: &[String]) -> String {
+        let series = self.new_series(FENCED_CHAIN, taken);
+        self.observations.origin.fenced_chain = Some((series.clone(), f64::from(FENCED_CHAIN_COPIES * reference_cycles)));
         series
     }
 
@@ -213,11 +213,11 @@ mod tests {
         let series = [
             table.declare_check("a", Role::InPlace, &names),
             table.declare_check("a", Role::Fenced, &names),
-            table.declare_shadow(3, &names),
+            table.declare_fenced_chain(3, &names),
         ];
         assert_eq!(series, ["a in place", "a fenced (2)", "shadow (2)"]);
         let origin = &table.observations().origin;
-        assert_eq!(origin.shadow, Some(("shadow (2)".into(), 48.0)));
+        assert_eq!(origin.fenced_chain, Some(("shadow (2)".into(), 48.0)));
         assert!(origin.is_fenced("a") && origin.variant("a", Role::Fenced) == Some("a fenced (2)"));
         assert!(series.iter().all(|series| origin.is_auxiliary(series)) && !origin.is_auxiliary("a"));
     }

@@ -34,7 +34,7 @@ pub enum Stop {
     Precise,
     /// The budget was spent, or the table was full.
     Budget,
-    /// The extended budget was spent: the time of the code differs from placement to placement, or it has not settled within them.
+    /// The extended budget was spent: the time of the code differs from placement to placement, or it is not in its steady state within them.
     Varied,
     /// The extended budget was spent: it stayed undecided whether alternatives differ.
     Undecided,
@@ -61,7 +61,7 @@ enum Progress {
     Precise,
     /// Some interval is too wide, or the table cannot be solved yet.
     Wide,
-    /// Some interval is wide, because the time of the code differs from placement to placement, or has not settled at the end of one. More and
+    /// Some interval is wide, because the time of the code differs from placement to placement, or is not in its steady state at the end of one. More and
     /// longer placements make it narrower.
     Varied,
     /// It is not decided whether two alternatives differ, and more rounds may decide it.
@@ -82,12 +82,12 @@ impl Progress {
     }
 }
 
-/// What is left open in a table, and whether longer placements would show how its code settles. Shows what is found to `look`.
+/// What is left open in a table, and whether longer placements would show how its code warms up. Shows what is found to `look`.
 fn progress(table: &Observations, goal: &Goal, look: &mut dyn FnMut(&Assessment)) -> (Progress, bool) {
     let options = Options { level: goal.level, ..Options::default() };
     let Ok(found) = assess(table, &Question { options, ..Question::default() }) else { return (Progress::Wide, false) };
     look(&found);
-    (Progress::of(&found.open, goal.precision), found.open.settles_late)
+    (Progress::of(&found.open, goal.precision), found.open.warms_up_late)
 }
 
 /// How the rounds ended.
@@ -134,7 +134,7 @@ fn until<B: Batches>(
         run_placed(Share { time, shortest: placement, end }, &mut spent, goal.least_rounds, table, batches, elapsed)?;
         let (looked, measuring) = (elapsed(), spent.measuring);
         let has_rounds = table.rounds() >= FEWEST_ROUNDS;
-        let (progress, settles_late) = if has_rounds { progress(table) } else { (Progress::Wide, false) };
+        let (progress, warms_up_late) = if has_rounds { progress(table) } else { (Progress::Wide, false) };
         // Rows of some layouts of the code say nothing of the others.
         let lacks_layouts = has_rounds && batches.can_move() && table.lacks_layouts();
         let progress = if lacks_layouts && matches!(progress, Progress::Precise | Progress::Wide) { Progress::Varied } else { progress };
@@ -146,7 +146,7 @@ fn until<B: Batches>(
             let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
-        if batches.can_move() && settles_late {
+        if batches.can_move() && warms_up_late {
             placement = (placement * 2).min(LONGEST_PLACEMENT);
         }
         time = measuring.min(left);
@@ -219,12 +219,12 @@ fn run_placed<B: Batches>(
 }
 
 /// A placement is at most so many times as long as the shortest one to have the rounds that it takes to solve it.
-const LONGER: u32 = 4;
+const LONGER_FACTOR: u32 = 4;
 
 /// Rounds after which a placement is solved by itself, unless they take much longer than the shortest placement. Rounds of neighbouring
 /// placements would be solved together otherwise, and those of slow layouts of the code more often than those of fast ones.
 fn rounds_to_solve(round: Duration, shortest: Duration) -> u32 {
-    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= LONGER * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
+    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= LONGER_FACTOR * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
 }
 
 /// Number of placements that share a batch of this length.

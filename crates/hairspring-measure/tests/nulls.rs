@@ -16,7 +16,7 @@ const COPIES: [u32; 3] = [8, 16, 32];
 /// Nanoseconds of a copy. The loop has its fewest rounds at the first look, and 30 times as many at the last.
 const COPY: f64 = 5_000.0;
 /// Share of nulls for which a difference may be claimed.
-const MOST: f64 = 0.01;
+const MOST_FALSE: f64 = 0.01;
 
 /// How readings scatter, in standard deviations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,9 +128,9 @@ fn claims(noise: Noise, count: u64) -> (u64, u64) {
     (claims, at_one)
 }
 
-/// More claims than this among so many nulls are a thousandth of the chances, if the share is [`MOST`].
+/// More claims than this among so many nulls are a thousandth of the chances, if the share is [`MOST_FALSE`].
 fn most_of(count: u64) -> u64 {
-    Binomial::new(MOST, count).unwrap().inverse_cdf(0.999)
+    Binomial::new(MOST_FALSE, count).unwrap().inverse_cdf(0.999)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Columns of Python's arrays as observations.
 
-use hairspring_core::observations::{Flags, Observations, Origin, Rate, USABLE, Unit, is_usable};
+use hairspring_core::observations::{Flags, Observations, Origin, Rate, USABLE_NUMBERS, Unit, is_usable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -57,7 +57,7 @@ impl Columns {
     fn origin(&self) -> PyResult<Origin> {
         let rate = |hz: f64| Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the caller".into() };
         if let Some(hz) = self.rate_hz.filter(|hz| !(is_usable(*hz) && *hz > 0.0)) {
-            return Err(PyValueError::new_err(format!("rate_hz {hz}: must be a finite number above 0; {USABLE}")));
+            return Err(PyValueError::new_err(format!("rate_hz {hz}: must be a finite number above 0; {USABLE_NUMBERS}")));
         }
         let unit = if self.time_ns { Unit::TimeNs } else { Unit::Ticks };
         Ok(Origin { unit, rate: self.rate_hz.map(rate), ..Origin::default() })
@@ -69,7 +69,7 @@ impl Columns {
             return Err(PyValueError::new_err(format!("{reading}: {ticks} ticks is not a finite number")));
         }
         if let Some(number) = counts.iter().chain([&ticks]).find(|number| number.is_finite() && !is_usable(**number)) {
-            return Err(PyValueError::new_err(format!("{reading}: {number:e}: {USABLE}")));
+            return Err(PyValueError::new_err(format!("{reading}: {number:e}: {USABLE_NUMBERS}")));
         }
         if let Some((count, name)) = counts.iter().zip(&self.components).find(|(count, _)| !(count.is_finite() && **count >= 0.0)) {
             return Err(PyValueError::new_err(format!("{reading}: `{name}` ran {count} times: a count is finite and not negative")));

@@ -10,7 +10,7 @@ use serde_json::error::Category;
 
 /// The format that is written and read, and the one before it, which is read.
 const SCHEMA: &str = "hairspring/result/2";
-const BEFORE: &str = "hairspring/result/1";
+const EARLIER_SCHEMA: &str = "hairspring/result/1";
 
 /// Reads a document.
 ///
@@ -30,9 +30,9 @@ pub fn read(text: &str) -> Result<ResultDocument, String> {
         Category::Io | Category::Syntax | Category::Eof => format!("is not a JSON document of hairspring: {error}"),
     })?;
     match head.schema.as_deref() {
-        Some(schema @ (SCHEMA | BEFORE)) => {
+        Some(schema @ (SCHEMA | EARLIER_SCHEMA)) => {
             let document = serde_json::from_str(text).map_err(|error| format!("is not a valid {schema} document: {error}"))?;
-            Ok(judged(if schema == BEFORE { with_new_names(document) } else { document }))
+            Ok(judged(if schema == EARLIER_SCHEMA { with_new_names(document) } else { document }))
         }
         Some(other) => {
             Err(format!("is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print", other.escape_debug()))

@@ -3,9 +3,9 @@
 use hairspring_core::Estimate;
 
 /// Smallest half-width that is shown, as a share of the value: a double holds no more digits.
-const FINEST: f64 = 1e-9;
+const FINEST_WIDTH: f64 = 1e-9;
 /// Values from here on are written with an exponent, and so are values with more than `MOST_DECIMALS`.
-const LARGE: f64 = 1e12;
+const LARGE_VALUE: f64 = 1e12;
 const MOST_DECIMALS: i32 = 12;
 
 /// A value and its half-width as text with matching digits.
@@ -26,9 +26,9 @@ pub fn digits(estimate: &Estimate) -> Digits {
     if half == 0.0 {
         return Digits { value: significant(value, 7), half: "0".into() };
     }
-    let half = half.max(value.abs() * FINEST);
+    let half = half.max(value.abs() * FINEST_WIDTH);
     let places = decimals(half, 2);
-    if value.abs().max(half) >= LARGE || places > MOST_DECIMALS {
+    if value.abs().max(half) >= LARGE_VALUE || places > MOST_DECIMALS {
         return Digits { value: exponent(value, half), half: format!("{half:.1e}") };
     }
     Digits { value: fixed(value, places), half: fixed(half, places) }
@@ -87,7 +87,7 @@ pub fn significant(number: f64, count: i32) -> String {
         return "0".into();
     }
     let places = decimals(number, count);
-    if number.abs() >= LARGE || places > MOST_DECIMALS {
+    if number.abs() >= LARGE_VALUE || places > MOST_DECIMALS {
         return format!("{number:.*e}", (count - 1).max(0) as usize);
     }
     let text = fixed(number, places);

@@ -48,7 +48,7 @@ pub fn line_plot(rows: &[Row], slope: f64, overhead: f64, factor: f64) -> Option
 
 /// Residuals around a zero line: against the copies where there is one component, else against the fitted values. The factors
 /// are those of the two axes. Left-out rows beyond the edge are drawn on it.
-pub fn residual_plot(rows: &[Row], (across, up): (f64, f64)) -> Option<Plot> {
+pub fn residual_plot(rows: &[Row], across: f64, up: f64) -> Option<Plot> {
     let one = rows.iter().all(|row| row.counts.len() == 1);
     let x = |row: &Row| if one { row.counts[0] } else { (row.location() - row.residual()) * across };
     let point = |row: &Row| Point { x: x(row), y: row.residual() * up, used: row.left_out.is_none() };
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn empty_plots_are_not_drawn() {
         assert!(line_plot(&[row(1.0, f64::NAN, 0.0), row(2.0, 1.0, 0.0)], 1.0, 0.0, 1.0).is_none());
-        assert!(residual_plot(&[row(1.0, 1.0, 0.0), row(2.0, 2.0, 0.0)], (1.0, 1.0)).is_none());
-        assert!(residual_plot(&[row(1.0, 1.0, 1e-16), row(2.0, 2.0, -1e-16)], (1.0, 1.0)).is_none());
+        assert!(residual_plot(&[row(1.0, 1.0, 0.0), row(2.0, 2.0, 0.0)], 1.0, 1.0).is_none());
+        assert!(residual_plot(&[row(1.0, 1.0, 1e-16), row(2.0, 2.0, -1e-16)], 1.0, 1.0).is_none());
     }
 }

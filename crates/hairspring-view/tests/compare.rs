@@ -57,21 +57,21 @@ fn compared(old: &Value, new: &Value, threshold: Option<f64>) -> Compared {
     compare(&saved(old), &saved(new), threshold, Places::Same)
 }
 
-fn verdicts(found: &Compared) -> Vec<Verdict> {
-    found.pairs.iter().map(|pair| pair.change.as_ref().unwrap().verdict).collect()
+fn verdicts(comparison: &Compared) -> Vec<Verdict> {
+    comparison.pairs.iter().map(|pair| pair.change.as_ref().unwrap().verdict).collect()
 }
 
 #[test]
 fn series_are_matched_by_name_and_code() {
     let old = result(&[("a", Some("f"), 10.0, 0.1), ("b", Some("g"), 20.0, 0.1), ("c", None, 5.0, 0.01), ("d", Some("h"), 1.0, 0.1)]);
     let new = result(&[("c", None, 5.0, 0.01), ("a", Some("g"), 10.0, 0.1), ("d", Some("i"), 1.0, 0.1), ("a", Some("f"), 20.0, 0.1)]);
-    let found = compared(&old, &new, None);
-    let names: Vec<&str> = found.pairs.iter().map(|pair| pair.code.as_deref().unwrap_or(&pair.name)).collect();
+    let comparison = compared(&old, &new, None);
+    let names: Vec<&str> = comparison.pairs.iter().map(|pair| pair.code.as_deref().unwrap_or(&pair.name)).collect();
     assert_eq!(names, ["c", "g", "f"]);
-    assert_eq!(verdicts(&found), [Verdict::NoDifference, Verdict::Faster, Verdict::Slower]);
-    assert_eq!((found.missing[0].title(), found.missing.len()), ("h", 1));
-    assert_eq!((found.added[0].title(), found.added.len()), ("i", 1));
-    assert!(found.pairs.iter().all(|pair| pair.change.as_ref().unwrap().unit == Unit::Cycles));
+    assert_eq!(verdicts(&comparison), [Verdict::NoDifference, Verdict::Faster, Verdict::Slower]);
+    assert_eq!((comparison.missing[0].title(), comparison.missing.len()), ("h", 1));
+    assert_eq!((comparison.added[0].title(), comparison.added.len()), ("i", 1));
+    assert!(comparison.pairs.iter().all(|pair| pair.change.as_ref().unwrap().unit == Unit::Cycles));
 }
 
 #[test]
@@ -146,13 +146,13 @@ fn a_time_that_is_not_above_zero_decides_nothing() {
         let body = new.pointer_mut("/results/0/components/body").unwrap();
         // Whoever wrote the first two by hand did not call them below resolution.
         body["below_resolution"] = json!(ns + half > 0.0);
-        let found = compared(&old, &new, Some(0.05));
-        let report = text::compare(&found, "old.json", "new.json", &Style::default());
-        assert_eq!(verdicts(&found), [Verdict::Undecided], "{report}");
+        let comparison = compared(&old, &new, Some(0.05));
+        let report = text::compare(&comparison, "old.json", "new.json", &Style::default());
+        assert_eq!(verdicts(&comparison), [Verdict::Undecided], "{report}");
         assert!(report.contains("undecided: the new time is not above zero") && report.contains("1 undecided"), "{report}");
         let limit = if ns + half > 0.0 { Limit::Within } else { Limit::Undecided };
-        assert_eq!(found.limit(&found.pairs[0]), Some(limit), "a bound above zero can be below the threshold: {report}");
-        let document = CompareDocument::new(&found, (None, &saved(&old)), (None, &saved(&new)));
+        assert_eq!(comparison.limit(&comparison.pairs[0]), Some(limit), "a bound above zero can be below the threshold: {report}");
+        let document = CompareDocument::new(&comparison, (None, &saved(&old)), (None, &saved(&new)));
         assert_eq!(
             document.comparisons[0].verdict_reason.as_deref(),
             Some("the new time is not above zero: the compiler may have removed the code")
@@ -243,10 +243,13 @@ fn untrusted_results_make_the_verdict_undecided() {
         new["results"][at]["findings"] = json!([{ "kind": "core_shared", "severity": "untrusted", "message": "shared", "remedy": "" }]);
     }
     new["results"][0]["components"]["body"]["cycles"] = json!({ "value": 90.0, "low": 89.0, "high": 91.0, "level": 0.95 });
-    let found = compared(&old, &new, Some(0.05));
-    assert_eq!(found.findings.len(), 1);
-    assert_eq!((verdicts(&found)[0], found.limit(&found.pairs[0]), found.past()), (Verdict::Undecided, Some(Limit::Undecided), 0));
-    assert!(found.findings[0].message.contains("the new result of f; g is not to be trusted: shared"), "{:?}", found.findings);
+    let comparison = compared(&old, &new, Some(0.05));
+    assert_eq!(comparison.findings.len(), 1);
+    assert_eq!(
+        (verdicts(&comparison)[0], comparison.limit(&comparison.pairs[0]), comparison.past()),
+        (Verdict::Undecided, Some(Limit::Undecided), 0)
+    );
+    assert!(comparison.findings[0].message.contains("the new result of f; g is not to be trusted: shared"), "{:?}", comparison.findings);
 }
 
 /// One of everything: slower, faster, undecided, below resolution, no unit in common, missing, new, findings.
@@ -275,12 +278,12 @@ fn one_of_everything() -> (Value, Value) {
 #[test]
 fn report_matches_the_golden_file_and_document_its_schema() {
     let (old, new) = one_of_everything();
-    let found = compared(&old, &new, Some(0.05));
-    let report = text::compare(&found, "old.json", "new.json", &Style::default());
+    let comparison = compared(&old, &new, Some(0.05));
+    let report = text::compare(&comparison, "old.json", "new.json", &Style::default());
     assert!(report.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{report}");
     expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/compare.txt")].assert_eq(&report);
 
-    let document = CompareDocument::new(&found, (Some("old.json"), &saved(&old)), (Some("new.json"), &saved(&new)));
+    let document = CompareDocument::new(&comparison, (Some("old.json"), &saved(&old)), (Some("new.json"), &saved(&new)));
     let value: Value = serde_json::from_str(&json::print(&document)).unwrap();
     let errors: Vec<String> =
         jsonschema::validator_for(&json::schema::<CompareDocument>()).unwrap().iter_errors(&value).map(|error| error.to_string()).collect();

@@ -153,7 +153,7 @@ mod imp {
 
     /// Bytes and largest alignment of a value in two registers.
     const PAIR: usize = 2 * size_of::<Half>();
-    const ALIGNED: usize = 8;
+    const ALIGNED_BYTES: usize = 8;
 
     #[inline(always)]
     pub fn opaque<T>(value: T) -> T {
@@ -168,7 +168,7 @@ mod imp {
             8 if has_no_niche::<T>() => through!(value, T, reg, u64, nomem),
             #[cfg(target_pointer_width = "64")]
             8 => through!(value, T, reg, u64),
-            PAIR if align_of::<T>() <= ALIGNED => pair(value),
+            PAIR if align_of::<T>() <= ALIGNED_BYTES => pair(value),
             _ => shown(value),
         }
     }
@@ -203,7 +203,7 @@ mod imp {
             8 if is_named::<T>("f64") => by_class!(show, double, value),
             #[cfg(target_pointer_width = "64")]
             8 => show!(value, reg, u64),
-            PAIR if align_of::<T>() <= ALIGNED => keep_pair(value),
+            PAIR if align_of::<T>() <= ALIGNED_BYTES => keep_pair(value),
             // SAFETY: no instruction.
             _ => unsafe { asm!("/* {0} */", in(reg) std::ptr::from_ref(value), options(nostack, preserves_flags)) },
         }

@@ -109,12 +109,12 @@
 //! from other sources.
 
 mod barrier;
+mod fenced_chain;
 mod fit;
 mod measure;
 mod names;
 mod registry;
 mod rows;
-mod shadow;
 mod values;
 
 pub use barrier::{keep, opaque};
@@ -147,10 +147,10 @@ macro_rules! main {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::barrier::{align, is_unoptimised, keep, memory, opaque, touch};
+    pub use crate::fenced_chain::fenced_chain;
     pub use crate::names::{ByDebug, ByDisplay, ByPlace, Named};
     pub use crate::registry::{Case, Entry};
     pub use crate::rows::{Argument, State, catch_panic};
-    pub use crate::shadow::shadow;
     pub use crate::values::{Values, hold};
     pub use hairspring_host::clock::ReadFn;
     pub use hairspring_host::fence::{chain, flush, order as fence};

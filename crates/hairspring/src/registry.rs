@@ -86,16 +86,17 @@ fn groups(entries: &[&Entry]) -> Result<Vec<Group<'static>>, String> {
 
 /// The benchmark that an alternative is compared with.
 fn partner<'a>(entry: &Entry, against: &str, entries: &[&'a Entry]) -> Result<&'a Entry, String> {
-    let found = entries.iter().find(|other| (other.identity)() == against);
-    let found = found.ok_or_else(|| format!("`{}` is compared with `{against}`, which has no #[hairspring::bench]", entry.full_name()))?;
-    if std::ptr::eq(*found, entry) {
+    let reference = entries.iter().find(|other| (other.identity)() == against);
+    let reference =
+        reference.ok_or_else(|| format!("`{}` is compared with `{against}`, which has no #[hairspring::bench]", entry.full_name()))?;
+    if std::ptr::eq(*reference, entry) {
         return Err(format!("`{}` is compared with itself", entry.full_name()));
     }
-    if found.against.is_some() {
-        let (name, other) = (entry.full_name(), found.full_name());
+    if reference.against.is_some() {
+        let (name, other) = (entry.full_name(), reference.full_name());
         return Err(format!("`{name}` is compared with `{other}`, which is compared with another itself; compare both with that one"));
     }
-    Ok(found)
+    Ok(reference)
 }
 
 fn without_partner(case: &Case, first: &Entry) -> String {

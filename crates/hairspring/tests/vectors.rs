@@ -5,14 +5,14 @@ use std::fs::{File, read_to_string};
 use std::path::PathBuf;
 
 /// Numbers may differ in their last digits.
-const CLOSE: f64 = 1e-9;
+const CLOSE_SHARE: f64 = 1e-9;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors")
 }
 
 /// The estimate of a component in a unit, and whether it is below resolution.
-fn found(assessment: &Assessment, series: &str, component: &str, unit: &str, level: f64) -> Option<(Estimate, bool)> {
+fn estimate_of(assessment: &Assessment, series: &str, component: &str, unit: &str, level: f64) -> Option<(Estimate, bool)> {
     let series = assessment.series.iter().find(|one| one.name == series)?;
     let time = &series.components.iter().find(|part| part.name == component)?.time;
     let estimate = match unit {
@@ -32,10 +32,11 @@ fn every_expected_estimate_is_found() {
         let &[file, level, series, component, unit, value, low, high, below] = fields.as_slice() else { panic!("{line}") };
         let table = read_csv(File::open(folder().join(file)).unwrap()).unwrap();
         let level = level.parse().unwrap();
-        let (estimate, below_resolution) = found(&fit(&table).unwrap(), series, component, unit, level).unwrap_or_else(|| panic!("{line}"));
+        let (estimate, below_resolution) =
+            estimate_of(&fit(&table).unwrap(), series, component, unit, level).unwrap_or_else(|| panic!("{line}"));
         let expected = [value, low, high].map(|text| text.parse::<f64>().unwrap());
         for (found, expected) in [estimate.value, estimate.low, estimate.high].into_iter().zip(expected) {
-            assert!((found - expected).abs() <= CLOSE * expected.abs().max(1e-3), "{line}: {estimate:?}");
+            assert!((found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3), "{line}: {estimate:?}");
         }
         assert_eq!(below_resolution, below == "1", "{line}");
         seen += 1;

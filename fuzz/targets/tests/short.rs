@@ -167,7 +167,7 @@ fn survives(name: &str) {
 
 macro_rules! targets {
     ($($name:ident)*) => {
-        const TESTED: &[&str] = &[$(stringify!($name)),*];
+        const TESTED_READERS: &[&str] = &[$(stringify!($name)),*];
         $(#[test] fn $name() { survives(stringify!($name)); })*
     };
 }
@@ -184,7 +184,7 @@ fn every_target_has_corpus_test_and_fuzzer() {
         let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder)).unwrap();
         entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
     };
-    assert_eq!(TESTED.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(), targets);
+    assert_eq!(TESTED_READERS.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(), targets);
     assert_eq!(names("corpus"), targets);
     assert_eq!(names("fuzz_targets"), targets);
     let manifest = include_str!("../../Cargo.toml");

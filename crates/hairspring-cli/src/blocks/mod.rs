@@ -197,6 +197,6 @@ fn circumstances(measured: &MeasuredFunction) -> Environment {
             Some(rate) => clock.with_rate(rate),
             None => clock,
         }),
-        ..bound(&measured.settled, "").with_reference(reference)
+        ..bound(&measured.thread, "").with_reference(reference)
     }
 }

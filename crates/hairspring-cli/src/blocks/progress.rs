@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Shortest time between two lines, and before the first.
-const BETWEEN: Duration = Duration::from_millis(200);
+const TIME_BETWEEN_LINES: Duration = Duration::from_millis(200);
 
 /// When the last line was written.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
@@ -19,7 +19,7 @@ pub fn show(progress: Progress) {
     }
     let Ok(mut last) = LAST.lock() else { return };
     let now = Instant::now();
-    if now.duration_since(*last.get_or_insert(now)) >= BETWEEN || progress == Progress::Solving {
+    if now.duration_since(*last.get_or_insert(now)) >= TIME_BETWEEN_LINES || progress == Progress::Solving {
         *last = Some(now);
         output::status_line(&describe(progress));
     }

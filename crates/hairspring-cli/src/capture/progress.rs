@@ -5,7 +5,7 @@ use std::io::{Read, Result, Seek, SeekFrom};
 use std::time::{Duration, Instant};
 
 /// Time before the first line, and between two lines.
-const BETWEEN: Duration = Duration::from_millis(500);
+const TIME_BETWEEN_LINES: Duration = Duration::from_millis(500);
 
 /// A file that shows how much of it has been read.
 pub struct Watched<S> {
@@ -22,7 +22,7 @@ pub struct Watched<S> {
 impl<S> Watched<S> {
     /// A stream, and its size if that is known.
     pub fn new(stream: S, size: Option<u64>) -> Watched<S> {
-        Watched { stream, size, read: 0, last: Instant::now(), between: BETWEEN, show: output::status_line, shown: false }
+        Watched { stream, size, read: 0, last: Instant::now(), between: TIME_BETWEEN_LINES, show: output::status_line, shown: false }
     }
 }
 

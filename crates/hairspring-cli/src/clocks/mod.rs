@@ -7,7 +7,7 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use arguments::ClocksArguments;
 use hairspring_host::clock::{Clock, catalogue, default_clock, find};
-use hairspring_host::thread::{RaisedPriority, Settled, allowed_cpus, settle};
+use hairspring_host::thread::{PreparedThread, RaisedPriority, allowed_cpus, prepare_thread};
 use hairspring_instruments::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
 use hairspring_instruments::clocks::{document, text};
 use hairspring_program::circumstances::bound;
@@ -29,31 +29,31 @@ impl Runs for ClocksArguments {
 fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
     // Read before the thread is bound to one of them.
     let cpus = allowed_cpus();
-    let settled = settle(arguments.cpu)?;
+    let thread = prepare_thread(arguments.cpu)?;
     let report = match (&arguments.compare, arguments.latency, arguments.overhead) {
-        (Some(names), _, _) => compared(arguments, names, &settled)?,
-        (None, true, _) => latencies(arguments, &settled)?,
-        (None, false, true) => overhead(arguments, &settled)?,
-        (None, false, false) => all(arguments, &settled, cpus)?,
+        (Some(names), _, _) => compared(arguments, names, &thread)?,
+        (None, true, _) => latencies(arguments, &thread)?,
+        (None, false, true) => overhead(arguments, &thread)?,
+        (None, false, false) => all(arguments, &thread, cpus)?,
     };
     output::print(&report)?;
     Ok(Outcome::Done)
 }
 
-fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Result<String, AnyError> {
+fn all(arguments: &ClocksArguments, thread: &PreparedThread, cpus: Vec<usize>) -> Result<String, AnyError> {
     let known: Vec<&str> = catalogue().iter().map(|(clock, _)| clock.name).collect();
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Misuse(format!("no clock is called `{name}`; known are {}", known.join(", "))).into());
     }
     announce(&format!("measuring the clocks for {:.1} s ...", arguments.budget.as_secs_f64()));
-    let others = cpus.into_iter().filter(|cpu| *cpu != settled.cpu);
+    let others = cpus.into_iter().filter(|cpu| *cpu != thread.cpu);
     let plan = SurveyPlan {
         names: arguments.names.clone(),
-        cpus: std::iter::once(settled.cpu).chain(others).collect(),
+        cpus: std::iter::once(thread.cpu).chain(others).collect(),
         budget: arguments.budget,
         level: arguments.report.confidence_level,
     };
-    let (survey, circumstances) = (survey(&plan), circumstances(settled));
+    let (survey, circumstances) = (survey(&plan), circumstances(thread));
     Ok(if arguments.report.json {
         json::print(&document::clock_survey(&survey, plan.level, &circumstances))
     } else {
@@ -62,11 +62,11 @@ fn all(arguments: &ClocksArguments, settled: &Settled, cpus: Vec<usize>) -> Resu
     })
 }
 
-fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
+fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
     let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
     let plan = LatencyPlan { count: arguments.count as usize, scale: arguments.scale, level: arguments.report.confidence_level };
     announce(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
-    let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(settled));
+    let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(thread));
     Ok(if arguments.report.json {
         json::print(&document::clock_latency(&latency, &circumstances))
     } else {
@@ -74,14 +74,14 @@ fn latencies(arguments: &ClocksArguments, settled: &Settled) -> Result<String, A
     })
 }
 
-fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) -> Result<String, AnyError> {
+fn compared(arguments: &ClocksArguments, names: &[String], thread: &PreparedThread) -> Result<String, AnyError> {
     let [a, b] = names else { return Err("--compare takes two clocks".into()) };
     if a == b {
         return Err(Misuse(format!("--compare {a} {b}: this is the same clock twice; name two (hairspring clocks lists them)")).into());
     }
     let (first, second) = (find(a)?, find(b)?);
     let comparison = compare(first, second, arguments.budget);
-    let (level, circumstances) = (arguments.report.confidence_level, circumstances(settled));
+    let (level, circumstances) = (arguments.report.confidence_level, circumstances(thread));
     Ok(if arguments.report.json {
         json::print(&document::clock_comparison(&comparison, level, &circumstances))
     } else {
@@ -89,14 +89,14 @@ fn compared(arguments: &ClocksArguments, names: &[String], settled: &Settled) ->
     })
 }
 
-fn overhead(arguments: &ClocksArguments, settled: &Settled) -> Result<String, AnyError> {
+fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
     let old_way = catalogue().into_iter().find(|(clock, here)| clock.name == "tsc-cpuid" && here.is_ok()).map(|(clock, _)| clock.name);
     let defaults: Vec<&str> = [Some(default_clock().name), Some("monotonic"), old_way].into_iter().flatten().collect();
     let clocks = chosen(&arguments.names, &defaults, 3)?;
     let raised = arguments.priority.then(RaisedPriority::raise).transpose()?;
-    let report = overheads(&clocks, arguments.runs as usize, settled.priority_raised || raised.is_some());
+    let report = overheads(&clocks, arguments.runs as usize, thread.priority_raised || raised.is_some());
     drop(raised);
-    let circumstances = circumstances(settled);
+    let circumstances = circumstances(thread);
     Ok(if arguments.report.json {
         json::print(&document::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances))
     } else {
@@ -117,8 +117,8 @@ fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>
     Ok(wanted.into_iter().map(find).collect::<Result<_, _>>()?)
 }
 
-fn circumstances(settled: &Settled) -> Environment {
-    bound(settled, "this verb is about clocks and counts no core cycles")
+fn circumstances(thread: &PreparedThread) -> Environment {
+    bound(thread, "this verb is about clocks and counts no core cycles")
 }
 
 /// Says on a terminal what is being done.

@@ -13,10 +13,11 @@ pub fn prepare() -> Result<(), String> {
 /// The document with the model's expectation of the first piece of code, whose instructions it must have.
 pub fn beside(document: ResultDocument) -> Result<ResultDocument, String> {
     let lines = document.results.first().and_then(|series| series.disassembly.clone()).unwrap_or_default();
-    let found = predict(&lines, None).map_err(|error| format!("--expect llvm: {error}"))?;
-    let first_order = Reach { stochastic: 0.0, systematic: UNSTATED_SHARE * found.cycles };
-    let expected = Expected::symmetric(found.cycles, first_order);
-    let wanted = Wanted { expression: found.name.clone(), expected, first_order, is_stated: false, is_straight: true, unit: Unit::Cycles };
+    let prediction = predict(&lines, None).map_err(|error| format!("--expect llvm: {error}"))?;
+    let first_order = Reach { stochastic: 0.0, systematic: UNSTATED_SHARE * prediction.cycles };
+    let expected = Expected::symmetric(prediction.cycles, first_order);
+    let wanted =
+        Wanted { expression: prediction.name.clone(), expected, first_order, is_stated: false, is_straight: true, unit: Unit::Cycles };
     let mut document = document.beside(&wanted);
     // Also of a measurement that is not trusted: what slows it may be among the reasons.
     let differs = |one: &Expectation| one.difference.zip(one.half_width).is_some_and(|(difference, half)| difference.abs() > half);
@@ -26,18 +27,18 @@ pub fn beside(document: ResultDocument) -> Result<ResultDocument, String> {
         _ => Vec::new(),
     };
     if let Some(expectation) = &mut document.expectation {
-        expectation.scheduling = Some(scheduling(found, may_mean));
+        expectation.scheduling = Some(scheduling(prediction, may_mean));
     }
     Ok(document)
 }
 
-fn scheduling(found: Prediction, may_mean: Vec<String>) -> Scheduling {
+fn scheduling(prediction: Prediction, may_mean: Vec<String>) -> Scheduling {
     Scheduling {
-        model: found.name,
-        throughput_cycles: found.throughput_cycles,
-        single_cycles: found.single_cycles,
-        bottleneck: found.bottleneck,
-        warnings: found.warnings,
+        model: prediction.name,
+        throughput_cycles: prediction.throughput_cycles,
+        single_cycles: prediction.single_cycles,
+        bottleneck: prediction.bottleneck,
+        warnings: prediction.warnings,
         may_mean,
     }
 }
@@ -46,7 +47,7 @@ fn scheduling(found: Prediction, may_mean: Vec<String>) -> Scheduling {
 fn meaning(factor: f64, lines: &[String], series: &Series) -> Vec<String> {
     let has = |parts: &[&str]| lines.iter().any(|line| parts.iter().any(|part| line.contains(part)));
     let branches = lines.iter().any(|line| line.starts_with('j') || line.starts_with("loop"));
-    let found = |kind: &str| series.findings.iter().any(|finding| finding.is(kind));
+    let has_finding = |kind: &str| series.findings.iter().any(|finding| finding.is(kind));
     let wrong = "a model that is wrong about an instruction: `hairspring instructions --against llvm` lists those of this machine";
     let shorter = [
         (true, "elimination at rename: the core does not run moves, zeroing and some additions of constants that the model runs"),
@@ -58,8 +59,8 @@ fn meaning(factor: f64, lines: &[String], series: &Series) -> Vec<String> {
             has(&["(", "["]),
             "a dependency through memory: a load that waits for a store before it, which the model does not follow; or a cache miss",
         ),
-        (found("denormals"), "microcode assists: the finding `denormals` says that there were denormal numbers"),
-        (!found("denormals") && has(&["div", "sqrt"]), "values: the time of a division or root depends on them"),
+        (has_finding("denormals"), "microcode assists: the finding `denormals` says that there were denormal numbers"),
+        (!has_finding("denormals") && has(&["div", "sqrt"]), "values: the time of a division or root depends on them"),
         (branches, "branches: the model predicts all of them, and does not run a loop"),
         (true, "the front end: the model decodes without limits of alignment"),
         (true, wrong),

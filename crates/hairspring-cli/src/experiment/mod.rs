@@ -94,7 +94,7 @@ fn folder_of(arguments: &ExperimentArguments, recorded: Option<String>) -> PathB
     if let Some(folder) = &arguments.folder {
         return folder.clone();
     }
-    let own = arguments.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+    let folder_of_plan = arguments.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
     match recorded.map(PathBuf::from) {
         Some(folder) if folder.is_dir() => folder,
         Some(folder) => {
@@ -102,9 +102,9 @@ fn folder_of(arguments: &ExperimentArguments, recorded: Option<String>) -> PathB
                 "the record was made in {}, which is not here: its set-ups run in the record's own folder; --folder names another one",
                 folder.display()
             ));
-            own
+            folder_of_plan
         }
-        None => own,
+        None => folder_of_plan,
     }
 }
 

@@ -93,7 +93,7 @@ impl Place {
         match setup.work()? {
             Work::Verb(words) => {
                 let words = with_json(words, level)?;
-                let text = self.output(&own()?, &words, limits, &words[0])?;
+                let text = self.output(&own_path()?, &words, limits, &words[0])?;
                 Ok((text, vec![shown("hairspring", &words)]))
             }
             Work::Program(words) => self.observed(words, level, limits),
@@ -111,7 +111,7 @@ impl Place {
         std::fs::write(&file, table).map_err(|error| format!("a temporary file: {error}"))?;
         // By its name alone: the folder is gone when somebody reads the message of `fit`.
         let solve = with_json(&["fit".to_owned(), "observations.csv".to_owned()], level)?;
-        let text = output(folder.path(), &own()?, &solve, limits, &format!("fit of what {program} printed (observations.csv)"))?;
+        let text = output(folder.path(), &own_path()?, &solve, limits, &format!("fit of what {program} printed (observations.csv)"))?;
         Ok((text, vec![format!("{} > observations.csv", shown(program, arguments)), shown("hairspring", &solve)]))
     }
 
@@ -135,7 +135,7 @@ fn output(folder: &Path, program: &Path, words: &[String], limits: &Limits, name
 }
 
 /// This program.
-fn own() -> Result<PathBuf, String> {
+fn own_path() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("this program's file: {error}"))
 }
 

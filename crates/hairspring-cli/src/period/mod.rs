@@ -8,7 +8,7 @@ use crate::{AnyError, Outcome, interrupt, output};
 use arguments::PeriodArguments;
 use hairspring_core::judge::{Finding, Remedies, Severity};
 use hairspring_host::clock::{Clock, default_clock, find};
-use hairspring_host::thread::{RealTime, settle};
+use hairspring_host::thread::{RealTime, prepare_thread};
 use hairspring_instruments::period::PeriodFinding;
 use hairspring_instruments::period::measure::{MeasuredTask, PRIORITY, Priority, Request, measure};
 use hairspring_instruments::period::partner::{listen, respond};
@@ -61,7 +61,7 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
     let stop = interrupt::stop_on_signals()?;
     let socket = listen(address)?;
     let address = socket.local_addr()?.to_string();
-    settle(arguments.cpu)?;
+    prepare_thread(arguments.cpu)?;
     // With real-time priority, where it is allowed, no other thread delays an answer.
     let _guard = match arguments.priority {
         Some(0) => None,
@@ -133,15 +133,15 @@ fn request(arguments: &PeriodArguments) -> Result<Request, AnyError> {
 }
 
 fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, Misuse> {
-    const FEWEST: u64 = 3;
+    const FEWEST_CYCLES: u64 = 3;
     if let Some(cycles) = arguments.cycles {
         return Ok(cycles);
     }
     let time = arguments.duration.unwrap_or_else(|| DURATION.max(period.saturating_mul(PERIODS)));
     let cycles = (time.as_nanos() / period.as_nanos()) as u64;
-    if cycles < FEWEST {
+    if cycles < FEWEST_CYCLES {
         return Err(Misuse(format!(
-            "a run of {time:?} has {cycles} cycles of {period:?}, at least {FEWEST} are needed; give a longer --duration"
+            "a run of {time:?} has {cycles} cycles of {period:?}, at least {FEWEST_CYCLES} are needed; give a longer --duration"
         )));
     }
     Ok(cycles)

@@ -82,7 +82,7 @@ pub struct RunArguments {
 const PROCESSES: u32 = 5;
 /// Time after which no further process begins if the user does not name their number. Programs that prepare for long would otherwise
 /// surprise.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST_TIME: Duration = Duration::from_secs(60);
 
 /// Programs that print observations choose their own time, mostly much less than a budget. They run in at most this number of processes, within
 /// the budgets that the usual number would take.
@@ -114,7 +114,7 @@ impl RunArguments {
         let budget = self.budget.unwrap_or(BUDGET);
         Processes {
             most: self.processes.unwrap_or(PROCESSES),
-            longest: if is_firm { Duration::MAX } else { LONGEST },
+            longest: if is_firm { Duration::MAX } else { LONGEST_TIME },
             short: if self.processes.is_some() { Duration::ZERO } else { budget.saturating_mul(PROCESSES) },
         }
     }

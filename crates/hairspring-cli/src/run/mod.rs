@@ -35,7 +35,7 @@ impl Runs for RunArguments {
     }
 }
 
-const WIDE: &str = "give it more processes (--processes) or more time (--budget), or a quieter CPU (--cpu)";
+const WIDE_REMEDY: &str = "give it more processes (--processes) or more time (--budget), or a quieter CPU (--cpu)";
 
 /// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
 /// neutral remedy of its kind.
@@ -43,7 +43,7 @@ const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("non_linear", "if the time depends on what earlier runs left behind, reset that in an init; otherwise use another CPU (--cpu)"),
         ("disturbed", "choose a quieter CPU (--cpu), or time a shorter piece of code, which other work interrupts less often"),
-        ("wide_interval", WIDE),
+        ("wide_interval", WIDE_REMEDY),
         ("fewer_processes", "name their number (--processes 5), or choose fewer benchmarks"),
     ],
     more_rows: "add rows with other counts to the program",

@@ -26,7 +26,7 @@ struct Compiled {
     what: &'static str,
 }
 
-const COMPILED: [Compiled; 3] = [
+const COMPILED_LANGUAGES: [Compiled; 3] = [
     Compiled { endings: &["c"], compiler: "cc", alone: true, what: "C" },
     Compiled { endings: &["cc", "cpp", "cxx", "C"], compiler: "c++", alone: false, what: "C++" },
     Compiled { endings: &["f90", "F90", "f95", "f03", "f08"], compiler: "gfortran", alone: false, what: "Fortran" },
@@ -42,7 +42,7 @@ pub fn prepare(file: &Path, flags: &[String], arguments: &RunArguments) -> Resul
     if path.is_dir() {
         return Err("is a folder: name the programs in it".into());
     }
-    if let Some(language) = COMPILED.iter().find(|language| language.endings.contains(&ending)) {
+    if let Some(language) = COMPILED_LANGUAGES.iter().find(|language| language.endings.contains(&ending)) {
         return compile(&path, language, flags, arguments);
     }
     let command = if ending == "py" { vec![OsString::from("python3"), path.into()] } else { executable(&path)? };

@@ -6,8 +6,8 @@ use hairspring_core::judge::{Assessment, SeriesResult};
 use hairspring_view::format::plus_minus;
 
 /// Shows what a look found, in the line that the next look overwrites.
-pub fn show(found: &Assessment) {
-    output::status_line(&line(&found.series));
+pub fn show(assessment: &Assessment) {
+    output::status_line(&line(&assessment.series));
 }
 
 /// Takes the line away.

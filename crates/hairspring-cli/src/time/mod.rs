@@ -152,7 +152,7 @@ fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
 }
 
 /// By so much may a budget be overrun without a word.
-const OVERRUN: Duration = Duration::from_millis(200);
+const ALLOWED_OVERRUN: Duration = Duration::from_millis(200);
 
 /// Why the rounds took longer than their budget, and what is needed.
 fn overrun(budget: Duration, run: &hairspring_measure::Run) -> String {
@@ -179,7 +179,7 @@ fn document(
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.run.table.origin.ns_per_unit(),
-        subjects: subjects(request, (measured, &assessment), &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
+        subjects: subjects(request, measured, &assessment, &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
         methods,
         run: Some(Run {
             rounds: measured.run.rounds,
@@ -187,7 +187,7 @@ fn document(
             budget_spent_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
-                Stop::Budget if measured.run.elapsed > request.budget + OVERRUN => overrun(request.budget, &measured.run),
+                Stop::Budget if measured.run.elapsed > request.budget + ALLOWED_OVERRUN => overrun(request.budget, &measured.run),
                 stop => stop.to_string(),
             },
             stolen_ms: measured.run.stolen_ms,
@@ -225,7 +225,7 @@ fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
     }
 }
 
-fn subjects(request: &Request, (measured, found): (&MeasuredCode, &Assessment), tables: &[MethodTable], show: bool) -> Vec<Subject> {
+fn subjects(request: &Request, measured: &MeasuredCode, found: &Assessment, tables: &[MethodTable], show: bool) -> Vec<Subject> {
     let names = series_names(request);
     let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
     names
@@ -332,13 +332,13 @@ fn restarts(request: &Request, measured: &MeasuredCode, at: usize) -> impl Itera
 }
 
 /// So many times the time in a loop with few copies is another time.
-const ANOTHER: f64 = 1.25;
+const ANOTHER_TIME: f64 = 1.25;
 
 /// Another time of code that stores and loads in a loop with few copies.
-fn through_memory(measured: &MeasuredCode, found: &Assessment, at: usize) -> Option<Finding> {
-    let cycles = found.series.get(at)?.components.first()?.time.cycles.as_ref()?.value;
+fn through_memory(measured: &MeasuredCode, assessment: &Assessment, at: usize) -> Option<Finding> {
+    let cycles = assessment.series.get(at)?.components.first()?.time.cycles.as_ref()?.value;
     let few_cycles = measured.few.get(at).copied().flatten()?;
-    let is_another = cycles > ANOTHER * few_cycles || few_cycles > ANOTHER * cycles;
+    let is_another = cycles > ANOTHER_TIME * few_cycles || few_cycles > ANOTHER_TIME * cycles;
     is_another.then(|| Finding::new(Severity::Warning, SnippetFinding::ThroughMemory { few_cycles, cycles }))
 }
 

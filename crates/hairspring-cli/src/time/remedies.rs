@@ -79,7 +79,7 @@ const ON_FEW_CPUS: Remedies = Remedies {
     by_code: &[
         (
             "core_shared",
-            "measure again when the neighbour rests; its effect is in the interval as far as it was seen, and --vs compares beside the same neighbour",
+            "measure again when the core's other hardware thread is idle; the effect of what runs there is in the interval as far as it was seen, and --vs compares beside the same co-runner",
         ),
         ("rows_left_out", "nothing to do for rows with few copies, whose first cycles the clock's fence hides; else measure again"),
         (

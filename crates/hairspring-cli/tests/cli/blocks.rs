@@ -23,7 +23,7 @@ fn hairspring(arguments: &[&str]) -> Done {
 const WORK: &str = include_str!("../../../../bench/programs/blocks.c");
 
 /// Programs that are hard to follow, by their first argument.
-const HARD: &str = r#"
+const HARD_PROGRAMS: &str = r#"
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -204,7 +204,7 @@ int main(int argc, char **argv) { return (int)pick(argc > 1 ? atol(argv[1]) : 0,
 
 #[test]
 fn calls_of_itself_and_of_others_are_counted_as_they_should() {
-    let rig = compile(HARD, &["-O1", "-fno-inline", "-fno-optimize-sibling-calls"]);
+    let rig = compile(HARD_PROGRAMS, &["-O1", "-fno-inline", "-fno-optimize-sibling-calls"]);
     let document = json(&rig.blocks("fib", "104\n105\n106\n107\n108\n109\n", &["--json"]));
     // fib(4..9) is entered 9, 15, 25, 41, 67 and 109 times.
     assert_eq!(document["blocks"][0]["runs"], 266.0);
@@ -215,7 +215,7 @@ fn calls_of_itself_and_of_others_are_counted_as_they_should() {
 
 #[test]
 fn bad_inputs_are_left_out_by_name_and_the_rest_is_solved() {
-    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let rig = compile(HARD_PROGRAMS, &["-O1", "-fno-inline"]);
     let done = rig.blocks("part", "1\n2\n13\n3\n14\n4\n15 < /dev/zero\n17\n19\n20\n22\n23\n5\n6\n", &["--json", "--timeout", "1s"]);
     let document = json(&done);
     let skipped = document["inputs"]["skipped"].as_array().unwrap();
@@ -234,14 +234,14 @@ fn bad_inputs_are_left_out_by_name_and_the_rest_is_solved() {
 
 #[test]
 fn a_program_that_forks_leaves_nothing_running() {
-    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let rig = compile(HARD_PROGRAMS, &["-O1", "-fno-inline"]);
     let done = rig.blocks("part", "21\n24\n2\n3\n4\n", &[]);
     assert!(done.status == 0 && done.stderr.is_empty(), "{}", done.stderr);
 }
 
 #[test]
 fn an_input_whose_program_dies_while_it_is_timed_is_left_out() {
-    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let rig = compile(HARD_PROGRAMS, &["-O1", "-fno-inline"]);
     let program = rig.program.clone();
     // Killed from outside, once all of them wait to be timed.
     let killer = std::thread::spawn(move || {
@@ -266,14 +266,14 @@ fn an_input_whose_program_dies_while_it_is_timed_is_left_out() {
 
 #[test]
 fn signals_of_timers_do_not_reach_the_repeated_calls() {
-    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let rig = compile(HARD_PROGRAMS, &["-O1", "-fno-inline"]);
     let document = json(&rig.blocks("part", "25\n2\n3\n4\n", &["--json", "--budget", "600ms"]));
     assert_eq!(document["inputs"]["calls"], 4, "{}", document["inputs"]);
 }
 
 #[test]
 fn processes_that_share_memory_for_a_while_are_survived() {
-    let rig = compile(HARD, &["-O1", "-fno-inline"]);
+    let rig = compile(HARD_PROGRAMS, &["-O1", "-fno-inline"]);
     let document = json(&rig.blocks("part", "26\n2\n3\n4\n", &["--json"]));
     assert_eq!(document["inputs"]["calls"], 4, "{}", document["inputs"]);
 }

@@ -80,7 +80,7 @@ fn the_longest_call_is_found() {
 }
 
 /// Call 1 has 400 trips and makes call 2, of 100, before it returns; call 3 has 300.
-const NESTED: &str = r#"
+const NESTED_CALLS: &str = r#"
 #define CHAIN(n) __asm__ volatile(".rept " #n "\n imul %0, %0\n .endr" : "+r"(x))
 __attribute__((noinline)) long work(long n, long inner) {
   long x = n;
@@ -93,7 +93,7 @@ int main(void) { return (work(400, 1) + work(300, 0)) == 7; }
 
 #[test]
 fn a_call_that_the_function_makes_of_itself_is_the_next_one() {
-    let rig = compile(NESTED, &["-O1", "-fno-optimize-sibling-calls", "-fno-ipa-cp"]);
+    let rig = compile(NESTED_CALLS, &["-O1", "-fno-optimize-sibling-calls", "-fno-ipa-cp"]);
     let of = |more: &[&str]| json(&rig.blocks("work", "--\n", &[&["--json", "--budget", "300ms"], more].concat()));
     let (whole, parts) = (of(&["--calls", "3"]), of(&["--calls", "3", "--parts", "9"]));
     assert_eq!((&whole["inputs"]["calls"], trips(&whole)), (&3.into(), 900.0), "{}", whole["inputs"]);

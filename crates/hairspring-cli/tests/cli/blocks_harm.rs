@@ -7,7 +7,7 @@ const HARM: &str = include_str!("programs/harm.c");
 const PATHS: &str = include_str!("programs/paths.c");
 
 /// What is refused, by the program's first argument, and how the reason names it.
-const REFUSED: [(u32, &str); 29] = [
+const REFUSED_CALLS: [(u32, &str); 29] = [
     (20, "system call write on descriptor"),
     (21, "system call writev on descriptor"),
     (22, "system call pwrite64 on descriptor"),
@@ -40,7 +40,7 @@ const REFUSED: [(u32, &str); 29] = [
 ];
 
 /// What is allowed: output to nowhere, questions, memory of its own, reading what others share, and a bad address of the program's own.
-const ALLOWED: [u32; 7] = [50, 51, 52, 53, 54, 55, 56];
+const ALLOWED_CALLS: [u32; 7] = [50, 51, 52, 53, 54, 55, 56];
 
 struct World {
     rig: Rig,
@@ -78,8 +78,8 @@ fn what_leaves_the_process_is_refused_by_name_before_it_happens() {
     let world = world(HARM);
     let good = 1..=8;
     let document =
-        json(&world.rig.blocks("part", &world.lines(REFUSED.map(|(number, _)| number).into_iter().chain(good.clone())), &["--json"]));
-    for (number, expected) in REFUSED {
+        json(&world.rig.blocks("part", &world.lines(REFUSED_CALLS.map(|(number, _)| number).into_iter().chain(good.clone())), &["--json"]));
+    for (number, expected) in REFUSED_CALLS {
         let reason = reason(&document, &format!("{number} "));
         assert!(reason.contains(expected) && reason.contains("; time a function that does not") || number == 45, "{number}: {reason}");
     }
@@ -90,9 +90,9 @@ fn what_leaves_the_process_is_refused_by_name_before_it_happens() {
 #[test]
 fn what_stays_in_the_process_is_repeated() {
     let world = world(HARM);
-    let document = json(&world.rig.blocks("part", &world.lines(ALLOWED.into_iter().chain(1..=8)), &["--json", "--until", "each"]));
+    let document = json(&world.rig.blocks("part", &world.lines(ALLOWED_CALLS.into_iter().chain(1..=8)), &["--json", "--until", "each"]));
     assert_eq!(document["inputs"]["skipped"].as_array().unwrap().len(), 0, "{}", document["inputs"]);
-    assert_eq!(document["inputs"]["calls"], ALLOWED.len() + 8);
+    assert_eq!(document["inputs"]["calls"], ALLOWED_CALLS.len() + 8);
     world.is_untouched();
 }
 

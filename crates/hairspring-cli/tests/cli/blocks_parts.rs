@@ -6,7 +6,7 @@ use serde_json::Value;
 const WORK: &str = include_str!("../../../../bench/programs/blocks.c");
 
 /// One input whose 22 trips take all cases and arms.
-const ONE: &str = "1 2 3 11 27 35 6 7 4 5 8 9 10 20 30 31 22 13 14 15 16 17\n";
+const ONE_INPUT: &str = "1 2 3 11 27 35 6 7 4 5 8 9 10 20 30 31 22 13 14 15 16 17\n";
 const TRIPS: usize = 22;
 
 fn rig() -> Rig {
@@ -35,7 +35,7 @@ fn cycles(document: &Value, line: usize) -> Option<f64> {
 #[test]
 fn one_input_tells_blocks_apart_when_calls_begin_at_each_trip() {
     let place = format!("{}@1-{TRIPS}", line_of("CHAIN(10)"));
-    let document = json(&rig().blocks("work", ONE, &["--json", "--from", &place, "--until", "each", "--budget", "1s"]));
+    let document = json(&rig().blocks("work", ONE_INPUT, &["--json", "--from", &place, "--until", "each", "--budget", "1s"]));
     let schema: Value = serde_json::from_str(include_str!("../../../../spec/blocks.schema.json")).unwrap();
     assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&document));
     assert_eq!((&document["inputs"]["from"], &document["inputs"]["calls"]), (&place.into(), &TRIPS.into()));
@@ -130,7 +130,7 @@ fn a_call_without_a_loop_has_no_parts() {
 }
 
 /// Loops of one block and of three, whose trips are all alike: chains of 4 and of 24 cycles.
-const ALIKE: &str = r#"
+const ALIKE_TRIPS: &str = r#"
 #include <stdlib.h>
 #define CHAIN(x) __asm__ volatile("imul %1, %0\n\timul %1, %0\n\timul %1, %0\n\timul %1, %0" : "+r"(x) : "r"(k))
 __attribute__((noinline)) long one_block(long n, long x, long k) { while (n-- > 0) x = x * k + 5; return x; }
@@ -147,7 +147,7 @@ int main(int c, char **v) { return one_block(atol(v[1]), c, 5) + three_blocks(at
 
 #[test]
 fn loops_whose_trips_are_all_alike_have_long_parts_and_a_time() {
-    let rig = compile(ALIKE, &["-O1"]);
+    let rig = compile(ALIKE_TRIPS, &["-O1"]);
     let saved = rig.folder.path().join("alike.csv");
     for (function, cycles) in [("one_block", 4.0), ("three_blocks", 24.0)] {
         let options = ["--parts", "8", "--json", "--budget", "500ms", "--save", saved.to_str().unwrap()];
@@ -220,7 +220,7 @@ fn calls_end_at_the_arrival_that_was_asked_for() {
     let rig = rig();
     let place = format!("{}@1-{}", line_of("CHAIN(10)"), TRIPS + 5);
     let saved = rig.folder.path().join("saved.csv");
-    let document = json(&rig.blocks("work", ONE, &["--json", "--until", &place, "--save", saved.to_str().unwrap()]));
+    let document = json(&rig.blocks("work", ONE_INPUT, &["--json", "--until", &place, "--save", saved.to_str().unwrap()]));
     // One row for each arrival there is, and the whole call with its arrivals counted.
     assert_eq!((&document["inputs"]["calls"], &document["inputs"]["partial"]), (&1.into(), &(TRIPS + 1).into()));
     let name = block(&document, line_of("CHAIN(10)"))["name"].as_str().unwrap();
@@ -274,7 +274,7 @@ fn places_and_numbers_that_are_wrong_are_named() {
         (["--until", "B3@1-5000"], 2, "1000 at the most"),
         (["--from", "B3@23"], 1, "reach arrival 23 at B3 (--from B3@23) in the call: the call ends before"),
     ] {
-        let done = rig.blocks("work", ONE, &more);
+        let done = rig.blocks("work", ONE_INPUT, &more);
         assert!(done.status == status && done.stderr.contains(expected), "{more:?}: {} {}", done.status, done.stderr);
     }
 }

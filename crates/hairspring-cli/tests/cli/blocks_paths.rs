@@ -63,8 +63,8 @@ fn runs(flags: &[&str], function: &str, strip: bool) -> Vec<u64> {
 }
 
 const THUNK: [&str; 3] = ["-O2", "-mindirect-branch=thunk", "-fno-jump-tables"];
-const INLINE: [&str; 3] = ["-O2", "-mindirect-branch=thunk-inline", "-fcf-protection=none"];
-const COLD: [&str; 2] = ["-O2", "-freorder-blocks-and-partition"];
+const INLINE_THUNKS: [&str; 3] = ["-O2", "-mindirect-branch=thunk-inline", "-fcf-protection=none"];
+const COLD_PARTITION: [&str; 2] = ["-O2", "-freorder-blocks-and-partition"];
 
 #[test]
 fn mutual_tail_calls_are_followed() {
@@ -77,7 +77,7 @@ fn mutual_tail_calls_are_followed() {
 #[test]
 fn cold_parts_elsewhere_are_followed_or_counted_with_the_jump_to_them() {
     for strip in [false, true] {
-        let all = runs(&COLD, "chilly", strip);
+        let all = runs(&COLD_PARTITION, "chilly", strip);
         let trips: u64 = (1..=61).sum();
         assert!(all.contains(&61) && all.iter().filter(|runs| **runs == trips).count() >= 2, "{strip} {all:?}");
         // The cold part has a block of its own where the symbols tell that it belongs to the function.
@@ -88,7 +88,7 @@ fn cold_parts_elsewhere_are_followed_or_counted_with_the_jump_to_them() {
 #[test]
 fn retpolines_are_followed() {
     let items: u64 = (1..=61).sum();
-    for flags in [&THUNK[..], &INLINE] {
+    for flags in [&THUNK[..], &INLINE_THUNKS] {
         for (function, name) in [("run", "goto *"), ("table", "switch")] {
             let all = runs(flags, function, false);
             let each: u64 = if function == "run" { 630 } else { 631 };

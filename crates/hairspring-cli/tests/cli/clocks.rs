@@ -13,7 +13,7 @@ fn truth_ns() -> f64 {
 }
 
 /// A factor beyond any noise: a clock's interval must be this close to the truth, or have a finding.
-const LOOSE: f64 = 20.0;
+const LOOSE_FACTOR: f64 = 20.0;
 
 fn is_honest(clock: &str) {
     let (truth, document) = (truth_ns(), chain_by(clock));
@@ -26,8 +26,9 @@ fn is_honest(clock: &str) {
     let end = |name: &str| body["time_ns"][name].as_f64();
     // Below resolution the claim is the bound, and the solved value stays as it is.
     let below = body["below_resolution"] == true;
-    let covers = below || end("low").is_none_or(|low| low <= truth * LOOSE) && end("high").is_none_or(|high| high >= truth / LOOSE);
-    let bound = body["bound_ns"].as_f64().is_none_or(|bound| bound >= truth / LOOSE);
+    let covers =
+        below || end("low").is_none_or(|low| low <= truth * LOOSE_FACTOR) && end("high").is_none_or(|high| high >= truth / LOOSE_FACTOR);
+    let bound = body["bound_ns"].as_f64().is_none_or(|bound| bound >= truth / LOOSE_FACTOR);
     assert!(covers && bound, "the chain takes {truth} ns, clock {clock} says {body:#}\n{findings:#?}");
 }
 

@@ -125,7 +125,7 @@ fn a_baseline_is_saved_and_compared_with() {
     });
     let slower = time(&slow).given("unsigned x = 3").beside_baseline("main", &same_code.unwrap());
     let ended = slower.option("--baseline", "main").option("--threshold", "50%").start().ends_with_any(&[0, 3]);
-    // A neighbour on the core takes the trust away, and the verdict with it.
+    // A co-runner on the core takes the trust away, and the verdict with it.
     let doubted = ended.output.contains("  distrust  ");
     assert!(doubted == ended.succeeded(), "{ended}");
     ended.says(if doubted { "undecided: one of the results is not to be trusted" } else { "past the threshold of 50 %" });

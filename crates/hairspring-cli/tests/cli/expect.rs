@@ -19,10 +19,13 @@ fn expectation_that_is_far_off_ends_with_3() {
     let ended = body_of_100_ns().option("--expect", "(10+50+20) * 1 ns +- 10 %").ends_with(3);
     ended.says("expected    80.0 ns +- 8.0 by `(10+50+20) * 1 ns +- 10 %`").says("deviates: a factor of 1.250").says(" sigmas");
     let ended = body_of_100_ns().option("--expect", "20 ns").with("--json").ends_with(3);
-    let found = &Document::result(&ended.output).0["expectation"];
-    assert_eq!((&found["verdict"], &found["unit"], &found["is_stated"]), (&"deviates".into(), &"ns".into(), &false.into()));
-    assert!(found["factor"].as_f64().is_some_and(|factor| (factor - 5.0).abs() < 0.01), "{found:#}");
-    assert!(found["sigmas"].as_f64().is_some_and(|sigmas| sigmas > 3.0), "{found:#}");
+    let expectation = &Document::result(&ended.output).0["expectation"];
+    assert_eq!(
+        (&expectation["verdict"], &expectation["unit"], &expectation["is_stated"]),
+        (&"deviates".into(), &"ns".into(), &false.into())
+    );
+    assert!(expectation["factor"].as_f64().is_some_and(|factor| (factor - 5.0).abs() < 0.01), "{expectation:#}");
+    assert!(expectation["sigmas"].as_f64().is_some_and(|sigmas| sigmas > 3.0), "{expectation:#}");
 }
 
 #[test]

@@ -5,10 +5,10 @@ use crate::command::{Hairspring, Running, time};
 use nix::sys::signal::Signal;
 
 /// A compiler that leaves a temporary file and hangs.
-const SLOW: &str = "case \"$*\" in *--version*) echo slow 1; exit;; esac\n: > \"$TMPDIR/half-done.s\"\nexec sleep 1000\n";
+const SLOW_COMPILER: &str = "case \"$*\" in *--version*) echo slow 1; exit;; esac\n: > \"$TMPDIR/half-done.s\"\nexec sleep 1000\n";
 
 fn compiling() -> Running {
-    let running = time("x = x * 3").given("int x = 3").with_script("slow", SLOW).option("--cc", "./slow").start();
+    let running = time("x = x * 3").given("int x = 3").with_script("slow", SLOW_COMPILER).option("--cc", "./slow").start();
     running.until_it_runs("sleep 1000");
     running
 }

@@ -111,9 +111,10 @@ fn the_same_code_twice_is_the_same_machine_code() {
 
 #[test]
 fn a_call_that_the_compiler_makes_once_for_all_copies_is_named() {
-    const PURE: &str = "__attribute__((noinline)) int pure(int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }\n";
+    const PURE_FUNCTION: &str =
+        "__attribute__((noinline)) int pure(int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }\n";
     let optimised = |code: &str| {
-        let document = time(code).given("int n = 100").with_file("pure.c", PURE).document();
+        let document = time(code).given("int n = 100").with_file("pure.c", PURE_FUNCTION).document();
         document.findings(0).contains(&"optimised_away")
     };
     assert!(optimised("pure(100)"), "the compiler calls it once");

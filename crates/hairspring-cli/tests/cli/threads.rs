@@ -13,7 +13,7 @@ fn cpus() -> usize {
 
 /// Ends the process when a thread, or the code that is run when the file is loaded, has not all CPUs, or another priority than the
 /// process had when it was started.
-const CHECKED: &str = r#"
+const CHECKED_CODE: &str = r#"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void start(void) {
 
 fn checked(code: &str) -> Hairspring {
     let flags = format!("-O2 -D_GNU_SOURCE -DCPUS={}", cpus());
-    time(code).option("--cflags", flags).option("--link", "-pthread").with_file("checked.c", CHECKED)
+    time(code).option("--cflags", flags).option("--link", "-pthread").with_file("checked.c", CHECKED_CODE)
 }
 
 fn is_not_bound(document: &Document) {

@@ -4,7 +4,7 @@ use crate::command::fit;
 use std::path::PathBuf;
 
 /// Numbers may differ in their last digits.
-const CLOSE: f64 = 1e-9;
+const CLOSE_SHARE: f64 = 1e-9;
 
 #[test]
 fn every_expected_estimate_is_found() {
@@ -21,7 +21,7 @@ fn every_expected_estimate_is_found() {
         for (name, expected) in [("value", value), ("low", low), ("high", high), ("level", level)] {
             let expected: f64 = expected.parse().unwrap();
             let found = estimate[name].as_f64().unwrap_or_else(|| panic!("{line}: no {name} in {figure:#}"));
-            assert!((found - expected).abs() <= CLOSE * expected.abs().max(1e-3), "{line}: {name} is {found}");
+            assert!((found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3), "{line}: {name} is {found}");
         }
         assert_eq!(figure["below_resolution"], below == "1", "{line}");
         seen += 1;

@@ -73,7 +73,7 @@ pub fn two_equations(trips: u64) -> Vec<LoopRow> {
 }
 
 /// Name of the only component of [`alone`].
-pub const ALONE: [&str; 1] = ["loop"];
+pub const ALONE_COMPONENT: [&str; 1] = ["loop"];
 
 /// Rows of empty loops at several trips up to `trips` (at least 8). The time of an empty loop is an upper bound of what a
 /// loop adds to its body.

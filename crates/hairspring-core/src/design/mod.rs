@@ -22,7 +22,7 @@ impl Order {
             Order::Fenced => Some(Role::Fenced),
             Order::BehindBody => Some(Role::BehindBody),
             Order::BehindInit => Some(Role::BehindInit),
-            Order::AtEnd | Order::Shadow => None,
+            Order::AtEnd | Order::FencedChain => None,
         }
     }
 }

@@ -12,11 +12,11 @@ fn count(row: &RowShape, before: Before, wanted: Step) -> u32 {
 fn steps_agree_with_counts() {
     for before in ALL {
         for row in shapes(before) {
-            let (shadow, fenced) = (row.order == Order::Shadow, matches!(row.order, Order::Fenced | Order::Shadow));
-            let inits = if shadow && before == Before::Init { 0 } else { row.inits };
+            let (is_chain, fenced) = (row.order == Order::FencedChain, matches!(row.order, Order::Fenced | Order::FencedChain));
+            let inits = if is_chain && before == Before::Init { 0 } else { row.inits };
             let fences = if fenced && before == Before::Init { 2 * row.inits } else { 0 };
-            assert_eq!(row.runs * count(&row, before, Step::Body), if shadow { 0 } else { row.bodies }, "{row:?}");
-            assert_eq!(count(&row, before, Step::Chain), if shadow { row.bodies } else { 0 }, "{row:?}");
+            assert_eq!(row.runs * count(&row, before, Step::Body), if is_chain { 0 } else { row.bodies }, "{row:?}");
+            assert_eq!(count(&row, before, Step::Chain), if is_chain { row.bodies } else { 0 }, "{row:?}");
             assert_eq!((count(&row, before, Step::Init), count(&row, before, Step::Fence)), (inits, fences), "{row:?}");
         }
     }
@@ -29,8 +29,8 @@ fn steps_of_example_rows() {
     assert_eq!(steps(2, 3, Order::AtEnd), [Init, Body, Init, Body, Init]);
     assert_eq!(steps(2, 4, Order::InPlace), [Init, Init, Body, Init, Init, Body]);
     assert_eq!(steps(1, 1, Order::Fenced), [Fence, Init, Fence, Body]);
-    assert_eq!(steps(1, 2, Order::Shadow), [Fence, Fence, Fence, Fence, Chain]);
-    let cold = RowShape { bodies: 1, inits: 2, order: Order::Shadow, runs: 1 };
+    assert_eq!(steps(1, 2, Order::FencedChain), [Fence, Fence, Fence, Fence, Chain]);
+    let cold = RowShape { bodies: 1, inits: 2, order: Order::FencedChain, runs: 1 };
     assert_eq!(cold.steps(Before::Flush), [Init, Chain, Init]);
 }
 

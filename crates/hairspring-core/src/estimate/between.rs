@@ -45,24 +45,24 @@ pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
 
 /// The weights of the runs, with a sum of 1.
 fn weights(runs: &[Estimate]) -> Vec<f64> {
-    let own = |run: &Estimate| (run.half_width() / t_quantile(run.level, f64::INFINITY)).powi(2);
-    let mut sorted: Vec<f64> = runs.iter().map(own).collect();
+    let own_variance = |run: &Estimate| (run.half_width() / t_quantile(run.level, f64::INFINITY)).powi(2);
+    let mut sorted: Vec<f64> = runs.iter().map(own_variance).collect();
     let median = median(&mut sorted);
     // An interval that is narrow by chance gives a run no weight beyond that of the others.
-    let own: Vec<f64> = runs.iter().map(|run| own(run).max(median)).collect();
-    let between = between_variance(runs, &own);
+    let own_variance: Vec<f64> = runs.iter().map(|run| own_variance(run).max(median)).collect();
+    let between = between_variance(runs, &own_variance);
     // Runs that agree without any uncertainty have equal weights.
-    let inverse = |own: &f64| if between + median > 0.0 { 1.0 / (between + own) } else { 1.0 };
-    let total: f64 = own.iter().map(inverse).sum();
-    own.iter().map(|own| inverse(own) / total).collect()
+    let inverse = |own_variance: &f64| if between + median > 0.0 { 1.0 / (between + own_variance) } else { 1.0 };
+    let total: f64 = own_variance.iter().map(inverse).sum();
+    own_variance.iter().map(|own_variance| inverse(own_variance) / total).collect()
 }
 
 /// The variance between the runs beside their own, for which their weighted sum of squares is as expected; 0 if their own are enough.
-fn between_variance(runs: &[Estimate], own: &[f64]) -> f64 {
+fn between_variance(runs: &[Estimate], own_variances: &[f64]) -> f64 {
     let count = runs.len() as f64;
     let center = runs.iter().map(|run| run.value).sum::<f64>() / count;
     let excess = |between: f64| {
-        let weighted = || runs.iter().zip(own).map(|(run, own)| (1.0 / (between + own), run.value));
+        let weighted = || runs.iter().zip(own_variances).map(|(run, own_variances)| (1.0 / (between + own_variances), run.value));
         let mean = weighted().map(|(weight, value)| weight * value).sum::<f64>() / weighted().map(|(weight, _)| weight).sum::<f64>();
         weighted().map(|(weight, value)| weight * (value - mean).powi(2)).sum::<f64>() - (count - 1.0)
     };

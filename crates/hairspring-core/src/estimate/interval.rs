@@ -136,13 +136,13 @@ pub enum Source {
     Fence,
     /// Body and init overlap: the time in the other order.
     Overlap,
-    /// Rounds in which the code had not settled.
+    /// Rounds before the code was in its steady state.
     Settling,
     /// Readings that are far longer than the others, perhaps by the code's own doing.
     Slow,
     /// Pauses of the CPU.
     Pauses,
-    /// What chains of known length miss of their lengths: an effect of a neighbour on the core that remains in the readings.
+    /// What chains of known length miss of their lengths: an effect of a co-runner on the core that remains in the readings.
     #[serde(alias = "neighbour")]
     Controls,
     /// Uncertainty of the reference chain that counts core cycles.
@@ -209,7 +209,7 @@ impl Contribution {
     /// Whether it is rounding beside this value.
     pub(crate) fn is_negligible(&self, value: f64) -> bool {
         let (Spread::Standard { sd: size, .. } | Spread::Bound(size)) = self.spread;
-        size < NEGLIGIBLE * value.abs()
+        size < NEGLIGIBLE_SHARE * value.abs()
     }
 
     /// Half-width that this entry alone would give.
@@ -222,7 +222,7 @@ impl Contribution {
 }
 
 /// An entry of the budget that is a smaller share of the value is rounding.
-const NEGLIGIBLE: f64 = 1e-9;
+const NEGLIGIBLE_SHARE: f64 = 1e-9;
 
 /// A value with its error budget.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

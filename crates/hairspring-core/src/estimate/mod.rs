@@ -30,7 +30,7 @@ pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_f
 pub(crate) use interval::{f_tail, t_quantile};
 pub(crate) use linear::LinearMap;
 pub(crate) use moments::Moments;
-pub use options::{Ending, Options, Visits};
+pub use options::{Ending, Options, Repeats};
 pub(crate) use parallel::in_parallel;
 pub use rank::{Combination, Rank, exact_rank};
 pub(crate) use ratio::{moved, quotient};

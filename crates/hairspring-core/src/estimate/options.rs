@@ -13,7 +13,7 @@ pub struct Options {
     /// treat rows with similar counts as one. Applies only to repeated rows.
     pub departure_follows_counts: bool,
     /// Which readings of a row count. Applies only to repeated rows.
-    pub visits: Visits,
+    pub repeats: Repeats,
     /// Rows that may be longer than their parts, because of how they begin and end. Applies only to repeated rows.
     pub ends: Vec<Ending>,
     /// Whether parts overlap whose times are not negative: where the rows depart from the plane and times without negative ones describe
@@ -29,7 +29,7 @@ impl Default for Options {
             level: 0.95,
             leave_rows_out: true,
             departure_follows_counts: false,
-            visits: Visits::All,
+            repeats: Repeats::All,
             ends: Vec::new(),
             overlapping: false,
             without: Vec::new(),
@@ -46,25 +46,25 @@ impl Options {
 
 /// Which readings of a row count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Visits {
+pub enum Repeats {
     /// All but spikes.
     #[default]
     All,
-    /// Those of calm visits: the readings of a row in one round were taken one after the other, so that what slows the core slows them
+    /// Those of calm groups: the readings of a row in one round were taken one after the other, so that what slows the core slows them
     /// together. There may be fewer blocks of rounds.
     Calm,
     /// The quickest fifth of those: rows so short that a branch more or less that is mispredicted is a good part of them. How many are differs
     /// from one repeat to the next and from row to row, and no sum of the parts describes it; the quickest repeats have the fewest.
     ///
-    /// All calm visits, where the quantum of the clock is not much shorter than what the repeats differ by: the quickest readings are then
+    /// All calm groups, where the quantum of the clock is not much shorter than what the repeats differ by: the quickest readings are then
     /// those that met the clock shortly before its step.
     Quickest,
 }
 
-impl Visits {
+impl Repeats {
     /// Whether readings of one round were taken one after the other.
-    pub(crate) fn are_visits(self) -> bool {
-        self != Visits::All
+    pub(crate) fn are_consecutive(self) -> bool {
+        self != Repeats::All
     }
 }
 

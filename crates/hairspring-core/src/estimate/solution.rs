@@ -290,7 +290,7 @@ fn entries(parts: &[Part]) -> Vec<Contribution> {
     let all = || parts.iter().flat_map(|part| part.solution.vector.entries[part.unknown].iter().map(move |entry| (part, entry)));
     let scaled =
         |part: &Part, entry: &Entry| Entry { size: part.factor * entry.size, source: part.called.unwrap_or(entry.source), ..*entry };
-    let own = all().filter(|(_, entry)| entry.shared.is_none()).map(|(part, entry)| scaled(part, entry).contribution());
+    let own_entries = all().filter(|(_, entry)| entry.shared.is_none()).map(|(part, entry)| scaled(part, entry).contribution());
     let mut shared: BTreeMap<(Source, bool, Option<u8>), Entry> = BTreeMap::new();
     for (part, entry) in all().filter(|(_, entry)| entry.shared.is_some()) {
         let size = part.factor * entry.size;
@@ -302,7 +302,7 @@ fn entries(parts: &[Part]) -> Vec<Contribution> {
         *bounds.entry(entry.source).or_default() += entry.size.abs();
     }
     let standard = shared.into_values().filter(|entry| entry.dof.is_some()).map(Entry::contribution);
-    own.chain(standard).chain(bounds.into_iter().map(|(source, bound)| Contribution::bound(source, bound))).collect()
+    own_entries.chain(standard).chain(bounds.into_iter().map(|(source, bound)| Contribution::bound(source, bound))).collect()
 }
 
 impl Solution {

@@ -97,9 +97,9 @@ impl System {
     }
 
     /// Whether each of some rows is a sum of others.
-    pub fn spanned(&self, others: &[usize], rows: &[usize]) -> Vec<bool> {
+    pub fn spanned(&self, other_rows: &[usize], rows: &[usize]) -> Vec<bool> {
         let designs = |rows: &[usize]| rows.iter().map(|row| self.design[*row].clone()).collect::<Vec<_>>();
-        spanned(&designs(others), &designs(rows))
+        spanned(&designs(other_rows), &designs(rows))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::limit::{Basis, FEWEST_MEANS, RARELY_CHANCE, limits};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 limits! {
-    /// Correlation of neighbouring values above which they do not count as independent.
+    /// Correlation of neighbouring values (lag one) above which they do not count as independent.
     CORRELATED_BLOCKS = 0.15, "", Basis::Derived("one standard deviation of the chance correlation of 32 independent values");
     /// Fewer values than this do not show how far neighbours are correlated: the difference of the two halves of the run is the least.
     FEW_VALUES = 16.0, "values", Basis::Derived("the chance correlation has a standard deviation of a quarter");
@@ -49,7 +49,7 @@ pub fn variance_of_runs(values: &[f64]) -> f64 {
 pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let plain = variance(values) / n;
-    let correlation = neighbour_correlation(values);
+    let correlation = lag_one_correlation(values);
     if values.len() < 8 || correlation < CORRELATED_BLOCKS {
         let floor = if n < FEW_VALUES { variance_by_halves(values) } else { 0.0 };
         return (plain.max(floor), n - 1.0);
@@ -70,7 +70,7 @@ fn variance_by_halves(values: &[f64]) -> f64 {
     ((mean(first) - mean(second)) / 2.0).powi(2)
 }
 
-fn neighbour_correlation(values: &[f64]) -> f64 {
+fn lag_one_correlation(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
@@ -255,7 +255,7 @@ fn between(spans: &[SpanMean], grid: &Grid, are: LayoutsAre) -> (Variance, Vec<f
     let own = |span: &SpanMean| means.as_ref().zip(span.layout).map_or(mean, |(all, layout)| all.means[layout]);
     let departures: Vec<f64> = spans.iter().map(|span| span.mean - own(span)).collect();
     let values: Vec<f64> = departures.iter().map(|departure| mean + departure).collect();
-    let correlation = if spans.len() < 8 { 0.0 } else { neighbour_correlation(&departures) };
+    let correlation = if spans.len() < 8 { 0.0 } else { lag_one_correlation(&departures) };
     let inflation = if correlation < CORRELATED_BLOCKS { 1.0 } else { inflation(correlation, spans.len() as f64) };
     let n = spans.len() as f64;
     let within = match &means {

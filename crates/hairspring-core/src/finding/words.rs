@@ -15,9 +15,9 @@ pub fn in_percent(share: f64) -> String {
 /// assert_eq!(shortened(&names), "B1; B2; B3; B4; and 2 more");
 /// ```
 pub fn shortened(names: &[String]) -> String {
-    const SHOWN: usize = 4;
-    let list = names[..names.len().min(SHOWN)].join("; ");
-    if names.len() > SHOWN { format!("{list}; and {} more", names.len() - SHOWN) } else { list }
+    const SHOWN_NAMES: usize = 4;
+    let list = names[..names.len().min(SHOWN_NAMES)].join("; ");
+    if names.len() > SHOWN_NAMES { format!("{list}; and {} more", names.len() - SHOWN_NAMES) } else { list }
 }
 
 /// A number with the singular or plural of its noun.

@@ -81,9 +81,9 @@ impl Expected {
 pub fn against(measured: &Estimate, expected: &Expected) -> Against {
     let difference = measured.value - expected.value;
     // Of an interval that is not symmetric, the side that faces the expectation counts.
-    let own = if difference > 0.0 { measured.value - measured.low } else { measured.high - measured.value };
+    let own_width = if difference > 0.0 { measured.value - measured.low } else { measured.high - measured.value };
     let side = if difference > 0.0 { &expected.above } else { &expected.below };
-    let stochastic = own.hypot(side.stochastic);
+    let stochastic = own_width.hypot(side.stochastic);
     let half_width = stochastic + side.systematic;
     let beyond = (difference.abs() - side.systematic).max(0.0);
     let sd = stochastic / coverage_factor(measured.level);
@@ -91,7 +91,7 @@ pub fn against(measured: &Estimate, expected: &Expected) -> Against {
     let agreement = match () {
         () if !difference.is_finite() || !half_width.is_finite() => Agreement::Undecided,
         () if difference.abs() > half_width => Agreement::Deviates,
-        () if own > wanted => Agreement::Undecided,
+        () if own_width > wanted => Agreement::Undecided,
         () => Agreement::Agrees,
     };
     Against {

@@ -59,13 +59,14 @@ mod tests {
     use super::super::{Severity, shared_finding, stepped_finding};
     use super::*;
 
-    const HERE: Remedies = Remedies { by_code: &[("core_shared", "set `all` to see them")], more_rows: "call `row` more often" };
+    const LIBRARY_REMEDIES: Remedies =
+        Remedies { by_code: &[("core_shared", "set `all` to see them")], more_rows: "call `row` more often" };
 
     #[test]
     fn only_listed_remedies_are_replaced() {
         let mut findings = [shared_finding(Severity::Note, 1.1, 1.0), stepped_finding(0.9, 1.1)];
         let neutral = findings[1].remedy.clone();
-        HERE.apply(&mut findings);
+        LIBRARY_REMEDIES.apply(&mut findings);
         assert_eq!(findings[0].remedy, "set `all` to see them");
         assert_eq!(findings[1].remedy, neutral);
     }
@@ -76,7 +77,7 @@ mod tests {
         let series = table.series("main");
         let row = table.row(series, &[1.0]);
         table.push(row, 0, 59.0);
-        let error = HERE.assess(&table, &Question::default()).unwrap_err().to_string();
+        let error = LIBRARY_REMEDIES.assess(&table, &Question::default()).unwrap_err().to_string();
         assert!(error.ends_with(": call `row` more often"), "{error}");
     }
 }

@@ -19,8 +19,11 @@ pub const METHOD: Method = Method {
 
 fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
     let technique = |(many, few): (f64, f64)| format!("differential {many}x - {few}x");
-    let found = differential(table, series, level);
-    found.map(|found| Measured { technique: technique(found.copies), ticks: found.ticks, sd: found.sd }).into_iter().collect()
+    let measured = differential(table, series, level);
+    measured
+        .map(|measured| Measured { technique: technique(measured.copies), ticks: measured.ticks, sd: measured.sd })
+        .into_iter()
+        .collect()
 }
 
 /// A differential measurement.

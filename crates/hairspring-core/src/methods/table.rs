@@ -55,12 +55,12 @@ fn tables(table: &Observations, assessment: &Assessment, shown: Shown) -> impl I
 fn method_table(table: &Observations, series: &SeriesResult, shown: Shown) -> Option<MethodTable> {
     let id = table.find_series(&series.name)?;
     let line = series.components.first()?.time.ticks;
-    let row = |method: &Method, found: Measured| MethodRow {
+    let row = |method: &Method, measured: Measured| MethodRow {
         method: method.name,
-        technique: found.technique,
-        value: found.ticks,
-        sd: found.sd,
-        distance_percent: 100.0 * (found.ticks.value / line.value - 1.0),
+        technique: measured.technique,
+        value: measured.ticks,
+        sd: measured.sd,
+        distance_percent: 100.0 * (measured.ticks.value / line.value - 1.0),
     };
     let sd = sd_of_one_round(table, series);
     let first = MethodRow { method: LINE, technique: line_name(series), value: line, sd, distance_percent: 0.0 };
@@ -81,8 +81,8 @@ pub fn doubts(table: &MethodTable) -> Vec<Finding> {
     METHODS.iter().filter_map(|method| doubt(method, line, others)).collect()
 }
 
-fn doubt(method: &Method, line: &MethodRow, others: &[MethodRow]) -> Option<Finding> {
-    let off: Vec<&MethodRow> = others.iter().filter(|row| row.method == method.name && departs(row, line)).collect();
+fn doubt(method: &Method, line: &MethodRow, other_rows: &[MethodRow]) -> Option<Finding> {
+    let off: Vec<&MethodRow> = other_rows.iter().filter(|row| row.method == method.name && departs(row, line)).collect();
     let most_percent = off.iter().map(|row| row.distance_percent.abs()).fold(0.0, f64::max);
     let methods: Vec<String> = off.iter().map(|row| row.technique.clone()).collect();
     let severity = match method.departure {

@@ -4,7 +4,7 @@ mod bounded;
 mod units;
 
 use super::{
-    ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE, Unit, Uses, Variant, is_usable,
+    ClockSpread, CoreClock, Flags, Observations, Occupancy, Origin, Pauses, Rate, Role, Row, USABLE_NUMBERS, Unit, Uses, Variant, is_usable,
 };
 use crate::error::{Error, Result, counted};
 use bounded::Bounded;
@@ -92,7 +92,7 @@ fn check_excluded(table: &Observations) -> Result<()> {
 fn check_names(table: &Observations) -> Result<()> {
     let origin = &table.origin;
     let controls = origin.controls.iter().map(|(name, _)| ("control", name));
-    let chains = [("reference", &origin.reference), ("shadow", &origin.shadow)];
+    let chains = [("reference", &origin.reference), ("shadow", &origin.fenced_chain)];
     let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
     let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
@@ -117,7 +117,7 @@ fn check_serving(table: &Observations) -> Result<()> {
 }
 
 /// Keys of the head that have one value.
-const ONCE: [&str; 14] = [
+const SINGLE_KEYS: [&str; 14] = [
     "clock",
     "rate_hz",
     "rate_uncertainty_ppm",
@@ -179,7 +179,7 @@ fn names(line: &str) -> Vec<String> {
 fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: u64) -> Result<()> {
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
-    if ONCE.contains(&key) && !given.insert(key.to_owned()) {
+    if SINGLE_KEYS.contains(&key) && !given.insert(key.to_owned()) {
         return Err(bad(line, &format!("`{key}` is given a second time: which of the two holds?")));
     }
     match key {
@@ -193,7 +193,7 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
         "core_clock" => origin.core_clock = Some(core_clock(value, key, line)?),
         "reference" => origin.reference = Some(further_chain(origin, value, key, line)?),
         "control" => origin.controls.push(further_chain(origin, value, key, line)?),
-        "shadow" => origin.shadow = Some(chain(value, key, line)?),
+        "shadow" => origin.fenced_chain = Some(chain(value, key, line)?),
         "variant" => origin.variants.push(variant(value, line)?),
         "unoptimised" => origin.unoptimised.push(value.to_owned()),
         "waits" => add_occupancy(origin, value, Occupancy::Waits, line)?,
@@ -466,7 +466,7 @@ fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
     if !number.is_finite() {
         return Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text))));
     }
-    if is_usable(number) { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`: {USABLE}", shown(text)))) }
+    if is_usable(number) { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`: {USABLE_NUMBERS}", shown(text)))) }
 }
 
 fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {
@@ -548,7 +548,7 @@ fn write_head(table: &Observations, is_kept: &[bool], out: &mut impl Write) -> s
     let chain = |(series, cycles): &(String, f64)| format!("{series} {cycles}");
     add("reference", origin.reference.as_ref().map(chain));
     origin.controls.iter().for_each(|control| add("control", Some(chain(control))));
-    add("shadow", origin.shadow.as_ref().map(chain));
+    add("shadow", origin.fenced_chain.as_ref().map(chain));
     for Variant { series, role, of } in &origin.variants {
         let name = Role::NAMES.iter().find(|(_, known)| known == role).map_or("", |(name, _)| name);
         add("variant", Some(format!("{series} = {name} of {of}")));

@@ -25,7 +25,7 @@ use std::ops::Range;
 /// Numbers of a table lie in this range, so that quotients of two of them have a fourth power ...
 const MAGNITUDES: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
 /// ... as messages say.
-pub const USABLE: &str = "numbers other than 0 lie between 1e-30 and 1e30";
+pub const USABLE_NUMBERS: &str = "numbers other than 0 lie between 1e-30 and 1e30";
 
 /// Whether a number can be calculated with: a finite one that is neither huge nor nearly 0.
 ///

@@ -124,7 +124,7 @@ pub struct Origin {
     pub controls: Vec<(String, f64)>,
     /// Name of the series that ran a chain of known length after fences, and the length of one body in core cycles. It
     /// shows how much a fence hides.
-    pub shadow: Option<(String, f64)>,
+    pub fenced_chain: Option<(String, f64)>,
     /// Series that run the code of another one in a different arrangement.
     pub variants: Vec<Variant>,
     /// Names of series whose code was compiled without optimisation, as far as the compiler tells.
@@ -181,7 +181,7 @@ impl Origin {
 
     /// Whether a series only serves to check others and has no result of its own.
     pub fn is_auxiliary(&self, series: &str) -> bool {
-        self.chains().chain(&self.shadow).any(|(name, _)| name == series)
+        self.chains().chain(&self.fenced_chain).any(|(name, _)| name == series)
             || self.variants.iter().any(|variant| variant.series == series && variant.of != series)
     }
 

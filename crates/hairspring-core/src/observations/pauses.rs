@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Fewest pauses from which their share of the time is known.
-const FEWEST: u32 = 5;
+const FEWEST_PAUSES: u32 = 5;
 
 /// Pauses that were seen while the clock was read all the time. Times are in the unit of the readings.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl Pauses {
     /// know.
     pub fn share(&self) -> Option<(f64, f64)> {
         let running = self.watched - self.lost;
-        (self.number >= FEWEST && running > 0.0).then(|| (self.lost / running, self.watched / f64::from(self.number)))
+        (self.number >= FEWEST_PAUSES && running > 0.0).then(|| (self.lost / running, self.watched / f64::from(self.number)))
     }
 
     /// How long the clock was read, and the most times that the thread may not have run for longer than this in it; `None` if the longest ones

@@ -34,8 +34,8 @@ fn assessed(table: &Observations) -> Assessment {
     assess(table, &Options::default(), None, None).unwrap()
 }
 
-fn ratio(found: &Assessment) -> &Comparison {
-    &found.comparisons[0]
+fn ratio(assessment: &Assessment) -> &Comparison {
+    &assessment.comparisons[0]
 }
 
 /// What disturbs a table of two series.
@@ -99,20 +99,25 @@ impl Wild {
 }
 
 /// Every reading is used, or left out by one stage: the readings, the outcomes of the stages and the results say the same.
-fn check_readings(table: &Observations, found: &Assessment) {
+fn check_readings(table: &Observations, assessment: &Assessment) {
     let all = weighed(table, &Options::default()).unwrap();
-    for series in &found.series {
+    for series in &assessment.series {
         let id = table.find_series(&series.name).unwrap();
-        let own = || all.iter().filter(|one| table.rows()[table.readings()[one.reading].row as usize].series == id);
-        let used = own().filter(|one| one.left_out_by.is_none()).count();
+        let own_readings = || all.iter().filter(|one| table.rows()[table.readings()[one.reading].row as usize].series == id);
+        let used = own_readings().filter(|one| one.left_out_by.is_none()).count();
         let out: Vec<usize> = series.stages.iter().map(|stage| stage.left_out).collect();
-        let (readings, name) = (own().count(), &series.name);
+        let (readings, name) = (own_readings().count(), &series.name);
         assert_eq!((readings, used), (series.solution.readings, series.solution.readings_used), "{name}");
         assert_eq!(used + out.iter().sum::<usize>(), readings, "{name}: {out:?}");
         let by_rows: usize = series.solution.rows.iter().filter(|row| row.left_out.is_none()).map(|row| row.used).sum();
         assert_eq!(by_rows, used, "{name}");
         for stage in &series.stages {
-            assert_eq!(own().filter(|one| one.left_out_by == Some(stage.stage)).count(), stage.left_out, "{name}: {}", stage.stage);
+            assert_eq!(
+                own_readings().filter(|one| one.left_out_by == Some(stage.stage)).count(),
+                stage.left_out,
+                "{name}: {}",
+                stage.stage
+            );
             assert!(!stage.did.is_empty() && (stage.acted || stage.left_out == 0), "{name}: {stage:?}");
         }
     }
@@ -284,10 +289,10 @@ fn what_a_line_goes_past_is_left_out_by_a_stage() {
         let row = single.row(series, &[a, b]);
         single.push(row, 0, 20.0 * a + 30.0 * b + 50.0 + normal(&mut random) + if at % 200 == 7 { 5e3 } else { 0.0 });
     }
-    let found = assessed(&single);
-    check_readings(&single, &found);
-    let out = |found: &Assessment, name: &str| found.series[0].stages.iter().find(|one| one.stage == name).unwrap().left_out;
-    assert_eq!(out(&found, "line"), 2);
+    let assessment = assessed(&single);
+    check_readings(&single, &assessment);
+    let out = |assessment: &Assessment, name: &str| assessment.series[0].stages.iter().find(|one| one.stage == name).unwrap().left_out;
+    assert_eq!(out(&assessment, "line"), 2);
 
     let mut repeated = Observations::new(vec!["body".into()]);
     let series = repeated.series("main");
@@ -298,11 +303,11 @@ fn what_a_line_goes_past_is_left_out_by_a_stage() {
             repeated.push(row, round, 100.0 * f64::from(copies) + 40.0 + off + normal(&mut random));
         }
     }
-    let found = assessed(&repeated);
-    check_readings(&repeated, &found);
+    let assessment = assessed(&repeated);
+    check_readings(&repeated, &assessment);
     // A row of 300 readings, and half of the readings of 18 others.
-    assert_eq!(out(&found, "rows"), 300 + 18 * 150);
-    let moved = found.series[0].stages.iter().find(|one| one.stage == "rows").unwrap().moved;
+    assert_eq!(out(&assessment, "rows"), 300 + 18 * 150);
+    let moved = assessment.series[0].stages.iter().find(|one| one.stage == "rows").unwrap().moved;
     assert!((-0.1..-1e-4).contains(&moved) || (1e-4..0.1).contains(&moved), "{moved}");
 }
 

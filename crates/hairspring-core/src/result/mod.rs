@@ -113,17 +113,17 @@ pub struct Assessment {
     pub open: Open,
 }
 
-/// What is left open that further rounds may settle.
+/// What is left open that further rounds may decide.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Open {
     /// Largest relative half-width of the bodies and of the ratios, without what a longer run does not reduce.
     pub widest: f64,
     /// Something else uses the core.
     pub is_disturbed: bool,
-    /// A wide interval is mostly that of differences between placements, or code has not settled at their end.
+    /// A wide interval is mostly that of differences between placements, or code is not in its steady state at their end.
     pub varies: bool,
-    /// Longer placements would show how the code settles.
-    pub settles_late: bool,
+    /// Longer placements would show how the code warms up.
+    pub warms_up_late: bool,
     /// It is not decided whether two alternatives differ, and more rounds may decide it.
     pub is_undecided: bool,
 }

@@ -30,7 +30,7 @@ limits! {
 }
 
 /// The level of a verdict: of comparisons of identical code, one in twenty would be said to differ by an interval of 95 %.
-const SURE: f64 = 0.99;
+const VERDICT_LEVEL: f64 = 0.99;
 /// The level of the intervals for which [`EVERY_LOOK`] is derived.
 const USUAL_LEVEL: f64 = 0.95;
 
@@ -64,17 +64,17 @@ impl Looks {
             let is_factor = end > 0.0 && end.is_finite() && ratio.value > 0.0 && ratio.value.is_finite();
             if is_factor { ratio.value * (end / ratio.value).powf(by) } else { end }
         };
-        Estimate { value: ratio.value, low: widened(ratio.low), high: widened(ratio.high), level: SURE }
+        Estimate { value: ratio.value, low: widened(ratio.low), high: widened(ratio.high), level: VERDICT_LEVEL }
     }
 
     /// By how much wider it is than an interval of this level.
     fn width(self, level: f64) -> f64 {
         match self {
-            Looks::One => coverage_factor(SURE) / coverage_factor(level),
+            Looks::One => coverage_factor(VERDICT_LEVEL) / coverage_factor(level),
             Looks::Every => EVERY_LOOK * coverage_factor(USUAL_LEVEL) / coverage_factor(level),
             Looks::Runs(runs) => {
                 let dof = f64::from(runs.max(2) - 1);
-                t_quantile(SURE, dof) / t_quantile(level, dof)
+                t_quantile(VERDICT_LEVEL, dof) / t_quantile(level, dof)
             }
         }
     }

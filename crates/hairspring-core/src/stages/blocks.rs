@@ -12,7 +12,7 @@ limits! {
     MIN_ROUNDS = 4.0, "rounds", Basis::Derived("Student's quantile is 3.2 for three degrees of freedom, and 4.3 for two");
     /// Most rows that count as a repeated design. A table with more is a sample of many different counts.
     MOST_REPEATED_ROWS = 2000.0, "rows", Basis::Size("time of the factorisation");
-    /// Visits are few, and among many rows some always lack one: a run has fewer and longer blocks, but at least these.
+    /// Groups of repeats are few, and among many rows some always lack one: a run has fewer and longer blocks, but at least these.
     FEWEST_BLOCKS = 6.0, "blocks", Basis::Derived("five degrees of freedom");
 }
 
@@ -28,7 +28,7 @@ pub(crate) const STAGE: Stage = Stage {
 /// Averages the rows of all series.
 pub(crate) fn average(state: &mut State) -> Did {
     state.cells = Cells::all(&state.sheet, &state.grid);
-    while state.options.visits.are_visits() && state.cells.iter().any(|cells| lacks_blocks(cells, &state.grid)) {
+    while state.options.repeats.are_consecutive() && state.cells.iter().any(|cells| lacks_blocks(cells, &state.grid)) {
         let Some(grid) = longer_blocks(state) else { break };
         state.grid = Arc::new(grid);
         state.cells = Cells::all(&state.sheet, &state.grid);
@@ -65,10 +65,10 @@ pub(crate) fn is_repeated(cells: &Cells) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::estimate::{Options, Visits};
+    use crate::estimate::{Options, Repeats};
     use crate::observations::Observations;
 
-    /// Visits in so many placements of ten rounds, of which the last row lacks every second one.
+    /// Repeats in so many placements of ten rounds, of which the last row lacks every second one.
     fn with_gaps(placements: u32) -> usize {
         let mut table = Observations::new(vec!["body".into()]);
         table.origin.placements = (1..placements).map(|at| 10 * at).collect();
@@ -79,12 +79,12 @@ mod tests {
                 table.push(row, round, f64::from(100 * copies + 40 + round * 7 % 5));
             }
         }
-        let options = Options { visits: Visits::Calm, ..Options::default() };
+        let options = Options { repeats: Repeats::Calm, ..Options::default() };
         crate::pipeline::state_of(&table, &options).grid.blocks.len()
     }
 
     #[test]
-    fn visits_that_lack_a_row_have_two_blocks_in_each_placement_at_least() {
+    fn repeats_that_lack_a_row_have_two_blocks_in_each_placement_at_least() {
         assert_eq!(with_gaps(1), 10, "no row lacks a round");
         assert_eq!(with_gaps(12), 24, "as few as there can be");
     }

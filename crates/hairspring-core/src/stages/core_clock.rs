@@ -84,8 +84,8 @@ pub(crate) fn convert(state: &mut State) -> Did {
 
 /// The same by the readings that are left, if some are not.
 pub(crate) fn convert_again(state: &mut State) -> Did {
-    let neighbour = state.number_of(&super::neighbour::STAGE);
-    if state.sheet.left_out(&[neighbour]).next().is_none() {
+    let co_runner = state.number_of(&super::neighbour::STAGE);
+    if state.sheet.left_out(&[co_runner]).next().is_none() {
         return Did::nothing("all readings are left");
     }
     state.sheet.set_clock(Vec::new());

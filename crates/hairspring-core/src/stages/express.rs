@@ -57,11 +57,11 @@ fn overhead(solution: &Solution) -> Option<usize> {
 /// An unknown in all units. Below the floor readings cannot show it.
 fn time(state: &State, series: SeriesId, unknown: usize, floor: Option<f64>) -> Time {
     let level = state.options.level;
-    let own = state.solution(series).map_or_else(Uncertain::default, |solution| solution.uncertain(unknown, level));
-    let moved = state.movement(series, own.value);
-    let own = moved.into_iter().fold(own, Uncertain::with);
-    let ns = state.table.origin.ns_per_unit().map(|factor| with_rate(state, own.scaled(factor)));
-    let ticks = own.estimate(level);
+    let own_time = state.solution(series).map_or_else(Uncertain::default, |solution| solution.uncertain(unknown, level));
+    let moved = state.movement(series, own_time.value);
+    let own_time = moved.into_iter().fold(own_time, Uncertain::with);
+    let ns = state.table.origin.ns_per_unit().map(|factor| with_rate(state, own_time.scaled(factor)));
+    let ticks = own_time.estimate(level);
     let bound = floor.and_then(|floor| bound(state, &ticks, floor));
     Time { ticks, ns, cycles: state.in_cycles(series, unknown), bound }
 }

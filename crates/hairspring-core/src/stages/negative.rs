@@ -71,7 +71,7 @@ fn nonnegative(rows: &Rows, best: &[f64], bounded: &[bool]) -> Option<Vec<f64>> 
         (0..width).map(|j| rows.design.iter().map(|row| row[j].abs()).fold(0.0, f64::max).max(f64::MIN_POSITIVE)).collect();
     let scaled: Vec<Vec<f64>> = rows.design.iter().map(|row| row.iter().zip(&scale).map(|(n, s)| n / s).collect()).collect();
     let mut kept: Vec<usize> = (0..width).collect();
-    let found = loop {
+    let kept_values = loop {
         let (values, sds) = solved(&scaled, rows, &kept)?;
         let negative = (0..kept.len()).filter(|at| bounded[kept[*at]] && values[*at] < 0.0);
         match negative.min_by(|a, b| (values[*a] / sds[*a]).total_cmp(&(values[*b] / sds[*b]))) {
@@ -80,7 +80,7 @@ fn nonnegative(rows: &Rows, best: &[f64], bounded: &[bool]) -> Option<Vec<f64>> 
         }
     };
     let mut all = vec![0.0; width];
-    kept.iter().zip(found).for_each(|(at, value)| all[*at] = value / scale[*at]);
+    kept.iter().zip(kept_values).for_each(|(at, value)| all[*at] = value / scale[*at]);
     let departure = |unknowns: &[f64], number: usize| {
         let square = |((row, value), weight): ((&Vec<f64>, &f64), &f64)| weight * (value - dot(row, unknowns)).powi(2);
         let sum: f64 = rows.design.iter().zip(rows.values).zip(rows.weights).map(square).sum();
@@ -109,8 +109,8 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(solution) = state.solution(series) else { return Vec::new() };
     let (factor, unit) = state.shown_unit();
     let negative = |component: &&Component| component.ticks.high < 0.0;
-    let own = solution.components.iter().filter(|one| !one.is_difference()).filter(negative);
-    let own = own.map(|component| negative_finding(&component.name, component.ticks.value * factor, unit));
+    let own_findings = solution.components.iter().filter(|one| !one.is_difference()).filter(negative);
+    let own_findings = own_findings.map(|component| negative_finding(&component.name, component.ticks.value * factor, unit));
     let serves = |component: &&Component| component.parts.iter().all(|(part, _)| state.table.origin.serving.contains(part));
     let (serving, asked): (Vec<&Component>, Vec<&Component>) = solution.components.iter().partition(serves);
     let lowest = serving.into_iter().filter(negative).min_by(|a, b| a.ticks.value.total_cmp(&b.ticks.value));
@@ -118,7 +118,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
         let asked = asked.iter().filter(|component| !component.ticks.contains(0.0));
         asked.filter_map(|component| shifted(component, lowest)).collect::<Vec<Finding>>()
     };
-    own.chain(lowest.map(moved).unwrap_or_default()).collect()
+    own_findings.chain(lowest.map(moved).unwrap_or_default()).collect()
 }
 
 /// The finding that the solved value of a component is negative.

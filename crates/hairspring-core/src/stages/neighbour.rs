@@ -5,7 +5,7 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::sheet::USED;
+use crate::sheet::USED_MARK;
 use crate::stages::blocks::MIN_ROUNDS;
 use crate::stages::flags::DISTURBED_WARNING;
 use crate::stages::{Did, Stage, State, need};
@@ -13,10 +13,10 @@ use crate::stages::{Did, Stage, State, need};
 limits! {
     /// Guards that a core has while nobody else uses it: the shortest, one in so many.
     SHORTEST_GUARDS = 20.0, "", Basis::Derived("a core that is quiet more rarely has too few readings anyway");
-    /// A longer guard, by this factor, was taken beside a neighbour.
-    LONG_GUARD = 1.05, "", Basis::Seen("nine of ten guards of calm cores are within it, and neighbours lengthen them by 30 %; Intel family 6, November 2026");
+    /// A longer guard, by this factor, was taken beside a co-runner.
+    LONG_GUARD = 1.05, "", Basis::Seen("nine of ten guards of calm cores are within it, and co-runners lengthen them by 30 %; Intel family 6, November 2026");
     /// Largest quantum of the clock that shows it.
-    FINE_CLOCK = 0.1, "share of the guard", Basis::Derived("a coarser reading is longer by chance, as guards beside a neighbour are");
+    FINE_CLOCK = 0.1, "share of the guard", Basis::Derived("a coarser reading is longer by chance, as guards beside a co-runner are");
     /// Guards that show which are short.
     GUARD_SAMPLE = 16384.0, "readings", Basis::Size("the shortest one in twenty of so many is known to a hundredth of its scatter");
 }
@@ -54,11 +54,11 @@ fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
     let sheet = &state.sheet;
     let series = state.solutions.len();
     let (mut are_long, mut kept, mut left) = (vec![0; series], vec![false; series], vec![0; state.table.rows().len()]);
-    (0..state.table.readings().len()).filter(|at| sheet.mark(*at) == USED).for_each(|at| left[sheet.reading(at).row as usize] += 1);
+    (0..state.table.readings().len()).filter(|at| sheet.mark(*at) == USED_MARK).for_each(|at| left[sheet.reading(at).row as usize] += 1);
     for at in long {
         let (row, series) = (sheet.reading(*at).row as usize, usize::from(sheet.series_of(*at)));
         are_long[series] += 1;
-        if sheet.mark(*at) == USED {
+        if sheet.mark(*at) == USED_MARK {
             left[row] -= 1;
             kept[series] |= left[row] < MIN_ROUNDS as usize;
         }
@@ -68,7 +68,7 @@ fn kept(state: &mut State, long: &[usize]) -> Vec<bool> {
     kept
 }
 
-/// Share of the readings of a series that were not taken beside a neighbour; `None` where guards do not show it.
+/// Share of the readings of a series that were not taken beside a co-runner; `None` where guards do not show it.
 pub(crate) fn quiet_share(state: &State, series: SeriesId) -> Option<f64> {
     state.shared.get(usize::from(series)).map(|shared| 1.0 - shared)
 }
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn a_calm_core_keeps_its_readings_and_a_shared_one_those_of_the_neighbours_stalls() {
+    fn a_calm_core_keeps_its_readings_and_a_shared_one_those_of_the_co_runners_stalls() {
         assert!(share_out(&CALM, 1) < 0.01);
         let stalls = share_out(&STALLS, 1);
         assert!((0.5..0.95).contains(&stalls), "{stalls}");
     }
 
     #[test]
-    fn times_beside_a_neighbour_are_those_of_a_calm_core() {
+    fn times_beside_a_co_runner_are_those_of_a_calm_core() {
         for seed in 0..3 {
             let (with, without) = (error(&STALLS, seed, &[]), error(&STALLS, seed, &["neighbour"]));
             assert!(with.abs() < 0.008 && without > 0.015, "{with} and {without} without the stage");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_is_always_beside_a_neighbour_keeps_its_readings() {
+    fn a_series_that_is_always_beside_a_co_runner_keeps_its_readings() {
         let calm = CALM.table(1.0, 1);
         let mut beside = crate::observations::Observations::new(vec!["body".into()]);
         beside.origin = calm.origin.clone();

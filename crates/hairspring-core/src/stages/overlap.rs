@@ -7,7 +7,7 @@ use crate::finding::words::interval;
 use crate::finding::{Finding, Severity, code, with_unit};
 use crate::limit::{HALF_PRECISION, SURELY_APART, WIDE_SHARE};
 use crate::observations::{Role, SeriesId};
-use crate::stages::fence::Shadow;
+use crate::stages::fence::FenceBias;
 use crate::stages::{Did, Stage, State, need};
 
 pub(crate) const STAGE: Stage = Stage {
@@ -32,19 +32,19 @@ pub(crate) struct Overlap {
 #[derive(Debug, Clone, Copy)]
 struct Alone {
     measured: Estimate,
-    shadow: Shadow,
+    fence_bias: FenceBias,
 }
 
 impl Alone {
-    /// The time including what the fence may have hidden, between nothing and the whole shadow.
+    /// The time including what the fence may have hidden, between nothing and the whole bias of fences.
     fn time(&self) -> Estimate {
-        let (low, high) = (self.measured.low + self.shadow.least, self.measured.high + self.shadow.most);
+        let (low, high) = (self.measured.low + self.fence_bias.least, self.measured.high + self.fence_bias.most);
         Estimate { low, high, ..self.unbiased() }
     }
 
-    /// The same, but without the bound that the shadow is off by in its interval.
+    /// The same, but without the bound that the bias is off by in its interval.
     fn unbiased(&self) -> Estimate {
-        self.measured.shifted(self.shadow.middle())
+        self.measured.shifted(self.fence_bias.middle())
     }
 }
 
@@ -55,17 +55,17 @@ pub(crate) fn reach(state: &mut State) -> Did {
     let mut done = Vec::new();
     for series in state.subjects() {
         let Some(body) = state.solution(series).and_then(|solution| solution.components.first()).map(|body| body.unknown) else { continue };
-        let Some(own) = state.solution(series).map(|solution| solution.uncertain(body, state.options.level).estimate(state.options.level))
+        let Some(time) = state.solution(series).map(|solution| solution.uncertain(body, state.options.level).estimate(state.options.level))
         else {
             continue;
         };
         let undone = state.undone[usize::from(series)].as_ref().map_or(0.0, |undone| undone.value);
         let in_place = body_of(state, series, Role::InPlace).map(|body| body.shifted(-undone));
         let fenced = body_of(state, series, Role::Fenced).map(|body| body.shifted(-undone));
-        let alone = fenced.zip(state.shadow).map(|(measured, shadow)| Alone { measured, shadow });
-        let overlap = overlap(own, in_place, alone.as_ref());
-        let higher = alone.map(|alone| alone.time().high - own.high).filter(|missing| own.low <= 0.0 && *missing > 0.0);
-        let other_order = overlap.as_ref().and(in_place).map(|other| (other.value - own.value).abs());
+        let alone = fenced.zip(state.fence_bias).map(|(measured, fence_bias)| Alone { measured, fence_bias });
+        let overlap = overlap(time, in_place, alone.as_ref());
+        let higher = alone.map(|alone| alone.time().high - time.high).filter(|missing| time.low <= 0.0 && *missing > 0.0);
+        let other_order = overlap.as_ref().and(in_place).map(|other| (other.value - time.value).abs());
         if let Some(solution) = state.solution_mut(series) {
             other_order.into_iter().chain(higher).for_each(|bound| solution.add(body, Entry::bound(Source::Overlap, bound)));
         }
@@ -85,12 +85,12 @@ fn body_of(state: &State, series: SeriesId, role: Role) -> Option<Estimate> {
 fn overlap(body: Estimate, in_place: Option<Estimate>, alone: Option<&Alone>) -> Option<Overlap> {
     let fenced = alone.map(Alone::time);
     let in_order = in_place.map_or(0.0, |other| apart(&body, &other, 0.0));
-    let from_start = |further: f64| alone.map_or(0.0, |alone| apart(&body, &alone.unbiased(), alone.shadow.half() + further));
+    let from_start = |further: f64| alone.map_or(0.0, |alone| apart(&body, &alone.unbiased(), alone.fence_bias.half() + further));
     let sure = in_order.max(from_start(0.0));
     // A fence can hardly shift more than it costs. A smaller difference may be the time that the code needs to begin after it. A body that takes
     // less time from a standing start is not hidden behind an init: what surrounds it in a stream slows it down, as it does in a loop.
     let hiding = alone.filter(|alone| alone.unbiased().value > body.value);
-    let severe = in_order.max(hiding.map_or(0.0, |alone| from_start(alone.shadow.fence)));
+    let severe = in_order.max(hiding.map_or(0.0, |alone| from_start(alone.fence_bias.fence)));
     // A body that is indistinguishable from zero may be hidden completely, even if the fence also hides all of it.
     let hidden = body.low <= 0.0 && fenced.is_some_and(|fenced| fenced.high > 2.0 * body.high.max(0.0));
     let is_severe = severe > WIDE_SHARE || hidden && sure > WIDE_SHARE;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     /// The same on a core whose fence hides so many cycles of the body and of the chain.
-    fn fenced_table(body: f64, init: f64, hidden: f64, shadow: [f64; 2]) -> Observations {
+    fn fenced_table(body: f64, init: f64, hidden: f64, bias: [f64; 2]) -> Observations {
         let mut table = Observations::new(vec!["body".into(), "init".into()]);
         let series = ["code", "code in place", "code fenced", "shadow", "ruler"].map(|name| table.series(name));
         for round in 0..48u32 {
@@ -148,8 +148,8 @@ mod tests {
                 let times = [
                     bodies * (body + init - hidden) + (inits - bodies) * init,
                     bodies * body + inits * init - inits * hidden,
-                    bodies * (body - shadow[0]) + inits * (init + FENCES),
-                    bodies * (48.0 - shadow[1]) + inits * FENCES,
+                    bodies * (body - bias[0]) + inits * (init + FENCES),
+                    bodies * (48.0 - bias[1]) + inits * FENCES,
                     3.0 * bodies + 0.0 * inits,
                 ];
                 for (series, time) in series.iter().zip(times) {
@@ -160,7 +160,7 @@ mod tests {
             }
         }
         table.origin.reference = Some(("ruler".into(), 3.0));
-        table.origin.shadow = Some(("shadow".into(), 48.0));
+        table.origin.fenced_chain = Some(("shadow".into(), 48.0));
         let variant = |series: &str, role| Variant { series: series.into(), role, of: "code".into() };
         table.origin.variants = vec![variant("code in place", Role::InPlace), variant("code fenced", Role::Fenced)];
         table
@@ -181,7 +181,7 @@ mod tests {
     fn overlap_is_reported_and_plain_sums_are_not() {
         assert_eq!(findings(&table(30.0, 120.0, 0.0)), []);
         assert_eq!(findings(&table(200.0, 15.0, 15.0)), [Severity::Untrusted]);
-        // Too little for the fenced rows, whose shadow is two cycles; the rows in place show it.
+        // Too little for the fenced rows, whose bias is two cycles; the rows in place show it.
         assert_eq!(findings(&table(100.0, 15.0, 2.5)), [Severity::Warning]);
         // A completely hidden body: the rows in place do not show it.
         let mut hidden = table(30.0, 120.0, 30.0);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn shadow_of_either_sign_is_taken_off_a_fenced_body() {
+    fn bias_of_either_sign_is_taken_off_a_fenced_body() {
         let mut table = fenced_table(30.0, 120.0, 0.0, [-2.1; 2]);
         table.origin.variants = vec![Variant { series: "code fenced".into(), role: Role::Fenced, of: "code fenced".into() }];
         let found = assess(&table, &Question::default()).unwrap();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn shadow_is_added_to_a_fenced_body_with_a_bound() {
+    fn bias_is_added_to_a_fenced_body_with_a_bound() {
         let mut table = table(30.0, 120.0, 0.0);
         table.origin.variants = vec![Variant { series: "code fenced".into(), role: Role::Fenced, of: "code fenced".into() }];
         let found = assess(&table, &Question::default()).unwrap();

@@ -276,11 +276,11 @@ impl Are {
     }
 
     fn remedy(self, unknown: f64) -> &'static str {
-        const SHORTER: &str = "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
-        const MORE: &str = "give it more time, in which more pauses are seen; else time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
+        const SHORTER_CODE: &str = "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
+        const MORE_TIME: &str = "give it more time, in which more pauses are seen; else time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
         match self {
-            _ if unknown > MUCH_UNKNOWN => MORE,
-            Are::InInterval => SHORTER,
+            _ if unknown > MUCH_UNKNOWN => MORE_TIME,
+            Are::InInterval => SHORTER_CODE,
             _ => "nothing to do: the time is that in which the CPU runs the code",
         }
     }
@@ -346,8 +346,8 @@ mod tests {
         table
     }
 
-    fn finding(found: &Assessment) -> Option<&Finding> {
-        found.series[0].findings.iter().find(|finding| finding.is(code::PAUSED))
+    fn finding(assessment: &Assessment) -> Option<&Finding> {
+        assessment.series[0].findings.iter().find(|finding| finding.is(code::PAUSED))
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) const STAGE: Stage = Stage {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Odd {
     component: String,
-    others: usize,
+    other_placements: usize,
     placements: usize,
     least_factor: f64,
     most_factor: f64,
@@ -47,8 +47,8 @@ pub(crate) fn leave_out_odd(state: &mut State) -> Did {
     if state.slow.iter().any(|slow| slow.counts) {
         return Did::nothing("the code's own slow evaluations count in all of them");
     }
-    let found: Vec<(SeriesId, Vec<usize>, Odd)> = state.subjects().into_iter().filter_map(|series| odd_of(state, series)).collect();
-    let mut spans: Vec<usize> = found.iter().flat_map(|(_, spans, _)| spans.clone()).collect();
+    let odd_ones: Vec<(SeriesId, Vec<usize>, Odd)> = state.subjects().into_iter().filter_map(|series| odd_of(state, series)).collect();
+    let mut spans: Vec<usize> = odd_ones.iter().flat_map(|(_, spans, _)| spans.clone()).collect();
     spans.sort_unstable();
     spans.dedup();
     if spans.is_empty() || spans.len() as f64 > FEW_OF_ALL * state.grid.spans.len() as f64 {
@@ -57,7 +57,7 @@ pub(crate) fn leave_out_odd(state: &mut State) -> Did {
             many => format!("{many} of {} are of another kind, too many to leave out", groups(&state.grid)),
         });
     }
-    found.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
+    odd_ones.into_iter().for_each(|(series, _, odd)| state.odd[usize::from(series)] = Some(odd));
     let rounds: Vec<Range<u32>> = spans.iter().map(|span| state.grid.spans[*span].rounds.clone()).collect();
     state.leave_out_rounds(&rounds);
     state.before = Some(state.solve_again());
@@ -75,20 +75,21 @@ fn odd_of(state: &State, series: SeriesId) -> Option<(SeriesId, Vec<usize>, Odd)
     let of_layout = |one: usize| times.iter().filter(move |(span, _)| layout(*span) == Some(one)).map(|(_, time)| *time);
     let is_layout = |one: usize| (median(&mut of_layout(one).collect::<Vec<f64>>()) - middle).abs() > limit;
     let is_other = |(span, time): &&(usize, f64)| (time - middle).abs() > limit && !layout(*span).is_some_and(is_layout);
-    let others: Vec<(usize, f64)> = times.iter().filter(is_other).copied().collect();
-    let is_few = (1..=(FEW_OF_ALL * times.len() as f64) as usize).contains(&others.len()) && times.len() >= FEWEST_WITH_OTHERS as usize;
-    let is_positive = middle > 0.0 && others.iter().all(|(_, time)| *time > 0.0);
+    let other_spans: Vec<(usize, f64)> = times.iter().filter(is_other).copied().collect();
+    let is_few =
+        (1..=(FEW_OF_ALL * times.len() as f64) as usize).contains(&other_spans.len()) && times.len() >= FEWEST_WITH_OTHERS as usize;
+    let is_positive = middle > 0.0 && other_spans.iter().all(|(_, time)| *time > 0.0);
     let count = |spans: &[(usize, f64)]| spans.iter().map(|(span, _)| state.grid.spans[*span].placements).sum::<usize>();
-    let factors = || others.iter().map(|(_, time)| time / middle);
+    let factors = || other_spans.iter().map(|(_, time)| time / middle);
     let odd = || Odd {
         component: state.solution(series).map_or_else(String::new, |solution| solution.components[0].name.clone()),
-        others: count(&others),
+        other_placements: count(&other_spans),
         placements: count(&times),
         least_factor: factors().fold(f64::INFINITY, f64::min),
         most_factor: factors().fold(f64::NEG_INFINITY, f64::max),
         is_needed: false,
     };
-    (is_few && is_positive).then(|| (series, others.iter().map(|(span, _)| *span).collect(), odd()))
+    (is_few && is_positive).then(|| (series, other_spans.iter().map(|(span, _)| *span).collect(), odd()))
 }
 
 /// The first time of a series in each span that has blocks of it; `None` if it is indistinguishable from zero, as it then has no multiples.
@@ -123,7 +124,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 }
 
 fn told(odd: &Odd) -> Finding {
-    let Odd { component, others, placements, least_factor, most_factor, is_needed } = odd.clone();
+    let Odd { component, other_placements: others, placements, least_factor, most_factor, is_needed } = odd.clone();
     let factors =
         if most_factor - least_factor < 0.01 { times(most_factor) } else { format!("{} to {}", times(least_factor), times(most_factor)) };
     let which = if is_needed {

@@ -13,7 +13,7 @@ use crate::stages::{Did, Stage, State, need};
 
 limits! {
     /// A floor has more rounds than the span above it, by this factor.
-    STEP_UP = 2.0, "", Basis::Seen("rounds beside a neighbour that is always there become more frequent upwards; AMD family 25, November 2026");
+    STEP_UP = 2.0, "", Basis::Seen("rounds beside a co-runner that is always there become more frequent upwards; AMD family 25, November 2026");
 }
 
 /// Rounds that a floor has at least: so many are surely more than none.
@@ -208,23 +208,23 @@ mod tests {
         (code.components[0].time.cycles.as_ref().unwrap().value, code.is_trusted())
     }
 
-    /// A neighbour that is away in a share of the rounds.
-    fn neighbour(away: f64) -> impl FnMut(u32, &mut Pcg64Mcg) -> f64 {
+    /// A co-runner that is away in a share of the rounds.
+    fn co_runner(away: f64) -> impl FnMut(u32, &mut Pcg64Mcg) -> f64 {
         move |_, random| if random.random::<f64>() < away { 1.0 } else { 1.05 + 0.6 * random.random::<f64>() }
     }
 
     #[test]
     fn rounds_in_which_the_units_were_free_give_the_time() {
         for away in [0.15, 0.5, 0.9] {
-            let table = table(neighbour(away));
+            let table = table(co_runner(away));
             let (cycles, is_trusted) = found(&table, &[]);
             assert!((cycles / 2.0 - 1.0).abs() < 0.005 && is_trusted, "{away}: {cycles}");
         }
-        assert!(found(&table(neighbour(0.15)), &[STAGE.name]).0 > 2.2);
+        assert!(found(&table(co_runner(0.15)), &[STAGE.name]).0 > 2.2);
     }
 
     #[test]
-    fn a_neighbour_that_is_always_there_is_a_doubt() {
+    fn a_co_runner_that_is_always_there_is_a_doubt() {
         // The less a round was disturbed, the rarer it is.
         let table = table(|_, random| 1.0 + 0.6 * random.random::<f64>().sqrt());
         let (cycles, is_trusted) = found(&table, &[]);
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn other_code_keeps_its_rounds() {
-        let mut table = table(neighbour(0.5));
+        let mut table = table(co_runner(0.5));
         table.origin.occupancy = vec![("code".into(), Occupancy::Waits)];
         let options = Options::default();
         let state = crate::pipeline::state_of(&table, &options);

@@ -1,4 +1,4 @@
-//! Chains that somebody slowed within nearly all of their readings. A neighbour that comes and goes within a microsecond is seen neither by the guards at
+//! Chains that somebody slowed within nearly all of their readings. A co-runner that comes and goes within a microsecond is seen neither by the guards at
 //! the ends of a long reading nor by controls, whose rows are shorter.
 //!
 //! A chain on a core of its own takes the same time in every round, and nothing makes it faster. So the line through the quickest readings of
@@ -118,8 +118,8 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    /// A chain of 4 cycles and a reference. Of the cycles of the chain, `met` are taken beside a neighbour that makes them half as long again, in
-    /// stretches of 300 cycles. In one of 20 rounds the neighbour rests.
+    /// A chain of 4 cycles and a reference. Of the cycles of the chain, `met` are taken beside a co-runner that makes them half as long again, in
+    /// stretches of 300 cycles. In one of 20 rounds the co-runner rests.
     fn table(met: f64, seed: u64) -> Observations {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut table = Observations::new(vec!["body".into()]);

@@ -273,9 +273,9 @@ impl<'a> Data<'a> {
 
     /// Leverage of each reading. With many readings per unknown it is close to 0, and the mean leverage is used.
     fn leverages(&self, fit: &Fit) -> impl Fn(usize) -> f64 {
-        const MANY: usize = 100;
+        const MANY_ROWS: usize = 100;
         let mean = fit.unknowns.len() as f64 / fit.used as f64;
-        let few = fit.used < MANY * fit.unknowns.len();
+        let few = fit.used < MANY_ROWS * fit.unknowns.len();
         let pieces = if few { self.design.len().div_ceil(CHUNK_ROWS) } else { 0 };
         let each = in_parallel(pieces, |at| self.chunk_leverages(fit, at)).concat();
         move |i| each.get(self.rows[i].0).copied().unwrap_or(mean)

@@ -187,8 +187,8 @@ fn systems(state: &mut State) {
             continue;
         }
         cells.set_starved_apart(cells.typical().div_ceil(STARVED_ROW as usize).max(2));
-        // A row without a reading in a block of visits has the mean of all its readings there.
-        let blocks = if state.options.visits.are_visits() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
+        // A row without a reading in a block of repeats has the mean of all its readings there.
+        let blocks = if state.options.repeats.are_consecutive() { (0..state.grid.blocks.len()).collect() } else { cells.complete() };
         if blocks.len() >= MIN_ROUNDS as usize {
             cells.use_only(&blocks);
             let evaluations_vary = state.slow.iter().any(|slow| slow.counts && usize::from(slow.series) == series);
@@ -264,7 +264,7 @@ impl Rows {
         for bent in 1..=(all as f64 * MOST_BEND) as usize {
             let rest: Vec<usize> = whole.iter().copied().filter(|row| !order[..bent].contains(row)).collect();
             match self.try_fit(&rest) {
-                Some((fit, _)) if !no_longer_checked((&fit_of_all, &whole), (&fit, &rest)).is_empty() => break,
+                Some((fit, _)) if !no_longer_checked(&fit_of_all, &whole, &fit, &rest).is_empty() => break,
                 Some((_, true)) => return order[..bent].to_vec(),
                 Some((fit, false)) if better == 0 && fit.tau2 < MUCH_BETTER * fit_of_all.tau2 => better = bent,
                 Some(_) => {}
@@ -310,24 +310,24 @@ impl Rows {
     /// off, or all but one, nothing shows which of them is right.
     fn keep_needed(&self, off: &mut Vec<usize>, fit: &Fit) {
         let before = &fit.map.leverage;
-        let others: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).collect();
-        let checked = others.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED_LEVERAGE).fold(0.0, f64::max);
+        let other_rows: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).collect();
+        let checked = other_rows.iter().map(|at| before[*at]).filter(|leverage| *leverage < UNCHECKED_LEVERAGE).fold(0.0, f64::max);
         // Rows can be needed only if their leverages and that of one other row amount to 1.
         if off.iter().map(|at| before[*at]).sum::<f64>() + checked < UNCHECKED_LEVERAGE {
             return;
         }
         let rows = |places: &[usize]| places.iter().map(|at| self.active[*at]).collect::<Vec<usize>>();
-        let mut spanned = self.system.spanned(&rows(&others), &rows(off)).into_iter();
+        let mut spanned = self.system.spanned(&rows(&other_rows), &rows(off)).into_iter();
         off.retain(|_| spanned.next().unwrap_or(false));
         let rest: Vec<usize> = (0..self.active.len()).filter(|at| !off.contains(at)).map(|at| self.active[at]).collect();
         let Some((after, _)) = self.try_fit(&rest) else { return off.clear() };
-        let unchecked = no_longer_checked((fit, &self.active), (&after, &rest));
+        let unchecked = no_longer_checked(fit, &self.active, &after, &rest);
         off.retain(|row| unchecked.iter().all(|other| fit.map.shared(*row, *other) < (1.0 - UNCHECKED_LEVERAGE)));
     }
 }
 
 /// The rows that are left and were checked by those that are not, and by no other, as their places in `all`: each fit with its rows.
-fn no_longer_checked((before, all): (&Fit, &[usize]), (after, left): (&Fit, &[usize])) -> Vec<usize> {
+fn no_longer_checked(before: &Fit, all: &[usize], after: &Fit, left: &[usize]) -> Vec<usize> {
     let alone = left.iter().zip(&after.map.leverage).filter(|(_, leverage)| **leverage >= UNCHECKED_LEVERAGE);
     let places = alone.filter_map(|(row, _)| all.iter().position(|one| one == row));
     places.filter(|at| before.map.leverage[*at] < UNCHECKED_LEVERAGE).collect()

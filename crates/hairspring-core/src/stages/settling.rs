@@ -1,6 +1,6 @@
-//! How code settles in a new process: branch predictors learn, caches fill, and a loop of 10,000 branches becomes three times as fast within
+//! How code warms up in a new process: branch predictors learn, caches fill, and a loop of 10,000 branches becomes three times as fast within
 //! some hundred evaluations. A mean over all rounds then depends on how long the placements were. Users ask for the time that the code
-//! comes to, so the rounds before are left out.
+//! comes to, so the rounds before its steady state are left out.
 
 use crate::estimate::{Source, median, variance_of_mean};
 use crate::finding::words::in_percent;
@@ -15,79 +15,79 @@ use std::ops::Range;
 
 limits! {
     /// This part of a placement, the last one, is its end.
-    END_SHARE = 0.25, "share of a placement", Basis::Size("a longer end has not settled");
-    /// A placement is long enough if it has settled in this part of it.
+    END_SHARE = 0.25, "share of a placement", Basis::Size("a longer end is not in the steady state");
+    /// A placement is long enough if the steady state begins in this part of it.
     EARLY_SHARE = 0.5, "share of a placement", Basis::Size("time of the run");
     /// Rounds of which nothing is said.
     FEW_ROUNDS = 3.0, "rounds", Basis::Seen("the first rounds of new processes find cold caches; all CPU models of docs/measured.md");
-    /// Another run may settle so many times as late; and code that still becomes faster by a share at the end of the placements may do so by this many
+    /// Another run may warm up for so many times as long; and code that still becomes faster by a share at the end of the placements may do so by this many
     /// times as much.
-    FURTHER_LEFT = 2.0, "", Basis::Derived("exponential settling times: three quarters of the placements; the rest of a decay that halved twice in the last quarter");
+    FURTHER_LEFT = 2.0, "", Basis::Derived("exponential warm-up times: three quarters of the placements; the rest of a decay that halved twice in the last quarter");
 }
 
 pub(crate) const STAGE: Stage = Stage {
     name: "settling",
-    question: "Has the code settled in each placement?",
+    question: "Has the code warmed up in each placement?",
     needs: &[need::PLACEMENTS, need::SINGLE_READINGS, need::ALONE],
     limits: &[LIMITS],
     source: Some(Source::Settling),
     says,
 };
 
-/// How the code of a table settles in each placement.
+/// How the code of a table warms up in each placement.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Settling {
-    /// Rounds of each placement before it has surely settled.
+pub(crate) struct WarmUp {
+    /// Rounds of each placement before it is surely in its steady state.
     pub rounds: u32,
     /// Rounds of a placement, in the longer half of them.
     pub of: u32,
     /// How many times as long the first round takes as the last ones.
     pub first_factor: f64,
-    /// By which share it still becomes faster towards the end of the placements; 0 where it has settled before.
+    /// By which share it still becomes faster towards the end of the placements; 0 where it is in its steady state before.
     pub left: f64,
     /// Whether the other rounds are too few, so that all count.
     pub is_needed: bool,
 }
 
-impl Settling {
+impl WarmUp {
     /// Whether longer placements would show more.
     pub fn is_late(&self) -> bool {
         f64::from(self.rounds) > EARLY_SHARE * f64::from(self.of)
     }
 
-    /// The rounds before the code has settled.
-    pub fn unsettled(&self, placements: &[Range<u32>]) -> Vec<Range<u32>> {
+    /// The rounds before the steady state.
+    pub fn before_steady_state(&self, placements: &[Range<u32>]) -> Vec<Range<u32>> {
         placements.iter().map(|placement| placement.start..placement.end.min(placement.start + self.rounds)).collect()
     }
 }
 
-/// Leaves out the rounds before the code has settled.
+/// Leaves out the rounds before the steady state.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let Some(found) = settling(&state.sheet) else { return Did::nothing("no round of a placement takes longer than its last ones") };
-    state.leave_out_rounds(&found.unsettled(&state.table.placements_until(state.sheet.rounds)));
-    state.settling = Some(found);
-    let Settling { rounds, of, first_factor, .. } = found;
+    let Some(found) = warm_up(&state.sheet) else { return Did::nothing("no round of a placement takes longer than its last ones") };
+    state.leave_out_rounds(&found.before_steady_state(&state.table.placements_until(state.sheet.rounds)));
+    state.warm_up = Some(found);
+    let WarmUp { rounds, of, first_factor, .. } = found;
     Did::something(format!("the first {rounds} of {of} rounds of each placement; the first one takes {first_factor:.1} times as long"))
 }
 
 /// Uses the rounds before after all, if a series cannot be solved without them.
 pub(crate) fn use_if_needed(state: &mut State) -> Did {
     let is_lost = |series: SeriesId| matches!(state.solutions[usize::from(series)], Some(Err(_)));
-    if state.settling.is_none() || !state.subjects().into_iter().any(is_lost) {
+    if state.warm_up.is_none() || !state.subjects().into_iter().any(is_lost) {
         return Did::nothing("");
     }
     let number = state.number_of(&STAGE);
     state.sheet.restore_all(number);
-    state.settling.iter_mut().for_each(|settling| settling.is_needed = true);
+    state.warm_up.iter_mut().for_each(|warm_up| warm_up.is_needed = true);
     state.solve_again();
     Did::something("the other rounds are too few: all count")
 }
 
-/// Adds what is left to settle.
+/// Adds what is left of the warm-up.
 pub(crate) fn widen(state: &mut State) -> Did {
-    let left = state.settling.map_or(0.0, |settling| settling.left);
+    let left = state.warm_up.map_or(0.0, |warm_up| warm_up.left);
     if left == 0.0 {
-        return Did::nothing("it settles early enough");
+        return Did::nothing("it warms up early enough");
     }
     for series in state.subjects() {
         state.bound_all(series, FURTHER_LEFT * left, Source::Settling);
@@ -96,13 +96,13 @@ pub(crate) fn widen(state: &mut State) -> Did {
 }
 
 fn says(state: &State, _: SeriesId) -> Vec<Finding> {
-    let Some(Settling { rounds, of, first_factor, left, is_needed }) = state.settling else { return Vec::new() };
+    let Some(WarmUp { rounds, of, first_factor, left, is_needed }) = state.warm_up else { return Vec::new() };
     if rounds <= FEW_ROUNDS as u32 && left == 0.0 {
         return Vec::new();
     }
     let left_percent = 100.0 * left;
     let message = format!(
-        "the code has to settle in each placement, as caches fill and branch predictors learn: its first round takes {first_factor:.1} times as long as later ones{}",
+        "the code warms up in each placement, as caches fill and branch predictors learn: its first round takes {first_factor:.1} times as long as later ones{}",
         if left > 0.0 {
             format!(", and it still becomes faster, by {}, at the end of the placements", in_percent(left_percent))
         } else if is_needed {
@@ -119,12 +119,12 @@ fn says(state: &State, _: SeriesId) -> Vec<Finding> {
     vec![Finding::of(severity, code::SETTLES, message, numbers! { rounds, of, first_factor, left_percent }, remedy)]
 }
 
-/// How the code of a table settles, by the series that takes longest to; `None` if no round of a placement takes longer than the last ones,
+/// How the code of a table warms up, by the series that takes longest to; `None` if no round of a placement takes longer than the last ones,
 /// or if the placements are few or short.
 ///
 /// # Cost
 /// About 10 ns for each reading.
-fn settling(sheet: &Sheet) -> Option<Settling> {
+fn warm_up(sheet: &Sheet) -> Option<WarmUp> {
     let table = sheet.table;
     let mut placements = table.placements_until(sheet.rounds);
     let longest = placements.iter().map(rounds_of).max()?;
@@ -141,7 +141,7 @@ fn settling(sheet: &Sheet) -> Option<Settling> {
     };
     let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name));
     let found = subjects.filter_map(|(series, _)| of_series(&relative(series), &placements));
-    found.max_by_key(|settling| settling.rounds)
+    found.max_by_key(|warm_up| warm_up.rounds)
 }
 
 fn rounds_of(placement: &Range<u32>) -> u32 {
@@ -165,19 +165,19 @@ fn sums(sheet: &Sheet) -> Vec<Vec<f64>> {
     all.into_iter().enumerate().map(known).collect()
 }
 
-fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<Settling> {
+fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<WarmUp> {
     let length = placements.iter().map(rounds_of).min()?;
     let end = length - (END_SHARE * f64::from(length)) as u32;
     let windows: Vec<(u32, Window)> =
         borders(end).windows(2).filter_map(|two| Some((two[0], window(sums, placements, two[0]..two[1], end..length)?))).collect();
-    let unsettled = windows.iter().rposition(|(_, window)| window.is_longer())?;
-    let rounds = windows.get(unsettled + 1).map_or(end, |(begin, _)| end.min(FURTHER_LEFT as u32 * *begin));
-    let is_last = unsettled + 1 == windows.len();
-    let left = if is_last { windows[unsettled].1.longer } else { 0.0 };
-    Some(Settling { rounds, of: length, first_factor: 1.0 + windows[0].1.longer, left, is_needed: false })
+    let last_longer = windows.iter().rposition(|(_, window)| window.is_longer())?;
+    let rounds = windows.get(last_longer + 1).map_or(end, |(begin, _)| end.min(FURTHER_LEFT as u32 * *begin));
+    let is_last = last_longer + 1 == windows.len();
+    let left = if is_last { windows[last_longer].1.longer } else { 0.0 };
+    Some(WarmUp { rounds, of: length, first_factor: 1.0 + windows[0].1.longer, left, is_needed: false })
 }
 
-/// Borders of windows that become longer: settling takes its time in proportion.
+/// Borders of windows that become longer: a warm-up takes its time in proportion.
 fn borders(end: u32) -> Vec<u32> {
     let mut all = vec![0, 1, 2, 3];
     while let Some(last) = all.last().copied().filter(|last| *last < end) {
@@ -242,40 +242,40 @@ mod tests {
         table
     }
 
-    fn found_in(table: &Observations) -> Option<Settling> {
-        settling(&Sheet::new(table, &[]))
+    fn found_in(table: &Observations) -> Option<WarmUp> {
+        warm_up(&Sheet::new(table, &[]))
     }
 
     #[test]
-    fn steady_code_has_nothing_to_settle() {
+    fn steady_code_has_no_warm_up() {
         for (placements, rounds) in [(20, 100), (20, 13), (300, 40), (4, 100), (20, 6)] {
             assert_eq!(found_in(&table(placements, rounds, 0.0, 1.0)), None, "{placements} of {rounds}");
         }
     }
 
     #[test]
-    fn a_core_clock_that_rises_in_each_placement_is_nothing_to_settle() {
+    fn a_core_clock_that_rises_in_each_placement_is_no_warm_up() {
         let slower = |reading: &Reading| if reading.round % 100 < 20 { 1.3 } else { 1.0 };
         let mut rising = table(20, 100, 0.0, 1.0).with_times(|_, _, reading| slower(reading) * reading.ticks);
         assert_eq!(found_in(&rising), None);
         rising.origin.reference = None;
-        assert_eq!(found_in(&rising).map(|settling| settling.rounds), Some(38));
+        assert_eq!(found_in(&rising).map(|warm_up| warm_up.rounds), Some(38));
     }
 
     #[test]
-    fn rounds_before_the_code_has_settled_are_counted() {
-        let found = found_in(&table(20, 200, 1.0, 4.0)).unwrap();
+    fn rounds_before_the_steady_state_are_counted() {
+        let warm_up = found_in(&table(20, 200, 1.0, 4.0)).unwrap();
         // After 26 rounds it takes 1 % longer.
-        assert!((36..=80).contains(&found.rounds) && found.left == 0.0 && !found.is_late(), "{found:?}");
-        assert!((1.9..2.1).contains(&found.first_factor), "{found:?}");
-        let unsettled = found.unsettled(&[0..200, 200..210]);
-        assert_eq!(unsettled, [0..found.rounds, 200..210], "a placement may be too short");
+        assert!((36..=80).contains(&warm_up.rounds) && warm_up.left == 0.0 && !warm_up.is_late(), "{warm_up:?}");
+        assert!((1.9..2.1).contains(&warm_up.first_factor), "{warm_up:?}");
+        let before = warm_up.before_steady_state(&[0..200, 200..210]);
+        assert_eq!(before, [0..warm_up.rounds, 200..210], "a placement may be too short");
     }
 
     #[test]
-    fn code_that_settles_too_late_asks_for_longer_placements() {
-        let found = found_in(&table(20, 13, 2.0, 4.0)).unwrap();
-        assert!(found.is_late() && found.left > 0.05 && found.rounds == 10, "{found:?}");
+    fn code_that_warms_up_too_late_asks_for_longer_placements() {
+        let warm_up = found_in(&table(20, 13, 2.0, 4.0)).unwrap();
+        assert!(warm_up.is_late() && warm_up.left > 0.05 && warm_up.rounds == 10, "{warm_up:?}");
         // Longer placements among short ones show it.
         let mut mixed = table(40, 13, 2.0, 4.0);
         let later = table(8, 130, 2.0, 4.0);
@@ -284,7 +284,7 @@ mod tests {
             mixed.push(reading.row, first + reading.round, reading.ticks);
         }
         mixed.origin.placements.extend((0..8).map(|at| first + at * 130));
-        let found = found_in(&mixed).unwrap();
-        assert!(found.left == 0.0 && (36..=97).contains(&found.rounds), "{found:?}");
+        let warm_up = found_in(&mixed).unwrap();
+        assert!(warm_up.left == 0.0 && (36..=97).contains(&warm_up.rounds), "{warm_up:?}");
     }
 }

@@ -3,7 +3,7 @@
 //! A reading that is far longer than its neighbours in time is taken for one that something else disturbed, and left out. Something else
 //! disturbs the chains of known length as often as the code, in the same time. Where the readings of the code are far longer much more often
 //! than those of the chains, they are its own, and the mean of the code needs them. The chains run for a small part of the time of longer code; then
-//! the time in which the clock was watched shows how often the CPU does not run the thread. A neighbour on the core slows code that uses the whole
+//! the time in which the clock was watched shows how often the CPU does not run the thread. A co-runner on the core slows code that uses the whole
 //! core and not the chains, but hardly ever to more than twice its time.
 
 use crate::estimate::Source;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 limits! {
     /// A reading is far longer if it is this many times as long as the middle one of its row.
-    FAR_LONGER = 3.0, "", Basis::Seen("a neighbour on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
+    FAR_LONGER = 3.0, "", Basis::Seen("a co-runner on the core makes code up to twice as long; AMD family 25 and 26, November 2026");
     /// The code's own slow evaluations count if its readings are far longer so many times as often as those of the chains, in the same time ...
     MORE_OFTEN = 10.0, "", Basis::Derived("a tenth of them is then somebody else's");
     /// Otherwise they may be as frequent as the upper end of the interval of their rate, by Poisson's law, at this level.
@@ -43,7 +43,7 @@ pub(crate) const STAGE: Stage = Stage {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Slow {
     pub series: SeriesId,
-    /// Share of its readings that are far longer than the others.
+    /// Share of its readings that are far longer than the disturbances.
     pub share: f64,
     /// By how much they make the mean of the rows longer, as a share of it without them.
     pub longer: f64,
@@ -122,17 +122,17 @@ fn slow_evaluations(state: &State) -> Vec<Slow> {
     perhaps_own(state).into_iter().for_each(|(row, one)| perhaps[row as usize].push(one));
     let long = |series: SeriesId| long_readings(state, series, &perhaps);
     let chains = origin.chains().filter_map(|(name, _)| state.table.find_series(name));
-    let others = Others { chains: chains.map(long).collect(), pauses: origin.pauses };
-    state.subjects().into_iter().filter_map(|series| own(series, &long(series), &others)).collect()
+    let disturbances = Disturbances { chains: chains.map(long).collect(), pauses: origin.pauses };
+    state.subjects().into_iter().filter_map(|series| own_evaluations(series, &long(series), &disturbances)).collect()
 }
 
 /// What shows how often something else disturbs the code.
-struct Others {
+struct Disturbances {
     chains: Vec<Long>,
     pauses: Pauses,
 }
 
-impl Others {
+impl Disturbances {
     /// How often something lasted longer than this, and the time of the chains, and perhaps of the watch, in which it did.
     fn beyond(&self, ticks: f64) -> (usize, f64) {
         let time: f64 = self.chains.iter().map(|chain| chain.time).sum();
@@ -149,18 +149,18 @@ impl Others {
 
 /// The slow evaluations of a series, if they are or may be its own: all that are far longer, or those that are longer than the longest disturbance
 /// of the chains, or than nearly all pauses.
-fn own(series: SeriesId, code: &Long, others: &Others) -> Option<Slow> {
+fn own_evaluations(series: SeriesId, code: &Long, disturbances: &Disturbances) -> Option<Slow> {
     // What makes a short reading of the code far longer may be little beside a long one of a chain, where it counts all the same.
     let least = (FAR_LONGER - 1.0) * code.shortest;
-    let longest = others.chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks).fold(least, f64::max);
-    let beyond = std::iter::once(longest).chain(others.mean_pause().map(|mean| least.max(LONGEST_PAUSE * mean)));
-    let found = |beyond: f64| own_beyond((beyond, &code.far(LONG_READING, beyond)), series, code, others);
-    beyond.filter_map(found).find(|slow| slow.counts).or_else(|| own_beyond((least, &code.far(FAR_LONGER, 0.0)), series, code, others))
+    let longest = disturbances.chains.iter().flat_map(|chain| &chain.excesses).map(|one| one.ticks).fold(least, f64::max);
+    let beyond = std::iter::once(longest).chain(disturbances.mean_pause().map(|mean| least.max(LONGEST_PAUSE * mean)));
+    let own = |beyond: f64| own_beyond(beyond, &code.far(LONG_READING, beyond), series, code, disturbances);
+    beyond.filter_map(own).find(|slow| slow.counts).or_else(|| own_beyond(least, &code.far(FAR_LONGER, 0.0), series, code, disturbances))
 }
 
 /// The same for these readings of the code, which are longer by more than this.
-fn own_beyond((beyond, far): (f64, &[Excess]), series: SeriesId, code: &Long, others: &Others) -> Option<Slow> {
-    let (number, (of_chains, time)) = (rounds(far), others.beyond(beyond));
+fn own_beyond(beyond: f64, far: &[Excess], series: SeriesId, code: &Long, disturbances: &Disturbances) -> Option<Slow> {
+    let (number, (of_chains, time)) = (rounds(far), disturbances.beyond(beyond));
     if time <= 0.0 || number == 0 {
         return None;
     }
@@ -213,7 +213,7 @@ fn told(slow: &Slow) -> Option<Finding> {
     } else {
         (
             format!(
-                "{share} of the readings of the code are far longer than the others, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, up to {longer_percent:.1} % more"
+                "{share} of the readings of the code are far longer than the disturbances, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, up to {longer_percent:.1} % more"
             ),
             "move occasional slow work (flushing a buffer) out of the timed code, or give it more time, which may show whether the code causes it",
         )
@@ -338,7 +338,7 @@ mod tests {
             let found = found_in(&core.table(1.0, seed));
             assert!(found.iter().all(|slow| !slow.counts && slow.longer < 0.001), "{found:?}");
         }
-        // What hardly changes the mean, and readings of the code that a neighbour makes up to twice as long.
+        // What hardly changes the mean, and readings of the code that a co-runner makes up to twice as long.
         for longer in [3.0, 60.0] {
             let found = found_in(&with_slow(&CALM.table(1.0, 6), 1_000.0, longer));
             assert!(found.iter().all(|slow| !slow.counts && slow.longer < 0.001), "{longer}: {found:?}");

@@ -111,7 +111,7 @@ mod tests {
     fn used_in(table: &Observations) -> Vec<bool> {
         let options = Options::default();
         let state = crate::pipeline::state_of(table, &options);
-        (0..state.sheet.len()).map(|at| state.sheet.mark(at) == crate::sheet::USED).collect()
+        (0..state.sheet.len()).map(|at| state.sheet.mark(at) == crate::sheet::USED_MARK).collect()
     }
 
     #[test]

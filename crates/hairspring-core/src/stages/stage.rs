@@ -111,9 +111,9 @@ pub(crate) mod need {
     pub const PAUSES: Need = Need { what: "pauses that were watched", is_met: |state| state.table.origin.pauses.share().is_some() };
     pub const CONTROLS: Need = Need { what: "control chains among the series", is_met: |state| !state.table.origin.controls.is_empty() };
     pub const VARIANTS: Need = Need { what: "rows in another arrangement", is_met: |state| !state.table.origin.variants.is_empty() };
-    pub const SHADOW: Need = Need { what: "a chain after fences", is_met: |state| state.table.origin.shadow.is_some() };
-    pub const VISITS: Need =
-        Need { what: "readings of a row that were taken one after the other", is_met: |state| state.options.visits.are_visits() };
+    pub const FENCED_CHAIN: Need = Need { what: "a chain after fences", is_met: |state| state.table.origin.fenced_chain.is_some() };
+    pub const REPEATS: Need =
+        Need { what: "readings of a row that were taken one after the other", is_met: |state| state.options.repeats.are_consecutive() };
     pub const SINGLE_READINGS: Need =
-        Need { what: "readings that were not taken one after the other", is_met: |state| !state.options.visits.are_visits() };
+        Need { what: "readings that were not taken one after the other", is_met: |state| !state.options.repeats.are_consecutive() };
 }

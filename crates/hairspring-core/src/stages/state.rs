@@ -27,7 +27,7 @@ struct Record {
 
 impl Record {
     /// Adds what a step did. What it says that did nothing is left only if no other step says something.
-    fn add(&mut self, (text, acted): (&str, bool)) {
+    fn add(&mut self, text: &str, acted: bool) {
         if acted && !self.acted {
             self.texts.clear();
         }
@@ -59,15 +59,15 @@ pub(crate) struct State<'t> {
     /// Their solutions.
     pub solutions: Vec<Option<Result<Solution>>>,
     pub disturbed: Vec<flags::Disturbed>,
-    pub settling: Option<settling::Settling>,
+    pub warm_up: Option<settling::WarmUp>,
     pub slow: Vec<slow::Slow>,
     pub paused: pauses::Paused,
     pub odd: Vec<Option<placements::Odd>>,
     pub undone: Vec<Option<Uncertain>>,
-    pub shadow: Option<fence::Shadow>,
+    pub fence_bias: Option<fence::FenceBias>,
     pub overlaps: Vec<Option<overlap::Overlap>>,
     pub controls: Vec<controls::Control>,
-    /// Share of the readings of each series beside a neighbour; empty where guards do not show it.
+    /// Share of the readings of each series beside a co-runner; empty where guards do not show it.
     pub shared: Vec<f64>,
     /// What the rounds of each series that fills units say of these.
     pub ports: Vec<Option<ports::Shared>>,
@@ -125,12 +125,12 @@ impl<'t> State<'t> {
             systems: (0..series).map(none).collect(),
             solutions: (0..series).map(|_| None).collect(),
             disturbed: vec![flags::Disturbed::default(); series],
-            settling: None,
+            warm_up: None,
             slow: Vec::new(),
             paused: pauses::Paused::default(),
             odd: (0..series).map(|_| None).collect(),
             undone: (0..series).map(|_| None).collect(),
-            shadow: None,
+            fence_bias: None,
             overlaps: (0..series).map(|_| None).collect(),
             controls: Vec::new(),
             shared: Vec::new(),
@@ -172,7 +172,10 @@ impl<'t> State<'t> {
     fn note(&mut self, stage: usize, did: &Did, before: &[f64]) {
         let after = self.first_times();
         let records = &mut self.records[stage];
-        records.iter_mut().enumerate().for_each(|(series, record)| record.add(did.of(series as SeriesId)));
+        for (series, record) in records.iter_mut().enumerate() {
+            let (text, acted) = did.of(series as SeriesId);
+            record.add(text, acted);
+        }
         records.iter_mut().zip(before).zip(after).for_each(|((record, before), after)| record.moved += after / before - 1.0);
     }
 

@@ -134,8 +134,8 @@ mod tests {
         found.series.into_iter().next().unwrap()
     }
 
-    fn cycles(found: &SeriesResult) -> [f64; 2] {
-        [0, 1].map(|at| found.components[at].time.cycles.as_ref().unwrap().value)
+    fn cycles(result: &SeriesResult) -> [f64; 2] {
+        [0, 1].map(|at| result.components[at].time.cycles.as_ref().unwrap().value)
     }
 
     #[test]

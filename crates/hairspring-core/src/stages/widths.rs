@@ -39,7 +39,7 @@ pub(crate) fn look(state: &mut State) -> Did {
     };
     let ratios = state.comparisons.iter().map(|comparison| comparison.ratio.relative());
     let widest = state.results.iter().filter_map(body).chain(ratios).fold(0.0, f64::max);
-    let settling = state.settling.as_ref();
+    let warm_up = state.warm_up.as_ref();
     let open = |comparison: &crate::result::Comparison| {
         let is_decided = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
         let is_excluded = excludes(&Looks::Every.interval(&comparison.ratio)) <= SLIGHT_SHARE;
@@ -48,8 +48,8 @@ pub(crate) fn look(state: &mut State) -> Did {
     state.open = Open {
         widest,
         is_disturbed: super::controls::is_disturbed(state),
-        varies: settling.is_some_and(|settling| settling.left > 0.0) || state.results.iter().any(|series| varies(series, level)),
-        settles_late: settling.is_some_and(super::settling::Settling::is_late),
+        varies: warm_up.is_some_and(|warm_up| warm_up.left > 0.0) || state.results.iter().any(|series| varies(series, level)),
+        warms_up_late: warm_up.is_some_and(super::settling::WarmUp::is_late),
         is_undecided: state.comparisons.iter().any(open),
     };
     Did::something(format!("+-{} at the widest", in_percent(100.0 * widest)))

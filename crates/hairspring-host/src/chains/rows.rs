@@ -9,7 +9,7 @@ pub fn float(bits: u64) -> f64 {
     f64::from_bits(if cfg!(target_arch = "arm") { black_box(bits) } else { bits })
 }
 
-/// Copies of every chain. Longer than the fence's shadow, and short enough for the first-level cache.
+/// Copies of every chain. Longer than what a fence hides, and short enough for the first-level cache.
 macro_rules! for_copies {
     ($make:ident) => {
         vec![$make!(32), $make!(64), $make!(96), $make!(128), $make!(192), $make!(256), $make!(384), $make!(512)]

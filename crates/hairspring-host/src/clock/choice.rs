@@ -90,7 +90,7 @@ fn suitable(clock: &Clock) -> Result<(), String> {
 }
 
 /// Time for which the thread works and then sleeps.
-const WHILE: Duration = Duration::from_millis(2);
+const WORK_TIME: Duration = Duration::from_millis(2);
 /// Ticks while the thread sleeps as a share of those while it works, from which the counter counts as going on. The core may
 /// change its clock in between.
 const ALMOST_ALL: f64 = 0.8;
@@ -108,10 +108,10 @@ fn counted_asleep(clock: &Clock) -> f64 {
     };
     let work = || {
         let begin = os::wall_ns();
-        while os::wall_ns().saturating_sub(begin) < WHILE.as_nanos() as u64 {}
+        while os::wall_ns().saturating_sub(begin) < WORK_TIME.as_nanos() as u64 {}
     };
     let working = (0..TRIES).map(|_| per_ns(&work)).fold(0.0, f64::max);
-    let asleep = per_ns(&|| std::thread::sleep(WHILE));
+    let asleep = per_ns(&|| std::thread::sleep(WORK_TIME));
     asleep / working.max(f64::MIN_POSITIVE)
 }
 
@@ -139,25 +139,25 @@ mod tests {
 
     #[test]
     fn a_counter_that_counts_is_used_where_the_code_stays_on_one_cpu() {
-        let found = choose([(counter("cycles", os::wall_ns), Ok(())), monotonic()]);
-        assert_eq!((found.seated.name, found.steady.name), ("cycles", "monotonic"));
-        assert!(found.passed_over.is_empty());
+        let choice = choose([(counter("cycles", os::wall_ns), Ok(())), monotonic()]);
+        assert_eq!((choice.seated.name, choice.steady.name), ("cycles", "monotonic"));
+        assert!(choice.passed_over.is_empty());
         let other = (counter("other", fake::read), Err("no module".to_owned()));
-        let found = choose([(counter("cycles", os::wall_ns), Ok(())), other, monotonic()]);
-        assert_eq!((found.seated.name, found.passed_over.len()), ("cycles", 0), "one that is no finer is no loss");
+        let choice = choose([(counter("cycles", os::wall_ns), Ok(())), other, monotonic()]);
+        assert_eq!((choice.seated.name, choice.passed_over.len()), ("cycles", 0), "one that is no finer is no loss");
     }
 
     #[test]
     fn counters_that_do_not_count_are_passed_over_with_the_reason() {
         let forbidden = (counter("forbidden", fake::read), Err("no module".to_owned()));
-        let found = choose([forbidden, (counter("stopped", stopped), Ok(())), (counter("lazy", while_awake), Ok(())), monotonic()]);
-        assert_eq!((found.seated.name, found.steady.name), ("monotonic", "monotonic"));
+        let choice = choose([forbidden, (counter("stopped", stopped), Ok(())), (counter("lazy", while_awake), Ok(())), monotonic()]);
+        assert_eq!((choice.seated.name, choice.steady.name), ("monotonic", "monotonic"));
         let reasons: Vec<(&str, bool)> = [("forbidden", "no module"), ("stopped", "does not count"), ("lazy", "--clock lazy")]
             .iter()
-            .zip(&found.passed_over)
+            .zip(&choice.passed_over)
             .map(|((name, text), (passed, reason))| (*passed, name == passed && reason.contains(text)))
             .collect();
-        assert_eq!(reasons, [("forbidden", true), ("stopped", true), ("lazy", true)], "{:?}", found.passed_over);
+        assert_eq!(reasons, [("forbidden", true), ("stopped", true), ("lazy", true)], "{:?}", choice.passed_over);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 mod simulated_core;
 
-pub use simulated_core::{Interrupts, Neighbour, SimulatedCore};
+pub use simulated_core::{CoRunner, Interrupts, SimulatedCore};
 
 use super::{Clock, Ordering, Width};
 use fastrand::Rng;
@@ -43,19 +43,20 @@ pub struct Noise {
     pub stolen: u64,
 }
 
-const QUIET: Noise = Noise { read: 0, work_ppm: 0, period: 0, stolen: 0 };
-const PLAIN: Settings = Settings { quantum: 1, per_read: 40, start: 0, noise: QUIET, bits: 64, needs_enabling: false, refuses: false };
+const NO_NOISE: Noise = Noise { read: 0, work_ppm: 0, period: 0, stolen: 0 };
+const PLAIN_SETTINGS: Settings =
+    Settings { quantum: 1, per_read: 40, start: 0, noise: NO_NOISE, bits: 64, needs_enabling: false, refuses: false };
 
 impl Default for Settings {
     fn default() -> Self {
-        PLAIN
+        PLAIN_SETTINGS
     }
 }
 
 thread_local! {
-    static NOW: Cell<u64> = const { Cell::new(0) };
+    static FAKE_TIME: Cell<u64> = const { Cell::new(0) };
     static UNTIL_STOLEN: Cell<u64> = const { Cell::new(0) };
-    static SETTINGS: Cell<Settings> = const { Cell::new(PLAIN) };
+    static SETTINGS: Cell<Settings> = const { Cell::new(PLAIN_SETTINGS) };
     static RANDOM: RefCell<Rng> = const { RefCell::new(Rng::with_seed(0)) };
     static SIMULATION: RefCell<Option<Simulation>> = const { RefCell::new(None) };
 }
@@ -65,7 +66,7 @@ pub fn simulate(core: SimulatedCore, seed: u64) {
     SIMULATION.set(Some(Simulation::new(core, seed)));
 }
 
-/// Does work of this many core cycles on the simulated core. A neighbour lengthens it by the share `slower` while it is active.
+/// Does work of this many core cycles on the simulated core. A co-runner lengthens it by the share `slower` while it is active.
 pub fn execute(cycles: f64, slower: f64) {
     SIMULATION.with_borrow_mut(|simulation| simulation.iter_mut().for_each(|simulation| simulation.execute(cycles, slower)));
 }
@@ -79,7 +80,7 @@ pub fn wait(ticks: f64) {
 pub fn set(settings: Settings) {
     SIMULATION.set(None);
     SETTINGS.set(settings);
-    NOW.set(settings.start);
+    FAKE_TIME.set(settings.start);
     UNTIL_STOLEN.set(settings.noise.period);
     RANDOM.set(Rng::with_seed(0));
 }
@@ -103,7 +104,7 @@ fn pass(time: u64) {
             0
         }
     };
-    NOW.set(NOW.get().wrapping_add(time + taken));
+    FAKE_TIME.set(FAKE_TIME.get().wrapping_add(time + taken));
 }
 
 fn up_to(most: u64) -> u64 {
@@ -120,7 +121,7 @@ pub extern "C" fn read() -> u64 {
         return 0;
     }
     pass(per_read / 2);
-    let reading = NOW.get() / quantum * quantum;
+    let reading = FAKE_TIME.get() / quantum * quantum;
     pass(per_read - per_read / 2 + up_to(noise.read));
     Width::bits(bits).wrapped(reading)
 }

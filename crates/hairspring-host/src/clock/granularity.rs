@@ -11,9 +11,9 @@ const ENOUGH_STEPS: usize = 2_000;
 const MOST_NS: u64 = 30_000_000;
 
 /// Share of unchanged reads above which the clock advances more slowly than it is read.
-const SLOW: f64 = 0.5;
+const SLOW_SHARE: f64 = 0.5;
 /// A step rarer than this share of all steps is caused by an interruption.
-const RARE: f64 = 0.005;
+const RARE_SHARE: f64 = 0.005;
 /// A cluster with less than this share of all steps is not used for the quantum either.
 const RARE_CLUSTER: f64 = 0.02;
 /// A greatest common divisor of at least this many ticks is not accidental.
@@ -69,12 +69,12 @@ pub fn granularity(counter: impl Into<Counter>) -> Reading {
 }
 
 fn quantum(steps: &[u64], unchanged: f64) -> u64 {
-    if unchanged > SLOW {
+    if unchanged > SLOW_SHARE {
         return steps.iter().copied().min().unwrap_or(0);
     }
     let values = occurrences(steps);
     let divisor = values.iter().fold(0, |all, (value, _)| gcd(all, *value));
-    let often = |(value, count): &(u64, usize)| (*count as f64 > steps.len() as f64 * RARE).then_some((*value, *count));
+    let often = |(value, count): &(u64, usize)| (*count as f64 > steps.len() as f64 * RARE_SHARE).then_some((*value, *count));
     sound_divisor(steps).or_else(|| cluster_distance(&values.iter().filter_map(often).collect::<Vec<_>>(), divisor)).unwrap_or(divisor)
 }
 
@@ -95,7 +95,7 @@ fn sound_divisor(steps: &[u64]) -> Option<u64> {
     }
     let odd: usize = values.iter().filter(|(value, _)| value % divisor != 0).map(|(_, count)| count).sum();
     let explained = values.iter().map(|(_, count)| count).sum::<usize>() - odd;
-    (odd as f64 <= steps.len() as f64 * RARE && 2 * explained >= steps.len()).then_some(divisor)
+    (odd as f64 <= steps.len() as f64 * RARE_SHARE && 2 * explained >= steps.len()).then_some(divisor)
 }
 
 /// Joins steps of one with the next step. Some counters never return the same reading twice: if they have not advanced, they

@@ -8,10 +8,10 @@ use std::path::Path;
 /// The module's device.
 pub const DEVICE: &str = "/dev/hairspring_cycles";
 /// What the line of a CPU says whose counter can be read.
-const ON: &str = ": on,";
+const COUNTER_ON: &str = ": on,";
 
 /// What the line of a CPU says last: how often the core lost its settings.
-const POWERED: &str = ", powered down";
+const POWERED_DOWN: &str = ", powered down";
 
 /// What happened to a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl CounterWatch {
         let now = self.line();
         let before = std::mem::replace(&mut self.seen, now);
         match (before, self.seen.as_deref()) {
-            (Some(before), Some(now)) if now.contains(ON) => changed(&before, now),
+            (Some(before), Some(now)) if now.contains(COUNTER_ON) => changed(&before, now),
             _ => Some(Loss::Taken),
         }
     }
@@ -68,7 +68,7 @@ impl CounterWatch {
 
 /// What happened between two lines of a CPU, of which the second one says that the counter is on.
 fn changed(before: &str, now: &str) -> Option<Loss> {
-    let disturbed = |line| str::split_once(line, POWERED).map_or(line, |(disturbed, _)| disturbed).to_owned();
+    let disturbed = |line| str::split_once(line, POWERED_DOWN).map_or(line, |(disturbed, _)| disturbed).to_owned();
     if before == now {
         None
     } else if disturbed(before) == disturbed(now) {
@@ -100,7 +100,11 @@ pub fn is_free() -> Result<(), String> {
 
 #[cfg(any(test, target_arch = "aarch64", target_arch = "arm"))]
 fn free(line: &str) -> Result<(), String> {
-    if line.contains(ON) { Ok(()) } else { Err(format!("the module gives the cycle counter to nobody now ({line}): end what uses perf")) }
+    if line.contains(COUNTER_ON) {
+        Ok(())
+    } else {
+        Err(format!("the module gives the cycle counter to nobody now ({line}): end what uses perf"))
+    }
 }
 
 /// Whether the module is loaded.

@@ -96,7 +96,7 @@ fn about_hz(clock: &Clock) -> f64 {
 const STRETCHES: usize = 8;
 const STRETCH_NS: u64 = 1_000_000;
 /// Stretches without work, of which the shortest is the time of the reads.
-const EMPTY: usize = 20;
+const EMPTY_STRETCHES: usize = 20;
 
 /// The rate in a stretch of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -227,7 +227,7 @@ fn stretch(clock: &Clock, steps: u32) -> Stretch {
 
 /// The time of the reads: of stretches without work, with the shortest readings.
 fn time_of_reads(clock: &Clock, step_ns: f64) -> Stretch {
-    reads_of(&(0..EMPTY).map(|_| stretch(clock, 0)).collect::<Vec<_>>(), step_ns)
+    reads_of(&(0..EMPTY_STRETCHES).map(|_| stretch(clock, 0)).collect::<Vec<_>>(), step_ns)
 }
 
 /// The mean of the shortest stretches: those that a wall clock in steps does not tell from the shortest one, which seems shorter than it is.
@@ -441,7 +441,7 @@ mod tests {
         }
 
         fn working(&mut self) -> Working {
-            let empty: Vec<Stretch> = (0..EMPTY).map(|_| self.stretch(0.0)).collect();
+            let empty: Vec<Stretch> = (0..EMPTY_STRETCHES).map(|_| self.stretch(0.0)).collect();
             let reads = reads_of(&empty, self.step);
             let stretches: Vec<Working> = (0..STRETCHES)
                 .map(|_| {

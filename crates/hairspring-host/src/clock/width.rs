@@ -68,12 +68,12 @@ impl Width {
 /// Rows that are longer than the shortest one by this factor must not wrap either.
 const ROWS: u32 = 64;
 /// No counter ticks faster, in Hz.
-const FASTEST: f64 = 5e9;
+const FASTEST_HZ: f64 = 5e9;
 
 impl Clock {
     /// Whether rows might wrap the counter more than once if the shortest of them takes this time.
     pub fn wraps_within(&self, shortest: std::time::Duration) -> bool {
-        self.width.period().is_some_and(|ticks| f64::from(ROWS) * shortest.as_secs_f64() > ticks / FASTEST)
+        self.width.period().is_some_and(|ticks| f64::from(ROWS) * shortest.as_secs_f64() > ticks / FASTEST_HZ)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The fences as C macros for every architecture.
 
 use super::{ALL, Fences};
-use hairspring_core::design::table::SHADOW_COPIES;
+use hairspring_core::design::table::FENCED_CHAIN_COPIES;
 
 /// Macros whose names begin with `prefix`: `FLOATING_REGISTER`, `FENCE()`, `FULL_FENCE()`, `FLUSH_LINE(address)` and
 /// `CHAIN()`. A processor that lets no program flush a line has no `FLUSH_LINE`, and an unknown one only compiler barriers.
@@ -16,7 +16,7 @@ pub fn macros(prefix: &str) -> String {
 
 fn known(prefix: &str, fences: &Fences) -> String {
     // A line for each: compilers take the number of lines for the length, and have short branches to put around them.
-    let links = vec![fences.link; SHADOW_COPIES as usize].join("\n\t");
+    let links = vec![fences.link; FENCED_CHAIN_COPIES as usize].join("\n\t");
     let link = variable(prefix);
     let operands = ": : \"r\"(address) : \"memory\"";
     let flush = fences.flush_line.map(|line| format!("#define {prefix}FLUSH_LINE(address) {}\n", asm(line, operands)));
@@ -32,7 +32,7 @@ fn known(prefix: &str, fences: &Fences) -> String {
 
 fn unknown(prefix: &str) -> String {
     let link = variable(prefix);
-    let links = vec![format!("{link} *= {link}; {}", asm("", &format!(": \"+r\"({link})"))); SHADOW_COPIES as usize];
+    let links = vec![format!("{link} *= {link}; {}", asm("", &format!(": \"+r\"({link})"))); FENCED_CHAIN_COPIES as usize];
     [
         format!("#define {prefix}FLOATING_REGISTER \"m\"\n"),
         barrier(prefix, "FENCE", ""),

@@ -10,7 +10,7 @@ pub mod c;
 mod riscv64;
 mod x86_64;
 
-use hairspring_core::design::table::SHADOW_COPIES;
+use hairspring_core::design::table::FENCED_CHAIN_COPIES;
 
 /// The instructions of an architecture. `{0}` is a register; the syntax is that of the GNU assembler (AT&T on x86).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Fences {
     pub full: &'static str,
     /// Writes back the cache line of the address in `{0}`, and evicts it from all caches; `None` where only the system may do that.
     pub flush_line: Option<&'static str>,
-    /// A multiplication of `{0}` by itself: a link of the chain in rows of a fence's shadow.
+    /// A multiplication of `{0}` by itself: a link of the chain in rows of the fenced chain.
     pub link: &'static str,
     /// A register for that chain in code that is all assembly, in AT&T and in Intel syntax.
     pub scratch: [&'static str; 2],
@@ -60,7 +60,7 @@ pub fn can_flush() -> Result<(), String> {
 /// supported.
 pub fn chain_lines(intel: bool) -> Vec<String> {
     let line = |fences: Fences| fences.link.replace("{0}", fences.scratch[usize::from(intel)]);
-    here().map(line).map_or_else(Vec::new, |line| vec![line; SHADOW_COPIES as usize])
+    here().map(line).map_or_else(Vec::new, |line| vec![line; FENCED_CHAIN_COPIES as usize])
 }
 
 /// Defines the instructions of an architecture, and the functions that run them on it.
@@ -101,7 +101,7 @@ macro_rules! fences {
 
             #[inline(always)]
             pub fn chain() {
-                const COPIES: u32 = hairspring_core::design::table::SHADOW_COPIES;
+                const COPIES: u32 = hairspring_core::design::table::FENCED_CHAIN_COPIES;
                 // LLVM counts some bytes for each line, and places constants within the few bytes that a load of 32-bit ARM reaches.
                 // So it needs a line that it counts as the bytes of all copies; the assembler leaves this line out.
                 const BYTES: u32 = 4 * COPIES;
@@ -171,7 +171,7 @@ mod arch {
     #[inline(always)]
     pub fn chain() {
         let mut link = black_box(3u64);
-        (0..super::SHADOW_COPIES).for_each(|_| link = black_box(link.wrapping_mul(link)));
+        (0..super::FENCED_CHAIN_COPIES).for_each(|_| link = black_box(link.wrapping_mul(link)));
     }
 }
 
@@ -181,7 +181,7 @@ pub fn order() {
     arch::order();
 }
 
-/// [`SHADOW_COPIES`] dependent multiplications of the value that happens to be in a register.
+/// [`FENCED_CHAIN_COPIES`] dependent multiplications of the value that happens to be in a register.
 #[inline(always)]
 pub fn chain() {
     arch::chain();
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn chain_in_assembly_has_its_length() {
         let lines = chain_lines(true);
-        assert!(here().is_none() || lines.len() == SHADOW_COPIES as usize);
+        assert!(here().is_none() || lines.len() == FENCED_CHAIN_COPIES as usize);
         assert!(!cfg!(target_arch = "x86_64") || (lines[0] == "imul rax, rax" && chain_lines(false)[0] == "imul %rax, %rax"));
     }
 }

@@ -65,10 +65,10 @@ mod status {
 
     #[inline(always)]
     pub fn read() -> Denormals {
-        found(mxcsr())
+        denormals_of(mxcsr())
     }
 
-    pub(super) fn found(word: u32) -> Denormals {
+    pub(super) fn denormals_of(word: u32) -> Denormals {
         Denormals { operands: word & DENORMAL_OPERAND != 0, results: word & UNDERFLOW != 0 && word & FLUSH_TO_ZERO == 0 }
     }
 }
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn flushed_results_do_not_count() {
-        const UNDERFLOWED: u32 = 0x1fb0;
-        assert!(status::found(UNDERFLOWED).results);
-        assert!(!status::found(UNDERFLOWED | 1 << 15).results);
+        const UNDERFLOWED_WORD: u32 = 0x1fb0;
+        assert!(status::denormals_of(UNDERFLOWED_WORD).results);
+        assert!(!status::denormals_of(UNDERFLOWED_WORD | 1 << 15).results);
     }
 
     #[test]

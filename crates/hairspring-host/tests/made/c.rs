@@ -1,6 +1,6 @@
 //! The generated part of `hairspring.h`.
 
-use hairspring_core::design::table::{BLOCKS, CHECKS, COLD, FEWEST_ROWS, LINE, Order, PLANE, RUNS_OF_A_BLOCK, SHORT_CHECK_COPIES};
+use hairspring_core::design::table::{BLOCKS, CHECKS, COLD_ROWS, FEWEST_ROWS, LINE, Order, PLANE, RUNS_OF_A_BLOCK, SHORT_CHECK_COPIES};
 use hairspring_host::{clock, fence};
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub fn part() -> String {
     text += &each("BLOCKS", BLOCKS.iter().map(u32::to_string));
     text += &each("PLANE", PLANE.iter().map(|(bodies, further)| format!("{bodies}, {further}")));
     text += &each("CHECKS", CHECKS.iter().map(|(bodies, each)| format!("{bodies}, {}, {each}", each - 1)));
-    text += &each("COLD", COLD.iter().map(|(bodies, further)| format!("{bodies}, {further}")));
+    text += &each("COLD", COLD_ROWS.iter().map(|(bodies, further)| format!("{bodies}, {further}")));
     text + "\n"
 }
 

@@ -10,7 +10,7 @@ mod rust;
 
 use std::path::Path;
 
-const BEGIN: &str = "/* ---- made from the tables of rows, fences and counters: do not change it here ---- */\n";
+const BEGIN_MARK: &str = "/* ---- made from the tables of rows, fences and counters: do not change it here ---- */\n";
 const END: &str = "/* ---- end of what is made from the tables ---- */\n";
 
 /// A generated file and its expected text.
@@ -30,9 +30,9 @@ fn root() -> &'static Path {
 /// The header with its generated part replaced.
 fn header(path: &'static str) -> Made {
     let there = read(path);
-    let (before, rest) = there.split_once(BEGIN).unwrap_or_else(|| panic!("{path} has lost the line {BEGIN}"));
+    let (before, rest) = there.split_once(BEGIN_MARK).unwrap_or_else(|| panic!("{path} has lost the line {BEGIN_MARK}"));
     let (_, behind) = rest.split_once(END).unwrap_or_else(|| panic!("{path} has lost the line {END}"));
-    Made { path, text: [before, BEGIN, &c::part(), END, behind].concat() }
+    Made { path, text: [before, BEGIN_MARK, &c::part(), END, behind].concat() }
 }
 
 #[test]

@@ -224,11 +224,11 @@ mod tests {
     }
 
     thread_local! {
-        static AWAKE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+        static IS_AWAKE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     }
 
     fn wake() -> Result<(), String> {
-        AWAKE.set(true);
+        IS_AWAKE.set(true);
         Ok(())
     }
 
@@ -236,7 +236,7 @@ mod tests {
     extern "C" fn asleep_read() -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let next = NEXT.fetch_add(1, Ordering::AcqRel);
-        if AWAKE.get() { next } else { 0 }
+        if IS_AWAKE.get() { next } else { 0 }
     }
 
     /// A clock whose readings decrease by one from each reader to the next.

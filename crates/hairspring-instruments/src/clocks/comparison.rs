@@ -100,7 +100,7 @@ const MOST_ROUNDS: usize = 4_000;
 pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     let (meters, waiter) = ((RateMeter::start(a), RateMeter::start(b)), Waiter::start());
     let least_span_ns = read_ns(&a, &waiter) + read_ns(&b, &waiter) + waiter.least_ns();
-    let (aimed, too_short_ns) = SPANS_NS.iter().partition::<Vec<f64>, _>(|aimed| **aimed >= NEAR * least_span_ns);
+    let (aimed, too_short_ns) = SPANS_NS.iter().partition::<Vec<f64>, _>(|aimed| **aimed >= NEAR_SHARE * least_span_ns);
     let spans = Spans { a, b, waiter, least_span_ns };
     let mut seen: Vec<Vec<Pair>> = vec![Vec::new(); aimed.len()];
     let mut order: Vec<usize> = (0..aimed.len()).collect();
@@ -120,12 +120,12 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     };
     let (a, b) = (compared(&a, &meters.0), compared(&b, &meters.1));
     let steps_ns = a.step_ns + b.step_ns;
-    let points = aimed.iter().zip(&seen).map(|(aimed, pairs)| point(*aimed, pairs, (&a.rate, &b.rate), steps_ns)).collect();
+    let points = aimed.iter().zip(&seen).map(|(aimed, pairs)| point(*aimed, pairs, &a.rate, &b.rate, steps_ns)).collect();
     Comparison { a, b, least_span_ns, points, too_short_ns }
 }
 
 /// A span is measured if it is at least this share of the shortest possible one.
-const NEAR: f64 = 0.9;
+const NEAR_SHARE: f64 = 0.9;
 
 /// Two clocks, and the waiter between their reads.
 struct Spans {
@@ -163,13 +163,13 @@ impl Spans {
 }
 
 /// A difference this many median deviations (or quanta) from the median was disturbed between two reads.
-const FAR: f64 = 20.0;
+const FAR_DEVIATIONS: f64 = 20.0;
 /// Blocks of neighbouring rounds, for the interval. Each has as many rounds of either nesting.
 const BLOCKS: usize = 20;
-const UNSEEN: f64 = 3.0;
+const UNSEEN_STEPS: f64 = 3.0;
 
 /// The point of some pairs by clocks of these rates whose quanta are `steps_ns` together.
-fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_ns: f64) -> SpanPoint {
+fn point(aimed_ns: f64, pairs: &[Pair], rate_a: &Rate, rate_b: &Rate, steps_ns: f64) -> SpanPoint {
     let (tick_a, tick_b) = (1e9 / rate_a.hz, 1e9 / rate_b.hz);
     // The two nestings differ by the cost of the reads, so spans are only compared within a nesting.
     let kept: Vec<Pair> = {
@@ -185,7 +185,7 @@ fn point(aimed_ns: f64, pairs: &[Pair], (rate_a, rate_b): (&Rate, &Rate), steps_
     };
     let seen_ns = sum(&kept).1 / kept.len().max(1) as f64;
     // A clock that showed no step in n spans may still step once in every n / 3 of them (the rule of three).
-    let unseen = 100.0 * UNSEEN * steps_ns / (kept.len().max(1) as f64 * seen_ns);
+    let unseen = 100.0 * UNSEEN_STEPS * steps_ns / (kept.len().max(1) as f64 * seen_ns);
     let single: Vec<f64> = kept.iter().map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns).collect();
     SpanPoint {
         aimed_ns,
@@ -201,7 +201,7 @@ fn near(pairs: &[Pair], tick_a: f64, tick_b: f64, steps_ns: f64) -> Vec<Pair> {
     let difference = |pair: &Pair| pair.a * tick_a - pair.b * tick_b;
     let center = median(pairs.iter().map(difference).collect());
     let deviation = median(pairs.iter().map(|pair| (difference(pair) - center).abs()).collect());
-    let reach = FAR * deviation.max(steps_ns);
+    let reach = FAR_DEVIATIONS * deviation.max(steps_ns);
     pairs.iter().copied().filter(|pair| !pair.disturbed && (difference(pair) - center).abs() <= reach).collect()
 }
 
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn the_cost_of_the_reads_cancels_and_a_true_difference_stays() {
         for percent in [0.0, 2.0, -0.5] {
-            let found = point(1e3, &pairs(percent), (&rate(1e9), &rate(1e9)), 1.0);
+            let found = point(1e3, &pairs(percent), &rate(1e9), &rate(1e9), 1.0);
             let difference = found.percent.unwrap().estimate(0.95);
             assert!(
                 (difference.value - percent).abs() < 0.02 && found.left_out == 0 && found.sd_percent < 0.5,
@@ -275,29 +275,29 @@ mod tests {
         pairs[6].a += 50_000.0;
         // Both clocks show this disturbance: the span is longer than intended.
         pairs[11] = Pair { a: 90_000.0, b: 90_000.0, disturbed: true };
-        let found = point(1e3, &pairs, (&rate(1e9), &rate(1e9)), 1.0);
+        let found = point(1e3, &pairs, &rate(1e9), &rate(1e9), 1.0);
         assert!(found.left_out >= 2 && (found.seen_ns - 1_060.0).abs() < 5.0 && found.percent.unwrap().value.abs() < 0.02);
     }
 
     #[test]
     fn a_clock_that_did_not_move_gives_no_percentage() {
         let still: Vec<Pair> = (0..40).map(|_| Pair { a: 100.0, b: 0.0, disturbed: false }).collect();
-        assert_eq!(point(1e2, &still, (&rate(1e9), &rate(1e3)), 1e6).percent, None);
+        assert_eq!(point(1e2, &still, &rate(1e9), &rate(1e3), 1e6).percent, None);
     }
 
     #[test]
     fn a_clock_that_showed_no_step_may_still_be_right() {
         let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
-        let found = point(1e2, &still, (&rate(1e9), &rate(1e9)), 1e5).percent.unwrap().estimate(0.95);
+        let found = point(1e2, &still, &rate(1e9), &rate(1e9), 1e5).percent.unwrap().estimate(0.95);
         assert!(found.value == -100.0 && found.contains(0.0), "{found:?}");
     }
 
     #[test]
     fn a_clock_too_coarse_for_a_span_has_a_bound() {
         let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
-        let bound = point(1e2, &still, (&rate(1e9), &rate(1e9)), 1e7).bound_percent(0.95).unwrap();
+        let bound = point(1e2, &still, &rate(1e9), &rate(1e9), 1e7).bound_percent(0.95).unwrap();
         assert!((10_000.0..1e6).contains(&bound), "{bound}");
-        assert_eq!(point(1e3, &pairs(2.0), (&rate(1e9), &rate(1e9)), 1.0).bound_percent(0.95), None);
+        assert_eq!(point(1e3, &pairs(2.0), &rate(1e9), &rate(1e9), 1.0).bound_percent(0.95), None);
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
         // Steps of 1000 ns over spans of 100 ns: one span in ten contains a step.
         let coarse: Vec<Pair> =
             (0..2_000).map(|at| Pair { a: if at * 7 % 10 == 0 { 1_000.0 } else { 0.0 }, b: 100.0, disturbed: false }).collect();
-        let found = point(1e2, &coarse, (&rate(1e9), &rate(1e9)), 1e3);
+        let found = point(1e2, &coarse, &rate(1e9), &rate(1e9), 1e3);
         assert!(found.percent.unwrap().estimate(0.95).contains(0.0) && found.left_out == 0);
     }
 }

@@ -4,14 +4,14 @@ use super::SpanPoint;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 
 /// Fewest points for a line with a constant and a degree of freedom.
-const FEWEST: usize = 3;
+const FEWEST_POINTS: usize = 3;
 
 /// The constant part of the differences in nanoseconds: the intercept of the weighted line (difference in nanoseconds
 /// over length) through all resolved points, with their intervals as weights. Its interval is wider if the points lie
 /// further off the line than their intervals allow; then its source is the lack of fit. `None` for fewer than three points.
 pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Uncertain> {
     let resolved: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
-    if resolved.len() < FEWEST {
+    if resolved.len() < FEWEST_POINTS {
         return None;
     }
     let sum = |of: fn(&[f64; 3]) -> f64| resolved.iter().map(of).sum::<f64>();

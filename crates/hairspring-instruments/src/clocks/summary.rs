@@ -37,7 +37,7 @@ const BLOCKS: usize = 20;
 /// Bins of a histogram; the last one is the overflow.
 const BINS: usize = 12;
 /// Share of the values in the other bins.
-const SHOWN: f64 = 0.99;
+const SHOWN_SHARE: f64 = 0.99;
 
 impl Summary {
     /// Summarizes at least one value, in the order of measurement. `quantum` is the clock's, in the unit of the values; it limits
@@ -54,8 +54,8 @@ impl Summary {
             mean: Uncertain { value: mean, budget: budget.clone() }.estimate(level),
             budget,
             sd,
-            quantiles: [at(0.0), at(0.5), at(SHOWN), at(1.0)],
-            histogram: histogram(&sorted, at(SHOWN), quantum),
+            quantiles: [at(0.0), at(0.5), at(SHOWN_SHARE), at(1.0)],
+            histogram: histogram(&sorted, at(SHOWN_SHARE), quantum),
         }
     }
 }

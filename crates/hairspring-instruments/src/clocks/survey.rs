@@ -143,7 +143,7 @@ fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
 }
 
 /// A read that takes this many times as long as the fastest ordered one is unsuitable for measuring.
-const COSTLY: f64 = 100.0;
+const COSTLY_FACTOR: f64 = 100.0;
 
 fn findings(clocks: &[Report]) -> Vec<Finding> {
     let there: Vec<(&Clock, &MeasuredClock)> = clocks.iter().filter_map(|r| r.state.as_ref().ok().map(|found| (&r.clock, found))).collect();
@@ -153,18 +153,18 @@ fn findings(clocks: &[Report]) -> Vec<Finding> {
     let fastest = ordered.filter_map(|(clock, found)| Some((clock.name, cost(found)?))).min_by(|a, b| a.1.total_cmp(&b.1));
     let costly = there.iter().filter_map(|(clock, found)| {
         let (name, least) = fastest?;
-        let ns = cost(found).filter(|ns| *ns > COSTLY * least)?;
+        let ns = cost(found).filter(|ns| *ns > COSTLY_FACTOR * least)?;
         let kind = ClockFinding::CostlyRead { clock: clock.name.into(), read_ns: ns, fastest: name.into(), fastest_ns: least };
         Some(Finding::new(Severity::Note, kind))
     });
     backward.chain(costly).collect()
 }
 
-fn backward(clock: &Clock, found: &MeasuredClock) -> Option<Finding> {
-    let (handovers, violations) = found.across.counted();
-    let times = violations + found.reading.backward as u64;
-    let worst_ns = found.hz(clock).filter(|_| violations > 0).map(|hz| found.across.worst_ticks() as f64 * 1e9 / hz);
-    let readings = handovers + (found.reading.steps + found.reading.backward) as u64;
+fn backward(clock: &Clock, measured: &MeasuredClock) -> Option<Finding> {
+    let (handovers, violations) = measured.across.counted();
+    let times = violations + measured.reading.backward as u64;
+    let worst_ns = measured.hz(clock).filter(|_| violations > 0).map(|hz| measured.across.worst_ticks() as f64 * 1e9 / hz);
+    let readings = handovers + (measured.reading.steps + measured.reading.backward) as u64;
     (times > 0).then(|| {
         // An unordered clock may be read too early; that is expected, and not a fault of the machine.
         let severity = if clock.ordering.before.is_some() { Severity::Warning } else { Severity::Note };
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use hairspring_host::clock::fake;
 
-    fn found(violations: u64) -> MeasuredClock {
+    fn with_violations(violations: u64) -> MeasuredClock {
         let pair = HandOver { cpus: (0, 1), handovers: 500, violations, worst_ticks: 120, least_ticks: (40, 60) };
         MeasuredClock {
             reading: Reading { quantum: 1, back_to_back_min: 20, back_to_back_mean: 20.0, steps: 100, backward: 0 },
@@ -190,8 +190,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_goes_backwards_between_cpus_is_a_warning_with_its_worst() {
-        assert_eq!(backward(&fake::clock(64), &found(0)), None);
-        let warning = backward(&fake::clock(64), &found(3)).unwrap();
+        assert_eq!(backward(&fake::clock(64), &with_violations(0)), None);
+        let warning = backward(&fake::clock(64), &with_violations(3)).unwrap();
         assert!(
             warning.severity == Severity::Warning && warning.message.contains("3 times in 600 readings, by at most 120 ns"),
             "{warning:?}"

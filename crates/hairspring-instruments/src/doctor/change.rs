@@ -1,7 +1,7 @@
 //! What to change on a machine, so that it gives more: each with what was seen.
 
 use super::{Diagnosis, Role};
-use crate::verify::verdict::QUIET;
+use crate::verify::verdict::QUIET_SHARE;
 use hairspring_host::clock::catalogue;
 use hairspring_host::environment::machine;
 use hairspring_host::thread::allowed_cpus;
@@ -52,13 +52,16 @@ impl Facts {
 }
 
 /// What to change, the most useful first.
-pub fn changes(found: &Diagnosis, facts: &Facts) -> Vec<Change> {
-    [cpu(found, facts), clock(found), governor(facts), hypervisor(found, facts), counters(facts)].into_iter().flatten().collect()
+pub fn changes(diagnosis: &Diagnosis, facts: &Facts) -> Vec<Change> {
+    [cpu(diagnosis, facts), clock(diagnosis), governor(facts), hypervisor(diagnosis, facts), counters(facts)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-fn cpu(found: &Diagnosis, facts: &Facts) -> Option<Change> {
-    let shared: Vec<&str> = found.roles.iter().filter(|role| role.is_shared()).map(|role: &Role| role.name).collect();
-    let quiet = found.quiet_share.filter(|share| *share < QUIET);
+fn cpu(diagnosis: &Diagnosis, facts: &Facts) -> Option<Change> {
+    let shared: Vec<&str> = diagnosis.roles.iter().filter(|role| role.is_shared()).map(|role: &Role| role.name).collect();
+    let quiet = diagnosis.quiet_share.filter(|share| *share < QUIET_SHARE);
     if shared.is_empty() && quiet.is_none() {
         return None;
     }
@@ -72,8 +75,8 @@ fn cpu(found: &Diagnosis, facts: &Facts) -> Option<Change> {
     Some(Change { about: "cpu", text: format!("something else uses this core{readings}{units}: {other}") })
 }
 
-fn clock(found: &Diagnosis) -> Option<Change> {
-    let (factor, step_ns) = (found.smallest.step_factor, found.reading.quantum as f64 * 1e9 / found.rate.hz);
+fn clock(diagnosis: &Diagnosis) -> Option<Change> {
+    let (factor, step_ns) = (diagnosis.smallest.step_factor, diagnosis.reading.quantum as f64 * 1e9 / diagnosis.rate.hz);
     (factor > STEP_COSTS && step_ns > COARSE_NS).then(|| Change {
         about: "clock",
         text: format!(
@@ -88,9 +91,9 @@ fn governor(facts: &Facts) -> Option<Change> {
     Some(Change { about: "governor", text })
 }
 
-fn hypervisor(found: &Diagnosis, facts: &Facts) -> Option<Change> {
-    let share = found.pauses.share().map(|(share, _)| share).filter(|share| *share > PAUSES);
-    let stolen = found.stolen_ms.filter(|stolen| *stolen > 0.0);
+fn hypervisor(diagnosis: &Diagnosis, facts: &Facts) -> Option<Change> {
+    let share = diagnosis.pauses.share().map(|(share, _)| share).filter(|share| *share > PAUSES);
+    let stolen = diagnosis.stolen_ms.filter(|stolen| *stolen > 0.0);
     if !facts.hypervisor || share.is_none() && stolen.is_none() {
         return None;
     }

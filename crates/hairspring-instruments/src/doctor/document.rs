@@ -94,13 +94,13 @@ pub struct RoleJson {
 }
 
 impl From<&Smallest> for SmallestJson {
-    fn from(found: &Smallest) -> Self {
+    fn from(smallest: &Smallest) -> Self {
         SmallestJson {
-            once_in_100_ms_ns: found.once_in_100_ms.if_finite(),
-            once_in_1_s_ns: found.once_in_1_s.if_finite(),
-            copies: found.copies,
-            copy_in_100_ms_ns: found.copy_in_100_ms.if_finite(),
-            copy_in_1_s_ns: found.copy_in_1_s.if_finite(),
+            once_in_100_ms_ns: smallest.once_in_100_ms.if_finite(),
+            once_in_1_s_ns: smallest.once_in_1_s.if_finite(),
+            copies: smallest.copies,
+            copy_in_100_ms_ns: smallest.copy_in_100_ms.if_finite(),
+            copy_in_1_s_ns: smallest.copy_in_1_s.if_finite(),
         }
     }
 }
@@ -120,30 +120,30 @@ impl From<&Role> for RoleJson {
 }
 
 impl From<&Diagnosis> for MachineJson {
-    fn from(found: &Diagnosis) -> Self {
-        let ns = 1e9 / found.rate.hz;
+    fn from(diagnosis: &Diagnosis) -> Self {
+        let ns = 1e9 / diagnosis.rate.hz;
         MachineJson {
-            smallest: (&found.smallest).into(),
-            clock_step_ns: finite(found.reading.quantum as f64 * ns),
-            clock_read_ns: finite(found.reading.back_to_back_mean * ns),
-            clock_step_factor: finite(found.smallest.step_factor),
-            core_hz: found.core_hz.if_finite(),
-            roles: found.roles.iter().map(RoleJson::from).collect(),
-            quiet_share: found.quiet_share.and_then(finite),
-            pauses_share: found.pauses.share().and_then(|(share, _)| finite(share)),
-            stolen_ms: found.stolen_ms.and_then(finite),
-            changes: found.changes.clone(),
+            smallest: (&diagnosis.smallest).into(),
+            clock_step_ns: finite(diagnosis.reading.quantum as f64 * ns),
+            clock_read_ns: finite(diagnosis.reading.back_to_back_mean * ns),
+            clock_step_factor: finite(diagnosis.smallest.step_factor),
+            core_hz: diagnosis.core_hz.if_finite(),
+            roles: diagnosis.roles.iter().map(RoleJson::from).collect(),
+            quiet_share: diagnosis.quiet_share.and_then(finite),
+            pauses_share: diagnosis.pauses.share().and_then(|(share, _)| finite(share)),
+            stolen_ms: diagnosis.stolen_ms.and_then(finite),
+            changes: diagnosis.changes.clone(),
         }
     }
 }
 
 /// The document: what the machine can give, or why nothing.
-pub fn doctor(found: Result<&Diagnosis, &String>, circumstances: &Environment) -> DoctorDocument {
+pub fn doctor(diagnosis: Result<&Diagnosis, &String>, circumstances: &Environment) -> DoctorDocument {
     DoctorDocument {
         schema: DoctorSchema::V1,
         command: "doctor".into(),
         environment: circumstances.clone(),
-        machine: found.ok().map(MachineJson::from),
-        machine_reason: found.err().cloned(),
+        machine: diagnosis.ok().map(MachineJson::from),
+        machine_reason: diagnosis.err().cloned(),
     }
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Time for the chains.
 const CHAINS: Duration = Duration::from_millis(350);
 /// Time for which pauses are watched for.
-const WATCHED: Duration = Duration::from_millis(30);
+const WATCH_TIME: Duration = Duration::from_millis(30);
 
 /// A kind of units of the core, by the chain that uses it.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,8 +87,8 @@ pub fn diagnose(clock: Clock, cpu: usize, level: f64) -> Result<Diagnosis, Strin
     let smallest = Smallest::measure(clock, cores.core_hz.value, cores.ruler_cycles, level)
         .ok_or("the rows of a chain cannot be solved: the machine is too busy")?;
     let begin = Instant::now();
-    let pauses = pauses(clock.read, (clock.width, reading.quantum), WATCHED, &|| begin.elapsed());
-    let mut found = Diagnosis {
+    let pauses = pauses(clock.read, clock.width, reading.quantum, WATCH_TIME, &|| begin.elapsed());
+    let mut diagnosis = Diagnosis {
         clock: clock.name.to_owned(),
         reading,
         rate: cores.rate,
@@ -100,8 +100,8 @@ pub fn diagnose(clock: Clock, cpu: usize, level: f64) -> Result<Diagnosis, Strin
         stolen_ms: stolen.stolen_ms(),
         changes: Vec::new(),
     };
-    found.changes = change::changes(&found, &Facts::here(cpu));
-    Ok(found)
+    diagnosis.changes = change::changes(&diagnosis, &Facts::here(cpu));
+    Ok(diagnosis)
 }
 
 /// The units of the core.
@@ -122,16 +122,17 @@ impl Units {
         let table = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain).run(CHAINS, 1);
         let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
         let lines = lines(&table, level)?;
-        let found = lengths(&lines, level, Fit::Close).or_else(|| lengths(&lines, level, Fit::Lengthened));
-        let found = found.ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
+        let lattice = lengths(&lines, level, Fit::Close).or_else(|| lengths(&lines, level, Fit::Lengthened));
+        let lattice =
+            lattice.ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
         let (ruler, cycles) = lines
             .iter()
-            .zip(&found)
+            .zip(&lattice)
             .find_map(|(line, length)| (role_of(&line.name) == Some(RULER)).then_some((line, f64::from(length.integer?))))
             .ok_or("the ruler chain is off the lattice")?;
         let quiet_share = InCycles::new(&table, cycles, level).and_then(|measured| measured.quiet_share());
         let all: Vec<(ChainRole, &str, &Length)> =
-            lines.iter().zip(&found).filter_map(|(line, length)| Some((role_of(&line.name)?, line.name.as_str(), length))).collect();
+            lines.iter().zip(&lattice).filter_map(|(line, length)| Some((role_of(&line.name)?, line.name.as_str(), length))).collect();
         Ok(Units { core_hz: core_hz(ruler, cycles, &rate).estimate(level), ruler_cycles: cycles, rate, roles: roles(&all), quiet_share })
     }
 }

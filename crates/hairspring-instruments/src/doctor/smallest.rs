@@ -18,9 +18,9 @@ const RUN: Duration = Duration::from_millis(100);
 /// Runs, from whose scatter the interval comes; one more run is as long as all of them.
 const RUNS: u32 = 4;
 /// Copies of the shortest rows, which are as good as empty ones: their noise is that of reading the clock.
-const SHORT: [u32; 2] = [32, 64];
+const SHORT_ROWS: [u32; 2] = [32, 64];
 /// Copies of rows that differ by many.
-const LONG: [u32; 2] = [32, 512];
+const LONG_ROWS: [u32; 2] = [32, 512];
 /// Copies of the rows of the reference chain.
 const OF_REFERENCE: [u32; 4] = [32, 128, 256, 384];
 /// Relative standard deviation of a half-width that comes from 32 blocks of rounds: 1 over the root of twice the degrees of freedom.
@@ -49,11 +49,11 @@ impl Smallest {
     pub fn measure(clock: Clock, core_hz: f64, cycles: f64, level: f64) -> Option<Smallest> {
         let ns = |pair: &Pair, copies: &[u32; 2]| Some(pair.half_width(copies, level)? * cycles * 1e9 / core_hz / PRECISION);
         let pair = |copies: &[u32; 2], time: Duration, seed: u64| Pair::solved(&sampled(clock, copies, time, seed)?, level);
-        let short: Vec<Pair> = (0..RUNS).map(|seed| pair(&SHORT, RUN, u64::from(seed))).collect::<Option<_>>()?;
-        let once_in_100_ms = of_runs(&short.iter().map(|pair| ns(pair, &SHORT)).collect::<Option<Vec<f64>>>()?, level)?;
-        let once_in_1_s = of_longer(ns(&pair(&SHORT, RUN * RUNS, 10)?, &SHORT)?, RUNS, level);
-        let long: Vec<f64> = (0..2).map(|seed| ns(&pair(&LONG, RUN, 20 + seed)?, &LONG)).collect::<Option<_>>()?;
-        let copies = LONG[1] - LONG[0];
+        let short: Vec<Pair> = (0..RUNS).map(|seed| pair(&SHORT_ROWS, RUN, u64::from(seed))).collect::<Option<_>>()?;
+        let once_in_100_ms = of_runs(&short.iter().map(|pair| ns(pair, &SHORT_ROWS)).collect::<Option<Vec<f64>>>()?, level)?;
+        let once_in_1_s = of_longer(ns(&pair(&SHORT_ROWS, RUN * RUNS, 10)?, &SHORT_ROWS)?, RUNS, level);
+        let long: Vec<f64> = (0..2).map(|seed| ns(&pair(&LONG_ROWS, RUN, 20 + seed)?, &LONG_ROWS)).collect::<Option<_>>()?;
+        let copies = LONG_ROWS[1] - LONG_ROWS[0];
         // The intervals are those of what runs once: the rows differ in their lengths only.
         let of_copy = |once: Estimate| once.scaled(long.iter().sum::<f64>() / long.len() as f64 / once_in_100_ms.value / f64::from(copies));
         Some(Smallest {
@@ -160,7 +160,7 @@ mod tests {
             SimulatedCore::BURSTS,
         ];
         for core in cores {
-            let smallest = |seed| 3.0 * pair(core, SHORT, seed).half_width(&SHORT, 0.95).unwrap() / PRECISION;
+            let smallest = |seed| 3.0 * pair(core, SHORT_ROWS, seed).half_width(&SHORT_ROWS, 0.95).unwrap() / PRECISION;
             let cycles = of_runs(&(0..5).map(smallest).collect::<Vec<f64>>(), 0.95).unwrap().value.round() as u32;
             let relative = |seed| {
                 let pair = pair(core, [32, 32 + cycles], seed);
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn a_coarse_step_costs_time_and_a_fine_one_does_not() {
-        let factor = |core| step_factor(&pair(core, SHORT, 1).chain);
+        let factor = |core| step_factor(&pair(core, SHORT_ROWS, 1).chain);
         assert!((1.0..1.6).contains(&factor(SimulatedCore::CALM)), "{}", factor(SimulatedCore::CALM));
         assert!(factor(SimulatedCore::coarse(40)) > 5.0, "{}", factor(SimulatedCore::coarse(40)));
     }

@@ -7,33 +7,33 @@ use hairspring_view::format::{frequency, significant, time_unit};
 use hairspring_view::page::{Page, Style, Tone};
 
 /// The report of `doctor`.
-pub fn doctor(found: &Diagnosis, style: &Style) -> String {
+pub fn doctor(diagnosis: &Diagnosis, style: &Style) -> String {
     let mut page = Page::new(*style);
     page.line("hairspring doctor: what this machine can and cannot give", Tone::Strong);
     page.gap();
-    machine(&mut page, found);
+    machine(&mut page, diagnosis);
     page.finish()
 }
 
 /// The same as the end of another report.
-pub fn section(found: &Diagnosis, style: &Style) -> String {
+pub fn section(diagnosis: &Diagnosis, style: &Style) -> String {
     let mut page = Page::new(*style);
     page.line("  What this machine can and cannot give", Tone::Strong);
-    machine(&mut page, found);
+    machine(&mut page, diagnosis);
     page.finish()
 }
 
-fn machine(page: &mut Page, found: &Diagnosis) {
-    let Smallest { once_in_100_ms, once_in_1_s, copies, copy_in_100_ms, copy_in_1_s, .. } = found.smallest;
+fn machine(page: &mut Page, diagnosis: &Diagnosis) {
+    let Smallest { once_in_100_ms, once_in_1_s, copies, copy_in_100_ms, copy_in_1_s, .. } = diagnosis.smallest;
     page.item("once", &format!("to 1 %: {}", both(&once_in_100_ms, &once_in_1_s)), Tone::Strong);
     page.item("copies", &format!("{copies} in a row, each to 1 %: {}", both(&copy_in_100_ms, &copy_in_1_s)), Tone::Strong);
-    page.item("clock", &clock(found), Tone::Plain);
-    page.item("core", &frequency(&found.core_hz), Tone::Plain);
-    roles(page, &found.roles);
-    if found.changes.is_empty() {
+    page.item("clock", &clock(diagnosis), Tone::Plain);
+    page.item("core", &frequency(&diagnosis.core_hz), Tone::Plain);
+    roles(page, &diagnosis.roles);
+    if diagnosis.changes.is_empty() {
         page.item("change", "nothing", Tone::Plain);
     }
-    for change in &found.changes {
+    for change in &diagnosis.changes {
         page.item("change", &format!("{}: {}", change.about, change.text), Tone::Warning);
     }
 }
@@ -49,16 +49,16 @@ fn time(estimate: &Estimate) -> String {
     format!("{} {unit} ({} to {})", number(estimate.value), number(estimate.low), number(estimate.high))
 }
 
-fn clock(found: &Diagnosis) -> String {
-    let ns = 1e9 / found.rate.hz;
-    let (step, read) = (found.reading.quantum as f64 * ns, found.reading.back_to_back_mean * ns);
-    let factor = found.smallest.step_factor;
+fn clock(diagnosis: &Diagnosis) -> String {
+    let ns = 1e9 / diagnosis.rate.hz;
+    let (step, read) = (diagnosis.reading.quantum as f64 * ns, diagnosis.reading.back_to_back_mean * ns);
+    let factor = diagnosis.smallest.step_factor;
     let costs = match factor {
         factor if factor < 1.05 => "its step costs nothing".to_owned(),
         factor if factor.is_finite() => format!("its step takes {} times the measuring time of one without", significant(factor, 2)),
         _ => "what its step costs does not show".to_owned(),
     };
-    format!("{} steps by {} ns, a read takes {} ns; {costs}", found.clock, significant(step, 3), significant(read, 3))
+    format!("{} steps by {} ns, a read takes {} ns; {costs}", diagnosis.clock, significant(step, 3), significant(read, 3))
 }
 
 fn roles(page: &mut Page, roles: &[Role]) {

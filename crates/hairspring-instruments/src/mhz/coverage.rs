@@ -9,8 +9,8 @@ const ROUNDS: u32 = 640;
 /// Name and core cycles of the chains of x86-64, whose names the instrument knows.
 const CHAINS: [(&str, f64); 6] = [("imul", 3.0), ("xor", 1.0), ("load", 4.0), ("mulsd", 3.0), ("xor+imul", 4.0), ("xor+imul+xor", 5.0)];
 const COPIES: [u32; 6] = [64, 128, 192, 256, 384, 512];
-/// By how much a neighbour on the core's other hardware thread lengthens a chain.
-const SLOWER: f64 = 0.03;
+/// By how much a co-runner on the core's other hardware thread lengthens a chain.
+const SLOWER_SHARE: f64 = 0.03;
 
 /// Rounds over the chains. The readings begin anywhere between two steps of the clock, as those of the measuring loop do.
 fn table(core: SimulatedCore, seed: u64) -> Observations {
@@ -24,7 +24,7 @@ fn table(core: SimulatedCore, seed: u64) -> Observations {
                 let row = table.row(series, &[f64::from(copies), 0.0]);
                 fake::wait(3.0 * core.quantum.max(100) as f64 * random.f64());
                 let times = [(); 2].map(|()| fake::read());
-                fake::execute(f64::from(copies) * cycles, SLOWER);
+                fake::execute(f64::from(copies) * cycles, SLOWER_SHARE);
                 let behind = [(); 2].map(|()| fake::read());
                 let guard = (times[1] - times[0]) + (behind[1] - behind[0]);
                 table.push_guarded(
@@ -56,7 +56,7 @@ fn intervals_of_the_core_clock_hold() {
         ("calm core", SimulatedCore::CALM),
         ("two levels, 30 ms", SimulatedCore::LEVELS),
         ("interrupts", SimulatedCore::INTERRUPTS),
-        ("bursts of a neighbour", SimulatedCore::BURSTS),
+        ("bursts of a co-runner", SimulatedCore::BURSTS),
         ("coarse read of 26 ticks", SimulatedCore::COARSE_READ),
         ("clock of 40 ns", SimulatedCore::coarse(40)),
     ];

@@ -126,12 +126,12 @@ pub fn mhz(cpus: &[(usize, Result<CoreClock, String>)], classic: Option<&Classic
 }
 
 /// The error budget of a core clock.
-fn budget(found: &CoreClock) -> Vec<FigureEntry> {
-    let clock = match found.levels.len() {
+fn budget(clock: &CoreClock) -> Vec<FigureEntry> {
+    let movement = match clock.levels.len() {
         0 | 1 => "one level in this run; another run may have another one",
         _ => "stepped in this run: the figure is its most frequent level, and another run may have another one",
     };
-    entries(&found.budget, found.core_hz.level, clock)
+    entries(&clock.budget, clock.core_hz.level, movement)
 }
 
 /// The error budget of the core clock of other runs.
@@ -142,14 +142,14 @@ fn budget_of_runs(of_runs: &OfRuns) -> Vec<FigureEntry> {
     all
 }
 
-/// Contributions as entries; `clock` says why the movement of the core clock is none of them.
-fn entries(budget: &[Contribution], level: f64, clock: &str) -> Vec<FigureEntry> {
+/// Contributions as entries; `movement` says why the movement of the core clock is none of them.
+fn entries(budget: &[Contribution], level: f64, movement: &str) -> Vec<FigureEntry> {
     let absent = [
         (Source::Quantum, "averages out: readings begin at all phases of the clock"),
         (Source::Fence, "the line fit separates it from the lengths of the chains"),
         (Source::Departure, "the chains lie on their lattice as closely as their noise allows"),
         (Source::Controls, "disturbed stretches are left out, and the chains show no further effect"),
-        (Source::CoreClock, clock),
+        (Source::CoreClock, movement),
     ];
     figure_budget(budget, level, &absent)
 }
@@ -157,27 +157,27 @@ fn entries(budget: &[Contribution], level: f64, clock: &str) -> Vec<FigureEntry>
 /// Why the core clock of other runs is not known.
 const NO_RUNS: &str = "the history of this machine has fewer than four runs, or is off, or several CPUs were measured";
 
-fn core_clock(cpu: usize, found: Result<&CoreClock, &String>) -> CoreClockJson {
-    let known = found.ok();
-    let of_runs = known.and_then(|found| found.of_runs.as_ref());
+fn core_clock(cpu: usize, clock: Result<&CoreClock, &String>) -> CoreClockJson {
+    let known = clock.ok();
+    let of_runs = known.and_then(|clock| clock.of_runs.as_ref());
     CoreClockJson {
         cpu,
-        core_hz: known.and_then(|found| found.core_hz.if_finite()),
+        core_hz: known.and_then(|clock| clock.core_hz.if_finite()),
         core_hz_budget: known.map_or_else(Vec::new, budget),
-        core_hz_reason: found.err().cloned(),
+        core_hz_reason: clock.err().cloned(),
         any_run_core_hz: of_runs.and_then(|of_runs| of_runs.hz.if_finite()),
         any_run_core_hz_budget: of_runs.map_or_else(Vec::new, budget_of_runs),
-        any_run_core_hz_reason: of_runs.is_none().then(|| found.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
-        tick_hz: known.and_then(|found| Estimate::of_rate(&found.rate, found.core_hz.level).if_finite()),
-        tick_hz_budget: known.map_or_else(Vec::new, |found| rate_budget(&found.rate, found.rate.hz, found.core_hz.level)),
-        clock: known.map(|found| found.clock.clone()),
-        tick_provenance: known.map(|found| found.rate.provenance.clone()),
-        cycles_per_tick: known.map(|found| found.core_hz.value / found.rate.hz),
-        factor_known: known.map(|found| found.factor_known),
-        levels: known.map_or_else(Vec::new, |found| found.levels.iter().map(LevelJson::from).collect()),
-        chains: known.map_or_else(Vec::new, |found| found.chains.iter().map(ChainUnitsJson::from).collect()),
-        rounds: known.map(|found| found.rounds),
-        elapsed_ms: known.map(|found| found.elapsed.as_secs_f64() * 1e3),
-        findings: known.map_or_else(Vec::new, |found| found.findings.clone()),
+        any_run_core_hz_reason: of_runs.is_none().then(|| clock.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
+        tick_hz: known.and_then(|clock| Estimate::of_rate(&clock.rate, clock.core_hz.level).if_finite()),
+        tick_hz_budget: known.map_or_else(Vec::new, |clock| rate_budget(&clock.rate, clock.rate.hz, clock.core_hz.level)),
+        clock: known.map(|clock| clock.clock.clone()),
+        tick_provenance: known.map(|clock| clock.rate.provenance.clone()),
+        cycles_per_tick: known.map(|clock| clock.core_hz.value / clock.rate.hz),
+        factor_known: known.map(|clock| clock.factor_known),
+        levels: known.map_or_else(Vec::new, |clock| clock.levels.iter().map(LevelJson::from).collect()),
+        chains: known.map_or_else(Vec::new, |clock| clock.chains.iter().map(ChainUnitsJson::from).collect()),
+        rounds: known.map(|clock| clock.rounds),
+        elapsed_ms: known.map(|clock| clock.elapsed.as_secs_f64() * 1e3),
+        findings: known.map_or_else(Vec::new, |clock| clock.findings.clone()),
     }
 }

@@ -30,7 +30,7 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
     let gap = (STEP * middle.abs()).max(OVER_NOISE * noise(values));
     let groups = sorted.chunk_by(|a, b| b - a <= gap);
     let share = |group: &[f64]| group.len() as f64 / sorted.len() as f64;
-    let mut found: Vec<Level> = groups
+    let mut levels: Vec<Level> = groups
         .filter(|group| share(group) >= LEAST_SHARE && (group.len() > 1 || sorted.len() == 1))
         .map(|group| {
             let (low, high) = (group[0], group[group.len() - 1]);
@@ -39,8 +39,8 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
             Level { value: mean(&members, level), share: share(group) }
         })
         .collect();
-    found.sort_by(|a, b| b.share.total_cmp(&a.share));
-    found
+    levels.sort_by(|a, b| b.share.total_cmp(&a.share));
+    levels
 }
 
 fn mean(values: &[f64], level: f64) -> Estimate {

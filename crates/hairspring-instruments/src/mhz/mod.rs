@@ -36,22 +36,22 @@ const CHAINS: [ChainRole; 6] = [
     ChainRole::SimpleMultiplySimple,
 ];
 /// The chains of one instruction: the length of none of them follows from the others.
-const SINGLE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
-/// By how much a neighbour lengthens a chain at the most, as a share: the load chain of an AMD of family 25 was seen to take 4.05 to 4.6 cycles for 4.
+const SINGLE_INSTRUCTIONS: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
+/// By how much a co-runner lengthens a chain at the most, as a share: the load chain of an AMD of family 25 was seen to take 4.05 to 4.6 cycles for 4.
 const MOST_LENGTHENED: f64 = 0.25;
 /// So much shorter than its length a chain may be measured, as a share.
-const SHORTENED: f64 = 0.01;
+const SHORTENED_SHARE: f64 = 0.01;
 /// Largest distance of a chain from its integer, as a share, at which the speed is computed from it.
 const ON_LATTICE: f64 = 0.003;
 /// Half-width of the interval, as a share of the speed, above which the system counts as too busy.
 const TOO_WIDE: f64 = 0.1;
 /// Half-width, as a share of the speed, above which a warning says that the interval is wide.
-const WIDE: f64 = 0.005;
+const WIDE_SHARE: f64 = 0.005;
 
 /// How far the speed may be off, as a share, if something else used the core.
-const SHARED: f64 = 0.005;
+const SHARED_BOUND: f64 = 0.005;
 /// Half-width, as a share of the speed, at which no further try is made.
-const PRECISE: f64 = 0.001;
+const PRECISE_SHARE: f64 = 0.001;
 
 /// Limits of a measurement.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +121,7 @@ pub struct OfRuns {
     pub runs: u32,
 }
 
-/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::settle`]).
+/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::prepare_thread`]).
 ///
 /// # Errors
 /// The system is too busy, or there are no chains for this architecture.
@@ -174,7 +174,7 @@ impl CoreClock {
     /// still on the lattice.
     fn doubted(mut self, shared: Option<(f64, f64)>) -> CoreClock {
         let Some((control_cycles, expected_cycles)) = shared else { return self };
-        self.budget.push(Contribution::bound(Source::Controls, SHARED * self.core_hz.value));
+        self.budget.push(Contribution::bound(Source::Controls, SHARED_BOUND * self.core_hz.value));
         self.core_hz = Uncertain { value: self.core_hz.value, budget: self.budget.clone() }.estimate(self.core_hz.level);
         self.findings.retain(|finding| !finding.is(OFF_LATTICE) && !finding.is(FACTOR_UNKNOWN));
         self.findings.insert(0, shared_finding(Severity::Warning, control_cycles, expected_cycles));
@@ -199,7 +199,7 @@ impl CoreClock {
 
     /// Whether no further try is needed.
     fn is_beyond_doubt(&self) -> bool {
-        self.off_lattice().count() == 0 && self.factor_known && self.core_hz.relative() < PRECISE
+        self.off_lattice().count() == 0 && self.factor_known && self.core_hz.relative() < PRECISE_SHARE
     }
 
     fn is_better_than(&self, other: &CoreClock) -> bool {
@@ -295,29 +295,29 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
     let rated = Contribution::rate(mean.value, rate);
     let blocks: Vec<f64> = best.solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
     let levels = levels(&blocks, level);
-    let own = match levels.as_slice() {
+    let time = match levels.as_slice() {
         [first, _, ..] => {
             let bound = Contribution::bound(Source::Noise, first.value.half_width());
             Uncertain { value: first.value.value, budget: vec![bound] }
         }
         _ => mean,
     };
-    Some((own.with(counted).with(rated), levels))
+    Some((time.with(counted).with(rated), levels))
 }
 
 /// Whether the lengths cannot have a common factor: two chains of one instruction have coprime lengths above 1, whichever of the possible ones
 /// a chain has that something may slow. (The true lengths could still be multiples of these; then all chains would share that factor.)
 fn factor_known(chains: &[ChainUnits]) -> bool {
-    let singles = chains.iter().filter(|chain| role_of(&chain.name).is_some_and(|role| SINGLE.contains(&role)));
+    let singles = chains.iter().filter(|chain| role_of(&chain.name).is_some_and(|role| SINGLE_INSTRUCTIONS.contains(&role)));
     let possible: Vec<Vec<u32>> = singles.map(possible_lengths).filter(|all| all.first().is_some_and(|least| *least > 1)).collect();
     let coprime = |a: &[u32], b: &[u32]| a.iter().all(|a| b.iter().all(|b| gcd(u64::from(*a), u64::from(*b)) == 1));
     possible.iter().enumerate().any(|(at, a)| possible[at + 1..].iter().any(|b| coprime(a, b)))
 }
 
-/// The whole numbers of cycles that a chain may have: its integer, or where it has none, all that a neighbour may lengthen to what was measured.
+/// The whole numbers of cycles that a chain may have: its integer, or where it has none, all that a co-runner may lengthen to what was measured.
 fn possible_lengths(chain: &ChainUnits) -> Vec<u32> {
     let cycles = chain.cycles.value;
-    let (least, most) = ((cycles / (1.0 + MOST_LENGTHENED)).ceil() as u32, (cycles * (1.0 + SHORTENED)).floor() as u32);
+    let (least, most) = ((cycles / (1.0 + MOST_LENGTHENED)).ceil() as u32, (cycles * (1.0 + SHORTENED_SHARE)).floor() as u32);
     chain.integer.map_or_else(|| (least..=most).collect(), |integer| vec![integer])
 }
 
@@ -335,7 +335,7 @@ fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {
             CoreClockFinding::FactorUnknown { chains: chains.iter().filter(|c| c.integer.is_some()).count() },
         ));
     }
-    if wide > WIDE {
+    if wide > WIDE_SHARE {
         all.push(Finding::new(
             Severity::Warning,
             CoreClockFinding::Wide { component: "core clock".into(), half_width_percent: 100.0 * wide },

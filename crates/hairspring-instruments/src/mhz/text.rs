@@ -36,17 +36,17 @@ pub fn mhz(cpus: Cpus, classic: Option<&ClassicResult>, circumstances: &Environm
 }
 
 /// One line of `--watch`, or its header if `found` is `None`.
-pub fn mhz_line(seconds: f64, found: Option<&Result<CoreClock, String>>) -> String {
-    match found {
+pub fn mhz_line(seconds: f64, clock: Option<&Result<CoreClock, String>>) -> String {
+    match clock {
         None => format!("  {:>8}  {}\n", "s", head()),
-        Some(Ok(found)) => format!("  {seconds:>8.2}  {}{}\n", row(found), others(found)),
+        Some(Ok(clock)) => format!("  {seconds:>8.2}  {}{}\n", row(clock), other_levels(clock)),
         Some(Err(reason)) => format!("  {seconds:>8.2}  {reason}\n"),
     }
 }
 
 /// Further levels, for a line that has no room for their shares.
-fn others(found: &CoreClock) -> String {
-    let further: Vec<String> = found.levels.iter().skip(1).map(|level| format!("{:.0}", level.value.value / 1e6)).collect();
+fn other_levels(clock: &CoreClock) -> String {
+    let further: Vec<String> = clock.levels.iter().skip(1).map(|level| format!("{:.0}", level.value.value / 1e6)).collect();
     if further.is_empty() { String::new() } else { format!("  also {}", further.join(", ")) }
 }
 
@@ -54,10 +54,10 @@ fn head() -> String {
     format!("{}  {}  {}", pad("core MHz", 20), pad("clock's tick MHz", 26), "cycles a tick")
 }
 
-fn row(found: &CoreClock) -> String {
-    let ticks = Estimate::of_rate(&found.rate, found.core_hz.level);
-    let ratio = significant(found.core_hz.value / found.rate.hz, 5);
-    format!("{}  {}  {ratio}", pad(&megahertz(&found.core_hz), 20), pad(&megahertz(&ticks), 26))
+fn row(clock: &CoreClock) -> String {
+    let ticks = Estimate::of_rate(&clock.rate, clock.core_hz.level);
+    let ratio = significant(clock.core_hz.value / clock.rate.hz, 5);
+    format!("{}  {}  {ratio}", pad(&megahertz(&clock.core_hz), 20), pad(&megahertz(&ticks), 26))
 }
 
 /// `3,694.81 +- 0.12`.
@@ -80,29 +80,29 @@ fn table(page: &mut Page, cpus: Cpus) {
     }
 }
 
-fn proof(page: &mut Page, found: &CoreClock, several: bool) {
+fn proof(page: &mut Page, clock: &CoreClock, several: bool) {
     if several {
-        page.line(&format!("  CPU {}", found.cpu), Tone::Strong);
+        page.line(&format!("  CPU {}", clock.cpu), Tone::Strong);
     }
     let chain = |chain: &crate::mhz::ChainUnits| {
         let integer = chain.integer.map_or_else(|| "left out".to_owned(), |integer| integer.to_string());
         format!("{} {:.3} = {integer}", chain.name, chain.cycles.value)
     };
-    let chains: Vec<String> = found.chains.iter().map(chain).collect();
+    let chains: Vec<String> = clock.chains.iter().map(chain).collect();
     page.item("chains", &format!("{} core cycles", chains.join(", ")), Tone::Quiet);
-    if found.levels.len() > 1 {
+    if clock.levels.len() > 1 {
         let levels: Vec<String> =
-            found.levels.iter().map(|level| format!("{} MHz for {:.0} %", megahertz(&level.value), 100.0 * level.share)).collect();
+            clock.levels.iter().map(|level| format!("{} MHz for {:.0} %", megahertz(&level.value), 100.0 * level.share)).collect();
         page.item("levels", &format!("the core clock stepped: {} of the run", levels.join(", ")), Tone::Warning);
     }
-    if let Some(of_runs) = &found.of_runs {
+    if let Some(of_runs) = &clock.of_runs {
         let text = format!("{} MHz may be met in other runs: it moved so between {} runs here", megahertz(&of_runs.hz), of_runs.runs);
         page.item("runs", &text, Tone::Quiet);
     }
-    page.item("ticks", &format!("{}: {}", found.clock, found.rate.provenance), Tone::Quiet);
-    let run = format!("{} rounds in {:.0} ms", count(found.rounds as usize), found.elapsed.as_secs_f64() * 1e3);
+    page.item("ticks", &format!("{}: {}", clock.clock, clock.rate.provenance), Tone::Quiet);
+    let run = format!("{} rounds in {:.0} ms", count(clock.rounds as usize), clock.elapsed.as_secs_f64() * 1e3);
     page.item("run", &run, Tone::Quiet);
-    all_findings(page, &found.findings);
+    all_findings(page, &clock.findings);
 }
 
 /// The paper's method.

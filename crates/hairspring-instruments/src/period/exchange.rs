@@ -5,7 +5,7 @@ use super::frame::{Frame, HELLO, Kind, NoFrame};
 use super::tally::{Bins, Tick};
 
 /// How many cycles back an answer is still recognised.
-pub const REMEMBERED: usize = 1 << 16;
+pub const REMEMBERED_CYCLES: usize = 1 << 16;
 
 /// A frame that was sent.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Answers {
     pub fn new(session: u64, tick: Tick, bins: &Bins) -> Answers {
         Answers {
             session,
-            ring: vec![None; REMEMBERED],
+            ring: vec![None; REMEMBERED_CYCLES],
             tick,
             sent: 0,
             not_sent: 0,
@@ -68,12 +68,12 @@ impl Answers {
     /// Records a cycle's frame, sent at a reading of the clock; its answer is in time before `end_ns`.
     pub fn sent(&mut self, cycle: u64, ticks: u64, end_ns: u64) {
         self.sent += 1;
-        self.ring[cycle as usize % REMEMBERED] = Some(Sent { cycle, ticks, end_ns, answered: false });
+        self.ring[cycle as usize % REMEMBERED_CYCLES] = Some(Sent { cycle, ticks, end_ns, answered: false });
     }
 
     /// Whether a cycle has its answer.
     pub fn answered(&self, cycle: u64) -> bool {
-        self.ring[cycle as usize % REMEMBERED].is_some_and(|sent| sent.cycle == cycle && sent.answered)
+        self.ring[cycle as usize % REMEMBERED_CYCLES].is_some_and(|sent| sent.cycle == cycle && sent.answered)
     }
 
     /// Records bytes that were received at a reading of the clock and at a time. If they are a first answer, returns the cycle
@@ -99,7 +99,7 @@ impl Answers {
     }
 
     fn answer(&mut self, cycle: u64, ticks: u64, now_ns: u64) -> Option<(u64, u64)> {
-        match &mut self.ring[cycle as usize % REMEMBERED] {
+        match &mut self.ring[cycle as usize % REMEMBERED_CYCLES] {
             Some(sent) if sent.cycle == cycle && !sent.answered => {
                 sent.answered = true;
                 let round_trip = self.tick.width.between(sent.ticks, ticks);
@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn an_answer_from_too_long_ago_is_stale_and_its_cycle_stays_lost() {
-        let mut answers = answers(REMEMBERED as u64 + 1);
+        let mut answers = answers(REMEMBERED_CYCLES as u64 + 1);
         assert_eq!(answers.received(&answer(SESSION, 0), 1, 1), None);
-        assert_eq!((answers.ignored.stale, answers.lost()), (1, REMEMBERED as u64 + 1));
+        assert_eq!((answers.ignored.stale, answers.lost()), (1, REMEMBERED_CYCLES as u64 + 1));
     }
 }

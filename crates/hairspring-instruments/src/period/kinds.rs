@@ -10,7 +10,7 @@ use hairspring_core::numbers;
 #[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
 pub enum PeriodFinding {
     /// The thread's priority could not be raised, or its memory not locked.
-    NotSettled { what: String },
+    NotPrepared { what: String },
     /// The task did not keep its period: cycles were skipped because earlier ones took too long.
     CyclesMissed { missed: u64, due: u64, share_percent: f64 },
     /// The quantum of a clock hides the spread of a period.
@@ -31,7 +31,7 @@ pub const QUANTUM_HIDES_SPREAD: &str = "quantum_hides_spread";
 impl Kind for PeriodFinding {
     fn describe(self) -> Description {
         match self {
-            PeriodFinding::NotSettled { what } => Description {
+            PeriodFinding::NotPrepared { what } => Description {
                 code: "not_settled",
                 message: format!("not allowed here: {what}"),
                 numbers: numbers! { what },

@@ -1,4 +1,4 @@
-//! The whole measurement: settles the thread, checks machine and clocks, runs the task and summarizes it.
+//! The whole measurement: prepares the thread, checks machine and clocks, runs the task and summarizes it.
 
 use super::PeriodFinding;
 use super::partner::{Line, Master};
@@ -11,7 +11,7 @@ use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::{Clock, CoreWatch, RateMeter};
 use hairspring_host::interference::{StealMeter, Switches};
-use hairspring_host::thread::{RealTime, Settled, lock_memory, settle};
+use hairspring_host::thread::{PreparedThread, RealTime, lock_memory, prepare_thread};
 use hairspring_host::{Error, Result};
 use std::sync::atomic::AtomicBool;
 
@@ -58,8 +58,8 @@ pub struct Request {
 pub struct MeasuredTask {
     /// Estimates and findings.
     pub summary: Summary,
-    /// How the thread was settled.
-    pub settled: Settled,
+    /// How the thread was prepared.
+    pub thread: PreparedThread,
     /// The real-time priority, or why there was none.
     pub real_time: std::result::Result<i32, String>,
     /// The properties of the clocks, measured before the run.
@@ -81,7 +81,7 @@ pub struct MeasuredTask {
 /// # Errors
 /// CPU, priority, clocks, period or partner are unavailable, or the run ended too early.
 pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &AtomicBool) -> Result<MeasuredTask> {
-    let mut settled = settle(request.cpu)?;
+    let mut thread = prepare_thread(request.cpu)?;
     request.clocks.iter().try_for_each(Clock::ready)?; // programs may be allowed to read them on some CPUs only
     let (_guard, real_time) = take_priority(request.priority)?;
     let mut system = System::new(request.clocks);
@@ -94,8 +94,8 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ticks[0], &request.bins)).transpose()?;
     let mut tally = Tally::new(ticks, &request.bins);
     // Memory that was allocated since then is locked too.
-    settled.memory_locked = lock_memory();
-    let (steal, mut switches) = (StealMeter::start(settled.cpu), Switches::start());
+    thread.memory_locked = lock_memory();
+    let (steal, mut switches) = (StealMeter::start(thread.cpu), Switches::start());
     warm_up(&mut system, &tally, request, stop);
     let schedule = schedule(&mut system, request);
     let watches = request.clocks.map(|clock| (clock.name, CoreWatch::start(&clock)));
@@ -107,7 +107,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let switches = switches.since_last();
     let taken = taken(watches);
     let exchange = line.map(|mut line| {
-        line.settle(&mut system);
+        line.await_late_answers(&mut system);
         Exchange::new(&line.answers, line.to().to_string(), request.level, &rates[0])
     });
     let ended = Ended {
@@ -119,10 +119,10 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
         level: request.level,
     };
     let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
-    summary.findings.extend(not_settled(&settled, &real_time));
+    summary.findings.extend(not_prepared(&thread, &real_time));
     summary.findings.extend(taken);
     summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    Ok(MeasuredTask { summary, settled, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
+    Ok(MeasuredTask { summary, thread, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
 }
 
 /// The real-time priority, which is restored when dropped, and its number or the reason why it is not raised.
@@ -196,9 +196,9 @@ fn taken(watches: [(&'static str, Option<CoreWatch>); 2]) -> Vec<Finding> {
     watches.into_iter().filter_map(lost).map(finding).collect()
 }
 
-fn not_settled(settled: &Settled, real_time: &std::result::Result<i32, String>) -> Vec<Finding> {
-    let memory = (!settled.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
+fn not_prepared(thread: &PreparedThread, real_time: &std::result::Result<i32, String>) -> Vec<Finding> {
+    let memory = (!thread.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
     let asked = real_time.as_ref().err().filter(|reason| *reason != "not requested");
     let all = asked.cloned().into_iter().chain(memory);
-    all.map(|what| Finding::new(Severity::Note, PeriodFinding::NotSettled { what })).collect()
+    all.map(|what| Finding::new(Severity::Note, PeriodFinding::NotPrepared { what })).collect()
 }

@@ -87,7 +87,7 @@ impl Line {
     }
 
     /// Waits for late answers after the run.
-    pub fn settle(&mut self, machine: &mut dyn Machine) {
+    pub fn await_late_answers(&mut self, machine: &mut dyn Machine) {
         const GRACE_NS: u64 = 100_000_000;
         let end_ns = machine.now_ns() + GRACE_NS;
         while self.answers.lost() > 0 && machine.now_ns() < end_ns {
@@ -114,13 +114,13 @@ fn connect(to: SocketAddr) -> std::io::Result<UdpSocket> {
 /// Sends greetings until one is answered.
 fn greet(socket: &UdpSocket, session: u64) -> std::io::Result<()> {
     const TRIES: u32 = 5;
-    const EACH: Duration = Duration::from_millis(200);
+    const EACH_WAIT: Duration = Duration::from_millis(200);
     let question = Frame { kind: Kind::Question, session, number: HELLO };
-    socket.set_read_timeout(Some(EACH))?;
+    socket.set_read_timeout(Some(EACH_WAIT))?;
     for _ in 0..TRIES {
         socket.send(&question.bytes())?;
         let begin = Instant::now();
-        while begin.elapsed() < EACH {
+        while begin.elapsed() < EACH_WAIT {
             let mut bytes = [0; ROOM];
             match socket.recv(&mut bytes) {
                 Ok(length) if Frame::parse(&bytes[..length]) == Ok(question.answered()) => return socket.set_nonblocking(true),

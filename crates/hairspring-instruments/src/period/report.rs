@@ -35,9 +35,9 @@ impl PeriodReport {
             summary: measured.summary.clone(),
             environment: Environment {
                 clock: Some(clock(0)),
-                pinned_cpu: Some(measured.settled.cpu),
-                priority_raised: Some(measured.settled.priority_raised || measured.real_time.is_ok()),
-                memory_locked: Some(measured.settled.memory_locked),
+                pinned_cpu: Some(measured.thread.cpu),
+                priority_raised: Some(measured.thread.priority_raised || measured.real_time.is_ok()),
+                memory_locked: Some(measured.thread.memory_locked),
                 ..circumstances.with_reference(Err("a period is measured in time, not in core cycles".into()))
             }
             .with_core_clock(None),

@@ -229,10 +229,10 @@ fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
 }
 
 fn missed(tally: &Tally) -> Option<Finding> {
-    const MOST: f64 = 50.0;
+    const UNTRUSTED_PERCENT: f64 = 50.0;
     let due = tally.cycles + tally.missed;
     let share_percent = 100.0 * tally.missed as f64 / due as f64;
-    let severity = if share_percent >= MOST { Severity::Untrusted } else { Severity::Warning };
+    let severity = if share_percent >= UNTRUSTED_PERCENT { Severity::Untrusted } else { Severity::Warning };
     (tally.missed > 0).then(|| Finding::new(severity, PeriodFinding::CyclesMissed { missed: tally.missed, due, share_percent }))
 }
 
@@ -250,9 +250,10 @@ fn clock_findings(clock: &ClockPeriods, known: &Known, rate: &Rate) -> Vec<Findi
 /// Largest usual difference of rates: steering of a clock by NTP stays below 500 ppm.
 const UNUSUAL_PPM: f64 = 100.0;
 
-fn disagree(found: &Disagreement, clocks: &[ClockPeriods; 2]) -> Option<Finding> {
-    let unusual = found.ppm.value.abs() > UNUSUAL_PPM && !found.ppm.contains(0.0);
-    let kind = || PeriodFinding::ClocksDisagree { first: clocks[0].name.clone(), second: clocks[1].name.clone(), ppm: found.ppm.value };
+fn disagree(disagreement: &Disagreement, clocks: &[ClockPeriods; 2]) -> Option<Finding> {
+    let unusual = disagreement.ppm.value.abs() > UNUSUAL_PPM && !disagreement.ppm.contains(0.0);
+    let kind =
+        || PeriodFinding::ClocksDisagree { first: clocks[0].name.clone(), second: clocks[1].name.clone(), ppm: disagreement.ppm.value };
     unusual.then(|| Finding::new(Severity::Warning, kind()))
 }
 

@@ -184,15 +184,19 @@ fn frames(page: &mut Page, exchange: &Exchange) {
 }
 
 /// Outliers that are printed; the JSON document lists more.
-const SHOWN: usize = 6;
+const SHOWN_OUTLIERS: usize = 6;
 
 fn late(page: &mut Page, summary: &Summary) {
     let all = summary.latency.histogram.above() as usize;
     if all == 0 {
         return;
     }
-    let shown: Vec<String> =
-        summary.outliers.iter().take(SHOWN).map(|late| format!("{} ({})", count(late.cycle as usize), time(late.latency_ns))).collect();
+    let shown: Vec<String> = summary
+        .outliers
+        .iter()
+        .take(SHOWN_OUTLIERS)
+        .map(|late| format!("{} ({})", count(late.cycle as usize), time(late.latency_ns)))
+        .collect();
     let more = if all > shown.len() { format!(", and {} more", count(all - shown.len())) } else { String::new() };
     let beyond = time(summary.latency.histogram.range_ns().1);
     let cycles = if all == 1 { "1 cycle".to_owned() } else { format!("{} cycles", count(all)) };

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The role of this process among the hidden arguments.
 pub const ROLE: &str = "count";
 /// Time in which the counter must count.
-const READY: Duration = Duration::from_secs(10);
+const READY_TIME: Duration = Duration::from_secs(10);
 
 /// A background counter that ends when this is dropped.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Background {
             if let Some(end) = counter.why_gone() {
                 return Err(format!("{end} before it counted"));
             }
-            if begin.elapsed() > READY {
+            if begin.elapsed() > READY_TIME {
                 return Err("the background counter does not count: the CPU is never idle".into());
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -84,7 +84,7 @@ impl Drop for Background {
 }
 
 fn process(program: &Path, shared: &Shared, end: &End) -> std::io::Result<(u32, Group, JoinHandle<()>)> {
-    let leader = ThreadId::own();
+    let leader = ThreadId::of_this_thread();
     let words = [
         ARGUMENT.to_owned(),
         ROLE.to_owned(),
@@ -121,7 +121,7 @@ fn ended(end: &End, how: &str) {
 pub fn count(shared: &Shared) -> Result<(), String> {
     run_when_idle().map_err(|error| error.to_string())?;
     let numbers = shared.numbers();
-    numbers.counts[place::THREAD].0.store(ThreadId::own().thread as u64, Ordering::SeqCst);
+    numbers.counts[place::THREAD].0.store(ThreadId::of_this_thread().thread as u64, Ordering::SeqCst);
     let mut done = 0_u64;
     while numbers.words[place::END].0.load(Ordering::Relaxed) == 0 {
         units(1);

@@ -111,9 +111,9 @@ pub struct Pilot {
 /// windows are disturbed by an interrupt.
 const LONGEST_NS: f64 = 120e3;
 /// Most repetitions in a window.
-const MOST: f64 = 256.0;
+const MOST_REPETITIONS: f64 = 256.0;
 /// Fewest in the longest window.
-const FEWEST: f64 = 2.0;
+const FEWEST_REPETITIONS: f64 = 2.0;
 /// Units of work of a turn, in two amounts, as a share of a switch.
 const WORK_SHARES: [f64; 2] = [0.5, 2.0];
 
@@ -170,7 +170,7 @@ fn turns(pilot: &Pilot) -> Vec<(Turn, f64)> {
 
 /// So many numbers of repetitions, each half of the next, for something that takes this long.
 fn steps(ns: f64, count: u32) -> impl Iterator<Item = u32> {
-    let most = (LONGEST_NS / ns).clamp(FEWEST, MOST) as u32;
+    let most = (LONGEST_NS / ns).clamp(FEWEST_REPETITIONS, MOST_REPETITIONS) as u32;
     // Windows of few have 1, 2 and so on.
     (0..count).rev().map(move |at| if most >> (count - 1) > 0 { most >> at } else { most.saturating_sub(at) }.max(1))
 }

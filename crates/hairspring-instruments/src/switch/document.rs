@@ -193,22 +193,22 @@ pub fn switch(results: Results, asked: &Asked, circumstances: &Environment) -> S
     }
 }
 
-fn switched(mechanism: Mechanism, found: Result<&Switched, &String>, asked: &Asked) -> SwitchedJson {
-    let known = found.ok();
+fn switched(mechanism: Mechanism, outcome: Result<&Switched, &String>, asked: &Asked) -> SwitchedJson {
+    let known = outcome.ok();
     SwitchedJson {
         mechanism: mechanism.name().into(),
         calls: mechanism.calls().into(),
-        reason: found.err().cloned(),
-        costs: known.map_or_else(Vec::new, |found| found.costs.iter().map(|one| cost(one, asked.bytes)).collect()),
-        components: known.map_or_else(Vec::new, |found| found.parts.iter().map(part).collect()),
-        check: known.and_then(|found| found.check.as_ref().ok()).map(check),
-        check_reason: known.and_then(|found| found.check.as_ref().err()).cloned(),
-        overhead: known.map_or_else(Vec::new, |found| found.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()),
-        placements: known.and_then(|found| found.placed.as_ref()).map(placed),
-        earlier_runs: known.and_then(|found| found.scatter.as_ref()).map(scatter),
-        rounds: known.map(|found| found.rounds),
-        elapsed_ms: known.map(|found| found.elapsed.as_secs_f64() * 1e3),
-        findings: known.map_or_else(Vec::new, |found| found.findings.clone()),
+        reason: outcome.err().cloned(),
+        costs: known.map_or_else(Vec::new, |outcome| outcome.costs.iter().map(|one| cost(one, asked.bytes)).collect()),
+        components: known.map_or_else(Vec::new, |outcome| outcome.parts.iter().map(part).collect()),
+        check: known.and_then(|outcome| outcome.check.as_ref().ok()).map(check),
+        check_reason: known.and_then(|outcome| outcome.check.as_ref().err()).cloned(),
+        overhead: known.map_or_else(Vec::new, |outcome| outcome.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()),
+        placements: known.and_then(|outcome| outcome.placed.as_ref()).map(placed),
+        earlier_runs: known.and_then(|outcome| outcome.scatter.as_ref()).map(scatter),
+        rounds: known.map(|outcome| outcome.rounds),
+        elapsed_ms: known.map(|outcome| outcome.elapsed.as_secs_f64() * 1e3),
+        findings: known.map_or_else(Vec::new, |outcome| outcome.findings.clone()),
     }
 }
 

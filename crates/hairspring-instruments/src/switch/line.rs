@@ -66,10 +66,10 @@ pub mod place {
 }
 
 /// Values of [`place::PARKED`]: no sleep, a sleep that is asked for, and one that has begun.
-const AWAKE: u32 = 0;
+const AWAKE_STATE: u32 = 0;
 /// The partner is to sleep.
 pub const TO_SLEEP: u32 = 1;
-const ASLEEP: u32 = 2;
+const ASLEEP_STATE: u32 = 2;
 
 /// A process and one of its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct ThreadId {
 
 impl ThreadId {
     /// The calling thread.
-    pub fn own() -> ThreadId {
+    pub fn of_this_thread() -> ThreadId {
         ThreadId { process: nix::unistd::getpid().as_raw(), thread: nix::unistd::gettid().as_raw() }
     }
 }
@@ -104,7 +104,7 @@ pub enum Calls {
     /// Descriptors to the other side, and a pair to make the same calls alone.
     Stream { both: Stream, alone: Stream },
     /// Whom to signal, and which signals to wait for.
-    Signal { to: ThreadId, own: SigSet },
+    Signal { to: ThreadId, own_signals: SigSet },
     /// Nothing.
     Yield,
 }
@@ -196,8 +196,8 @@ impl Line {
                 }
             }
             Calls::Stream { both, .. } => read(&both.read)?,
-            Calls::Signal { own, .. } => {
-                own.wait()?;
+            Calls::Signal { own_signals, .. } => {
+                own_signals.wait()?;
             }
             Calls::Yield => loop {
                 self.park()?;
@@ -214,10 +214,10 @@ impl Line {
     /// Sleeps as long as the other side has no use for this one: a side that waits by giving up the CPU is always ready to run.
     fn park(&self) -> Result<()> {
         let parked = &self.numbers().words[place::PARKED].0;
-        while self.side == Side::Partner && parked.load(Ordering::SeqCst) != AWAKE {
+        while self.side == Side::Partner && parked.load(Ordering::SeqCst) != AWAKE_STATE {
             // Says that it sleeps. If the other side has just woken it, this fails and so does the wait.
-            let _ = parked.compare_exchange(TO_SLEEP, ASLEEP, Ordering::SeqCst, Ordering::SeqCst);
-            wait_for(parked, futex::Flags::empty(), ASLEEP)?;
+            let _ = parked.compare_exchange(TO_SLEEP, ASLEEP_STATE, Ordering::SeqCst, Ordering::SeqCst);
+            wait_for(parked, futex::Flags::empty(), ASLEEP_STATE)?;
         }
         Ok(())
     }
@@ -238,13 +238,13 @@ impl Line {
     /// # Errors
     /// Errors of the system.
     pub fn park_partner(&self) -> Result<()> {
-        const MOST: u32 = 1_000;
+        const MOST_SPINS: u32 = 1_000;
         if matches!(self.calls, Calls::Yield) {
             let parked = &self.numbers().words[place::PARKED].0;
             parked.store(TO_SLEEP, Ordering::SeqCst);
             // No more often than it takes: each could let something else run.
-            for _ in 0..MOST {
-                if parked.load(Ordering::SeqCst) == ASLEEP {
+            for _ in 0..MOST_SPINS {
+                if parked.load(Ordering::SeqCst) == ASLEEP_STATE {
                     break;
                 }
                 nix::sched::sched_yield()?;
@@ -270,10 +270,10 @@ impl Line {
                 write(&alone.write)?;
                 read(&alone.read)?;
             }
-            Calls::Signal { own, .. } => {
+            Calls::Signal { own_signals, .. } => {
                 let me = ThreadId::own_cached();
                 signal_thread(me.process, me.thread, self.side.signal())?;
-                own.wait()?;
+                own_signals.wait()?;
             }
             Calls::Yield => nix::sched::sched_yield()?,
         }
@@ -284,8 +284,8 @@ impl Line {
 impl ThreadId {
     /// The calling thread, without a system call after the first time.
     fn own_cached() -> ThreadId {
-        thread_local!(static OWN: ThreadId = ThreadId::own());
-        OWN.with(|own| *own)
+        thread_local!(static THIS_THREAD: ThreadId = ThreadId::of_this_thread());
+        THIS_THREAD.with(|id| *id)
     }
 }
 
@@ -319,7 +319,7 @@ fn read(from: &OwnedFd) -> Result<()> {
 /// Ends the sleep of a partner without a mechanism that blocks it.
 fn unpark(numbers: &Numbers) -> Result<()> {
     let parked = &numbers.words[place::PARKED].0;
-    parked.store(AWAKE, Ordering::SeqCst);
+    parked.store(AWAKE_STATE, Ordering::SeqCst);
     futex::wake(parked, futex::Flags::empty(), 1)?;
     Ok(())
 }

@@ -13,9 +13,9 @@ use hairspring_core::pipeline::solve;
 /// Name of the series of the counter's work.
 pub const COUNTER: &str = "counter";
 /// Name of the series of the switches that are timed beside the counter.
-pub const TIMED: &str = "beside the counter";
+pub const TIMED_SERIES: &str = "beside the counter";
 /// Name of the component of the time that passes, in nanoseconds.
-pub const PASSED: &str = "passed";
+pub const PASSED_TIME: &str = "passed";
 /// Name of the component of the switches.
 pub const SWITCHES: &str = "switches";
 
@@ -78,7 +78,7 @@ pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
 /// Why there is none, in words.
 pub fn lost_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
     let solution = solved(table, level)?;
-    let found = ratio((&solution, component(&solution, SWITCHES)?), (&solution, component(&solution, PASSED)?));
+    let found = ratio((&solution, component(&solution, SWITCHES)?), (&solution, component(&solution, PASSED_TIME)?));
     found.map(|ratio| ratio.scaled(-1.0)).ok_or_else(|| "too few windows were undisturbed".into())
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     /// A table for the work of the counter, without rows.
     fn table() -> Observations {
-        let mut table = Observations::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
+        let mut table = Observations::new(vec![PASSED_TIME.to_owned(), SWITCHES.to_owned()]);
         table.series(COUNTER);
         table
     }

@@ -1,8 +1,8 @@
-//! The whole measurement: settles the thread, runs the windows of every mechanism in several placements, and checks the time by
+//! The whole measurement: prepares the thread, runs the windows of every mechanism in several placements, and checks the time by
 //! the second method.
 
 use super::design::{components, rows};
-use super::lost::{COUNTER, PASSED, Period, SWITCHES, TIMED, lost_ns, periods, timed, timed_ns};
+use super::lost::{COUNTER, PASSED_TIME, Period, SWITCHES, TIMED_SERIES, lost_ns, periods, timed, timed_ns};
 use super::mechanism::Mechanism;
 use super::partner::Wanted;
 use super::result::{Check, Switched, switched};
@@ -17,7 +17,7 @@ use hairspring_host::interference::StealMeter;
 use hairspring_host::run_history::with_value;
 use hairspring_host::{Error, Result};
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_measure::limits::{Batch, DEFAULT_PRECISION, FEWEST_ROUNDS, LEAST_ROUNDS};
 use hairspring_measure::ruler::find_ruler;
 use hairspring_measure::run::clock_spread;
@@ -43,19 +43,19 @@ pub fn measure(request: &Request) -> Result<Measured> {
 
 fn on_this_thread(request: &Request) -> Result<Measured> {
     check_bytes(request.bytes)?;
-    let settled = settle_where_quiet(request.cpu, request.clock)?;
+    let thread = prepare_thread_where_quiet(request.cpu, request.clock)?;
     let meter = RateMeter::start(request.clock);
     let ruler = find_ruler(request.clock);
     let session = Session {
         request,
-        cpu: settled.cpu,
+        cpu: thread.cpu,
         quantum: granularity(&request.clock).quantum,
         companions: ruler.as_ref().map_or_else(|_| Vec::new(), companions),
         meter,
     };
-    let results = request.mechanisms.iter().map(|mechanism| (*mechanism, session.mechanism(*mechanism, settled.priority_raised)));
+    let results = request.mechanisms.iter().map(|mechanism| (*mechanism, session.mechanism(*mechanism, thread.priority_raised)));
     let results = results.collect();
-    Ok(Measured { results, settled, ruler, rate: session.meter.rate(), quantum: session.quantum })
+    Ok(Measured { results, thread, ruler, rate: session.meter.rate(), quantum: session.quantum })
 }
 
 /// Refuses a working set that no measurement is good for.
@@ -100,28 +100,28 @@ impl Session<'_> {
         table.origin.clock_spread = clock_spread(&table);
         let options = Options { level, ..Options::default() };
         let question = Question { options, precision: None, stolen_ms: steal.stolen_ms() };
-        let mut found = switched(mechanism, &table, &question, begin.elapsed())?;
+        let mut result = switched(mechanism, &table, &question, begin.elapsed())?;
         if !priority_raised {
-            found.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
+            result.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
         }
-        let windows = found.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
+        let windows = result.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
         let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows, table.origin.clock_spread);
-        let found = self.compared_with_earlier(found.checked(check));
-        Ok(Switched { elapsed: begin.elapsed(), ..found })
+        let result = self.compared_with_earlier(result.checked(check));
+        Ok(Switched { elapsed: begin.elapsed(), ..result })
     }
 
     /// The result beside those of earlier runs; in core cycles if they are known, which do not move with the core clock.
-    fn compared_with_earlier(&self, found: Switched) -> Switched {
-        let Some(warm) = found.warm() else { return found };
+    fn compared_with_earlier(&self, switched: Switched) -> Switched {
+        let Some(warm) = switched.warm() else { return switched };
         let (value, unit) = warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
         let sides = if self.request.program.is_some() { "processes" } else { "threads" };
-        let name = format!("switch-{}-{sides}-{}", found.mechanism.name(), self.request.bytes);
+        let name = format!("switch-{}-{sides}-{}", switched.mechanism.name(), self.request.bytes);
         let of_check = |check: Check| {
             let earlier = with_value(&format!("{name}-counter-ns"), check.timed_ns.value);
             check.with_earlier(&earlier)
         };
-        let found = found.with_earlier(&with_value(&format!("{name}-{unit}"), value), value, unit);
-        Switched { check: found.check.map(of_check), ..found }
+        let switched = switched.with_earlier(&with_value(&format!("{name}-{unit}"), value), value, unit);
+        Switched { check: switched.check.map(of_check), ..switched }
     }
 
     /// The table and what its rows run.
@@ -151,10 +151,10 @@ impl Session<'_> {
     ) -> std::result::Result<Check, String> {
         let periods = periods(pair_ns);
         let most_per_second = periods.iter().map(Period::rate).fold(0.0, f64::max);
-        let mut table = Table::new(vec![PASSED.to_owned(), SWITCHES.to_owned()]);
+        let mut table = Table::new(vec![PASSED_TIME.to_owned(), SWITCHES.to_owned()]);
         periods.iter().for_each(|period| table.add_row(COUNTER, &period.counts()));
         let mut clock = Table::new(vec![SWITCHES.to_owned()]);
-        periods.iter().filter_map(|period| timed(period, &periods)).for_each(|counts| clock.add_row(TIMED, &counts));
+        periods.iter().filter_map(|period| timed(period, &periods)).for_each(|counts| clock.add_row(TIMED_SERIES, &counts));
         let time = self.request.budget.saturating_sub(begin.elapsed()).max(Duration::from_millis(50));
         let batch = Batch { time, fewest: FEWEST_ROUNDS / 4, most: table.room() };
         let begin = Instant::now();

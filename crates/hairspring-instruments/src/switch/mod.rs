@@ -2,6 +2,12 @@
 //!
 //! [`design`], [`lost`] and [`result`] are pure; `rig` runs the windows on one side and `partner` is the other
 //! side; `background` is the counter of the second method.
+//!
+//! - A **switch**: the CPU goes from one **side** to the other, without the system calls that make it do so. The **leader** is the side that
+//!   measures, the **partner** the other one. The **mechanism** is how a side wakes the other one and waits.
+//! - The **calls** are the system calls of one side for one switch. A **turn** is what a side does after a switch to it.
+//! - A **window** runs between two reads of the clock: a known number of switches, calls and turns.
+//! - The **working set** is memory that a side passes over in each turn; **refill** is what the first pass after a switch takes more.
 
 pub mod design;
 pub mod document;
@@ -33,7 +39,7 @@ pub use measure::measure;
 
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::Clock;
-use hairspring_host::thread::Settled;
+use hairspring_host::thread::PreparedThread;
 use hairspring_measure::ruler::Ruler;
 use mechanism::Mechanism;
 use result::Switched;
@@ -67,8 +73,8 @@ pub struct Request {
 pub struct Measured {
     /// Each mechanism with its result, or why it has none.
     pub results: Vec<(Mechanism, Result<Switched, String>)>,
-    /// How the thread was settled.
-    pub settled: Settled,
+    /// How the thread was prepared.
+    pub thread: PreparedThread,
     /// The reference chain, or why there is none.
     pub ruler: Result<Ruler, String>,
     /// Rate of the clock.

@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 /// The hidden argument by which a program becomes a partner or a background counter.
 pub const ARGUMENT: &str = "__switch";
 /// Time in which a partner must be ready.
-const READY: Duration = Duration::from_secs(10);
+const READY_TIME: Duration = Duration::from_secs(10);
 /// Pause between two looks at something that another thread does.
-const LOOK: Duration = Duration::from_micros(200);
+const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// What the partner is to do when its turn comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Partner {
         let is_over = Arc::new(AtomicBool::new(false));
         let end = End::default();
         let watch = Watch {
-            leader: knocker(wanted, Side::Leader, ThreadId::own(), &shared, ends.to_leader),
+            leader: knocker(wanted, Side::Leader, ThreadId::of_this_thread(), &shared, ends.to_leader),
             is_over: Arc::clone(&is_over),
             end: end.clone(),
         };
@@ -108,7 +108,9 @@ impl Partner {
                 let (group, thread, process) = process(program, wanted, &shared, ends.partner, watch).map_err(|e| cannot(role, &e))?;
                 (Some(group), thread, process)
             }
-            None => (None, in_thread(wanted, &shared, ends.partner, watch).map_err(|e| cannot(role, &e))?, ThreadId::own().process),
+            None => {
+                (None, in_thread(wanted, &shared, ends.partner, watch).map_err(|e| cannot(role, &e))?, ThreadId::of_this_thread().process)
+            }
         };
         let unknown = ThreadId { process, thread: 0 };
         let knocker = knocker(wanted, Side::Partner, unknown, &shared, ends.to_partner);
@@ -127,10 +129,10 @@ impl Partner {
             if let Some(end) = self.why_gone() {
                 return Err(format!("{end} before it was ready"));
             }
-            if begin.elapsed() > READY {
-                return Err(format!("the partner was not ready after {} s: the machine is too busy", READY.as_secs()));
+            if begin.elapsed() > READY_TIME {
+                return Err(format!("the partner was not ready after {} s: the machine is too busy", READY_TIME.as_secs()));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOOK_INTERVAL);
         }
         let only = numbers.counts[place::CPU].0.load(Ordering::SeqCst);
         if only == cpu as u64 + 1 {
@@ -153,7 +155,7 @@ impl Drop for Partner {
         let Some(thread) = self.thread.take() else { return };
         while !is_process && !thread.is_finished() {
             self.knocker.knock();
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOOK_INTERVAL);
         }
         let _ = thread.join();
     }
@@ -192,7 +194,7 @@ fn knocker(wanted: &Wanted, side: Side, thread: ThreadId, shared: &Arc<Shared>, 
 fn calls(mechanism: Mechanism, is_thread: bool, side: Side, to: ThreadId, streams: Option<(Stream, Stream)>) -> std::io::Result<Calls> {
     Ok(match (mechanism, streams) {
         (Mechanism::Futex, _) => Calls::Futex(flags(is_thread)),
-        (Mechanism::Signal, _) => Calls::Signal { to, own: own_signals(side) },
+        (Mechanism::Signal, _) => Calls::Signal { to, own_signals: own_signals(side) },
         (Mechanism::Yield, _) => Calls::Yield,
         (Mechanism::Pipe | Mechanism::Eventfd, Some((both, alone))) => Calls::Stream { both, alone },
         (Mechanism::Pipe | Mechanism::Eventfd, None) => return Err(std::io::Error::other("there are no descriptors")),
@@ -229,7 +231,7 @@ fn process(
     stream: Option<Stream>,
     watch: Watch,
 ) -> std::io::Result<(Group, JoinHandle<()>, i32)> {
-    let leader = ThreadId::own();
+    let leader = ThreadId::of_this_thread();
     let words = [
         ARGUMENT.to_owned(),
         wanted.mechanism.name().to_owned(),
@@ -253,7 +255,7 @@ fn process(
 
 /// Starts a partner thread.
 fn in_thread(wanted: &Wanted, shared: &Arc<Shared>, stream: Option<Stream>, watch: Watch) -> std::io::Result<JoinHandle<()>> {
-    let (wanted, shared, leader) = (wanted.clone(), Arc::clone(shared), ThreadId::own());
+    let (wanted, shared, leader) = (wanted.clone(), Arc::clone(shared), ThreadId::of_this_thread());
     std::thread::Builder::new().name("partner".into()).spawn(move || {
         let served = serve(wanted.mechanism, true, shared, stream, leader, wanted.bytes);
         let reason = served.map_or_else(|error| error.to_string(), |()| "it was told to".into());
@@ -336,7 +338,7 @@ fn announce(line: &Line) {
         _ => 0,
     };
     numbers.counts[place::CPU].0.store(only, Ordering::SeqCst);
-    numbers.counts[place::THREAD].0.store(ThreadId::own().thread as u64, Ordering::SeqCst);
+    numbers.counts[place::THREAD].0.store(ThreadId::of_this_thread().thread as u64, Ordering::SeqCst);
     numbers.words[place::READY].0.store(1, Ordering::SeqCst);
 }
 

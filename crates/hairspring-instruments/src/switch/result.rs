@@ -244,7 +244,7 @@ const MOST_SPREAD: f64 = 5.0;
 /// Fewest earlier runs whose scatter counts: with fewer, Student's quantile is so large that the interval says nothing.
 const FEWEST_EARLIER: usize = 3;
 /// Share of windows with other switches from which on there is a finding, and from which on the result is not trusted.
-const OTHER: (f64, f64) = (0.05, 0.5);
+const OTHER_SHARES: (f64, f64) = (0.05, 0.5);
 
 /// The result of a table of windows, without the second method.
 ///
@@ -281,8 +281,8 @@ pub fn switched(mechanism: Mechanism, table: &Observations, question: &Question,
     })
 }
 
-fn parts(found: &Assessment, level: f64) -> Vec<Part> {
-    let Some(series) = found.series.first() else { return Vec::new() };
+fn parts(assessment: &Assessment, level: f64) -> Vec<Part> {
+    let Some(series) = assessment.series.first() else { return Vec::new() };
     let part = |component: &hairspring_core::judge::ComponentResult| {
         Some(Part {
             name: component.name.clone(),
@@ -295,8 +295,8 @@ fn parts(found: &Assessment, level: f64) -> Vec<Part> {
 }
 
 /// The first component as the cost in this state of the caches.
-fn cost(found: &Assessment, cache: Cache, level: f64) -> Option<Cost> {
-    let sum = found.series.first()?.components.iter().find(|component| component.name == TOTAL)?;
+fn cost(assessment: &Assessment, cache: Cache, level: f64) -> Option<Cost> {
+    let sum = assessment.series.first()?.components.iter().find(|component| component.name == TOTAL)?;
     let cycles = sum.time.cycles.as_ref().map(|cycles| cycles.estimate(level));
     let ns = sum.time.ns.as_ref()?;
     Some(Cost { cache, ns: ns.estimate(level), cycles, budget: ns.budget.clone() })
@@ -397,9 +397,9 @@ fn other_switches(table: &Observations) -> Option<Finding> {
     let of_windows = || table.readings().iter().filter(|reading| table.rows()[reading.row as usize].series == 0);
     let (windows, of) = (of_windows().filter(|reading| reading.flags.contains(Flags::SWITCHED)).count(), of_windows().count());
     let share = windows as f64 / of.max(1) as f64;
-    let severity = if share > OTHER.1 { Severity::Untrusted } else { Severity::Warning };
+    let severity = if share > OTHER_SHARES.1 { Severity::Untrusted } else { Severity::Warning };
     let kind = SwitchFinding::OtherSwitches { windows, of, share_percent: 100.0 * share };
-    (share > OTHER.0).then(|| Finding::new(severity, kind))
+    (share > OTHER_SHARES.0).then(|| Finding::new(severity, kind))
 }
 
 #[cfg(test)]
@@ -440,8 +440,8 @@ mod tests {
         switched(Mechanism::Pipe, table, &Question::default(), Duration::ZERO).unwrap()
     }
 
-    fn kinds(found: &Switched) -> Vec<&str> {
-        found.findings.iter().map(|finding| &*finding.code).collect()
+    fn kinds(switched: &Switched) -> Vec<&str> {
+        switched.findings.iter().map(|finding| &*finding.code).collect()
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl Pair {
 
     /// How the partner ended, if it did. The pipe of a partner that has just ended breaks before the system reports the end.
     fn why_gone(&self, error: &std::io::Error) -> Option<String> {
-        let reported = Instant::now() + REPORTED;
+        let reported = Instant::now() + REPORT_TIME;
         loop {
             let gone = self.partner.why_gone();
             if gone.is_some() || error.kind() != std::io::ErrorKind::BrokenPipe || Instant::now() > reported {
@@ -137,7 +137,7 @@ impl Pair {
         self.awake(|pair| {
             pair.order(Order::Turn(turn));
             pair.there_and_back(turn)?;
-            let (before, own) = (pair.reported()?, pair.own());
+            let (before, own) = (pair.reported()?, pair.own_counts());
             pair.order(Order::Turn(turn));
             let start = (pair.now)();
             for _ in 0..pairs {
@@ -157,11 +157,11 @@ impl Pair {
     }
 
     /// Whether each side was switched out exactly once for each pair. The partner has one more switch, for its report.
-    fn is_exact(&mut self, pairs: u32, own: Counted, partner: Counted) -> std::io::Result<bool> {
-        let own = self.own().since(own);
-        let partner = self.reported()?.since(partner);
+    fn is_exact(&mut self, pairs: u32, own_counts: Counted, partner_counts: Counted) -> std::io::Result<bool> {
+        let own_counts = self.own_counts().since(own_counts);
+        let partner_counts = self.reported()?.since(partner_counts);
         let pairs = u64::from(pairs);
-        Ok(own == Counted { switches: pairs, waits: pairs } && partner == Counted { switches: pairs + 1, waits: pairs + 1 })
+        Ok(own_counts == Counted { switches: pairs, waits: pairs } && partner_counts == Counted { switches: pairs + 1, waits: pairs + 1 })
     }
 
     /// Whether the partner sleeps where there is no window.
@@ -185,7 +185,7 @@ impl Pair {
         Ok(())
     }
 
-    fn own(&self) -> Counted {
+    fn own_counts(&self) -> Counted {
         Counted { switches: all_switches(), waits: self.line.waits() }
     }
 
@@ -271,7 +271,7 @@ impl Rig for Windows {
 }
 
 /// Time within which the end of a partner is reported after its pipe broke.
-const REPORTED: Duration = Duration::from_millis(500);
+const REPORT_TIME: Duration = Duration::from_millis(500);
 /// Shortest time for the rounds of a partner: starting one takes some milliseconds.
 const SHORTEST_PLACEMENT: Duration = Duration::from_millis(60);
 
@@ -397,12 +397,12 @@ impl Periods {
         sleep_through(due);
         let work = self.counter.count();
         let (switched, ns) = self.pair.awake(|pair| {
-            let (own, start) = (pair.own(), now_ns());
+            let (own, start) = (pair.own_counts(), now_ns());
             for _ in 0..period.pairs {
                 pair.there_and_back(Turn::default())?;
             }
             let ns = now_ns() - start;
-            Ok((pair.own().since(own), ns))
+            Ok((pair.own_counts().since(own), ns))
         })?;
         sleep_through(due + period.ns);
         let work = self.counter.count().wrapping_sub(work);

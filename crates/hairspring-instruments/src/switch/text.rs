@@ -48,8 +48,8 @@ fn comparison(page: &mut Page, results: Results) {
     }
 }
 
-fn compared(mechanism: Mechanism, found: &Switched, warm: &Cost) -> String {
-    let alone = found.parts.iter().find(|part| part.name == SWITCH).map_or_else(|| "unknown".to_owned(), time);
+fn compared(mechanism: Mechanism, switched: &Switched, warm: &Cost) -> String {
+    let alone = switched.parts.iter().find(|part| part.name == SWITCH).map_or_else(|| "unknown".to_owned(), time);
     format!("  {}  {}  {alone}", pad(mechanism.name(), 8), pad(&nanoseconds(&warm.ns), 26))
 }
 
@@ -61,23 +61,23 @@ fn time(part: &Part) -> String {
     }
 }
 
-fn one(page: &mut Page, found: &Switched, asked: &Asked) {
-    page.line(&format!("  {} ({})", found.mechanism.name(), found.mechanism.calls()), Tone::Strong);
-    for cost in &found.costs {
+fn one(page: &mut Page, switched: &Switched, asked: &Asked) {
+    page.line(&format!("  {} ({})", switched.mechanism.name(), switched.mechanism.calls()), Tone::Strong);
+    for cost in &switched.costs {
         let label = cost.cache.name();
         let cycles = cost.cycles.map_or_else(String::new, |cycles| format!(" = {} cycles", plus_minus(&cycles)));
         page.item(label, &format!("{}{cycles}, {}", nanoseconds(&cost.ns), cost.cache.meaning(asked.bytes)), Tone::Strong);
     }
-    for part in &found.parts {
+    for part in &switched.parts {
         page.item("", &format!("{}: {}, {}", part.name, time(part), meaning(&part.name)), Tone::Plain);
     }
-    match &found.check {
+    match &switched.check {
         Ok(check) => page.item("check", &checked(check), if check.agrees { Tone::Plain } else { Tone::Warning }),
         Err(reason) => page.item("check", &format!("none: {reason}"), Tone::Warning),
     }
-    table(page, found, asked);
-    page.item("run", &run(found), Tone::Quiet);
-    all_findings(page, &found.findings);
+    table(page, switched, asked);
+    page.item("run", &run(switched), Tone::Quiet);
+    all_findings(page, &switched.findings);
 }
 
 /// What a component is.
@@ -110,10 +110,10 @@ fn checked(check: &Check) -> String {
 }
 
 /// The share of the CPU that switches take (Muller, Figure 21), in columns as wide as their longest text.
-fn table(page: &mut Page, found: &Switched, asked: &Asked) {
+fn table(page: &mut Page, switched: &Switched, asked: &Asked) {
     let rates = || asked.rates.iter().map(|rate| significant(*rate, DIGITS));
     let mut columns = vec![std::iter::once("switches/s".to_owned()).chain(rates()).collect::<Vec<_>>()];
-    for cost in &found.costs {
+    for cost in &switched.costs {
         let shares = asked.rates.iter().map(|rate| share(&Load::new(&cost.ns, *rate)));
         columns.push(std::iter::once(cost.cache.name().to_owned()).chain(shares).collect());
     }
@@ -132,12 +132,12 @@ fn share(load: &Load) -> String {
     if load.fits() { format!("{} %", plus_minus(&load.percent())) } else { "no time for it".into() }
 }
 
-fn run(found: &Switched) -> String {
-    let rounds = format!("{} rounds in {:.1} s", count(found.rounds as usize), found.elapsed.as_secs_f64());
-    let earlier = found.scatter.map_or_else(String::new, |scatter| {
+fn run(switched: &Switched) -> String {
+    let rounds = format!("{} rounds in {:.1} s", count(switched.rounds as usize), switched.elapsed.as_secs_f64());
+    let earlier = switched.scatter.map_or_else(String::new, |scatter| {
         format!("; {} earlier runs scatter by {} %, which the intervals include", scatter.earlier, significant(100.0 * scatter.sd, 2))
     });
-    match &found.placed {
+    match &switched.placed {
         Some(placed) => format!(
             "{rounds}; {} partners in turn gave {:.0} to {:.0} ns ({} %){earlier}",
             placed.placements,

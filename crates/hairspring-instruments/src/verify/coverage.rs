@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// How far the coverage of short runs may be below the level: a neighbour or a frequency step may disturb a run.
+/// How far the coverage of short runs may be below the level: a co-runner or a frequency step may disturb a run.
 pub const SHORTFALL: f64 = 0.05;
 /// Probability that the coverage of any chain is called too low although the instrument has the lowest accepted coverage.
 const ALPHA: f64 = 0.01;
@@ -94,12 +94,12 @@ mod tests {
         let mut hits = [40; 12];
         assert_eq!(all(&hits, 0.95), Judgement::default());
         hits[3] = 0;
-        let found = all(&hits, 0.95);
-        assert_eq!(found, Judgement { failures: Vec::new(), low_by_chance: vec![("c", Coverage { hits: 0, runs: 40 })] });
+        let coverage = all(&hits, 0.95);
+        assert_eq!(coverage, Judgement { failures: Vec::new(), low_by_chance: vec![("c", Coverage { hits: 0, runs: 40 })] });
         hits[4..7].fill(12);
-        let found = all(&hits, 0.95);
-        assert_eq!(found.failures[0], "chain c: 0 of 40 short runs covered its integer, chance allows no fewer than 29");
-        assert!(found.failures.len() == 4 && found.low_by_chance.is_empty(), "{found:?}");
+        let coverage = all(&hits, 0.95);
+        assert_eq!(coverage.failures[0], "chain c: 0 of 40 short runs covered its integer, chance allows no fewer than 29");
+        assert!(coverage.failures.len() == 4 && coverage.low_by_chance.is_empty(), "{coverage:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub const ON_LATTICE_PERCENT: f64 = 0.5;
 /// Distance of a body behind an init that is accepted, in percent.
 pub const PAIR_PERCENT: f64 = 1.0;
 /// With this share of undisturbed readings or less, something else used the core: nine of ten guards of calm cores are short.
-pub(crate) const QUIET: f64 = 0.85;
+pub(crate) const QUIET_SHARE: f64 = 0.85;
 
 /// What the certificate comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -63,7 +63,7 @@ impl Certificate {
     /// Whether something else used the core: reads of the clock took longer, short runs were refused, or a chain is slowed at times.
     pub fn is_shared(&self) -> bool {
         let by_chains = self.chains.iter().any(|chain| chain.standing.is_slowed() && !is_of_lattice(&chain.name));
-        self.refused > 0 || self.quiet_share.is_some_and(|share| share < QUIET) || by_chains
+        self.refused > 0 || self.quiet_share.is_some_and(|share| share < QUIET_SHARE) || by_chains
     }
 
     /// Short runs that were refused, if they are too many to check the coverage.

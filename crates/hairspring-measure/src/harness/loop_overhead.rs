@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::limits::Batch;
 use crate::rounds::{Dither, Loops, Rounds};
 use crate::table::Table;
-use hairspring_core::design::loops::{ALONE, COMPONENTS, LoopRow, alone, two_equations};
+use hairspring_core::design::loops::{ALONE_COMPONENT, COMPONENTS, LoopRow, alone, two_equations};
 use hairspring_core::estimate::{Estimate, Options};
 use hairspring_core::pipeline::solve;
 use hairspring_host::clock::Clock;
@@ -100,7 +100,7 @@ impl Harness {
         let dither = if quantum > 0.0 { Dither::over(clock, quantum as u64) } else { Dither::none() };
         let mut rounds = Rounds::new(rig.rows.len(), 1, dither, quantum as u64).with_clock(clock);
         let mut bodies = table(&COMPONENTS, quantum, pair.iter().map(|row| row.counts().to_vec()));
-        let mut nothing = table(&ALONE, quantum, empty.iter().map(|row| vec![row.trips as f64]));
+        let mut nothing = table(&ALONE_COMPONENT, quantum, empty.iter().map(|row| vec![row.trips as f64]));
         let begin = Instant::now();
         let ran = run_batch(&mut rounds, &mut rig, ROUNDS, &|| begin.elapsed(), |readings| {
             bodies.push(&readings[..pair.len()]);
@@ -130,6 +130,6 @@ fn loop_ticks(table: &Table, level: f64) -> Result<Estimate> {
     let missing = || hairspring_core::Error::BadTable("the time of a trip is unknown: some loops have no readings".into());
     let series = observations.find_series(SERIES).ok_or_else(missing)?;
     let solution = solve(observations, series, &Options { level, ..Options::default() })?;
-    let found = solution.component(ALONE[0]).map(|component| component.ticks);
+    let found = solution.component(ALONE_COMPONENT[0]).map(|component| component.ticks);
     Ok(found.ok_or_else(missing)?)
 }

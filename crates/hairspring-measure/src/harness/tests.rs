@@ -41,7 +41,7 @@ fn quantum_of_10_ms_needs_a_second_by_both_methods() {
 
 #[test]
 fn noise_is_mistaken_for_a_coarse_clock() {
-    // A neighbour takes 1 ms of every 4: no interval repeats within 0.1 %, although the clock is perfect.
+    // Another process takes 1 ms of every 4: no interval repeats within 0.1 %, although the clock is perfect.
     let noise = Noise { period: 3 * MS, stolen: MS, ..Noise::default() };
     let found = harness(1, noise).enough(f64::INFINITY, &mut work).unwrap();
     assert_eq!((found.window_ns, found.proven), (LAST_WINDOW_NS, false));
@@ -51,10 +51,10 @@ fn noise_is_mistaken_for_a_coarse_clock() {
 
 #[test]
 fn limit_ends_the_search() {
-    let found = harness(10 * MS, Noise::default()).enough(2e7, &mut work).unwrap();
-    assert_eq!((found.window_ns, found.proven, found.trials.len()), (2e7, false, 2));
-    let found = harness(1, Noise::default()).enough(1e5, &mut work).unwrap();
-    assert_eq!((found.window_ns, found.proven, found.trials.len()), (1e5, false, 0));
+    let enough = harness(10 * MS, Noise::default()).enough(2e7, &mut work).unwrap();
+    assert_eq!((enough.window_ns, enough.proven, enough.trials.len()), (2e7, false, 2));
+    let enough = harness(1, Noise::default()).enough(1e5, &mut work).unwrap();
+    assert_eq!((enough.window_ns, enough.proven, enough.trials.len()), (1e5, false, 0));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn timing_overhead_is_the_time_of_a_read() {
 
 #[test]
 fn several_experiments_give_a_median_with_an_interval_and_a_minimum() {
-    // A neighbour takes 3 ms of every 103 ms, so it disturbs some intervals of 5 ms, but not most of them.
+    // Another process takes 3 ms of every 103 ms, so it disturbs some intervals of 5 ms, but not most of them.
     let noise = Noise { period: 100 * MS, stolen: 3 * MS, work_ppm: 2_000, ..Noise::default() };
     let found = harness(1_000, noise).bench(&Settings::for_window(5e6), &mut work).unwrap();
     let (median, minimum) = (found.trip_ns.median(0.95).unwrap(), found.trip_ns.minimum().unwrap());

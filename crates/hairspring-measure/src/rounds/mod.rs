@@ -162,7 +162,7 @@ impl Rounds {
 
     /// Watches for pauses of the CPU for a time, if there is a clock for guards.
     pub fn watch(&mut self, time: Duration, elapsed: &dyn Fn() -> Duration) {
-        let seen = self.guard.map(|now| watch::pauses(now, (self.width, self.quantum), time, elapsed));
+        let seen = self.guard.map(|now| watch::pauses(now, self.width, self.quantum, time, elapsed));
         self.pauses.add(seen.unwrap_or_default());
     }
 

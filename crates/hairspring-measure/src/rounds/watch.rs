@@ -14,7 +14,7 @@ const PAUSE: u64 = 10;
 const OTHER_PROCESS: u64 = 5_000;
 
 /// The pauses that are seen in this time by a clock of this width and quantum. The first reads are not among it: behind code that fills the caches they wait for memory.
-pub fn pauses(now: ReadFn, (width, quantum): (Width, u64), time: Duration, elapsed: &dyn Fn() -> Duration) -> Pauses {
+pub fn pauses(now: ReadFn, width: Width, quantum: u64, time: Duration, elapsed: &dyn Fn() -> Duration) -> Pauses {
     let begin = elapsed();
     let mut first = steps(now, width);
     first.sort_unstable();
@@ -79,7 +79,7 @@ mod tests {
             let read = READ.fetch_add(1, Ordering::Relaxed);
             50 * read + 1_950 * (read / 5).min(6)
         }
-        let seen = pauses(now, (Width::bits(64), 1), Duration::ZERO, &|| Duration::ZERO);
+        let seen = pauses(now, Width::bits(64), 1, Duration::ZERO, &|| Duration::ZERO);
         assert_eq!(seen, Pauses { watched: 64.0 * 50.0, lost: 0.0, number: 0, longer: Some(0) });
     }
 
@@ -89,15 +89,15 @@ mod tests {
         extern "C" fn now() -> u64 {
             READ.fetch_add(12, Ordering::Relaxed) / 1_000 * 1_000
         }
-        let seen = pauses(now, (Width::bits(64), 1_000), Duration::from_millis(1), &|| Duration::ZERO);
+        let seen = pauses(now, Width::bits(64), 1_000, Duration::from_millis(1), &|| Duration::ZERO);
         assert!(seen.watched > 1e6 && seen.number == 0, "{seen:?}");
     }
 
     #[test]
     fn the_clock_is_watched_for_the_time() {
         let (clock, begin) = (default_clock(), Instant::now());
-        let seen = pauses(clock.read, (clock.width, 1), Duration::from_millis(5), &|| begin.elapsed());
-        pauses(clock.read, (clock.width, 1), Duration::from_millis(5), &|| Duration::ZERO);
+        let seen = pauses(clock.read, clock.width, 1, Duration::from_millis(5), &|| begin.elapsed());
+        pauses(clock.read, clock.width, 1, Duration::from_millis(5), &|| Duration::ZERO);
         assert!(begin.elapsed() >= Duration::from_millis(5) && seen.watched > 0.0 && seen.lost < seen.watched, "{seen:?}");
     }
 }

@@ -23,11 +23,11 @@ use std::time::{Duration, Instant};
 
 /// Part of the processor time that other threads take from which the code is taken to run them. It is not their share of the time
 /// that passed: beside busy processes a thread waits for a CPU for a hundred times as long as it works.
-const MUCH: f64 = 0.01;
+const MUCH_SHARE: f64 = 0.01;
 /// The least processor time of other threads that counts: a thread that starts and ends takes more.
-const LEAST: Duration = Duration::from_micros(10);
+const LEAST_TIME: Duration = Duration::from_micros(10);
 /// The system takes processor time in the name of a thread for a moment after others know that it has ended.
-const ENDING: Duration = Duration::from_millis(2);
+const ENDING_TIME: Duration = Duration::from_millis(2);
 /// Other threads of a program may work all the time without the code's doing: they must take so many times as much as before.
 const CLEARLY_MORE: f64 = 2.0;
 /// How long to wait at most for a thread that has been joined and is not counted yet. A virtual CPU may be taken away meanwhile.
@@ -130,13 +130,13 @@ impl Home {
     /// system has only now counted.
     fn sees(&self, taken: &OthersTime) -> bool {
         let share = taken.share();
-        let is_much = taken.processor >= LEAST && taken.share_of_work() > MUCH;
+        let is_much = taken.processor >= LEAST_TIME && taken.share_of_work() > MUCH_SHARE;
         is_much && share > CLEARLY_MORE * self.usual && share <= self.cpus as f64
     }
 
     /// Whether other threads worked, and not so much that they are surely the code's.
     fn is_unclear(&self, taken: &OthersTime) -> bool {
-        self.seating != Seating::Threads && taken.processor >= LEAST && !self.sees(taken)
+        self.seating != Seating::Threads && taken.processor >= LEAST_TIME && !self.sees(taken)
     }
 }
 
@@ -173,8 +173,8 @@ impl TimedThread {
     /// The thread is not seated yet, and other threads are watched from now on. What ran since `setup` was started is not the
     /// code itself: its threads may run as they like.
     pub fn begin(home: Home, setup: &OthersMeter) -> TimedThread {
-        if setup.taken().processor >= LEAST {
-            std::thread::sleep(ENDING);
+        if setup.taken().processor >= LEAST_TIME {
+            std::thread::sleep(ENDING_TIME);
         }
         TimedThread { home, seat: None, meter: OthersMeter::start(), threads: None }
     }
@@ -190,7 +190,7 @@ impl TimedThread {
             run()?;
             longest = longest.max(begin.elapsed());
             let mut taken = self.look(false);
-            if taken.processor < LEAST && self.threads.is_none() {
+            if taken.processor < LEAST_TIME && self.threads.is_none() {
                 before.wait_for_others(LONG_ENDING);
                 taken = self.look(false);
             }

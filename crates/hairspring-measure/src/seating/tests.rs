@@ -91,9 +91,9 @@ fn what_was_asked_for_is_done_and_said() {
 }
 
 /// What other threads took while the calling one worked for a time, and a time passed, in microseconds.
-fn taken(processor: u64, own: u64, elapsed: u64) -> OthersTime {
+fn taken(processor: u64, own_time: u64, elapsed: u64) -> OthersTime {
     let time = Duration::from_micros;
-    OthersTime { processor: time(processor), own: time(own), elapsed: time(elapsed) }
+    OthersTime { processor: time(processor), own_time: time(own_time), elapsed: time(elapsed) }
 }
 
 #[test]

@@ -99,7 +99,7 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     /// Creates a stopwatch and measures its overhead. Cost: 10 to 50 ms. The thread should be pinned to a CPU before
-    /// ([`hairspring_host::thread::settle`]).
+    /// ([`hairspring_host::thread::prepare_thread`]).
     ///
     /// # Errors
     /// [`Error::Refused`] if the clock cannot be enabled or does not count.

@@ -40,7 +40,7 @@ pub struct Overhead {
 }
 
 /// Runs further from the median than this many median deviations were interrupted.
-const FAR: f64 = 20.0;
+const FAR_DEVIATIONS: f64 = 20.0;
 /// Reads before each run, so that code and data are in the cache (StopWatch, 3.3 (iii)).
 const WARMING_READS: usize = 4;
 /// Number of runs that are made regardless of the time limit.
@@ -81,7 +81,7 @@ impl Overhead {
 fn moments(values: &[f64], quantum: f64) -> Moments {
     let center = median(values);
     let deviation = median(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>()).max(quantum);
-    let reach = FAR * deviation;
+    let reach = FAR_DEVIATIONS * deviation;
     let used: Vec<f64> = values.iter().copied().filter(|value| (value - center).abs() <= reach).collect();
     let count = used.len().max(1) as f64;
     let mean = used.iter().sum::<f64>() / count;

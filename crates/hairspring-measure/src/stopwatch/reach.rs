@@ -54,12 +54,12 @@ impl Reach {
 }
 
 /// Most of a period that is used at the highest rate: the system states it in rounded numbers.
-const MOST: f64 = 0.95;
+const MOST_SHARE: f64 = 0.95;
 
 /// The longest span in seconds of a counter with this period in ticks. At the rate that was measured it is half of a period, because the core
 /// may become twice as fast; where the system states a highest rate, the counter must not wrap twice at that rate either.
 fn longest_s(period: f64, hz: f64, highest_hz: Option<f64>) -> f64 {
-    let at_highest = highest_hz.map_or(f64::INFINITY, |highest| MOST * period / highest);
+    let at_highest = highest_hz.map_or(f64::INFINITY, |highest| MOST_SHARE * period / highest);
     (period / 2.0 / hz).min(at_highest)
 }
 

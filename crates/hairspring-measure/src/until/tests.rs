@@ -42,11 +42,11 @@ struct Copies {
     fails_at: u64,
 }
 
-const STEADY: [u32; 4] = [8, 16, 24, 32];
+const STEADY_TIMES: [u32; 4] = [8, 16, 24, 32];
 
 impl Copies {
     fn rig(copy: u64, noise: u64) -> Copies {
-        Copies { copies: STEADY.to_vec(), copy, noise, runs: 0, fails_at: u64::MAX }
+        Copies { copies: STEADY_TIMES.to_vec(), copy, noise, runs: 0, fails_at: u64::MAX }
     }
 }
 
@@ -76,7 +76,7 @@ fn in_process(rig: Copies) -> InProcess<Copies> {
 /// Runs a rig until the interval is as narrow as wanted.
 fn run(rig: Copies, goal: &Goal) -> (Table, Result<Ended, RowFailed>) {
     start();
-    let (mut table, mut rows) = (table(&STEADY), in_process(rig));
+    let (mut table, mut rows) = (table(&STEADY_TIMES), in_process(rig));
     let ended = until_precise(goal, &mut table, &mut rows, &elapsed, &mut |_| ());
     (table, ended)
 }
@@ -87,7 +87,7 @@ fn steady_rows_are_precise_after_the_first_batch() {
     let ended = ended.unwrap();
     assert_eq!(ended.stop, Stop::Precise);
     assert!(ended.measuring >= FIRST_BATCH && ended.measuring < FIRST_BATCH + MS, "{ended:?}");
-    assert_eq!(table.observations().readings().len(), table.rounds() as usize * STEADY.len());
+    assert_eq!(table.observations().readings().len(), table.rounds() as usize * STEADY_TIMES.len());
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn precision_is_not_checked_before_the_fewest_rounds() {
 #[test]
 fn a_spent_budget_leaves_the_least_rounds() {
     start();
-    let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(10, 50_000)));
+    let (mut table, mut rows) = (table(&STEADY_TIMES), in_process(Copies::rig(10, 50_000)));
     pass(3_000 * MS);
     let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert_eq!((table.rounds(), ended.stop), (1, Stop::Budget), "{ended:?}");
@@ -127,7 +127,7 @@ fn a_spent_budget_leaves_the_least_rounds() {
 fn no_round_begins_that_would_end_behind_the_budget() {
     // Five rounds of 90 ms, and 20 ms are left.
     start();
-    let (mut table, mut script) = (table(&STEADY), Script::new(90 * MS));
+    let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(90 * MS));
     let ended = until(&goal(470 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
     assert_eq!((table.rounds(), ended.elapsed), (5, 450 * MS));
 }
@@ -135,7 +135,7 @@ fn no_round_begins_that_would_end_behind_the_budget() {
 #[test]
 fn a_full_table_ends_the_rounds() {
     start();
-    let (mut table, mut rows) = (table(&STEADY), in_process(Copies::rig(1, 1_000)));
+    let (mut table, mut rows) = (table(&STEADY_TIMES), in_process(Copies::rig(1, 1_000)));
     table.limit_readings(401);
     let ended = until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert_eq!((ended.stop, table.observations().readings().len()), (Stop::Budget, 400));
@@ -183,7 +183,7 @@ impl Batches for Script {
 #[test]
 fn each_batch_is_as_long_as_all_before_it() {
     start();
-    let (mut table, mut script) = (table(&STEADY), Script::new(MS));
+    let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
     until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
     assert_eq!(times, [60, 60, 120, 240, 480, 39]);
@@ -193,7 +193,7 @@ fn each_batch_is_as_long_as_all_before_it() {
 fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     let ended = |is_firm, quiet_from: u32| {
         start();
-        let (mut table, mut script) = (table(&STEADY), Script::new(MS));
+        let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
         let progress = |table: &Table| (if table.rounds() < quiet_from { Progress::Disturbed } else { Progress::Precise }, false);
         let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, progress).unwrap();
         (ended.stop, ended.measuring.as_millis())
@@ -204,14 +204,14 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     for (progress, stop) in [(Progress::Varied, Stop::Varied), (Progress::Undecided, Stop::Undecided)] {
         for (is_firm, stop, budgets) in [(false, stop, MOST_BUDGETS), (true, Stop::Budget, 1)] {
             start();
-            let (mut table, mut script) = (table(&STEADY), Script::new(MS));
+            let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
             let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, |_| (progress, false)).unwrap();
             assert_eq!((ended.stop, ended.measuring), (stop, 100 * MS * budgets), "{progress:?}");
         }
     }
-    // What is wide without a neighbour gets no more than the budget.
+    // What is wide without a co-runner gets no more than the budget.
     start();
-    let (mut table, mut script) = (table(&STEADY), Script::new(MS));
+    let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
     let found = until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
     assert_eq!((found.stop, found.measuring), (Stop::Budget, 100 * MS));
 }
@@ -219,7 +219,7 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
 #[test]
 fn time_for_assessments_is_reserved() {
     start();
-    let (mut table, mut script) = (table(&STEADY), Script::new(MS));
+    let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
     let slow = |_: &Table| {
         pass(100 * MS);
         (Progress::Wide, false)
@@ -234,7 +234,7 @@ fn time_for_assessments_is_reserved() {
 fn interruption_is_returned() {
     start();
     let mut script = Script { interrupted_at: 2, ..Script::new(MS) };
-    let mut table = table(&STEADY);
+    let mut table = table(&STEADY_TIMES);
     let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false));
     assert_eq!((ended, table.rounds()), (Err("interrupted"), 120));
 }
@@ -299,8 +299,8 @@ proptest::proptest! {
         let (stop, rounds, measuring, now) = naive.run();
         start();
         pass(Duration::from_micros(before));
-        let mut table = table(&STEADY);
-        table.limit_readings(room as usize * STEADY.len());
+        let mut table = table(&STEADY_TIMES);
+        table.limit_readings(room as usize * STEADY_TIMES.len());
         let mut script = Script::new(Duration::from_micros(round));
         let goal = Goal { least_rounds: least as u32, ..goal(Duration::from_micros(budget)) };
         let ended = until(&goal, &mut table, &mut script, &elapsed, |table| {
@@ -328,7 +328,7 @@ impl Movable {
 
     fn run(mut self, goal: &Goal) -> (Table, Ended, usize) {
         start();
-        let mut table = table(&STEADY);
+        let mut table = table(&STEADY_TIMES);
         let ended = until_precise(goal, &mut table, &mut self, &elapsed, &mut |_| ()).unwrap();
         (table, ended, self.moves)
     }
@@ -378,7 +378,7 @@ fn placements_have_the_rounds_that_it_takes_to_solve_each_by_itself() {
 #[test]
 fn rows_are_not_precise_before_each_layout_of_the_code_had_two_placements() {
     start();
-    let (mut table, mut rows) = (table(&STEADY), Movable::new(&[100], 3, MS));
+    let (mut table, mut rows) = (table(&STEADY_TIMES), Movable::new(&[100], 3, MS));
     table.observations_mut().origin.layouts = 30;
     let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert!(placements_of(&table) >= 60 && ended.stop == Stop::Precise, "{} placements, {ended:?}", placements_of(&table));
@@ -388,7 +388,7 @@ fn rows_are_not_precise_before_each_layout_of_the_code_had_two_placements() {
 fn a_default_budget_grows_until_each_layout_of_the_code_had_two_placements() {
     let placements = |layouts: u32| {
         start();
-        let (mut table, mut rows) = (table(&STEADY), Movable::new(&[10], 50_000, MS));
+        let (mut table, mut rows) = (table(&STEADY_TIMES), Movable::new(&[10], 50_000, MS));
         table.observations_mut().origin.layouts = layouts;
         until_precise(&goal(300 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
         placements_of(&table)

@@ -8,9 +8,9 @@ mod shared_core;
 mod tally;
 
 use hairspring_core::estimate::ratio::apart;
-use hairspring_host::clock::fake::{Neighbour, SimulatedCore};
+use hairspring_host::clock::fake::{CoRunner, SimulatedCore};
 use lines::{Noise, Totals};
-use shared_core::{LONG, Plan, normal, skewed};
+use shared_core::{LONG_ROUNDS, Plan, normal, skewed};
 use std::path::Path;
 use std::thread;
 use tally::{Claim, Found, Tally};
@@ -110,18 +110,18 @@ fn beside_pauses() -> Vec<Claim> {
     ["cycles", "nanoseconds", "ratio", COMPARE].map(|estimator| Claim::wide(estimator, f64::INFINITY)).into()
 }
 
-fn beside_a_neighbour() -> Vec<Claim> {
+fn beside_a_co_runner() -> Vec<Claim> {
     vec![Claim::wide("cycles", 2.6), Claim::wide("ratio", 1.8)]
 }
 
 /// Made-up readings, and cores whose clock is fine.
 fn cores() -> Vec<Group> {
-    // A neighbour slows code that keeps many units busy by half or more, and chains as always.
+    // A co-runner slows code that keeps many units busy by half or more, and chains as always.
     let throughput = |idle: f64| {
-        let neighbour = Neighbour { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.neighbour };
-        Plan { slower: 0.6, of_chains: 0.05, fills: true, ..Plan::on(SimulatedCore { neighbour, ..SimulatedCore::LEVELS }) }
+        let co_runner = CoRunner { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.co_runner };
+        Plan { slower: 0.6, of_chains: 0.05, fills: true, ..Plan::on(SimulatedCore { co_runner, ..SimulatedCore::LEVELS }) }
     };
-    let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
+    let long = |core: SimulatedCore| Plan { rounds: LONG_ROUNDS, ..Plan::on(core) };
     vec![
         made_up("exact pulses, quantum 26", Noise::Exact, 26.0, of_exact_pulses()),
         made_up("gaussian, quantum 26", Noise::Gaussian, 26.0, all_methods()),
@@ -137,12 +137,12 @@ fn cores() -> Vec<Group> {
         on_core("interrupts", 200, Plan::on(SimulatedCore::INTERRUPTS), all_of_a_core()),
         on_core("pauses, rows of 7 to 52 us", 80, Plan { body: 256.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
         on_core("pauses, rows of 38 to 307 us", 80, Plan { body: 1_500.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
-        on_core("bursts of a neighbour", 80, Plan::on(SimulatedCore::BURSTS), all_of_a_core()),
-        on_core("neighbour that stalls", 40, long(SimulatedCore::STALLS), beside_a_neighbour()),
-        on_core("neighbour in episodes", 40, long(SimulatedCore::EPISODES), beside_a_neighbour()),
-        on_core("thin neighbour", 40, long(SimulatedCore::THIN), vec![Claim::wide("cycles", 2.6)]),
-        on_core("neighbour that guards do not show", 200, Plan::on(SimulatedCore::UNSEEN), vec![Claim::wide("cycles", 2.0)]),
-        on_core("neighbour that never stalls", 40, Plan::on(SimulatedCore::NEVER_QUIET), vec![Claim::wide("cycles", 2.0)]),
+        on_core("bursts of a co-runner", 80, Plan::on(SimulatedCore::BURSTS), all_of_a_core()),
+        on_core("co-runner that stalls", 40, long(SimulatedCore::STALLS), beside_a_co_runner()),
+        on_core("co-runner in episodes", 40, long(SimulatedCore::EPISODES), beside_a_co_runner()),
+        on_core("thin co-runner", 40, long(SimulatedCore::THIN), vec![Claim::wide("cycles", 2.6)]),
+        on_core("co-runner that guards do not show", 200, Plan::on(SimulatedCore::UNSEEN), vec![Claim::wide("cycles", 2.0)]),
+        on_core("co-runner that never stalls", 40, Plan::on(SimulatedCore::NEVER_QUIET), vec![Claim::wide("cycles", 2.0)]),
         on_core("throughput, quiet in 30 %", 40, throughput(1_800.0), vec![Claim::wide("cycles", 4.5)]),
         on_core("throughput, quiet in 5 %", 40, throughput(300.0), vec![Claim::doubted("cycles")]),
     ]
@@ -150,18 +150,18 @@ fn cores() -> Vec<Group> {
 
 /// Coarse clocks, and rows or placements that differ.
 fn coarse_clocks() -> Vec<Group> {
-    let long = |core: SimulatedCore| Plan { rounds: LONG, ..Plan::on(core) };
+    let long = |core: SimulatedCore| Plan { rounds: LONG_ROUNDS, ..Plan::on(core) };
     let coarse = |quantum_ns: u64, longer: f64| Plan { longer, ..Plan::on(SimulatedCore::coarse(quantum_ns)) };
     vec![
         on_core("coarse read of 26 ticks", 80, Plan::on(SimulatedCore::COARSE_READ), all_of_a_core()),
         on_core(
-            "coarse read, neighbour in episodes",
+            "coarse read, co-runner in episodes",
             40,
             long(SimulatedCore::COARSE_READ.beside(SimulatedCore::LONG_EPISODES)),
-            beside_a_neighbour(),
+            beside_a_co_runner(),
         ),
         on_core(
-            "coarse read, neighbour that stalls",
+            "coarse read, co-runner that stalls",
             80,
             Plan::on(SimulatedCore::COARSE_READ.beside(SimulatedCore::STALLS)),
             vec![Claim::wide("cycles", 3.0)],

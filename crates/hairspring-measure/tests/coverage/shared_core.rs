@@ -21,7 +21,7 @@ pub struct Plan {
     pub body: f64,
     /// Factor on the copies of all rows, for coarse clocks.
     pub longer: f64,
-    /// Share by which an active neighbour lengthens the code ...
+    /// Share by which an active co-runner lengthens the code ...
     pub slower: f64,
     /// ... and the chains, as a share of that.
     pub of_chains: f64,
@@ -79,12 +79,12 @@ impl Plan {
     }
 }
 
-/// Rounds of a measurement that goes on because of a neighbour.
-pub const LONG: u32 = 2_400;
+/// Rounds of a measurement that goes on because of a co-runner.
+pub const LONG_ROUNDS: u32 = 2_400;
 
 /// Copies of the code.
 const CODE: &[u32] = &[64, 128, 192, 256, 384, 512];
-/// Name, core cycles of a copy, copies, and by how much a neighbour lengthens it, as a share of the chains.
+/// Name, core cycles of a copy, copies, and by how much a co-runner lengthens it, as a share of the chains.
 const CHAINS: [(&str, f64, &[u32], f64); 3] = [
     ("reference", 3.0, &[32, 64, 128, 256, 384, 512], 0.1),
     ("control simple", 1.0, &[64, 192, 384, 512], 1.0),
@@ -93,7 +93,7 @@ const CHAINS: [(&str, f64, &[u32], f64); 3] = [
 /// Longest wait between two readings, in microseconds, and in quanta of the clock.
 const LONGEST_WAIT: (f64, f64) = (3.0, 3.0);
 
-/// A row: its core cycles, and the share by which an active neighbour lengthens it.
+/// A row: its core cycles, and the share by which an active co-runner lengthens it.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
     pub cycles: f64,
@@ -219,8 +219,8 @@ impl Plan {
         let table = self.table(seed);
         let truth = self.truth();
         let none = |estimator| Found { estimator, truth, estimate: None, is_trusted: false };
-        let Ok(found) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
-        let (code, again) = (&found.series[0], &found.series[1]);
+        let Ok(assessment) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
+        let (code, again) = (&assessment.series[0], &assessment.series[1]);
         let time = &code.components[0].time;
         let ns = truth * self.core.ticks_per_cycle() / self.core.tick_ghz;
         let of = |estimator, truth, estimate, is_trusted| Found { estimator, truth, estimate, is_trusted };
@@ -230,7 +230,7 @@ impl Plan {
             of("nanoseconds", ns, time.ns.as_ref().map(|ns| ns.estimate(LEVEL)), code.is_trusted()),
         ];
         if self.placements.0 == 1 && self.offset == 0.0 && self.uneven == 0.0 {
-            all.push(of("ratio", 1.0, found.comparisons.first().map(|comparison| comparison.ratio), both));
+            all.push(of("ratio", 1.0, assessment.comparisons.first().map(|comparison| comparison.ratio), both));
         }
         all
     }

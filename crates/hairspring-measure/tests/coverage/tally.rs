@@ -134,7 +134,7 @@ fn at_most(count: u64, of: u64, share: f64) -> bool {
 
 #[test]
 fn counts_that_chance_does_not_allow_contradict_the_claim() {
-    let found = |held: u64, runs: u64| -> Vec<String> {
+    let complaints = |held: u64, runs: u64| -> Vec<String> {
         let one = |at: u64| {
             // Errors of standard deviation 1 %; the intervals of the others miss.
             let value = 1.0 + 0.01 * if at % 2 == 0 { 1.0 } else { -1.0 };
@@ -149,9 +149,9 @@ fn counts_that_chance_does_not_allow_contradict_the_claim() {
         let all: Vec<Found> = (0..runs).map(one).collect();
         Tally::new(all.iter()).contradictions(&Claim::exact("x"))
     };
-    assert!(found(1_900, 2_000).is_empty());
-    assert!(found(1_800, 2_000)[0].contains("held") && found(1_980, 2_000)[0].contains("held"));
-    assert!(found(95, 100).is_empty() && !found(80, 100).is_empty());
+    assert!(complaints(1_900, 2_000).is_empty());
+    assert!(complaints(1_800, 2_000)[0].contains("held") && complaints(1_980, 2_000)[0].contains("held"));
+    assert!(complaints(95, 100).is_empty() && !complaints(80, 100).is_empty());
     let doubted = Tally::new([Found { estimator: "x", truth: 1.0, estimate: None, is_trusted: false }].repeat(100).iter());
     assert!(doubted.contradictions(&Claim::doubted("x")).is_empty() && !doubted.contradictions(&Claim::exact("x")).is_empty());
 }

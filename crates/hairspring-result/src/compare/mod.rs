@@ -173,7 +173,7 @@ pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64
     let mut pairs = Vec::new();
     for (at, now) in new.results.iter().enumerate() {
         if let Some(before) = partners[at].map(|partner| &old.results[partner]) {
-            let pair = pair((before, &old.environment), (now, &new.environment), apart);
+            let pair = pair(before, &old.environment, now, &new.environment, apart);
             findings.extend(core_clock(&old.environment, &new.environment, &pair));
             findings.extend(doubts(before, now));
             pairs.push(pair);
@@ -215,7 +215,7 @@ fn partners(old: &[Series], new: &[Series]) -> Vec<Option<usize>> {
     partners
 }
 
-fn pair((old, before): (&Series, &Environment), (new, after): (&Series, &Environment), apart: Option<&'static str>) -> Pair {
+fn pair(old: &Series, before: &Environment, new: &Series, after: &Environment, apart: Option<&'static str>) -> Pair {
     let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
     let trusted = [old, new].iter().all(|series| series.distrust().is_none());
     let change = match (old.body(), new.body()) {
@@ -324,8 +324,8 @@ fn doubts(old: &Series, new: &Series) -> Vec<Finding> {
 
 /// The title, cut if it is too long for a sentence.
 fn shortened(title: &str) -> String {
-    const MOST: usize = 40;
-    match title.char_indices().nth(MOST) {
+    const MOST_NAMES: usize = 40;
+    match title.char_indices().nth(MOST_NAMES) {
         Some((end, _)) => format!("{}...", &title[..end]),
         None => title.to_owned(),
     }

@@ -1,5 +1,5 @@
 //! Whether two results were measured at the same place: on one machine, and on one of its CPUs. Two CPUs of one machine may differ by more than a
-//! change of the code: by their clock, their caches, their neighbours.
+//! change of the code: by their clock, their caches, what else runs on them.
 
 use crate::document::Environment;
 

@@ -83,7 +83,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
     for (at, part) in result.components.iter().enumerate() {
         let name = free_name(&part.name, &components);
         budget.insert(name.clone(), part_budget(entry.budget(at), part.time.ns.is_some(), level));
-        components.insert(name, component(part, entry, at, (level, &reason, scale)));
+        components.insert(name, component(part, entry, at, level, &reason, scale));
     }
     Series {
         name: result.name.clone(),
@@ -109,7 +109,7 @@ fn free_name(name: &str, taken: &Named<Component>) -> String {
     candidates.find(|candidate| !taken.contains_key(candidate)).unwrap_or_default()
 }
 
-fn component(part: &ComponentResult, entry: &Entry, at: usize, (level, reason, scale): (f64, &str, Scale)) -> Component {
+fn component(part: &ComponentResult, entry: &Entry, at: usize, level: f64, reason: &str, scale: Scale) -> Component {
     let subject = entry.subject.filter(|_| at == 0);
     let (row_influence_ns, row_influence_ticks) = scale.split(part.row_influence);
     Component {
@@ -198,15 +198,15 @@ fn row_json(row: &RowFit, present: &[usize], scale: Scale) -> Row {
 fn comparisons(measurement: &Measurement) -> Vec<Comparison> {
     let Some((first, others)) = measurement.assessment.series.split_first() else { return Vec::new() };
     let compare = |a: &String| {
-        let found = measurement.assessment.comparisons.iter().find(|comparison| comparison.a == *a);
-        let ratio = found.and_then(|comparison| comparison.ratio.if_finite());
+        let comparison = measurement.assessment.comparisons.iter().find(|comparison| comparison.a == *a);
+        let ratio = comparison.and_then(|comparison| comparison.ratio.if_finite());
         Comparison {
             a: a.clone(),
             b: first.name.clone(),
             ratio,
             at_every_look: ratio.map(|ratio| Looks::Every.interval(&ratio)),
             ratio_reason: ratio.is_none().then(|| NO_RATIO.to_owned()),
-            verdict: found.map_or(Verdict::Undecided, |comparison| comparison.verdict),
+            verdict: comparison.map_or(Verdict::Undecided, |comparison| comparison.verdict),
         }
     };
     others.iter().map(|series| compare(&series.name)).collect()

@@ -136,15 +136,15 @@ impl ResultDocument {
 
 /// The interval of a time in a unit, for a verdict; ticks also from nanoseconds, where the clock's rate is known.
 fn measured(figure: &Figure, unit: Unit, rate_hz: Option<f64>) -> Option<Estimate> {
-    let found = figure.interval(unit);
+    let interval = figure.interval(unit);
     let bounded = || {
         let (cycles, bound) = (figure.cycles?, figure.bound_cycles?);
         Some(Estimate { low: cycles.low.min(0.0), high: cycles.high.max(bound), ..cycles })
     };
     match unit {
-        Unit::Ticks => found.or_else(|| Some(figure.interval(Unit::Nanoseconds)?.scaled(rate_hz? * 1e-9))),
-        Unit::Cycles => found.or_else(bounded),
-        Unit::Nanoseconds => found,
+        Unit::Ticks => interval.or_else(|| Some(figure.interval(Unit::Nanoseconds)?.scaled(rate_hz? * 1e-9))),
+        Unit::Cycles => interval.or_else(bounded),
+        Unit::Nanoseconds => interval,
     }
 }
 

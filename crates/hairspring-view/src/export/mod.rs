@@ -94,14 +94,14 @@ impl Entry<'_> {
 type Timed<'e> = (&'e Entry<'e>, Estimate);
 
 fn timed<'e>(entries: &'e [Entry<'e>], left_out: &mut Vec<String>) -> Vec<Timed<'e>> {
-    let mut found = Vec::new();
+    let mut with_time = Vec::new();
     for entry in entries {
         match entry.figure.time_ns.flatten() {
-            Some(time) => found.push((entry, time)),
+            Some(time) => with_time.push((entry, time)),
             None => left_out.push(format!("`{}` is left out: it has no time in nanoseconds, the clock's rate is unknown", entry.label)),
         }
     }
-    found
+    with_time
 }
 
 /// Times above resolution: one below it would look like a plain time without its interval.

@@ -76,11 +76,11 @@ fn time(estimate: &Estimate, unit: Unit) -> String {
 }
 
 /// An interval is shown by its ends if its upper half is longer than its lower half by this factor.
-const LOPSIDED: f64 = 1.2;
+const LOPSIDED_FACTOR: f64 = 1.2;
 
 fn ratio(ratio: &Estimate) -> String {
     match (ratio.low.is_finite(), ratio.high.is_finite()) {
-        (true, true) if ratio.high - ratio.value > LOPSIDED * (ratio.value - ratio.low) => {
+        (true, true) if ratio.high - ratio.value > LOPSIDED_FACTOR * (ratio.value - ratio.low) => {
             format!("{} ({} to {})", significant(ratio.value, 2), significant(ratio.low, 2), significant(ratio.high, 2))
         }
         (true, true) => plus_minus(ratio),
@@ -110,14 +110,14 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
 }
 
 /// Series that are listed; any more are counted.
-const MOST: usize = 20;
+const MOST_SERIES: usize = 20;
 
 fn unpaired(page: &mut Page, label: &str, what: &str, series: &[Series]) {
-    for one in series.iter().take(MOST) {
+    for one in series.iter().take(MOST_SERIES) {
         page.item(label, &format!("{} ({what})", cut(&clean(one.title()), 200)), Tone::Warning);
     }
-    if series.len() > MOST {
-        page.marked("", &format!("and {} more {what}", series.len() - MOST));
+    if series.len() > MOST_SERIES {
+        page.marked("", &format!("and {} more {what}", series.len() - MOST_SERIES));
     }
 }
 

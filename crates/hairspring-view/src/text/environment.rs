@@ -31,11 +31,11 @@ fn machine(environment: &Environment, tells_unbound: bool) -> Option<String> {
     let guest = if machine.hypervisor { ", virtual machine" } else { "" };
     let cpus = if machine.cpus == 1 { "1 CPU".to_owned() } else { format!("{} CPUs", machine.cpus) };
     let model = format!("{}, {}, {cpus}{guest}, {system}", machine.model, machine.architecture);
-    let settled = settled(environment, tells_unbound);
-    Some(if settled.is_empty() { model } else { format!("{model}; {}", settled.join(", ")) })
+    let settings = thread_settings(environment, tells_unbound);
+    Some(if settings.is_empty() { model } else { format!("{model}; {}", settings.join(", ")) })
 }
 
-fn settled(environment: &Environment, tells_unbound: bool) -> Vec<String> {
+fn thread_settings(environment: &Environment, tells_unbound: bool) -> Vec<String> {
     let yes_or_no = |state: Option<bool>, yes: &str, no: &str| state.map(|done| if done { yes.to_owned() } else { no.to_owned() });
     let bound = environment.pinned_cpu.map(|cpu| format!("bound to CPU {cpu}"));
     // Observations from elsewhere say nothing of the thread.

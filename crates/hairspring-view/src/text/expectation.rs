@@ -40,16 +40,19 @@ fn about(document: &ResultDocument, expectation: &Expectation) -> String {
 }
 
 /// What a scheduling model says, and what a difference may mean.
-fn scheduling(page: &mut Page, found: &Scheduling) {
-    let (throughput, single) = (significant(found.throughput_cycles, 4), significant(found.single_cycles, 4));
-    let limits = found.bottleneck.join("; ");
+fn scheduling(page: &mut Page, scheduling: &Scheduling) {
+    let (throughput, single) = (significant(scheduling.throughput_cycles, 4), significant(scheduling.single_cycles, 4));
+    let limits = scheduling.bottleneck.join("; ");
     page.item(
         "model",
-        &format!("{}: units and front end alone {throughput} cycles, one copy from start to end {single} cycles; {limits}", found.model),
+        &format!(
+            "{}: units and front end alone {throughput} cycles, one copy from start to end {single} cycles; {limits}",
+            scheduling.model
+        ),
         Tone::Plain,
     );
-    found.warnings.iter().for_each(|warning| page.marked("", &format!("it warns: {warning}")));
-    found.may_mean.iter().for_each(|meaning| page.marked("may mean: ", meaning));
+    scheduling.warnings.iter().for_each(|warning| page.marked("", &format!("it warns: {warning}")));
+    scheduling.may_mean.iter().for_each(|meaning| page.marked("may mean: ", meaning));
 }
 
 /// A time, or its upper bound where it is indistinguishable from zero.

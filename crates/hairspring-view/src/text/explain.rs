@@ -9,7 +9,7 @@ use hairspring_result::{ResultDocument, Series};
 /// Column of the text beside the names of stages.
 const COLUMN: usize = 14;
 /// Smaller effects are not shown, in percent.
-const SMALLEST: f64 = 0.0005;
+const SMALLEST_EFFECT: f64 = 0.0005;
 
 /// The stages of a series.
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +80,7 @@ fn told(stage: &Stage, readings: usize) -> String {
 fn effects(stage: &Stage, readings: usize) -> Vec<String> {
     let share = significant(100.0 * stage.left_out as f64 / readings.max(1) as f64, 2);
     let left_out = (stage.left_out > 0).then(|| format!("left out {} of {} readings ({share} %)", count(stage.left_out), count(readings)));
-    let shown = |percent: Option<f64>| percent.filter(|percent| percent.abs() >= SMALLEST);
+    let shown = |percent: Option<f64>| percent.filter(|percent| percent.abs() >= SMALLEST_EFFECT);
     let sign = |percent: f64| if percent > 0.0 { "+" } else { "" };
     let moved = shown(stage.moved_percent).map(|percent| format!("moved it by {}{} %", sign(percent), significant(percent, 2)));
     let widened = shown(stage.widened_percent).map(|percent| format!("widened it by +- {} %", significant(percent, 2)));

@@ -166,13 +166,13 @@ pub fn plots(page: &mut Page, series: &Series) {
     let line = slope.zip(overhead).and_then(|(slope, overhead)| line_plot(rows, slope.value, overhead.value, factor));
     if let Some(plot) = line {
         let left_out = if plot.points.iter().any(|point| !point.used) { "; x left out" } else { "" };
-        draw(page, &plot, (8, unit), &format!("copies; o rows{left_out}; fitted line"));
+        draw(page, &plot, 8, unit, &format!("copies; o rows{left_out}; fitted line"));
         lines = 5;
     }
     let (small, small_unit) = axis_unit(used().map(|row| row.residual().abs()).fold(0.0, f64::max), in_ns);
-    if let Some(plot) = residual_plot(rows, (factor, small)) {
+    if let Some(plot) = residual_plot(rows, factor, small) {
         let across = if one { "copies".to_owned() } else { format!("{unit} fitted") };
-        draw(page, &plot, (lines, small_unit), &format!("{across}; residuals of the rows"));
+        draw(page, &plot, lines, small_unit, &format!("{across}; residuals of the rows"));
     }
 }
 
@@ -182,7 +182,7 @@ fn axis_unit(size: f64, in_ns: bool) -> (f64, &'static str) {
 }
 
 /// Writes a plot with its axes.
-fn draw(page: &mut Page, plot: &Plot, (lines, unit): (usize, &str), below: &str) {
+fn draw(page: &mut Page, plot: &Plot, lines: usize, unit: &str, below: &str) {
     let columns = page.width() - INDENT - 2;
     page.gap();
     let drawn = plot.draw(columns, lines, page.ascii());

@@ -7,12 +7,12 @@ use crate::page::{Page, Tone};
 use hairspring_result::document::{Method, MethodTable, Standing, standing};
 
 /// Widest technique that is not cut.
-const WIDEST: usize = 24;
+const WIDEST_TECHNIQUE: usize = 24;
 
 /// Writes a table.
 pub fn methods(page: &mut Page, table: &MethodTable) {
     let techniques: Vec<String> = table.rows.iter().map(|row| clean(&row.technique)).collect();
-    let first = techniques.iter().map(|text| width(text)).max().unwrap_or(0).clamp(9, WIDEST);
+    let first = techniques.iter().map(|text| width(text)).max().unwrap_or(0).clamp(9, WIDEST_TECHNIQUE);
     let cells: Vec<Cell> = table.rows.iter().map(time).collect();
     let times = align(&cells);
     let second = times.first().map_or(0, |text| width(text)).max(4);

@@ -15,7 +15,7 @@ use hairspring_result::document::{Comparison, Standing, standing};
 use hairspring_result::{Component, Figure, Finding, ResultDocument, Series};
 
 /// More components than this are laid out in as many columns as the page holds.
-const MANY: usize = 20;
+const MANY_COMPONENTS: usize = 20;
 
 /// The core clock to which times in nanoseconds belong, with a semicolon before it: it is a property of the run, not of the code. That of the next
 /// run is another one, which their intervals hold as far as earlier runs show it.
@@ -194,7 +194,7 @@ fn times(page: &mut Page, all: &[Series]) {
             trusted: part.trusted,
         }));
     }
-    let many = lines.len() > MANY;
+    let many = lines.len() > MANY_COMPONENTS;
     let [series] = all else { return table(page, &lines, many) };
     let overhead = series.overhead.as_ref();
     let in_table = overhead.filter(|figure| !many && standing_of(figure) != Some(Standing::Negative));
@@ -271,14 +271,17 @@ fn ratios(page: &mut Page, document: &ResultDocument) {
     let keys: Vec<String> = keys(&document.results).into_iter().flatten().collect();
     let Some((first, others)) = keys.split_first() else { return };
     page.gap();
-    let found: Vec<_> = document.results[1..].iter().map(|series| document.comparison(&series.name)).collect();
-    let ratio = |at: usize| found[at].and_then(|found| found.ratio);
-    let cells = align(&(0..found.len()).map(|at| ratio(at).as_ref().map_or_else(Cell::default, Cell::ratio)).collect::<Vec<_>>());
+    let comparisons: Vec<_> = document.results[1..].iter().map(|series| document.comparison(&series.name)).collect();
+    let ratio = |at: usize| comparisons[at].and_then(|comparisons| comparisons.ratio);
+    let cells = align(&(0..comparisons.len()).map(|at| ratio(at).as_ref().map_or_else(Cell::default, Cell::ratio)).collect::<Vec<_>>());
     let widest = others.iter().map(|key| width(key)).max().unwrap_or(0);
     for (at, (key, cell)) in others.iter().zip(cells).enumerate() {
-        let says = match found[at] {
-            Some(found) if found.ratio.is_some() => format!("{cell}   {}", verdict(document, found, (key, first))),
-            other => format!("no ratio: {}", other.and_then(|found| found.ratio_reason.as_deref()).unwrap_or("the two were not compared")),
+        let says = match comparisons[at] {
+            Some(comparisons) if comparisons.ratio.is_some() => format!("{cell}   {}", verdict(document, comparisons, key, first)),
+            other => format!(
+                "no ratio: {}",
+                other.and_then(|comparisons| comparisons.ratio_reason.as_deref()).unwrap_or("the two were not compared")
+            ),
         };
         page.line(&format!("  {} / {first}  {says}", pad(key, widest)), Tone::Strong);
     }
@@ -296,7 +299,7 @@ pub(super) fn looks(page: &mut Page, document: &ResultDocument) {
 }
 
 /// The verdict of a comparison of two series, which are shown by these names.
-fn verdict(document: &ResultDocument, comparison: &Comparison, (a, b): (&str, &str)) -> String {
+fn verdict(document: &ResultDocument, comparison: &Comparison, a: &str, b: &str) -> String {
     match comparison.verdict {
         Verdict::Faster => format!("{a} is faster than {b}{}", in_doubt(document, comparison)),
         Verdict::Slower => format!("{a} is slower than {b}{}", in_doubt(document, comparison)),

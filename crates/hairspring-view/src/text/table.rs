@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use hairspring_result::read::read;
 
-    const SAVED: &str = r#"{"schema": "hairspring/result/2", "command": "run", "environment": {}, "results": [
+    const SAVED_RESULT: &str = r#"{"schema": "hairspring/result/2", "command": "run", "environment": {}, "results": [
         {"name": "multiply", "components": {"body": {"time_ns": {"value": 0.812, "low": 0.811, "high": 0.813, "level": 0.95},
          "cycles": {"value": 3.0, "low": 2.99, "high": 3.01, "level": 0.95}}}, "fit": {}},
         {"name": "a name that is far too long for its column\u001b[31m", "components": {"body": {"below_resolution": true,
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn table_shows_components_ratios_and_findings() {
-        let text = table(&read(SAVED).unwrap(), &Style::default());
+        let text = table(&read(SAVED_RESULT).unwrap(), &Style::default());
         assert!(text.contains("  multiply                    0.81200 ns +- 0.00100  3.0000 cycles +- 0.0100\n"), "{text}");
         assert!(text.contains("\n! a name that is far too long") && text.contains("\n                        below 0.2"), "{text}");
         assert!(text.contains("! NOT TO BE TRUSTED"), "{text}");
@@ -208,7 +208,7 @@ mod tests {
             let run = format!(
                 r#"{{"rounds": 9, "measured_ms": 1, "elapsed_ms": 1, "stop": "s", "stolen_ms": 0, "processes": {processes}}}, "results""#
             );
-            let text = table(&read(&SAVED.replace(r#""results""#, &format!(r#""run": {run}"#))).unwrap(), &Style::default());
+            let text = table(&read(&SAVED_RESULT.replace(r#""results""#, &format!(r#""run": {run}"#))).unwrap(), &Style::default());
             assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("processes is not in them"), lacks, "{text}");
         }
     }

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::graph::{Edge, tests::graph};
 
-    const ENTERED: Begun = Begun { block: 0, entries: 1 };
+    const ENTERED_ONCE: Begun = Begun { block: 0, entries: 1 };
 
     /// 0 -> loop 1 (if: 2 or 3) -> 4 -> back to 1 or out by 5.
     fn sample() -> Graph {
@@ -117,7 +117,7 @@ mod tests {
         let graph = sample();
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1)]);
-        let counts = counter.count(&branches, ENTERED, None).unwrap();
+        let counts = counter.count(&branches, ENTERED_ONCE, None).unwrap();
         assert_eq!(counts.blocks, [1, 3, 2, 1, 3, 1]);
         assert_eq!(counts.edges, [1, 2, 1, 2, 1, 2, 1, 1]);
     }
@@ -128,10 +128,10 @@ mod tests {
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         // Up to block 4, reached by 0, 1, 2.
         let cut = Some(Cut { from: 2, until: 4 });
-        assert_eq!(counter.count(&BTreeMap::from([((18, 32), 1)]), ENTERED, cut).unwrap().blocks, [1, 1, 1, 0, 0, 0]);
+        assert_eq!(counter.count(&BTreeMap::from([((18, 32), 1)]), ENTERED_ONCE, cut).unwrap().blocks, [1, 1, 1, 0, 0, 0]);
         // Up to block 1, on the way from the entry.
-        assert_eq!(counter.count(&BTreeMap::new(), ENTERED, Some(Cut { from: 0, until: 1 })).unwrap().blocks, [1, 0, 0, 0, 0, 0]);
-        assert!(counter.count(&BTreeMap::from([((7, 32), 1)]), ENTERED, None).is_none());
+        assert_eq!(counter.count(&BTreeMap::new(), ENTERED_ONCE, Some(Cut { from: 0, until: 1 })).unwrap().blocks, [1, 0, 0, 0, 0, 0]);
+        assert!(counter.count(&BTreeMap::from([((7, 32), 1)]), ENTERED_ONCE, None).is_none());
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         // The return of block 5, to the caller, and the only way from block 2 to block 4.
         let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1), ((82, 0), 1), ((34, 64), 2)]);
-        let counts = counter.count(&branches, ENTERED, None).unwrap();
+        let counts = counter.count(&branches, ENTERED_ONCE, None).unwrap();
         assert_eq!((counts.blocks, counts.edges), (vec![1, 3, 2, 1, 3, 1], vec![1, 2, 1, 2, 1, 2, 1, 1]));
     }
 }

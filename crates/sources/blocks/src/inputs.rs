@@ -92,8 +92,8 @@ fn os_string(bytes: Vec<u8>) -> OsString {
 
 /// A line shortened for messages.
 fn shortened(text: &str) -> String {
-    const SHOWN: usize = 120;
-    match text.char_indices().nth(SHOWN) {
+    const SHOWN_CHARACTERS: usize = 120;
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((at, _)) => format!("{}...", &text[..at]),
         None => text.to_owned(),
     }

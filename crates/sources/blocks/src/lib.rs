@@ -3,6 +3,14 @@
 //!
 //! The modules follow the data: `binary` (function, blocks, source lines), `trace` (the program, stopped, followed,
 //! timed), [`analysis`] (solution of counts and times).
+//!
+//! - A **basic block** is instructions that always run one after the other; calls do not end it. `B2->B5` is an **edge**: as an unknown, the time
+//!   of B2 when it continues to B5.
+//! - A **whole call** goes from the first instruction of the function to its return; a **partial run** is ended before a block, and separates
+//!   what whole calls cannot.
+//! - Parts are **merged** if they run equally often in every row: only the sum of their times can be known. They are told **together** if their counts
+//!   are nearly a sum of those of others.
+//! - The time of a call is **additive** if it is the sum of its blocks' times; on a core that overlaps them it need not be.
 
 pub mod analysis;
 pub mod graph;

@@ -3,7 +3,7 @@
 use crate::analysis::{Analysis, CountRow, Missing, Unknowns, runs_in_whole_calls};
 use crate::graph::{Counts, Graph};
 use crate::inputs::Input;
-use hairspring_host::thread::Settled;
+use hairspring_host::thread::PreparedThread;
 use hairspring_measure::Run;
 use hairspring_measure::ruler::Ruler;
 use std::path::PathBuf;
@@ -175,8 +175,8 @@ pub struct MeasuredFunction {
     pub analysis: Analysis,
     /// What more inputs or parts could determine.
     pub missing: Vec<Missing>,
-    /// How the thread was settled.
-    pub settled: Settled,
+    /// How the thread was prepared.
+    pub thread: PreparedThread,
     /// The ruler, or the reason why there is none.
     pub ruler: std::result::Result<Ruler, String>,
 }

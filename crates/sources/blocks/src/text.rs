@@ -66,9 +66,9 @@ fn head(page: &mut Page, listing: &Listing) {
     page.gap();
     page.item("object", &format!("{object}, entry at {:#x}, {}", function.entry, many(function.bytes as usize, "byte")), Tone::Quiet);
     if let Some((main, others)) = listing.files().split_first() {
-        const NAMED: usize = 5;
-        let names: Vec<&str> = others.iter().take(NAMED).map(|file| base(file)).collect();
-        let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
+        const NAMED_BLOCKS: usize = 5;
+        let names: Vec<&str> = others.iter().take(NAMED_BLOCKS).map(|file| base(file)).collect();
+        let more = if others.len() > NAMED_BLOCKS { format!(" and {} more", others.len() - NAMED_BLOCKS) } else { String::new() };
         let others = if names.is_empty() {
             String::new()
         } else {

@@ -6,16 +6,16 @@ use hairspring_core::judge::Finding;
 use hairspring_core::observations::Rate;
 
 /// Largest relative error of an interval; with a larger one it is another interval.
-const FARTHEST: f64 = 0.01;
+const LARGEST_ERROR: f64 = 0.01;
 /// Distance beyond which two crystals do not explain it, in parts per million.
 const FAR_PPM: f64 = 400.0;
 /// Standard uncertainty of a single interval, in samples of a signal and in quanta of a clock: the latter is the standard deviation of
 /// a difference between two readings that are uniform within the quantum.
-const ALONE: f64 = 0.3;
+const SINGLE_UNCERTAINTY: f64 = 0.3;
 const ALONE_QUANTA: f64 = 0.41;
 /// Fewest intervals among which one with dropped samples can be told, and the distance from the others in times of their scatter.
-const FEWEST: usize = 3;
-const DROPPED: f64 = 4.0;
+const FEWEST_INTERVALS: usize = 3;
+const DROPPED_DISTANCE: f64 = 4.0;
 
 /// A known interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,7 +119,7 @@ pub fn calibration(intervals: &[f64], stated_hz: Option<f64>, reference: Referen
     let off_ppm = stated_hz.map_or(0.0, |hz| 1e6 * (mean / (hz * reference.seconds) - 1.0));
     let own_ppm = 1e6 * own / mean;
     // Nothing tells the distance of a few intervals from samples that were dropped: two may have lost as many.
-    let unchecked = (intervals.len() < FEWEST && off_ppm != 0.0).then_some(Doubt::Unchecked { off_ppm });
+    let unchecked = (intervals.len() < FEWEST_INTERVALS && off_ppm != 0.0).then_some(Doubt::Unchecked { off_ppm });
     let distance = if unchecked.is_some() { off_ppm } else { 0.0 };
     let rate = Rate {
         hz: mean / reference.seconds,
@@ -134,7 +134,7 @@ pub fn calibration(intervals: &[f64], stated_hz: Option<f64>, reference: Referen
 fn refuse_odd(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -> Result<()> {
     let n = intervals.len();
     let expected = stated_hz.map_or(intervals.iter().sum::<f64>() / n as f64, |hz| hz * reference.seconds);
-    match intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > FARTHEST) {
+    match intervals.iter().enumerate().find(|(_, ticks)| (*ticks / expected - 1.0).abs() > LARGEST_ERROR) {
         Some((at, odd)) => Err(Error::Unusable(format!(
             "reference interval {} of {n} is {:.6} times as long as {} s by the recorder's rate: a pulse is missing or extra, samples were dropped, or --reference is not its length",
             at + 1,
@@ -147,12 +147,12 @@ fn refuse_odd(intervals: &[f64], stated_hz: Option<f64>, reference: Reference) -
 
 /// Standard uncertainty of a single interval, in ticks.
 fn alone(quantum: Option<f64>) -> f64 {
-    quantum.map_or(ALONE, |quantum| ALONE_QUANTA * quantum)
+    quantum.map_or(SINGLE_UNCERTAINTY, |quantum| ALONE_QUANTA * quantum)
 }
 
 /// The intervals without those in which samples were dropped: far shorter than the longer half of them, which agree.
 fn without_dropped(intervals: &[f64], quantum: Option<f64>) -> (Vec<f64>, Option<Doubt>) {
-    if intervals.len() < FEWEST {
+    if intervals.len() < FEWEST_INTERVALS {
         return (intervals.to_vec(), None);
     }
     let mut sorted = intervals.to_vec();
@@ -161,8 +161,8 @@ fn without_dropped(intervals: &[f64], quantum: Option<f64>) -> (Vec<f64>, Option
     let middle = longer[longer.len() / 2];
     // Two or three that agree by chance say little about their scatter. Quantised ones differ by a quantum without any.
     let beyond_quantum = (longer[longer.len() - 1] - longer[0] - quantum.unwrap_or(0.0)).max(0.0);
-    let scatter = quantum.unwrap_or(ALONE) + beyond_quantum * student(longer.len() - 1);
-    let kept: Vec<f64> = intervals.iter().copied().filter(|ticks| middle - ticks <= DROPPED * scatter).collect();
+    let scatter = quantum.unwrap_or(SINGLE_UNCERTAINTY) + beyond_quantum * student(longer.len() - 1);
+    let kept: Vec<f64> = intervals.iter().copied().filter(|ticks| middle - ticks <= DROPPED_DISTANCE * scatter).collect();
     let dropped = intervals.len() - kept.len();
     let doubt = (dropped > 0).then(|| Doubt::Dropped { intervals: dropped, ticks: middle - sorted[0] });
     (kept, doubt)

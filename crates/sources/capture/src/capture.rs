@@ -439,7 +439,7 @@ fn at(ticks: f64, hz: Option<f64>) -> String {
 fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
     let kind = |remark: &Remark| match remark.clone() {
         Remark::Truncated { place, reason } => (Severity::Warning, FileFinding::RecordingCut { place: place.to_string(), reason }),
-        Remark::WrongSizes { stated, found } => (Severity::Note, FileFinding::SizesWrong { stated, found }),
+        Remark::WrongSizes { stated, actual } => (Severity::Note, FileFinding::SizesWrong { stated, found: actual }),
         Remark::Undefined { times, first } => (Severity::Warning, FileFinding::LevelUndefined { times, first_at: at(first, hz) }),
         Remark::OtherChannels { taken, all } => (Severity::Note, FileFinding::ChannelAssumed { taken, all }),
     };

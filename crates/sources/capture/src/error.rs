@@ -65,7 +65,7 @@ impl Error {
 
 /// Text from a file for a message: shortened, without control characters.
 pub(crate) fn shown(text: &str) -> String {
-    const MOST: usize = 40;
-    let short: String = text.chars().take(MOST).map(|c| if c.is_control() { '?' } else { c }).collect();
-    if text.chars().count() > MOST { format!("{short}...") } else { short }
+    const MOST_CHARACTERS: usize = 40;
+    let short: String = text.chars().take(MOST_CHARACTERS).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().count() > MOST_CHARACTERS { format!("{short}...") } else { short }
 }

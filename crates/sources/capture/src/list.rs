@@ -5,7 +5,7 @@ use crate::observe::spread;
 use crate::pattern::Pulse;
 
 /// Largest distance of a pulse from its k, as a share of the distance to the next k.
-const FARTHEST: f64 = 0.45;
+const FARTHEST_SHARE: f64 = 0.45;
 /// The same where copies are only a few quanta of the clock long, in quanta: a width may be off by one, the line by another. The share
 /// must still tell a list from the same list shifted by one pulse.
 const FARTHEST_QUANTA: f64 = 2.1;
@@ -77,7 +77,7 @@ pub fn assign(pulses: &[Pulse], ks: &[f64], clock: Clock) -> Result<Vec<Vec<Puls
     let middles = middles(pulses, ks.len());
     if let Some(line) = Line::through(ks, &middles, clock) {
         if let Some((n, pulse)) = pulses.iter().enumerate().find(|pulse| !line.fits(*pulse)) {
-            let misfit = || misfit(pulses, &middles, &line, (n, &place(pulse)));
+            let misfit = || misfit(pulses, &middles, &line, n, &place(pulse));
             return Err(Error::Unusable(rotation(pulses, ks, clock).map_or_else(misfit, |(turned, first)| {
                 format!(
                     "the recording begins within a round: its pulses fit where a round of --k begins with pulse {first}; give --k {turned}, or --trim"
@@ -116,7 +116,7 @@ fn broken(pulses: &[Pulse], ks: &[f64], clock: Clock, place: &dyn Fn(&Pulse) -> 
 }
 
 /// The message for a pulse that does not fit: its width and its k, or that widths scatter too far to tell counts apart.
-fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, (n, place): (usize, &str)) -> String {
+fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, n: usize, place: &str) -> String {
     let (ks, slope) = (line.ks, line.slope);
     let (pulse, k, seen) = (n + 1, ks[n % ks.len()], line.copies(&pulses[n]));
     let scatter = |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;
@@ -178,7 +178,7 @@ impl Line<'_> {
     /// Largest distance of a pulse from its count, in copies.
     fn tolerance(&self, k: f64) -> f64 {
         let step = self.ks.iter().map(|other| (other - k).abs()).filter(|distance| *distance > 0.0).fold(f64::INFINITY, f64::min);
-        (FARTHEST * step).max((FARTHEST_QUANTA * self.quantum / self.slope).min(FARTHEST_QUANTISED * step))
+        (FARTHEST_SHARE * step).max((FARTHEST_QUANTA * self.quantum / self.slope).min(FARTHEST_QUANTISED * step))
     }
 }
 
@@ -251,14 +251,14 @@ mod tests {
         for at in [16, 97, 150, 255] {
             let mut missing = whole.clone();
             missing.remove(at);
-            let found = message(&missing);
-            assert!(found.starts_with(&format!("pulse {} (", at + 1)) && found.contains("one pulse is missing before it"), "{at} {found}");
+            let text = message(&missing);
+            assert!(text.starts_with(&format!("pulse {} (", at + 1)) && text.contains("one pulse is missing before it"), "{at} {text}");
             let mut extra = whole.clone();
             extra.insert(at, 0.1);
             // Another one is missing, so that the number of pulses is right.
             extra.remove(extra.len() - 3);
-            let found = message(&extra);
-            assert!(found.starts_with(&format!("pulse {} (", at + 1)) && found.contains("one pulse is extra there"), "{at} {found}");
+            let text = message(&extra);
+            assert!(text.starts_with(&format!("pulse {} (", at + 1)) && text.contains("one pulse is extra there"), "{at} {text}");
         }
     }
 

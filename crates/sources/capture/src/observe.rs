@@ -9,7 +9,7 @@ use crate::phase::Phases;
 /// Maximum number of problems that are kept.
 const MOST_PROBLEMS: usize = 20;
 /// Distance from the median of its row beyond which a reading is an outlier, in robust standard deviations and as a share.
-const FAR: (f64, f64) = (20.0, 0.25);
+const OUTLIER_DISTANCES: (f64, f64) = (20.0, 0.25);
 
 /// Maximum number of readings of a row from which its median is taken.
 const MOST_OF_A_ROW: usize = 4096;
@@ -168,7 +168,9 @@ fn doubted(table: &Observations) -> std::collections::BTreeSet<usize> {
     }
     let limits: HashMap<u32, (f64, f64)> =
         rows.into_iter().filter(|(_, ticks)| ticks.len() >= 5).map(|(row, ticks)| (row, spread(ticks))).collect();
-    let far = |ticks: f64, (middle, spread): (f64, f64)| (ticks - middle).abs() > (FAR.0 * spread).max(FAR.1 * middle.abs());
+    let far = |ticks: f64, (middle, spread): (f64, f64)| {
+        (ticks - middle).abs() > (OUTLIER_DISTANCES.0 * spread).max(OUTLIER_DISTANCES.1 * middle.abs())
+    };
     let readings = table.readings().iter().enumerate();
     readings.filter(|(_, reading)| limits.get(&reading.row).is_some_and(|limit| far(reading.ticks, *limit))).map(|(at, _)| at).collect()
 }

@@ -11,13 +11,14 @@ const MARGIN: (f64, f64) = (3.0, 3.0);
 const COPIES: f64 = 0.05;
 
 /// Findings about signals whose edges may be moved.
-const MOVING: [&str; 6] = ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
+const MOVING_FINDINGS: [&str; 6] = ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
 
 /// Adds a finding to each series whose overhead shows that the counts are wrong.
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     let Some(first) = table.rows().first() else { return };
+    let (factor, unit) = table.origin.shown_unit();
     for series in &mut assessment.series {
-        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, table.origin.shown_unit()) {
+        if let Some(finding) = overhead_below_zero(&series.solution, &first.counts, factor, unit) {
             series.add(finding);
         }
     }
@@ -26,7 +27,7 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
 /// Rows that are left out as a bend are not harmless where something moves edges: the bend may be its effect on the other rows too.
 /// Findings travel with a saved table, so this is for a recording as for its table.
 pub fn doubt_bend(assessment: &mut Assessment) {
-    let moves = |series: &SeriesResult| series.findings.iter().any(|finding| MOVING.into_iter().any(|code| finding.is(code)));
+    let moves = |series: &SeriesResult| series.findings.iter().any(|finding| MOVING_FINDINGS.into_iter().any(|code| finding.is(code)));
     for finding in assessment.series.iter_mut().filter(|series| moves(series)).flat_map(|series| &mut series.findings) {
         if is_bend(finding) {
             finding.severity = Severity::Warning;
@@ -42,7 +43,7 @@ fn is_bend(finding: &Finding) -> bool {
 
 /// A finding about a significantly negative overhead. The toggle of a pin cannot take negative time, so the counts are too
 /// high. `first` holds the counts of the first pulse.
-fn overhead_below_zero(solution: &Solution, first: &[f64], (factor, unit): (f64, &'static str)) -> Option<Finding> {
+fn overhead_below_zero(solution: &Solution, first: &[f64], factor: f64, unit: &'static str) -> Option<Finding> {
     let overhead = solution.overhead?;
     if overhead.value + MARGIN.0 * overhead.half_width() >= -MARGIN.1 * solution.quantum {
         return None;
@@ -91,14 +92,14 @@ mod tests {
 
     #[test]
     fn too_high_counts_are_reported_in_copies() {
-        let found = judged(8.5, 1.0, 0.001).unwrap();
-        assert_eq!(found.severity, Severity::Untrusted);
-        let (copies, value) = (found.number("copies").unwrap(), found.number("value_ticks").unwrap());
-        assert!((copies - 0.915).abs() < 0.02 && (value + 91.5).abs() < 2.0, "{found:?}");
-        assert!(found.message.contains("k = 2") && found.message.contains("0.9 "), "{found:?}");
-        assert!(judged(8.5, 100.0, 0.001).is_some_and(|found| found.severity == Severity::Untrusted));
+        let overhead = judged(8.5, 1.0, 0.001).unwrap();
+        assert_eq!(overhead.severity, Severity::Untrusted);
+        let (copies, value) = (overhead.number("copies").unwrap(), overhead.number("value_ticks").unwrap());
+        assert!((copies - 0.915).abs() < 0.02 && (value + 91.5).abs() < 2.0, "{overhead:?}");
+        assert!(overhead.message.contains("k = 2") && overhead.message.contains("0.9 "), "{overhead:?}");
+        assert!(judged(8.5, 100.0, 0.001).is_some_and(|overhead| overhead.severity == Severity::Untrusted));
         // Edges of different shapes may shorten a pulse a little.
-        assert!(judged(-3.0, 0.0, 0.001).is_some_and(|found| found.severity == Severity::Warning));
+        assert!(judged(-3.0, 0.0, 0.001).is_some_and(|overhead| overhead.severity == Severity::Warning));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The distribution of edges between samples: only if it is even does an estimator's bias average out.
 
 /// Minimum number of readings of a row.
-const LEAST: u32 = 8;
+const LEAST_READINGS: u32 = 8;
 /// Concentration beyond which a phase is locked: edges evenly within a third of a sample have 0.83.
-const LOCKED: f64 = 0.8;
+const LOCKED_CONCENTRATION: f64 = 0.8;
 
 /// Phases of the leading edges, in fractions of a sample, for each row.
 #[derive(Debug, Clone, Default)]
@@ -43,11 +43,11 @@ impl Phases {
 
     /// The coverage so far.
     pub fn coverage(&self) -> Coverage {
-        let told = || self.rows.iter().filter(|row| row.2 >= LEAST);
+        let told = || self.rows.iter().filter(|row| row.2 >= LEAST_READINGS);
         let concentrations = || told().map(|(cos, sin, n)| cos.hypot(*sin) / f64::from(*n));
         Coverage {
             rows: told().count(),
-            locked: concentrations().filter(|r| *r > LOCKED).count(),
+            locked: concentrations().filter(|r| *r > LOCKED_CONCENTRATION).count(),
             most: concentrations().fold(0.0, f64::max),
         }
     }

@@ -8,15 +8,15 @@ use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Observations;
 
 /// Noise above which there is a finding, as a share of a step.
-const NOISY: f64 = 0.02;
+const NOISY_SHARE: f64 = 0.02;
 /// Wander of the level above which there is a finding, as a share of a step.
-const WANDERING: f64 = 0.2;
+const WANDERING_SHARE: f64 = 0.2;
 /// Steps that differ by more than this share were cut so far that nothing bounds the place of their edges.
 const CUT_TOO_FAR: f64 = 0.3;
 /// The same for the movement of levels that a linear input does not explain.
 const BENT_TOO_FAR: f64 = 0.1;
 /// The same if more than this share of the edges is so low that they are not found.
-const LOST: f64 = 0.01;
+const LOST_SHARE: f64 = 0.01;
 /// Largest shift of an edge for steps that differ by their whole height, of one whose overshoot alone is cut, and of one that is cut by
 /// an unknown part, in rise times. Where an input saturates softly, a small difference of heights comes with a large one of the slopes:
 /// the shift grows as its root.
@@ -33,17 +33,17 @@ const WITHIN_A_SAMPLE: (f64, f64) = (1.05, 0.5);
 /// Noise that dithers a converter, in its steps.
 const DITHERS: f64 = 0.4;
 /// Bias of an edge that is worth a warning, in samples: more than that of the band-limited method.
-const BIASED: f64 = 0.002;
+const BIASED_SAMPLES: f64 = 0.002;
 /// Share of the steps that may begin or end at full scale.
 const CUT_STEPS: f64 = 0.02;
 /// Part of a correction by neighbours that may be wrong, and size below which it is not counted, in samples.
-const WRONG: f64 = 0.1;
-const SMALL: f64 = 0.002;
+const WRONG_PART: f64 = 0.1;
+const SMALL_CORRECTION: f64 = 0.002;
 /// What neighbours may leave open for a row, in samples, and the fewest rows for which it must be less for others to be left out.
-const CLEAR: f64 = 0.01;
+const CLEAR_SAMPLES: f64 = 0.01;
 const FEWEST_CLEAR: usize = 4;
 /// Distance that edges need where what they do to each other is known, in samples for the narrowest kernel; at least the narrowest one's.
-const APART: f64 = 5.5;
+const APART_SAMPLES: f64 = 5.5;
 
 /// Whether the signal met a limit: full scale, a level below it, or an input that saturates.
 fn is_overloaded(signal: &Signal) -> bool {
@@ -72,8 +72,8 @@ fn overload_bound(signal: &Signal) -> Option<f64> {
 
 /// What neighbours leave open for a pulse of a width, in samples.
 fn neighbours_bound(signal: &Signal, width: f64) -> f64 {
-    let corrected = signal.neighbours.as_ref().filter(|moved| moved.most > SMALL);
-    corrected.map_or(0.0, |moved| WRONG * moved.of_pulse.at(width) + 2.0 * moved.noise) + signal.doubt.at(width)
+    let corrected = signal.neighbours.as_ref().filter(|moved| moved.most > SMALL_CORRECTION);
+    corrected.map_or(0.0, |moved| WRONG_PART * moved.of_pulse.at(width) + 2.0 * moved.noise) + signal.doubt.at(width)
 }
 
 /// Largest error of a reading that may follow its counts, in samples: what overload and neighbours leave open, and the bias of edges
@@ -103,7 +103,8 @@ fn bias_bound(signal: &Signal) -> f64 {
 pub fn clear_width(signal: &Signal, table: &Observations) -> f64 {
     let widths: Vec<f64> = widths(table).into_iter().map(|(_, width)| width).collect();
     let longest = widths.iter().copied().fold(0.0, f64::max);
-    let clear = (0..=longest as u32).map(f64::from).find(|width| neighbours_bound(signal, *width) <= CLEAR).unwrap_or(f64::INFINITY);
+    let clear =
+        (0..=longest as u32).map(f64::from).find(|width| neighbours_bound(signal, *width) <= CLEAR_SAMPLES).unwrap_or(f64::INFINITY);
     let left = widths.iter().filter(|width| **width >= clear).count();
     if left >= FEWEST_CLEAR.max(widths.len().div_ceil(2)) { clear } else { 0.0 }
 }
@@ -134,26 +135,26 @@ fn over_rows(table: &Observations, error: impl Fn(f64) -> f64) -> f64 {
 /// A finding if edges may move each other, and too few stand alone to measure it.
 pub fn neighbours_unknown(signal: &Signal, table: &Observations) -> Option<Finding> {
     let bound_samples = over_rows(table, |width| signal.doubt.at(width));
-    (bound_samples > SMALL).then(|| Finding::new(Severity::Warning, NeighbourFinding::NeighboursUnknown { bound_samples }))
+    (bound_samples > SMALL_CORRECTION).then(|| Finding::new(Severity::Warning, NeighbourFinding::NeighboursUnknown { bound_samples }))
 }
 
 /// How severe it is that pulses always begin at the same place between two samples.
 pub fn locked_severity(signal: &Signal, method: Method) -> Severity {
-    if method == Method::BandLimited && bias_bound(signal) < BIASED { Severity::Note } else { Severity::Warning }
+    if method == Method::BandLimited && bias_bound(signal) < BIASED_SAMPLES { Severity::Note } else { Severity::Warning }
 }
 
 /// Distance that two edges need, in samples after averaging.
 pub fn distance_needed(signal: &Signal, method: Method) -> f64 {
     let narrow = method.apart();
     match signal.neighbours {
-        Some(_) => narrow.max(APART * signal.width),
+        Some(_) => narrow.max(APART_SAMPLES * signal.width),
         None => narrow * signal.width,
     }
 }
 
 /// A finding about overload; `at` gives a place in samples as text.
 fn overload_finding(signal: &Signal, at: &dyn Fn(f64) -> String) -> Option<Finding> {
-    let lost = signal.weak as f64 > LOST * signal.edges as f64;
+    let lost = signal.weak as f64 > LOST_SHARE * signal.edges as f64;
     let spread = height_spread(signal).max(signal.steepness_spread);
     let is_too_far = is_overloaded(signal) && (spread > CUT_TOO_FAR || signal.bend_of_levels > BENT_TOO_FAR || lost);
     let severity = if is_too_far { Severity::Untrusted } else { Severity::Warning };
@@ -185,15 +186,15 @@ pub fn signal_findings(signal: &Signal, at: &dyn Fn(f64) -> String) -> Vec<Findi
     if signal.width > 1.0 {
         kinds.push((Severity::Note, SignalFinding::NarrowBand { band_percent: 100.0 * signal.band_end, width: signal.width }));
     }
-    if let Some(moved) = signal.neighbours.as_ref().filter(|moved| moved.most > SMALL) {
+    if let Some(moved) = signal.neighbours.as_ref().filter(|moved| moved.most > SMALL_CORRECTION) {
         let (reach_samples, most_samples) = (moved.reach, moved.most);
         let kind = NeighbourFinding::NeighboursRemoved { edges: moved.edges, reach_samples, most_samples };
         removed = Some(Finding::new(Severity::Note, kind));
     }
-    if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY * signal.step) {
+    if let Some(noise) = signal.noise.filter(|noise| *noise > NOISY_SHARE * signal.step) {
         kinds.push((Severity::Warning, SignalFinding::NoisySignal { noise_percent: 100.0 * noise / signal.step }));
     }
-    if signal.wander > WANDERING * signal.step {
+    if signal.wander > WANDERING_SHARE * signal.step {
         kinds.push((Severity::Note, SignalFinding::LevelWanders { share_percent: 100.0 * signal.wander / signal.step }));
     }
     if let Some(first) = signal.first_weak {

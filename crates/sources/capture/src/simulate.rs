@@ -94,28 +94,28 @@ fn bessel(x: f64) -> f64 {
 pub struct Converter {
     /// Height of a step; full scale is 1.
     pub step: f64,
-    /// The step's rise by distance, with `FINE` points for each sample.
+    /// The step's rise by distance, with `FINE_POINTS` points for each sample.
     rise: Vec<f64>,
 }
 
 /// Samples on either side of a step that it affects.
-const TOUCHED: usize = 32;
+const TOUCHED_SAMPLES: usize = 32;
 /// Points of the step in one sample.
-const FINE: usize = 64;
+const FINE_POINTS: usize = 64;
 
 impl Converter {
     /// A converter for steps of that height.
     pub fn new(step: f64) -> Converter {
         let kernel = |x: f64| {
-            let reach = x / TOUCHED as f64;
+            let reach = x / TOUCHED_SAMPLES as f64;
             let angle = 2.0 * PI * 0.4535 * x;
             let sinc = if x == 0.0 { 1.0 } else { angle.sin() / angle };
             if reach.abs() >= 1.0 { 0.0 } else { 2.0 * 0.4535 * sinc * bessel(8.0 * (1.0 - reach * reach).sqrt()) / bessel(8.0) }
         };
-        let width = 1.0 / FINE as f64;
+        let width = 1.0 / FINE_POINTS as f64;
         let mut rise = vec![0.0];
-        for at in 0..2 * TOUCHED * FINE {
-            let x = at as f64 * width - TOUCHED as f64;
+        for at in 0..2 * TOUCHED_SAMPLES * FINE_POINTS {
+            let x = at as f64 * width - TOUCHED_SAMPLES as f64;
             // Simpson's rule.
             let part = (kernel(x) + 4.0 * kernel(x + width / 2.0) + kernel(x + width)) * width / 6.0;
             rise.push(rise[at] + part);
@@ -127,7 +127,7 @@ impl Converter {
 
     /// Share of a step's rise that is complete at a distance in samples after it.
     fn risen(&self, distance: f64) -> f64 {
-        let place = (distance + TOUCHED as f64) * FINE as f64;
+        let place = (distance + TOUCHED_SAMPLES as f64) * FINE_POINTS as f64;
         if place <= 1.0 {
             return 0.0;
         }
@@ -148,8 +148,8 @@ impl Converter {
         let mut settled = 0;
         for edge in edges {
             let sign = if edge.rising { self.step } else { -self.step };
-            let first = (edge.at - TOUCHED as f64).ceil().max(0.0) as usize;
-            let last = ((edge.at + TOUCHED as f64).floor().max(0.0) as usize).min(samples.saturating_sub(1));
+            let first = (edge.at - TOUCHED_SAMPLES as f64).ceil().max(0.0) as usize;
+            let last = ((edge.at + TOUCHED_SAMPLES as f64).floor().max(0.0) as usize).min(samples.saturating_sub(1));
             // The level after the step is added at the beginning of the next stretch.
             let behind = (last + 1).min(samples);
             (first..behind).for_each(|n| signal[n] += sign * self.risen(n as f64 - edge.at));

@@ -13,7 +13,7 @@ use recorder::{Recorder, behind_rc, linear_phase, minimum_phase, step_of, wav};
 use std::io::Cursor;
 
 /// Recordings of one recorder for each range of gaps.
-const EACH: u64 = 6;
+const RECORDINGS_EACH: u64 = 6;
 
 /// What was measured: the error of a copy and its half-width in samples.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ fn hold(name: &str, recorder: &Recorder, gaps: std::ops::Range<f64>) -> (usize, 
         assert!(found.trusted && found.error.abs() < 3.0 * found.half, "{name}, gap of {gap:.1}: {found:?}");
         found
     };
-    let all: Vec<Found> = (0..EACH).map(one).collect();
+    let all: Vec<Found> = (0..RECORDINGS_EACH).map(one).collect();
     let mut halves: Vec<f64> = all.iter().map(|found| found.half).collect();
     halves.sort_unstable_by(f64::total_cmp);
     (all.iter().filter(|found| found.error.abs() <= found.half).count(), all.len(), halves[halves.len() / 2])
@@ -95,7 +95,7 @@ fn intervals_hold_where_no_edge_stands_alone() {
 #[test]
 fn edges_that_move_each_other_unseen_are_reported() {
     let recorder = Recorder::new(&behind_rc(&linear_phase(0.4535, 32.0), 12.0));
-    let found: Vec<Found> = (0..EACH).filter_map(|seed| measured(&recorder, 30.0, seed).ok()).collect();
+    let found: Vec<Found> = (0..RECORDINGS_EACH).filter_map(|seed| measured(&recorder, 30.0, seed).ok()).collect();
     let said = |found: &Found| found.findings.iter().any(|finding| finding.is("neighbours_unknown") || finding.is("pulses_too_short"));
     assert!(!found.is_empty() && found.iter().all(said), "{found:?}");
 }

@@ -69,15 +69,15 @@ fn measured(pin: &Pin, random: &mut Pcg64Mcg) -> (f64, f64) {
 /// Share of intervals that hold, and the median half-width in periods, over several periods.
 fn coverage(pin: impl Fn(&mut Pcg64Mcg, f64) -> Pin) -> (f64, f64) {
     let mut random = Pcg64Mcg::seed_from_u64(16);
-    let mut found = Vec::new();
+    let mut places = Vec::new();
     for period in [8.0, 1e9 / 24e6, 62.5, 125.0, 500.0, 1000.0].repeat(25) {
         let pin = pin(&mut random, period);
         let (error, half) = measured(&pin, &mut random);
-        found.push((error.abs() <= half, half / period));
+        places.push((error.abs() <= half, half / period));
     }
-    let mut halves: Vec<f64> = found.iter().map(|(_, half)| *half).collect();
+    let mut halves: Vec<f64> = places.iter().map(|(_, half)| *half).collect();
     halves.sort_unstable_by(f64::total_cmp);
-    (found.iter().filter(|(holds, _)| *holds).count() as f64 / found.len() as f64, halves[halves.len() / 2])
+    (places.iter().filter(|(holds, _)| *holds).count() as f64 / places.len() as f64, halves[halves.len() / 2])
 }
 
 #[test]

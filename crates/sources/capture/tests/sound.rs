@@ -92,7 +92,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     for size in [0, 0xffff_ffff, 0xffff_fff0] {
         let (edges, recording) = read(&wav(1, 24, 1, 192_000, size, &data), None).unwrap();
         right(&edges, 0.005);
-        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(size), found: data.len() as u64 }]);
+        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(size), actual: data.len() as u64 }]);
     }
     // RF64 has its size in a separate chunk.
     let mut file = b"RF64\xff\xff\xff\xffWAVEds64\x1c\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00".to_vec();
@@ -106,7 +106,7 @@ fn sizes_of_streams_and_of_large_files_are_read() {
     for stated in [900, 901, 902] {
         let (edges, recording) = read(&wav(1, 24, 1, 192_000, stated, &data), None).unwrap();
         right(&edges, 0.005);
-        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(stated), found: data.len() as u64 }]);
+        assert_eq!(recording.remarks, [Remark::WrongSizes { stated: u64::from(stated), actual: data.len() as u64 }]);
     }
     // A chunk after the samples, with the padding byte.
     let odd = &data[..data.len() / 6 * 6 - 3];

@@ -39,19 +39,19 @@ fn values_of_ghdl_are_levels_or_undefined() {
 fn channels_are_found_by_name_number_and_bit() {
     let text = "$timescale 1us $end $scope module a $end $var wire 1 ! p $end $var wire 8 # bus [7:0] $end $var reg 1 % q $end \
                 $upscope $end $enddefinitions $end #0 0! b0 # 1% #5 1! b10000000 # #6 0% b101 #\n";
-    let found = |channel| read(text, Some(channel)).map(|(edges, _)| times(&edges));
-    assert_eq!(found("p"), Ok(vec![5.0]));
-    assert_eq!(found("a.q"), Ok(vec![6.0]));
-    assert_eq!(found("2"), Ok(vec![6.0]));
-    assert_eq!(found("bus[7]"), Ok(vec![5.0, 6.0]));
-    assert_eq!(found("bus[2]"), Ok(vec![6.0]));
+    let edge_times = |channel| read(text, Some(channel)).map(|(edges, _)| times(&edges));
+    assert_eq!(edge_times("p"), Ok(vec![5.0]));
+    assert_eq!(edge_times("a.q"), Ok(vec![6.0]));
+    assert_eq!(edge_times("2"), Ok(vec![6.0]));
+    assert_eq!(edge_times("bus[7]"), Ok(vec![5.0, 6.0]));
+    assert_eq!(edge_times("bus[2]"), Ok(vec![6.0]));
     let message = read(text, None).unwrap_err();
     assert!(message.contains("2 channels: a.p, a.q") && message.contains("--channel"), "{message}");
-    assert!(found("bus").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
-    assert!(found("bus[8]").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
-    assert!(found("r").unwrap_err().ends_with("2 channels: a.p, a.q; and bits of vectors: `a.bus[0]` to `[7]`"));
+    assert!(edge_times("bus").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
+    assert!(edge_times("bus[8]").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
+    assert!(edge_times("r").unwrap_err().ends_with("2 channels: a.p, a.q; and bits of vectors: `a.bus[0]` to `[7]`"));
     for wrong in ["r", "3", "0", "bus[8]", "bus"] {
-        assert!(found(wrong).unwrap_err().contains("there is no channel"), "{wrong}");
+        assert!(edge_times(wrong).unwrap_err().contains("there is no channel"), "{wrong}");
     }
 }
 

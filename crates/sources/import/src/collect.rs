@@ -3,7 +3,7 @@
 use crate::{Imported, Tool};
 use hairspring_core::Result;
 use hairspring_core::error::Error;
-use hairspring_core::observations::{Observations, RowId, SeriesId, USABLE, Unit, is_usable};
+use hairspring_core::observations::{Observations, RowId, SeriesId, USABLE_NUMBERS, Unit, is_usable};
 use std::collections::{BTreeSet, HashMap};
 
 /// Maximum number of series; a file with more counts as damaged.
@@ -35,10 +35,10 @@ impl Collected {
     /// Iterations not above zero, a number that cannot be calculated with, or too many series.
     pub fn push(&mut self, name: &str, iterations: f64, ns: f64) -> std::result::Result<(), String> {
         if !(is_usable(iterations) && iterations > 0.0) {
-            return Err(format!("the number of iterations is {iterations}, it must be above 0; {USABLE}"));
+            return Err(format!("the number of iterations is {iterations}, it must be above 0; {USABLE_NUMBERS}"));
         }
         if !is_usable(ns) {
-            return Err(format!("the time is {ns}, it must be a finite number; {USABLE}"));
+            return Err(format!("the time is {ns}, it must be a finite number; {USABLE_NUMBERS}"));
         }
         let series = match self.known.get(name) {
             Some(series) => *series,

@@ -161,7 +161,7 @@ fn is_possible(form: &Form, (from, to): (usize, usize)) -> bool {
 /// The chain from one operand to another.
 fn chain(form: &Form, (from, to): (usize, usize), values: Values, arrangement: Arrangement) -> Result<Option<Series>, String> {
     let (source, target) = (&form.operands[from], &form.operands[to]);
-    let mut helpers: Vec<Helper> = after_root(form, (from, to)).into_iter().collect();
+    let mut helpers: Vec<Helper> = after_root(form, from, to).into_iter().collect();
     if !is_direct(form, from, to) {
         let needs = Needs::new(form);
         let is_address = form.shape == Shape::Memory && source.slot == Slot::Base;
@@ -174,7 +174,7 @@ fn chain(form: &Form, (from, to): (usize, usize), values: Values, arrangement: A
         helpers.iter_mut().for_each(|helper| helper.base = OTHER_BASE);
     }
     let copies: Vec<Vec<Instruction>> = (0..period(form, Purpose::Chain))
-        .map(|copy| arranged_copy(form, arrangement, copy, chained(form, (from, to), &helpers, copy)))
+        .map(|copy| arranged_copy(form, arrangement, copy, chained(form, from, to, &helpers, copy)))
         .collect();
     let edge = |form: &Form, from: usize, to: usize| Edge {
         form: form.name.clone(),
@@ -216,7 +216,7 @@ fn is_direct(form: &Form, from: usize, to: usize) -> bool {
 }
 
 /// One copy of a chain.
-fn chained(form: &Form, (from, to): (usize, usize), helpers: &[Helper], copy: usize) -> Vec<Instruction> {
+fn chained(form: &Form, from: usize, to: usize, helpers: &[Helper], copy: usize) -> Vec<Instruction> {
     let mut numbers = rotated(form, Purpose::Chain, copy);
     let rotating = rotation(form, Purpose::Chain, to);
     let at = |copy: usize| rotating[copy % rotating.len().max(1)];
@@ -369,14 +369,14 @@ fn reserved(form: &Form, file: File) -> [u8; HELPERS] {
 
 /// General registers whose use as a base is encoded with a displacement (RBP, R13), which makes an address of two parts one of three: on
 /// some cores it takes a cycle more.
-const DISPLACED: [u8; 2] = [5, 13];
+const DISPLACED_BASES: [u8; 2] = [5, 13];
 
 /// Registers that change and that no operand is bound to.
 fn free(form: &Form, file: File) -> Vec<u8> {
     let bound = |number: &u8| form.operands.iter().any(|operand| operand.file == file && operand.fixed() == Some(*number));
     let divisor = |number: &u8| form.divides_integers() && *number == DIVISOR;
     let pointer = |number: &u8| form.shape == Shape::Memory && file == File::General && [ZERO, OTHER_BASE].contains(number);
-    let displaced = |number: &u8| matches!(form.shape, Shape::Address { displacement: 0, .. }) && DISPLACED.contains(number);
+    let displaced = |number: &u8| matches!(form.shape, Shape::Address { displacement: 0, .. }) && DISPLACED_BASES.contains(number);
     let is_free = |number: &u8| !(bound(number) || divisor(number) || pointer(number) || displaced(number));
     changing(file).iter().copied().filter(is_free).collect()
 }

@@ -1,7 +1,7 @@
 //! The forms of all sets, and the choice of them by name, set and extension.
 
 use crate::form::{Form, Shape};
-use crate::table::{SAME, SETS};
+use crate::table::{SAME_REGISTER, SETS};
 use iced_x86::Code;
 
 /// Addresses of the instruction that only computes them.
@@ -14,7 +14,7 @@ pub fn all() -> Vec<Form> {
         let add = |forms: &mut Vec<Form>, code, shape| forms.extend(Form::new(code, shape, set.name));
         for code in set.codes {
             add(&mut forms, *code, set.shape);
-            if set.shape == Shape::Registers && SAME.contains(code) {
+            if set.shape == Shape::Registers && SAME_REGISTER.contains(code) {
                 add(&mut forms, *code, Shape::Same);
             }
         }
@@ -132,7 +132,7 @@ mod tests {
     fn every_code_of_the_table_is_a_form_with_its_own_name() {
         let forms = all();
         let codes: usize = SETS.iter().map(|set| set.codes.len()).sum();
-        assert_eq!(forms.len(), codes + SAME.len() + ADDRESSES.len());
+        assert_eq!(forms.len(), codes + SAME_REGISTER.len() + ADDRESSES.len());
         let names: HashSet<&str> = forms.iter().map(|form| form.name.as_str()).collect();
         let mut seen = HashSet::new();
         let twice: Vec<&str> = forms.iter().map(|form| form.name.as_str()).filter(|name| !seen.insert(*name)).collect();

@@ -62,7 +62,7 @@ pub fn path_to_address(from: File, needs: Needs) -> Vec<Helper> {
 
 /// The step that keeps roots of roots from coming to one, of which some cores take a root sooner than of others: a product with a number above
 /// one. They come to its square. `None` for a form that takes no root, or whose operands these are not.
-pub fn after_root(form: &Form, (from, to): (usize, usize)) -> Option<Helper> {
+pub fn after_root(form: &Form, from: usize, to: usize) -> Option<Helper> {
     let (code, operands) = match form.code {
         Code::Sqrtsd_xmm_xmmm64 => (Code::Mulsd_xmm_xmmm64, (0, 0)),
         Code::Sqrtss_xmm_xmmm32 => (Code::Mulss_xmm_xmmm32, (0, 0)),

@@ -14,7 +14,7 @@ pub const OTHER_BASE: u8 = 12;
 /// A general register that is zero.
 pub const ZERO: u8 = 13;
 /// The line in the middle of the buffer, which the base points to.
-const MIDDLE: u8 = (BUFFER_LINES / 2) as u8;
+const MIDDLE_LINE: u8 = (BUFFER_LINES / 2) as u8;
 /// The first number of a place in the middle line.
 const IN_LINE: u8 = BUFFER_LINES as u8;
 
@@ -102,7 +102,7 @@ pub const MEMORY512: &[Code] = &[
 /// places next to each other in the middle line, over and over.
 pub fn displacement(number: u8, bytes: usize) -> i32 {
     let (line, column) = match number.checked_sub(IN_LINE) {
-        None => (i32::from(number) - i32::from(MIDDLE), usize::from(number ^ MIDDLE)),
+        None => (i32::from(number) - i32::from(MIDDLE_LINE), usize::from(number ^ MIDDLE_LINE)),
         Some(column) => (0, usize::from(column)),
     };
     line * LINE_BYTES as i32 + (column * bytes % LINE_BYTES) as i32
@@ -170,7 +170,7 @@ mod tests {
         for bytes in [1, 2, 4, 8, 16, 32, 64] {
             let mut lines = std::collections::BTreeSet::new();
             for number in 0..IN_LINE {
-                let start = displacement(number, bytes) + i32::from(MIDDLE) * 64;
+                let start = displacement(number, bytes) + i32::from(MIDDLE_LINE) * 64;
                 assert!(start >= 0 && start % bytes as i32 == 0 && start % 64 + bytes as i32 <= 64, "{number} {bytes}");
                 assert!(lines.insert(start / 64) && start < 64 * i32::from(IN_LINE), "{number} {bytes}");
             }

@@ -12,15 +12,15 @@ use hairspring_core::judge::{Finding, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest distance from a whole number, as a share of the cycles and in cycles, at which a latency counts as that number.
-const WHOLE: (f64, f64) = (0.01, 0.06);
+const WHOLE_DISTANCES: (f64, f64) = (0.01, 0.06);
 /// Latencies below this many cycles show that nothing was run.
-pub(crate) const ELIMINATED: f64 = 0.6;
+pub(crate) const ELIMINATED_CYCLES: f64 = 0.6;
 /// Largest share by which a throughput may be off that of instructions that do nothing, to count as the same.
 const SAME_AS_NOTHING: f64 = 0.03;
 /// Smallest share by which a latency changes with the values, or cycles with the addresses.
 const OTHER_VALUES: f64 = 0.02;
 /// The form that shows the front end: it needs no unit.
-const NOTHING: &str = "nop";
+const EMPTY_FORM: &str = "nop";
 
 /// Cycles of a latency, as far as they are known.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,7 +201,7 @@ pub(crate) fn all_series(request: &Request) -> Result<Vec<Series>, String> {
             all.extend(own.into_iter().filter(|one| one.quantity == alone));
         }
     }
-    if let Some(nothing) = named(NOTHING).filter(|nothing| !request.forms.iter().any(|form| form.name == nothing.name)) {
+    if let Some(nothing) = named(EMPTY_FORM).filter(|nothing| !request.forms.iter().any(|form| form.name == nothing.name)) {
         all.extend(series(nothing)?);
     }
     Ok(all)
@@ -218,7 +218,7 @@ fn helpers(all: &[Series]) -> BTreeSet<Edge> {
 
 /// Cycles of a copy that does nothing, unless they are in doubt: they decide what the front end limits.
 fn front_end(measured: &[Measured]) -> Option<Estimate> {
-    let nothing = measured.iter().find(|one| one.form == NOTHING && one.is_usual() && one.edges().is_none());
+    let nothing = measured.iter().find(|one| one.form == EMPTY_FORM && one.is_usual() && one.edges().is_none());
     nothing.filter(|one| !one.is_doubtful()).and_then(|one| one.cycles.clone().ok())
 }
 
@@ -235,11 +235,11 @@ pub fn rows(forms: &[Form], measured: &[Measured]) -> Vec<FormResult> {
 }
 
 fn row(form: &Form, measured: &[Measured], solved: &BTreeMap<Edge, Estimate>, nothing: Option<&Estimate>) -> FormResult {
-    let own = || measured.iter().filter(|one| one.form == form.name);
+    let of_form = || measured.iter().filter(|one| one.form == form.name);
     let mut latencies: Vec<Latency> =
-        own().filter(|one| one.is_usual()).filter_map(|one| one.edges().map(|edges| latency(one, edges, solved, own()))).collect();
+        of_form().filter(|one| one.is_usual()).filter_map(|one| one.edges().map(|edges| latency(one, edges, solved, of_form()))).collect();
     latencies.sort_by_key(Latency::is_of_flags);
-    let copies = |arrangement| own().find(move |one| one.arrangement == arrangement && one.edges().is_none());
+    let copies = |arrangement| of_form().find(move |one| one.arrangement == arrangement && one.edges().is_none());
     let one_line = copies(Arrangement::OneLine).filter(|one| !one.is_doubtful()).and_then(|one| one.cycles.clone().ok());
     let throughput = copies(Arrangement::Usual).and_then(|one| match &one.quantity {
         Quantity::Throughput(with) => {
@@ -249,11 +249,11 @@ fn row(form: &Form, measured: &[Measured], solved: &BTreeMap<Edge, Estimate>, no
     });
     let throughput =
         throughput.unwrap_or(Throughput { cycles: Err("it was not measured".into()), with: Vec::new(), one_line: None, is_doubtful: true });
-    let findings = findings(form, &latencies, &throughput, nothing, own());
+    let findings = findings(form, &latencies, &throughput, nothing, of_form());
     FormResult { name: form.name.clone(), set: form.set.to_owned(), extension: form.extension(), latencies, throughput, findings }
 }
 
-fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>, own: impl Iterator<Item = &'m Measured>) -> Latency {
+fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>, of_form: impl Iterator<Item = &'m Measured>) -> Latency {
     let cycles = match (&one.cycles, solved.get(&edges[0])) {
         (Err(reason), _) => Cycles::Unknown(reason.clone()),
         // A chain that is in doubt is not part of the system; it is reported as it was measured.
@@ -261,7 +261,7 @@ fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>
         (Ok(_), Some(cycles)) => Cycles::Alone(*cycles),
         (Ok(cycles), None) => without_known(cycles, &edges[1..], solved),
     };
-    let special: Vec<&Measured> = own.filter(|other| !other.is_usual() && other.quantity == one.quantity).collect();
+    let special: Vec<&Measured> = of_form.filter(|other| !other.is_usual() && other.quantity == one.quantity).collect();
     let is_clear = |other: &&&Measured| other.arrangement != Arrangement::Usual && !other.is_doubtful();
     let arrangements = special.iter().filter(is_clear).filter_map(|other| Some((other.arrangement, *other.cycles.as_ref().ok()?)));
     let values = special.iter().filter(|other| other.values != Values::Ordinary);
@@ -282,7 +282,7 @@ fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>
 /// in this one they wait for units that the pair uses: on Zen 5, `mulx` and `imul` of 3 cycles come to 3.15.
 fn delayed_by(cycles: &Cycles, edges: &[Edge]) -> Option<String> {
     let Cycles::Alone(alone) = cycles else { return None };
-    let is_fraction = edges.len() > 1 && alone.value >= ELIMINATED && !is_whole(alone);
+    let is_fraction = edges.len() > 1 && alone.value >= ELIMINATED_CYCLES && !is_whole(alone);
     let names = || edges[1..].iter().map(|edge| format!("{} ({} to {})", edge.form, edge.from, edge.to)).collect::<Vec<_>>().join(" and ");
     is_fraction.then(names)
 }
@@ -303,7 +303,7 @@ fn findings<'m>(
     latencies: &[Latency],
     throughput: &Throughput,
     nothing: Option<&Estimate>,
-    own: impl Iterator<Item = &'m Measured>,
+    of_form: impl Iterator<Item = &'m Measured>,
 ) -> Vec<Finding> {
     let mut all = Vec::new();
     for latency in latencies {
@@ -328,9 +328,9 @@ fn findings<'m>(
     let limited = throughput.cycles.as_ref().ok().zip(nothing).filter(|(cycles, nothing)| {
         !throughput.is_doubtful && throughput.with.is_empty() && (cycles.value / nothing.value - 1.0).abs() < SAME_AS_NOTHING
     });
-    all.extend(limited.filter(|_| form.name != NOTHING).map(|(cycles, _)| note(InstructionFinding::FrontEnd { cycles: cycles.value })));
+    all.extend(limited.filter(|_| form.name != EMPTY_FORM).map(|(cycles, _)| note(InstructionFinding::FrontEnd { cycles: cycles.value })));
     // The same doubt about several series of a form is reported once.
-    for finding in own.filter(|one| one.is_doubtful()).flat_map(|one| &one.findings) {
+    for finding in of_form.filter(|one| one.is_doubtful()).flat_map(|one| &one.findings) {
         if !all.iter().any(|known: &Finding| known.code == finding.code) {
             all.push(finding.clone());
         }
@@ -344,7 +344,7 @@ fn note(kind: InstructionFinding) -> Finding {
 }
 
 fn about_cycles(pair: String, cycles: &Estimate) -> Option<Finding> {
-    if cycles.value < ELIMINATED {
+    if cycles.value < ELIMINATED_CYCLES {
         return Some(note(InstructionFinding::Eliminated { pair, cycles: cycles.value }));
     }
     (!is_whole(cycles)).then(|| note(InstructionFinding::OffLattice { pair, cycles: cycles.value }))
@@ -352,7 +352,7 @@ fn about_cycles(pair: String, cycles: &Estimate) -> Option<Finding> {
 
 fn is_whole(cycles: &Estimate) -> bool {
     let distance = (cycles.value - cycles.value.round()).abs();
-    distance <= (WHOLE.0 * cycles.value).max(WHOLE.1) || cycles.contains(cycles.value.round())
+    distance <= (WHOLE_DISTANCES.0 * cycles.value).max(WHOLE_DISTANCES.1) || cycles.contains(cycles.value.round())
 }
 
 fn about_helper(pair: String, helper: &str, cycles: &Estimate) -> Finding {
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn helpers_of_the_same_file_are_subtracted_and_others_stay_in_the_sum() {
         let cycles = |edge: &Edge| if edge.form.starts_with("shl") { 2.0 } else { 1.0 };
-        let nop_is_fast = |form: &str| if form == NOTHING { 0.17 } else { 0.5 };
+        let nop_is_fast = |form: &str| if form == EMPTY_FORM { 0.17 } else { 0.5 };
         let (forms, measured) = measured(&["shl r64, cl", "movq xmm, r64", "add r64, r64"], cycles, nop_is_fast);
         let rows = rows(&forms, &measured);
         let find = |name: &str, from: &str, to: &str| {

@@ -164,7 +164,7 @@ mod tests {
     use iced_x86::Mnemonic;
 
     const LOAD: u32 = 5;
-    const FORWARD: u32 = 4;
+    const FORWARD_CYCLES: u32 = 4;
     const STORE: u32 = 1;
 
     /// Cycles of the operation itself.
@@ -182,7 +182,7 @@ mod tests {
     fn latency(one: &Instruction, source: Source) -> u32 {
         let mut factory = InstructionInfoFactory::new();
         let is_store = accessed(factory.info(one)).any(|place| writes(place.access()));
-        let (load, store) = (if source == Source::Address { LOAD } else { FORWARD }, if is_store { STORE } else { 0 });
+        let (load, store) = (if source == Source::Address { LOAD } else { FORWARD_CYCLES }, if is_store { STORE } else { 0 });
         operation(one) + store + if source == Source::Data { 0 } else { load }
     }
 
@@ -230,8 +230,8 @@ mod tests {
             ("add r64, m64", "base", "1", LOAD + 1),
             ("add r64, m64", "1", "1", 1),
             ("imul r64, m64", "base", "1", LOAD + 3),
-            ("add m64, r64", "m", "m", FORWARD + 1 + STORE),
-            ("inc m64", "m", "m", FORWARD + 1 + STORE),
+            ("add m64, r64", "m", "m", FORWARD_CYCLES + 1 + STORE),
+            ("inc m64", "m", "m", FORWARD_CYCLES + 1 + STORE),
             ("vaddpd ymm, ymm, m256", "2", "1", 4),
         ];
         for (name, from, to, truth) in alone {
@@ -240,11 +240,11 @@ mod tests {
         }
         // The move of a vector to a general register takes 2 cycles, of which nobody knows.
         let sums = [
-            ("mov m64, r64", "2", "m", STORE + FORWARD, "mov r64, m64"),
-            ("mov r64, m64", "m", "1", STORE + FORWARD, "mov m64, r64"),
-            ("imul r64, m64", "m", "1", STORE + FORWARD + 3, "mov m64, r64"),
-            ("add m64, r64", "2", "m", 1 + STORE + FORWARD, "mov r64, m64"),
-            ("vmovups m256, ymm", "2", "m", STORE + FORWARD, "vmovups ymm, m256"),
+            ("mov m64, r64", "2", "m", STORE + FORWARD_CYCLES, "mov r64, m64"),
+            ("mov r64, m64", "m", "1", STORE + FORWARD_CYCLES, "mov m64, r64"),
+            ("imul r64, m64", "m", "1", STORE + FORWARD_CYCLES + 3, "mov m64, r64"),
+            ("add m64, r64", "2", "m", 1 + STORE + FORWARD_CYCLES, "mov r64, m64"),
+            ("vmovups m256, ymm", "2", "m", STORE + FORWARD_CYCLES, "vmovups ymm, m256"),
             ("vaddpd ymm, ymm, m256", "base", "1", LOAD + 4 + 2, "vmovq r64, xmm"),
             ("movsd xmm, m64", "base", "1", LOAD + 2, "movq r64, xmm"),
             ("cmp r64, m64", "base", "flags", LOAD + 1 + 1, "cmovb r64, r64"),

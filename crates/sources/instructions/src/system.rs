@@ -63,7 +63,7 @@ fn solve_linked(chains: &[&Chain]) -> BTreeMap<Edge, Estimate> {
     let rank = exact_rank(&design);
     // The values of the pivot columns are those of the combinations that can be told apart.
     let reduced: Vec<Vec<f64>> = design.iter().map(|row| rank.pivots.iter().map(|column| row[*column]).collect()).collect();
-    let weights: Vec<f64> = chains.iter().map(|chain| chain.cycles.half_width().max(SMALLEST).powi(-2)).collect();
+    let weights: Vec<f64> = chains.iter().map(|chain| chain.cycles.half_width().max(SMALLEST_WIDTH).powi(-2)).collect();
     let Some(inverse) = inverse(&normal(&reduced, &weights)) else { return BTreeMap::new() };
     let level = chains.first().map_or(0.95, |chain| chain.cycles.level);
     let alone = rank.identifiable.iter().enumerate().filter(|(_, combination)| combination.terms.len() == 1);
@@ -83,7 +83,7 @@ fn solve_linked(chains: &[&Chain]) -> BTreeMap<Edge, Estimate> {
 }
 
 /// Half-width in cycles below which chains have the same weight.
-const SMALLEST: f64 = 1e-6;
+const SMALLEST_WIDTH: f64 = 1e-6;
 
 /// The normal matrix of weighted least squares.
 fn normal(rows: &[Vec<f64>], weights: &[f64]) -> Vec<Vec<f64>> {
@@ -145,10 +145,10 @@ mod tests {
 
     #[test]
     fn what_is_only_known_as_a_sum_is_not_split() {
-        let found = solve(&[chain(&[0], 1.0), chain(&[1, 2], 6.0), chain(&[3, 2], 9.0), chain(&[4, 0], 4.0)]);
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!((found[&edge(0)].value - 1.0).abs() < 1e-9 && (found[&edge(4)].value - 3.0).abs() < 1e-9);
-        assert!(found[&edge(4)].half_width() > 0.014 && found[&edge(4)].half_width() < 0.0142);
+        let solution = solve(&[chain(&[0], 1.0), chain(&[1, 2], 6.0), chain(&[3, 2], 9.0), chain(&[4, 0], 4.0)]);
+        assert_eq!(solution.len(), 2, "{solution:?}");
+        assert!((solution[&edge(0)].value - 1.0).abs() < 1e-9 && (solution[&edge(4)].value - 3.0).abs() < 1e-9);
+        assert!(solution[&edge(4)].half_width() > 0.014 && solution[&edge(4)].half_width() < 0.0142);
     }
 
     #[test]

@@ -506,7 +506,7 @@ const AVX512: &[Code] = &[
 ];
 
 /// Codes that are also measured with the same register in all operands, where cores break the dependency or run nothing.
-pub const SAME: &[Code] = &[
+pub const SAME_REGISTER: &[Code] = &[
     Xor_r64_rm64,
     Xor_r32_rm32,
     Sub_r64_rm64,

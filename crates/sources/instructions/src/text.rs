@@ -201,14 +201,14 @@ fn doubts(table: &Table) -> Vec<Finding> {
 }
 
 /// Names that are shown; more are counted.
-const SHOWN: usize = 3;
+const SHOWN_NAMES: usize = 3;
 
 fn some_of(names: &[&str]) -> String {
-    and_more(&names[..names.len().min(SHOWN)].join("; "), names.len())
+    and_more(&names[..names.len().min(SHOWN_NAMES)].join("; "), names.len())
 }
 
 fn and_more(shown: &str, all: usize) -> String {
-    let more = all.saturating_sub(SHOWN);
+    let more = all.saturating_sub(SHOWN_NAMES);
     if more > 0 { format!("{shown} and {} more", count(more)) } else { shown.to_owned() }
 }
 
@@ -256,8 +256,8 @@ fn nothing_compared(against: &Comparison) -> String {
 
 /// Names of the other source that were ignored. They come from a file, and may be of any length.
 fn unknown(names: &[String]) -> String {
-    const LONGEST: usize = 40;
-    let short: Vec<String> = names.iter().take(SHOWN).map(|name| cut(&clean(name), LONGEST)).collect();
+    const LONGEST_NAME: usize = 40;
+    let short: Vec<String> = names.iter().take(SHOWN_NAMES).map(|name| cut(&clean(name), LONGEST_NAME)).collect();
     let are = if names.len() == 1 { "name in it is" } else { "names in it are" };
     format!("{} {are} of no form measured here: {}", count(names.len()), and_more(&short.join("; "), names.len()))
 }

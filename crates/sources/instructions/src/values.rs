@@ -108,7 +108,7 @@ pub fn registers(form: &Form, values: Values) -> Registers {
 
 /// Whether a form takes a root whose chain has a step after it.
 fn takes_root(form: &Form) -> bool {
-    form.operands.len().checked_sub(1).is_some_and(|last| after_root(form, (last, 0)).is_some())
+    form.operands.len().checked_sub(1).is_some_and(|last| after_root(form, last, 0).is_some())
 }
 
 /// 64 bits of an operand in memory, which keeps its value as the constant registers do.

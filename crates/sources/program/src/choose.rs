@@ -89,7 +89,7 @@ fn checks(rows: &[Row], most: u32) -> Vec<usize> {
         let enough = [straight, mine].into_iter().find(|rows| rows.len() >= FEWEST_ROWS);
         enough.unwrap_or_default()
     };
-    [Order::InPlace, Order::Fenced, Order::Shadow].into_iter().flat_map(of).collect()
+    [Order::InPlace, Order::Fenced, Order::FencedChain].into_iter().flat_map(of).collect()
 }
 
 /// Time of the shortest of a few runs in nanoseconds; a long row is run once.

@@ -2,7 +2,7 @@
 
 use hairspring_host::environment::machine;
 use hairspring_host::identity::{commit, fingerprint};
-use hairspring_host::thread::Settled;
+use hairspring_host::thread::PreparedThread;
 use hairspring_result::{Environment, Identity};
 use std::time::SystemTime;
 
@@ -12,11 +12,11 @@ pub fn here(no_cycles: &str) -> Environment {
 }
 
 /// The same for a thread that is bound to a CPU.
-pub fn bound(settled: &Settled, no_cycles: &str) -> Environment {
+pub fn bound(thread: &PreparedThread, no_cycles: &str) -> Environment {
     Environment {
-        pinned_cpu: Some(settled.cpu),
-        priority_raised: Some(settled.priority_raised),
-        memory_locked: Some(settled.memory_locked),
+        pinned_cpu: Some(thread.cpu),
+        priority_raised: Some(thread.priority_raised),
+        memory_locked: Some(thread.memory_locked),
         ..here(no_cycles)
     }
 }

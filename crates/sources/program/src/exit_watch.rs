@@ -12,13 +12,13 @@ static RUNNING: Mutex<String> = Mutex::new(String::new());
 static IS_RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// The message of a crash, ready to be written: a handler must not take a lock or allocate memory.
-static MESSAGE: [AtomicU8; LONGEST] = [const { AtomicU8::new(0) }; LONGEST];
+static MESSAGE: [AtomicU8; LONGEST_TEXT] = [const { AtomicU8::new(0) }; LONGEST_TEXT];
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
-const LONGEST: usize = 256;
+const LONGEST_TEXT: usize = 256;
 
 /// Signals of crashing code, and their previous handlers.
 const CRASHES: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
-static BEFORE: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
+static EARLIER_ACTIONS: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
 
 /// Watches for the end of the program while measured code runs: an exit is reported, and its status becomes 1; a crash is
 /// reported before its signal is passed on.
@@ -28,7 +28,7 @@ impl ExitWatch {
     /// Watches while the code of the named benchmark runs, until this is dropped.
     pub fn new(name: &str) -> ExitWatch {
         let mut installed = true;
-        let before = BEFORE.get_or_init(|| {
+        let before = EARLIER_ACTIONS.get_or_init(|| {
             installed = false;
             CRASHES.map(before)
         });
@@ -51,7 +51,7 @@ impl Drop for ExitWatch {
 fn prepare_message(name: &str) {
     let text = crate::output::harmless(&format!("hairspring: benchmark `{name}` crashed\n"));
     // A long name is truncated, but the line end is kept.
-    let bytes = text.bytes().take(LONGEST - 1).chain((text.len() >= LONGEST).then_some(b'\n'));
+    let bytes = text.bytes().take(LONGEST_TEXT - 1).chain((text.len() >= LONGEST_TEXT).then_some(b'\n'));
     LENGTH.store(0, Ordering::SeqCst);
     let length = bytes.zip(&MESSAGE).map(|(byte, place)| place.store(byte, Ordering::SeqCst)).count();
     LENGTH.store(length, Ordering::SeqCst);
@@ -97,7 +97,7 @@ extern "C" fn left() {
 
 /// Reports the benchmark, and passes the signal to the previous handler.
 extern "C" fn crashed(signal: libc::c_int, information: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    let mut message = [0u8; LONGEST];
+    let mut message = [0u8; LONGEST_TEXT];
     let length = if IS_RUNNING.load(Ordering::SeqCst) { LENGTH.load(Ordering::SeqCst) } else { 0 };
     message.iter_mut().zip(&MESSAGE).for_each(|(byte, place)| *byte = place.load(Ordering::SeqCst));
     let place = CRASHES.iter().position(|known| *known == signal);
@@ -105,7 +105,7 @@ extern "C" fn crashed(signal: libc::c_int, information: *mut libc::siginfo_t, _:
     // `information`. A faulting instruction faults again when this returns; any other signal is raised again.
     unsafe {
         libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), length);
-        if let Some((before, place)) = BEFORE.get().zip(place) {
+        if let Some((before, place)) = EARLIER_ACTIONS.get().zip(place) {
             libc::sigaction(signal, &raw const before[place], std::ptr::null_mut());
         }
         if (*information).si_code <= 0 {

@@ -219,9 +219,9 @@ impl Session {
             }
             plan.rows.places.extend(benchmark.place.iter_mut().map(|place| &mut **place as &mut dyn FnMut(u32)));
             let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
-            let added = add(&mut plan, ruler, (at, names), rows.map(|(_, row)| row));
+            let added = add(&mut plan, ruler, at, names, rows.map(|(_, row)| row));
             if benchmark.second != FLUSH {
-                add_behind(&mut plan, ruler, (at, names), &added);
+                add_behind(&mut plan, ruler, at, names, &added);
             }
         }
         if plan.rows.all.is_empty() {
@@ -257,14 +257,15 @@ type Added = (usize, u32, u32);
 fn add<'g, 'a: 'g>(
     plan: &mut Plan<'g>,
     ruler: &std::result::Result<Ruler, String>,
-    (at, names): (usize, &[String]),
+    at: usize,
+    names: &[String],
     rows: impl Iterator<Item = &'g mut Row<'a>>,
 ) -> Vec<Added> {
     let mut added = Vec::new();
     let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
-    // A table needs one series of shadows, and only if the length of its chain is known.
-    let wants_shadow = ruler.is_ok() && plan.table.observations().origin.shadow.is_none();
-    for row in rows.filter(|row| row.order != Order::Shadow || wants_shadow) {
+    // A table needs one series of fenced chains, and only if the length of its chain is known.
+    let wants_fenced_chain = ruler.is_ok() && plan.table.observations().origin.fenced_chain.is_none();
+    for row in rows.filter(|row| row.order != Order::FencedChain || wants_fenced_chain) {
         let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
         let name = known.unwrap_or_else(|| {
             let name = declare(&mut plan.table, ruler, row.order, &names[at], names);
@@ -283,7 +284,7 @@ fn add<'g, 'a: 'g>(
 
 /// Adds rows that show whether an init takes longer behind a body than behind an init: rows that end with a body, run behind themselves, and
 /// behind one that ends with an init.
-fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, (at, names): (usize, &[String]), added: &[Added]) {
+fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, at: usize, names: &[String], added: &[Added]) {
     let Some((init, ..)) = added.iter().filter(|(_, bodies, inits)| inits > bodies).min_by_key(|(_, _, inits)| *inits) else { return };
     let mut end_with_body: Vec<&Added> = added.iter().filter(|(_, bodies, inits)| inits == bodies).collect();
     end_with_body.sort_by_key(|(_, bodies, _)| *bodies);
@@ -301,7 +302,7 @@ fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, (at, 
 fn declare(table: &mut Table, ruler: &std::result::Result<Ruler, String>, order: Order, of: &str, names: &[String]) -> String {
     match (order, order.role()) {
         (_, Some(role)) => table.declare_check(of, role, names),
-        (Order::Shadow, None) => table.declare_shadow(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
+        (Order::FencedChain, None) => table.declare_fenced_chain(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
         (_, None) => of.to_owned(),
     }
 }

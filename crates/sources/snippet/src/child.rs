@@ -20,11 +20,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
-const REFUSED: &str = "the processor refused an instruction: one whose address cannot be (a pointer or a container that is spoilt, such as an \
+const REFUSED_INSTRUCTION: &str = "the processor refused an instruction: one whose address cannot be (a pointer or a container that is spoilt, such as an \
                        empty one that was popped), one that needs an aligned address, or a privileged one, such as hlt, in or wrmsr";
-const OVERWRITTEN: &str = "the code may have written where it should not: an index that each evaluation raises leaves its array, as a row \
+const OVERWRITTEN_MEMORY: &str = "the code may have written where it should not: an index that each evaluation raises leaves its array, as a row \
                            evaluates the code up to 1,024 times";
-const UNKNOWN: &str = "this CPU may lack an instruction that the code uses (check --cflags); compilers also end code of undefined behaviour, \
+const UNKNOWN_INSTRUCTION: &str = "this CPU may lack an instruction that the code uses (check --cflags); compilers also end code of undefined behaviour, \
                        such as a division by 0, with an invalid instruction";
 const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies; hyperfine and perf stat time a whole command, \
                             and `hairspring blocks PROGRAM FUNCTION` a function in it";
@@ -311,9 +311,9 @@ pub fn crash_failure(report: CrashReport) -> Failure {
             "the code may signal only its own process; to time a system call, choose one that affects no other process".to_owned()
         }
         libc::SIGSYS => NO_PROCESSES.to_owned(),
-        libc::SIGSEGV | libc::SIGBUS if report.address == host::NO_ADDRESS => REFUSED.to_owned(),
-        libc::SIGSEGV | libc::SIGBUS if report.phase == Phase::Instrument as u64 => OVERWRITTEN.to_owned(),
-        libc::SIGILL => UNKNOWN.to_owned(),
+        libc::SIGSEGV | libc::SIGBUS if report.address == host::NO_ADDRESS => REFUSED_INSTRUCTION.to_owned(),
+        libc::SIGSEGV | libc::SIGBUS if report.phase == Phase::Instrument as u64 => OVERWRITTEN_MEMORY.to_owned(),
+        libc::SIGILL => UNKNOWN_INSTRUCTION.to_owned(),
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),
     };

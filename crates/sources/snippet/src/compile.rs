@@ -142,7 +142,7 @@ const ASSEMBLER: &str = "assembler";
 /// Rows whose copies carry notes, for looking at the machine code.
 const PILOT: Name = Name { base: "pilot", first: 0 };
 /// Rows without optimisation, to count the operations in the source.
-const PLAIN: Name = Name { base: "plain", first: 0 };
+const PLAIN_ROWS: Name = Name { base: "plain", first: 0 };
 /// Loops with few copies.
 const FEW: Name = Name { base: "few", first: 0 };
 /// Rows that are measured, those of an alternative before the others.
@@ -151,7 +151,7 @@ const fn timed(first: usize) -> Name {
 }
 
 /// Flags for a library. Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
-const SHARED: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
+const SHARED_LIBRARY: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
 /// Where functions of rows begin: each on a line of the cache, or at every place in it in which a layout may put it.
 const ALIGNMENT: u32 = 64;
 const ALIGNMENT_IN_LAYOUTS: u32 = 16;
@@ -167,8 +167,8 @@ const MOST_IN_TURNS: usize = 3;
 /// # Errors
 /// As [`compile_pilot`].
 pub fn compile_plain(job: &Job, rows: &[RowSpec]) -> Result<Library> {
-    let source = PLAIN.write(job, rows, &|_| Borders::Notes)?;
-    one_library(job, &source, PLAIN, rows.len())
+    let source = PLAIN_ROWS.write(job, rows, &|_| Borders::Notes)?;
+    one_library(job, &source, PLAIN_ROWS, rows.len())
 }
 
 /// Compiles rows of few copies, in the usual way.
@@ -205,7 +205,7 @@ fn one_library(job: &Job, source: &Source, name: Name, rows: usize) -> Result<Li
 /// Compiles and links a source; `Some` holds the messages if that failed.
 fn link_library(job: &Job, source: &Source, path: &Path) -> Result<Option<String>> {
     let mut arguments = vec![source.file.as_os_str()];
-    arguments.extend(SHARED.map(OsStr::new));
+    arguments.extend(SHARED_LIBRARY.map(OsStr::new));
     arguments.extend(["-o".as_ref(), path.as_os_str()]);
     made(job, linking(job, source.language, &arguments, &["-w"])?, &[&source.file], &[path])
 }
@@ -230,7 +230,7 @@ pub fn compile_in_layouts(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     let turns = turns_of(job.request);
     let one = || compile_in_turns(job, rows);
     let Some(objects) = at_once(turns, |first| object(job, rows, first))?.into_iter().collect::<Option<Vec<_>>>() else { return one() };
-    let linked = |at: usize| Ok(link(job, &objects[at % turns], (at / turns, at % turns)));
+    let linked = |at: usize| Ok(link(job, &objects[at % turns], at / turns, at % turns));
     let Some(paths) = at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>() else { return one() };
     library(paths, turns, rows.len())
 }
@@ -268,13 +268,17 @@ fn object(job: &Job, rows: &[RowSpec], first: usize) -> Result<Option<PathBuf>> 
 }
 
 /// Links an object behind a gap; `None` if that fails.
-fn link(job: &Job, object: &Path, (layout, first): (usize, usize)) -> Option<PathBuf> {
+fn link(job: &Job, object: &Path, layout: usize, first: usize) -> Option<PathBuf> {
     let Job { request, compiler, folder, .. } = *job;
     let name = format!("layout{layout}-{first}");
     let (gap_file, path) = (folder.join(format!("{name}.s")), folder.join(format!("{name}.so")));
     std::fs::write(&gap_file, gaps(layout)).ok()?;
     let mut command = driver(compiler, folder);
-    command.args(shell_words("--cflags", &request.flags).ok()?).args(SHARED).args(["-Wl,-z,defs", "-Wa,--noexecstack", "-o"]).arg(&path);
+    command
+        .args(shell_words("--cflags", &request.flags).ok()?)
+        .args(SHARED_LIBRARY)
+        .args(["-Wl,-z,defs", "-Wa,--noexecstack", "-o"])
+        .arg(&path);
     command.args(["-x", "assembler"]).arg(&gap_file).args(["-x", "none"]).arg(object);
     command.args(shell_words("--link", &request.link).ok()?).arg("-lm");
     let is_linked = made(job, command, &[&gap_file, object], &[&path]).ok()?.is_none() && path.is_file();
@@ -302,14 +306,14 @@ fn linking(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> R
 /// Runs a command that makes `outputs` from generated files, or takes them from the cache; `Some` holds the messages if it failed.
 fn made(job: &Job, command: Command, sources: &[&Path], outputs: &[&Path]) -> Result<Option<String>> {
     let request = job.request;
-    let own = request.files.iter().filter(|file| !source::is_included(file, request.language));
+    let own_files = request.files.iter().filter(|file| !source::is_included(file, request.language));
     let step = Step {
         compiler: job.compiler,
         arguments: command.get_args().map(OsStr::to_owned).collect(),
         flags: [shell_words("--cflags", &request.flags)?, shell_words("--link", &request.link)?].concat(),
         folder: job.folder,
         sources: sources.iter().copied().map(Path::to_owned).collect(),
-        objects: own.cloned().collect(),
+        objects: own_files.cloned().collect(),
         outputs: outputs.iter().copied().map(Path::to_owned).collect(),
     };
     let Some(slot) = job.cache.and_then(|cache| cache.slot(&step)) else { return failure(command, job.compiler) };
@@ -382,7 +386,7 @@ fn explain(job: &Job, messages: &str) -> Error {
 
 /// Messages, with what declares a function that the code calls without a declaration, and what times a command.
 fn advised(request: &Request, messages: String) -> String {
-    const UNDECLARED: &str =
+    const UNDECLARED_FLAG: &str =
         "name the header of the function with --include;\nsome functions are declared for those who ask: --cflags='-O2 -D_GNU_SOURCE'";
     const ASYNC: &str =
         "asynchronous code is not timed as it is: block on it in a function (--file);\nin Rust, in a function with #[hairspring::bench]";
@@ -392,7 +396,7 @@ fn advised(request: &Request, messages: String) -> String {
             format!("{messages}\nthis may be a command, and no code:\n{NO_COMMANDS}")
         }
         () if request.codes.iter().any(is_async) => format!("{messages}\n{ASYNC}"),
-        () if messages.contains("implicit declaration of function") => format!("{messages}\n{UNDECLARED}"),
+        () if messages.contains("implicit declaration of function") => format!("{messages}\n{UNDECLARED_FLAG}"),
         () => messages,
     }
 }

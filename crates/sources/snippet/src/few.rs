@@ -37,7 +37,7 @@ fn measured(job: &Job, host: &HostProgram, subjects: &[usize], piloted: &Piloted
     let load = Load { chains: names, is_pilot: false, cpu: piloted.cpu, ..load(request, &library, &rows) };
     let (mut child, _) = Child::start(host, load, request.timeout).ok()?;
     let reference = reference(&chains, rows.len())?;
-    let of = |subject: &usize| cycles(request, (&rows, *subject), &reference, &mut child).ok().flatten();
+    let of = |subject: &usize| cycles(request, &rows, *subject, &reference, &mut child).ok().flatten();
     let found = subjects.iter().map(of).collect();
     child.end().ok()?;
     Some(found)

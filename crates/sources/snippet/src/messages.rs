@@ -7,7 +7,7 @@ const MOST_LINES: usize = 40;
 const MOST_COLUMNS: usize = 200;
 
 /// Files that the instrument writes; all others are the user's.
-const GENERATED: [&str; 7] = ["pilot.c", "few.c", "rows.c", "rows1.c", "rows2.c", "plain.c", "checked.c"];
+const GENERATED_FILES: [&str; 7] = ["pilot.c", "few.c", "rows.c", "rows1.c", "rows2.c", "plain.c", "checked.c"];
 
 /// Drops lines about generated functions, temporary folders, and repeated lines.
 pub fn tidy(messages: &str, folder: &Path) -> String {
@@ -50,7 +50,7 @@ fn message(line: &str) -> Option<String> {
         "errors generated.",
         "error generated.",
     ];
-    let included_here = line.starts_with("In file included from") && GENERATED.iter().any(|file| line.contains(file));
+    let included_here = line.starts_with("In file included from") && GENERATED_FILES.iter().any(|file| line.contains(file));
     let about_functions = line.ends_with(':') && ["hs_check", "hs_row", "hs_setup", "in function"].iter().any(|name| line.contains(name));
     if included_here || about_functions || NOISE.iter().any(|noise| line.contains(noise)) {
         return None;
@@ -58,7 +58,7 @@ fn message(line: &str) -> Option<String> {
     if let Some(at) = line.find("undefined reference") {
         return Some(line[at..].to_owned());
     }
-    if GENERATED.iter().any(|file| line.starts_with(file)) {
+    if GENERATED_FILES.iter().any(|file| line.starts_with(file)) {
         let at = line.find("error:").or_else(|| line.find("Error:"))?;
         return Some(line[at..].to_owned());
     }

@@ -23,17 +23,12 @@ pub type Occupied = (Option<Occupancy>, Option<Uses>);
 ///
 /// # Errors
 /// As [`Child::run_rows`].
-pub fn occupied(
-    request: &Request,
-    (rows, copies): (&[RowSpec], &[Copy]),
-    chains: &[Companion],
-    child: &mut Child,
-) -> Result<Vec<Occupied>> {
+pub fn occupied(request: &Request, rows: &[RowSpec], copies: &[Copy], chains: &[Companion], child: &mut Child) -> Result<Vec<Occupied>> {
     let is_bare = request.init.is_none() && crate::mode::fenced(request).is_none();
     let reference = reference(chains, rows.len()).filter(|_| is_bare);
     let Some(reference) = reference else { return Ok(vec![(None, None); copies.len()]) };
     let of = |(subject, copy): (usize, &Copy)| {
-        let measured = |_| cycles(request, (rows, subject), &reference, child);
+        let measured = |_| cycles(request, rows, subject, &reference, child);
         let cycles = copy.may_wait().then_some(()).map(measured).transpose()?.flatten();
         let occupancy = copy.occupancy(cycles);
         let uses = Some(copy.uses.clone()).filter(|uses| occupancy == Some(Occupancy::Waits) && !uses.is_empty());
@@ -54,7 +49,7 @@ pub fn reference(chains: &[Companion], first: usize) -> Option<Rows> {
 }
 
 /// Core cycles of a copy of an alternative, from its shortest and its longest row; `None` if it has one row only.
-pub fn cycles(request: &Request, (rows, subject): (&[RowSpec], usize), reference: &Rows, child: &mut Child) -> Result<Option<f64>> {
+pub fn cycles(request: &Request, rows: &[RowSpec], subject: usize, reference: &Rows, child: &mut Child) -> Result<Option<f64>> {
     let mine = || rows.iter().enumerate().filter(|(_, row)| row.subject == subject && row.order == main_order(request));
     let copies = |row: &RowSpec| f64::from(row.bodies * row.runs);
     let of = |(at, row): (usize, &RowSpec)| (at as u32, copies(row));

@@ -97,7 +97,7 @@ fn check_rows(request: &Request, pilot: Pilot, kinds: &[RowKind]) -> Vec<RowSpec
     let blocks =
         if runs_short_blocks(request, kinds) { rearranged_short_blocks() } else { rearranged(pilot).into_iter().map(straight).collect() };
     let of_subject = |subject| checks(request).iter().flat_map(|order| of_blocks(subject, *order, &blocks)).collect::<Vec<RowSpec>>();
-    (0..request.codes.len()).flat_map(of_subject).chain(shadow_rows(request, &blocks)).collect()
+    (0..request.codes.len()).flat_map(of_subject).chain(fenced_chain_rows(request, &blocks)).collect()
 }
 
 /// Rows that show whether an init takes longer behind a body than behind an init. Assembly has none: each of its rows sets the registers anew.
@@ -112,9 +112,9 @@ fn behind_rows(request: &Request, copies: &[u32]) -> Vec<RowSpec> {
 }
 
 /// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.
-fn shadow_rows(request: &Request, blocks: &[Block]) -> Vec<RowSpec> {
+fn fenced_chain_rows(request: &Request, blocks: &[Block]) -> Vec<RowSpec> {
     let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
-    let rows = of_blocks(0, Order::Shadow, blocks);
+    let rows = of_blocks(0, Order::FencedChain, blocks);
     // Rows with equal counts are already among the first ones.
     let more_flushes = rows.iter().filter(|row| cold && (row.bodies < row.inits || !init));
     let more_flushes = more_flushes.map(|row| RowSpec { inits: row.bodies, flushes: row.inits, ..*row });
@@ -220,9 +220,9 @@ mod tests {
                 let rows = rows(&request, &[pilot, pilot], true, false);
                 assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
                 let main = main_order(&request);
-                let shadow = (init || cold).then_some(&Order::Shadow);
-                for order in checks(&request).iter().chain([&main]).chain(shadow) {
-                    let subject = usize::from(*order != Order::Shadow);
+                let fenced_chain = (init || cold).then_some(&Order::FencedChain);
+                for order in checks(&request).iter().chain([&main]).chain(fenced_chain) {
+                    let subject = usize::from(*order != Order::FencedChain);
                     let mine = rows.iter().filter(|row| row.subject == subject && row.order == *order);
                     let design: Vec<Vec<f64>> = mine.map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
                     assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");

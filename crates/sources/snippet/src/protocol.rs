@@ -137,7 +137,7 @@ impl Ended {
 pub const CRASH: u32 = u32::MAX;
 /// Longest message: a greater length means a damaged stream.
 const MOST_BYTES: u32 = 1 << 30;
-const DAMAGED: &str = "its reply is invalid: the code may have written into the instrument's memory or pipe";
+const DAMAGED_REPLY: &str = "its reply is invalid: the code may have written into the instrument's memory or pipe";
 
 /// The report of a child that is dying of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,11 +200,11 @@ pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<R
         }));
     }
     if length > MOST_BYTES {
-        return Err(std::io::Error::other(DAMAGED));
+        return Err(std::io::Error::other(DAMAGED_REPLY));
     }
     let mut bytes = Vec::new();
     stream.take(u64::from(length)).read_to_end(&mut bytes)?;
-    postcard::from_bytes(&bytes).map(Received::Message).map_err(|_| std::io::Error::other(DAMAGED))
+    postcard::from_bytes(&bytes).map(Received::Message).map_err(|_| std::io::Error::other(DAMAGED_REPLY))
 }
 
 #[cfg(test)]

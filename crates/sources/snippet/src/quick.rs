@@ -15,12 +15,12 @@ pub fn ticks(child: &mut Child, rows: &[u32], batch: Batch) -> Result<Vec<f64>> 
 /// than the clock's quantum. Were more left out than outliers, it would follow the commoner of two quanta: 256 copies of code of 0.4 cycles
 /// were taken to be long enough by a clock whose quantum is 40 cycles.
 fn mean(mut ticks: Vec<u64>) -> f64 {
-    const MUCH: f64 = 2.0;
+    const MUCH_LONGER: f64 = 2.0;
     ticks.sort_unstable();
     let rest = &ticks[ticks.len() / 16..ticks.len() - ticks.len() / 8];
     let mean = rest.iter().map(|ticks| *ticks as f64).sum::<f64>() / rest.len().max(1) as f64;
     let middle = ticks.get(ticks.len().saturating_sub(1) / 2).map_or(0.0, |ticks| *ticks as f64);
-    if middle > 0.0 && mean > MUCH * middle { middle } else { mean }
+    if middle > 0.0 && mean > MUCH_LONGER * middle { middle } else { mean }
 }
 
 #[cfg(test)]

@@ -73,12 +73,14 @@ const DIVISION: &str =
     "a division by zero, or one whose quotient is too large for its register: a dividend of two registers needs both set up";
 
 fn hint(unnamed: &[String]) -> String {
-    const HOW: &str = "the compiler keeps values in registers that the code does not name";
+    const REASON_OF_REGISTERS: &str = "the compiler keeps values in registers that the code does not name";
     match unnamed.first() {
-        None => format!("{HOW}: an address that the code follows must be one that it set up (--setup), and the stack must be as it was"),
+        None => format!(
+            "{REASON_OF_REGISTERS}: an address that the code follows must be one that it set up (--setup), and the stack must be as it was"
+        ),
         Some(first) => {
             format!(
-                "{HOW}, and the code changes {} without naming them: name each in --setup, as in `xor {first}, {first}`",
+                "{REASON_OF_REGISTERS}, and the code changes {} without naming them: name each in --setup, as in `xor {first}, {first}`",
                 unnamed.join(", ")
             )
         }

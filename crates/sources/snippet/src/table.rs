@@ -20,7 +20,7 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
         let (subject, order) = (row.subject, row.order);
         let known = checks.iter().find(|(of, checked, _)| (*of, *checked) == (subject, order)).map(|(_, _, series)| series.clone());
         let series = known.unwrap_or_else(|| {
-            let series = declare(&mut table, request, (subject, order), &names, companions);
+            let series = declare(&mut table, request, subject, order, &names, companions);
             checks.push((subject, order, series.clone()));
             series
         });
@@ -37,7 +37,7 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
 }
 
 /// Names the series of an alternative in an order, and records its role in the table.
-fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order), names: &[String], companions: &[Companion]) -> String {
+fn declare(table: &mut Table, request: &Request, subject: usize, order: Order, names: &[String], companions: &[Companion]) -> String {
     let name = &names[subject];
     if order == plan::main_order(request) {
         if plan::stands_alone(request) {
@@ -45,10 +45,10 @@ fn declare(table: &mut Table, request: &Request, (subject, order): (usize, Order
         }
         return name.clone();
     }
-    if order == Order::Shadow {
-        // Rows of the shadow are planned only if there is a reference chain.
+    if order == Order::FencedChain {
+        // Rows of the fenced chain are planned only if there is a reference chain.
         let cycles = companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);
-        return table.declare_shadow(cycles, names);
+        return table.declare_fenced_chain(cycles, names);
     }
     table.declare_check(name, order.role().unwrap_or(Role::Fenced), names)
 }
@@ -92,7 +92,7 @@ mod tests {
         let (names, origin) = (table.observations().series_names(), &table.observations().origin);
         assert_eq!(names[..7], ["a", "b", "a in place", "a fenced", "b in place", "b fenced", "shadow"]);
         assert_eq!(origin.variant("b", Role::Fenced), Some("b fenced"));
-        assert_eq!(origin.shadow.as_ref().map(|(series, _)| series.as_str()), Some("shadow"));
+        assert_eq!(origin.fenced_chain.as_ref().map(|(series, _)| series.as_str()), Some("shadow"));
         assert_eq!((origin.granularity, origin.notes.len()), (Some(26.0), 2));
         assert!(!origin.is_fenced("a"));
     }

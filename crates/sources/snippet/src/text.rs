@@ -21,7 +21,7 @@ fn tokens(code: &str) -> Vec<String> {
         "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>",
         "::",
     ];
-    let mut found = Vec::new();
+    let mut remarks = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
         let length = if c.is_alphanumeric() || c == '_' {
@@ -41,11 +41,11 @@ fn tokens(code: &str) -> Vec<String> {
         // An unterminated comment stays a token: the compiler reports it.
         let comment = token.starts_with("//") || token.starts_with("/*") && token.len() > 3 && token.ends_with("*/");
         if !c.is_whitespace() && c != '#' && !comment {
-            found.push(token.to_owned());
+            remarks.push(token.to_owned());
         }
         rest = tail;
     }
-    found
+    remarks
 }
 
 fn literal_length(text: &str, quote: char) -> usize {

@@ -24,13 +24,13 @@ fn times<const N: usize>(x: u64) -> u64 {
 }
 
 /// A sorted array must be made again. The code is long, so it is called, and many copies of the call fit the instruction cache.
-#[hairspring::bench(init = UNSORTED)]
+#[hairspring::bench(init = UNSORTED_VALUES)]
 #[inline(never)]
 fn sort(numbers: &mut [u32; 16]) {
     numbers.sort_unstable();
 }
 
-const UNSORTED: [u32; 16] = [9, 2, 15, 0, 7, 12, 4, 11, 1, 14, 6, 3, 13, 8, 10, 5];
+const UNSORTED_VALUES: [u32; 16] = [9, 2, 15, 0, 7, 12, 4, 11, 1, 14, 6, 3, 13, 8, 10, 5];
 
 /// The call of an empty function. Without the barrier the compiler would leave out the call.
 #[hairspring::bench]

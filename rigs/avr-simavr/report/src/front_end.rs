@@ -51,11 +51,11 @@ impl Default for FrontEnd {
 }
 
 /// Samples before an edge at which its step begins.
-const BEFORE: usize = 32;
+const SAMPLES_BEFORE: usize = 32;
 /// Samples after an edge at which its step is complete.
-const BEHIND: usize = 72;
+const SAMPLES_BEHIND: usize = 72;
 /// Points of a step in one sample.
-const FINE: usize = 256;
+const FINE_POINTS: usize = 256;
 /// Samples in one chunk.
 const CHUNK: usize = 1 << 16;
 
@@ -70,7 +70,7 @@ impl FrontEnd {
         let (mut settled, mut level, mut stage) = (0, 0.0, Stage::new(self, seed));
         for first in (0..samples).step_by(CHUNK) {
             let length = CHUNK.min(samples - first);
-            while settled < places.len() && places[settled].0 + (BEHIND as f64) < first as f64 {
+            while settled < places.len() && places[settled].0 + (SAMPLES_BEHIND as f64) < first as f64 {
                 level += if places[settled].1 { self.step } else { -self.step };
                 settled += 1;
             }
@@ -84,10 +84,10 @@ impl FrontEnd {
         let mut signal = vec![0.0; length];
         let mut done = vec![0.0; length + 1];
         done[0] = level;
-        for (at, rising) in places.iter().take_while(|place| place.0 < (first + length + BEFORE) as f64) {
+        for (at, rising) in places.iter().take_while(|place| place.0 < (first + length + SAMPLES_BEFORE) as f64) {
             let height = if *rising { self.step } else { -self.step };
-            let begin = (at - BEFORE as f64).ceil().max(first as f64) as usize;
-            let end = ((at + BEHIND as f64).floor() as usize).clamp(begin, first + length);
+            let begin = (at - SAMPLES_BEFORE as f64).ceil().max(first as f64) as usize;
+            let end = ((at + SAMPLES_BEHIND as f64).floor() as usize).clamp(begin, first + length);
             for n in begin..end {
                 signal[n - first] += height * read(&steps[usize::from(*rising)], n as f64 - at);
             }
@@ -101,7 +101,7 @@ impl FrontEnd {
         signal
     }
 
-    /// Share of a step that is complete, from `BEFORE` samples before the edge.
+    /// Share of a step that is complete, from `SAMPLES_BEFORE` samples before the edge.
     fn step_response(&self, rising: bool) -> Vec<f64> {
         let mut response = converter_step();
         let sample_us = 1e6 / self.sample_hz;
@@ -109,13 +109,13 @@ impl FrontEnd {
         if !rising {
             poles.extend([self.falling_us; 2]);
         }
-        poles.iter().filter(|tau| **tau > 0.0).for_each(|tau| low_pass(&mut response, tau / sample_us * FINE as f64));
+        poles.iter().filter(|tau| **tau > 0.0).for_each(|tau| low_pass(&mut response, tau / sample_us * FINE_POINTS as f64));
         response
     }
 }
 
 fn read(step: &[f64], distance: f64) -> f64 {
-    let place = (distance + BEFORE as f64) * FINE as f64;
+    let place = (distance + SAMPLES_BEFORE as f64) * FINE_POINTS as f64;
     let at = place as usize;
     if at + 1 >= step.len() { 1.0 } else { step[at] + (step[at + 1] - step[at]) * place.fract() }
 }
@@ -123,15 +123,15 @@ fn read(step: &[f64], distance: f64) -> f64 {
 /// Step response of the converter: a pass band up to 0.4535 of the sample rate, in a Kaiser window of shape 8.
 fn converter_step() -> Vec<f64> {
     let kernel = |x: f64| {
-        let (reach, angle) = (x / BEFORE as f64, 2.0 * PI * 0.4535 * x);
+        let (reach, angle) = (x / SAMPLES_BEFORE as f64, 2.0 * PI * 0.4535 * x);
         let sinc = if angle == 0.0 { 1.0 } else { angle.sin() / angle };
         if reach.abs() >= 1.0 { 0.0 } else { sinc * bessel(8.0 * (1.0 - reach * reach).sqrt()) }
     };
-    let width = 1.0 / FINE as f64;
+    let width = 1.0 / FINE_POINTS as f64;
     let mut sum = 0.0;
-    let mut response: Vec<f64> = (0..=(BEFORE + BEHIND) * FINE)
+    let mut response: Vec<f64> = (0..=(SAMPLES_BEFORE + SAMPLES_BEHIND) * FINE_POINTS)
         .map(|at| {
-            let x = at as f64 * width - BEFORE as f64;
+            let x = at as f64 * width - SAMPLES_BEFORE as f64;
             let before = sum;
             // Simpson's rule for the next stretch.
             sum += kernel(x) + 4.0 * kernel(x + 0.5 * width) + kernel(x + width);
@@ -218,7 +218,7 @@ mod tests {
         let (rise, fall) = (front_end.step_response(true), front_end.step_response(false));
         assert!(rise[0].abs() < 1e-12 && (rise[rise.len() - 1] - 1.0).abs() < 1e-9 && (fall[fall.len() - 1] - 1.0).abs() < 1e-9);
         let half = |step: &[f64]| step.iter().position(|value| *value > 0.5).unwrap();
-        assert!(half(&fall) > half(&rise) + FINE);
+        assert!(half(&fall) > half(&rise) + FINE_POINTS);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The tables as text.
 
-use crate::table1::{self, Found, PUBLISHED, PUBLISHED_OVERHEAD, Row};
+use crate::table1::{self, Found, PUBLISHED_OVERHEAD, PUBLISHED_ROWS, Row};
 use crate::table2;
 
 /// Table 1, the published figures beside those of two methods to find edges.
 pub fn table1(band_limited: &table1::Results, three_point: &table1::Results) -> String {
     let mut text = String::from("Table 1: a routine of exactly 100 us; mean (standard deviation), in us\n\n");
     text += "                      published           band-limited        three-point\n";
-    for (at, (row, mean, sd)) in PUBLISHED.into_iter().enumerate() {
+    for (at, (row, mean, sd)) in PUBLISHED_ROWS.into_iter().enumerate() {
         let (ours, as_theirs) = (&band_limited.rows[at], &three_point.rows[at]);
         let note = if row == Row::Direct(210) { " *" } else { "" };
         text += &format!("  {:<18}{mean:>9.3} ({sd:.3})   {}   {}{note}\n", row.name(), figure(ours), figure(as_theirs));
@@ -33,15 +33,15 @@ fn differences(three_point: &table1::Results) -> String {
     text + "    (1.35); see README.md for why no phase between samples gives that here.\n"
 }
 
-fn figure(found: &Found) -> String {
-    format!("{:>9.3} ({:.3})", found.mean, found.sd)
+fn figure(row: &Found) -> String {
+    format!("{:>9.3} ({:.3})", row.mean, row.sd)
 }
 
 /// Figure 7: the error of direct measurements against overhead / N.
 pub fn figure7(results: &table1::Results) -> String {
     let mut text = String::from("Figure 7: error of N executions divided by N, in us\n\n");
     text += "      N   8.5 / N   published       here   0.01      0.1       1         10\n";
-    for (found, (row, mean, _)) in results.rows.iter().zip(PUBLISHED) {
+    for (found, (row, mean, _)) in results.rows.iter().zip(PUBLISHED_ROWS) {
         let Row::Direct(copies) = row else { continue };
         let (theory, ours) = (PUBLISHED_OVERHEAD / f64::from(copies), found.mean - 100.0);
         text += &format!(

@@ -18,7 +18,7 @@ const CELLS: [(&str, f64, f64, &str); 7] = [
 ];
 /// Largest distance of a cell from the published one, in cycles: the report's compiler is another one, but the instructions leave it
 /// little choice. The sums are not limited.
-const SMALL: [(&str, f64); 5] = [("BB2", 0.0), ("BB4", 2.0), ("BB6", 1.0), ("BB8", 1.0), ("BB18", 2.0)];
+const SMALL_DISTANCES: [(&str, f64); 5] = [("BB2", 0.0), ("BB4", 2.0), ("BB6", 1.0), ("BB8", 1.0), ("BB18", 2.0)];
 /// The cell that is what all runs have in common.
 const CONSTANT: &str = "BB0";
 
@@ -67,17 +67,17 @@ pub fn table(
     Ok((text(&found, overhead), checks))
 }
 
-fn check(found: &Found<'_>) -> Option<Check> {
-    let most = SMALL.iter().find(|(name, _)| *name == found.cell.0)?.1;
-    let (cycles, published) = (found.unknown.by_instructions, found.cell.1);
-    let words = format!("{}: {cycles:.3} cycles, published {published:.3}, at most {most} apart", found.cell.0);
+fn check(cell: &Found<'_>) -> Option<Check> {
+    let most = SMALL_DISTANCES.iter().find(|(name, _)| *name == cell.cell.0)?.1;
+    let (cycles, published) = (cell.unknown.by_instructions, cell.cell.1);
+    let words = format!("{}: {cycles:.3} cycles, published {published:.3}, at most {most} apart", cell.cell.0);
     Some(Check::new(words, (cycles - published.round()).abs() <= most + 1e-6))
 }
 
-fn text(found: &[Found<'_>], overhead: f64) -> String {
+fn text(cells: &[Found<'_>], overhead: f64) -> String {
     let mut text = String::from("Table 2 as published: the reference coder, written anew; cycles = us\n\n");
     text += "          published         instructions   measured  +- at 95 %\n";
-    for Found { cell: (name, value, half, what), unknown } in found {
+    for Found { cell: (name, value, half, what), unknown } in cells {
         let own = 0.5 * (unknown.high - unknown.low);
         let added = if unknown.constant { overhead } else { 0.0 };
         let published = format!("{value:.3} +- {half:.3}");

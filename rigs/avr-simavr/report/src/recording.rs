@@ -31,19 +31,19 @@ pub fn exact(transitions: &[Transition]) -> Vec<Edge> {
 
 /// The edges that each method finds in a recording, in samples.
 pub fn heard(transitions: &[Transition], front_end: &FrontEnd, methods: &[Method], seed: u64) -> Result<Vec<Vec<Edge>>, AnyError> {
-    let mut found: Vec<(Detector, Vec<Edge>)> = methods.iter().map(|method| (Detector::new(*method, FLOOR), Vec::new())).collect();
+    let mut detectors: Vec<(Detector, Vec<Edge>)> = methods.iter().map(|method| (Detector::new(*method, FLOOR), Vec::new())).collect();
     let mut failed = None;
     front_end.record(transitions, CHIP_HZ, seed, &mut |samples| {
-        for (detector, edges) in &mut found {
+        for (detector, edges) in &mut detectors {
             failed = failed.take().or(detector.push(samples, &mut |edge| edges.push(edge)).err());
         }
     });
-    for (detector, edges) in &mut found {
+    for (detector, edges) in &mut detectors {
         failed = failed.take().or(detector.finish(&mut |edge| edges.push(edge)).err());
     }
     match failed {
         Some(error) => Err(error.into()),
-        None => Ok(found.into_iter().map(|(_, edges)| edges).collect()),
+        None => Ok(detectors.into_iter().map(|(_, edges)| edges).collect()),
     }
 }
 

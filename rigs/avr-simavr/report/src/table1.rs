@@ -19,7 +19,7 @@ pub const PUBLISHED_OVERHEAD: f64 = 8.5;
 const LINE_TOLERANCE: f64 = 0.02;
 const DIRECT_TOLERANCE: f64 = 0.1;
 /// The rows of the table with the report's mean and standard deviation.
-pub const PUBLISHED: [(Row, f64, f64); 11] = [
+pub const PUBLISHED_ROWS: [(Row, f64, f64); 11] = [
     (Row::Line(10), 99.986, 0.125),
     (Row::Line(20), 100.001, 0.044),
     (Row::Differential(55), 99.834, 0.237),
@@ -116,7 +116,7 @@ pub fn results(recordings: &Recordings<Vec<Edge>>, stated_hz: f64) -> Result<Res
     let pairs = pulses(&recordings.differential)?;
     let to_20 = lines(&line, 20, rate.hz)?;
     let mut rows = Vec::new();
-    for (row, _, _) in PUBLISHED {
+    for (row, _, _) in PUBLISHED_ROWS {
         rows.push(match row {
             Row::Line(most) => line_row(row, &lines(&line, most, rate.hz)?),
             Row::Differential(number) => differential_row(number, &pairs, rate.hz)?,
@@ -138,7 +138,7 @@ pub fn results(recordings: &Recordings<Vec<Edge>>, stated_hz: f64) -> Result<Res
 /// The requirements for the default method to find edges.
 pub fn checks(results: &Results) -> Vec<Check> {
     let mut checks = Vec::new();
-    for (found, (row, mean, _)) in results.rows.iter().zip(PUBLISHED) {
+    for (found, (row, mean, _)) in results.rows.iter().zip(PUBLISHED_ROWS) {
         let tolerance = match row {
             Row::Line(_) => LINE_TOLERANCE,
             Row::Direct(210) | Row::Differential(_) => continue,
@@ -225,7 +225,7 @@ fn of_one(row: Row, sd: f64) -> Option<f64> {
 
 /// Standard deviations of one difference by the published rows.
 pub fn published_differences() -> Vec<f64> {
-    PUBLISHED.iter().filter_map(|(row, _, sd)| of_one(*row, *sd)).collect()
+    PUBLISHED_ROWS.iter().filter_map(|(row, _, sd)| of_one(*row, *sd)).collect()
 }
 
 /// The requirements of the report's method: its differences scatter as independent pulses do.

@@ -14,10 +14,10 @@ static TRYING: AtomicI32 = AtomicI32::new(0);
 /// Forbidden reads of that thread.
 static FORBIDDEN: AtomicU32 = AtomicU32::new(0);
 /// What handled the signal before.
-static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
+static EARLIER_HANDLER: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
 /// What a process says if a counter that it uses is forbidden meanwhile.
-const LOST: &[u8] = b"hairspring: the system has forbidden the cycle counter while it was in use (its module was unloaded, perf has \
+const LOST_COUNTER: &[u8] = b"hairspring: the system has forbidden the cycle counter while it was in use (its module was unloaded, perf has \
     taken the counter, kernel.perf_user_access was set to 0, or programs may read it on some CPUs only): measure again, or choose another clock with --clock\n";
 
 /// Whether this function may be called here: it reads counters, and ends at a read that the system forbids.
@@ -76,7 +76,7 @@ fn install() -> Option<libc::sigaction> {
         }
         if before.sa_sigaction != handler {
             // Never freed: the handler of another thread may be reading it.
-            BEFORE.store(Box::into_raw(Box::new(before)), Ordering::SeqCst);
+            EARLIER_HANDLER.store(Box::into_raw(Box::new(before)), Ordering::SeqCst);
         }
         Some(before)
     }
@@ -120,7 +120,7 @@ extern "C" fn on_illegal_instruction(_: i32, _: *mut libc::siginfo_t, context: *
         let counter = program_counter(context.cast());
         if !is_read(instruction(*counter as usize)) {
             // It happens again after the return, and goes to what was there before.
-            let before = BEFORE.load(Ordering::SeqCst);
+            let before = EARLIER_HANDLER.load(Ordering::SeqCst);
             libc::sigaction(libc::SIGILL, before, std::ptr::null_mut());
             return;
         }
@@ -129,7 +129,7 @@ extern "C" fn on_illegal_instruction(_: i32, _: *mut libc::siginfo_t, context: *
             *counter += 4;
             return;
         }
-        libc::write(2, LOST.as_ptr().cast(), LOST.len());
+        libc::write(2, LOST_COUNTER.as_ptr().cast(), LOST_COUNTER.len());
         libc::_exit(1);
     }
 }

@@ -1,6 +1,6 @@
 //! A simulated core for the fake clock, with the noise of real machines: what intervals have to hold on.
 //!
-//! The core clock stays at a level for some milliseconds. A neighbour on the core's other hardware thread comes and goes, works
+//! The core clock stays at a level for some milliseconds. A co-runner on the core's other hardware thread comes and goes, works
 //! in phases, and stalls for less than a microsecond at a time; while it is active, an ordered read of the clock takes longer, and
 //! so does work, by a share that depends on its kind. Interrupts take the core away. The sizes are those of a virtual machine with a
 //! counter of 2.1 GHz, whose core clock is a multiple of 100 MHz.
@@ -20,15 +20,15 @@ pub struct SimulatedCore {
     pub core_ghz: &'static [f64],
     /// Mean time at a level.
     pub stay_ms: f64,
-    /// The neighbour on the other hardware thread.
-    pub neighbour: Neighbour,
+    /// The co-runner on the other hardware thread.
+    pub co_runner: CoRunner,
     /// Interruptions of the core.
     pub interrupts: Interrupts,
 }
 
 /// Another program on the core's other hardware thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Neighbour {
+pub struct CoRunner {
     /// Share of the time in which it is there.
     pub present: f64,
     /// Mean length of an episode, with or without it.
@@ -55,8 +55,9 @@ pub struct Interrupts {
     pub length_ms: f64,
 }
 
-const NOBODY: Neighbour = Neighbour { present: 0.0, episode_ms: 40.0, idle: 600.0, busy: 2_000.0, slower_read: 11.0, strength: (1.0, 0.0) };
-const UNDISTURBED: Interrupts = Interrupts { every_ms: f64::INFINITY, least_ms: 0.0, length_ms: 0.0 };
+const NO_CO_RUNNER: CoRunner =
+    CoRunner { present: 0.0, episode_ms: 40.0, idle: 600.0, busy: 2_000.0, slower_read: 11.0, strength: (1.0, 0.0) };
+const NO_INTERRUPTS: Interrupts = Interrupts { every_ms: f64::INFINITY, least_ms: 0.0, length_ms: 0.0 };
 
 impl SimulatedCore {
     /// One level of the core clock, and nobody else.
@@ -66,31 +67,34 @@ impl SimulatedCore {
         jitter: 0.8,
         core_ghz: &[2.5],
         stay_ms: f64::INFINITY,
-        neighbour: NOBODY,
-        interrupts: UNDISTURBED,
+        co_runner: NO_CO_RUNNER,
+        interrupts: NO_INTERRUPTS,
     };
     /// The core clock steps, but not by much.
     pub const LEVELS: SimulatedCore = SimulatedCore { core_ghz: &[2.5, 2.6], stay_ms: 30.0, ..Self::CALM };
     /// The core clock steps often and far.
     pub const FAR_LEVELS: SimulatedCore = SimulatedCore { core_ghz: &[2.8, 3.3, 4.0], stay_ms: 8.0, ..Self::CALM };
-    /// A neighbour that is there for some milliseconds at a time, a twentieth of the time.
-    pub const BURSTS: SimulatedCore = SimulatedCore { neighbour: Neighbour { present: 0.05, episode_ms: 4.0, ..NOBODY }, ..Self::CALM };
-    /// A neighbour that is always there, and stalls.
+    /// A co-runner that is there for some milliseconds at a time, a twentieth of the time.
+    pub const BURSTS: SimulatedCore =
+        SimulatedCore { co_runner: CoRunner { present: 0.05, episode_ms: 4.0, ..NO_CO_RUNNER }, ..Self::CALM };
+    /// A co-runner that is always there, and stalls.
     pub const STALLS: SimulatedCore =
-        SimulatedCore { neighbour: Neighbour { present: 1.0, strength: (0.6, 1.0), ..NOBODY }, ..Self::LEVELS };
-    /// A neighbour in more than half of the time.
-    pub const EPISODES: SimulatedCore = SimulatedCore { neighbour: Neighbour { present: 0.6, ..Self::STALLS.neighbour }, ..Self::LEVELS };
-    /// A neighbour in half of the time, which works in phases that lengthen work much.
+        SimulatedCore { co_runner: CoRunner { present: 1.0, strength: (0.6, 1.0), ..NO_CO_RUNNER }, ..Self::LEVELS };
+    /// A co-runner in more than half of the time.
+    pub const EPISODES: SimulatedCore = SimulatedCore { co_runner: CoRunner { present: 0.6, ..Self::STALLS.co_runner }, ..Self::LEVELS };
+    /// A co-runner in half of the time, which works in phases that lengthen work much.
     pub const LONG_EPISODES: SimulatedCore =
-        SimulatedCore { neighbour: Neighbour { present: 0.5, strength: (3.0, 0.5), ..NOBODY }, ..Self::LEVELS };
-    /// A neighbour that is always there, in even phases without any that lengthens work much.
-    pub const THIN: SimulatedCore =
-        SimulatedCore { neighbour: Neighbour { present: 1.0, idle: 500.0, busy: 2_500.0, strength: (1.0, 0.3), ..NOBODY }, ..Self::LEVELS };
-    /// A neighbour that reads of the clock do not show.
-    pub const UNSEEN: SimulatedCore = SimulatedCore { neighbour: Neighbour { slower_read: 0.0, ..Self::STALLS.neighbour }, ..Self::LEVELS };
-    /// A neighbour that never stalls.
+        SimulatedCore { co_runner: CoRunner { present: 0.5, strength: (3.0, 0.5), ..NO_CO_RUNNER }, ..Self::LEVELS };
+    /// A co-runner that is always there, in even phases without any that lengthens work much.
+    pub const THIN: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { present: 1.0, idle: 500.0, busy: 2_500.0, strength: (1.0, 0.3), ..NO_CO_RUNNER },
+        ..Self::LEVELS
+    };
+    /// A co-runner that reads of the clock do not show.
+    pub const UNSEEN: SimulatedCore = SimulatedCore { co_runner: CoRunner { slower_read: 0.0, ..Self::STALLS.co_runner }, ..Self::LEVELS };
+    /// A co-runner that never stalls.
     pub const NEVER_QUIET: SimulatedCore =
-        SimulatedCore { neighbour: Neighbour { present: 1.0, idle: 1.0, busy: 1e9, ..NOBODY }, ..Self::LEVELS };
+        SimulatedCore { co_runner: CoRunner { present: 1.0, idle: 1.0, busy: 1e9, ..NO_CO_RUNNER }, ..Self::LEVELS };
     /// An interrupt every 50 us, of 1 us in the mean.
     pub const INTERRUPTS: SimulatedCore =
         SimulatedCore { interrupts: Interrupts { every_ms: 0.05, least_ms: 0.0, length_ms: 0.001 }, ..Self::CALM };
@@ -106,10 +110,10 @@ impl SimulatedCore {
         SimulatedCore { tick_ghz: 1.0, quantum: quantum_ns, ..Self::CALM }
     }
 
-    /// The same core with the neighbour of another one.
+    /// The same core with the co-runner of another one.
     #[must_use]
     pub const fn beside(self, other: SimulatedCore) -> SimulatedCore {
-        SimulatedCore { neighbour: other.neighbour, ..self }
+        SimulatedCore { co_runner: other.co_runner, ..self }
     }
 
     /// Mean over time of the ticks that a core cycle takes.
@@ -120,20 +124,20 @@ impl SimulatedCore {
 
 /// Core cycles from the begin of a read to the moment at which it takes its value, and from there to its end.
 const HALF_READ: f64 = 38.0;
-/// Standard deviation of what an active neighbour adds to half a read, as a share of its mean.
+/// Standard deviation of what an active co-runner adds to half a read, as a share of its mean.
 const SPREAD_OF_READS: f64 = 0.36;
-/// Mean length of the phases of a neighbour.
+/// Mean length of the phases of a co-runner.
 const PHASE_MS: f64 = 1.0;
 /// Standard deviation of the logarithms of the mean stall and the mean activity of a phase.
 const STALLS_OF_PHASES: f64 = 0.5;
-/// Most that a neighbour lengthens work.
+/// Most that a co-runner lengthens work.
 const MOST_SLOWED: f64 = 0.8;
 /// Share of work that takes longer for another reason, and the mean of that in core cycles.
 const SPIKES: (f64, f64) = (0.004, 150.0);
 /// Ticks of the counter at the start.
 const START: f64 = 1e6;
 
-/// A phase of the neighbour's program.
+/// A phase of the co-runner's program.
 #[derive(Debug, Clone, Copy)]
 struct Phase {
     idle: f64,
@@ -150,7 +154,7 @@ pub(super) struct Simulation {
     now: f64,
     /// Ticks per core cycle, and the time at which that changes.
     rate: (f64, f64),
-    /// Whether the neighbour is there, and the time at which that changes.
+    /// Whether the co-runner is there, and the time at which that changes.
     present: (bool, f64),
     phase: Phase,
     /// Whether it is active, and for how many more core cycles.
@@ -160,18 +164,18 @@ pub(super) struct Simulation {
 
 impl Simulation {
     pub fn new(core: SimulatedCore, seed: u64) -> Simulation {
-        let phase = Phase { idle: core.neighbour.idle, busy: core.neighbour.busy, strength: 1.0, until: 0.0 };
+        let phase = Phase { idle: core.co_runner.idle, busy: core.co_runner.busy, strength: 1.0, until: 0.0 };
         let random = Rng::with_seed(seed);
         let mut new =
             Simulation { core, random, now: START, rate: (1.0, 0.0), present: (false, 0.0), phase, active: (false, 0.0), interrupt: 0.0 };
         new.interrupt = START + new.lasting(core.interrupts.every_ms);
-        new.settle();
+        new.catch_up();
         new
     }
 
     /// Reads the clock.
     pub fn read(&mut self) -> u64 {
-        self.settle();
+        self.catch_up();
         self.half_read();
         let at = self.now + self.core.jitter * self.normal();
         self.half_read();
@@ -179,9 +183,9 @@ impl Simulation {
         ((at / quantum).floor() * quantum) as u64
     }
 
-    /// Does work of this many core cycles. An active neighbour lengthens it by the share `slower`.
+    /// Does work of this many core cycles. An active co-runner lengthens it by the share `slower`.
     pub fn execute(&mut self, cycles: f64, slower: f64) {
-        self.settle();
+        self.catch_up();
         let met = self.pass(cycles);
         let mean = met * (slower * self.phase.strength).min(MOST_SLOWED);
         let longer = if mean > 0.0 { (mean + mean.sqrt() * self.normal()).max(0.0) } else { 0.0 };
@@ -192,7 +196,7 @@ impl Simulation {
     /// Lets time pass.
     pub fn wait(&mut self, ticks: f64) {
         self.advance(ticks);
-        self.settle();
+        self.catch_up();
         self.redraw();
     }
 
@@ -206,34 +210,34 @@ impl Simulation {
 
     fn half_read(&mut self) {
         let met = self.pass(HALF_READ);
-        let slower = if met > HALF_READ / 2.0 { self.core.neighbour.slower_read * (1.0 + SPREAD_OF_READS * self.normal()) } else { 0.0 };
+        let slower = if met > HALF_READ / 2.0 { self.core.co_runner.slower_read * (1.0 + SPREAD_OF_READS * self.normal()) } else { 0.0 };
         let cycles = HALF_READ + slower.max(0.0) + self.normal().abs();
         self.advance(cycles * self.rate.0);
     }
 
-    /// Brings the level of the clock and the neighbour up to the present.
-    fn settle(&mut self) {
+    /// Brings the level of the clock and the co-runner up to the present.
+    fn catch_up(&mut self) {
         if self.now >= self.rate.1 {
             let level = self.random.usize(..self.core.core_ghz.len());
             self.rate = (self.core.tick_ghz / self.core.core_ghz[level], self.now + self.lasting(self.core.stay_ms));
         }
-        let neighbour = self.core.neighbour;
-        if neighbour.present == 0.0 {
+        let co_runner = self.core.co_runner;
+        if co_runner.present == 0.0 {
             return;
         }
         if self.now >= self.present.1 {
-            self.present = (self.random.f64() < neighbour.present, self.now + self.lasting(neighbour.episode_ms));
+            self.present = (self.random.f64() < co_runner.present, self.now + self.lasting(co_runner.episode_ms));
             self.redraw();
         }
         if self.now >= self.phase.until {
             let (idle, busy) = (self.log_normal(STALLS_OF_PHASES), self.log_normal(STALLS_OF_PHASES));
-            let strength = neighbour.strength.0 * self.log_normal(neighbour.strength.1);
+            let strength = co_runner.strength.0 * self.log_normal(co_runner.strength.1);
             let until = self.now + self.lasting(PHASE_MS);
-            self.phase = Phase { idle: idle * neighbour.idle, busy: busy * neighbour.busy, strength, until };
+            self.phase = Phase { idle: idle * co_runner.idle, busy: busy * co_runner.busy, strength, until };
         }
     }
 
-    /// Draws anew whether the neighbour is active: after a long time that does not depend on what it was before.
+    /// Draws anew whether the co-runner is active: after a long time that does not depend on what it was before.
     fn redraw(&mut self) {
         let Phase { idle, busy, .. } = self.phase;
         let active = self.present.0 && self.random.f64() < busy / (idle + busy);
@@ -245,7 +249,7 @@ impl Simulation {
         self.active = (active, self.exponential(mean));
     }
 
-    /// Core cycles of the next ones in which the neighbour is active.
+    /// Core cycles of the next ones in which the co-runner is active.
     fn pass(&mut self, mut cycles: f64) -> f64 {
         if !self.present.0 {
             return 0.0;
@@ -278,10 +282,10 @@ impl Simulation {
 
     /// Nearly normal, of standard deviation 1: the sum of four even numbers.
     fn normal(&mut self) -> f64 {
-        const EVEN: f64 = 65_536.0;
+        const EVEN_STEPS: f64 = 65_536.0;
         let bits = self.random.u64(..);
         let sum: u64 = (0..4).map(|at| bits >> (16 * at) & 0xffff).sum();
-        ((sum as f64 + 2.0) / EVEN - 2.0) * 3f64.sqrt()
+        ((sum as f64 + 2.0) / EVEN_STEPS - 2.0) * 3f64.sqrt()
     }
 }
 
@@ -307,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_take_longer_beside_an_active_neighbour() {
+    fn reads_take_longer_beside_an_active_co_runner() {
         let share = |core| guards(core).iter().filter(|guard| **guard > 88.0).count() as f64 / 20_000.0;
         assert!(share(SimulatedCore::CALM) < 0.01, "{}", share(SimulatedCore::CALM));
         assert!(share(SimulatedCore::NEVER_QUIET) > 0.9, "{}", share(SimulatedCore::NEVER_QUIET));
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn work_takes_its_cycles_on_a_calm_core_and_more_beside_a_neighbour() {
+    fn work_takes_its_cycles_on_a_calm_core_and_more_beside_a_co_runner() {
         let per_cycle = |core: SimulatedCore| {
             let mut simulation = Simulation::new(core, 2);
             let mut one = |_| {

@@ -118,7 +118,7 @@ fn compared(of: &Compared, level: f64) -> ComparedJson {
 }
 
 /// Why the reads of both clocks add nothing to a difference.
-const NESTED: &str = "each clock is read outside of the other equally often, so the cost of the reads cancels";
+const NESTED_READS: &str = "each clock is read outside of the other equally often, so the cost of the reads cancels";
 /// What was done about disturbed spans.
 const LEFT_OUT: &str = "disturbed spans are left out";
 
@@ -126,7 +126,7 @@ const LEFT_OUT: &str = "disturbed spans are left out";
 const OF_DIFFERENCE: [(Source, &str); 5] = [
     (Source::Quantum, "the clocks step by less than they can show"),
     (Source::Rate, "the rates of both clocks are defined"),
-    (Source::Fence, NESTED),
+    (Source::Fence, NESTED_READS),
     (Source::Departure, NO_LINE),
     (Source::Controls, LEFT_OUT),
 ];
@@ -135,7 +135,7 @@ const OF_DIFFERENCE: [(Source, &str); 5] = [
 const OF_CONSTANT: [(Source, &str); 6] = [
     (Source::Quantum, "in the intervals of the spans, through which the line goes"),
     (Source::Rate, "in the slope of the line, and not in the constant"),
-    (Source::Fence, NESTED),
+    (Source::Fence, NESTED_READS),
     (Source::Noise, "in the lack of fit: the spans lie further off the line than their intervals allow"),
     (Source::Departure, "the spans lie on the line as closely as their intervals allow"),
     (Source::Controls, LEFT_OUT),

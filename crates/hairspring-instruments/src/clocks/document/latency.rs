@@ -112,7 +112,7 @@ fn experiment(experiment: &Experiment) -> ExperimentJson {
 }
 
 /// Sources that add nothing to the mean difference of two reads.
-const ABSENT: [(Source, &str); 5] = [
+const ABSENT_SOURCES: [(Source, &str); 5] = [
     (Source::Quantum, "the clock steps by less than it can show"),
     (Source::Rate, "the rate of the clock is defined"),
     (Source::Fence, "the reads are what is measured"),
@@ -125,7 +125,7 @@ fn clock(clock: &ClockLatency) -> ClockLatencyJson {
     ClockLatencyJson {
         clock: clock.clock.clone(),
         mean_ns: clock.ns.mean.if_finite(),
-        mean_ns_budget: figure_budget(&clock.ns.budget, clock.ns.mean.level, &ABSENT),
+        mean_ns_budget: figure_budget(&clock.ns.budget, clock.ns.mean.level, &ABSENT_SOURCES),
         sd_ns: finite(clock.ns.sd),
         least_ns: least,
         median_ns: median,

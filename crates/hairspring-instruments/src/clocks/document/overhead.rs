@@ -125,7 +125,7 @@ fn clock(clock: &ClockOverhead, level: f64) -> ClockOverheadJson {
 }
 
 /// Sources that add nothing to a mean in ticks.
-const ABSENT: [(Source, &str); 5] = [
+const ABSENT_SOURCES: [(Source, &str); 5] = [
     (Source::Quantum, "the clock steps by less than it can show"),
     (Source::Rate, "ticks do not depend on the rate of the clock"),
     (Source::Fence, "the reads and calls are what is measured"),
@@ -135,7 +135,7 @@ const ABSENT: [(Source, &str); 5] = [
 
 fn means(clock: &ClockOverhead, level: f64) -> OverheadMeansJson {
     let one = |of: fn(&Overhead) -> &Moments| match clock.mean(of, level) {
-        Some(mean) => (mean.estimate(level).if_finite(), figure_budget(&mean.budget, level, &ABSENT)),
+        Some(mean) => (mean.estimate(level).if_finite(), figure_budget(&mean.budget, level, &ABSENT_SOURCES)),
         None => (None, Vec::new()),
     };
     let (total_ticks, total_ticks_budget) = one(|o| &o.total);

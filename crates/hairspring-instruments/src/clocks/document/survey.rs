@@ -234,23 +234,23 @@ const OF_READ_COST: [(Source, &str); 5] = [
     (Source::Controls, "not known: no chain of known length ran beside the reads"),
 ];
 
-fn measured(clock: &Clock, found: &MeasuredClock, level: f64) -> MeasuredJson {
-    let reading = &found.reading;
+fn measured(clock: &Clock, measured: &MeasuredClock, level: f64) -> MeasuredJson {
+    let reading = &measured.reading;
     let quantum = (reading.quantum > 0).then_some(reading.quantum);
-    let cost = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref());
-    let (rate, rate_provenance) = match &found.rate {
+    let cost = measured.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref());
+    let (rate, rate_provenance) = match &measured.rate {
         RateSeen::Measured(rate) => (Some(rate), rate.provenance.clone()),
         RateSeen::Reference => (None, "rates are measured against it".to_owned()),
         RateSeen::NotApplicable(reason) => (None, reason.clone()),
     };
-    let (pairs, across_cpus_reason) = match &found.across {
-        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::new(pair, found.reading.quantum)).collect(), None),
+    let (pairs, across_cpus_reason) = match &measured.across {
+        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::new(pair, measured.reading.quantum)).collect(), None),
         Across::NotTried(reason) => (Vec::new(), Some(reason.clone())),
     };
-    let reason = || found.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is unknown".into());
+    let reason = || measured.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is unknown".into());
     MeasuredJson {
         granularity_ticks: quantum,
-        granularity_ns: quantum.zip(found.hz(clock)).and_then(|(ticks, hz)| finite(ticks as f64 * 1e9 / hz)),
+        granularity_ns: quantum.zip(measured.hz(clock)).and_then(|(ticks, hz)| finite(ticks as f64 * 1e9 / hz)),
         steps: reading.steps,
         back_to_back_ticks: finite(reading.back_to_back_mean),
         back_to_back_min_ticks: reading.back_to_back_min,

@@ -39,9 +39,9 @@ fn ordered(clock: &Clock) -> String {
     format!("{before}; {after}")
 }
 
-fn counter(clock: &Clock, found: &MeasuredClock) -> String {
+fn counter(clock: &Clock, measured: &MeasuredClock) -> String {
     let bits = format!("{} bits", clock.width.count());
-    let wraps = match (clock.width.period(), found.hz(clock)) {
+    let wraps = match (clock.width.period(), measured.hz(clock)) {
         (None, _) => String::new(),
         (Some(_), None) => ", wraps".into(),
         (Some(period), Some(hz)) => format!(", wraps every {}", short_time(period * 1e9 / hz)),
@@ -56,9 +56,9 @@ fn counter(clock: &Clock, found: &MeasuredClock) -> String {
     format!("{bits}{wraps}; {counts}{enabled}")
 }
 
-fn step(clock: &Clock, found: &MeasuredClock) -> String {
-    let reading = &found.reading;
-    let time = |number: f64| match found.hz(clock) {
+fn step(clock: &Clock, measured: &MeasuredClock) -> String {
+    let reading = &measured.reading;
+    let time = |number: f64| match measured.hz(clock) {
         Some(hz) => format!("{} ({})", counted(number), short_time(number * 1e9 / hz)),
         None => counted(number),
     };
@@ -77,18 +77,18 @@ fn counted(number: f64) -> String {
     format!("{} {}", ticks(number), if number == 1.0 { "tick" } else { "ticks" })
 }
 
-fn read(clock: &Clock, found: &MeasuredClock, survey: &Survey, level: f64) -> String {
-    match &found.cost {
+fn read(clock: &Clock, measured: &MeasuredClock, survey: &Survey, level: f64) -> String {
+    match &measured.cost {
         Err(reason) => format!("cost unknown: {reason}"),
-        Ok(cost) => cost_in_words(clock, cost, found, survey, level),
+        Ok(cost) => cost_in_words(clock, cost, measured, survey, level),
     }
 }
 
-fn cost_in_words(clock: &Clock, cost: &SeriesResult, found: &MeasuredClock, survey: &Survey, level: f64) -> String {
+fn cost_in_words(clock: &Clock, cost: &SeriesResult, measured: &MeasuredClock, survey: &Survey, level: f64) -> String {
     let Some(ns) = cost.components.first().and_then(|read| read.time.ns.as_ref()).map(|ns| ns.estimate(level)) else {
         return "cost unknown in nanoseconds".into();
     };
-    let own = found.hz(clock).map_or_else(String::new, |hz| format!(", {} of its own ticks", significant(ns.value * hz / 1e9, 3)));
+    let own = measured.hz(clock).map_or_else(String::new, |hz| format!(", {} of its own ticks", significant(ns.value * hz / 1e9, 3)));
     let (used, left_out) = cost.solution.rows_used();
     let fit = cost
         .solution
@@ -104,31 +104,31 @@ fn cost_in_words(clock: &Clock, cost: &SeriesResult, found: &MeasuredClock, surv
     )
 }
 
-fn rate_in_words(clock: &Clock, found: &MeasuredClock, level: f64) -> String {
-    let text = rate(clock, &found.rate, level);
-    match &found.rate {
+fn rate_in_words(clock: &Clock, measured: &MeasuredClock, level: f64) -> String {
+    let text = rate(clock, &measured.rate, level);
+    match &measured.rate {
         RateSeen::Measured(seen) => format!("{text}; {}", seen.provenance),
         RateSeen::Reference => format!("{text}: rates are measured against this clock"),
         RateSeen::NotApplicable(reason) => format!("{text}: {reason}"),
     }
 }
 
-fn across(page: &mut Page, clock: &Clock, found: &MeasuredClock) {
-    match &found.across {
+fn across(page: &mut Page, clock: &Clock, measured: &MeasuredClock) {
+    match &measured.across {
         Across::NotTried(reason) => page.item("CPUs", &format!("not tried: {reason}"), Tone::Quiet),
         Across::Tried(pairs) => {
             for pair in pairs {
                 let tone = if pair.violations > 0 { Tone::Alarm } else { Tone::Quiet };
-                page.item("CPUs", &hand_over(clock, found, pair), tone);
+                page.item("CPUs", &hand_over(clock, measured, pair), tone);
             }
         }
     }
 }
 
-fn hand_over(clock: &Clock, found: &MeasuredClock, pair: &HandOver) -> String {
-    let ns = found.hz(clock).map(|hz| 1e9 / hz);
+fn hand_over(clock: &Clock, measured: &MeasuredClock, pair: &HandOver) -> String {
+    let ns = measured.hz(clock).map(|hz| 1e9 / hz);
     let time = |number: f64| ns.map_or_else(|| format!("{} ticks", ticks(number)), |ns| short_time(number * ns));
-    let (offset, bound) = pair.offset_ticks(found.reading.quantum);
+    let (offset, bound) = pair.offset_ticks(measured.reading.quantum);
     let (a, b) = pair.cpus;
     let lower = match pair.violations {
         0 => "none lower than the reading that it followed".to_owned(),

@@ -47,12 +47,12 @@ fn reads(page: &mut Page, here: &[(&Clock, &MeasuredClock)], level: f64) {
 }
 
 /// Ticks of a clock as a time, if its rate is known.
-fn time(clock: &Clock, found: &MeasuredClock, number: f64) -> String {
-    found.hz(clock).map_or_else(|| format!("{} ticks", ticks(number)), |hz| short_time(number * 1e9 / hz))
+fn time(clock: &Clock, measured: &MeasuredClock, number: f64) -> String {
+    measured.hz(clock).map_or_else(|| format!("{} ticks", ticks(number)), |hz| short_time(number * 1e9 / hz))
 }
 
-fn cost(found: &MeasuredClock, level: f64) -> Cell {
-    let ns = found.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref().map(|ns| ns.estimate(level)));
+fn cost(measured: &MeasuredClock, level: f64) -> Cell {
+    let ns = measured.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref().map(|ns| ns.estimate(level)));
     ns.map_or_else(Cell::default, |ns| Cell::time(&ns, true))
 }
 
@@ -101,8 +101,8 @@ pub fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> Estimate {
     Uncertain { value, budget: vec![Contribution::standard(Source::Rate, rate.uncertainty_ppm, f64::INFINITY)] }.estimate(level)
 }
 
-fn together(found: &MeasuredClock) -> (String, Tone) {
-    match (&found.across, found.across.counted()) {
+fn together(measured: &MeasuredClock) -> (String, Tone) {
+    match (&measured.across, measured.across.counted()) {
         (Across::NotTried(_), _) => ("not tried".into(), Tone::Plain),
         (Across::Tried(_), (all, 0)) => (format!("0 of {} fell", count(all as usize)), Tone::Plain),
         (Across::Tried(_), (all, lower)) => {

@@ -4,13 +4,13 @@
 //! Nine expressions of unknown length are timed with the harness of the paper; the period of the core is the greatest common
 //! divisor of their times. Everything is as published: the expressions, the regression with the weighted chi squared, the
 //! vote of all subsets, the minimum against the next larger value, three tries, and then "system too busy". The method gives
-//! whole MHz and no confidence interval, and it does not notice a neighbour that takes the same share of every interval; this
+//! whole MHz and no confidence interval, and it does not notice another process that takes the same share of every interval; this
 //! is not changed here. Two things had to be added: opaque loops for the expressions that a modern compiler folds
 //! ([`hairspring_host::chains::expressions`]), and a budget that may shorten the intervals.
 //!
 //! Time: a try has 99 intervals and takes 0.6 s if they are 5 ms long. If no interval passes the check of [`Harness::enough`],
 //! as on a noisy machine, the paper takes a second for each, which is 99 s for a try and 297 s for three. The default budget
-//! of 5 s limits the intervals to 7 ms, so that three tries fit even if a neighbour takes half of the processor.
+//! of 5 s limits the intervals to 7 ms, so that three tries fit even if another process takes half of the processor.
 
 pub mod gcd;
 pub mod vote;
@@ -54,9 +54,9 @@ impl Default for Options {
 impl Options {
     /// An option that is out of its limits; the message names it.
     fn check(&self) -> Result<(), String> {
-        const LEAST: Duration = Duration::from_millis(100);
-        if let Some(budget) = self.budget.filter(|budget| *budget < LEAST) {
-            return Err(format!("a budget of {budget:?} is too short for nine expressions: give {LEAST:?} or more"));
+        const LEAST_BUDGET: Duration = Duration::from_millis(100);
+        if let Some(budget) = self.budget.filter(|budget| *budget < LEAST_BUDGET) {
+            return Err(format!("a budget of {budget:?} is too short for nine expressions: give {LEAST_BUDGET:?} or more"));
         }
         if !(2..=1_000).contains(&self.measurements) {
             return Err(format!("{} measurements of each expression: give 2 to 1000, the paper has 11", self.measurements));
@@ -98,7 +98,7 @@ impl Options {
 }
 
 /// How many times longer than requested all intervals together may become: up to a tenth because trips are rounded, another
-/// interval to find the trips, and twice the time if a neighbour takes half of the processor.
+/// interval to find the trips, and twice the time if another process takes half of the processor.
 const MARGIN: f64 = 2.3;
 
 /// The loops that the method times: a hundred copies of each expression.

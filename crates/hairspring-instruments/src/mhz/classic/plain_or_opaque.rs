@@ -12,7 +12,7 @@ const WINDOW_NS: f64 = 100_000.0;
 /// Timings of each loop.
 const TIMINGS: u32 = 4;
 /// A plain loop below this share of the opaque one was folded.
-const FOLDED: f64 = 0.95;
+const FOLDED_SHARE: f64 = 0.95;
 
 /// Times the plain and the opaque loop of every expression, and chooses one of them.
 pub fn choose_loops(harness: &Harness, subject: &mut impl Subject, options: &Options) -> Result<Vec<LoopChoice>, String> {
@@ -21,7 +21,7 @@ pub fn choose_loops(harness: &Harness, subject: &mut impl Subject, options: &Opt
             let opaque_ns = fastest(harness, subject, expression, true, options)?;
             // A loop that the compiler folded as a whole cannot fill an interval with any number of trips.
             let plain_ns = fastest(harness, subject, expression, false, options).ok();
-            let opaque = plain_ns.is_none_or(|plain| plain.value < FOLDED * opaque_ns.value);
+            let opaque = plain_ns.is_none_or(|plain| plain.value < FOLDED_SHARE * opaque_ns.value);
             Ok(LoopChoice { opaque, plain_ns, opaque_ns })
         })
         .collect()

@@ -168,6 +168,6 @@ pub fn expressions(
         .collect()
 }
 
-fn times(found: &Experiments, level: f64) -> Option<Times> {
-    Some(Times { minimum: found.minimum()?, median: found.median(level)? })
+fn times(experiments: &Experiments, level: f64) -> Option<Times> {
+    Some(Times { minimum: experiments.minimum()?, median: experiments.median(level)? })
 }

@@ -50,12 +50,12 @@ fn unlimited() -> Options {
 #[test]
 fn the_speed_of_a_quiet_core_is_found() {
     for (mhz, quantum) in [(4_100.0, 1), (4_100.0, 1_000), (120.0, 1), (25.0, 1_000)] {
-        let found = run(&mut Core::new(mhz), quantum, Noise { work_ppm: 200, ..Noise::default() }, &Options::default());
-        assert_eq!(found.outcome, Outcome::Accepted, "{mhz}");
-        let answer = found.mhz.unwrap();
+        let result = run(&mut Core::new(mhz), quantum, Noise { work_ppm: 200, ..Noise::default() }, &Options::default());
+        assert_eq!(result.outcome, Outcome::Accepted, "{mhz}");
+        let answer = result.mhz.unwrap();
         assert!((f64::from(answer.value) / mhz - 1.0).abs() < 2e-3, "{mhz}: {answer:?}");
-        assert_eq!((found.attempts.len(), found.window_ns), (1, 5e6));
-        for (expression, truth) in found.expressions.iter().zip(CYCLES) {
+        assert_eq!((result.attempts.len(), result.window_ns), (1, 5e6));
+        for (expression, truth) in result.expressions.iter().zip(CYCLES) {
             assert!(expression.used && !expression.choice.opaque);
             assert!((expression.cycles.unwrap().value - truth).abs() < 0.02, "{expression:?}");
         }
@@ -65,12 +65,12 @@ fn the_speed_of_a_quiet_core_is_found() {
 #[test]
 fn a_coarse_clock_takes_the_papers_time_or_the_budget() {
     let noise = Noise { work_ppm: 100, ..Noise::default() };
-    let found = run(&mut Core::new(4_100.0), 10 * MS, noise, &unlimited());
-    assert_eq!((found.window_ns, found.enough.proven), (1e9, false));
+    let result = run(&mut Core::new(4_100.0), 10 * MS, noise, &unlimited());
+    assert_eq!((result.window_ns, result.enough.proven), (1e9, false));
     // lmbench announces 99 s for one try.
-    assert!(found.seconds > 99.0 && found.seconds < 340.0, "{}", found.seconds);
-    let found = run(&mut Core::new(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
-    assert!(found.window_ns < 8e6 && found.seconds < 5.1, "{} {}", found.window_ns, found.seconds);
+    assert!(result.seconds > 99.0 && result.seconds < 340.0, "{}", result.seconds);
+    let result = run(&mut Core::new(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
+    assert!(result.window_ns < 8e6 && result.seconds < 5.1, "{} {}", result.window_ns, result.seconds);
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn the_opaque_loop_of_a_folded_expression_is_used() {
 }
 
 #[test]
-fn a_neighbour_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
-    // 10 us of every 20, as on the ten machines with wrong results in section 8: a neighbour took half of the processor.
+fn another_process_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
+    // 10 us of every 20, as on the ten machines with wrong results in section 8: another process took half of the processor.
     let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
     let found = run(&mut Core::new(4_100.0), 1, noise, &Options::default());
     assert_eq!(found.outcome, Outcome::Accepted);
@@ -149,8 +149,8 @@ fn options_out_of_their_limits_are_named() {
 #[test]
 fn the_compiled_expressions_give_an_outcome_within_the_budget() {
     let options = Options { budget: Some(Duration::from_millis(200)), ..Options::default() };
-    let found = classic(hairspring_host::clock::default_clock(), &options).unwrap();
-    assert_eq!(found.expressions.len(), 9);
-    assert_eq!(found.mhz.is_some(), found.outcome == Outcome::Accepted);
-    assert!(found.rate.is_some() && found.window_ns < 1e6);
+    let result = classic(hairspring_host::clock::default_clock(), &options).unwrap();
+    assert_eq!(result.expressions.len(), 9);
+    assert_eq!(result.mhz.is_some(), result.outcome == Outcome::Accepted);
+    assert!(result.rate.is_some() && result.window_ns < 1e6);
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// of each other".
 const OUTLIER_FACTOR: f64 = 20.0;
 /// Times count as different if they differ by more than this share of the shorter one.
-const DIFFERENT: f64 = 0.05;
+const DIFFERENT_SHARE: f64 = 0.05;
 /// Two answers agree within this share of the first ...
 const AGREE_SHARE: f64 = 0.01;
 /// ... or within this many MHz.
@@ -16,7 +16,7 @@ const AGREE_MHZ: f64 = 1.0;
 /// Most times in a vote: each further time doubles the number of subsets.
 const MOST_TIMES: usize = 16;
 /// Answers that a ballot lists.
-const LISTED: usize = 12;
+const LISTED_ANSWERS: usize = 12;
 
 /// An answer and the subsets that gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub fn vote(times_ns: &[f64]) -> Option<Ballot> {
 /// Whether two times of the subset differ by more than 5 %.
 fn valid(subset: &[f64]) -> bool {
     let shortest = subset.iter().copied().fold(f64::INFINITY, f64::min);
-    subset.iter().any(|time| *time > shortest * (1.0 + DIFFERENT))
+    subset.iter().any(|time| *time > shortest * (1.0 + DIFFERENT_SHARE))
 }
 
 /// Clock speed in whole MHz; `None` if it is not finite and positive.
@@ -84,7 +84,7 @@ fn ballot(counts: &BTreeMap<u32, u32>) -> Option<Ballot> {
     let middle_half = (at_share(&votes, subsets / 4)?, at_share(&votes, subsets - 1 - subsets / 4)?);
     // The sort is stable, so the lowest of equally common answers stays first.
     votes.sort_by_key(|vote| std::cmp::Reverse(vote.subsets));
-    votes.truncate(LISTED);
+    votes.truncate(LISTED_ANSWERS);
     Some(Ballot { mode: *votes.first()?, subsets, middle_half, votes })
 }
 
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_takes_an_even_share_is_not_noticed() {
+    fn another_process_that_takes_an_even_share_is_not_noticed() {
         // 2715 MHz instead of 4100: all intervals, including the second shortest, are longer by the same share.
         let best = vote(&noisy(2_715.0, &STUDY, 1e-4)).unwrap();
         let next = vote(&noisy(2_714.0, &STUDY, 2e-4)).unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_takes_uneven_shares_is_noticed() {
+    fn another_process_that_takes_uneven_shares_is_noticed() {
         let shares = [1.0, 1.3, 1.0, 1.5, 1.1, 1.0, 1.6, 1.2, 1.4];
         let loaded: Vec<f64> = times(4_100.0, &STUDY).iter().zip(shares).map(|(time, share)| time * share).collect();
         let (best, next) = (vote(&noisy(4_100.0, &STUDY, 1e-3)).unwrap(), vote(&loaded).unwrap());

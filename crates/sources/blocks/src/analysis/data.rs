@@ -5,7 +5,7 @@ use crate::graph::{Graph, block_name};
 use hairspring_core::judge::{Finding, Severity};
 
 /// A lack of fit with a smaller probability is not noise.
-const SIGNIFICANT: f64 = 0.001;
+const SIGNIFICANT_PROBABILITY: f64 = 0.001;
 /// Departure beyond noise, as a share of the mean call, that gives a warning, and one that gives a note.
 const WARNING: f64 = 0.003;
 const NOTE: f64 = 0.001;
@@ -13,7 +13,7 @@ const NOTE: f64 = 0.001;
 /// The doubt about blocks whose time may depend on the data, where the rows depart from the sum by more than noise.
 /// `repeated` are the blocks that hold a repeated string instruction.
 pub fn depends_on_data(graph: &Graph, rows: &[CountRow], repeated: &[usize], analysis: &Analysis) -> Option<Finding> {
-    let lack = analysis.series().solution.lack_of_fit.filter(|lack| lack.p < SIGNIFICANT)?;
+    let lack = analysis.series().solution.lack_of_fit.filter(|lack| lack.p < SIGNIFICANT_PROBABILITY)?;
     let departure = lack.sd / analysis.mean_call;
     let ran = |at: usize| rows.iter().any(|row| row.counts.blocks[at] > 0);
     let suspected = |at: &usize| ran(*at) && (!graph.blocks[*at].calls.is_empty() || repeated.contains(at));

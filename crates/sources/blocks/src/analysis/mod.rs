@@ -190,10 +190,10 @@ impl Analysis {
     /// are about is large beside what was timed. `None` for a difference of times, and for a combination whose parts do not run in
     /// proportion to their coefficients: these are not parts of the time.
     pub fn share(&self, component: usize) -> Option<f64> {
-        const ABOUT: f64 = 0.05;
+        const ABOUT_SHARE: f64 = 0.05;
         let part = &self.series().solution.components[component];
         let runs = self.leads[component].map_or(self.calls as f64, |at| self.runs_together(component).unwrap_or(self.totals[at]));
-        let fits = |(name, coefficient): &(String, f64)| (self.runs(name) / (coefficient * runs) - 1.0).abs() < ABOUT;
+        let fits = |(name, coefficient): &(String, f64)| (self.runs(name) / (coefficient * runs) - 1.0).abs() < ABOUT_SHARE;
         let is_part = !part.is_difference() && (self.told_together || part.parts.iter().all(fits));
         is_part.then(|| part.ticks.value * runs / (self.mean_call * self.calls as f64))
     }
@@ -259,7 +259,7 @@ pub fn analyse(
     let groups = identical(&columns);
     let calls = Calls { totals: &totals, number: whole as f64, mean: mean_call, in_parts: measured_call.is_some() };
     let told_together =
-        quality.is_carried() && tell_together(&mut assessment.series[0], &mut places, (table, rows), (&names, &groups), calls, question);
+        quality.is_carried() && tell_together(&mut assessment.series[0], &mut places, (table, rows), &names, &groups, calls, question);
     let solution = &assessment.series[0].solution;
     let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
@@ -283,7 +283,7 @@ pub fn analyse(
         assessment,
     };
     let all_calls = analysis.mean_call * analysis.calls as f64;
-    analysis.regions = regions(graph, (rows, table), unknowns, question, all_calls);
+    analysis.regions = regions(graph, rows, table, unknowns, question, all_calls);
     let negative = negative(&analysis);
     if negative.as_ref().is_some_and(|finding| finding.severity == Severity::Untrusted) {
         analysis.quality = analysis.quality.with_negative();
@@ -319,7 +319,8 @@ fn tell_together(
     series: &mut SeriesResult,
     places: &mut [Place],
     data: (&Observations, &[CountRow]),
-    (names, groups): (&[String], &[Vec<usize>]),
+    names: &[String],
+    groups: &[Vec<usize>],
     calls: Calls,
     question: &Question,
 ) -> bool {
@@ -417,9 +418,9 @@ fn findings(result: &SeriesResult, quality: &Quality) -> Vec<Finding> {
 
 /// Reduces the severity of a control chain error that is smaller than the accuracy expected of a block's cycles.
 fn with_lenient_control(finding: Finding) -> Finding {
-    const ASKED: f64 = 0.02;
+    const ASKED_SHARE: f64 = 0.02;
     let off = |finding: &Finding| Some((finding.number("control_cycles")? / finding.number("expected_cycles")? - 1.0).abs());
-    if finding.is(code::CORE_SHARED) && off(&finding).is_some_and(|off| off < ASKED) {
+    if finding.is(code::CORE_SHARED) && off(&finding).is_some_and(|off| off < ASKED_SHARE) {
         Finding { severity: finding.severity.min(Severity::Warning), ..finding }
     } else {
         finding
@@ -453,9 +454,9 @@ pub(crate) mod tests {
     #[test]
     fn a_clearly_negative_time_shows_that_parts_overlap() {
         assert!(overlapping(0.0).quality.carried == Some(true), "{:?}", overlapping(0.0).quality);
-        let found = overlapping(4.0);
-        assert!(found.quality.negative && !found.quality.is_carried(), "{:?}", found.quality);
-        assert!(found.findings.iter().any(|finding| finding.is(code::NEGATIVE)), "{:?}", found.findings);
+        let analysis = overlapping(4.0);
+        assert!(analysis.quality.negative && !analysis.quality.is_carried(), "{:?}", analysis.quality);
+        assert!(analysis.findings.iter().any(|finding| finding.is(code::NEGATIVE)), "{:?}", analysis.findings);
     }
 
     /// Calls of 78 ticks beside an overhead of 80, all by the same path: two blocks that run once. Functions of the page tell the overhead,
@@ -474,18 +475,22 @@ pub(crate) mod tests {
         analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default(), None).unwrap()
     }
 
-    fn sum_of_shares(found: &Analysis) -> f64 {
-        (0..found.series().components.len()).filter_map(|at| found.own_share(at)).sum()
+    fn sum_of_shares(analysis: &Analysis) -> f64 {
+        (0..analysis.series().components.len()).filter_map(|at| analysis.own_share(at)).sum()
     }
 
     #[test]
     fn parts_that_tell_everything_are_all_of_a_short_call() {
-        let found = of_one_path(true);
-        assert!((found.mean_call - 158.0).abs() < 0.5 && (found.own_call().unwrap() - 78.0).abs() < 1.0, "{}", found.mean_call);
-        assert!((sum_of_shares(&found) - 1.0).abs() < 0.02, "{}", sum_of_shares(&found));
+        let analysis = of_one_path(true);
+        assert!((analysis.mean_call - 158.0).abs() < 0.5 && (analysis.own_call().unwrap() - 78.0).abs() < 1.0, "{}", analysis.mean_call);
+        assert!((sum_of_shares(&analysis) - 1.0).abs() < 0.02, "{}", sum_of_shares(&analysis));
         // Where the overhead is not known, it is in the parts and in the call.
-        let found = of_one_path(false);
-        assert!(found.own_call() == Some(found.mean_call) && (sum_of_shares(&found) - 1.0).abs() < 0.02, "{}", sum_of_shares(&found));
+        let analysis = of_one_path(false);
+        assert!(
+            analysis.own_call() == Some(analysis.mean_call) && (sum_of_shares(&analysis) - 1.0).abs() < 0.02,
+            "{}",
+            sum_of_shares(&analysis)
+        );
     }
 
     #[test]

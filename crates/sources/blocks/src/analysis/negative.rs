@@ -5,8 +5,8 @@ use hairspring_core::estimate::{Component, Contribution, Source, Uncertain};
 use hairspring_core::judge::{Finding, Severity, negative_finding};
 
 /// Size of what is negative, as a share of a call, above which the sum is wrong, and above which it is doubtful.
-const WRONG: f64 = 0.05;
-const DOUBTFUL: f64 = 0.01;
+const WRONG_SHARE: f64 = 0.05;
+const DOUBTFUL_SHARE: f64 = 0.01;
 /// Size from which the sum is wrong although the overlap of neighbours may explain it: how most of the call is shared is not known.
 const MOST_OVERLAP: f64 = 0.5;
 
@@ -28,10 +28,10 @@ pub fn negative(analysis: &Analysis) -> Option<Finding> {
     let worst = all.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
     let share: f64 = all.iter().map(|one| one.share).sum();
     let explained = share <= MOST_OVERLAP && all.iter().all(|one| is_share_unknown(&analysis.series().solution.components[one.component]));
-    if share > WRONG && !explained {
+    if share > WRONG_SHARE && !explained {
         return Some(worst_of(analysis, worst.component));
     }
-    let severity = if share > DOUBTFUL { Severity::Warning } else { Severity::Note };
+    let severity = if share > DOUBTFUL_SHARE { Severity::Warning } else { Severity::Note };
     let parts = all.iter().map(|one| analysis.series().components[one.component].name.clone()).collect();
     Some(Finding::new(severity, BlocksFinding::NegativeParts { parts, share_percent: 100.0 * share }))
 }
@@ -72,7 +72,7 @@ fn surely_negative(analysis: &Analysis) -> Vec<Negative> {
     let found = |(component, part): (usize, &Component)| {
         let level = family_level(part.ticks.level, parts);
         let share = analysis.size(component);
-        let is_negative = as_solved(part).estimate(level).high < 0.0 || share > WRONG && is_beyond_noise(part, level);
+        let is_negative = as_solved(part).estimate(level).high < 0.0 || share > WRONG_SHARE && is_beyond_noise(part, level);
         (!part.is_difference() && is_negative).then_some(Negative { component, share })
     };
     components.iter().enumerate().filter_map(found).collect()

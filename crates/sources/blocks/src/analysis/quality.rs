@@ -25,9 +25,9 @@ const MOST_OFF: f64 = 0.1;
 /// Departure above which the sum of the parts does not describe the rows.
 const NOT_ADDITIVE: f64 = 0.05;
 /// Departure above which it describes them only roughly.
-const ROUGH: f64 = 0.01;
+const ROUGH_DEPARTURE: f64 = 0.01;
 /// Share of the variation that must be explained.
-const EXPLAINED: f64 = 0.9;
+const EXPLAINED_SHARE: f64 = 0.9;
 /// Variation between rows, as a share of their mean, below which none needs to be explained.
 const NO_VARIATION: f64 = 0.02;
 
@@ -95,7 +95,7 @@ impl Quality {
 
     /// Whether it describes the rows only roughly.
     pub fn is_rough(&self) -> bool {
-        self.departure.is_some_and(|departure| departure > ROUGH)
+        self.departure.is_some_and(|departure| departure > ROUGH_DEPARTURE)
     }
 
     /// The quality of a sum that a negative time shows to be wrong.
@@ -125,7 +125,7 @@ fn from_rows(rows: &[(f64, f64)], unknowns: usize, spare: usize) -> Quality {
     let size = (rows.iter().map(|row| row.0.powi(2)).sum::<f64>() / count).sqrt();
     let departure = left.sqrt() / size;
     let explained = (around.sqrt() > NO_VARIATION * mean).then(|| 1.0 - left / around);
-    let carried = departure < NOT_ADDITIVE && explained.is_none_or(|explained| explained > EXPLAINED);
+    let carried = departure < NOT_ADDITIVE && explained.is_none_or(|explained| explained > EXPLAINED_SHARE);
     Quality { explained, departure: Some(departure), spare, carried: Some(carried), negative: false }
 }
 

@@ -33,13 +33,14 @@ const SAYS_NOTHING: f64 = 0.25;
 /// trips would take longer than all calls.
 pub fn regions(
     graph: &Graph,
-    (rows, table): (&[CountRow], &Observations),
+    rows: &[CountRow],
+    table: &Observations,
     unknowns: Unknowns,
     question: &Question,
     all_calls: f64,
 ) -> Vec<Region> {
     let loops = graph.loops();
-    let Some((coarse, ids)) = coarser(graph, &loops, (rows, table), unknowns) else { return Vec::new() };
+    let Some((coarse, ids)) = coarser(graph, &loops, rows, table, unknowns) else { return Vec::new() };
     let Ok(assessment) = assess(&coarse, &question_of(question, &ids)) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
     let quality = Quality::from_solution(&series.solution, coarse.rows().len());
@@ -61,15 +62,15 @@ pub fn regions(
     loops.iter().filter_map(region).collect()
 }
 
-fn loop_name(found: &Loop) -> String {
-    format!("loop at {}", block_name(found.header))
+fn loop_name(region: &Loop) -> String {
+    format!("loop at {}", block_name(region.header))
 }
 
 /// A table, and for each row of the other one its row in this.
 type Coarser = (Observations, Vec<Option<RowId>>);
 
 /// The same readings, with trips of loops as counts; `None` where there are no loops.
-fn coarser(graph: &Graph, loops: &[Loop], (rows, table): (&[CountRow], &Observations), unknowns: Unknowns) -> Option<Coarser> {
+fn coarser(graph: &Graph, loops: &[Loop], rows: &[CountRow], table: &Observations, unknowns: Unknowns) -> Option<Coarser> {
     let main = table.find_series(SERIES)?;
     if loops.is_empty() {
         return None;

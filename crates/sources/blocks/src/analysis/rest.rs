@@ -4,14 +4,14 @@ use super::{Analysis, BlocksFinding, Place};
 use hairspring_core::judge::{Finding, Severity};
 
 /// Share of a call from which what is in no part is worth a note.
-const WORTH: f64 = 0.05;
+const NOTED_SHARE: f64 = 0.05;
 
 /// Share of a call in no part above which the parts tell little of it.
-const MOST: f64 = 0.5;
+const MOST_SHARE: f64 = 0.5;
 /// Widest range that says something.
-const WIDEST: f64 = 0.6;
+const WIDEST_RANGE: f64 = 0.6;
 /// Share of all runs without a time of their own from which nothing can be said.
-const UNTOLD: f64 = 0.02;
+const UNTOLD_SHARE: f64 = 0.02;
 
 /// A doubt if the parts surely take longer than the calls, whose time no part is below. Else a note if they surely take less: some code ran in no
 /// part, parts run on data that is in the caches, and the quickest repeats of a part have the fewest branches that are mispredicted. It is a
@@ -22,14 +22,14 @@ pub fn rest(analysis: &Analysis) -> Option<Finding> {
         return None;
     }
     let (sum, half) = told(analysis);
-    if sum - half > 1.0 + WORTH {
+    if sum - half > 1.0 + NOTED_SHARE {
         let kind = BlocksFinding::PartsBeyondCall { low_percent: 100.0 * (sum - half), high_percent: 100.0 * (sum + half) };
         return Some(Finding::new(Severity::Untrusted, kind));
     }
     let (low, high) = (1.0 - sum - half, (1.0 - sum + half).min(1.0));
     let kind = BlocksFinding::TimeInNoPart { low_percent: 100.0 * low, high_percent: 100.0 * high };
-    let severity = if low > MOST { Severity::Warning } else { Severity::Note };
-    (low > WORTH && high - low < WIDEST && untold(analysis) <= UNTOLD).then(|| Finding::new(severity, kind))
+    let severity = if low > MOST_SHARE { Severity::Warning } else { Severity::Note };
+    (low > NOTED_SHARE && high - low < WIDEST_RANGE && untold(analysis) <= UNTOLD_SHARE).then(|| Finding::new(severity, kind))
 }
 
 /// The share of a call that all parts take together, and its half-width. It is that of the function's own time: no part has the overhead of

@@ -17,21 +17,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Half-width of what a part takes in a mean call, as a share of the call, from which it is told together with others.
 const TOO_WIDE: f64 = 0.05;
 /// Time below zero, as a share of a mean call, from which a part is told with those whose sum its counts are within a tenth.
-const NEGATIVE: f64 = 0.01;
-const NEARLY: f64 = 0.1;
+const NEGATIVE_SHARE: f64 = 0.01;
+const NEARLY_SHARE: f64 = 0.1;
 /// Half-width of a time that says something, as a share of it.
-const WIDEST: f64 = 0.5;
+const WIDEST_SHARE: f64 = 0.5;
 /// How much coarser the parts of trips are in each further search, how many there are at the most, and the share of the runs of which a time
 /// must say something so that none is needed.
-const COARSER: f64 = 2.0;
+const COARSER_FACTOR: f64 = 2.0;
 const SEARCHES: i32 = 6;
-const ENOUGH: f64 = 0.9;
+const ENOUGH_SHARE: f64 = 0.9;
 /// Rounds of which the readings are solved for a search.
 const ROUNDS_OF_SEARCH: u32 = 32;
 /// Half-widths in a standard deviation.
 const COVERAGE: f64 = 2.0;
 /// By how much whole numbers may describe counts worse than the best numbers do.
-const ABOUT: f64 = 2.0;
+const ABOUT_FACTOR: f64 = 2.0;
 /// Part of a column, relative to its length, that is only rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -161,7 +161,7 @@ struct Search<'a> {
     plain: Basis,
     /// How many of them are not of leads.
     of_page: usize,
-    found: Parts,
+    parts: Parts,
 }
 
 /// How a class is told.
@@ -177,9 +177,9 @@ enum Told {
 impl<'a> Search<'a> {
     fn new(columns: &'a Columns) -> Search<'a> {
         let basis = Basis::of(&columns.all[columns.unknowns..]);
-        let found = Parts { leads: Vec::new(), rest: Vec::new() };
+        let parts = Parts { leads: Vec::new(), rest: Vec::new() };
         let (page, ends) = columns.all[columns.unknowns..].split_at(columns.ends - columns.unknowns);
-        Search { columns, ends: Basis::of(ends), plain: Basis::of(page), of_page: basis.added, basis, found }
+        Search { columns, ends: Basis::of(ends), plain: Basis::of(page), of_page: basis.added, basis, parts }
     }
 
     /// How a class is told beside the leads. By itself if what is left of its column without them is not shorter than `shortest`.
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
         let (of_page, runs) = coefficients.split_at(self.of_page);
         let is_sum = length <= rounding;
         // What whole numbers leave may be as short as what does not tell the class from the rest.
-        let most = if is_sum { rounding } else { shortest.max(ABOUT * length) };
+        let most = if is_sum { rounding } else { shortest.max(ABOUT_FACTOR * length) };
         let whole: Vec<f64> = runs.iter().map(|runs| runs.round().max(0.0)).collect();
         let beyond = without(column, self.leads(), &whole);
         match () {
@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
     }
 
     fn leads(&self) -> impl Iterator<Item = &[f64]> {
-        self.found.leads.iter().map(|(lead, _)| &self.columns.all[*lead][..])
+        self.parts.leads.iter().map(|(lead, _)| &self.columns.all[*lead][..])
     }
 
     fn lead(&mut self, class: &[usize]) {
@@ -220,33 +220,33 @@ impl<'a> Search<'a> {
         for basis in [&mut self.basis, &mut self.plain] {
             basis.add_if_new(column);
         }
-        self.found.leads.push((class[0], class.iter().map(|unknown| (*unknown, 1.0)).collect()));
+        self.parts.leads.push((class[0], class.iter().map(|unknown| (*unknown, 1.0)).collect()));
     }
 
     fn join(&mut self, class: &[usize], runs: &[f64], is_exact: bool) {
-        for ((_, members), runs) in self.found.leads.iter_mut().zip(runs).filter(|(_, runs)| runs.abs() > ROUNDING) {
+        for ((_, members), runs) in self.parts.leads.iter_mut().zip(runs).filter(|(_, runs)| runs.abs() > ROUNDING) {
             members.extend(class.iter().map(|unknown| (*unknown, *runs)));
         }
-        self.found.rest.extend(class.iter().copied().filter(|_| !is_exact));
+        self.parts.rest.extend(class.iter().copied().filter(|_| !is_exact));
     }
 }
 
 /// Whether a sum of leads with these coefficients is a time: some are positive, and none is negative.
 fn is_time(runs: &[f64]) -> bool {
-    const NONE: f64 = 1e-6;
-    runs.iter().all(|runs| *runs > -NONE) && runs.iter().any(|runs| *runs > NONE)
+    const NO_RUNS: f64 = 1e-6;
+    runs.iter().all(|runs| *runs > -NO_RUNS) && runs.iter().any(|runs| *runs > NO_RUNS)
 }
 
 /// The whole number that a coefficient is but for rounding, or the coefficient.
 fn without_rounding(coefficient: f64) -> f64 {
-    const NEAR: f64 = 1e-6;
-    if (coefficient - coefficient.round()).abs() < NEAR { coefficient.round() } else { coefficient }
+    const NEAR_DISTANCE: f64 = 1e-6;
+    if (coefficient - coefficient.round()).abs() < NEAR_DISTANCE { coefficient.round() } else { coefficient }
 }
 
 /// A column less these multiples of others.
-fn without<'a>(column: &[f64], others: impl Iterator<Item = &'a [f64]>, factors: &[f64]) -> Vec<f64> {
+fn without<'a>(column: &[f64], other_columns: impl Iterator<Item = &'a [f64]>, factors: &[f64]) -> Vec<f64> {
     let mut rest = column.to_vec();
-    for (other, factor) in others.zip(factors) {
+    for (other, factor) in other_columns.zip(factors) {
         rest.iter_mut().zip(other).for_each(|(value, other)| *value -= factor * other);
     }
     rest
@@ -281,32 +281,34 @@ pub fn tell(
     let ends: Vec<Option<usize>> = rows.iter().map(|row| row.until.filter(|_| calls.in_parts)).collect();
     let columns = Columns::new(table, calls.totals.len(), &ends)?;
     let found = match calls.in_parts {
-        false => parts(solution, (&columns, names), calls, noise)?,
-        true => trips(solution, (&columns, names), table, calls, (noise, question))?,
+        false => parts(solution, &columns, names, calls, noise)?,
+        true => trips(solution, &columns, names, table, calls, noise, question)?,
     };
-    solve(&found, (table, 1), names, question)
+    solve(&found, table, 1, names, question)
 }
 
 /// The finest parts of trips of whose times enough say something, or most.
 fn trips(
     solution: &Solution,
-    (columns, names): (&Columns, &[String]),
+    columns: &Columns,
+    names: &[String],
     table: &Observations,
     calls: Calls,
-    (noise, question): (f64, &Question),
+    noise: f64,
+    question: &Question,
 ) -> Option<Parts> {
     let every = (table.rounds() / ROUNDS_OF_SEARCH).max(1);
     let mut best: Option<(f64, Parts)> = None;
     let mut last = None;
     for search in 0..SEARCHES {
-        let found = parts(solution, (columns, names), calls, noise * COARSER.powi(search));
-        let Some(found) = found.filter(|found| last.as_ref() != Some(found)) else { continue };
-        last = Some(found.clone());
-        let known = solve(&found, (table, every), names, question).map_or(0.0, |times| known(&times, names, calls));
+        let parts_of_search = parts(solution, columns, names, calls, noise * COARSER_FACTOR.powi(search));
+        let Some(parts_of_search) = parts_of_search.filter(|parts_of_search| last.as_ref() != Some(parts_of_search)) else { continue };
+        last = Some(parts_of_search.clone());
+        let known = solve(&parts_of_search, table, every, names, question).map_or(0.0, |times| known(&times, names, calls));
         if best.as_ref().is_none_or(|(most, _)| known > *most) {
-            best = Some((known, found));
+            best = Some((known, parts_of_search));
         }
-        if known >= ENOUGH {
+        if known >= ENOUGH_SHARE {
             break;
         }
     }
@@ -322,13 +324,14 @@ fn known(times: &[(Component, ComponentResult)], names: &[String], calls: Calls)
         let runs = lead_runs * part.parts.iter().map(|(_, coefficient)| coefficient).sum::<f64>();
         let half = part.ticks.half_width();
         all += runs;
-        known += if half <= WIDEST * part.ticks.value || half * lead_runs <= TOO_WIDE * calls.mean * calls.number { runs } else { 0.0 };
+        known +=
+            if half <= WIDEST_SHARE * part.ticks.value || half * lead_runs <= TOO_WIDE * calls.mean * calls.number { runs } else { 0.0 };
     }
     if all > 0.0 { known / all } else { 0.0 }
 }
 
 /// The parts in which a function can be told where rows are off by `noise`.
-fn parts(solution: &Solution, (columns, names): (&Columns, &[String]), calls: Calls, noise: f64) -> Option<Parts> {
+fn parts(solution: &Solution, columns: &Columns, names: &[String], calls: Calls, noise: f64) -> Option<Parts> {
     let Calls { totals, number, mean, in_parts: trips } = calls;
     let mut search = Search::new(columns);
     let mut is_any = false;
@@ -336,17 +339,17 @@ fn parts(solution: &Solution, (columns, names): (&Columns, &[String]), calls: Ca
         let column = &columns.all[class[0]];
         let shortest = COVERAGE * noise * totals[class[0]] / (number * TOO_WIDE * mean);
         let is_negative = is_negative(solution, &names[class[0]], totals[class[0]] / (number * mean));
-        match search.told(column, if is_negative { shortest.max(NEARLY * norm(column)) } else { shortest }) {
+        match search.told(column, if is_negative { shortest.max(NEARLY_SHARE * norm(column)) } else { shortest }) {
             Told::Alone => search.lead(&class),
             Told::With(runs, is_exact) => search.join(&class, &runs, is_exact),
-            Told::InOverhead if trips => search.found.rest.extend(&class),
+            Told::InOverhead if trips => search.parts.rest.extend(&class),
             Told::InOverhead => return None,
         }
-        is_any |= search.found.leads.last().is_none_or(|(lead, _)| *lead != class[0]);
+        is_any |= search.parts.leads.last().is_none_or(|(lead, _)| *lead != class[0]);
     }
     // A loop whose trips are all alike is a part of a call by itself.
     let least = if trips { 1 } else { 2 };
-    ((is_any || trips) && search.found.leads.len() >= least).then_some(search.found)
+    ((is_any || trips) && search.parts.leads.len() >= least).then_some(search.parts)
 }
 
 /// Whether an unknown of this many runs in the time of a mean call is negative by a good part of a call, and noise alone does not explain
@@ -354,17 +357,18 @@ fn parts(solution: &Solution, (columns, names): (&Columns, &[String]), calls: Ca
 fn is_negative(solution: &Solution, name: &str, runs: f64) -> bool {
     let holds = |part: &&Component| !part.is_difference() && part.parts.iter().any(|(known, _)| known == name);
     let Some(part) = solution.components.iter().find(holds) else { return false };
-    is_beyond_noise(part, part.ticks.level) && part.ticks.value * runs < -NEGATIVE
+    is_beyond_noise(part, part.ticks.level) && part.ticks.value * runs < -NEGATIVE_SHARE
 }
 
 /// The time of each part, from the same readings, or those of one in `every` rounds.
 fn solve(
     parts: &Parts,
-    (table, every): (&Observations, u32),
+    table: &Observations,
+    every: u32,
     names: &[String],
     question: &Question,
 ) -> Option<Vec<(Component, ComponentResult)>> {
-    let assessment = assess(&regrouped(parts, (table, every), names)?, question).ok()?;
+    let assessment = assess(&regrouped(parts, table, every, names)?, question).ok()?;
     let series = assessment.series.into_iter().next()?;
     let all = series.solution.components.into_iter().zip(series.components);
     let of_part = |(mut component, result): (Component, ComponentResult)| {
@@ -399,7 +403,7 @@ fn name_of_rest(name: &str) -> String {
 }
 
 /// The same readings with the counts of the leads, of the other members beyond their sum, and of the page.
-fn regrouped(parts: &Parts, (table, every): (&Observations, u32), names: &[String]) -> Option<Observations> {
+fn regrouped(parts: &Parts, table: &Observations, every: u32, names: &[String]) -> Option<Observations> {
     let main = table.find_series(SERIES)?;
     let page = names.len()..table.components().len();
     let of_leads = parts.leads.iter().map(|(lead, _)| names[*lead].clone());
@@ -467,21 +471,21 @@ mod tests {
         analysis(&graph, &[30.0, 5.0, 7.0], off, (0..60).map(call))
     }
 
-    fn part<'a>(found: &'a Analysis, lead: &str) -> &'a Component {
-        found.series().solution.components.iter().find(|part| part.parts[0].0 == lead).unwrap()
+    fn part<'a>(analysis: &'a Analysis, lead: &str) -> &'a Component {
+        analysis.series().solution.components.iter().find(|part| part.parts[0].0 == lead).unwrap()
     }
 
     #[test]
     fn a_test_that_runs_once_more_than_its_loop_is_told_with_both() {
-        let found = scan(8.0);
-        let (trip, call) = (part(&found, "B3"), part(&found, "B1"));
+        let analysis = scan(8.0);
+        let (trip, call) = (part(&analysis, "B3"), part(&analysis, "B1"));
         assert_eq!((&trip.name[..], &call.name[..]), ("B3 + B2", "B1 + B2"));
         assert!((trip.ticks.value - 12.0).abs() < 0.5 && trip.ticks.half_width() < 0.5, "{trip:?}");
         assert!((call.ticks.value - 35.0).abs() < 8.0 && call.ticks.half_width() < 20.0, "{call:?}");
-        let at = |name: &str| found.series().solution.components.iter().position(|part| part.parts[0].0 == name).unwrap();
-        assert_eq!(found.places[1], Place::Together(at("B3")));
-        let shares = found.share(at("B3")).unwrap() + found.share(at("B1")).unwrap();
-        assert!((shares - (1.0 - 80.0 / found.mean_call)).abs() < 0.05, "{shares}");
+        let at = |name: &str| analysis.series().solution.components.iter().position(|part| part.parts[0].0 == name).unwrap();
+        assert_eq!(analysis.places[1], Place::Together(at("B3")));
+        let shares = analysis.share(at("B3")).unwrap() + analysis.share(at("B1")).unwrap();
+        assert!((shares - (1.0 - 80.0 / analysis.mean_call)).abs() < 0.05, "{shares}");
     }
 
     #[test]
@@ -507,9 +511,9 @@ mod tests {
 
     #[test]
     fn parts_that_are_known_well_stay_alone() {
-        let found = scan(0.1);
-        assert!(!found.told_together && found.places.iter().all(|place| matches!(place, Place::Alone(_))), "{:?}", found.places);
-        assert!((part(&found, "B2").ticks.value - 5.0).abs() < 0.5, "{:?}", part(&found, "B2"));
+        let analysis = scan(0.1);
+        assert!(!analysis.told_together && analysis.places.iter().all(|place| matches!(place, Place::Alone(_))), "{:?}", analysis.places);
+        assert!((part(&analysis, "B2").ticks.value - 5.0).abs() < 0.5, "{:?}", part(&analysis, "B2"));
     }
 
     #[test]
@@ -561,20 +565,20 @@ mod tests {
 
     #[test]
     fn parts_of_a_call_tell_trips_and_not_what_is_left_to_do_where_they_end() {
-        let found = parts_of_trips();
+        let analysis = parts_of_trips();
         for (lead, time) in [("B3", 23.0), ("B4", 34.0)] {
-            let trip = part(&found, lead);
+            let trip = part(&analysis, lead);
             assert!(trip.parts.iter().map(|(name, _)| &name[..]).eq([lead, "B2"]), "{:?}", trip.parts);
             assert!((trip.ticks.value - time).abs() < trip.ticks.half_width() && trip.ticks.half_width() < 4.0, "{trip:?}");
         }
         // The block that is in no part is told nowhere.
-        let components = found.series().solution.components.len();
+        let components = analysis.series().solution.components.len();
         let is_there = |place: &Place| match place {
             Place::Alone(at) | Place::With(at) | Place::Together(at) | Place::Combined(at) => *at < components,
             Place::NeverRan | Place::Common => true,
         };
-        assert!(found.places.iter().all(is_there) && found.places[0] == Place::NeverRan, "{:?}", found.places);
-        let rest = crate::analysis::rest(&found).unwrap();
+        assert!(analysis.places.iter().all(is_there) && analysis.places[0] == Place::NeverRan, "{:?}", analysis.places);
+        let rest = crate::analysis::rest(&analysis).unwrap();
         assert!(rest.number("low_percent").unwrap() < 18.6 && rest.number("high_percent").unwrap() > 18.6, "{rest:?}");
     }
 

@@ -87,26 +87,26 @@ fn stretches(code: &Whole<'_>, leaders: &BTreeSet<u64>) -> BTreeMap<u64, Stretch
 }
 
 fn stretch(code: &Whole<'_>, start: u64, leaders: &BTreeSet<u64>) -> Option<Stretch> {
-    let mut found = Stretch { end: start, last: start, instructions: 0, flow: Flow::Next, linked: true };
+    let mut stretch = Stretch { end: start, last: start, instructions: 0, flow: Flow::Next, linked: true };
     loop {
-        let Some(instruction) = code.code.decode(found.end) else {
-            found.flow = Flow::Stop;
+        let Some(instruction) = code.code.decode(stretch.end) else {
+            stretch.flow = Flow::Stop;
             break;
         };
-        found.last = found.end;
-        found.end = instruction.next_ip();
-        found.instructions += 1;
-        found.flow = code.code.flow(&instruction, code.entry);
-        match found.flow {
+        stretch.last = stretch.end;
+        stretch.end = instruction.next_ip();
+        stretch.instructions += 1;
+        stretch.flow = code.code.flow(&instruction, code.entry);
+        match stretch.flow {
             Flow::Next | Flow::Call => {}
             _ => break,
         }
-        if leaders.contains(&found.end) {
-            found.flow = Flow::Next;
+        if leaders.contains(&stretch.end) {
+            stretch.flow = Flow::Next;
             break;
         }
     }
-    (found.instructions > 0).then_some(found)
+    (stretch.instructions > 0).then_some(stretch)
 }
 
 /// The first address after known code that is neither known nor padding.
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     /// test edi,edi; je +3; inc eax; (2 bytes) nop; ret: an if without an else.
-    const IF: [u8; 8] = [0x85, 0xff, 0x74, 0x03, 0xff, 0xc0, 0x90, 0xc3];
+    const IF_CODE: [u8; 8] = [0x85, 0xff, 0x74, 0x03, 0xff, 0xc0, 0x90, 0xc3];
 
     fn edges(graph: &Graph) -> Vec<(usize, Option<usize>, EdgeKind)> {
         graph.edges.iter().map(|edge| (edge.from, edge.to, edge.kind)).collect()
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn an_if_has_three_blocks() {
-        let graph = cut(&Code::new(vec![(0x1000, IF.to_vec())]), 0x1000, &Observed::new());
+        let graph = cut(&Code::new(vec![(0x1000, IF_CODE.to_vec())]), 0x1000, &Observed::new());
         assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1004, 0x1007]);
         assert_eq!(graph.blocks.iter().map(|block| block.instructions).collect::<Vec<_>>(), [2, 2, 1]);
         use EdgeKind::{Fallthrough, Leave, Taken};

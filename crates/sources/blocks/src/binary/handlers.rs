@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 type Slice<'data> = EndianSlice<'data, NativeEndian>;
 
 /// Encodings of pointers (Linux Standard Base, Core Generic, 10.5.1): absent, variable length, and four bytes.
-const OMITTED: u8 = 0xff;
+const OMITTED_POINTER: u8 = 0xff;
 const VARIABLE: u8 = 0x01;
 const FOUR_BYTES: u8 = 0x03;
 const FOUR_BYTES_SIGNED: u8 = 0x0b;
@@ -21,16 +21,16 @@ pub fn landing_pads(table: &[u8], address: u64, function: u64) -> BTreeSet<u64> 
     found
 }
 
-fn read(table: &mut Slice<'_>, length: usize, address: u64, function: u64, found: &mut BTreeSet<u64>) -> gimli::Result<()> {
+fn read(table: &mut Slice<'_>, length: usize, address: u64, function: u64, handlers: &mut BTreeSet<u64>) -> gimli::Result<()> {
     let here = |table: &Slice<'_>| address.wrapping_add((length - table.len()) as u64);
     let base = match table.read_u8()? {
-        OMITTED => function,
+        OMITTED_POINTER => function,
         encoding => {
             let at = if encoding & 0x70 == FROM_HERE { here(table) } else { 0 };
             at.wrapping_add(number(table, encoding)?)
         }
     };
-    if table.read_u8()? != OMITTED {
+    if table.read_u8()? != OMITTED_POINTER {
         table.read_uleb128()?;
     }
     let encoding = table.read_u8()?;
@@ -40,7 +40,7 @@ fn read(table: &mut Slice<'_>, length: usize, address: u64, function: u64, found
         let [_start, _length, pad] = [number(&mut sites, encoding)?, number(&mut sites, encoding)?, number(&mut sites, encoding)?];
         sites.read_uleb128()?;
         if pad != 0 {
-            found.insert(base.wrapping_add(pad));
+            handlers.insert(base.wrapping_add(pad));
         }
     }
     Ok(())

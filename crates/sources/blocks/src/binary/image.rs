@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 type Entry<'data> = gimli::FrameDescriptionEntry<gimli::EndianSlice<'data, NativeEndian>>;
 
 /// Longest function in bytes.
-const LONGEST: u64 = 4 << 20;
+const LONGEST_FUNCTION: u64 = 4 << 20;
 
 /// A symbol that names code.
 #[derive(Debug, Clone)]
@@ -141,13 +141,13 @@ impl Image {
     fn named(&self, wanted: &str) -> Vec<&Symbol> {
         let whole = |symbol: &&Symbol| !is_part(&symbol.name) || symbol.name == wanted;
         let all = || self.symbols.iter().filter(whole);
-        let found: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
-        if !found.is_empty() {
-            return found;
+        let symbols: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
+        if !symbols.is_empty() {
+            return symbols;
         }
-        let found: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted)).collect();
-        if !found.is_empty() {
-            return found;
+        let symbols: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted)).collect();
+        if !symbols.is_empty() {
+            return symbols;
         }
         // Fortran does not tell capital letters from small ones.
         let wanted = wanted.to_ascii_lowercase();
@@ -192,7 +192,7 @@ impl Image {
     fn function(&self, entry: u64, symbol: Option<&Symbol>) -> Result<Function> {
         let end = match symbol.map_or(0, |symbol| symbol.size) {
             0 => self.end_of(entry)?,
-            size => entry.saturating_add(size.min(LONGEST)),
+            size => entry.saturating_add(size.min(LONGEST_FUNCTION)),
         };
         let name = symbol.map_or_else(|| format!("{entry:#x}"), |symbol| demangled(&symbol.name));
         let mut ranges: Vec<Range<u64>> = std::iter::once(entry..end).collect();
@@ -238,7 +238,7 @@ impl Image {
         }
         let next = self.symbols.iter().map(|symbol| symbol.address).find(|address| *address > entry);
         let end = section_end(&section);
-        Ok(next.map_or(end, |next| next.min(end)).min(entry.saturating_add(LONGEST)))
+        Ok(next.map_or(end, |next| next.min(end)).min(entry.saturating_add(LONGEST_FUNCTION)))
     }
 
     /// Bytes of the file that are loaded to a range of addresses.

@@ -64,15 +64,15 @@ impl Session<'_> {
     /// Follows calls again as far as the time reaches, in random order, but those first and several times whose repeats left different
     /// registers. Those whose path differs now are lost.
     pub fn follow_again(&mut self, prepared: &mut [Prepared], lost: &mut BTreeMap<usize, String>) {
-        const LEAST: Duration = Duration::from_millis(500);
-        const SUSPECTED: u32 = 8;
+        const LEAST_TIME: Duration = Duration::from_millis(500);
+        const SUSPECTED_RUNS: u32 = 8;
         let Some(target) = self.target.clone() else { return };
-        let (limit, begin) = (LEAST.max(self.request.budget / 4), Instant::now());
+        let (limit, begin) = (LEAST_TIME.max(self.request.budget / 4), Instant::now());
         let mut order: Vec<usize> = (0..prepared.len()).filter(|at| !lost.contains_key(at)).collect();
         order.shuffle(&mut Pcg64Mcg::seed_from_u64(2));
         order.sort_by_key(|at| !prepared[*at].varies);
         for at in order {
-            let times = if prepared[at].varies { SUSPECTED } else { 1 };
+            let times = if prepared[at].varies { SUSPECTED_RUNS } else { 1 };
             if begin.elapsed() + prepared[at].took * times > limit {
                 continue;
             }
@@ -93,8 +93,10 @@ impl Session<'_> {
     /// Puts back what repeats wrote, checks that it is in the same places if it differs, and keeps what they read from outside.
     pub fn after_repeats(
         &mut self,
-        (process, stub): (&mut Process, &Stub),
-        (undo, snapshot): (&Undo, &Snapshot),
+        process: &mut Process,
+        stub: &Stub,
+        undo: &Undo,
+        snapshot: &Snapshot,
         differs: bool,
         mut sources: BTreeSet<String>,
     ) -> Result<()> {

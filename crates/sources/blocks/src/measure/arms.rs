@@ -6,7 +6,7 @@
 use crate::graph::Graph;
 
 /// Branches at the beginning of a call that are looked at: what comes behind them waits for them.
-const FIRST: usize = 3;
+const FIRST_BRANCHES: usize = 3;
 
 /// The edges of a graph by the block that they leave, and by the one that they enter.
 pub struct Arms<'a> {
@@ -28,7 +28,7 @@ impl<'a> Arms<'a> {
     /// The first branches of a call whose edges were taken that often: up to where it took both ways.
     pub fn first(&self, taken: &[u64]) -> Vec<usize> {
         let (mut at, mut arms, mut seen) = (self.graph.entry, Vec::new(), vec![false; self.graph.blocks.len()]);
-        while arms.len() < FIRST && !std::mem::replace(&mut seen[at], true) {
+        while arms.len() < FIRST_BRANCHES && !std::mem::replace(&mut seen[at], true) {
             let Some(edge) = only(&self.leaving[at], taken) else { break };
             arms.extend(Some(edge).filter(|_| self.leaving[at].len() > 1));
             let Some(to) = self.graph.edges[edge].to else { break };

@@ -14,6 +14,25 @@ use nix::sys::time::TimeValLike;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+/// A call of a run that is taken.
+#[derive(Clone, Copy)]
+struct WantedCall {
+    /// The input, by its index.
+    at: usize,
+    /// The number of the call.
+    call: u64,
+}
+
+/// Where the parts of a call begin, in a process.
+struct PartBegins {
+    /// The address at which they begin.
+    place: u64,
+    /// That of the rarer block which tells when to look for them.
+    rarer: u64,
+    /// Arrivals at the rarer block so far.
+    arrivals: u64,
+}
+
 impl Session<'_> {
     /// Runs the program with an input once, and prepares its calls: each in a copy of the process, the last one in the process itself.
     ///
@@ -48,9 +67,9 @@ impl Session<'_> {
             match self.from.clone() {
                 from if self.request.parts.is_some() => {
                     let from = from.map(|(place, _)| place);
-                    self.add_sampled((at, call), &mut journey, (from, wanted.len() as u64), &stub, all)?;
+                    self.add_sampled(WantedCall { at, call }, &mut journey, from, wanted.len() as u64, &stub, all)?;
                 }
-                Some((place, arrivals)) => self.add_parts((at, call), &mut journey, (place, &arrivals), &stub, all)?,
+                Some((place, arrivals)) => self.add_parts(WantedCall { at, call }, &mut journey, place, &arrivals, &stub, all)?,
                 None if call == last => return self.add(at, call, journey.end()?, stub, all),
                 None => self.add(at, call, journey.copy()?, stub.clone(), all)?,
             }
@@ -64,9 +83,10 @@ impl Session<'_> {
     /// Prepares the parts of a call that begin at a place inside of it, each in a copy of the process.
     fn add_parts(
         &mut self,
-        (at, call): (usize, u64),
+        WantedCall { at, call }: WantedCall,
         journey: &mut Journey,
-        (place, wanted): (u64, &BTreeSet<u64>),
+        place: u64,
+        wanted: &BTreeSet<u64>,
         stub: &Stub,
         all: &mut Vec<Prepared>,
     ) -> Result<()> {
@@ -90,9 +110,10 @@ impl Session<'_> {
     /// Prepares a call as a whole, and then parts of it that begin evenly over it, each in a copy of the process.
     fn add_sampled(
         &mut self,
-        (at, call): (usize, u64),
+        WantedCall { at, call }: WantedCall,
         journey: &mut Journey,
-        (from, calls): (Option<u64>, u64),
+        from: Option<u64>,
+        calls: u64,
         stub: &Stub,
         all: &mut Vec<Prepared>,
     ) -> Result<()> {
@@ -118,11 +139,12 @@ impl Session<'_> {
         // A part that does not come to the first one often is ended where it begins.
         self.counted_at = [plan.counted, plan.block].map(|block| self.graph.blocks[block].start).to_vec();
         self.begun_at.insert(self.graph.blocks[plan.block].start);
-        let (mut arrivals, before, mut why) = (0, all.len(), None);
+        let mut begins = PartBegins { place, rarer, arrivals: 0 };
+        let (before, mut why) = (all.len(), None);
         self.window.1 = plan.windows.len();
         for window in plan.windows {
             self.window.0 += 1;
-            match self.add_window((at, &mut arrivals), journey, (place, rarer), window, (stub, all)) {
+            match self.add_window(at, journey, &mut begins, window, stub, all) {
                 Err(error) if is_general(&error) => return Err(error),
                 // The call ends or calls itself before: what was taken is enough, or nothing was.
                 Err(error) => {
@@ -143,21 +165,22 @@ impl Session<'_> {
     /// Prepares parts that begin one after the other.
     fn add_window(
         &mut self,
-        (at, arrivals): (usize, &mut u64),
+        at: usize,
         journey: &mut Journey,
-        (place, rarer): (u64, u64),
+        begins: &mut PartBegins,
         window: Window,
-        (stub, all): (&Stub, &mut Vec<Prepared>),
+        stub: &Stub,
+        all: &mut Vec<Prepared>,
     ) -> Result<()> {
         let name = |address: u64| asked_for(&self.graph, address.wrapping_sub(journey.target.bias), None);
-        let (name_of_place, name_of_rarer) = (name(place), name(rarer));
-        while *arrivals < window.after {
-            journey.next_arrival(&self.program, rarer, &name_of_rarer)?;
-            *arrivals += 1;
+        let (name_of_place, name_of_rarer) = (name(begins.place), name(begins.rarer));
+        while begins.arrivals < window.after {
+            journey.next_arrival(&self.program, begins.rarer, &name_of_rarer)?;
+            begins.arrivals += 1;
         }
         for number in 0..window.skip + window.parts {
-            journey.next_arrival(&self.program, place, &name_of_place)?;
-            *arrivals += u64::from(place == rarer);
+            journey.next_arrival(&self.program, begins.place, &name_of_place)?;
+            begins.arrivals += u64::from(begins.place == begins.rarer);
             if number >= window.skip {
                 let part = self.prepare_part(at, journey.copy()?, stub.clone(), all.len());
                 // A part that is as others, or cannot be repeated, is one less.
@@ -244,23 +267,23 @@ impl Session<'_> {
 
     /// Checks that the memory of all calls that wait to be timed is within the limit.
     fn room_for(&mut self, prepared: &Prepared, all: &[Prepared]) -> Result<()> {
-        let own = prepared.process.holds();
-        if self.held + own > self.request.memory {
+        let own_bytes = prepared.process.holds();
+        if self.held + own_bytes > self.request.memory {
             // Copies share what they do not write, and hold less when one of them is gone.
             self.held = all.iter().map(|one| one.process.holds()).sum();
         }
-        if self.held + own > self.request.memory {
+        if self.held + own_bytes > self.request.memory {
             let mib = |bytes: u64| bytes.div_ceil(1 << 20);
             let reason = format!(
                 "it holds {} MiB beside the {} MiB of the {} calls before it, and {} MiB is the limit: raise it (--memory), or take several calls of one run (--calls), which share memory",
-                mib(own),
+                mib(own_bytes),
                 mib(self.held),
                 all.len(),
                 mib(self.request.memory)
             );
             return Err(Error::system("keep the call for the rounds", reason));
         }
-        self.held += own;
+        self.held += own_bytes;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// By how much less counting the first time may take than once more, as a share of that: 0.26 and 0.31 less in loops of 12 and 3 cycles (EPYC,
 /// family 26).
-const LESS: f64 = 0.5;
+const LESS_SHARE: f64 = 0.5;
 /// Kinds from here on are rows with arrivals counted at a block.
 const COUNTS: u32 = 1 << 28;
 
@@ -19,7 +19,7 @@ pub fn ends(rows: &[CountRow], readings: &[Reading]) -> Vec<Ending> {
     let each = once_more(rows, &means(rows, readings));
     let of_row = |(at, row): (usize, &CountRow)| {
         let counted = row.counted?;
-        let less = LESS * each.get(&counted.block)? * counted.arrivals as f64;
+        let less = LESS_SHARE * each.get(&counted.block)? * counted.arrivals as f64;
         (less > 0.0).then(|| Ending { row: at as u32, kind: COUNTS + counted.block as u32, low: -less, high: 0.0, sd: 0.0 })
     };
     rows.iter().enumerate().filter_map(of_row).collect()
@@ -60,7 +60,7 @@ fn means(rows: &[CountRow], readings: &[Reading]) -> Vec<Option<f64>> {
 mod tests {
     use super::*;
     use crate::graph::Counts;
-    use hairspring_core::estimate::{Options, Visits};
+    use hairspring_core::estimate::{Options, Repeats};
     use hairspring_core::observations::{Flags, Observations};
     use hairspring_core::pipeline::solve;
 
@@ -106,7 +106,7 @@ mod tests {
             rows.push(row(trips, counted));
         }
         let off = |ends: Vec<Ending>| {
-            let found = solve(&table, series, &Options { ends, visits: Visits::Calm, ..Options::default() }).unwrap();
+            let found = solve(&table, series, &Options { ends, repeats: Repeats::Calm, ..Options::default() }).unwrap();
             let trip = found.component("trip").unwrap().ticks;
             (trip.value - 22.0).abs() / trip.half_width()
         };

@@ -19,16 +19,16 @@ use crate::error::{Error, Result};
 use crate::graph::{Block, Graph, block_name};
 use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted};
 use crate::trace::Target;
-use hairspring_core::estimate::{Options, Visits, exact_rank};
+use hairspring_core::estimate::{Options, Repeats, exact_rank};
 use hairspring_core::judge::{Finding, Question, Severity};
 use hairspring_core::observations::{Observations, Origin};
 use hairspring_host::clock::{RateMeter, find, granularity};
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_measure::ruler::find_ruler;
 use hairspring_measure::{Run, Stop};
 use iced_x86::Instruction;
-use overhead::{OWN, Overhead};
+use overhead::{OWN_FUNCTIONS, Overhead};
 use prepare::{Prepared, Session};
 use rounds::{Readings, Timing};
 use std::collections::BTreeMap;
@@ -41,11 +41,11 @@ use std::time::{Duration, Instant};
 /// A program or function that cannot be traced, no usable input, or fewer rows than unknowns.
 pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let clock = find("tsc")?;
-    let settled = settle_where_quiet(request.cpu, clock)?;
+    let thread = prepare_thread_where_quiet(request.cpu, clock)?;
     let quantum = granularity(&clock).quantum;
     let meter = RateMeter::start(clock);
     let ruler = find_ruler(clock);
-    let (mut session, mut prepared) = prepared_calls(request, settled.cpu, quantum)?;
+    let (mut session, mut prepared) = prepared_calls(request, thread.cpu, quantum)?;
     let chains = ruler.as_ref().map_or_else(|_| Vec::new(), companions);
     let begin = Instant::now();
     let timing = Timing::of(request, clock, quantum, &chains);
@@ -67,16 +67,16 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         ..Origin::default()
     };
     let solve = |rows: &[CountRow], readings: &Readings| {
-        solved(request, (&graph, &structure), (rows, measured_call), readings, (&chains[..], &origin))
+        solved(request, Function { graph: &graph, structure: &structure }, rows, measured_call, readings, &chains[..], &origin)
     };
-    let mut found = solve(&rows, &readings);
-    if session.chosen.is_some() && !found.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
+    let mut solved = solve(&rows, &readings);
+    if session.chosen.is_some() && !solved.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
         // Ends that nobody asked for must not spoil what is known without them: the time of the calls.
         readings.keep_whole(&mut rows);
         session.chosen = None;
-        found = solve(&rows, &readings);
+        solved = solve(&rows, &readings);
     }
-    let (table, mut analysis) = found?;
+    let (table, mut analysis) = solved?;
     let in_parts = request.parts.map(|_| rest(&analysis));
     let of_data = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
     let of_paths = session.doubts(&graph, &rows).into_iter().map(Some);
@@ -95,45 +95,55 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         // Only the budget ends these rounds: precision is limited by the inputs, not by the rounds.
         run: Run { table, rounds: readings.rounds, measuring, elapsed: measuring, stop: Stop::Budget, stolen_ms: None },
         analysis,
-        settled,
+        thread,
         ruler,
     })
+}
+
+/// A function as its blocks and as the structure of its counts.
+#[derive(Clone, Copy)]
+struct Function<'a> {
+    graph: &'a Graph,
+    structure: &'a Structure,
 }
 
 /// The table of the rows, and what it tells. The mean time of whole calls is given where they are no rows with readings.
 fn solved(
     request: &Request,
-    (graph, structure): (&Graph, &Structure),
-    (rows, measured_call): (&[CountRow], Option<f64>),
+    function: Function<'_>,
+    rows: &[CountRow],
+    measured_call: Option<f64>,
     readings: &Readings,
-    (chains, origin): (&[Companion], &Origin),
+    chains: &[Companion],
+    origin: &Origin,
 ) -> Result<(Observations, Analysis)> {
+    let Function { graph, structure } = function;
     let unknowns = choose(request, structure, rows);
     let table = tabulate(graph, rows, unknowns, readings, chains, origin.clone());
-    let visits = visits(request);
-    let overhead = Overhead::new(readings, chains, visits);
+    let repeats = repeats(request);
+    let overhead = Overhead::new(readings, chains, repeats);
     let mut ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
     ends.extend(counting::ends(rows, &readings.function));
-    let options = Options { level: request.level, departure_follows_counts: true, visits, ends, overlapping: true, ..Options::default() };
+    let options = Options { level: request.level, departure_follows_counts: true, repeats, ends, overlapping: true, ..Options::default() };
     let question = Question { options, ..Question::default() };
     let analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
     Ok((table, analysis))
 }
 
 /// The readings that count: parts of a call are so short that single branches that are mispredicted matter.
-fn visits(request: &Request) -> Visits {
-    if request.parts.is_some() { Visits::Quickest } else { Visits::Calm }
+fn repeats(request: &Request) -> Repeats {
+    if request.parts.is_some() { Repeats::Quickest } else { Repeats::Calm }
 }
 
 /// All calls, ready to be timed. Where no request says where calls are ended early and their loops ask for it, they are prepared once more
 /// with ends that are chosen.
 fn prepared_calls(request: &Request, cpu: usize, quantum: u64) -> Result<(Session<'_>, Vec<Prepared>)> {
     /// Beyond this time the program is not run once more.
-    const LONG: Duration = Duration::from_secs(5);
+    const LONG_TIME: Duration = Duration::from_secs(5);
     let begin = Instant::now();
     let mut session = Session::new(request, cpu, quantum)?;
     let prepared = session.prepare_all()?;
-    let Some(ends) = session.ends_to_choose(&prepared).filter(|_| begin.elapsed() < LONG) else { return Ok((session, prepared)) };
+    let Some(ends) = session.ends_to_choose(&prepared).filter(|_| begin.elapsed() < LONG_TIME) else { return Ok((session, prepared)) };
     drop(prepared);
     let mut session = Session::new(request, cpu, quantum)?;
     session.chosen = Some(ends);
@@ -141,7 +151,7 @@ fn prepared_calls(request: &Request, cpu: usize, quantum: u64) -> Result<(Sessio
     Ok((session, prepared))
 }
 
-/// In simulation with a neighbour that stays for some rounds, this many still gave intervals that held in 92 of 100 cases, and this many
+/// In simulation with a co-runner that stays for some rounds, this many still gave intervals that held in 92 of 100 cases, and this many
 /// hardly ever did.
 const ENOUGH_ROUNDS: u32 = 24;
 const TOO_FEW_ROUNDS: u32 = 16;
@@ -183,8 +193,8 @@ fn tabulate(
     origin: Origin,
 ) -> Observations {
     let names = unknowns.names(graph);
-    let own: Vec<usize> = if readings.own.is_empty() { Vec::new() } else { overhead::long().collect() };
-    let chain = (!own.is_empty()).then(|| PAGE_CHAIN.to_owned());
+    let own_rows: Vec<usize> = if readings.own_readings.is_empty() { Vec::new() } else { overhead::long().collect() };
+    let chain = (!own_rows.is_empty()).then(|| PAGE_CHAIN.to_owned());
     let mut counters: Vec<usize> = rows.iter().filter_map(|row| Some(row.counted?.block)).collect();
     counters.sort_unstable();
     counters.dedup();
@@ -194,17 +204,17 @@ fn tabulate(
     let series = table.series(SERIES);
     let with_rest = |counts: Vec<f64>, copies: f64, counted: Option<Counted>| {
         let counting = counters.iter().map(|block| counted.filter(|counted| counted.block == *block).map_or(0.0, Counted::times));
-        counts.into_iter().chain((!own.is_empty()).then_some(copies)).chain(counting).collect::<Vec<f64>>()
+        counts.into_iter().chain((!own_rows.is_empty()).then_some(copies)).chain(counting).collect::<Vec<f64>>()
     };
     let of_row = |row: &CountRow| with_rest(unknowns.counts(&row.counts), 0.0, row.counted);
     let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &of_row(row))).collect();
     let none = vec![0.0; names.len()];
-    let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN[at].copies), None);
-    let own_ids: Vec<(usize, u32)> = own.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
+    let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN_FUNCTIONS[at].copies), None);
+    let own_ids: Vec<(usize, u32)> = own_rows.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
     }
-    for reading in &readings.own {
+    for reading in &readings.own_readings {
         if let Some((_, id)) = own_ids.iter().find(|(at, _)| *at == reading.row as usize) {
             table.push_flagged(*id, reading.round, reading.ticks, reading.flags);
         }
@@ -317,7 +327,7 @@ impl Session<'_> {
 
 /// The instructions of a block by what they are likely to cost: their number, times a rough latency. It orders a list, no more.
 fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
-    const SHOWN: usize = 3;
+    const SHOWN_NAMES: usize = 3;
     let mut known: BTreeMap<String, (u32, u32)> = BTreeMap::new();
     for instruction in instructions(code, block.start, block.end).into_iter().filter_map(|address| code.decode(address)) {
         let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
@@ -326,7 +336,7 @@ fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
     }
     let mut all: Vec<(String, (u32, u32))> = known.into_iter().collect();
     all.sort_by_key(|(_, (_, cycles))| std::cmp::Reverse(*cycles));
-    all.into_iter().take(SHOWN).map(|(name, (number, _))| (name, number)).collect()
+    all.into_iter().take(SHOWN_NAMES).map(|(name, (number, _))| (name, number)).collect()
 }
 
 fn likely_cycles(instruction: &Instruction) -> u32 {

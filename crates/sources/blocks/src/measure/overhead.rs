@@ -10,7 +10,7 @@ use super::rounds::{Readings, undisturbed};
 use crate::analysis::CountRow;
 use crate::graph::{EdgeKind, Graph};
 use crate::trace::Own;
-use hairspring_core::estimate::{Ending, Options, Visits};
+use hairspring_core::estimate::{Ending, Options, Repeats};
 use hairspring_core::observations::{Observations, Reading, RowId};
 use hairspring_core::pipeline::solve;
 use hairspring_measure::companions::Companion;
@@ -25,7 +25,7 @@ const fn ended_early(copies: u32) -> Own {
 }
 
 /// The functions; those that end early come last, because they run only where calls do.
-pub const OWN: [Own; 13] = [
+pub const OWN_FUNCTIONS: [Own; 13] = [
     returning(0),
     returning(1),
     returning(2),
@@ -41,14 +41,14 @@ pub const OWN: [Own; 13] = [
     ended_early(64),
 ];
 /// Fewest copies of a function that is surely longer than what a fence hides.
-const LONG: u32 = 16;
+const LONG_COPIES: u32 = 16;
 
 /// Copies by which a function of a program may begin sooner than one of the page: chains of known length did by 0.9 to 1.6 (EPYC, family
 /// 25) and by up to 2.4 (Intel, family 6, model 167), for reasons that are not known.
-const SOONER: f64 = 2.4;
+const SOONER_COPIES: f64 = 2.4;
 /// Copies by which a call that is ended early may end later than a function of the page: what ran beside its last chain of instructions,
 /// and cost nothing there, has to leave the core after it. Ends behind the same chains differed by up to 0.63 (Intel, family 6, model 167).
-const LATER: f64 = 0.64;
+const LATER_COPIES: f64 = 0.64;
 /// The kind of all calls of the program: they may differ together from those of the page.
 const ENTRY: u32 = u32::MAX;
 /// Most scatter of the overhead, in copies: on a calm machine it is about this, and more is noise of a loaded one, which the rounds of the
@@ -65,7 +65,7 @@ const PATHS: u32 = 1 << 30;
 
 /// The places of the functions that show the overhead of long calls.
 pub fn long() -> impl Iterator<Item = usize> {
-    (0..OWN.len()).filter(|at| OWN[*at].returns && OWN[*at].copies >= LONG)
+    (0..OWN_FUNCTIONS.len()).filter(|at| OWN_FUNCTIONS[*at].returns && OWN_FUNCTIONS[*at].copies >= LONG_COPIES)
 }
 
 /// The overhead and how it differs between calls, in ticks.
@@ -85,26 +85,26 @@ pub struct Overhead {
 
 impl Overhead {
     /// The overhead by the readings of the page's functions; `None` without enough of them.
-    pub fn new(readings: &Readings, chains: &[Companion], visits: Visits) -> Option<Overhead> {
+    pub fn new(readings: &Readings, chains: &[Companion], repeats: Repeats) -> Option<Overhead> {
         let mut table = Observations::new(vec!["copies".into()]);
         // The reference chain, which comes first, shows the core clock of the rounds.
         readings.add_chains(&mut table, &chains[..usize::from(chains.first().is_some_and(|chain| chain.is_reference))]);
         let (long_rows, all_rows) = (table.series("long"), table.series("all"));
-        let mut ids = vec![None; OWN.len()];
-        for (at, own) in OWN.iter().enumerate() {
-            let mine: Vec<&Reading> = readings.own.iter().filter(|reading| reading.row as usize == at).collect();
+        let mut ids = vec![None; OWN_FUNCTIONS.len()];
+        for (at, own) in OWN_FUNCTIONS.iter().enumerate() {
+            let mine: Vec<&Reading> = readings.own_readings.iter().filter(|reading| reading.row as usize == at).collect();
             if mine.is_empty() {
                 continue;
             }
             let counts = [f64::from(own.copies)];
             let row = table.row_apart(all_rows, &counts);
             ids[at] = Some(row);
-            let twice = (own.returns && own.copies >= LONG).then(|| table.row_apart(long_rows, &counts));
+            let twice = (own.returns && own.copies >= LONG_COPIES).then(|| table.row_apart(long_rows, &counts));
             for (reading, row) in mine.iter().flat_map(|reading| [Some(row), twice].into_iter().flatten().map(move |row| (reading, row))) {
                 table.push_flagged(row, reading.round, reading.ticks, reading.flags);
             }
         }
-        let options = Options { leave_rows_out: false, visits, ..Options::default() };
+        let options = Options { leave_rows_out: false, repeats, ..Options::default() };
         let line = solve(&table, long_rows, &options).ok()?;
         let (common, copy) = (line.overhead?.value, line.component("copies")?.ticks.value);
         let all = solve(&table, all_rows, &options).ok()?;
@@ -116,14 +116,15 @@ impl Overhead {
 
     /// From the time of each function, the overhead of the long ones and the time of a copy.
     fn from_times(common: f64, copy: f64, times: &[Option<f64>]) -> Overhead {
-        let beyond = |at: usize| Some((times.get(at).copied().flatten()? - common, f64::from(OWN[at].copies) * copy));
-        let all = |returns: bool| (0..OWN.len()).filter(move |at| OWN[*at].returns == returns);
+        let beyond = |at: usize| Some((times.get(at).copied().flatten()? - common, f64::from(OWN_FUNCTIONS[at].copies) * copy));
+        let all = |returns: bool| (0..OWN_FUNCTIONS.len()).filter(move |at| OWN_FUNCTIONS[*at].returns == returns);
         let mut hidden: Vec<(f64, f64)> = all(true).filter_map(beyond).map(|(time, own)| (time, (time - own).max(0.0))).collect();
         // What is hidden does not grow with the length; readings that say so are noise.
         for at in (1..hidden.len()).rev() {
             hidden[at - 1].1 = hidden[at - 1].1.max(hidden[at].1);
         }
-        let early: Vec<f64> = all(false).filter(|at| OWN[*at].copies >= LONG).filter_map(beyond).map(|(time, own)| time - own).collect();
+        let early: Vec<f64> =
+            all(false).filter(|at| OWN_FUNCTIONS[*at].copies >= LONG_COPIES).filter_map(beyond).map(|(time, own)| time - own).collect();
         let early = if early.is_empty() { 0.0 } else { early.iter().sum::<f64>() / early.len() as f64 };
         Overhead { common, copy, hidden, early, scatter: 0.0 }
     }
@@ -145,13 +146,13 @@ impl Overhead {
         let mut all = Vec::new();
         for (at, row) in rows.iter().enumerate() {
             let Some(ticks) = typical[at] else { continue };
-            let (early, later) = if row.until.is_some() { (self.early, LATER * self.copy) } else { (0.0, 0.0) };
+            let (early, later) = if row.until.is_some() { (self.early, LATER_COPIES * self.copy) } else { (0.0, 0.0) };
             let (low, high) = (early.min(0.0), early.max(0.0) + self.hidden(ticks) + later);
             let leaves = |edge: &usize| graph.edges[*edge].kind == EdgeKind::Leave && row.counts.edges[*edge] > 0;
             let exits = (0..graph.edges.len()).filter(leaves).collect();
             let next = kinds.len() as u32;
             let kind = *kinds.entry((row.until, exits)).or_insert(next);
-            all.push(Ending { row: at as u32, kind: ENTRY, low: -SOONER * self.copy, high: 0.0, sd: 0.0 });
+            all.push(Ending { row: at as u32, kind: ENTRY, low: -SOONER_COPIES * self.copy, high: 0.0, sd: 0.0 });
             if low < high {
                 all.push(Ending { row: at as u32, kind, low, high, sd: 0.0 });
             }
@@ -189,15 +190,15 @@ mod tests {
             let work = 3.0 * f64::from(own.copies);
             Some(if own.returns { (100.0 + work).max(110.0) } else { (102.0 + work).max(110.0) })
         };
-        Overhead::from_times(100.0, 3.0, &OWN.iter().map(time).collect::<Vec<_>>())
+        Overhead::from_times(100.0, 3.0, &OWN_FUNCTIONS.iter().map(time).collect::<Vec<_>>())
     }
 
     #[test]
     fn only_short_calls_may_hide_their_time() {
-        let found = overhead();
-        assert_eq!((found.hidden(95.0), found.hidden(110.0), found.hidden(112.0)), (10.0, 10.0, 10.0));
-        assert_eq!((found.hidden(117.0), found.hidden(200.0), found.hidden(1e6)), (0.0, 0.0, 0.0));
-        assert!((found.early - 2.0).abs() < 1e-9);
+        let overhead = overhead();
+        assert_eq!((overhead.hidden(95.0), overhead.hidden(110.0), overhead.hidden(112.0)), (10.0, 10.0, 10.0));
+        assert_eq!((overhead.hidden(117.0), overhead.hidden(200.0), overhead.hidden(1e6)), (0.0, 0.0, 0.0));
+        assert!((overhead.early - 2.0).abs() < 1e-9);
     }
 
     #[test]
@@ -221,7 +222,7 @@ mod tests {
         };
         assert!(arms(0).len() == 2 && arms(1) == arms(3) && arms(0)[0] == arms(2)[0] && arms(0)[0] != arms(1)[0]);
         assert!(of(0).is_none() && of(1).unwrap().kind == of(3).unwrap().kind && of(2).unwrap().kind != of(1).unwrap().kind);
-        assert!(of(1).unwrap().high > 0.0 && (of(2).unwrap().high - 2.0 - 3.0 * LATER).abs() < 1e-9);
+        assert!(of(1).unwrap().high > 0.0 && (of(2).unwrap().high - 2.0 - 3.0 * LATER_COPIES).abs() < 1e-9);
     }
 
     #[test]
@@ -249,7 +250,7 @@ mod tests {
         }
         let ends = Overhead { early: 0.0, ..overhead() }.ends(&graph, &rows, &Readings { function, ..Readings::default() });
         let off = |ends: Vec<Ending>| {
-            let found = solve(&table, series, &Options { ends, visits: Visits::Calm, ..Options::default() }).unwrap();
+            let found = solve(&table, series, &Options { ends, repeats: Repeats::Calm, ..Options::default() }).unwrap();
             let arm = found.component("arm").unwrap().ticks;
             (arm.value - 24.0).abs() / arm.half_width()
         };

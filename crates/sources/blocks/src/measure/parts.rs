@@ -15,7 +15,7 @@ const MOST_STOPS: u64 = 100_000;
 const FEWEST_ARRIVALS: u64 = 8;
 
 /// Most arrivals for one at the block that is counted: parts do not come to a rarer one often enough to be long.
-const RAREST: u64 = 32;
+const RAREST_ARRIVALS: u64 = 32;
 
 /// Multiples of it are spread evenly between whole numbers.
 const GOLDEN: f64 = 0.618_033_988_749_895;
@@ -75,7 +75,7 @@ pub fn plan(graph: &Graph, ran: &[u64], block: Option<usize>, parts: u64) -> Res
         skip: at * OF_ONE_PLACE,
         parts: OF_ONE_PLACE.min(parts - at * OF_ONE_PLACE),
     };
-    let is_counted = |at: &usize| inside(at) && (FEWEST_ARRIVALS.max(ran[block] / RAREST)..=ran[block] / 2).contains(&ran[*at]);
+    let is_counted = |at: &usize| inside(at) && (FEWEST_ARRIVALS.max(ran[block] / RAREST_ARRIVALS)..=ran[block] / 2).contains(&ran[*at]);
     let counted = (0..ran.len()).filter(is_counted).rev().max_by_key(|at| ran[*at]).unwrap_or(block);
     Ok(Plan { block, rarer, counted, windows: (0..number).map(window).collect() })
 }
@@ -115,13 +115,13 @@ mod tests {
 
     #[test]
     fn a_block_that_runs_too_often_is_found_by_a_rarer_one() {
-        let found = of(&[1, 400_000, 15_000, 9_000, 2], None, 40).unwrap();
-        assert_eq!((found.block, found.rarer), (1, 2));
-        assert!(found.windows.last().unwrap().after > 13_500);
+        let parts = of(&[1, 400_000, 15_000, 9_000, 2], None, 40).unwrap();
+        assert_eq!((parts.block, parts.rarer), (1, 2));
+        assert!(parts.windows.last().unwrap().after > 13_500);
         // None is rarer: the parts are those of the beginning.
-        let found = of(&[1, 400_000, 2], None, 40).unwrap();
-        assert_eq!((found.block, found.rarer), (1, 1));
-        assert!(found.windows.iter().all(|one| one.after <= MOST_STOPS));
+        let parts = of(&[1, 400_000, 2], None, 40).unwrap();
+        assert_eq!((parts.block, parts.rarer), (1, 1));
+        assert!(parts.windows.iter().all(|one| one.after <= MOST_STOPS));
     }
 
     #[test]

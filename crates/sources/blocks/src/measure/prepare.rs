@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Begin, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, SOON, Snapshot, Started, Stub, Target, Undo, put_back,
+    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, Snapshot, Started, Stub, Target,
+    Undo, put_back,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -25,7 +26,7 @@ const MOST_ALIKE: usize = 3;
 /// Maximum number of rows, with those of the page's functions: the engine treats more as a sample, not as a design.
 const MOST_ROWS: usize = 2_000;
 /// Arrivals at which parts are ended where arrivals are counted.
-const LATER: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+const LATER_ARRIVALS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// A row of a process.
 #[derive(Debug)]
@@ -113,7 +114,7 @@ impl Prepared {
         program.deadline(&self.process);
         let target = target.moved_to(self.bias);
         let what = (&target, self.begin);
-        let again = repeated(program, (&mut self.process, &mut self.stub), what, (&self.again, self.most), self.reads_outside)?;
+        let again = repeated(program, &mut self.process, &mut self.stub, what, &self.again, self.most, self.reads_outside)?;
         program.watchdog.watch(None);
         same_path(self.path, again.path)
     }
@@ -122,10 +123,10 @@ impl Prepared {
     ///
     /// # Errors
     /// The process ends or does not return.
-    pub fn run_own(&mut self, own: Own, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+    pub fn run_own(&mut self, function: Own, repeats: usize, seed: u64) -> Result<Vec<u64>> {
         put_back(&mut self.process, self.stub.code(), &self.rows[self.last].undo)?;
         self.last = 0;
-        let call = self.stub.own(&self.rows[0].call, own);
+        let call = self.stub.call_of_page(&self.rows[0].call, function);
         self.stub.run(&mut self.process, &call, repeats, seed)
     }
 }
@@ -284,10 +285,10 @@ impl<'a> Session<'a> {
         let followed = self.follow(&mut ready, None).map_err(|e| self.program.explain("follow the call", e))?;
         let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
         let again = rows[0].call;
-        Ok(self.prepared(at, ready, &followed, (again, None), rows))
+        Ok(self.prepared(at, ready, &followed, again, None, rows))
     }
 
-    fn prepared(&self, at: usize, ready: Ready, followed: &Traces, (again, most): (Call, Option<u64>), rows: Vec<Row>) -> Prepared {
+    fn prepared(&self, at: usize, ready: Ready, followed: &Traces, again: Call, most: Option<u64>, rows: Vec<Row>) -> Prepared {
         self.program.watchdog.watch(None);
         let took = followed.took;
         let (path, bias, begin) = (followed.followed.path, ready.started.target.bias, ready.started.begin);
@@ -324,7 +325,7 @@ impl<'a> Session<'a> {
         stub.guard = Guard::protect(process, entry)?;
         let stack = if is_inside { process.stack()? - RED_ZONE } else { begin.slot + 8 };
         let snapshot = Snapshot::take(process, entry, stack, &stub.areas())?;
-        let later = |at: u64| if self.counted_at.contains(&at) { BTreeSet::from(LATER) } else { BTreeSet::from([1]) };
+        let later = |at: u64| if self.counted_at.contains(&at) { BTreeSet::from(LATER_ARRIVALS) } else { BTreeSet::from([1]) };
         let each = || self.graph.blocks.iter().map(|block| (block.start, later(block.start))).collect::<Arrivals>();
         let ends = match most {
             None => self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph)),
@@ -335,7 +336,7 @@ impl<'a> Session<'a> {
         let begun = Instant::now();
         let follower = Follower::new(&self.program, process, place, &stub.guard, &ends);
         let followed = match most {
-            None => follower.in_copy(stub.room, SOON)?.run()?,
+            None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?.run()?,
             // So few branches take less time from breakpoint to breakpoint than it takes to write a copy.
             Some(most) => follower.up_to(most).run()?,
         };
@@ -433,9 +434,9 @@ impl<'a> Session<'a> {
         let mut sources = stub.watch(process, &call, begin.at)?;
         sources.extend(followed.sources.iter().cloned());
         let differs = contents(process, &undo.memory) != after;
-        let again = repeated(&self.program, (&mut *process, &mut *stub), (target, *begin), (&call, None), !sources.is_empty())?;
+        let again = repeated(&self.program, &mut *process, &mut *stub, (target, *begin), &call, None, !sources.is_empty())?;
         same_path(followed.path, again.path)?;
-        self.after_repeats((process, stub), (undo, snapshot), differs, sources)?;
+        self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let bias = target.bias;
         let all = in_file(&followed.branches, bias);
         let branches = Branches { all, entries: followed.entries, begin: begin.at.wrapping_sub(bias), counted: None, end: None };
@@ -550,16 +551,18 @@ fn from(place: &str, graph: &Graph) -> Result<(u64, BTreeSet<u64>)> {
 /// Follows a call as it is repeated, or some branches of it; a call that reads the clock gets one that hardly moves.
 fn repeated(
     program: &Program,
-    (process, stub): (&mut Process, &mut Stub),
+    process: &mut Process,
+    stub: &mut Stub,
     (target, begin): (&Target, Begin),
-    (call, most): (&Call, Option<u64>),
+    call: &Call,
+    most: Option<u64>,
     reads_outside: bool,
 ) -> Result<Followed> {
     stub.begin(process, call, begin.at)?;
     let no_ends = Arrivals::new();
     let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends);
     let follower = match most {
-        None => follower.in_copy(stub.room, SOON)?,
+        None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?,
         Some(most) => follower.up_to(most),
     };
     if reads_outside { follower.with_slow_clock()?.run() } else { follower.run() }

@@ -1,6 +1,6 @@
 //! Rounds over all rows, in random order, with the chains of known length in between.
 
-use super::overhead::OWN;
+use super::overhead::OWN_FUNCTIONS;
 use super::prepare::Prepared;
 use super::rows_of;
 use crate::Request;
@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of readings of the function: they are held twice while the table is built.
 const MOST_FUNCTION_READINGS: usize = MOST_READINGS / 2;
-/// Ticks of warming up and of measuring in one visit to a process; the visit itself costs about as much.
+/// Ticks of warming up and of measuring in one turn of a process; to change to it costs about as much.
 const WARM_TICKS: u64 = 20_000;
 const TIMED_TICKS: u64 = 30_000;
 const MOST_WARM: u64 = 24;
 const MOST_TIMED: u64 = 24;
 /// Ticks around a call in the timing code.
-const AROUND: u64 = 400;
+const TICKS_AROUND: u64 = 400;
 /// Rows between two rounds of the chains.
 const ROWS_BETWEEN: usize = 32;
 /// Readings of each of their rows in one such round: fewer do not show that something slowed the core meanwhile.
@@ -45,7 +45,7 @@ pub struct Timing<'a> {
     pub budget: Duration,
     /// Whether it was given, and does not grow.
     pub is_firm: bool,
-    /// Longest time of one visit.
+    /// Longest time of one turn.
     pub timeout: Duration,
     /// Called with the progress of the rounds.
     pub progress: fn(Progress),
@@ -66,8 +66,8 @@ pub struct Readings {
     pub function: Vec<Reading>,
     /// Of the chains.
     pub chains: Vec<Reading>,
-    /// Of the functions of the page, by their place in [`OWN`].
-    pub own: Vec<Reading>,
+    /// Of the functions of the page, by their place in [`OWN_FUNCTIONS`].
+    pub own_readings: Vec<Reading>,
     /// Rounds.
     pub rounds: u32,
     /// Processes that were lost, with the reason.
@@ -88,7 +88,7 @@ impl Readings {
 
 /// The shortest readings of the functions of the page that run in every round: all, or without those that end early if no call does.
 fn shortest_of_own(is_any_early: bool, quantum: u64) -> Vec<Shortest> {
-    let used = OWN.iter().filter(|own| own.returns || is_any_early).count();
+    let used = OWN_FUNCTIONS.iter().filter(|own| own.returns || is_any_early).count();
     vec![Shortest::new(quantum); used]
 }
 
@@ -102,12 +102,12 @@ struct Plan {
     each: Duration,
 }
 
-/// Readings of one visit: equal for all rows, because rows with fewer would count as disturbed.
+/// Repeats in one turn: equal for all rows, because rows with fewer would count as disturbed.
 fn readings_each(plans: &[(usize, Plan)]) -> usize {
     let mut all: Vec<u64> = plans.iter().map(|(_, plan)| plan.typical).collect();
     all.sort_unstable();
     let typical = all.get(all.len() / 2).copied().unwrap_or(1);
-    (TIMED_TICKS / (typical + AROUND)).clamp(1, MOST_TIMED) as usize
+    (TIMED_TICKS / (typical + TICKS_AROUND)).clamp(1, MOST_TIMED) as usize
 }
 
 impl Timing<'_> {
@@ -126,14 +126,14 @@ impl Timing<'_> {
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
             (self.progress)(Progress::Timing { elapsed: begin.elapsed(), budget: self.budget });
-            self.run_own(prepared, &mut own, &mut readings, (timed, &mut random), program);
+            self.run_own(prepared, &mut own, &mut readings, timed, &mut random, program);
             plans.shuffle(&mut random);
             for (place, (row, plan)) in plans.iter_mut().enumerate() {
                 if place % ROWS_BETWEEN == 0 {
                     (0..OF_CHAINS).for_each(|_| readings.push_chains(chains.round(&mut rig)));
                 }
                 if !readings.lost.contains_key(&rows[*row].0) {
-                    match self.visit(prepared, rows[*row], plan, (timed, random.next_u64()), program) {
+                    match self.turn(prepared, rows[*row], plan, timed, random.next_u64(), program) {
                         Ok(ticks) => readings.push(*row, ticks),
                         Err(error) => readings.lose(rows[*row].0, &error),
                     }
@@ -155,25 +155,26 @@ impl Timing<'_> {
         let mut times = Vec::new();
         for at in 0..all.len() {
             let begin = Instant::now();
-            let trial = self.runs(all, (at, 0), (1, 1), self.timeout, program);
+            let trial = self.runs(all, (at, 0), 1, 1, self.timeout, program);
             let repeats = (budget.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, MOST_TIMED as f64) as usize;
-            let ticks = trial.and_then(|_| self.runs(all, (at, 0), (repeats, 1), self.timeout * (1 + repeats as u32), program));
+            let ticks = trial.and_then(|_| self.runs(all, (at, 0), repeats, 1, self.timeout * (1 + repeats as u32), program));
             times.extend(ticks.ok().and_then(first_quarter));
         }
         program.watchdog.watch(None);
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
-    /// One visit for each function of the page, each in another process.
+    /// One turn for each function of the page, each in another process.
     fn run_own(
         &self,
         prepared: &mut [Prepared],
-        own: &mut [Shortest],
+        own_shortest: &mut [Shortest],
         readings: &mut Readings,
-        (timed, random): (usize, &mut Pcg64Mcg),
+        timed: usize,
+        random: &mut Pcg64Mcg,
         program: &Program,
     ) {
-        for (at, (function, shortest)) in OWN.iter().zip(own).enumerate() {
+        for (at, (function, shortest)) in OWN_FUNCTIONS.iter().zip(own_shortest).enumerate() {
             let process = random.random_range(0..prepared.len());
             if readings.lost.contains_key(&process) {
                 continue;
@@ -185,7 +186,7 @@ impl Timing<'_> {
                     let flagged =
                         ticks.into_iter().skip(MOST_WARM as usize).map(|ticks| Raw::new(ticks, shortest.check(ticks, Width::FULL)));
                     let round = readings.rounds;
-                    readings.own.extend(flagged.map(|raw| reading(at, round, raw)));
+                    readings.own_readings.extend(flagged.map(|raw| reading(at, round, raw)));
                 }
                 Err(error) => readings.lose(process, &error),
             }
@@ -194,10 +195,10 @@ impl Timing<'_> {
 
     fn goes_on(&self, readings: &Readings, elapsed: Duration) -> bool {
         let room = u32::from(readings.function.len() < MOST_FUNCTION_READINGS);
-        fits((self.budget, self.is_firm), readings.rounds, elapsed, room)
+        fits(self.budget, self.is_firm, readings.rounds, elapsed, room)
     }
 
-    /// The plan of a row for one visit; `None` if its process is lost.
+    /// The plan of a row for one turn; `None` if its process is lost.
     fn plan(
         &self,
         prepared: &mut [Prepared],
@@ -210,14 +211,14 @@ impl Timing<'_> {
             return None;
         }
         let begin = Instant::now();
-        match self.runs(prepared, place, (TRIAL, 1), self.timeout * TRIAL as u32, program) {
+        match self.runs(prepared, place, TRIAL, 1, self.timeout * TRIAL as u32, program) {
             Ok(trial) => {
                 let mut shortest = Shortest::new(self.quantum);
                 for ticks in trial {
                     shortest.check(ticks, Width::FULL);
                 }
                 let typical = shortest.ticks().unwrap_or(1).max(1);
-                let warm = (WARM_TICKS / (typical + AROUND)).clamp(1, MOST_WARM) as usize;
+                let warm = (WARM_TICKS / (typical + TICKS_AROUND)).clamp(1, MOST_WARM) as usize;
                 Some(Plan { warm, typical, shortest, each: begin.elapsed() / TRIAL as u32 })
             }
             Err(error) => {
@@ -232,7 +233,8 @@ impl Timing<'_> {
         &self,
         prepared: &mut [Prepared],
         (process, row): (usize, usize),
-        (repeats, seed): (usize, u64),
+        repeats: usize,
+        seed: u64,
         limit: Duration,
         program: &Program,
     ) -> Result<Vec<u64>> {
@@ -241,18 +243,19 @@ impl Timing<'_> {
         one.run(row, repeats, seed).map_err(|e| program.explain("repeat the call", e))
     }
 
-    fn visit(
+    fn turn(
         &self,
         prepared: &mut [Prepared],
         place: (usize, usize),
         plan: &mut Plan,
-        (timed, seed): (usize, u64),
+        timed: usize,
+        seed: u64,
         program: &Program,
     ) -> Result<Vec<Raw>> {
-        const SLOWER: u32 = 10;
+        const SLOWER_FACTOR: u32 = 10;
         let repeats = plan.warm + timed;
-        let limit = self.timeout + plan.each * SLOWER * repeats as u32;
-        let ticks = self.runs(prepared, place, (repeats, seed), limit, program)?;
+        let limit = self.timeout + plan.each * SLOWER_FACTOR * repeats as u32;
+        let ticks = self.runs(prepared, place, repeats, seed, limit, program)?;
         let flagged = |ticks| Raw::new(ticks, plan.shortest.check(ticks, Width::FULL));
         Ok(ticks.into_iter().skip(plan.warm).map(flagged).collect())
     }
@@ -273,9 +276,9 @@ impl Readings {
         rows.retain(CountRow::is_whole);
     }
 
-    fn push(&mut self, row: usize, visit: Vec<Raw>) {
+    fn push(&mut self, row: usize, repeats: Vec<Raw>) {
         let round = self.rounds;
-        self.function.extend(visit.into_iter().map(|raw| reading(row, round, raw)));
+        self.function.extend(repeats.into_iter().map(|raw| reading(row, round, raw)));
     }
 
     fn push_chains(&mut self, readings: Vec<Raw>) {

@@ -123,7 +123,7 @@ pub fn notes(option: &str, what: &str, wanted: &[String], graph: &Graph) -> Vec<
 }
 
 /// Runs of a block in a call from which some of its arrivals are worth an end.
-const SEVERAL: u64 = 4;
+const SEVERAL_RUNS: u64 = 4;
 /// Most blocks at whose arrivals calls are ended.
 const MOST_BLOCKS: usize = 8;
 
@@ -132,10 +132,10 @@ impl Ends {
     /// loop.
     pub fn in_loops(graph: &Graph, counts: &Counts) -> Option<Ends> {
         let mut by_runs: BTreeMap<u64, usize> = BTreeMap::new();
-        for (at, runs) in counts.blocks.iter().enumerate().filter(|(at, runs)| **runs >= SEVERAL && *at != graph.entry) {
+        for (at, runs) in counts.blocks.iter().enumerate().filter(|(at, runs)| **runs >= SEVERAL_RUNS && *at != graph.entry) {
             by_runs.entry(*runs).or_insert(at);
         }
-        let behind = |edge: &&Edge| edge.to.is_some_and(|to| counts.blocks[to] == 1) && counts.blocks[edge.from] >= SEVERAL;
+        let behind = |edge: &&Edge| edge.to.is_some_and(|to| counts.blocks[to] == 1) && counts.blocks[edge.from] >= SEVERAL_RUNS;
         let mut named = Arrivals::new();
         for (runs, block) in by_runs.iter().rev().take(MOST_BLOCKS) {
             named.insert(graph.blocks[*block].start, BTreeSet::from([1, runs / 4, runs / 2, 3 * runs / 4]));

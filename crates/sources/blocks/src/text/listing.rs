@@ -172,9 +172,9 @@ impl<'a> Listing<'a> {
 
     /// A block's place in the source, what it calls, the statement there, and its hottest instructions.
     fn place_of(&self, block: &Block) -> (String, String) {
-        const NAMED: usize = 2;
+        const NAMED_BLOCKS: usize = 2;
         let number = |(name, times): &(String, u32)| if *times > 1 { format!("{times} {name}") } else { name.clone() };
-        let hottest = block.hottest.iter().take(NAMED).map(number).collect::<Vec<_>>().join(" ");
+        let hottest = block.hottest.iter().take(NAMED_BLOCKS).map(number).collect::<Vec<_>>().join(" ");
         let calls = if block.calls.is_empty() { String::new() } else { format!("calls {}; ", block.calls.join(", ")) };
         let Some(source) = &block.source else { return (String::new(), calls + &hottest) };
         let file = if Some(source.file.as_str()) == self.main_file { String::new() } else { format!("{}:", base(&source.file)) };
@@ -213,10 +213,10 @@ impl<'a> Listing<'a> {
 
 /// The first names, and how many others there are.
 fn some_of(names: &[&str]) -> String {
-    const SHOWN: usize = 2;
-    match names.len().saturating_sub(SHOWN) {
+    const SHOWN_NAMES: usize = 2;
+    match names.len().saturating_sub(SHOWN_NAMES) {
         0 => names.join(", "),
-        others => format!("{} and {others} more", names[..SHOWN].join(", ")),
+        others => format!("{} and {others} more", names[..SHOWN_NAMES].join(", ")),
     }
 }
 
@@ -261,13 +261,13 @@ impl Last {
     /// behind the longest of them; where there is no source, addresses tell the blocks apart, and the names of instructions are cut for them.
     fn new(has_source: bool, (text, address): (usize, usize), room: usize) -> Last {
         /// Columns below which a text says nothing, with the space before it.
-        const SOME: usize = 8;
+        const FEWEST_COLUMNS: usize = 8;
         let text = if text == 0 { 0 } else { text.max(width(Last::text_head(has_source))) };
         let address = address.max(width(Last::ADDRESS));
         let beside = room.saturating_sub(2 * GAP + address);
         match () {
-            () if text > 0 && (text <= beside || !has_source && beside >= SOME) => Last { text: text.min(beside), address },
-            () if text > 0 && room >= GAP + SOME => Last { text: text.min(room - GAP), address: 0 },
+            () if text > 0 && (text <= beside || !has_source && beside >= FEWEST_COLUMNS) => Last { text: text.min(beside), address },
+            () if text > 0 && room >= GAP + FEWEST_COLUMNS => Last { text: text.min(room - GAP), address: 0 },
             () if room >= GAP + address => Last { text: 0, address },
             () => Last { text: 0, address: 0 },
         }

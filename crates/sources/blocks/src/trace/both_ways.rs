@@ -14,7 +14,7 @@ use std::time::Duration;
 type Ends = BTreeMap<u64, BTreeSet<u64>>;
 
 /// What all programs have: functions to call, directly and by a pointer, one that calls back, and the call itself.
-const BEGIN: &str = "
+const COMMON_CODE: &str = "
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +150,7 @@ fn random_functions_are_followed_alike_both_ways() {
     let mut sums = BothWays::default();
     for (seed, flags) in (0..18u64).zip(FLAGS.iter().cycle()) {
         let mut dice = Pcg64Mcg::seed_from_u64(seed);
-        let source = format!("{BEGIN}{}{}{END}", statements(&mut dice, 0), statements(&mut dice, 0));
+        let source = format!("{COMMON_CODE}{}{}{END}", statements(&mut dice, 0), statements(&mut dice, 0));
         let program = compile(folder.path(), &source, flags);
         for input in ["1", "7", "123456"] {
             let one = follow_both_ways(&program, input);
@@ -218,7 +218,7 @@ fn data_behind_a_call_that_never_returns_stays_as_it_is() {
 }
 
 /// More branches than the log has room for: it is taken when it is full, and goes on.
-const LONG: &str = "
+const LONG_LOOP: &str = "
 #include <stdlib.h>
 __attribute__((noinline)) unsigned work(unsigned x, unsigned depth) {
   for (unsigned i = 0; i < 35000; i++) { if (x & 1 << i % 13) x = x * 5 + 3; else x ^= i; }
@@ -230,7 +230,7 @@ int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) &
 #[test]
 fn log_that_is_full_loses_nothing() {
     let folder = tempfile::TempDir::new().unwrap();
-    let program = compile(folder.path(), LONG, &["-O1", "-fno-if-conversion", "-fno-if-conversion2"]);
+    let program = compile(folder.path(), LONG_LOOP, &["-O1", "-fno-if-conversion", "-fno-if-conversion2"]);
     let all = follow_both_ways(&program, "1");
     assert!(all.branches > 2 * 65_536 && (3..100).contains(&all.copied) && all.why.is_none(), "{all:?}");
 }
@@ -269,7 +269,7 @@ fn handler_of_the_program_sees_a_fault_of_the_copy_in_the_function() {
 }
 
 /// A function whose copy takes more than the room for it: short branches, one behind the other, that are found when the copy runs.
-const LARGE: &str = r#"
+const LARGE_FUNCTION: &str = r#"
 #include <stdlib.h>
 unsigned work(unsigned x, unsigned depth);
 __asm__(".globl work\n.type work, @function\nwork:\nmov $200, %ecx\n0: add $3, %edi\ndec %ecx\njnz 0b\n"
@@ -280,7 +280,7 @@ int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) &
 #[test]
 fn copy_that_becomes_too_large_is_left() {
     let folder = tempfile::TempDir::new().unwrap();
-    let program = compile(folder.path(), LARGE, &["-O1"]);
+    let program = compile(folder.path(), LARGE_FUNCTION, &["-O1"]);
     let all = follow_both_ways(&program, "1");
     assert!(all.branches > 2 * 1_700 && all.copied < all.stepped, "{all:?}");
     assert_eq!(all.why, Some("the copy of the function is too large"));

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Time between two looks whether the first process waits, and how long it must for a call of another one to count.
-const LOOK: Duration = Duration::from_millis(5);
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The same for a thread that others, which are parked, may keep waiting.
 const PATIENCE_OF_ONE: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ pub struct Crowd {
     first: Pid,
     /// How it ended.
     ended: Option<String>,
-    others: BTreeMap<Pid, Other>,
+    other_threads: BTreeMap<Pid, Other>,
     /// Those of which the first stop came before the news of them.
     early: BTreeSet<Pid>,
     /// Whether the process whose calls count ended by itself.
@@ -71,7 +71,7 @@ impl Crowd {
             process,
             first,
             ended: None,
-            others: BTreeMap::new(),
+            other_threads: BTreeMap::new(),
             early: BTreeSet::new(),
             exited: false,
             held: Vec::new(),
@@ -82,7 +82,7 @@ impl Crowd {
 
     /// Whether there is nothing but one thread of one process.
     pub fn is_alone(&self) -> bool {
-        self.others.is_empty()
+        self.other_threads.is_empty()
     }
 
     /// Runs up to the first of some addresses, each with the byte there, and removes the breakpoints; returns which. It is any thread that
@@ -147,8 +147,8 @@ impl Crowd {
     fn change_to(&mut self, thread: Pid) {
         let before = Pid::from_raw(self.process.id());
         if before != thread {
-            self.others.remove(&thread);
-            self.others.insert(before, Other { is_new: false, borrows: false });
+            self.other_threads.remove(&thread);
+            self.other_threads.insert(before, Other { is_new: false, borrows: false });
             self.process.change_to(thread);
         }
     }
@@ -158,7 +158,7 @@ impl Crowd {
         let mut since = Instant::now();
         loop {
             // Alone it is asked for by its number: others of this command are not looked at.
-            let whom = if self.others.is_empty() { Pid::from_raw(self.process.id()) } else { Pid::from_raw(-1) };
+            let whom = if self.other_threads.is_empty() { Pid::from_raw(self.process.id()) } else { Pid::from_raw(-1) };
             let must_look = self.parked.len() + self.held.len() > 0;
             let flags = if must_look { WaitPidFlag::__WALL | WaitPidFlag::WNOHANG } else { WaitPidFlag::__WALL };
             let status = match waitpid(whom, Some(flags)) {
@@ -173,7 +173,7 @@ impl Crowd {
                     if since.elapsed() > PATIENCE {
                         return Ok(self.take_held());
                     }
-                    std::thread::sleep(LOOK);
+                    std::thread::sleep(LOOK_INTERVAL);
                     continue;
                 }
                 Ok(status) => status,
@@ -181,13 +181,13 @@ impl Crowd {
                 Err(error) => return Err(Error::system("wait for the program", error)),
             };
             let Some(id) = status.pid() else { continue };
-            if self.others.contains_key(&id) || id.as_raw() == self.process.id() {
+            if self.other_threads.contains_key(&id) || id.as_raw() == self.process.id() {
                 return Ok(status);
             }
             if matches!(status, WaitStatus::Stopped(_, Signal::SIGSTOP)) {
                 self.early.insert(id);
             }
-            if self.others.is_empty() && self.ended.is_some() {
+            if self.other_threads.is_empty() && self.ended.is_some() {
                 return Err(ended(self.ended.clone().unwrap_or_default()));
             }
         }
@@ -237,12 +237,12 @@ impl Crowd {
                 }
                 let _ = ptrace::detach(id, None);
                 self.process.members.remove(id);
-                self.others.remove(&id);
+                self.other_threads.remove(&id);
             }
             WaitStatus::Stopped(id, Signal::SIGTRAP) => return self.trapped(id, places),
             WaitStatus::Stopped(id, signal) => {
-                let is_first = signal == Signal::SIGSTOP && self.others.get(&id).is_some_and(|other| other.is_new);
-                if let Some(other) = self.others.get_mut(&id).filter(|_| is_first) {
+                let is_first = signal == Signal::SIGSTOP && self.other_threads.get(&id).is_some_and(|other| other.is_new);
+                if let Some(other) = self.other_threads.get_mut(&id).filter(|_| is_first) {
                     other.is_new = false;
                 }
                 go_on(id, (!is_first).then_some(signal));
@@ -256,7 +256,7 @@ impl Crowd {
     /// A thread or a process that was started.
     fn joined(&mut self, new: Pid, borrows: bool) {
         let is_new = !self.early.remove(&new);
-        self.others.insert(new, Other { is_new, borrows });
+        self.other_threads.insert(new, Other { is_new, borrows });
         self.process.members.add(new);
         self.process.has_started_others();
         if !is_new {
@@ -273,19 +273,19 @@ impl Crowd {
         self.held.retain(|held| *held != id);
         self.parked.retain(|(parked, ..)| *parked != id);
         if id.as_raw() == self.process.id() {
-            match self.others.keys().next().copied() {
+            match self.other_threads.keys().next().copied() {
                 // Any other will do until one reaches the function.
                 Some(other) => {
-                    self.others.remove(&other);
+                    self.other_threads.remove(&other);
                     self.process.change_to(other);
                 }
                 None => self.process.has_ended(),
             }
         } else {
-            self.others.remove(&id);
+            self.other_threads.remove(&id);
         }
-        let is_left = !self.others.is_empty() || id.as_raw() != self.process.id();
-        if is_left && !(self.ended.is_some() && self.others.is_empty() && self.held.is_empty() && self.process.id() == id.as_raw()) {
+        let is_left = !self.other_threads.is_empty() || id.as_raw() != self.process.id();
+        if is_left && !(self.ended.is_some() && self.other_threads.is_empty() && self.held.is_empty() && self.process.id() == id.as_raw()) {
             return Ok(());
         }
         Err(ended(self.ended.clone().unwrap_or_else(|| "the program ended before".to_owned())))
@@ -298,7 +298,7 @@ impl Crowd {
             go_on(id, None);
             return Ok(Event::Passed);
         };
-        if self.others.get(&id).is_some_and(|other| other.borrows) && shares_memory(id, self.first) {
+        if self.other_threads.get(&id).is_some_and(|other| other.borrows) && shares_memory(id, self.first) {
             pass(id, at, *original)?;
             return Ok(Event::Passed);
         }
@@ -331,7 +331,7 @@ impl Crowd {
     fn end(&mut self) {
         self.process.members.clear();
         let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
-        let mut left: Vec<Pid> = self.others.keys().copied().chain(std::mem::take(&mut self.early)).collect();
+        let mut left: Vec<Pid> = self.other_threads.keys().copied().chain(std::mem::take(&mut self.early)).collect();
         for id in &left {
             let _ = kill(*id, Signal::SIGKILL);
         }
@@ -341,7 +341,7 @@ impl Crowd {
             self.process.reap();
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.others.clear();
+        self.other_threads.clear();
     }
 
     /// The process at the call, alone; all others end.

@@ -95,7 +95,7 @@ pub(super) struct Frame {
 }
 
 /// Where the number of a path begins, and by what it is multiplied at each step (the constants of FNV-1a).
-const FIRST: u64 = 0xcbf2_9ce4_8422_2325;
+const FIRST_PATH: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
 /// Follows a call from its first instruction to its return.
@@ -174,7 +174,7 @@ impl<'a> Follower<'a> {
             arrivals: HashMap::new(),
             cuts: BTreeSet::new(),
             has_begun: false,
-            found: Followed { path: FIRST, ..Followed::default() },
+            found: Followed { path: FIRST_PATH, ..Followed::default() },
             now: None,
             copy: None,
             jumps_to: None,
@@ -482,7 +482,7 @@ impl<'a> Follower<'a> {
         if self.handlers.contains(&stopped) {
             return Err(failed("an exception returned control into the function, which cannot be counted as a branch"));
         }
-        Err(failed(LEFT))
+        Err(failed(LEFT_CALL))
     }
 
     fn run_to_breakpoint(&mut self) -> Result<u64> {
@@ -593,7 +593,7 @@ impl<'a> Follower<'a> {
 }
 
 /// The reason if something else than the expected branch comes next.
-pub(super) const LEFT: &str = "control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)";
+pub(super) const LEFT_CALL: &str = "control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)";
 
 pub(super) fn failed(reason: &str) -> Error {
     Error::system("follow the call", reason)

@@ -100,12 +100,13 @@ impl Guard {
     /// The reason if an answer of a system call is due to memory that was protected.
     fn refused_by_kernel(&self, call: &SystemCall, answer: i64) -> Option<Error> {
         /// Most bytes that the kernel writes at one place before it gives up (struct utsname).
-        const MOST: u64 = 390;
+        const MOST_BYTES: u64 = 390;
         if answer != -i64::from(libc::EFAULT) {
             return None;
         }
         let (written, read) = call.pointers();
-        let meets = |pointer: u64, mapping: &Mapping| pointer < mapping.range.end && mapping.range.start < pointer.saturating_add(MOST);
+        let meets =
+            |pointer: u64, mapping: &Mapping| pointer < mapping.range.end && mapping.range.start < pointer.saturating_add(MOST_BYTES);
         let mut all = written.into_iter().map(|pointer| (pointer, true)).chain(read.into_iter().map(|pointer| (pointer, false)));
         all.find_map(|(pointer, is_written)| {
             let mapping = self.policy.shared.iter().find(|mapping| meets(pointer, mapping) && (is_written || is_device(mapping)))?;
@@ -172,9 +173,9 @@ fn install(process: &mut Process, from: u64, program: &BpfProgram) -> Result<()>
     const SET_MODE_FILTER: u64 = 1;
     const HEAD: usize = 16;
     const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
-    const OWN: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+    const OWN_MAPPING: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
     let size = (HEAD + 8 * program.len()) as u64;
-    let at = process.system_call(from, libc::SYS_mmap, [0, size, READ_WRITE, OWN, u64::MAX, 0])?;
+    let at = process.system_call(from, libc::SYS_mmap, [0, size, READ_WRITE, OWN_MAPPING, u64::MAX, 0])?;
     let mut bytes = (program.len() as u64).to_ne_bytes().to_vec();
     bytes.extend((at + HEAD as u64).to_ne_bytes());
     for step in program {

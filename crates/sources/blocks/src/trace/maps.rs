@@ -78,13 +78,13 @@ pub fn entry_point(id: i32) -> Result<u64> {
 /// A free range of addresses of this size within reach of a 32-bit jump from an address.
 pub fn free_near(mappings: &[Mapping], address: u64, size: u64) -> Option<u64> {
     const REACH: u64 = 1 << 30;
-    const LOWEST: u64 = 0x10_0000;
-    let floor = mappings.iter().map(|mapping| mapping.range.end).filter(|end| *end <= address).chain([LOWEST]);
+    const LOWEST_ADDRESS: u64 = 0x10_0000;
+    let floor = mappings.iter().map(|mapping| mapping.range.end).filter(|end| *end <= address).chain([LOWEST_ADDRESS]);
     let ceilings = mappings.iter().map(|mapping| mapping.range.end);
     let free = |from: u64| {
         let to = from.checked_add(size)?;
         let clear = mappings.iter().all(|mapping| mapping.range.end <= from || mapping.range.start >= to);
-        (clear && from >= LOWEST && from.abs_diff(address) < REACH && to < 1 << 47).then_some(from)
+        (clear && from >= LOWEST_ADDRESS && from.abs_diff(address) < REACH && to < 1 << 47).then_some(from)
     };
     // The heap grows upwards after the program: leave room for it.
     let apart = |end: u64| end.saturating_add(64 << 20);

@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// Most memory that is compared.
-const MOST: u64 = 512 << 20;
+const MOST_BYTES: u64 = 512 << 20;
 /// Bytes of a line of the cache; two written stretches with one between them are joined.
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// Own memory of more bytes than this is taken by the pages that are used.
-const LARGE: u64 = 64 << 20;
+const LARGE_BYTES: u64 = 64 << 20;
 
 /// The previous contents of memory that was written.
 pub type Patches = Vec<(u64, Vec<u8>)>;
@@ -50,7 +50,7 @@ impl Snapshot {
         let (mut ranges, mut sparse) = (Vec::new(), Vec::new());
         for mapping in mappings.iter().filter(|mapping| wanted(mapping)) {
             let Range { start, end } = mapping.range;
-            let is_large = mapping.is_own() && end - start > LARGE;
+            let is_large = mapping.is_own() && end - start > LARGE_BYTES;
             match is_large.then(|| used(process.id(), &mapping.range)).flatten() {
                 Some(pages) => {
                     sparse.push(start..end);
@@ -61,11 +61,11 @@ impl Snapshot {
             }
         }
         let total: u64 = ranges.iter().map(|(from, to)| to - from).sum();
-        if total > MOST {
+        if total > MOST_BYTES {
             let reason = format!(
                 "the program has {} MiB of memory that it may write to; {} MiB can be compared; give it a smaller input, or build it without a sanitizer (with one, Linux 6.7 is needed)",
                 total >> 20,
-                MOST >> 20
+                MOST_BYTES >> 20
             );
             return Err(Error::system("find out what the call writes", reason));
         }
@@ -143,7 +143,7 @@ fn heap_end(mappings: &[Mapping]) -> Option<u64> {
 
 /// The system calls that turn one map into the other: what is new goes, then what is gone comes back.
 fn remapped(before: &[Mapping], now: &[Mapping]) -> Result<Vec<SystemCall>> {
-    const OWN: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64;
+    const OWN_MAPPING: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64;
     let mut edges: Vec<u64> = before.iter().chain(now).flat_map(|mapping| [mapping.range.start, mapping.range.end]).collect();
     edges.sort_unstable();
     edges.dedup();
@@ -155,7 +155,7 @@ fn remapped(before: &[Mapping], now: &[Mapping]) -> Result<Vec<SystemCall>> {
             (None, Some(new)) if !grows_by_itself(new) => gone.push(call(libc::SYS_munmap, [at, size, 0, 0, 0, 0])),
             (Some(old), None) if old.name == "[heap]" => {}
             (Some(old), None) if old.is_own() && (old.writable || !old.readable) => {
-                back.push(call(libc::SYS_mmap, [at, size, old.protection(), OWN, u64::MAX, 0]));
+                back.push(call(libc::SYS_mmap, [at, size, old.protection(), OWN_MAPPING, u64::MAX, 0]));
             }
             (Some(old), None) => return Err(cannot_come_back(old)),
             (Some(old), Some(new)) if old.name != new.name && !(old.is_own() && new.is_own()) => return Err(cannot_come_back(old)),
@@ -198,7 +198,7 @@ pub fn put_back(process: &mut Process, from: u64, undo: &Undo) -> Result<()> {
 /// happened to write what was there.
 fn differing(before: &[u8], now: &[u8]) -> Vec<(usize, usize)> {
     const STRIDE: usize = 4096;
-    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut differences: Vec<(usize, usize)> = Vec::new();
     for from in (0..before.len()).step_by(STRIDE) {
         let to = (from + STRIDE).min(before.len());
         if before[from..to] == now[from..to] {
@@ -206,14 +206,14 @@ fn differing(before: &[u8], now: &[u8]) -> Vec<(usize, usize)> {
         }
         for at in (from..to).step_by(LINE) {
             let end = (at + LINE).min(to);
-            match found.last_mut() {
+            match differences.last_mut() {
                 _ if before[at..end] == now[at..end] => {}
                 Some(last) if at <= last.1 + LINE => last.1 = end,
-                _ => found.push((at, end)),
+                _ => differences.push((at, end)),
             }
         }
     }
-    found
+    differences
 }
 
 #[cfg(test)]

@@ -27,6 +27,6 @@ pub use follow::{Begin, Followed, Follower, Partial};
 pub use guard::Guard;
 pub use memory::{Snapshot, Undo, put_back};
 pub use process::Process;
-pub use replay::SOON;
+pub use replay::COPY_PAYS_AFTER;
 pub use start::{Journey, Program, Started, Target};
 pub use stub::{Call, JUMP, Own, Stub};

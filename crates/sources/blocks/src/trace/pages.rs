@@ -7,8 +7,8 @@ use std::os::fd::AsRawFd;
 
 /// The request `PAGEMAP_SCAN` (Linux 6.7) and its structures, from linux/fs.h.
 const PAGEMAP_SCAN: libc::c_ulong = 0xc060_6610;
-const PRESENT: u64 = 1 << 3;
-const SWAPPED: u64 = 1 << 4;
+const PRESENT_FLAG: u64 = 1 << 3;
+const SWAPPED_FLAG: u64 = 1 << 4;
 
 #[repr(C)]
 #[derive(Default)]
@@ -47,8 +47,8 @@ pub fn used(id: i32, range: &Range<u64>) -> Option<Vec<Range<u64>>> {
             end: range.end,
             regions: regions.as_mut_ptr() as u64,
             most_regions: regions.len() as u64,
-            any_of: PRESENT | SWAPPED,
-            returned: PRESENT | SWAPPED,
+            any_of: PRESENT_FLAG | SWAPPED_FLAG,
+            returned: PRESENT_FLAG | SWAPPED_FLAG,
             ..Request::default()
         };
         // SAFETY: the kernel reads and writes the request, whose size is in it, and up to `most_regions` regions, which all live here.

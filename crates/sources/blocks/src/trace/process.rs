@@ -400,8 +400,8 @@ impl Process {
 
     /// Reads memory; `false` where it cannot be read.
     pub fn read(&self, address: u64, into: &mut [u8]) -> bool {
-        const MUCH: usize = 4096;
-        if into.len() > MUCH {
+        const LARGE_READ: usize = 4096;
+        if into.len() > LARGE_READ {
             // The system call below pins pages, for which the kernel copies those that copies of a process share.
             let file = File::open(format!("/proc/{}/mem", self.pid));
             if file.and_then(|file| file.read_exact_at(into, address)).is_ok() {
@@ -517,10 +517,10 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        const LOOK: Duration = Duration::from_millis(1);
+        const LOOK_INTERVAL: Duration = Duration::from_millis(1);
         self.kill();
         while !self.ended && !self.reap() {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOOK_INTERVAL);
         }
         self.members.clear();
     }

@@ -3,7 +3,7 @@
 //! While control is in the copy, the return addresses of its calls hold jumps back into it. Wherever the copy cannot go on, the function's
 //! own code is put back and runs from breakpoint to breakpoint.
 
-use super::follow::{Follower, LEFT, failed};
+use super::follow::{Follower, LEFT_CALL, failed};
 use super::process::BREAKPOINT;
 use super::room::{EVENT, Room};
 use super::stub::JUMP;
@@ -20,13 +20,13 @@ pub struct Translations(RefCell<Vec<Rc<RefCell<Translation>>>>);
 
 impl Translations {
     fn take<'a>(&self, room: Room, entry: u64, ends: impl Iterator<Item = &'a u64> + Clone) -> Rc<RefCell<Translation>> {
-        const MOST: usize = 4;
+        const MOST_COPIES: usize = 4;
         let mut all = self.0.borrow_mut();
         if let Some(known) = all.iter().find(|known| known.borrow().fits(room, entry, ends.clone())) {
             return known.clone();
         }
         let new = Rc::new(RefCell::new(Translation::new(room, entry, ends.copied().collect())));
-        all.truncate(MOST - 1);
+        all.truncate(MOST_COPIES - 1);
         all.insert(0, new.clone());
         new
     }
@@ -63,7 +63,7 @@ pub(super) struct Copy {
 }
 
 /// After how many stops the copy pays: to write it takes about as long.
-pub const SOON: u64 = 64;
+pub const COPY_PAYS_AFTER: u64 = 64;
 
 impl Follower<'_> {
     /// Follows in a copy of the function that has room in the process, if there is any, after a number of stops.
@@ -343,7 +343,7 @@ impl Follower<'_> {
     fn check_site(&self, site: u64) -> Result<()> {
         match self.frames.last().and_then(|frame| frame.expected) {
             Some(expected) if expected == site => Ok(()),
-            _ => Err(failed(LEFT)),
+            _ => Err(failed(LEFT_CALL)),
         }
     }
 

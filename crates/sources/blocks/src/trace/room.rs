@@ -33,7 +33,7 @@ impl Room {
     ///
     /// # Errors
     /// The system's error.
-    pub fn install(process: &mut Process, mappings: &[Mapping], from: u64, (near, size): (u64, u64)) -> Result<Option<Room>> {
+    pub fn install(process: &mut Process, mappings: &[Mapping], from: u64, near: u64, size: u64) -> Result<Option<Room>> {
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
         const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE) as u64;

@@ -25,15 +25,15 @@ const CODE: u64 = 4096;
 const DATA: u64 = 16 << 10;
 const PAGE: u64 = 4096;
 /// Where the memory begins that undoes calls.
-const FAR: u64 = 0x2000_0000_0000;
+const FAR_ADDRESS: u64 = 0x2000_0000_0000;
 /// Where things lie in the data: see the assembly.
 const REGISTERS: u64 = 0x80;
 const CALLS: u64 = 0x100;
-const INSIDE: u64 = 0x110;
+const INSIDE_OFFSET: u64 = 0x110;
 const COUNTER: u64 = 0x120;
-const COUNTED: u64 = 0x128;
-const SAVED: u64 = 0x130;
-const AGAIN: [u64; 2] = [0x138, 0x140];
+const COUNTED_OFFSET: u64 = 0x128;
+const SAVED_OFFSET: u64 = 0x130;
+const AGAIN_OFFSETS: [u64; 2] = [0x138, 0x140];
 const SCRATCH: u64 = 0x480;
 const READINGS: u64 = 0x200;
 const VECTOR_MASK: u64 = 0x4c0;
@@ -321,12 +321,12 @@ impl Stub {
         process.system_call(from, libc::SYS_mprotect, [base, CODE, READ_RUN, 0, 0, 0])?;
         let page = Mapping { range: base..base + CODE + DATA, ..Mapping::default() };
         let taken: Vec<Mapping> = mappings.iter().cloned().chain([page]).collect();
-        let room = Room::install(process, &taken, from, (near, size))?;
+        let room = Room::install(process, &taken, from, near, size)?;
         Ok(Stub {
             base,
             spread,
             planted: None,
-            kept: FAR..FAR,
+            kept: FAR_ADDRESS..FAR_ADDRESS,
             guard: Guard::default(),
             counters: BTreeMap::new(),
             inside: None,
@@ -419,7 +419,7 @@ impl Stub {
             // A function of the page returns to where the page called it.
             let is_own = (self.base..self.base + CODE).contains(&call.entry);
             let stack = if is_own { self.data() + SCRATCH - 8 } else { stack };
-            process.write(self.data() + INSIDE, &words(&[stack, call.entry]))?;
+            process.write(self.data() + INSIDE_OFFSET, &words(&[stack, call.entry]))?;
         }
         process.write(self.data() + COUNTER, &words(&[call.passes]))?;
         process.write(self.data() + 56, &words(&[repeats as u64, 0]))?;
@@ -468,9 +468,9 @@ impl Stub {
     }
 
     /// The call of a function of the page from the same state as another call.
-    pub fn own(&self, call: &Call, own: Own) -> Call {
-        let end = if own.returns { page().returns } else { page().jumps };
-        Call { until: None, entry: self.base + end - COPY * u64::from(own.copies.min(MOST_COPIES)), ..*call }
+    pub fn call_of_page(&self, call: &Call, function: Own) -> Call {
+        let end = if function.returns { page().returns } else { page().jumps };
+        Call { until: None, entry: self.base + end - COPY * u64::from(function.copies.min(MOST_COPIES)), ..*call }
     }
 
     /// Makes the process run a call `repeats` times, and returns the ticks of each.
@@ -516,7 +516,11 @@ impl Stub {
     pub fn count_at(&mut self, address: u64, code: &Code) -> Result<()> {
         if !self.counters.contains_key(&address) {
             let data = self.data();
-            let words = Words { once: [data + COUNTED, data + SAVED], again: AGAIN.map(|word| data + word), back: self.back() };
+            let words = Words {
+                once: [data + COUNTED_OFFSET, data + SAVED_OFFSET],
+                again: AGAIN_OFFSETS.map(|word| data + word),
+                back: self.back(),
+            };
             let counter = |twice| Counter::new(address, code, self.base + COUNTING, words, twice);
             self.counters.insert(address, [counter(false)?, counter(true)?]);
         }

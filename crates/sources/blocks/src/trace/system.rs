@@ -40,7 +40,7 @@ const QUESTIONS: [i64; 23] = [
 pub const OF_MEMORY: [i64; 6] = [libc::SYS_brk, libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mremap, libc::SYS_mprotect, libc::SYS_madvise];
 
 /// System calls that answer differently from time to time.
-const VARIES: [i64; 8] = [
+const VARYING_CALLS: [i64; 8] = [
     libc::SYS_clock_gettime,
     libc::SYS_gettimeofday,
     libc::SYS_time,
@@ -102,7 +102,7 @@ impl SystemCall {
 
     /// Whether its answer may differ from one repeat to the next.
     pub fn varies(&self) -> bool {
-        VARIES.contains(&self.number)
+        VARYING_CALLS.contains(&self.number)
     }
 
     /// Whether it ends the program.
@@ -113,7 +113,7 @@ impl SystemCall {
     /// The first argument, if it is a descriptor.
     fn descriptor(&self) -> Option<u32> {
         const BY_DESCRIPTOR: [&str; 5] = ["read", "write", "send", "recv", "fd"];
-        const MORE: [&str; 22] = [
+        const OTHER_NAMES: [&str; 22] = [
             "ioctl",
             "fcntl",
             "lseek",
@@ -140,7 +140,7 @@ impl SystemCall {
         let name = self.name();
         let other = ["readlink", "readahead", "memfd", "process", "pidfd", "signalfd", "timerfd", "eventfd", "userfaultfd", "sendfile"];
         let by_prefix = BY_DESCRIPTOR.iter().any(|known| name.trim_start_matches('p').starts_with(known));
-        let is_one = (by_prefix && !other.iter().any(|prefix| name.starts_with(prefix))) || MORE.contains(&name.as_str());
+        let is_one = (by_prefix && !other.iter().any(|prefix| name.starts_with(prefix))) || OTHER_NAMES.contains(&name.as_str());
         is_one.then_some(self.arguments[0] as u32)
     }
 

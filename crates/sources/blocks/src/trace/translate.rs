@@ -192,8 +192,8 @@ impl Translation {
 
     /// Whether it does not fit into its room, or something more might not.
     fn is_full(&self) -> bool {
-        const SPARE: u64 = 256;
-        self.assembly.here() + SPARE > self.room.code().end
+        const SPARE_BYTES: u64 = 256;
+        self.assembly.here() + SPARE_BYTES > self.room.code().end
     }
 
     fn copy_all(&mut self, original: Original<'_>) {

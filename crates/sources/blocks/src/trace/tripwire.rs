@@ -70,18 +70,18 @@ impl Tripwire {
         }
         let at = process.instruction()?;
         let fault = process.fault().unwrap_or(0);
-        let found = match self.clock.iter().any(|mapping| mapping.range.contains(&fault)) {
+        let source = match self.clock.iter().any(|mapping| mapping.range.contains(&fault)) {
             true => Some("the clock (by the vDSO)".to_owned()),
             false => reads_counter(process, at).then(|| format!("the time stamp counter (rdtsc{})", place(process, original))),
         };
-        if found.is_some() {
+        if source.is_some() {
             process.hold();
             match &mut self.slow {
                 Some(slow) if slow.reads < SLOW_READS => slow.count(process, self.from)?,
                 _ => self.disarm(process)?,
             }
         }
-        Ok(found)
+        Ok(source)
     }
 
     /// Replaces the answer to a question for the time.

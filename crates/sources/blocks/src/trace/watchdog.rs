@@ -55,7 +55,7 @@ pub struct Watchdog {
 impl Watchdog {
     /// Starts a watchdog; its thread ends with the last copy of this.
     pub fn start() -> Watchdog {
-        const LOOK: Duration = Duration::from_millis(20);
+        const LOOK_INTERVAL: Duration = Duration::from_millis(20);
         let watchdog = Watchdog { watched: Arc::default(), expired: Arc::default() };
         let (watched, expired) = (Arc::downgrade(&watchdog.watched), watchdog.expired.clone());
         std::thread::spawn(move || {
@@ -68,7 +68,7 @@ impl Watchdog {
                 }
                 drop(due);
                 drop(watched);
-                std::thread::sleep(LOOK);
+                std::thread::sleep(LOOK_INTERVAL);
             }
         });
         watchdog

@@ -12,16 +12,16 @@ use super::{Edge, Method};
 use crate::error::{Error, Result};
 
 /// Number of samples from which the size of an edge is learnt.
-const LEARN: usize = 1 << 21;
+const LEARNING_SAMPLES: usize = 1 << 21;
 /// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 27;
 /// Differences on either side of an edge beyond the kernel that are looked at, and samples beyond those.
-const BEYOND: usize = 10;
-const SPARE: usize = 4;
+const DIFFERENCES_BEYOND: usize = 10;
+const SPARE_SAMPLES: usize = 4;
 /// Tops in noise reach this many of its standard deviations once in two million samples.
 const ABOVE_NOISE: f64 = 6.0;
 /// Smallest smoothed slope that can be an edge, as a share of the smallest difference.
-const SMOOTHED: f64 = 0.25;
+const SMOOTHED_SLOPE: f64 = 0.25;
 /// An edge is larger than this share of a typical one; a step between the two shares is weak and reported.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
@@ -31,16 +31,16 @@ const FULL_SCALE: f32 = 0.9999;
 const TAILS: f64 = 6.0;
 /// Share by which edges of one direction differ in steepness with their place between the samples if no filter is before the converter:
 /// measured up to 0.06, through a resistor and a capacitor of half a sample.
-const ALIASED: f64 = 0.08;
+const ALIASED_SHARE: f64 = 0.08;
 /// Samples that are checked together.
 const STRIDE: usize = 64;
 /// Differences on either side of a smoothed top among which the largest one is.
-const NEAR: usize = 3;
+const NEAR_DIFFERENCES: usize = 3;
 
 /// Samples that are used on either side of an edge.
 fn margin(kernel: &Kernel) -> usize {
     // Levels are looked at up to 16 samples away for the narrowest kernel.
-    (kernel.half() + BEYOND + SPARE).max(16 * kernel.width().ceil() as usize + 2)
+    (kernel.half() + DIFFERENCES_BEYOND + SPARE_SAMPLES).max(16 * kernel.width().ceil() as usize + 2)
 }
 
 /// Index of the largest value.
@@ -244,11 +244,11 @@ impl Detector {
     /// # Errors
     /// [`Error::Unusable`] if there was no edge in the first 2^27 samples.
     pub fn push(&mut self, samples: &[f32], sink: &mut dyn FnMut(Edge)) -> Result<()> {
-        for part in samples.chunks(LEARN / 4) {
+        for part in samples.chunks(LEARNING_SAMPLES / 4) {
             self.look(part);
             self.averager.push(part, &mut self.held);
             self.signal.samples += part.len() as u64;
-            if self.learnt.is_none() && self.held.len() >= LEARN {
+            if self.learnt.is_none() && self.held.len() >= LEARNING_SAMPLES {
                 self.learn()?;
             }
             if self.learnt.is_some() {
@@ -287,8 +287,8 @@ impl Detector {
         signal.step = self.heights / n;
         signal.smoothed_rise = self.steepness.typical().map_or(0.0, |top| signal.averaged as f64 * self.kernel.rise(signal.step / top));
         signal.is_filtered = self.full.is_finite();
-        signal.overload = self.overload.found();
-        let least_sure = if self.full.is_finite() { 0.0 } else { ALIASED };
+        signal.overload = self.overload.lower_steps();
+        let least_sure = if self.full.is_finite() { 0.0 } else { ALIASED_SHARE };
         signal.steepness_spread = Some(self.steepness.spread()).filter(|spread| *spread > least_sure).unwrap_or(0.0);
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
         match self.overload.shown(signal.quantum) {
@@ -344,24 +344,25 @@ impl Detector {
     /// an edge.
     fn set_kernel(&mut self, learnt: &Learnt) -> bool {
         // The differences of white noise have twice its variance.
-        let least = |kernel: &Kernel| (SMOOTHED * self.floor).max(ABOVE_NOISE * learnt.floor * kernel.noise() / std::f64::consts::SQRT_2);
-        let mut found = tops(&self.held, &self.kernel, least(&self.kernel) as f32);
-        found = edges_of(&found);
-        self.signal.band_end = band_end(&self.held, &found, learnt.noise.unwrap_or(0.0));
+        let least =
+            |kernel: &Kernel| (SMOOTHED_SLOPE * self.floor).max(ABOVE_NOISE * learnt.floor * kernel.noise() / std::f64::consts::SQRT_2);
+        let mut edges = tops(&self.held, &self.kernel, least(&self.kernel) as f32);
+        edges = edges_of(&edges);
+        self.signal.band_end = band_end(&self.held, &edges, learnt.noise.unwrap_or(0.0));
         self.signal.width = if self.method == Method::BandLimited { width(self.signal.band_end) } else { 1.0 };
         if self.signal.width > 1.0 {
             self.kernel = Kernel::new(self.signal.width);
             self.margin = margin(&self.kernel);
-            found = edges_of(&tops(&self.held, &self.kernel, least(&self.kernel) as f32));
+            edges = edges_of(&tops(&self.held, &self.kernel, least(&self.kernel) as f32));
         }
-        let Some(sizes) = Sizes::typical(&found) else { return false };
+        let Some(sizes) = Sizes::typical(&edges) else { return false };
         self.sizes = sizes;
         if self.method == Method::BandLimited {
             let place = |slopes: &[f64]| self.method.offset(slopes, &self.kernel);
-            let response = match Response::learn(&self.held, &found, &self.kernel, place) {
+            let response = match Response::learn(&self.held, &edges, &self.kernel, place) {
                 Stood::Alone(response) => response,
                 Stood::Together => {
-                    self.doubt = doubt(&self.held, &found, &self.kernel, place);
+                    self.doubt = doubt(&self.held, &edges, &self.kernel, place);
                     None
                 }
             };
@@ -423,7 +424,7 @@ impl Detector {
             };
             match self.top(self.next + start, end) {
                 Some((top, behind)) => {
-                    self.found(top, sink);
+                    self.pass_edge_at(top, sink);
                     self.next = behind;
                 }
                 // The stretch continues after the pending samples.
@@ -453,18 +454,22 @@ impl Detector {
             at += 1;
         }
         // A very long stretch is cut to bound the pending samples.
-        let whole = at + 1 < end || at - start > LEARN / 8 || end + self.margin == self.held.len() && self.ended;
+        let whole = at + 1 < end || at - start > LEARNING_SAMPLES / 8 || end + self.margin == self.held.len() && self.ended;
         whole.then_some((top.0, at.max(start + 1)))
     }
 
-    fn found(&mut self, top: usize, sink: &mut dyn FnMut(Edge)) {
+    fn pass_edge_at(&mut self, top: usize, sink: &mut dyn FnMut(Edge)) {
         let rising = self.kernel.slope_at(&self.held, top) > 0.0;
         let sign = if rising { 1.0 } else { -1.0 };
         let slopes = self.slopes(top, sign);
         let (middle, typical) = (slopes.len() / 2, f64::from(self.sizes.of(rising)));
         let size = self.kernel.value(&slopes, middle);
         // Methods with few points begin at the largest difference.
-        let top = if self.method == Method::BandLimited { top } else { top + largest(&slopes[middle - NEAR..=middle + NEAR]) - NEAR };
+        let top = if self.method == Method::BandLimited {
+            top
+        } else {
+            top + largest(&slopes[middle - NEAR_DIFFERENCES..=middle + NEAR_DIFFERENCES]) - NEAR_DIFFERENCES
+        };
         let offset = self.method.offset(&self.slopes(top, sign), &self.kernel);
         let edge = Edge { at: self.first as f64 + top as f64 + 0.5 + offset, rising };
         if size < EDGE_SHARE * typical {
@@ -495,7 +500,7 @@ impl Detector {
 
     /// First differences around a top times a sign, as many as a method needs; those beyond the signal are 0.
     fn slopes(&self, top: usize, sign: f64) -> Vec<f64> {
-        let reach = self.kernel.half() + BEYOND;
+        let reach = self.kernel.half() + DIFFERENCES_BEYOND;
         let slope = |n: usize| {
             let at = (top + n).checked_sub(reach)?;
             let pair = Some((self.held.get(at)?, self.held.get(at + 1)?));
@@ -541,9 +546,9 @@ impl Detector {
         // Simpson's rule from the middle to the edge.
         let bend = |at: f64| self.kernel.bend(slopes, middle as f64 + at * offset);
         let top = self.kernel.value(slopes, middle) + offset / 6.0 * (bend(0.0) + 4.0 * bend(0.5) + bend(1.0));
-        let before = self.kernel.value(slopes, middle - BEYOND);
+        let before = self.kernel.value(slopes, middle - DIFFERENCES_BEYOND);
         let (tails, half) = (TAILS * self.signal.rise, self.kernel.half() as f64);
-        let alone = Alone { before: tails.max(every * (half + BEYOND as f64)), after: tails.max(every * half) };
+        let alone = Alone { before: tails.max(every * (half + DIFFERENCES_BEYOND as f64)), after: tails.max(every * half) };
         self.steepness.push(self.place(edge.at), edge.rising, Slopes { top, before }, alone);
     }
 

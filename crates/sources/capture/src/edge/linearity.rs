@@ -11,24 +11,24 @@ use nalgebra::{DMatrix, DVector};
 /// Time constants in samples: of the tails of slow edges, and of coupling. The combination approximates those between them.
 const TIMES: [f64; 17] = [4.0, 8.0, 16.0, 32.0, 64.0, 125.0, 250.0, 500.0, 1e3, 2e3, 4e3, 8e3, 16e3, 32e3, 64e3, 128e3, 256e3];
 /// The first of them that lasts beyond the next edge.
-const LONG: usize = 6;
+const LONG_ECHO: usize = 6;
 /// Halves of a period, over the whole recording, of the fastest cosine in the combination: drift and slow hum.
-const SLOW: usize = 6;
+const SLOW_COSINES: usize = 6;
 /// The same for what changes faster, such as a level that jumps: powers must explain more than these cosines.
-const FASTER: usize = 18;
+const FASTER_COSINES: usize = 18;
 /// Edges that are used: at least, at least to call an input linear, and at most.
-const FEWEST: usize = 100;
-const ENOUGH: usize = 300;
-const MOST: usize = 1 << 11;
+const FEWEST_EDGES: usize = 100;
+const ENOUGH_EDGES: usize = 300;
+const MOST_EDGES: usize = 1 << 11;
 /// Singular values below this share of the largest one count as 0.
-const SINGULAR: f64 = 1e-10;
+const SINGULAR_SHARE: f64 = 1e-10;
 const MOST_ITERATIONS: usize = 1000;
 /// Least movement of the levels, as a share of a step (root mean square): without coupling the noise of levels has no meaning.
 const LEAST_MOVEMENT: f64 = 0.003;
 /// Powers: the first one, by itself for high levels, and the second one for high and for low levels.
 const POWERS: usize = 3;
 /// Share of what the combination leaves that the powers must explain, the least value of the F test, and the least bend.
-const EXPLAINED: f64 = 0.12;
+const EXPLAINED_SHARE: f64 = 0.12;
 const LEAST_F: f64 = 40.0;
 const LEAST_BEND: f64 = 0.002;
 /// What the powers add at least, in steps of the converter (root mean square): rounding moves a level by at most half a step.
@@ -57,7 +57,7 @@ pub(super) struct Linearity {
 impl Linearity {
     /// Takes an edge at a place in samples; the level before it, if no edge is so near that it disturbs the level.
     pub(super) fn push(&mut self, at: f64, rising: bool, level: Option<f64>) {
-        if self.levels.len() >= MOST {
+        if self.levels.len() >= MOST_EDGES {
             return;
         }
         let first = *self.first.get_or_insert(at);
@@ -78,7 +78,7 @@ impl Linearity {
         match test(&self.levels) {
             Some(test) if test.is_sure && test.added > LEAST_STEPS * quantum => Shown::Bent(test.bend),
             // Noise makes the bend larger, so a small one is small.
-            Some(test) if test.bend < LEAST_BEND && self.levels.len() >= ENOUGH => Shown::Linear,
+            Some(test) if test.bend < LEAST_BEND && self.levels.len() >= ENOUGH_EDGES => Shown::Linear,
             _ => Shown::Nothing,
         }
     }
@@ -109,8 +109,8 @@ struct Test {
 /// The test; `None` for too few levels, or for levels that hardly move.
 fn test(levels: &[Before]) -> Option<Test> {
     let values = DVector::from_iterator(levels.len(), levels.iter().map(|before| before.level));
-    let linear = with(&linear(levels), &cosines(levels, 1..=SLOW));
-    let freedom = levels.len().checked_sub(linear.ncols() + POWERS).filter(|_| levels.len() >= FEWEST)? as f64;
+    let linear = with(&linear(levels), &cosines(levels, 1..=SLOW_COSINES));
+    let freedom = levels.len().checked_sub(linear.ncols() + POWERS).filter(|_| levels.len() >= FEWEST_EDGES)? as f64;
     let combination = fit(&linear, &values)?;
     let moved = moved(levels, &combination)?;
     let left_by = |combination: DVector<f64>| (&values - combination).norm_squared();
@@ -120,15 +120,15 @@ fn test(levels: &[Before]) -> Option<Test> {
     let f = explained / POWERS as f64 / (still_left / freedom);
     let added = (explained / levels.len() as f64).sqrt();
     let bend = (explained / moved.norm_squared()).sqrt();
-    let is_large = bend > LEAST_BEND && f > LEAST_F && explained / left > EXPLAINED;
-    let is_sure = is_large && still_left < left_with(&cosines(levels, SLOW + 1..=FASTER))?;
+    let is_large = bend > LEAST_BEND && f > LEAST_F && explained / left > EXPLAINED_SHARE;
+    let is_sure = is_large && still_left < left_with(&cosines(levels, SLOW_COSINES + 1..=FASTER_COSINES))?;
     Some(Test { is_sure, added, bend })
 }
 
 /// The columns of the linear combination. What was before the first edge is unknown and fades with each time constant.
 fn linear(levels: &[Before]) -> DMatrix<f64> {
     let row = |before: &Before| -> Vec<f64> {
-        let unknown = TIMES[LONG..].iter().map(|time| (-before.at / time).exp());
+        let unknown = TIMES[LONG_ECHO..].iter().map(|time| (-before.at / time).exp());
         let left = before.left.iter().flatten().copied();
         [1.0, f64::from(u8::from(before.is_high))].into_iter().chain(left).chain(unknown).collect()
     };
@@ -154,7 +154,7 @@ fn with(columns: &DMatrix<f64>, more: &[DVector<f64>]) -> DMatrix<f64> {
 /// The values of the columns' combination that is nearest to the values.
 fn fit(columns: &DMatrix<f64>, values: &DVector<f64>) -> Option<DVector<f64>> {
     let parts = columns.clone().try_svd(true, true, f64::EPSILON, MOST_ITERATIONS)?;
-    let unknowns = parts.solve(values, SINGULAR * parts.singular_values.max()).ok()?;
+    let unknowns = parts.solve(values, SINGULAR_SHARE * parts.singular_values.max()).ok()?;
     Some(columns * unknowns)
 }
 

@@ -6,26 +6,26 @@
 use super::linearity::{Linearity, Shown};
 
 /// Maximum number of edges checked.
-const MOST: usize = 1 << 16;
+const MOST_EDGES: usize = 1 << 16;
 /// Share of the height of a step by which it may be lower than the others.
-const LOWER: f64 = 0.1;
+const LOWER_SHARE: f64 = 0.1;
 /// Share and minimum number of edges that must be lower.
-const ENOUGH: (f64, usize) = (0.02, 4);
+const ENOUGH_LOWER: (f64, usize) = (0.02, 4);
 /// Largest distance from the highest (or lowest) level, as a share of a step, and the share of the lower steps within it.
-const SAME: (f64, f64) = (0.02, 0.5);
+const SAME_LEVEL: (f64, f64) = (0.02, 0.5);
 
 /// Groups of steps by their level, fewest steps of a group, and the share of a step by which the groups must differ.
 const GROUPS: usize = 8;
 const OF_A_GROUP: usize = 6;
-const DIFFER: f64 = 0.005;
+const DIFFERENT_SHARE: f64 = 0.005;
 /// Range of the groups' levels, as a share of a step, below which the scatter of one level would show in height and level alike.
-const WANDERS: f64 = 0.05;
+const WANDERING_RANGE: f64 = 0.05;
 /// Standard deviations of the groups' means by which they must differ.
-const SURELY: f64 = 6.0;
+const SURE_DEVIATIONS: f64 = 6.0;
 /// Share of a step by which groups differ only if an input saturates.
-const DIFFER_MUCH: f64 = 0.009;
+const VERY_DIFFERENT_SHARE: f64 = 0.009;
 /// Von Neumann's ratio of values in a random order is 2; that of eight is below this in one of 45 cases, while that of a parabola is 0.67.
-const FOLLOW: f64 = 0.8;
+const FOLLOWING_RATIO: f64 = 0.8;
 
 /// Levels before and after the edges.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ pub(super) struct Overload {
 }
 
 /// Distance from other edges at which a step's height is free of their ringing, in times of the windows in which levels are taken.
-const ALONE: f64 = 36.0;
+const ALONE_DISTANCE: f64 = 36.0;
 
 /// A level at two distances from an edge.
 #[derive(Debug, Clone, Copy)]
@@ -50,8 +50,8 @@ pub(super) struct Level {
 }
 
 /// Distances of the two from the edge in samples: before it, and after it.
-const BEFORE: (f64, f64) = (5.0, 10.5);
-const AFTER: (f64, f64) = (6.5, 12.5);
+const BEFORE_EDGE: (f64, f64) = (5.0, 10.5);
+const AFTER_EDGE: (f64, f64) = (6.5, 12.5);
 
 impl Level {
     /// The level at the edge itself, if it moves evenly.
@@ -74,25 +74,25 @@ impl Overload {
         let height = after.near - before.near;
         // Another edge nearby, ringing, or a slow edge.
         let settled = |level: Level| (level.near - level.far).abs() < 0.05 * height.abs();
-        if self.steps.len() < MOST && settled(before) && settled(after) {
+        if self.steps.len() < MOST_EDGES && settled(before) && settled(after) {
             self.steps.push((at, before.near.min(after.near), before.near.max(after.near)));
         }
-        let far = self.last.is_none_or(|(last, _)| at - last > ALONE * wide);
-        if let Some((_, Some((level, step)))) = self.last.filter(|_| far && self.heights[0].len() + self.heights[1].len() < MOST) {
+        let far = self.last.is_none_or(|(last, _)| at - last > ALONE_DISTANCE * wide);
+        if let Some((_, Some((level, step)))) = self.last.filter(|_| far && self.heights[0].len() + self.heights[1].len() < MOST_EDGES) {
             self.heights[usize::from(step > 0.0)].push((level, step.abs()));
         }
         // The farther level is a mean of an even number of samples, in which the ringing at the end of a converter's band cancels.
         self.linearity.push(at, height > 0.0, far.then_some(before.far));
-        let (from, to) = (before.at_edge(BEFORE), after.at_edge(AFTER));
+        let (from, to) = (before.at_edge(BEFORE_EDGE), after.at_edge(AFTER_EDGE));
         // The level before: that behind the edge has the tail of a slow one, which changes with its place between the samples, so that
         // a higher level would seem to come with a higher step. So would its noise, if it were that of the step.
-        let own = (far && settled(before) && settled(after)).then_some((before.beside_edge(BEFORE), to - from));
+        let own = (far && settled(before) && settled(after)).then_some((before.beside_edge(BEFORE_EDGE), to - from));
         self.last = Some((at, own));
     }
 
     /// Number of steps that are lower than others because the signal stops at a level, and the place of the first.
-    pub(super) fn found(&self) -> Option<(u64, f64)> {
-        if self.steps.len() < ENOUGH.1 {
+    pub(super) fn lower_steps(&self) -> Option<(u64, f64)> {
+        if self.steps.len() < ENOUGH_LOWER.1 {
             return None;
         }
         let quantile = |of: &dyn Fn(&(f64, f64, f64)) -> f64, share: f64| {
@@ -101,12 +101,12 @@ impl Overload {
             *values.select_nth_unstable_by(at, f64::total_cmp).1
         };
         let height = quantile(&|step| step.2 - step.1, 0.9);
-        let lower = || self.steps.iter().filter(|step| step.2 - step.1 < (1.0 - LOWER) * height);
-        let enough = lower().count() >= ENOUGH.1.max((ENOUGH.0 * self.steps.len() as f64) as usize);
+        let lower = || self.steps.iter().filter(|step| step.2 - step.1 < (1.0 - LOWER_SHARE) * height);
+        let enough = lower().count() >= ENOUGH_LOWER.1.max((ENOUGH_LOWER.0 * self.steps.len() as f64) as usize);
         let (top, bottom) = (quantile(&|step| step.2, 0.95), quantile(&|step| step.1, 0.05));
-        let near = |level: f64, limit: f64| (level - limit).abs() <= SAME.0 * height;
+        let near = |level: f64, limit: f64| (level - limit).abs() <= SAME_LEVEL.0 * height;
         let stops =
-            |at: &dyn Fn(&(f64, f64, f64)) -> bool| lower().filter(|step| at(step)).count() as f64 >= SAME.1 * lower().count() as f64;
+            |at: &dyn Fn(&(f64, f64, f64)) -> bool| lower().filter(|step| at(step)).count() as f64 >= SAME_LEVEL.1 * lower().count() as f64;
         let cut = stops(&|step| near(step.2, top)) || stops(&|step| near(step.1, bottom));
         (enough && cut).then(|| (lower().count() as u64, lower().next().map_or(0.0, |step| step.0)))
     }
@@ -117,7 +117,7 @@ impl Overload {
             let mut heights: Vec<f64> = steps.iter().map(|step| step.1).collect();
             heights.sort_unstable_by(f64::total_cmp);
             let at = |share: f64| heights[((heights.len() - 1) as f64 * share) as usize];
-            if heights.len() < ENOUGH.1 || at(0.95) <= 0.0 { 0.0 } else { 1.0 - at(0.05) / at(0.95) }
+            if heights.len() < ENOUGH_LOWER.1 || at(0.95) <= 0.0 { 0.0 } else { 1.0 - at(0.05) / at(0.95) }
         };
         self.heights.iter().map(spread).fold(0.0, f64::max)
     }
@@ -147,8 +147,8 @@ fn bent(mut steps: Vec<(f64, f64)>) -> f64 {
     let noise = (groups.iter().map(|group| scatter(group)).sum::<f64>() / groups.len() as f64 / size as f64).sqrt();
     let level = |group: &[(f64, f64)]| group.iter().map(|step| step.0).sum::<f64>() / group.len() as f64;
     let wanders = level(groups[groups.len() - 1]) - level(groups[0]);
-    let differ = wanders > WANDERS * high && high - low > (DIFFER * high).max(SURELY * noise);
-    let is_much = high - low > DIFFER_MUCH * high;
+    let differ = wanders > WANDERING_RANGE * high && high - low > (DIFFERENT_SHARE * high).max(SURE_DEVIATIONS * noise);
+    let is_much = high - low > VERY_DIFFERENT_SHARE * high;
     if differ && (is_much || follow(&means().collect::<Vec<f64>>())) { (high - low) / high } else { 0.0 }
 }
 
@@ -157,7 +157,7 @@ fn bent(mut steps: Vec<(f64, f64)>) -> f64 {
 fn follow(values: &[f64]) -> bool {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
-    steps < FOLLOW * values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+    steps < FOLLOWING_RATIO * values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn heights_that_follow_the_level_show_an_input_that_saturates() {
         let straight = steps(|level| level);
-        assert!(straight.bent() == 0.0 && straight.spread() < 1e-9 && straight.found().is_none());
+        assert!(straight.bent() == 0.0 && straight.spread() < 1e-9 && straight.lower_steps().is_none());
         let soft = steps(|level| (0.5 * level).tanh());
         assert!(soft.bent() > 0.05 && soft.spread() > 0.05, "{} {}", soft.bent(), soft.spread());
         let hard = steps(|level| level.clamp(-1.2, 1.2));
-        assert!(hard.bent() > 0.1 && hard.found().is_some(), "{}", hard.bent());
+        assert!(hard.bent() > 0.1 && hard.lower_steps().is_some(), "{}", hard.bent());
     }
 }

@@ -16,23 +16,23 @@ const WINDOW: usize = 32;
 /// The band ends where the power has fallen to this share of that at low frequencies.
 const ENDS: f64 = 0.01;
 /// End of the band for which the narrowest kernel is made, as a share of the sample rate.
-const FULL: f64 = 0.48;
+const FULL_BAND: f64 = 0.48;
 /// A band that ends above this share needs no wider kernel; the widest kernel.
 const NEARLY_FULL: f64 = 0.42;
-const WIDEST: f64 = 4.0;
+const WIDEST_KERNEL: f64 = 4.0;
 /// Least and most edges of a direction that are averaged.
-const LEAST: usize = 16;
-const MOST: usize = 400;
+const LEAST_EDGES: usize = 16;
+const MOST_EDGES: usize = 400;
 /// Distance up to which edges affect each other at most, in samples for the narrowest kernel, and the table's step.
-const FARTHEST: f64 = 40.0;
+const FARTHEST_DISTANCE: f64 = 40.0;
 const STEP: f64 = 0.25;
 /// Effects on a place below this number of samples are not corrected, nor those below this many standard deviations of the table.
-const SMALL: f64 = 1e-3;
-const SURE: f64 = 5.0;
+const SMALL_EFFECT: f64 = 1e-3;
+const SURE_DEVIATIONS: f64 = 5.0;
 /// Distance from another edge, as a share of the kernel's reach, at which its own slope is not seen.
-const CLEAR: f64 = 1.5;
+const CLEAR_DISTANCE: f64 = 1.5;
 /// Edges beyond those of a pulse itself, whose distances also change with its count, may move its edges as far again.
-const BEYOND: f64 = 2.0;
+const BEYOND_EDGES: f64 = 2.0;
 /// Largest correction in samples.
 const MOST_MOVED: f64 = 1.5;
 
@@ -58,7 +58,7 @@ pub fn band_end(samples: &[f32], tops: &[Top], noise: f64) -> f64 {
     let size = 2 * WINDOW + 1;
     let taper: Vec<f64> = (0..size).map(|n| (PI * (n as f64 - WINDOW as f64) / (size as f64 + 1.0)).cos().powi(2)).collect();
     let (mut power, mut edges) = (vec![0.0; WINDOW + 1], 0usize);
-    for slopes in alone(tops, WINDOW + 1, samples.len()).take(MOST).filter_map(|top| slopes(samples, top.at, WINDOW)) {
+    for slopes in alone(tops, WINDOW + 1, samples.len()).take(MOST_EDGES).filter_map(|top| slopes(samples, top.at, WINDOW)) {
         edges += 1;
         for (bin, power) in power.iter_mut().enumerate() {
             let step = TAU * bin as f64 / (2 * WINDOW) as f64;
@@ -70,7 +70,7 @@ pub fn band_end(samples: &[f32], tops: &[Top], noise: f64) -> f64 {
             *power += re * re + im * im;
         }
     }
-    if edges < LEAST {
+    if edges < LEAST_EDGES {
         return 0.5;
     }
     let tapered: f64 = taper.iter().map(|taper| taper * taper).sum();
@@ -83,7 +83,7 @@ pub fn band_end(samples: &[f32], tops: &[Top], noise: f64) -> f64 {
 
 /// The width of the kernel for a band that ends there.
 pub fn width(band_end: f64) -> f64 {
-    if band_end >= NEARLY_FULL { 1.0 } else { (FULL / band_end).min(WIDEST) }
+    if band_end >= NEARLY_FULL { 1.0 } else { (FULL_BAND / band_end).min(WIDEST_KERNEL) }
 }
 
 /// Whether enough edges stand alone to measure what they do to each other.
@@ -113,14 +113,14 @@ pub struct Response {
 impl Response {
     /// The response by edges that stand alone.
     pub fn learn(samples: &[f32], tops: &[Top], kernel: &Kernel, place: impl Fn(&[f64]) -> f64) -> Stood {
-        let farthest = (FARTHEST * kernel.width().sqrt()).ceil();
+        let farthest = (FARTHEST_DISTANCE * kernel.width().sqrt()).ceil();
         let window = farthest as usize + kernel.half() + 4;
         let points = (2.0 * farthest / STEP) as usize + 1;
         let (mut tables, mut noise, mut edges) = ([Vec::new(), Vec::new()], 0.0f64, 0);
         for (rising, table) in [true, false].into_iter().zip(&mut tables) {
             let (mut sums, mut squares, mut n) = (vec![0.0; points], vec![0.0; points], 0);
             let own = alone(tops, farthest as usize + kernel.half() / 2, samples.len()).filter(|top| (top.slope > 0.0) == rising);
-            for mut slopes in own.take(MOST).filter_map(|top| slopes(samples, top.at, window)) {
+            for mut slopes in own.take(MOST_EDGES).filter_map(|top| slopes(samples, top.at, window)) {
                 slopes.iter_mut().for_each(|slope| *slope *= if rising { 1.0 } else { -1.0 });
                 let middle = window as f64 + place(&slopes);
                 for (at, (sum, square)) in sums.iter_mut().zip(&mut squares).enumerate() {
@@ -129,7 +129,7 @@ impl Response {
                 }
                 n += 1;
             }
-            if n < LEAST {
+            if n < LEAST_EDGES {
                 return Stood::Together;
             }
             let n = f64::from(n as u32);
@@ -150,7 +150,7 @@ impl Response {
         }
         self.noise = self.noise.sqrt() / curvature;
         let effect = |at: usize| self.tables.iter().map(|table| table[at].abs()).fold(0.0, f64::max) / curvature;
-        let (limit, points) = (SMALL.max(SURE * self.noise), self.tables[0].len());
+        let (limit, points) = (SMALL_EFFECT.max(SURE_DEVIATIONS * self.noise), self.tables[0].len());
         let far = (0..points / 2).find(|at| effect(*at) > limit || effect(points - 1 - at) > limit)?;
         self.reach = self.farthest - far as f64 * STEP;
         Some(self)
@@ -184,8 +184,8 @@ impl Response {
     }
 
     /// How far others move an edge.
-    fn moved(&self, edge: Edge, others: impl Iterator<Item = Edge>) -> f64 {
-        let near = others.filter(|other| (edge.at - other.at).abs() <= self.reach);
+    fn moved(&self, edge: Edge, other_edges: impl Iterator<Item = Edge>) -> f64 {
+        let near = other_edges.filter(|other| (edge.at - other.at).abs() <= self.reach);
         let added: f64 =
             near.map(|other| self.bend(other.rising, edge.at - other.at) * if other.rising == edge.rising { 1.0 } else { -1.0 }).sum();
         if added == 0.0 {
@@ -210,12 +210,12 @@ impl Response {
 /// Seen from edges of one direction, each distance is averaged over those whose next edge is farther on that side. What still farther
 /// edges add is a part of the average.
 pub fn doubt(samples: &[f32], tops: &[Top], kernel: &Kernel, place: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    let farthest = (FARTHEST * kernel.width().sqrt()).ceil() as usize;
+    let farthest = (FARTHEST_DISTANCE * kernel.width().sqrt()).ceil() as usize;
     let window = farthest + kernel.half() + 4;
     // Effects by side, direction and distance.
     let mut effects = [[(); 2]; 2].map(|sides| sides.map(|()| vec![Mean::default(); farthest + 1]));
     let mut curvatures = [Mean::default(); 2];
-    for (n, top) in tops.iter().enumerate().take(4 * MOST) {
+    for (n, top) in tops.iter().enumerate().take(4 * MOST_EDGES) {
         let Some(mut slopes) = slopes(samples, top.at, window) else { continue };
         let sign = f64::from(top.slope.signum());
         slopes.iter_mut().for_each(|slope| *slope *= sign);
@@ -225,13 +225,14 @@ pub fn doubt(samples: &[f32], tops: &[Top], kernel: &Kernel, place: impl Fn(&[f6
         let before = top.at - n.checked_sub(1).map_or(0, |before| tops[before].at);
         let after = tops.get(n + 1).map_or(samples.len(), |after| after.at) - top.at;
         for ((free, side), effects) in [(before, -1.0), (after, 1.0)].into_iter().zip(&mut effects) {
-            let clear = free.saturating_sub((CLEAR * kernel.half() as f64) as usize).min(farthest + 1);
+            let clear = free.saturating_sub((CLEAR_DISTANCE * kernel.half() as f64) as usize).min(farthest + 1);
             let own = &mut effects[usize::from(sign < 0.0)];
             own.iter_mut().enumerate().take(clear).for_each(|(far, mean)| mean.push(kernel.bend(&slopes, middle + side * far as f64)));
         }
     }
     let curvature = curvatures.map(|mean| mean.sum / mean.number).into_iter().fold(f64::INFINITY, f64::min);
-    let sure = |far: usize, side: usize| effects[side].iter().map(|means| means[far].surely() * BEYOND / curvature).fold(0.0, f64::max);
+    let sure =
+        |far: usize, side: usize| effects[side].iter().map(|means| means[far].surely() * BEYOND_EDGES / curvature).fold(0.0, f64::max);
     let all = by_least_distance((0..=farthest).map(|far| sure(far, 0)), (0..=farthest).map(|far| sure(far, 1)));
     if curvature > 0.0 { all } else { Vec::new() }
 }
@@ -263,7 +264,7 @@ impl Mean {
     fn surely(&self) -> f64 {
         let mean = self.sum / self.number;
         let error = ((self.squares / self.number - mean * mean).max(0.0) / self.number).sqrt();
-        if self.number < LEAST as f64 || mean.abs() < SURE * error { 0.0 } else { mean.abs() }
+        if self.number < LEAST_EDGES as f64 || mean.abs() < SURE_DEVIATIONS * error { 0.0 } else { mean.abs() }
     }
 }
 

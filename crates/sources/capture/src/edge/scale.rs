@@ -8,19 +8,19 @@ use super::learn::{Learnt, learn, quantum};
 /// Samples over which an edge may rise after averaging: as many as the low pass of the edges has.
 const RISE: f64 = 2.5;
 /// A difference that grows by less than this factor with twice as many samples has nearly the whole step.
-const SATURATED: f64 = 1.3;
+const SATURATED_GROWTH: f64 = 1.3;
 /// A step that is much shorter than an average lies within one of them, and is shared between two differences: the median of the larger
 /// share.
 const SHARE: f64 = 0.75;
 /// Range of averages before and after an edge in which the level must be constant, and its tolerance as a share of the step;
 /// behind an edge through a resistor and a capacitor its tail still moves the level.
-const AWAY: (usize, usize) = (3, 6);
+const LEVEL_RANGE: (usize, usize) = (3, 6);
 const LEVEL: f32 = 0.25;
 const TAIL: f32 = 0.75;
 /// Averages up to which one side of an edge with a constant level is enough.
-const DENSE: usize = 8;
+const DENSE_AVERAGES: usize = 8;
 /// Averages below which nothing is learnt.
-const LEAST: usize = 512;
+const LEAST_AVERAGES: usize = 512;
 
 /// The scale at which a signal is analysed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,10 +46,10 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
         let before = seen.last().map(|(_, learnt)| learnt.peak);
         seen.extend(learnt.map(|learnt| (every, learnt)));
         let grows = match (before, learnt) {
-            (Some(before), Some(learnt)) => learnt.peak > SATURATED * before,
+            (Some(before), Some(learnt)) => learnt.peak > SATURATED_GROWTH * before,
             (before, _) => before.is_none(),
         };
-        if !grows || now.len() < 2 * LEAST {
+        if !grows || now.len() < 2 * LEAST_AVERAGES {
             break;
         }
         averaged = now.chunks_exact(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
@@ -58,7 +58,7 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     let (least, first) = *seen.first()?;
     let height = seen.iter().fold(0.0f64, |most, (_, learnt)| most.max(learnt.peak));
     // At a scale of 1 a peak is not shared between averages: its edge has the largest slope.
-    let share = if height > SATURATED * first.peak { SHARE } else { 1.0 };
+    let share = if height > SATURATED_GROWTH * first.peak { SHARE } else { 1.0 };
     let rise = least as f64 * height / share / first.peak;
     let chosen = seen.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
     let (every, learnt) = *chosen.unwrap_or(&(least, first));
@@ -73,17 +73,20 @@ fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
     let ends =
         |part: &[f32]| part.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
     let (mut edges, mut level) = (0, 0);
-    for at in AWAY.1..averages.len().saturating_sub(AWAY.1 + 1) {
+    for at in LEVEL_RANGE.1..averages.len().saturating_sub(LEVEL_RANGE.1 + 1) {
         if size(at) >= 0.5 * peak && size(at) > size(at - 1) && size(at) >= size(at + 1) {
-            let (before, after) = (ends(&averages[at - AWAY.1..=at - AWAY.0]), ends(&averages[at + 1 + AWAY.0..=at + 1 + AWAY.1]));
+            let (before, after) = (
+                ends(&averages[at - LEVEL_RANGE.1..=at - LEVEL_RANGE.0]),
+                ends(&averages[at + 1 + LEVEL_RANGE.0..=at + 1 + LEVEL_RANGE.1]),
+            );
             let step = (0.5 * (after.0 + after.1) - 0.5 * (before.0 + before.1)).abs();
             edges += 1;
             let (still, tail) = (before.1 - before.0 < LEVEL * step, after.1 - after.0);
             // A tail goes on in the direction of the edge; hum comes back.
-            let on = (averages[at + 1 + AWAY.1] - averages[at + 1 + AWAY.0]) * (averages[at + 1] - averages[at]) > 0.0;
+            let on = (averages[at + 1 + LEVEL_RANGE.1] - averages[at + 1 + LEVEL_RANGE.0]) * (averages[at + 1] - averages[at]) > 0.0;
             let settles = tail < if on { TAIL } else { LEVEL } * step;
             // Hum rises over hundreds of samples; between dense pulses the gaps are too short for a level.
-            level += usize::from(if every <= DENSE { still || settles } else { still && settles });
+            level += usize::from(if every <= DENSE_AVERAGES { still || settles } else { still && settles });
         }
     }
     2 * level > edges

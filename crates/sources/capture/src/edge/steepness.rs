@@ -5,12 +5,12 @@
 //! begins. So this finds overload where all steps have one height and no level between them moves.
 
 /// Fewest edges of a direction that say something, and most that are kept.
-const FEWEST: usize = 8;
-const MOST: usize = 1 << 15;
+const FEWEST_EDGES: usize = 8;
+const MOST_EDGES: usize = 1 << 15;
 /// The slopes of edges must differ farther than the slope before them: ranges of n values from one distribution differ by chance by a
 /// factor of 1 + this / sqrt(n) at most. And the share by which they do at least.
 const CHANCE: f64 = 6.0;
-const LEAST: f64 = 0.01;
+const LEAST_SHARE: f64 = 0.01;
 
 /// Collects the steepness of edges that stand alone.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ impl Steepness {
     pub(super) fn push(&mut self, at: f64, rising: bool, slopes: Slopes, alone: Alone) {
         if let Some((last, rising, Some(slopes))) = self.last {
             let edges = &mut self.edges[usize::from(rising)];
-            if at - last > alone.after && edges.len() < MOST {
+            if at - last > alone.after && edges.len() < MOST_EDGES {
                 edges.push(slopes);
             }
         }
@@ -65,7 +65,7 @@ impl Steepness {
 }
 
 fn spread(edges: &[Slopes]) -> f64 {
-    if edges.len() < FEWEST {
+    if edges.len() < FEWEST_EDGES {
         return 0.0;
     }
     let range = |of: fn(&Slopes) -> f64| {
@@ -77,7 +77,7 @@ fn spread(edges: &[Slopes]) -> f64 {
     let ((low, high), (least, most)) = (range(|slopes| slopes.top), range(|slopes| slopes.before));
     let (differ, by_background) = ((high - low) / high, (most - least) / high);
     let surely = 1.0 + CHANCE / (edges.len() as f64).sqrt();
-    if differ > LEAST.max(surely * by_background) { (differ * differ - by_background * by_background).sqrt() } else { 0.0 }
+    if differ > LEAST_SHARE.max(surely * by_background) { (differ * differ - by_background * by_background).sqrt() } else { 0.0 }
 }
 
 #[cfg(test)]

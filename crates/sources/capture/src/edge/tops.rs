@@ -10,7 +10,7 @@ const END: f32 = 0.5;
 /// Smoothed slopes that are computed together.
 const BLOCK: usize = 1 << 12;
 /// Most tops that are kept.
-const MOST: usize = 1 << 20;
+const MOST_TOPS: usize = 1 << 20;
 
 /// A top: the place of its difference, and its signed size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +71,7 @@ pub fn tops(samples: &[f32], kernel: &Kernel, least: f32) -> Vec<Top> {
             let here = Top { at: from + n, slope: *slope };
             current = match current {
                 Some(top) if slope * top.slope.signum() < END * least => {
-                    all.extend((top.slope.abs() >= least && all.len() < MOST).then_some(top));
+                    all.extend((top.slope.abs() >= least && all.len() < MOST_TOPS).then_some(top));
                     (slope.abs() >= END * least).then_some(here)
                 }
                 Some(top) if slope.abs() <= top.slope.abs() => Some(top),

@@ -11,7 +11,7 @@ pub const PREAMBLE: [f64; 6] = [4.0, 1.0, 1.0, 3.0, 3.0, 1.0];
 /// Gap before the end of a frame, in units, without its dither.
 pub const END_GAP: f64 = 5.0;
 /// Least idle time between frames, in units.
-pub const IDLE: f64 = 6.0;
+pub const IDLE_UNITS: f64 = 6.0;
 
 /// Units of the gap before pulse `i`, without its dither.
 pub fn gap_units(i: usize) -> f64 {

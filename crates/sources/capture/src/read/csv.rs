@@ -20,7 +20,7 @@ const MOST_SILENCE: u64 = 1 << 30;
 /// Number of rows by which levels and volts are distinguished.
 pub(super) const LEVEL_ROWS: usize = 64;
 /// Largest distance of a sample of volts from its even time, in samples.
-pub(super) const UNEVEN: f64 = 0.5;
+pub(super) const UNEVEN_DISTANCE: f64 = 0.5;
 /// Largest time in seconds: 30,000 years, whose ticks are still finite.
 const MOST_SECONDS: f64 = 1e12;
 /// sigrok's last column that is no channel.
@@ -174,7 +174,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let idle = match &channel {
         Some((column, _)) => {
             let timed = head.timed(first[0].1.len());
-            idle::pass(&mut lines, &mut fields, (*column, timed), &mut first)?
+            idle::pass(&mut lines, &mut fields, *column, timed, &mut first)?
         }
         None => Idle::default(),
     };
@@ -327,7 +327,7 @@ impl<'a> Table<'a> {
             }
             Rows::Volts(volts) => {
                 let off = volts.even.as_ref().map_or(0.0, |even| (now - before) / even.step - 1.0);
-                if volts.n > 0 && off.abs() > UNEVEN {
+                if volts.n > 0 && off.abs() > UNEVEN_DISTANCE {
                     return Err(Error::line(line, format!("the samples are not evenly spaced: this one is off by {off:.2} samples")));
                 }
                 volts.n += 1;

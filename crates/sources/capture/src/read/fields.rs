@@ -17,9 +17,9 @@ pub(super) struct Fields {
 }
 
 /// Levels that are neither 0 nor 1, as logic analysers and simulators write them.
-const UNDEFINED: [&str; 8] = ["x", "X", "z", "Z", "u", "U", "-", "?"];
+const UNDEFINED_LEVELS: [&str; 8] = ["x", "X", "z", "Z", "u", "U", "-", "?"];
 /// What PicoScope writes for a voltage beyond its range.
-const BEYOND: [&str; 2] = ["∞", "-∞"];
+const BEYOND_RANGE: [&str; 2] = ["∞", "-∞"];
 
 impl Fields {
     /// The numbers of a row; a level that is not defined, or a voltage beyond the range, is NaN.
@@ -41,7 +41,7 @@ impl Fields {
             Some((seconds - *self.origin.get_or_insert(seconds)) as f64 + fraction)
         };
         let with_unit = || time_with_unit(field, comma).filter(|_| at == 0);
-        let no_level = || (at > 0 && (UNDEFINED.contains(&field) || BEYOND.contains(&field))).then_some(f64::NAN);
+        let no_level = || (at > 0 && (UNDEFINED_LEVELS.contains(&field) || BEYOND_RANGE.contains(&field))).then_some(f64::NAN);
         // Rigol writes its digital channels beside the volts as bytes, `0x00`.
         let byte = || field.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok()).map(f64::from);
         number

@@ -1,7 +1,7 @@
 //! Rows of one level, whose kind is still open: levels in a list of changes never repeat at even times, and volts of an idle pin may
 //! be exactly 0.
 
-use super::csv::{LEVEL_ROWS, Lines, UNEVEN};
+use super::csv::{LEVEL_ROWS, Lines, UNEVEN_DISTANCE};
 use super::fields::Fields;
 use crate::error::{Error, Result};
 
@@ -18,7 +18,8 @@ pub(super) struct Idle {
 pub(super) fn pass<R: std::io::Read>(
     lines: &mut Lines<R>,
     fields: &mut Fields,
-    (column, timed): (usize, bool),
+    column: usize,
+    timed: bool,
     first: &mut Vec<(u64, Vec<f64>)>,
 ) -> Result<Idle> {
     let mut idle = Idle::default();
@@ -34,7 +35,7 @@ pub(super) fn pass<R: std::io::Read>(
             Ok(values) if lines.ends_within(values.len() == columns) => break,
             values => values.map_err(|reason| Error::line(lines.number, reason))?,
         };
-        let is_uneven = timed && ((values[0] - idle.last) / step - 1.0).abs() > UNEVEN;
+        let is_uneven = timed && ((values[0] - idle.last) / step - 1.0).abs() > UNEVEN_DISTANCE;
         if values.len() != columns || values[column] != level || is_uneven {
             first.push((lines.number, values));
             break;
@@ -49,7 +50,7 @@ pub(super) fn pass<R: std::io::Read>(
 fn steady(first: &[(u64, Vec<f64>)], column: usize, timed: bool) -> Option<(f64, f64)> {
     let (start, level) = (first[0].1[0], *first[0].1.get(column)?);
     let step = (first[first.len() - 1].1[0] - start) / (first.len() - 1).max(1) as f64;
-    let even = first.windows(2).all(|pair| ((pair[1].1[0] - pair[0].1[0]) / step - 1.0).abs() <= UNEVEN);
+    let even = first.windows(2).all(|pair| ((pair[1].1[0] - pair[0].1[0]) / step - 1.0).abs() <= UNEVEN_DISTANCE);
     let same = first.iter().all(|row| row.1.get(column) == Some(&level));
     let in_time = !timed || column > 0 && step > 0.0 && even;
     (first.len() >= LEVEL_ROWS && in_time && same && (level == 0.0 || level == 1.0)).then_some((step, level))

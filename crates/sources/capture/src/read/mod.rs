@@ -85,8 +85,8 @@ impl Request {
 
 /// What a file is that none of the readers reads, by its beginning, and how to convert it.
 pub(crate) fn foreign(head: &[u8]) -> Option<String> {
-    const LOSSY: [(&[u8], &str); 2] = [(b"OggS", "an Ogg"), (b"\xff\xfb", MP3)];
-    LOSSY.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| lossy(name))
+    const LOSSY_FORMATS: [(&[u8], &str); 2] = [(b"OggS", "an Ogg"), (b"\xff\xfb", MP3)];
+    LOSSY_FORMATS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| lossy(name))
 }
 
 /// The name of a file that begins with a frame of MPEG audio, or with an ID3 tag before one.
@@ -111,7 +111,7 @@ pub enum Remark {
         /// Bytes of samples by the header.
         stated: u64,
         /// Bytes of samples found.
-        found: u64,
+        actual: u64,
     },
     /// The level was undefined in between.
     Undefined {
@@ -174,8 +174,8 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
 
 /// The first names of a list.
 fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let short: Vec<String> = names.iter().take(SHOWN).map(|name| crate::error::shown(name)).collect();
-    let more = names.len().saturating_sub(SHOWN);
+    const SHOWN_NAMES: usize = 12;
+    let short: Vec<String> = names.iter().take(SHOWN_NAMES).map(|name| crate::error::shown(name)).collect();
+    let more = names.len().saturating_sub(SHOWN_NAMES);
     if more > 0 { format!("{} and {more} more", short.join(", ")) } else { short.join(", ") }
 }

@@ -60,8 +60,8 @@ impl Times {
 
     /// A time as ticks, without the rounding of its decimals: to a millionth of them.
     pub fn ticks(&self, time: f64) -> f64 {
-        const FINE: f64 = (1u64 << 20) as f64;
-        self.period.map_or_else(|| (time * (self.unit * NANO) * FINE).round() / FINE, |period| time / period)
+        const FINE_STEPS: f64 = (1u64 << 20) as f64;
+        self.period.map_or_else(|| (time * (self.unit * NANO) * FINE_STEPS).round() / FINE_STEPS, |period| time / period)
     }
 }
 

@@ -374,7 +374,7 @@ fn vector_bit(variables: &[Variable], wanted: &str) -> Option<(usize, usize)> {
 
 /// Adds to an error about a channel the vectors whose bits can be channels.
 fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> Error {
-    const SHOWN: usize = 6;
+    const SHOWN_VECTORS: usize = 6;
     let meant = wanted.map(|wanted| wanted.split('[').next().unwrap_or(wanted));
     let named = |variable: &&Variable| meant.is_some_and(|name| variable.name == name || variable.name.rsplit('.').next() == Some(name));
     let vectors = || variables.iter().filter(|variable| variable.width > 1);
@@ -386,8 +386,8 @@ fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> E
     match one {
         Some(vector) => Error::Unusable(format!("{error}; a channel is one bit of a vector: {}", bits(vector))),
         None if all > 0 => {
-            let listed: Vec<String> = vectors().take(SHOWN).map(bits).collect();
-            let more = if all > SHOWN { format!(" and {} more vectors", all - SHOWN) } else { String::new() };
+            let listed: Vec<String> = vectors().take(SHOWN_VECTORS).map(bits).collect();
+            let more = if all > SHOWN_VECTORS { format!(" and {} more vectors", all - SHOWN_VECTORS) } else { String::new() };
             Error::Unusable(format!("{error}; and bits of vectors: {}{more}", listed.join(", ")))
         }
         None => error,

@@ -7,17 +7,17 @@ use rand_pcg::Pcg64Mcg;
 use std::f64::consts::{PI, TAU};
 
 /// Points of a step response in one sample, and its length in samples.
-pub const FINE: usize = 32;
+pub const FINE_POINTS: usize = 32;
 pub const LENGTH: usize = 256;
 
 /// A low pass to this share of the sample rate: a sinc with a Blackman window over `half` samples on either side.
 pub fn linear_phase(band: f64, half: f64) -> Vec<f64> {
     let value = |n: usize| {
-        let t = n as f64 / FINE as f64 - half;
+        let t = n as f64 / FINE_POINTS as f64 - half;
         let window = if t.abs() > half { 0.0 } else { 0.42 + 0.5 * (PI * t / half).cos() + 0.08 * (TAU * t / half).cos() };
         window * if t == 0.0 { 2.0 * band } else { (TAU * band * t).sin() / (PI * t) }
     };
-    (0..LENGTH * FINE).map(value).collect()
+    (0..LENGTH * FINE_POINTS).map(value).collect()
 }
 
 /// Fourier transform of a power of two of points, in place; `sign` is -1, or 1 for the inverse without its factor.
@@ -77,7 +77,7 @@ pub fn minimum_phase(response: &[f64]) -> Vec<f64> {
 
 /// A response behind a resistor and a capacitor with this time constant in samples.
 pub fn behind_rc(response: &[f64], tau: f64) -> Vec<f64> {
-    let keep = (-1.0 / (tau * FINE as f64)).exp();
+    let keep = (-1.0 / (tau * FINE_POINTS as f64)).exp();
     let mut level = 0.0;
     response
         .iter()
@@ -125,7 +125,7 @@ impl Recorder {
             let (sign, steps) = if *rising { (1.0, &self.rising) } else { (-1.0, &self.falling) };
             let first = at.ceil() as usize;
             for (n, value) in signal.iter_mut().enumerate().skip(first).take(LENGTH) {
-                let place = (n as f64 - at) * FINE as f64;
+                let place = (n as f64 - at) * FINE_POINTS as f64;
                 let index = (place as usize).min(steps.len() - 2);
                 *value += sign * (steps[index] + (place - index as f64).min(1.0) * (steps[index + 1] - steps[index]));
             }

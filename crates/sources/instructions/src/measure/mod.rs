@@ -3,7 +3,7 @@
 mod rows;
 
 use crate::design::{Edge, Quantity, Series};
-use crate::result::ELIMINATED;
+use crate::result::ELIMINATED_CYCLES;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Options, Source, Uncertain};
 use hairspring_core::judge::{Finding, Question, Severity, assess, code};
@@ -12,7 +12,7 @@ use hairspring_host::clock::{Clock, RateMeter, default_clock, granularity};
 use hairspring_host::interference::StealMeter;
 use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::{Companion, companions};
-use hairspring_measure::cpu::settle_where_quiet;
+use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_measure::limits::LEAST_ROUNDS;
 use hairspring_measure::ruler::{Ruler, find_ruler};
 use hairspring_measure::{Goal, Table, until_precise};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Series in a group: so many that the chains of known length take a small part of the time, and so few that a round is short.
 const GROUP: usize = 12;
 /// Copies that take less than this many cycles are likely to run nothing, and are grouped apart: a time of nearly zero has no
-/// ratio by which a neighbour's effect on the group could be judged.
+/// ratio by which a co-runner's effect on the group could be judged.
 const NEARLY_NOTHING: f64 = 0.1;
 /// Share of the budget of the first pass; the second one repeats what is in doubt.
 const FIRST_PASS: f64 = 0.7;
@@ -32,14 +32,14 @@ const FOR_RULER: f64 = 0.3;
 /// Two sources agree within the same shares.
 const TOO_WIDE: (f64, f64) = (0.01, 0.02);
 /// Half-widths in cycles that are narrow enough for any latency, and for any copies: what takes nearly no time needs no share of it.
-const NARROW: (f64, f64) = (0.01, 0.005);
+const NARROW_WIDTHS: (f64, f64) = (0.01, 0.005);
 /// Largest departure of independent copies from their time that comes from where their code lies, as a share. A run has them in one place:
 /// in 27 % of 240 short runs of six instructions that take one cycle each, intervals without it did not hold it, and were 0.3 % off.
 const OF_PLACE: f64 = 0.005;
 /// Half-width as a share of the cycles at which a group ends.
 const PRECISION: f64 = 0.001;
 /// Shortest time of a group.
-const SHORTEST: Duration = Duration::from_millis(150);
+const SHORTEST_TIME: Duration = Duration::from_millis(150);
 
 /// What to measure.
 #[derive(Debug, Clone)]
@@ -78,8 +78,8 @@ impl Measured {
     /// Whether the measurement is in doubt: untrusted, unknown, or uncertain.
     pub fn is_doubtful(&self) -> bool {
         let widest = |cycles: f64| match self.quantity {
-            Quantity::Latency(_) => (TOO_WIDE.0 * cycles).max(NARROW.0),
-            Quantity::Throughput(_) => (TOO_WIDE.1 * cycles).max(NARROW.1),
+            Quantity::Latency(_) => (TOO_WIDE.0 * cycles).max(NARROW_WIDTHS.0),
+            Quantity::Throughput(_) => (TOO_WIDE.1 * cycles).max(NARROW_WIDTHS.1),
         };
         self.is_untrusted() || self.cycles.as_ref().is_ok_and(|cycles| cycles.half_width() > widest(cycles.value))
     }
@@ -128,16 +128,15 @@ pub struct Run {
 pub fn measure(all: &[Series], settings: &Settings, progress: &dyn Fn(f64)) -> Result<Run, Box<dyn std::error::Error>> {
     let begin = Instant::now();
     let clock = default_clock();
-    let settled = settle_where_quiet(settings.cpu, clock)?;
+    let thread = prepare_thread_where_quiet(settings.cpu, clock)?;
     let meter = RateMeter::start(clock);
     let ruler = patient_ruler(clock, begin + settings.budget.mul_f64(FOR_RULER))?;
-    let session =
-        Session { clock, quantum: granularity(&clock).quantum, meter, companions: companions(&ruler), settings, cpu: settled.cpu };
+    let session = Session { clock, quantum: granularity(&clock).quantum, meter, companions: companions(&ruler), settings, cpu: thread.cpu };
     let cycles = session.trial(all, &ruler)?;
     let groups = groups(all, &cycles);
     let mut run = Run {
         series: all.iter().map(|one| unmeasured(one, "it was not run")).collect(),
-        cpu: settled.cpu,
+        cpu: thread.cpu,
         provenance: ruler.provenance,
         core_hz: None,
         rounds: 0,
@@ -167,10 +166,10 @@ fn patient_ruler(clock: Clock, until: Instant) -> Result<Ruler, String> {
 
 /// Time for one of `left` groups.
 fn share(budget: Duration, left: usize, begin: Instant) -> Duration {
-    (budget.saturating_sub(begin.elapsed()) / left.max(1) as u32).max(SHORTEST)
+    (budget.saturating_sub(begin.elapsed()) / left.max(1) as u32).max(SHORTEST_TIME)
 }
 
-/// Indexes of series that run together. A neighbour on the core lengthens independent copies by much more than chains, so that
+/// Indexes of series that run together. A co-runner on the core lengthens independent copies by much more than chains, so that
 /// they are not judged together.
 fn groups(all: &[Series], cycles: &[f64]) -> Vec<Vec<usize>> {
     let kind = |at: &usize| match all[*at].quantity {
@@ -300,16 +299,16 @@ impl Session<'_> {
 /// but for those that nothing executes.
 fn in_any_place(cycles: Uncertain, quantity: &Quantity) -> Uncertain {
     let of_place = Contribution::bound(Source::Placement, OF_PLACE * cycles.value.abs());
-    let waits = matches!(quantity, Quantity::Latency(_)) && cycles.value > ELIMINATED;
+    let waits = matches!(quantity, Quantity::Latency(_)) && cycles.value > ELIMINATED_CYCLES;
     if waits { cycles } else { cycles.with(of_place) }
 }
 
 /// Findings that matter here: a copy that takes no time is a result, and notes say nothing about a single instruction.
 fn is_about(finding: &Finding, is_nothing: bool) -> bool {
-    const IRRELEVANT: [&str; 2] = [code::BELOW_RESOLUTION, code::FREQUENCY_STEPPED];
+    const IRRELEVANT_CODES: [&str; 2] = [code::BELOW_RESOLUTION, code::FREQUENCY_STEPPED];
     const OF_NOTHING: [&str; 3] = [code::NEGATIVE, code::WIDE_INTERVAL, code::NON_LINEAR];
     let is_one_of = |codes: &[&str]| codes.iter().any(|code| finding.is(code));
-    finding.severity > Severity::Note && !is_one_of(&IRRELEVANT) && !(is_nothing && is_one_of(&OF_NOTHING))
+    finding.severity > Severity::Note && !is_one_of(&IRRELEVANT_CODES) && !(is_nothing && is_one_of(&OF_NOTHING))
 }
 
 #[cfg(test)]

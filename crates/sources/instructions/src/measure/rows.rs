@@ -5,7 +5,7 @@ use hairspring_host::chains::{EncodedRows, RowBytes, RowFn};
 use hairspring_host::clock::ReadFn;
 use hairspring_measure::rounds::Rig;
 
-/// Length of the longest row in core cycles: long enough for one-cycle chains, short enough to be undisturbed by a neighbour.
+/// Length of the longest row in core cycles: long enough for one-cycle chains, short enough to be undisturbed by a co-runner.
 const LONGEST_CYCLES: f64 = 1_500.0;
 /// Most machine code of a row of a chain.
 const MOST_BYTES: usize = 8_192;

@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 /// Most bytes of a file that is hashed.
 const MOST_BYTES: u64 = 64 << 20;
 /// Words in a source with which it reads files that no list has, or is another source each time.
-const UNKNOWN: [&[u8]; 6] = [b"incbin", b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"#embed", b".include"];
+const UNKNOWN_READS: [&[u8]; 6] = [b"incbin", b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"#embed", b".include"];
 /// The same in a file that is not of the system: it asks for files that may be made later.
-const ASKS: [&[u8]; 2] = [b"__has_include", b"__has_embed"];
+const FILE_QUERIES: [&[u8]; 2] = [b"__has_include", b"__has_embed"];
 /// Where the files of the system are.
 const SYSTEM: [&str; 3] = ["/usr", "/lib", "/lib64"];
 /// Folders that compilers search before those in which the system has its headers and libraries.
@@ -56,7 +56,7 @@ fn is_of_system(path: &Path) -> bool {
 }
 
 /// Whether a file was last changed before a time: its contents may have been read since.
-pub fn is_settled(path: &Path, begin: SystemTime) -> bool {
+pub fn is_unchanged_since(path: &Path, begin: SystemTime) -> bool {
     let Ok(found) = path.metadata() else { return false };
     let at = |seconds: i64, ns: i64| {
         let (seconds, ns) = (u64::try_from(seconds).unwrap_or(0), u32::try_from(ns).unwrap_or(0));
@@ -102,8 +102,8 @@ impl Dependence {
 
     fn of(path: PathBuf, begin: SystemTime, files: &mut Files) -> Option<Dependence> {
         let is_library = path.extension().is_some_and(|ending| ["so", "a", "o"].iter().any(|other| ending == *other));
-        let asks = |text: &[u8]| holds(text, &UNKNOWN) || !is_of_system(&path) && holds(text, &ASKS);
-        if !is_settled(&path, begin) || !is_library && asks(&contents(&path)?) {
+        let asks = |text: &[u8]| holds(text, &UNKNOWN_READS) || !is_of_system(&path) && holds(text, &FILE_QUERIES);
+        if !is_unchanged_since(&path, begin) || !is_library && asks(&contents(&path)?) {
             return None;
         }
         Some(Dependence { hash: files.hash(&path)?, path })
@@ -137,7 +137,7 @@ pub fn holds(text: &[u8], words: &[&[u8]]) -> bool {
 
 /// Whether a source reads what no list has.
 pub fn is_unknown(text: &str) -> bool {
-    holds(text.as_bytes(), &UNKNOWN)
+    holds(text.as_bytes(), &UNKNOWN_READS)
 }
 
 /// The files behind the colon of a rule of Make; `None` if there is none.

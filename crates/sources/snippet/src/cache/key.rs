@@ -97,16 +97,17 @@ impl Step<'_> {
 
 /// Whether all that a flag decides is in the key and in the lists of files.
 fn is_known(flag: &str) -> bool {
-    const KNOWN: [&str; 10] = ["-O", "-m", "-std=", "-D", "-U", "-g", "-l", "-pedantic", "-f", "-W"];
-    const OTHERS: [&str; 5] = ["-w", "-ansi", "-pthread", "-pipe", "-I."];
+    const KNOWN_FLAGS: [&str; 10] = ["-O", "-m", "-std=", "-D", "-U", "-g", "-l", "-pedantic", "-f", "-W"];
+    const OTHER_FLAGS: [&str; 5] = ["-w", "-ansi", "-pthread", "-pipe", "-I."];
     // They name files, or run programs.
-    const NOT: [&str; 9] = ["-fplugin", "-fprofile", "-fauto-profile", "-fsanitize", "-fmodule", "-Wl,", "-Wa,", "-Wp,", "-fuse-ld"];
+    const REFUSED_FLAGS: [&str; 9] =
+        ["-fplugin", "-fprofile", "-fauto-profile", "-fsanitize", "-fmodule", "-Wl,", "-Wa,", "-Wp,", "-fuse-ld"];
     let begins = |with: &[&str]| with.iter().any(|begin| flag.starts_with(begin));
     // Flags that take a value may name a file in it.
     const VALUES: [&str; 7] = ["-std=", "-march=", "-mtune=", "-mcpu=", "-mfpu=", "-D", "-O"];
     let has_value = flag.contains('=') && !begins(&VALUES);
     let is_folder = flag.strip_prefix("-I").is_some_and(|folder| !folder.is_empty());
-    (begins(&KNOWN) && !begins(&NOT) && !has_value) || OTHERS.contains(&flag) || is_folder
+    (begins(&KNOWN_FLAGS) && !begins(&REFUSED_FLAGS) && !has_value) || OTHER_FLAGS.contains(&flag) || is_folder
 }
 
 /// Which file a program is; `None` if it is a script, which may run anything.
@@ -119,9 +120,9 @@ fn identity(program: &str) -> Option<String> {
     let path = path.canonicalize().ok()?;
     let mut start = [0; 4];
     std::io::Read::read_exact(&mut std::fs::File::open(&path).ok()?, &mut start).ok()?;
-    let found = path.metadata().ok()?;
-    let times = (found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec());
-    (start == *b"\x7fELF").then(|| format!("{} {} {} {} {times:?}", path.display(), found.dev(), found.ino(), found.len()))
+    let metadata = path.metadata().ok()?;
+    let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
+    (start == *b"\x7fELF").then(|| format!("{} {} {} {} {times:?}", path.display(), metadata.dev(), metadata.ino(), metadata.len()))
 }
 
 /// The first processor and its features, which `-march=native` asks for.

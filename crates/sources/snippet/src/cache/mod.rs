@@ -12,7 +12,7 @@ mod tests;
 
 pub use key::Step;
 
-use depends::{Dependence, Files, Folder, is_settled};
+use depends::{Dependence, Files, Folder, is_unchanged_since};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::SystemTime;
@@ -65,9 +65,9 @@ impl Slot<'_> {
     }
 
     /// Keeps the outputs of the step, if all the files that it depends on are known: those in these lists of a compiler and a linker.
-    pub fn keep(&self, lists: &[PathBuf], own: &Path) {
-        let is_settled = self.inputs.iter().all(|input| is_settled(input, self.begin));
-        let depends = self.files(|files| Dependence::all(lists, (own, self.begin), files).filter(|_| is_settled));
+    pub fn keep(&self, lists: &[PathBuf], own_folder: &Path) {
+        let is_unchanged = self.inputs.iter().all(|input| is_unchanged_since(input, self.begin));
+        let depends = self.files(|files| Dependence::all(lists, (own_folder, self.begin), files).filter(|_| is_unchanged));
         let outputs: Option<Vec<Vec<u8>>> = self.outputs.iter().map(|path| std::fs::read(path).ok()).collect();
         if let (Some(depends), Some(outputs)) = (depends, outputs) {
             self.cache.store.write(&self.key, &Entry { folders: Folder::all(&depends), depends, outputs });

@@ -106,7 +106,7 @@ impl Store {
 }
 
 /// Whether this user owns something, and nobody else may write it.
-fn is_private(found: &Metadata) -> bool {
+fn is_private(metadata: &Metadata) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
-    found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & OTHERS_WRITE == 0
+    metadata.uid() == nix::unistd::geteuid().as_raw() && metadata.mode() & OTHERS_WRITE == 0
 }

@@ -87,7 +87,7 @@ fn both(case: &Case, compiler: &str) -> Option<[Vec<Listed>; 2]> {
 }
 
 /// Instructions before and behind the copies, which save registers and set variables: their order may be another one in longer rows.
-const AROUND: usize = 12;
+const INSTRUCTIONS_AROUND: usize = 12;
 /// Copies up to which rows are the same instruction by instruction.
 const LONGEST_SAME: u32 = 127;
 
@@ -95,7 +95,7 @@ const LONGEST_SAME: u32 = 127;
 fn is_same(one: &Listed, other: &Listed) -> bool {
     let plain = |row: &Listed| {
         let mut lines: Vec<String> = row.0.iter().map(|line| without_names(line)).collect();
-        let around = AROUND.min(lines.len());
+        let around = INSTRUCTIONS_AROUND.min(lines.len());
         lines[..around].sort();
         let end = lines.len() - around;
         lines[end..].sort();
@@ -124,21 +124,21 @@ fn without_names(line: &str) -> String {
         .collect()
 }
 
-const OWN: &str = "__attribute__((noinline)) static unsigned long own(unsigned long n) { return n * 7 + (n > 3 ? n : 5); }";
+const OWN_FUNCTION: &str = "__attribute__((noinline)) static unsigned long own(unsigned long n) { return n * 7 + (n > 3 ? n : 5); }";
 const VECTOR: &[&str] = &["algorithm", "vector"];
 /// A function that gcc inlines as long as its caller is small.
-const INLINED: &str =
+const INLINED_FUNCTION: &str =
     "static unsigned long own(unsigned long n) { for (int i = 0; i < 9; i++) n = n * 7 + (n >> 3); return (n ^ (n << 3)) + n / 3; }";
 
 /// Code whose copies are the same from the second one on: a chain, independent copies, memory, floating point, calls, branches, C++.
-const SAME: &[(Case, &[&str])] = &[
+const SAME_COPIES: &[(Case, &[&str])] = &[
     (Case { code: "x = x * c", lets: WORDS, ..C }, &["gcc", "clang"]),
     (Case { code: "x ^= c", lets: WORDS, ..C }, &["gcc", "clang"]),
     (Case { code: "x + c", lets: WORDS, ..C }, &["gcc", "clang"]),
     (Case { code: "x = a[x & 63]", lets: &["uint64_t a[64] = {1, 2, 3}", "uint64_t x = 3"], ..C }, &["gcc", "clang"]),
     (Case { code: "y = y * 1.5 + 0.25", lets: &["double y = 2"], ..C }, &["gcc", "clang"]),
     (Case { code: "y = sin(y)", lets: &["double y = 2"], ..C }, &["gcc", "clang"]),
-    (Case { code: "x = own(x)", lets: WORDS, file: OWN, ..C }, &["gcc", "clang"]),
+    (Case { code: "x = own(x)", lets: WORDS, file: OWN_FUNCTION, ..C }, &["gcc", "clang"]),
     (Case { code: "for (int i = 0; i < 16; i++) x += x >> i", lets: WORDS, ..C }, &["gcc", "clang"]),
     (Case { code: "free(malloc(x))", lets: WORDS, ..C }, &["gcc", "clang"]),
     (Case { code: "x = x * c", lets: WORDS, language: Language::Cpp, ..C }, &["g++", "clang++"]),
@@ -161,7 +161,7 @@ fn first_difference(one: &Listed, other: &Listed) -> String {
 
 #[test]
 fn repeated_copies_are_the_machine_code_of_compiled_ones() {
-    for (case, compilers) in SAME {
+    for (case, compilers) in SAME_COPIES {
         for compiler in *compilers {
             let [compiled, repeated] = both(case, compiler).unwrap_or_else(|| panic!("{compiler}: {} is not repeated", case.code));
             for (row, (one, other)) in compiled.iter().zip(&repeated).enumerate() {
@@ -179,7 +179,7 @@ fn copies_that_differ_are_compiled() {
         Case { code: "if (x > 100) x = x / 3; else x = x * c + 1", lets: WORDS, ..C },
         Case { code: "__asm__ volatile(\".pushsection .text; .popsection; nop\")", lets: WORDS, ..C },
         Case { code: "__asm__ volatile(\"mark%=: nop\" : : : \"memory\")", lets: WORDS, ..C },
-        Case { code: "x = own(x)", lets: WORDS, file: INLINED, ..C },
+        Case { code: "x = own(x)", lets: WORDS, file: INLINED_FUNCTION, ..C },
         Case { code: "std::sort(v.begin(), v.end())", lets: &["std::vector<int> v(8)"], language: Language::Cpp, includes: VECTOR, ..C },
     ];
     for case in &cases {

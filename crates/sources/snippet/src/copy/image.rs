@@ -132,15 +132,15 @@ fn section(section: object::Section<'_, '_>) -> Option<Section> {
 
 /// Notes are an address, a number, a space, the operand, and a NUL.
 fn notes(mut data: &[u8]) -> Vec<Note> {
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     while let Some((address, rest)) = data.split_first_chunk::<8>() {
         let end = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
         let text = String::from_utf8_lossy(&rest[..end]);
         let (number, operand) = text.split_once(' ').unwrap_or((&text, ""));
         if let Ok(number) = number.parse() {
-            found.push(Note { address: u64::from_le_bytes(*address), number, operand: operand.trim().to_owned() });
+            ranges.push(Note { address: u64::from_le_bytes(*address), number, operand: operand.trim().to_owned() });
         }
         data = rest.get(end + 1..).unwrap_or_default();
     }
-    found
+    ranges
 }

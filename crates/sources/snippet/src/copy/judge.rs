@@ -9,7 +9,7 @@ use crate::request::Language;
 use iced_x86::Register;
 use std::collections::BTreeSet;
 
-const INDEPENDENT: &str = "no variable carries a value from one copy to the next";
+const INDEPENDENT_COPIES: &str = "no variable carries a value from one copy to the next";
 
 /// Every doubt, in the order in which they are reported.
 const DOUBTS: [Doubt; 4] = [Doubt::Processor, Doubt::Condition, Doubt::Memory, Doubt::Call];
@@ -42,7 +42,7 @@ pub fn judge(row: &Row, whole: &Carried, body: impl FnOnce() -> Result<Option<Ca
     let alone = body.and_then(|body| chained(row, &body, &DOUBTS));
     match alone {
         Some(place) => Judged::known(Mode::Throughput, format!("--init sets {place} again for each copy: copies are independent")),
-        None => Judged::known(Mode::Throughput, INDEPENDENT.to_owned()),
+        None => Judged::known(Mode::Throughput, INDEPENDENT_COPIES.to_owned()),
     }
 }
 
@@ -64,21 +64,21 @@ fn stays(row: &Row, place: &Place) -> bool {
 fn chains(row: &Row, carried: &Carried) -> Vec<String> {
     let stays = |place: &Place| stays(row, place);
     let leads = |from: Place, to: Place| reaches(carried, from, to, &[], &stays);
-    let mut found: Vec<Place> = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
     let own = |place: &&Place| stays(place) && !matches!(place, Place::Flag(_));
     for place in carried.edges.keys().filter(own).filter(|place| leads(**place, **place)) {
-        if !found.iter().any(|other| leads(*place, *other) && leads(*other, *place)) {
-            found.push(*place);
+        if !places.iter().any(|other| leads(*place, *other) && leads(*other, *place)) {
+            places.push(*place);
         }
     }
-    found.into_iter().map(|place| name_of(row, carried, place)).collect()
+    places.into_iter().map(|place| name_of(row, carried, place)).collect()
 }
 
 /// The first place through which a copy waits for the one before, if these doubts count as dependences.
 fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
     let assembly = row.request.language == Language::Asm;
     let stays = |place: &Place| stays(row, place);
-    let found = carried.edges.keys().find(|place| stays(place) && reaches(carried, **place, **place, doubts, &stays));
+    let first = carried.edges.keys().find(|place| stays(place) && reaches(carried, **place, **place, doubts, &stays));
     let merged = || {
         let own = |place: &&Place| match place {
             Place::Register(register) => !carried.taken.contains(register) && !assembly,
@@ -91,7 +91,7 @@ fn chained(row: &Row, carried: &Carried, doubts: &[Doubt]) -> Option<String> {
             .find(|(place, from)| from.get(&(**place, true)) == Some(&None))
             .map(|(place, _)| place)
     };
-    found.or_else(merged).map(|place| name_of(row, carried, *place))
+    first.or_else(merged).map(|place| name_of(row, carried, *place))
 }
 
 fn counts(doubt: &Option<Doubt>, doubts: &[Doubt]) -> bool {

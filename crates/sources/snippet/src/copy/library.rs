@@ -31,7 +31,7 @@ const MATH: [(Signature, &str); 5] = [
 ];
 
 /// Other functions of the C library, and functions of the compilers.
-const OTHERS: [(Signature, &str); 6] = [
+const OTHER_FUNCTIONS: [(Signature, &str); 6] = [
     (
         signature(0, 1, false, false),
         " abs labs llabs isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper \
@@ -55,7 +55,7 @@ fn has(list: &str, name: &str) -> bool {
 /// The signature of a function without state; `None` for any other.
 pub fn pure(name: &str) -> Option<Signature> {
     let of = |lists: &[(Signature, &str)], name: &str| lists.iter().find(|(_, list)| has(list, name)).map(|(signature, _)| *signature);
-    of(&OTHERS, name).or_else(|| of(&MATH, name)).or_else(|| of(&MATH, name.strip_suffix('f')?))
+    of(&OTHER_FUNCTIONS, name).or_else(|| of(&MATH, name)).or_else(|| of(&MATH, name.strip_suffix('f')?))
 }
 
 /// Whether a function never returns: those of C, and `std::__throw_...`.

@@ -33,7 +33,7 @@ use walk::{Carried, Event, Events, Walk};
 const SINGLE_THREADED: &str = "__libc_single_threaded";
 
 /// Functions of the C library that lock their stream only in a process that has started a thread.
-const LOCKED: [&str; 12] =
+const LOCKED_FUNCTIONS: [&str; 12] =
     ["putc", "fputc", "putchar", "getc", "fgetc", "getchar", "puts", "fputs", "fwrite", "fread", "_IO_putc", "_IO_getc"];
 
 /// A row's notes, and the row itself.
@@ -77,7 +77,7 @@ impl<'a> Row<'a> {
         };
         let judged = fenced(self.request).unwrap_or_else(followed);
         let carried = whole.ok();
-        let own: BTreeSet<u64> = carried.as_ref().map_or_else(BTreeSet::new, |carried| carried.own.clone());
+        let own: BTreeSet<u64> = carried.as_ref().map_or_else(BTreeSet::new, |carried| carried.own_addresses.clone());
         let instructions = show::instructions(self.image, &own, self.border());
         let stores = work::stores(&instructions);
         let calls: Vec<String> = carried.iter().flat_map(|carried| carried.calls.iter().map(|(_, name)| name.clone())).collect();
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
             decides: carried.as_ref().map_or_else(Vec::new, |carried| self.computed(carried, &carried.decides)),
             indexes: carried.iter().filter(|_| !stores).flat_map(|carried| self.computed(carried, &carried.indexes)).collect(),
             stores,
-            asks_for_threads: calls.iter().any(|name| LOCKED.contains(&name.as_str()))
+            asks_for_threads: calls.iter().any(|name| LOCKED_FUNCTIONS.contains(&name.as_str()))
                 || instructions.iter().any(|one| work::import(self.image, one) == Some(SINGLE_THREADED)),
             calls,
             work: carried.as_ref().map(|carried| carried.work),

@@ -20,9 +20,9 @@ pub fn disassembly(image: &Image, instructions: &[Instruction], request: &Reques
 }
 
 /// The instructions that one copy runs, in the order of their addresses; where it could not be followed, those between its borders.
-pub fn instructions(image: &Image, own: &BTreeSet<u64>, border: Option<(u64, u64)>) -> Vec<Instruction> {
+pub fn instructions(image: &Image, own_addresses: &BTreeSet<u64>, border: Option<(u64, u64)>) -> Vec<Instruction> {
     let between = || border.map_or_else(Vec::new, |(start, end)| linear(image, start, end));
-    if own.is_empty() { between() } else { own.iter().map(|address| at(image, *address)).collect() }
+    if own_addresses.is_empty() { between() } else { own_addresses.iter().map(|address| at(image, *address)).collect() }
 }
 
 fn at(image: &Image, address: u64) -> Instruction {

@@ -46,7 +46,7 @@ pub struct Carried {
     /// A serialising instruction, if there is one.
     pub fence: Option<String>,
     /// Addresses of the instructions of the copy itself, and of what it calls.
-    pub own: BTreeSet<u64>,
+    pub own_addresses: BTreeSet<u64>,
     /// Registers that the copy changes.
     pub written: BTreeSet<Register>,
     /// Operations of the copy.
@@ -167,7 +167,7 @@ impl<'i> Walk<'i> {
                 return Err(format!("the bytes at {:#x} are not an instruction", point.1));
             }
             let first = self.visited.insert(point.clone());
-            self.carried.own.extend(point.0.is_empty().then_some(point.1));
+            self.carried.own_addresses.extend(point.0.is_empty().then_some(point.1));
             at = Some(i.next_ip());
             match self.one(&mut state, &i, !first, &mut point)? {
                 Next::On => {}

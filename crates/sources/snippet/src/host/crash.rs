@@ -11,7 +11,7 @@ static PIPE: AtomicI32 = AtomicI32::new(-1);
 static PHASE: AtomicU64 = AtomicU64::new(0);
 static ROW: AtomicU64 = AtomicU64::new(0);
 
-const FATAL: [i32; 9] =
+const FATAL_SIGNALS: [i32; 9] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT, libc::SIGSYS, libc::SIGXFSZ, libc::SIGXCPU];
 /// The handler must run when the ordinary stack is used up.
 const STACK_BYTES: usize = 64 * 1024;
@@ -35,7 +35,7 @@ pub fn watch(replies: &File) {
         action.sa_sigaction = report_crash as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
         libc::sigemptyset(&raw mut action.sa_mask);
-        for signal in FATAL {
+        for signal in FATAL_SIGNALS {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }

@@ -58,7 +58,7 @@ fn processes() -> Result<Vec<Call>, String> {
 /// Calls that would affect other processes raise SIGSYS: with an error code they would be timed as failing calls.
 /// Signals to the process itself are allowed.
 fn reaching_out() -> Result<Vec<Call>, String> {
-    let own = u64::from(std::process::id());
+    let own_process = u64::from(std::process::id());
     let allowed_for_itself = [
         call(libc::SYS_kill),
         call(libc::SYS_tkill),
@@ -67,7 +67,7 @@ fn reaching_out() -> Result<Vec<Call>, String> {
         call(libc::SYS_rt_tgsigqueueinfo),
     ];
     let refused = |number: i64| -> Result<Call, String> {
-        let to_others = || rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, own);
+        let to_others = || rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, own_process);
         Ok((number, if allowed_for_itself.contains(&number) { vec![to_others()?] } else { Vec::new() }))
     };
     REACHING_OUT.iter().map(|(number, _)| refused(*number)).collect()

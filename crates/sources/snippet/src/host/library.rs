@@ -20,14 +20,14 @@ pub fn load(path: &str, rows: u32) -> Result<(Library, Vec<RowFn>), String> {
     // SAFETY: the library's constructors run here, in a process that has limits and may crash.
     let library = unsafe { Library::new(path) }.map_err(|e| format!("the compiled code cannot be loaded: {}", reason(&e)))?;
     crash::enter(Phase::Instrument, 0);
-    let found: Result<Vec<RowFn>, String> = (0..rows as usize)
+    let functions: Result<Vec<RowFn>, String> = (0..rows as usize)
         .map(|row| {
             // SAFETY: the generated source defines each row with exactly this signature.
             let function = unsafe { library.get::<RowFn>(symbol(row).as_bytes()) };
             function.map(|function| *function).map_err(|e| format!("row {row} is missing: {e}"))
         })
         .collect();
-    Ok((library, found?))
+    Ok((library, functions?))
 }
 
 /// A copy of a file beside it, in physical pages of its own. It is removed when it goes out of scope, before the system writes it to

@@ -27,8 +27,8 @@ pub fn take_pipes() -> std::io::Result<(File, File)> {
 }
 
 fn duplicate(descriptor: std::os::fd::BorrowedFd) -> std::io::Result<File> {
-    const ABOVE: i32 = 200;
-    let copy = fcntl(descriptor, FcntlArg::F_DUPFD_CLOEXEC(ABOVE))?;
+    const FIRST_DESCRIPTOR: i32 = 200;
+    let copy = fcntl(descriptor, FcntlArg::F_DUPFD_CLOEXEC(FIRST_DESCRIPTOR))?;
     // SAFETY: the descriptor was made on the line above, and nothing else owns it.
     let owned = unsafe { OwnedFd::from_raw_fd(copy) };
     fcntl(&owned, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
@@ -51,11 +51,11 @@ impl Output {
 
     /// Drops all but the beginning once the file is large.
     pub fn trim(&mut self) {
-        const MUCH: u64 = MOST_FILE_BYTES / 16;
-        const KEPT: u64 = 4096;
+        const MUCH_BYTES: u64 = MOST_FILE_BYTES / 16;
+        const KEPT_BYTES: u64 = 4096;
         let Some((file, written)) = self.file.as_mut().and_then(|file| file.stream_position().ok().map(|at| (file, at))) else { return };
-        if written > MUCH && file.set_len(KEPT).and_then(|()| file.seek(SeekFrom::Start(KEPT))).is_ok() {
-            self.dropped += written - KEPT;
+        if written > MUCH_BYTES && file.set_len(KEPT_BYTES).and_then(|()| file.seek(SeekFrom::Start(KEPT_BYTES))).is_ok() {
+            self.dropped += written - KEPT_BYTES;
         }
     }
 }

@@ -192,7 +192,7 @@ fn loaded(load: &Load, clock: &Clock) -> Result<(libloading::Library, Watched), 
     rows.extend(rows_of(load.chains.iter().cloned()));
     library::setup(&library)?;
     let functions = Functions { now: clock.read, rows };
-    Ok((library, Watched { functions, chosen: Vec::new(), own: load.rows as usize, runs_before: load.runs_before }))
+    Ok((library, Watched { functions, chosen: Vec::new(), own_rows: load.rows as usize, runs_before: load.runs_before }))
 }
 
 /// Every placement has another sequence of orders.
@@ -205,7 +205,7 @@ struct Watched {
     functions: Functions,
     chosen: Vec<usize>,
     /// Rows of the library, before those of the chains.
-    own: usize,
+    own_rows: usize,
     /// Times that each of these runs before it is measured.
     runs_before: u32,
 }
@@ -236,7 +236,7 @@ impl Rig for Watched {
     }
 
     fn runs_before(&self, row: usize) -> u32 {
-        if self.chosen[row] < self.own { self.runs_before } else { 1 }
+        if self.chosen[row] < self.own_rows { self.runs_before } else { 1 }
     }
 }
 

@@ -62,9 +62,10 @@ fn arm(word: &str) -> Option<String> {
 }
 
 fn riscv64(word: &str) -> Option<String> {
-    const NAMED: [(&str, u32, u32); 9] =
+    const NAMED_REGISTERS: [(&str, u32, u32); 9] =
         [("x", 5, 31), ("t", 0, 6), ("s", 0, 11), ("a", 0, 7), ("f", 0, 31), ("ft", 0, 11), ("fs", 0, 11), ("fa", 0, 7), ("x", 1, 1)];
-    let known = ["ra", "fp"].contains(&word) || NAMED.iter().any(|(prefix, least, most)| numbered(word, prefix, *least, *most).is_some());
+    let known =
+        ["ra", "fp"].contains(&word) || NAMED_REGISTERS.iter().any(|(prefix, least, most)| numbered(word, prefix, *least, *most).is_some());
     known.then(|| word.to_owned())
 }
 

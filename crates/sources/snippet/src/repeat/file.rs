@@ -31,7 +31,7 @@ pub struct File {
 }
 
 /// Directives that may stand before a function.
-const BEFORE: [&str; 9] = [".p2align", ".align", ".globl", ".weak", ".hidden", ".protected", ".section", ".text", ""];
+const LEADING_DIRECTIVES: [&str; 9] = [".p2align", ".align", ".globl", ".weak", ".hidden", ".protected", ".section", ".text", ""];
 
 impl File {
     /// Reads the text; `None` if it is not understood.
@@ -148,7 +148,7 @@ impl File {
 /// The lines of the function of a row that begins at this line; the outer `None` if it does not end as expected.
 #[allow(clippy::option_option, reason = "no function here is not the same as one that is not understood")]
 fn function_at(lines: &[&str], at: usize) -> Option<Option<std::ops::Range<usize>>> {
-    let is_before = |line: &&str| BEFORE.contains(&first_word(plain(line)));
+    let is_before = |line: &&str| LEADING_DIRECTIVES.contains(&first_word(plain(line)));
     let ahead = lines[at..].iter().take_while(|line| is_before(line)).count();
     let symbol = |line: &str, directive: &str| {
         let line = plain(line);

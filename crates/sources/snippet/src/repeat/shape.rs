@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Stands around the number of a label that a copy defines.
-const OWN: char = '\u{1}';
+const OWN_LABEL: char = '\u{1}';
 
 /// Copies of which those between the first and the last are the same in turns.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl<'a> Shape<'a> {
         let turns = each.len() as u32;
         let write = |text: &mut String, lines: &[String], at: u32| self.write(text, &named(lines, &format!("{row}_{at}")), self.row, row);
         write(text, first, 0);
-        let has_labels = each.iter().flatten().any(|line| line.contains(OWN));
+        let has_labels = each.iter().flatten().any(|line| line.contains(OWN_LABEL));
         let repeated = if has_labels { 0 } else { between / turns };
         if repeated > 0 {
             let _ = writeln!(text, ".rept {repeated}");
@@ -143,15 +143,16 @@ fn text_of(function: &Function) -> Vec<String> {
 /// The lines of a copy, with names for the labels that it defines.
 fn named(lines: &[String], prefix: &str) -> Vec<String> {
     let label = |number: &str| format!(".Lhs{prefix}_{number}");
-    let line =
-        |line: &String| line.split(OWN).enumerate().map(|(at, text)| if at % 2 == 1 { label(text) } else { text.to_owned() }).collect();
+    let line = |line: &String| {
+        line.split(OWN_LABEL).enumerate().map(|(at, text)| if at % 2 == 1 { label(text) } else { text.to_owned() }).collect()
+    };
     lines.iter().map(line).collect()
 }
 
 /// The lines of a copy, with numbers in place of the labels that it defines.
-fn own(lines: &[String]) -> Vec<String> {
+fn with_numbered_labels(lines: &[String]) -> Vec<String> {
     let labels: Vec<&str> = lines.iter().filter_map(|line| label(line)).collect();
-    let mut of = |name: &str| labels.iter().position(|label| *label == name).map(|at| format!("{OWN}{at}{OWN}"));
+    let mut of = |name: &str| labels.iter().position(|label| *label == name).map(|at| format!("{OWN_LABEL}{at}{OWN_LABEL}"));
     lines.iter().map(|line| with_labels(line, &mut of)).collect()
 }
 
@@ -178,12 +179,12 @@ impl Copies {
     /// These copies; `None` if they are not the same in turns, or may not be repeated.
     fn of(copies: &[Vec<String>]) -> Option<Copies> {
         let [first, between @ .., last] = copies else { return None };
-        let between: Vec<Vec<String>> = between.iter().map(|copy| own(copy)).collect();
+        let between: Vec<Vec<String>> = between.iter().map(|copy| with_numbered_labels(copy)).collect();
         let is_period =
             |period: &usize| between.len() > 2 * period && between.iter().skip(*period).zip(&between).all(|(one, other)| one == other);
         let period = (1..=MOST_TURNS).find(is_period)?;
-        let found = Copies { first: own(first), turns: between[..period].to_vec(), last: last.clone() };
-        found.turns.iter().flatten().chain(&found.first).all(|line| may_be_repeated(&line.replace(OWN, ".L"))).then_some(found)
+        let found = Copies { first: with_numbered_labels(first), turns: between[..period].to_vec(), last: last.clone() };
+        found.turns.iter().flatten().chain(&found.first).all(|line| may_be_repeated(&line.replace(OWN_LABEL, ".L"))).then_some(found)
     }
 }
 

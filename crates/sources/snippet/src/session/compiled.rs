@@ -32,7 +32,7 @@ pub(super) fn compiled(job: &Job, piloted: &Piloted, copies: &[Copy], with_chain
     let of = |in_blocks: bool| -> Result<Compiled> {
         let rows = plan::rows(request, pilots, with_chains, in_blocks);
         let library = compile(&job_of_rows, &rows)?;
-        Ok(Compiled { other_code: other_code(request, (&rows, &library), pilots), rows, library })
+        Ok(Compiled { other_code: other_code(request, &rows, &library, pilots), rows, library })
     };
     let mut made = of(in_blocks)?;
     // Compilers give up on long functions: blocks are shorter.
@@ -59,7 +59,7 @@ const OTHER_CODE: f64 = 1.5;
 const OTHER_BYTES: f64 = 6.0;
 
 /// Alternatives whose copies are other code in these rows than in the short ones of the pilot, with the bytes of a copy in both.
-fn other_code(request: &Request, (rows, library): (&[RowSpec], &Library), pilots: &[Pilot]) -> Vec<(usize, f64, f64)> {
+fn other_code(request: &Request, rows: &[RowSpec], library: &Library, pilots: &[Pilot]) -> Vec<(usize, f64, f64)> {
     let of = |subject: usize| Some((subject, pilots[subject].copy_bytes, copy_bytes(rows, library, subject)?));
     let is_other = |(_, short, long): &(usize, f64, f64)| long - short > OTHER_BYTES && *long > OTHER_CODE * short;
     let is_compiled = request.language != Language::Asm && request.init.is_none() && request.cold.is_empty();

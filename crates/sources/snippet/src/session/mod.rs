@@ -235,7 +235,7 @@ fn rounds(
     };
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
     table.observations_mut().origin.threads = threads.is_some();
-    let occupied = occupied(request, (work.rows, work.copies), &companions, placed.child())?;
+    let occupied = occupied(request, work.rows, work.copies, &companions, placed.child())?;
     table.declare_occupancy(series_names(request).into_iter().zip(occupied.iter().map(|(occupancy, _)| *occupancy)));
     table.declare_uses(series_names(request).into_iter().zip(occupied.into_iter().map(|(_, uses)| uses)));
     match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed(), look) {

@@ -71,14 +71,14 @@ fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
         lines.push(".endr".to_owned());
     }
     if row.runs > 1 {
-        lines.extend(["ret".to_owned(), format!("{BEHIND}:")]);
+        lines.extend(["ret".to_owned(), format!("{BEHIND_LABEL}:")]);
     }
     lines
 }
 
 /// Labels of a block of copies and of what is behind it.
 const BLOCK: u32 = 771;
-const BEHIND: u32 = 772;
+const BEHIND_LABEL: u32 = 772;
 
 /// Calls of the block that follows: unlike a loop, they need no register and leave the flags as they are. What the compiler keeps below the
 /// stack pointer is skipped.
@@ -86,7 +86,7 @@ fn calls(runs: u32, is_intel: bool) -> Vec<String> {
     const RED_ZONE: i32 = 128;
     let moved = |bytes: i32| if is_intel { format!("lea rsp, [rsp + {bytes}]") } else { format!("lea {bytes}(%rsp), %rsp") };
     let call = [format!(".rept {runs}"), format!("call {BLOCK}f"), ".endr".to_owned()];
-    let after = [moved(RED_ZONE), format!("jmp {BEHIND}f"), ".p2align 6".to_owned(), format!("{BLOCK}:")];
+    let after = [moved(RED_ZONE), format!("jmp {BEHIND_LABEL}f"), ".p2align 6".to_owned(), format!("{BLOCK}:")];
     [moved(-RED_ZONE)].into_iter().chain(call).chain(after).collect()
 }
 
@@ -116,12 +116,12 @@ fn with_notes(request: &Request, lines: &[String], row: Option<usize>) -> Vec<St
 
 fn init(request: &Request, row: &RowSpec) -> Vec<String> {
     let fence = fence::here().filter(|_| row.fenced(request)).map(|fences| fences.order.to_owned());
-    let init = request.init.clone().filter(|_| row.order != Order::Shadow);
+    let init = request.init.clone().filter(|_| row.order != Order::FencedChain);
     fence.iter().cloned().chain(init).chain(fence.clone()).collect()
 }
 
 fn body(request: &Request, row: &RowSpec) -> Vec<String> {
-    if row.order != Order::Shadow {
+    if row.order != Order::FencedChain {
         return vec![request.codes[row.subject].clone()];
     }
     // Repeated here because some assemblers expand nested repetitions in the wrong order.

@@ -64,7 +64,7 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, borde
     }
     let places = places(request, row);
     if row.is_behind() {
-        behind(text, (request, &places), row);
+        behind(text, request, &places, row);
     }
     text.push_str("uint64_t hs_start = hs_now();\n");
     let note = |copy: u32| (borders == Borders::Notes).then_some(NoteId { row: at, copy: copy as usize, in_body: false, what: None });
@@ -72,9 +72,9 @@ fn one_row(text: &mut String, request: &Request, at: usize, row: &RowSpec, borde
         // The compiler cannot know how often the loop runs, and neither unrolls nor peels it.
         let _ = writeln!(text, "for (uint32_t hs_runs = {}; hs_runs; hs_runs--) {{\n__asm__ volatile(\"\" : \"+r\"(hs_runs));", row.runs);
     }
-    copies(text, (request, &places), row, (borders, &note));
+    copies(text, request, &places, row, borders, &note);
     text.push_str(if row.runs > 1 { "}\n" } else { "" });
-    opaque(text, (request, &places), note(row.bodies));
+    opaque(text, request, &places, note(row.bodies));
     text.push_str("uint64_t hs_ticks = hs_now() - hs_start;\n");
     walks(request).for_each(|name| *text += &format!("*hs_walk_{name} = {name};\n"));
     text.push_str("return hs_ticks; }\n");
@@ -104,47 +104,42 @@ fn parameter(language: Language, name: &str) -> String {
 }
 
 /// What runs before the first reading: an init and a body, and perhaps another init.
-fn behind(text: &mut String, (request, places): (&Request, &[&str]), row: &RowSpec) {
-    text.push_str(&init((request, places), row, None));
-    opaque(text, (request, places), None);
+fn behind(text: &mut String, request: &Request, places: &[&str], row: &RowSpec) {
+    text.push_str(&init(request, places, row, None));
+    opaque(text, request, places, None);
     text.push_str(&body(request, row));
     if row.order == Order::BehindInit {
-        text.push_str(&init((request, places), row, None));
+        text.push_str(&init(request, places, row, None));
     }
 }
 
 /// (flush init body) for every body, then the further inits and flushes.
-fn copies(
-    text: &mut String,
-    (request, places): (&Request, &[&str]),
-    row: &RowSpec,
-    (borders, note): (Borders, &dyn Fn(u32) -> Option<NoteId>),
-) {
+fn copies(text: &mut String, request: &Request, places: &[&str], row: &RowSpec, borders: Borders, note: &dyn Fn(u32) -> Option<NoteId>) {
     let mark = |at, text: String| if borders == Borders::Comments && at == 0 { commented(&text) } else { text };
     let flush: String = request.cold.iter().map(|data| format!("HS_FLUSH({});\n", extent(data))).collect();
     let (before, after) = row.inits_before_and_after();
     let body = body(request, row);
     for copy in 0..row.bodies {
         for at in 0..before {
-            *text += &mark(at, init((request, places), row, note(copy).filter(|_| at == 0)));
+            *text += &mark(at, init(request, places, row, note(copy).filter(|_| at == 0)));
         }
         text.push_str(&flush);
         if request.init.is_some() || !flush.is_empty() {
             // The init or the flush may have changed the inputs of the body.
-            opaque(text, (request, places), note(copy).map(|note| NoteId { in_body: true, ..note }));
+            opaque(text, request, places, note(copy).map(|note| NoteId { in_body: true, ..note }));
         }
         text.push_str(&body);
     }
-    (0..after).for_each(|_| *text += &init((request, places), row, None));
+    (0..after).for_each(|_| *text += &init(request, places, row, None));
     (row.bodies..row.flushes).for_each(|_| text.push_str(&flush));
 }
 
 /// One init with its fences and notes; without an init, the fences and notes before a body.
-fn init((request, places): (&Request, &[&str]), row: &RowSpec, note: Option<NoteId>) -> String {
+fn init(request: &Request, places: &[&str], row: &RowSpec, note: Option<NoteId>) -> String {
     let fence = if row.fenced(request) { "HS_FENCE();\n" } else { "" };
     let mut text = fence.to_owned();
-    opaque(&mut text, (request, places), note);
-    if let Some(init) = request.init.as_deref().filter(|_| row.order != Order::Shadow) {
+    opaque(&mut text, request, places, note);
+    if let Some(init) = request.init.as_deref().filter(|_| row.order != Order::FencedChain) {
         let _ = writeln!(text, "{{\n{init}\n; }}\nHS_BARRIER();");
     }
     text + fence
@@ -152,7 +147,7 @@ fn init((request, places): (&Request, &[&str]), row: &RowSpec, note: Option<Note
 
 fn body(request: &Request, row: &RowSpec) -> String {
     match row.order {
-        Order::Shadow => "HS_CHAIN();\n".to_owned(),
+        Order::FencedChain => "HS_CHAIN();\n".to_owned(),
         _ => evaluation(&request.codes[row.subject]),
     }
 }
@@ -175,7 +170,7 @@ fn places(request: &Request, row: &RowSpec) -> Vec<&'static str> {
 }
 
 /// Makes every variable opaque, so that copies are neither folded nor merged. Notes record where the variables are.
-fn opaque(text: &mut String, (request, places): (&Request, &[&str]), note: Option<NoteId>) {
+fn opaque(text: &mut String, request: &Request, places: &[&str], note: Option<NoteId>) {
     text.push_str("HS_BARRIER();\n");
     for (at, (Declaration { name, .. }, place)) in request.lets.iter().zip(places).enumerate() {
         let _ = match note.and_then(|note| note.for_variable(at)) {

@@ -38,9 +38,9 @@ impl RowSpec {
 
     /// Whether fences surround every init. Without an init only the flush has fences.
     pub fn fenced(&self, request: &Request) -> bool {
-        let shadow = self.order == Order::Shadow && request.init.is_some();
+        let is_fenced_chain = self.order == Order::FencedChain && request.init.is_some();
         let as_the_others = self.is_behind() && crate::plan::main_order(request) == Order::Fenced;
-        shadow || self.order == Order::Fenced || as_the_others
+        is_fenced_chain || self.order == Order::Fenced || as_the_others
     }
 
     /// Whether an init and a body run before the first reading.
@@ -147,7 +147,8 @@ pub fn rows(request: &Request, rows: &[RowSpec], first: usize, borders: &dyn Fn(
 /// equal code so have the places of each other in memory. Rows without the code of an alternative are the last.
 pub fn in_turn(rows: &[RowSpec], alternatives: usize, first: usize) -> Vec<(usize, &RowSpec)> {
     let mut all: Vec<(usize, &RowSpec)> = rows.iter().enumerate().collect();
-    let turn = |row: &RowSpec| if row.order == Order::Shadow { alternatives } else { (row.subject + alternatives - first) % alternatives };
+    let turn =
+        |row: &RowSpec| if row.order == Order::FencedChain { alternatives } else { (row.subject + alternatives - first) % alternatives };
     all.sort_by_key(|(_, row)| turn(row));
     all
 }
@@ -194,12 +195,12 @@ fn head(request: &Request) -> String {
     let lenient = request.language == Language::C;
     for file in files() {
         let included = format!("#include \"{}\"\n", file.display());
-        text += &if lenient { format!("{LENIENT}{included}#pragma GCC diagnostic pop\n") } else { included };
+        text += &if lenient { format!("{LENIENT_PRAGMAS}{included}#pragma GCC diagnostic pop\n") } else { included };
     }
     text
 }
 
-const LENIENT: &str = "#pragma GCC diagnostic push\n#pragma GCC diagnostic warning \"-Wimplicit-function-declaration\"\n";
+const LENIENT_PRAGMAS: &str = "#pragma GCC diagnostic push\n#pragma GCC diagnostic warning \"-Wimplicit-function-declaration\"\n";
 
 /// The lines at the beginning of a file by which it chooses what the C library's headers declare, such as `#define _GNU_SOURCE`. They have to
 /// come before the first of these headers.

@@ -37,12 +37,12 @@ const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 
 thread_local! {
     /// This thread's counter, for all clocks that read it: a second event would find the cycle counter taken by the first one.
-    static KEPT: Cell<Option<i32>> = const { Cell::new(None) };
+    static KEPT_COUNTER: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
 /// Gives up what this thread keeps. The file of a child process is that of its parent's counter.
 pub fn give_up() {
-    if let Some(file) = KEPT.take() {
+    if let Some(file) = KEPT_COUNTER.take() {
         // SAFETY: closes what `open_file` opened; nothing else uses it, because it is not kept any longer.
         unsafe { libc::close(file) };
     }
@@ -51,7 +51,7 @@ pub fn give_up() {
 /// The counter that this thread keeps open.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn kept() -> Option<i32> {
-    KEPT.get()
+    KEPT_COUNTER.get()
 }
 
 /// An open counter of this thread. It is closed when this is dropped, unless the thread keeps it.
@@ -65,7 +65,7 @@ impl Opened {
         GIVES_UP.call_once(|| unsafe {
             libc::pthread_atfork(None, None, Some(super::give_up_in_child));
         });
-        KEPT.set(Some(self.0));
+        KEPT_COUNTER.set(Some(self.0));
     }
 
     /// Whether the counter counts for this thread.
@@ -73,12 +73,13 @@ impl Opened {
     /// # Errors
     /// The kernel has no hardware counter for it. It opens a pinned event also then, and reads of it give nothing.
     pub fn counting(&self) -> Result<(), String> {
-        const HELD: &str = if cfg!(target_arch = "x86_64") {
+        const HELD_COUNTER: &str = if cfg!(target_arch = "x86_64") {
             "other perf events hold all counters that can count cycles"
         } else {
             "another perf event holds the cycle counter"
         };
-        let taken = || format!("{HELD}, so this thread's counts nothing: end what uses perf (perf, a watchdog), or choose another clock");
+        let taken =
+            || format!("{HELD_COUNTER}, so this thread's counts nothing: end what uses perf (perf, a watchdog), or choose another clock");
         count(self.0).map(drop).ok_or_else(taken)
     }
 }
@@ -93,7 +94,7 @@ pub fn count(file: i32) -> Option<u64> {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        if KEPT.get() != Some(self.0) {
+        if KEPT_COUNTER.get() != Some(self.0) {
             // SAFETY: closes what `open_file` opened; nothing else uses it, because it is not kept.
             unsafe { libc::close(self.0) };
         }
@@ -105,7 +106,7 @@ impl Drop for Opened {
 /// # Errors
 /// Why the kernel refuses it, and the setting that this depends on.
 pub fn open_file() -> Result<Opened, String> {
-    if let Some(file) = KEPT.get() {
+    if let Some(file) = KEPT_COUNTER.get() {
         return Ok(Opened(file));
     }
     // An event of perf would take the counter from the module, even if it is closed at once, and the permission from all programs.
@@ -255,14 +256,14 @@ mod tests {
                 // SAFETY: asks about a number of a file.
                 let is_open = unsafe { libc::fcntl(file, libc::F_GETFD) } >= 0;
                 // SAFETY: ends the child.
-                unsafe { libc::_exit(i32::from(KEPT.get().is_some()) + 2 * i32::from(is_open)) };
+                unsafe { libc::_exit(i32::from(KEPT_COUNTER.get().is_some()) + 2 * i32::from(is_open)) };
             }
             let mut status = 0;
             // SAFETY: waits for the child that was just forked.
             unsafe { libc::waitpid(child, &raw mut status, 0) };
-            let of_parent = KEPT.get() == Some(file);
+            let of_parent = KEPT_COUNTER.get() == Some(file);
             give_up();
-            (libc::WEXITSTATUS(status), of_parent, KEPT.get())
+            (libc::WEXITSTATUS(status), of_parent, KEPT_COUNTER.get())
         });
         assert_eq!(codes.join().unwrap(), (0, true, None));
     }

@@ -3,7 +3,7 @@
 use super::{Branches, Row, Session};
 
 /// Rows of one part that are also timed with each arrival counted twice.
-const TWICE: usize = 2;
+const ROWS_COUNTED_TWICE: usize = 2;
 
 impl Session<'_> {
     /// The whole call with its arrivals counted: beside the call itself it tells what counting takes.
@@ -29,7 +29,7 @@ impl Session<'_> {
             let branches = Branches { counted: Some((address, arrivals, true)), ..row.branches.clone() };
             Some(Row { call: row.call.counted_twice(), counts: self.count(&branches)?, undo: row.undo.clone(), left: None, branches })
         };
-        let found: Vec<Row> = longest.into_iter().take(TWICE).filter_map(twice).collect();
+        let found: Vec<Row> = longest.into_iter().take(ROWS_COUNTED_TWICE).filter_map(twice).collect();
         self.partial_rows += found.len();
         found
     }

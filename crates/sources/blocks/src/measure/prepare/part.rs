@@ -11,7 +11,7 @@ const MOST_BRANCHES: u64 = 2_000;
 const MOST_ROWS_OF_PARTS: usize = 800;
 const LEAST_ROWS_OF_PART: usize = 4;
 /// Arrivals at a place from which a part is long.
-const OFTEN: u64 = 8;
+const MANY_ARRIVALS: u64 = 8;
 
 impl Session<'_> {
     /// Follows the first branches of a call that begins inside of the function, and makes some of its beginnings repeatable. `None` if none of
@@ -28,7 +28,7 @@ impl Session<'_> {
         match rows.is_empty() {
             true if self.enough_alike > enough => Ok(None),
             true => Err(Error::system("take a part of the call", "no jump can be put where it ends")),
-            false => Ok(Some(self.prepared(at, ready, &followed, (again, Some(MOST_BRANCHES)), rows))),
+            false => Ok(Some(self.prepared(at, ready, &followed, again, Some(MOST_BRANCHES), rows))),
         }
     }
 
@@ -62,9 +62,9 @@ impl Session<'_> {
         put_back(process, stub.code(), &early)?;
         sources.extend(followed.sources.iter().cloned());
         let what = (&target, begin);
-        let again = repeated(&self.program, (&mut *process, &mut *stub), what, (&call, Some(MOST_BRANCHES)), !sources.is_empty())?;
+        let again = repeated(&self.program, &mut *process, &mut *stub, what, &call, Some(MOST_BRANCHES), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
-        self.after_repeats((process, stub), (undo, snapshot), differs, sources)?;
+        self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let mut rows = Vec::new();
         for partial in chosen.into_iter().chain(later) {
             self.program.deadline(&ready.started.process);
@@ -77,7 +77,7 @@ impl Session<'_> {
     /// The later arrivals at the first place that the part comes to often, or at the last place of all.
     fn at_one_place<'b>(&self, later: Vec<&'b Partial>, bias: u64) -> Vec<&'b Partial> {
         let at = |place: u64| later.iter().copied().filter(move |partial| partial.until.wrapping_sub(bias) == place);
-        let is_often = |place: &&u64| at(**place).any(|partial| partial.passes >= OFTEN);
+        let is_often = |place: &&u64| at(**place).any(|partial| partial.passes >= MANY_ARRIVALS);
         let place = self.counted_at.iter().find(is_often).or(self.counted_at.last());
         place.map_or_else(Vec::new, |place| at(*place).collect())
     }

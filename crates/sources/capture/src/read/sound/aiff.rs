@@ -6,7 +6,7 @@ use crate::error::{Error, Result, shown};
 use std::io::Read;
 
 /// Bytes of the chunk `COMM`, and of the name of an encoding behind them.
-const COMMON: u64 = 18;
+const COMMON_BYTES: u64 = 18;
 const ENCODING: u64 = 4;
 
 /// Reads everything up to the samples, after the first four bytes.
@@ -42,11 +42,11 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
 fn common<R: Read>(stream: &mut Counted<R>, size: u64, named: bool) -> Result<Layout> {
     let place = stream.place;
     check_chunk(place, b"COMM", size)?;
-    let least = COMMON + if named { ENCODING } else { 0 };
+    let least = COMMON_BYTES + if named { ENCODING } else { 0 };
     if size < least {
         return Err(Error::byte(place, format!("the chunk `COMM` has {size} bytes, at least {least} are expected")));
     }
-    let bytes: [u8; COMMON as usize] = stream.whole("the chunk COMM")?;
+    let bytes: [u8; COMMON_BYTES as usize] = stream.whole("the chunk COMM")?;
     let encoding: [u8; ENCODING as usize] = if named { stream.whole("the chunk COMM")? } else { *b"NONE" };
     stream.skip(size - least + size % 2, "the chunk COMM")?;
     let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);

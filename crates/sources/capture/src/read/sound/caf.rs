@@ -47,12 +47,12 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
 
 /// The chunk `desc`.
 fn description<R: Read>(stream: &mut Counted<R>) -> Result<Layout> {
-    const WHAT: &str = "the chunk desc";
+    const CHUNK_NAME: &str = "the chunk desc";
     let place = stream.place;
-    let hz = check_rate(place, f64::from_be_bytes(stream.whole(WHAT)?))?;
-    let encoding: [u8; 4] = stream.whole(WHAT)?;
-    let (flags, packet, frames) = (stream.number(WHAT)?, stream.number(WHAT)?, stream.number(WHAT)?);
-    let (channels, bits) = (stream.number(WHAT)?, stream.number(WHAT)?);
+    let hz = check_rate(place, f64::from_be_bytes(stream.whole(CHUNK_NAME)?))?;
+    let encoding: [u8; 4] = stream.whole(CHUNK_NAME)?;
+    let (flags, packet, frames) = (stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?);
+    let (channels, bits) = (stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?);
     let channels = check_channels(place + 24, channels)?;
     let bytes = packet / u32::from(channels);
     let sample = match (flags & IS_FLOAT, bytes) {

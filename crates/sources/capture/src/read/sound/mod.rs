@@ -93,7 +93,7 @@ pub fn read_sound(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edg
     }
     let mut remarks = Vec::new();
     if wrong || size.known().is_none() {
-        remarks.push(Remark::WrongSizes { stated: size.stated, found });
+        remarks.push(Remark::WrongSizes { stated: size.stated, actual: found });
     }
     if cut {
         let reason = size.known().map_or_else(

@@ -81,8 +81,8 @@ impl Pin {
 fn with_remarks(error: Error, remarks: &[Remark]) -> Error {
     let also = remarks.iter().find_map(|remark| match remark {
         Remark::Truncated { place, reason } => Some(format!("the file is cut, {place}: {reason}")),
-        Remark::WrongSizes { stated, found } if *stated > 0 => {
-            Some(format!("its header states {stated} bytes of samples, but there are {found}"))
+        Remark::WrongSizes { stated, actual } if *stated > 0 => {
+            Some(format!("its header states {stated} bytes of samples, but there are {actual}"))
         }
         _ => None,
     });

@@ -22,12 +22,12 @@ macro_rules! row {
             });
             now().wrapping_sub(begin)
         }
-        Row::new($bodies, $bodies * $each, Order::Shadow, |now| Some(run(now)))
+        Row::new($bodies, $bodies * $each, Order::FencedChain, |now| Some(run(now)))
     }};
 }
 
 /// Fences around nothing, where fenced rows have their init.
-pub fn shadow() -> Vec<Row<'static>> {
+pub fn fenced_chain() -> Vec<Row<'static>> {
     for_checks!(row).into()
 }
 
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn the_rows_are_those_of_the_table() {
-        let table = shapes(Before::Init).into_iter().filter(|row| row.order == Order::Shadow).map(|row| (row.bodies, row.inits));
-        assert!(shadow().iter().map(|row| (row.bodies, row.inits)).eq(table));
+        let table = shapes(Before::Init).into_iter().filter(|row| row.order == Order::FencedChain).map(|row| (row.bodies, row.inits));
+        assert!(fenced_chain().iter().map(|row| (row.bodies, row.inits)).eq(table));
     }
 }
