@@ -86,8 +86,7 @@ fn enough(run: fn(usize, u64, &mut Data), micros: u128, data: &mut Data) -> u64 
 /// All loops of a case, in another order in each round.
 fn measure(name: &str, run: fn(usize, u64, &mut Data), micros: u128, rounds: u32, data: &mut Data) {
     let shortest = enough(run, micros, data);
-    let mut loops: Vec<(usize, u64)> =
-        (0..4).flat_map(|form| LENGTHS[form].iter().map(move |times| (form, times * shortest))).collect();
+    let mut loops: Vec<(usize, u64)> = (0..4).flat_map(|form| LENGTHS[form].iter().map(move |times| (form, times * shortest))).collect();
     let mut state: u64 = 1;
     for round in 0..rounds {
         for at in (1..loops.len()).rev() {
