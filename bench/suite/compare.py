@@ -29,7 +29,8 @@ READING = (
     "the tool's own interval over the truth, where it has one. The truth is a call's time by differences of loops: of",
     "one and two, and of four and eight times as many passes, by the wall clock and by the clock of the thread, and of",
     "one and two calls in a pass. Its interval goes over all methods and runs. Where the intervals of two methods have",
-    "nothing in common, there is no truth. Each program has its own copy of the code, and its place may change the time.",
+    "nothing in common, there is no truth, and the cells have the tools' median times. Each program has its own copy of",
+    "the code, and its place may change the time.",
 )
 
 

@@ -42,6 +42,7 @@ class Figure:
 
     ratio: Interval
     own: tuple[float, float]
+    told: list[float]
     runs: int
     doubted: int
 
@@ -54,7 +55,13 @@ def figure(runs: Iterable[Run], tool: str, case: str) -> Figure | None:
         return None
     own = (median(one.time.low / truth for one, truth in pairs), median(one.time.high / truth for one, truth in pairs))
     doubted = sum(one.doubted for one, _ in pairs)
-    return Figure(Interval(median(ratios), min(ratios), max(ratios)), own, len(pairs), doubted)
+    return Figure(
+        Interval(median(ratios), min(ratios), max(ratios)),
+        own,
+        [one.time.value for one, _ in pairs],
+        len(pairs),
+        doubted,
+    )
 
 
 def has(run: Run, tool: str, case: str) -> bool:
@@ -94,7 +101,7 @@ def told_figure(found: Figure | None, time: Interval | None, with_init: bool) ->
     if found is None:
         return "no answer"
     if time is None:
-        return ""
+        return f"{median(found.told):.4g} ns"
     parts = [f"{found.ratio.value:.3f} ({found.ratio.low:.3f} to {found.ratio.high:.3f})"]
     if found.own[0] == found.own[0]:
         parts.append(f"own interval {found.own[0]:.3f} to {found.own[1]:.3f}")

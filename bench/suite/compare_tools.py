@@ -76,13 +76,21 @@ def rust(programs: Programs, builder: Builder) -> None:
             programs.commands["Rust", message["target"]["name"].removeprefix("by_")] = [message["executable"]]
 
 
+def is_old(file: Path, *sources: str | Path) -> bool:
+    """Whether a file is not there, or older than what it is made of, or than the header of the workloads."""
+    every = [Path(source).stat().st_mtime_ns for source in (*sources, SOURCES / "cpp/work.hpp")]
+    return not file.exists() or file.stat().st_mtime_ns < max(every)
+
+
 def cpp(programs: Programs, builder: Builder) -> None:
     """All programs in C++: the workloads are compiled once."""
     need = f". '{BENCH / 'peers/common.sh'}'; need_header nlohmann/json.hpp nlohmann-json3-dev"
     builder.shell("bash", "-euo", "pipefail", "-c", need)
     builder.shell("cargo", "build", "--quiet", "--release", "--package", "hairspring-capi")
     gxx = ("g++", "-std=c++17", "-O2", f"-I{SOURCES / 'cpp'}")
-    builder.shell(*gxx, "-c", SOURCES / "cpp/work.cpp", "-o", BUILT / "work.o")
+    made = BUILT / "work.o"
+    if is_old(made, SOURCES / "cpp/work.cpp"):
+        builder.shell(*gxx, "-c", SOURCES / "cpp/work.cpp", "-o", made)
     library = (TARGET / "release/libhairspring_capi.a", *SYSTEM)
     more: dict[str, tuple[str | Path, ...]] = {
         TRUTH: (),
@@ -96,8 +104,9 @@ def cpp(programs: Programs, builder: Builder) -> None:
         if tool not in (TRUTH, HAIRSPRING) and (done := script(tool, HS_BUILD_ONLY="1")).returncode != 0:
             programs.notes.append(failure(tool, done))
             continue
-        program = (SOURCES / "cpp" / source, BUILT / "work.o", *options, "-o", BUILT / tool)
-        if programs.attempt(f"C++, {tool}", partial(builder.shell, *gxx, *program)):
+        program = (SOURCES / "cpp" / source, made, *options, "-o", BUILT / tool)
+        fresh = not is_old(BUILT / tool, SOURCES / "cpp" / source, made, *(library[:1] if tool == HAIRSPRING else ()))
+        if fresh or programs.attempt(f"C++, {tool}", partial(builder.shell, *gxx, *program)):
             programs.commands["C++", tool] = [str(BUILT / tool)]
 
 

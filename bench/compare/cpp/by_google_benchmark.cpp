@@ -30,7 +30,7 @@ template <std::size_t count>
 void copied(benchmark::State &state) {
   work::Data data;
   for (auto _ : state) {
-    work::copy(data.to.data(), data.from.data(), count);
+    work::copy(data.buffers->to.data(), data.buffers->from.data(), count);
     benchmark::ClobberMemory();
   }
 }

@@ -19,12 +19,12 @@ int main() {
   bench.run("hash_1k", [&] { doNotOptimizeAway(work::hash(data.kilobyte)); });
   bench.run("parse_list", [&] { doNotOptimizeAway(work::parse(data.list)); });
   bench.run("memcpy_4k", [&] {
-    work::copy(data.to.data(), data.from.data(), 4096);
-    doNotOptimizeAway(data.to.data());
+    work::copy(data.buffers->to.data(), data.buffers->from.data(), 4096);
+    doNotOptimizeAway(data.buffers->to.data());
   });
   bench.run("memcpy_64k", [&] {
-    work::copy(data.to.data(), data.from.data(), 65536);
-    doNotOptimizeAway(data.to.data());
+    work::copy(data.buffers->to.data(), data.buffers->from.data(), 65536);
+    doNotOptimizeAway(data.buffers->to.data());
   });
   bench.run("json_500", [&] { doNotOptimizeAway(work::json(data.document)); });
   ankerl::nanobench::render(ankerl::nanobench::templates::json(), bench, std::cout);

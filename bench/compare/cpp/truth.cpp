@@ -64,10 +64,10 @@ const std::array<std::pair<const char *, Run>, 6> cases = {{
        run(form, passes, data, nothing, [](Data &d) { keep(work::parse(d.list)); });
      }},
     {"memcpy_4k", [](int form, std::uint64_t passes, Data &data) {
-       run(form, passes, data, nothing, [](Data &d) { work::copy(d.to.data(), d.from.data(), 4096); });
+       run(form, passes, data, nothing, [](Data &d) { work::copy(d.buffers->to.data(), d.buffers->from.data(), 4096); });
      }},
     {"memcpy_64k", [](int form, std::uint64_t passes, Data &data) {
-       run(form, passes, data, nothing, [](Data &d) { work::copy(d.to.data(), d.from.data(), 65536); });
+       run(form, passes, data, nothing, [](Data &d) { work::copy(d.buffers->to.data(), d.buffers->from.data(), 65536); });
      }},
     {"json_500", [](int form, std::uint64_t passes, Data &data) {
        run(form, passes, data, nothing, [](Data &d) { keep(work::json(d.document)); });

@@ -60,9 +60,9 @@ std::string document() {
 
 }  // namespace
 
-Data::Data() : kilobyte(bytes(1024)), list(listed()), document(work::document()), to(1 << 16) {
-  const std::string made = bytes(1 << 16);
-  from.assign(made.begin(), made.end());
+Data::Data() : kilobyte(bytes(1024)), list(listed()), document(work::document()), buffers(std::make_unique<Buffers>()) {
+  const std::string made = bytes(buffers->from.size());
+  std::copy(made.begin(), made.end(), buffers->from.begin());
 }
 
 }  // namespace work

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace work {
 
@@ -30,11 +30,18 @@ void copy(unsigned char *to, const unsigned char *from, std::size_t count);
 // Reads a document, counts its items and frees it.
 std::size_t json(std::string_view text);
 
+// Bytes to copy and the place for them, in the same distance and at the same place of a page for all tools.
+struct alignas(4096) Buffers {
+  std::array<unsigned char, 1 << 16> from;
+  std::array<unsigned char, 2048> gap;
+  std::array<unsigned char, 1 << 16> to;
+};
+
 // All data of the workloads.
 struct Data {
   Numbers numbers;
   std::string kilobyte, list, document;
-  std::vector<unsigned char> from, to;
+  std::unique_ptr<Buffers> buffers;
   Data();
 };
 

@@ -28,13 +28,13 @@ fn parse_list(bencher: Bencher) {
 #[divan::bench]
 fn memcpy_4k(bencher: Bencher) {
     let mut data = Data::default();
-    bencher.bench_local(|| copy(black_box(&mut data.to[..4096]), black_box(&data.from[..4096])));
+    bencher.bench_local(|| copy(black_box(&mut data.buffers.to[..4096]), black_box(&data.buffers.from[..4096])));
 }
 
 #[divan::bench]
 fn memcpy_64k(bencher: Bencher) {
     let mut data = Data::default();
-    bencher.bench_local(|| copy(black_box(&mut data.to), black_box(&data.from)));
+    bencher.bench_local(|| copy(black_box(&mut data.buffers.to[..]), black_box(&data.buffers.from[..])));
 }
 
 #[divan::bench]

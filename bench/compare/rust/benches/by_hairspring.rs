@@ -20,12 +20,12 @@ fn parse_list(data: &Data) -> i64 {
 
 #[hairspring::bench(state = Data::default())]
 fn memcpy_4k(data: &mut Data) {
-    copy(opaque(&mut data.to[..4096]), opaque(&data.from[..4096]));
+    copy(opaque(&mut data.buffers.to[..4096]), opaque(&data.buffers.from[..4096]));
 }
 
 #[hairspring::bench(state = Data::default())]
 fn memcpy_64k(data: &mut Data) {
-    copy(opaque(&mut data.to), opaque(&data.from));
+    copy(opaque(&mut data.buffers.to[..]), opaque(&data.buffers.from[..]));
 }
 
 #[hairspring::bench]

@@ -50,8 +50,8 @@ fn cases() -> [(&'static str, fn(usize, u64, &mut Data)); 6] {
         case!("sort_100", |d| d.numbers.refill(), |d| sort(opaque(&mut d.numbers.values))),
         case!("hash_1k", |_| (), |d| keep(&hash(opaque(&d.kilobyte)))),
         case!("parse_list", |_| (), |d| keep(&parse(opaque(&d.list)))),
-        case!("memcpy_4k", |_| (), |d| copy(opaque(&mut d.to[..4096]), opaque(&d.from[..4096]))),
-        case!("memcpy_64k", |_| (), |d| copy(opaque(&mut d.to), opaque(&d.from))),
+        case!("memcpy_4k", |_| (), |d| copy(opaque(&mut d.buffers.to[..4096]), opaque(&d.buffers.from[..4096]))),
+        case!("memcpy_64k", |_| (), |d| copy(opaque(&mut d.buffers.to[..]), opaque(&d.buffers.from[..]))),
         case!("json_500", |_| (), |_| keep(&json(opaque(DOCUMENT)))),
     ]
 }

@@ -37,10 +37,9 @@ pub fn sort(numbers: &mut [u32; 100]) {
     numbers.sort_unstable();
 }
 
-/// Bytes to hash and to copy.
-#[must_use]
-pub fn bytes(count: usize) -> Vec<u8> {
-    (0..count).map(|at| (at * 31 % 251) as u8).collect()
+/// The bytes to hash and to copy.
+fn byte(at: usize) -> u8 {
+    (at * 31 % 251) as u8
 }
 
 /// The hash of a byte string by the standard library (SipHash 1-3).
@@ -65,6 +64,20 @@ pub fn parse(list: &str) -> i64 {
     list.split(',').map(str::parse::<i64>).sum::<Result<i64, _>>().unwrap_or(-1)
 }
 
+/// Bytes to copy and the place for them, in the same distance and at the same place of a page for all tools.
+#[repr(C, align(4096))]
+pub struct Buffers {
+    pub from: [u8; 1 << 16],
+    gap: [u8; 2048],
+    pub to: [u8; 1 << 16],
+}
+
+impl Default for Buffers {
+    fn default() -> Buffers {
+        Buffers { from: std::array::from_fn(byte), gap: [0; 2048], to: [0; 1 << 16] }
+    }
+}
+
 /// Copies bytes.
 #[inline(never)]
 pub fn copy(to: &mut [u8], from: &[u8]) {
@@ -87,12 +100,11 @@ pub struct Data {
     pub numbers: Numbers,
     pub kilobyte: Vec<u8>,
     pub list: String,
-    pub from: Vec<u8>,
-    pub to: Vec<u8>,
+    pub buffers: Box<Buffers>,
 }
 
 impl Default for Data {
     fn default() -> Data {
-        Data { numbers: Numbers::default(), kilobyte: bytes(1024), list: list(), from: bytes(1 << 16), to: bytes(1 << 16) }
+        Data { numbers: Numbers::default(), kilobyte: (0..1024).map(byte).collect(), list: list(), buffers: Box::default() }
     }
 }
