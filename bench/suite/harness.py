@@ -7,6 +7,7 @@ import os
 import re
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,9 @@ class Settings:
     cpu: int
     repeats: int | None
     pool: tuple[Path, ...] = ()
+    #: Of `compare`: a short run, and its figures as JSON on standard output.
+    quick: bool = False
+    json: bool = False
 
     def times(self, usual: int) -> int:
         """Number of repetitions: the user's, or the usual one."""
@@ -148,6 +152,8 @@ class Record:
 
     name: str
     raw: Path = RAW
+    #: Where the tables are printed: standard output, if that is not for something else.
+    aside: bool = False
     lines: list[str] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
     stem: Path = field(init=False)
@@ -173,7 +179,7 @@ class Record:
     def say(self, *lines: str) -> None:
         """Prints lines and keeps them."""
         for line in lines:
-            print(line, flush=True)
+            print(line, flush=True, file=sys.stderr if self.aside else sys.stdout)
             self.lines.append(line)
         self.path("md").write_text("\n".join(self.lines) + "\n")
 
@@ -222,8 +228,9 @@ def circumstances() -> str:
     """One line: machine, load, what was measured, when."""
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-    binary = hashlib.sha256(Path(COMMAND).read_bytes()).hexdigest()[:8]
-    tree = f"commit {commit.stdout.strip() or '?'}, binary {binary}"
+    binary = Path(COMMAND)
+    digest = f", binary {hashlib.sha256(binary.read_bytes()).hexdigest()[:8]}" if binary.exists() else ""
+    tree = f"commit {commit.stdout.strip() or '?'}{digest}"
     return f"{machine_name()}, {os.cpu_count()} CPUs, load {load}, {tree}, {datetime.now():%F %H:%M}"
 
 

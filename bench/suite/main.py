@@ -1,4 +1,7 @@
-"""Runs benchmarks by name: main.py [--list] [--cpu N] [--repeats N] [NAME...]; without a name all of them."""
+"""Runs benchmarks by name: main.py [--list] [--cpu N] [--repeats N] [NAME...]; without a name all of them.
+
+`main.py compare --quick --json` is a short run of that benchmark, its figures as JSON.
+"""
 
 import argparse
 import os
@@ -16,6 +19,7 @@ import chains
 import child
 import clocks
 import collect
+import compare
 import counts
 import dumps
 import fit
@@ -43,6 +47,10 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "child": (child.run, "what the things cost that the measuring process has, and a program has not"),
     "coverage": (chains.run_coverage, "how often the intervals contain the truth, quiet and with a busy neighbour"),
     "loaded": (chains.run_loaded, "chains and init pair beside busy, bursty and memory-thrashing neighbours"),
+    "compare": (
+        compare.run,
+        "sort, hash, parse, memcpy and JSON by the tools of Rust, C++ and Python, over a truth that is no tool's",
+    ),
     "corpus": (collect.run, "collects raw tables of known truth on this machine, and cuts them for corpus/"),
     "ablation": (ablation.run, "what each stage of the estimator is worth, by tables that are solved without it"),
     "loops": (loops.run, "real code by `hairspring time` against loops written by hand"),
@@ -89,6 +97,10 @@ def main() -> int:
     parser.add_argument(
         "--pool", type=Path, nargs="+", default=(), help="files of `nulls` of several machines, to count"
     )
+    parser.add_argument("--quick", action="store_true", help="`compare` alone: a run of a minute, which adds no row")
+    parser.add_argument(
+        "--json", action="store_true", help="`compare` alone: figures as JSON, tables on standard error"
+    )
     parser.add_argument("name", nargs="*", help="benchmarks (default: all)")
     chosen = parser.parse_args()
     if chosen.list:
@@ -97,19 +109,23 @@ def main() -> int:
     unknown = [name for name in chosen.name if name not in BENCHMARKS]
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}; see --list")
+    if (chosen.quick or chosen.json) and chosen.name != ["compare"]:
+        parser.error("--quick and --json are for `compare` alone")
     status = 0
     for name in chosen.name or BENCHMARKS:
         run, what = BENCHMARKS[name]
-        record = Record(name)
+        record = Record(name, aside=chosen.json)
         record.say(f"## {name}: {what}", "", circumstances())
         try:
-            run(record, Settings(chosen.cpu, chosen.repeats, tuple(chosen.pool)))
+            run(record, Settings(chosen.cpu, chosen.repeats, tuple(chosen.pool), chosen.quick, chosen.json))
         except Exception:
             traceback.print_exc()
             record.say("- **missed**: it failed: " + traceback.format_exc().strip().splitlines()[-1])
             status = 1
             continue
         record.say("")
+        if chosen.quick:
+            continue
         record.end(asked(name, chosen.repeats))
     return status
 
