@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn nearly_dependent_counts_are_not_called_too_few() {
         let message = Error::Singular { rows: 203, left_out: 20, unknowns: 23, advice: MORE_ROWS }.to_string();
-        let start = "203 observations (20 left out) do not tell 23 unknowns apart, because";
+        let start = "203 observations (20 left out) do not distinguish 23 unknowns, because";
         assert!(message.starts_with(start) && message.ends_with(": add rows with other counts"), "{message}");
     }
 }

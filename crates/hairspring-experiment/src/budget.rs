@@ -3,11 +3,11 @@
 
 use crate::definition::ErrorKind;
 use hairspring_core::estimate::Source;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A line of the budget.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Where the error comes from.
     pub source: String,

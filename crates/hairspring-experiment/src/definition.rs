@@ -3,7 +3,6 @@
 use hairspring_core::alike::nearest;
 use hairspring_core::named::Named;
 use hairspring_expect::Fault;
-use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,8 @@ use std::fmt::Formatter;
 pub const MOST_BYTES: usize = 256 << 10;
 
 /// The seven steps as they are written down.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
     /// A short name.
@@ -40,7 +40,8 @@ pub struct Definition {
 }
 
 /// The required accuracy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Accuracy {
     /// Half-width of the interval: a share or a value with a unit.
@@ -51,7 +52,8 @@ pub struct Accuracy {
 }
 
 /// A model of what is expected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// The expression.
@@ -65,7 +67,8 @@ pub struct Model {
 }
 
 /// A named value of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Input {
     /// An expression.
@@ -97,7 +100,8 @@ impl<'de> Deserialize<'de> for Input {
 }
 
 /// What is run, and which of its numbers is the quantity.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
     /// A verb of the command with its arguments.
@@ -127,7 +131,8 @@ pub struct Setup {
 }
 
 /// A contribution to the error budget.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Contribution {
     /// Its source.
@@ -142,7 +147,8 @@ pub struct Contribution {
 }
 
 /// How a contribution adds to others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// In quadrature.

@@ -10,11 +10,11 @@ use hairspring_core::judge::{Agreement, Expected, Reach, against};
 use hairspring_core::named::Named;
 use hairspring_expect::Quantity;
 use hairspring_result::Environment;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RecordSchema {
     /// Second version. The first one had other names of sources; it is read, too.
     #[serde(rename = "hairspring/experiment/2")]
@@ -22,8 +22,9 @@ pub enum RecordSchema {
 }
 
 /// An experiment that was run. All numbers are in `unit` unless their name says otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring experiment")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring experiment"))]
 pub struct Record {
     /// Name and version of this format.
     pub schema: RecordSchema,
@@ -58,7 +59,8 @@ pub struct Record {
 }
 
 /// The expectation with both propagations.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpectationRecord {
     /// The expected value with its interval. Where the propagations do not agree, its ends are those by Monte Carlo, and its sides
     /// differ.
@@ -86,7 +88,8 @@ pub struct ExpectationRecord {
 }
 
 /// The measurement.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasurementRecord {
     /// The command lines that were run, the last one of which printed the document.
     pub commands: Vec<String>,
@@ -107,7 +110,8 @@ pub struct MeasurementRecord {
 }
 
 /// The required accuracy and the one that was reached.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccuracyRecord {
     /// The required half-width.
     pub required: f64,
@@ -118,7 +122,8 @@ pub struct AccuracyRecord {
 }
 
 /// The measurement against another value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Measured minus expected.
     pub difference: Option<f64>,
@@ -136,7 +141,8 @@ pub struct Comparison {
 }
 
 /// The second method.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckRecord {
     /// Whether its figures are from the same runs as those of the first method.
     pub same_runs: bool,

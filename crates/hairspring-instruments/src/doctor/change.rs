@@ -5,7 +5,6 @@ use crate::verify::verdict::QUIET_SHARE;
 use hairspring_host::clock::catalogue;
 use hairspring_host::environment::machine;
 use hairspring_host::thread::allowed_cpus;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// From this factor on the measuring time that the step of the clock costs is worth a word.
@@ -16,7 +15,8 @@ const COARSE_NS: f64 = 5.0;
 const PAUSES: f64 = 0.0025;
 
 /// Something to change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// What it is about: `cpu`, `clock`, `counters`, `governor`, `hypervisor`.
     pub about: &'static str,

@@ -6,11 +6,11 @@ use crate::verify::Standing;
 use hairspring_core::Estimate;
 use hairspring_result::Environment;
 use hairspring_result::document::finite;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DoctorSchema {
     /// First version.
     #[serde(rename = "hairspring/doctor/1")]
@@ -18,8 +18,9 @@ pub enum DoctorSchema {
 }
 
 /// What a machine can and cannot give.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring doctor")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring doctor"))]
 pub struct DoctorDocument {
     /// Name and version of this format.
     pub schema: DoctorSchema,
@@ -35,7 +36,8 @@ pub struct DoctorDocument {
 }
 
 /// What a machine can give.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineJson {
     /// The smallest times that can be measured to 1 %.
     pub smallest: SmallestJson,
@@ -60,7 +62,8 @@ pub struct MachineJson {
 }
 
 /// The smallest times to 1 %, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SmallestJson {
     /// Of what runs once between two reads, in 0.1 s of measuring.
     pub once_in_100_ms_ns: Option<Estimate>,
@@ -75,7 +78,8 @@ pub struct SmallestJson {
 }
 
 /// A kind of units of the core.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoleJson {
     /// Its name.
     pub role: String,

@@ -9,12 +9,12 @@ use hairspring_core::estimate::{Contribution, Source};
 use hairspring_result::Environment;
 use hairspring_result::Finding;
 use hairspring_result::document::{FigureEntry, figure_budget};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MhzSchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/mhz/2")]
@@ -22,8 +22,9 @@ pub enum MhzSchema {
 }
 
 /// The core clock of one or several CPUs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring core clock")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring core clock"))]
 pub struct MhzDocument {
     /// Name and version of this format.
     pub schema: MhzSchema,
@@ -39,7 +40,8 @@ pub struct MhzDocument {
 }
 
 /// The core clock of a CPU.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreClockJson {
     /// Number of the CPU.
     pub cpu: usize,
@@ -83,7 +85,8 @@ pub struct CoreClockJson {
 }
 
 /// A level of the core clock.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelJson {
     /// Core clock at this level, in Hz.
     pub core_hz: Option<Estimate>,
@@ -92,7 +95,8 @@ pub struct LevelJson {
 }
 
 /// A chain.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChainUnitsJson {
     /// Its name.
     pub name: String,

@@ -13,11 +13,11 @@ use hairspring_core::estimate::Source;
 use hairspring_result::Finding;
 use hairspring_result::document::{FigureEntry, figure_budget, finite};
 use hairspring_result::{Clock, Environment};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PeriodSchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/period/2")]
@@ -25,8 +25,9 @@ pub enum PeriodSchema {
 }
 
 /// A cyclic task, its period measured by two clocks at once.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring period")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring period"))]
 pub struct PeriodDocument {
     /// Name and version of this format.
     pub schema: PeriodSchema,
@@ -65,7 +66,8 @@ pub struct PeriodDocument {
 }
 
 /// A distribution of times.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionJson {
     /// Number of values.
     pub count: u64,
@@ -90,7 +92,8 @@ pub struct DistributionJson {
 }
 
 /// Quantiles, as upper edges of their bins; `null` where a quantile is in the overflow.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuantilesJson {
     /// The median.
     pub p50_ns: Option<f64>,
@@ -103,7 +106,8 @@ pub struct QuantilesJson {
 }
 
 /// Counts in bins of one width; bins without a count are left out.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistogramJson {
     /// Low end of the first bin.
     pub low_ns: f64,
@@ -122,7 +126,8 @@ pub struct HistogramJson {
 }
 
 /// A cycle that woke later than the histogram reaches.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutlierJson {
     /// Its cycle.
     pub cycle: u64,
@@ -131,7 +136,8 @@ pub struct OutlierJson {
 }
 
 /// The period by one clock.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockPeriodsJson {
     /// The clock.
     pub clock: Option<Clock>,
@@ -146,7 +152,8 @@ pub struct ClockPeriodsJson {
 }
 
 /// The first clock against the second.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DisagreementJson {
     /// How much longer the run was by the first clock.
     pub ppm: Option<Estimate>,
@@ -165,7 +172,8 @@ pub struct DisagreementJson {
 }
 
 /// The fate of the frames.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeJson {
     /// Address of the partner.
     pub partner: String,
@@ -186,7 +194,8 @@ pub struct ExchangeJson {
 }
 
 /// Frames received and ignored.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IgnoredJson {
     /// Answers to frames that had been answered.
     pub duplicates: u64,
@@ -199,7 +208,8 @@ pub struct IgnoredJson {
 }
 
 /// The limit of the latency.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LimitJson {
     /// The limit.
     pub latency_ns: f64,
@@ -208,7 +218,8 @@ pub struct LimitJson {
 }
 
 /// How the run went.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PeriodRunJson {
     /// From the first due time to the end.
     pub elapsed_ms: Option<f64>,
@@ -228,7 +239,8 @@ pub struct PeriodRunJson {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopWord {
     /// All cycles were due.
@@ -374,7 +386,8 @@ pub fn period(report: &PeriodReport) -> PeriodDocument {
 }
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ResponderSchema {
     /// First version.
     #[serde(rename = "hairspring/responder/1")]
@@ -382,8 +395,9 @@ pub enum ResponderSchema {
 }
 
 /// The counts of the partner of a cyclic task.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring responder")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring responder"))]
 pub struct ResponderDocument {
     /// Name and version of this format.
     pub schema: ResponderSchema,

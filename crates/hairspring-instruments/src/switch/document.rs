@@ -6,11 +6,11 @@ use hairspring_core::Estimate;
 use hairspring_core::load::Load;
 use hairspring_result::document::{BudgetEntry, part_budget};
 use hairspring_result::{Environment, Finding};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SwitchSchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/switch/2")]
@@ -18,7 +18,8 @@ pub enum SwitchSchema {
 }
 
 /// Who alternates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Sides {
     /// Two processes.
@@ -28,8 +29,9 @@ pub enum Sides {
 }
 
 /// The cost of a context switch.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring context switch")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring context switch"))]
 pub struct SwitchDocument {
     /// Name and version of this format.
     pub schema: SwitchSchema,
@@ -48,7 +50,8 @@ pub struct SwitchDocument {
 }
 
 /// The cost of a switch by a mechanism.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwitchedJson {
     /// `futex`, `pipe`, `eventfd`, `signal` or `yield`.
     pub mechanism: String,
@@ -81,7 +84,8 @@ pub struct SwitchedJson {
 }
 
 /// What a switch costs in all.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostJson {
     /// `warm`, `refilled` or `flushed`.
     pub cache: String,
@@ -96,7 +100,8 @@ pub struct CostJson {
 }
 
 /// A component.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartJson {
     /// Its name.
     pub name: String,
@@ -109,7 +114,8 @@ pub struct PartJson {
 }
 
 /// The second method.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckJson {
     /// Time of a switch with its calls in nanoseconds, from the work that a background counter lost.
     pub time_ns: Option<Estimate>,
@@ -130,7 +136,8 @@ pub struct CheckJson {
 }
 
 /// A row of the overhead table (Muller, Figure 21).
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverheadJson {
     /// Switches per second.
     pub per_second: f64,
@@ -143,7 +150,8 @@ pub struct OverheadJson {
 }
 
 /// How far the placements differ.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacedJson {
     /// Number of partners in turn.
     pub number: usize,
@@ -156,7 +164,8 @@ pub struct PlacedJson {
 }
 
 /// How the runs on this machine scatter.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScatterJson {
     /// Number of earlier runs.
     pub number: usize,

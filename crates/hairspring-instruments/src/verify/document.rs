@@ -8,11 +8,11 @@ use hairspring_host::chains::{RULER, name};
 use hairspring_result::Finding;
 use hairspring_result::document::finite;
 use hairspring_result::{Clock, Environment, Reference};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CertificateSchema {
     /// First version.
     #[serde(rename = "hairspring/certificate/1")]
@@ -20,8 +20,9 @@ pub enum CertificateSchema {
 }
 
 /// The certificate that the instrument measures correctly on this machine.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring certificate")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring certificate"))]
 pub struct CertificateDocument {
     /// Name and version of this format.
     pub schema: CertificateSchema,
@@ -64,7 +65,8 @@ pub struct CertificateDocument {
 }
 
 /// The certificate in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrustJson {
     /// Largest distance of a chain from its integer, in percent, of those with a whole length that nothing slows.
     pub chains_within_percent: Option<f64>,
@@ -96,7 +98,8 @@ impl From<Trust> for TrustJson {
 }
 
 /// A chain.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChainJson {
     /// Its name.
     pub name: String,
@@ -129,7 +132,8 @@ impl From<&ChainResult> for ChainJson {
 }
 
 /// An init and body pair.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairJson {
     /// Its name.
     pub name: String,
@@ -146,7 +150,8 @@ impl From<&PairResult> for PairJson {
 }
 
 /// A component of known length.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartJson {
     /// Measured, in core cycles.
     pub cycles: Option<Estimate>,

@@ -4,11 +4,11 @@ use super::ChainResult;
 use super::kinds::CertificateFinding;
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_measure::proof::Length;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a chain is worth here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// It takes a whole number of core cycles.

@@ -3,7 +3,6 @@
 use super::coverage;
 use super::{Certificate, ChainResult, Coverage, Standing};
 use crate::lines::is_of_lattice;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Short runs that may be refused for each one that is made.
@@ -16,7 +15,8 @@ pub const PAIR_PERCENT: f64 = 1.0;
 pub(crate) const QUIET_SHARE: f64 = 0.85;
 
 /// What the certificate comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// All checks passed.

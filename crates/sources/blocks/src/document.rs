@@ -10,11 +10,11 @@ use hairspring_result::Figure;
 use hairspring_result::Finding;
 use hairspring_result::document::finite;
 use hairspring_result::document::{BudgetEntry, Stage};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BlocksSchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/blocks/2")]
@@ -22,8 +22,9 @@ pub enum BlocksSchema {
 }
 
 /// Times of the parts of a function.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring blocks")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring blocks"))]
 pub struct BlocksDocument {
     /// Name and version of this format.
     pub schema: BlocksSchema,
@@ -76,7 +77,8 @@ pub struct BlocksDocument {
 }
 
 /// The function.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionJson {
     /// Its name.
     pub name: String,
@@ -89,7 +91,8 @@ pub struct FunctionJson {
 }
 
 /// The inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputsJson {
     /// Inputs given.
     pub given: usize,
@@ -104,7 +107,8 @@ pub struct InputsJson {
 }
 
 /// An input that was left out.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedJson {
     /// Its number, from 1.
     pub input: usize,
@@ -115,7 +119,8 @@ pub struct SkippedJson {
 }
 
 /// How the function was followed.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceJson {
     /// Instructions of the function.
     pub instructions: u64,
@@ -133,7 +138,8 @@ pub struct TraceJson {
 }
 
 /// How well a sum describes the rows.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelJson {
     /// Share of the variation between rows that the sum explains; `null` if rows hardly vary, or if nothing checks the sum.
     pub explained: Option<f64>,
@@ -148,7 +154,8 @@ pub struct ModelJson {
 }
 
 /// A block.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockJson {
     /// Its name.
     pub name: String,
@@ -179,7 +186,8 @@ pub struct BlockJson {
 }
 
 /// An instruction with its place in the source.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepJson {
     /// Its address in the file.
     pub address: String,
@@ -192,7 +200,8 @@ pub struct StepJson {
 }
 
 /// A source line of the function.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineJson {
     /// Source file.
     pub file: String,
@@ -211,7 +220,8 @@ pub struct LineJson {
 }
 
 /// An instruction of a block.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstructionJson {
     /// Its name.
     pub name: String,
@@ -220,7 +230,8 @@ pub struct InstructionJson {
 }
 
 /// Calls with the same counts.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathJson {
     /// How often each block ran; blocks that did not are left out.
     pub blocks: Vec<TermJson>,
@@ -237,7 +248,8 @@ pub struct PathJson {
 }
 
 /// An edge.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EdgeJson {
     /// Its name.
     pub name: String,
@@ -252,7 +264,8 @@ pub struct EdgeJson {
 }
 
 /// Where to find the time of a part.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceJson {
     /// The block or edge.
     pub name: String,
@@ -264,7 +277,8 @@ pub struct PlaceJson {
 }
 
 /// A time that the counts can tell apart.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockComponentJson {
     /// The part, or the combination spelled out.
     pub name: String,
@@ -280,7 +294,8 @@ pub struct BlockComponentJson {
 }
 
 /// A part with its coefficient.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TermJson {
     /// The part.
     pub name: String,
@@ -289,7 +304,8 @@ pub struct TermJson {
 }
 
 /// A loop.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopJson {
     /// The block where a trip begins.
     pub header: String,
@@ -304,7 +320,8 @@ pub struct LoopJson {
 }
 
 /// What is missing.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingJson {
     /// `not_reached`, `inseparable`, `not_separated` or `not_varied`; of parts of calls `in_no_part` or `equal_in_parts`.
     pub kind: String,

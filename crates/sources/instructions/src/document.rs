@@ -4,11 +4,11 @@ use crate::against::Comparison;
 use crate::result::{Cycles, FormResult, Latency, Table};
 use hairspring_core::Estimate;
 use hairspring_result::{Environment, Finding};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum InstructionsSchema {
     /// First version.
     #[serde(rename = "hairspring/instructions/1")]
@@ -16,8 +16,9 @@ pub enum InstructionsSchema {
 }
 
 /// Latencies and throughputs of instructions in core cycles.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring instructions")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring instructions"))]
 pub struct InstructionsDocument {
     /// Name and version of this format.
     pub schema: InstructionsSchema,
@@ -47,7 +48,8 @@ pub struct InstructionsDocument {
 }
 
 /// A form.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FormJson {
     /// Its name, such as `add r64, r64`.
     pub name: String,
@@ -74,7 +76,8 @@ pub struct FormJson {
 }
 
 /// A latency.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyJson {
     /// The operand that is read: its number from 1, a register, `flags`, `base` (the address), or `m` (what is in memory).
     pub from: String,
@@ -105,7 +108,8 @@ pub struct LatencyJson {
 }
 
 /// A chain that uses memory in another way than usual.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArrangementJson {
     /// `other base`: loaded through another register than stored; `just stored`: loaded from where was stored just before.
     pub arrangement: String,
@@ -116,7 +120,8 @@ pub struct ArrangementJson {
 }
 
 /// A latency with special values.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValuesJson {
     /// The values: `zero`, `one`, `random` or `denormal`.
     pub values: String,
@@ -125,7 +130,8 @@ pub struct ValuesJson {
 }
 
 /// A form that was left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutJson {
     /// Its name.
     pub name: String,

@@ -8,11 +8,11 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::Source;
 use hairspring_result::Environment;
 use hairspring_result::document::{FigureEntry, figure_budget, finite};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClockComparisonSchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/clock-comparison/2")]
@@ -20,8 +20,9 @@ pub enum ClockComparisonSchema {
 }
 
 /// Two clocks over the same spans.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring clock comparison")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring clock comparison"))]
 pub struct ClockComparisonDocument {
     /// Name and version of this format.
     pub schema: ClockComparisonSchema,
@@ -46,7 +47,8 @@ pub struct ClockComparisonDocument {
 }
 
 /// A clock that was compared.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedJson {
     /// Its name.
     pub clock: String,
@@ -63,7 +65,8 @@ pub struct ComparedJson {
 }
 
 /// The difference at one length of span.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpanJson {
     /// Intended length.
     pub aimed_ns: f64,

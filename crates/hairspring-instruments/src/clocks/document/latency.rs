@@ -7,11 +7,11 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::Source;
 use hairspring_result::Environment;
 use hairspring_result::document::{FigureEntry, figure_budget, finite};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClockLatencySchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/clock-latency/2")]
@@ -19,8 +19,9 @@ pub enum ClockLatencySchema {
 }
 
 /// Cost of a reading: consecutive, and after pauses.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring clock latency")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring clock latency"))]
 pub struct ClockLatencyDocument {
     /// Name and version of this format.
     pub schema: ClockLatencySchema,
@@ -37,7 +38,8 @@ pub struct ClockLatencyDocument {
 }
 
 /// One experiment.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExperimentJson {
     /// `consecutive`, `every_second`, `every_1_and_5_seconds`.
     pub name: String,
@@ -48,7 +50,8 @@ pub struct ExperimentJson {
 }
 
 /// The result of one clock.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockLatencyJson {
     /// Name of the clock.
     pub clock: String,
@@ -75,7 +78,8 @@ pub struct ClockLatencyJson {
 }
 
 /// A bin, from its low end (inclusive) to its high end (exclusive).
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BinJson {
     /// Low end.
     pub low_ns: Option<f64>,

@@ -10,14 +10,15 @@ pub use latency::{ClockLatencyDocument, clock_latency};
 pub use overhead::{StopwatchOverheadDocument, stopwatch_overhead};
 pub use survey::{ClocksDocument, clock_survey};
 
+#[cfg(feature = "schema")]
 use hairspring_result::json::schema;
-use serde_json::Value;
 
 /// The verb that makes all of them.
 const COMMAND: &str = "clocks";
 
 /// Names of the published files and the JSON schemas in them.
-pub fn clock_schemas() -> [(&'static str, Value); 4] {
+#[cfg(feature = "schema")]
+pub fn clock_schemas() -> [(&'static str, serde_json::Value); 4] {
     [
         ("clocks.schema.json", schema::<ClocksDocument>()),
         ("clock-latency.schema.json", schema::<ClockLatencyDocument>()),

@@ -8,11 +8,11 @@ use hairspring_core::estimate::Source;
 use hairspring_measure::stopwatch::{Moments, Overhead};
 use hairspring_result::Environment;
 use hairspring_result::document::{FigureEntry, figure_budget, finite};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StopwatchOverheadSchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/stopwatch-overhead/2")]
@@ -20,8 +20,9 @@ pub enum StopwatchOverheadSchema {
 }
 
 /// The overhead of a stopwatch: its reading for no work.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring stopwatch overhead")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring stopwatch overhead"))]
 pub struct StopwatchOverheadDocument {
     /// Name and version of this format.
     pub schema: StopwatchOverheadSchema,
@@ -38,7 +39,8 @@ pub struct StopwatchOverheadDocument {
 }
 
 /// The overhead on one clock.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockOverheadJson {
     /// Name of the clock.
     pub clock: String,
@@ -57,7 +59,8 @@ pub struct ClockOverheadJson {
 }
 
 /// Means in ticks.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverheadMeansJson {
     /// Between start and stop.
     pub total_ticks: Option<Estimate>,
@@ -74,7 +77,8 @@ pub struct OverheadMeansJson {
 }
 
 /// One repetition.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverheadJson {
     /// Between start and stop.
     pub total: MomentsJson,
@@ -85,7 +89,8 @@ pub struct OverheadJson {
 }
 
 /// A quantity over many runs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MomentsJson {
     /// Mean of the runs used.
     pub mean_ticks: Option<f64>,

@@ -10,11 +10,11 @@ use hairspring_host::clock::{Choice, Clock, CountsWhen};
 use hairspring_result::Environment;
 use hairspring_result::Finding;
 use hairspring_result::document::{FigureEntry, figure_budget, finite};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The schema's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClocksSchema {
     /// Second version: sources of the budget have other names than in the first.
     #[serde(rename = "hairspring/clocks/2")]
@@ -22,8 +22,9 @@ pub enum ClocksSchema {
 }
 
 /// The clocks of the machine, measured.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Hairspring clocks")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Hairspring clocks"))]
 pub struct ClocksDocument {
     /// Name and version of this format.
     pub schema: ClocksSchema,
@@ -44,7 +45,8 @@ pub struct ClocksDocument {
 }
 
 /// The clocks that measurements use unless one is named, and why not finer ones.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChosenJson {
     /// The clock for everything: it counts always, and alike on all CPUs.
     pub steady: String,
@@ -55,7 +57,8 @@ pub struct ChosenJson {
 }
 
 /// A counter that is not used.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassedOverJson {
     /// Its name.
     pub name: String,
@@ -75,7 +78,8 @@ impl From<&Choice> for ChosenJson {
 }
 
 /// A clock.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockFoundJson {
     /// Name by which users select it.
     pub name: String,
@@ -101,7 +105,8 @@ pub struct ClockFoundJson {
 }
 
 /// When a clock counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountsWord {
     /// Always.
@@ -126,7 +131,8 @@ impl From<CountsWhen> for CountsWord {
 }
 
 /// The measurements of a clock.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredJson {
     /// Quantum in ticks; `null` where it did not move.
     pub granularity_ticks: Option<u64>,
@@ -165,7 +171,8 @@ pub struct MeasuredJson {
 }
 
 /// Hand-overs between two CPUs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HandOverJson {
     /// The two CPUs.
     pub cpus: [usize; 2],

@@ -10,12 +10,12 @@ pub use file::read;
 use crate::forms::words;
 use crate::result::{Cycles, Table};
 use hairspring_core::Estimate;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
 /// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Latency of the slowest pair of operands.
@@ -54,7 +54,8 @@ pub struct Figure {
 }
 
 /// A form in both sources.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRow {
     /// Name of the form.
     pub form: String,
@@ -69,7 +70,8 @@ pub struct ComparedRow {
 }
 
 /// The table compared with another source.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The other source.
     pub source: String,
