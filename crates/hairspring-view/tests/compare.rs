@@ -135,7 +135,7 @@ fn what_was_below_resolution_is_judged_by_its_bound() {
     let found = compared(&old, &new, None);
     let report = text::compare(&found, "old.json", "new.json", &Style::default());
     assert_eq!(verdicts(&found), [Verdict::Undecided], "{report}");
-    assert!(report.contains("undecided: the new time is indistinguishable from zero"), "{report}");
+    assert!(report.contains("undecided: the new time is indistinguishable"), "{report}");
 }
 
 #[test]
