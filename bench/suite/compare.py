@@ -15,7 +15,7 @@ from compare_counters import available, counted
 from compare_page import IDIOMS, WORKLOADS, Run, document, figure, header, idioms, put, rows, truth
 from compare_tools import Programs, built
 from compare_tools import run as run_tool
-from compare_truth import COUNTERS, by_methods, readings
+from compare_truth import COUNTERS, by_methods, readings, share
 from compare_words import WORDS, versions
 from harness import ROOT, Record, Settings, circumstances, cpu_info
 from measured import spread
@@ -29,9 +29,11 @@ READING = (
     "the tool's own interval over the truth, where it has one. The truth is a call's time by differences of loops: of",
     "one and two, and of four and eight times as many passes, by the wall clock and by the clock of the thread, and of",
     "one and two calls in a pass. Its interval goes over all methods and runs. Where the intervals of two methods have",
-    "nothing in common, there is no truth, and the cells have the tools' median times. Each program has its own copy of",
-    "the code, and its place may change the time.",
+    "nothing in common, there is no truth, and the cells have the tools' median times. Each program has its own copy",
+    "of the code, and its place may change the time.",
 )
+# Loops that had less of the CPU than this are named in a note: tools that report means then report the wait, too.
+SHARE = 0.95
 
 
 def by_loops(into: Run, output: str, command: list[str], has_counters: bool) -> None:
@@ -58,6 +60,8 @@ def repetition(programs: Programs, settings: Settings, at: int, has_counters: bo
             continue
         if isinstance(found, str):
             by_loops(runs[language], found, ["taskset", "-c", str(settings.cpu), *command], has_counters)
+            if (had := share(found)) < SHARE:
+                programs.notes.append(f"repetition {at + 1}: {language}: loops had {100 * had:.0f} % of the CPU: busy")
         else:
             runs[language].told[tool] = found
     return runs

@@ -16,6 +16,7 @@ from harness import median
 #: Times of the loops of one round by form (`body`, `body2`, `base`, `base2`) and passes.
 Round = dict[tuple[str, int], float]
 LEVEL = 0.95
+CLOCKS = ("thread_ns", "wall_ns")
 #: Method: the clock's column, and what is taken from each other: (form, times of the shortest loop), minuend first.
 METHODS: dict[str, tuple[str, tuple[str, int], tuple[str, int]]] = {
     "short loops": ("wall_ns", ("", 2), ("", 1)),
@@ -75,9 +76,16 @@ def readings(text: str) -> dict[str, dict[str, list[Round]]]:
     """What a program printed: case, clock, rounds."""
     found: dict[str, dict[str, dict[str, Round]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     for line in csv.DictReader(text.splitlines()):
-        for clock in ("wall_ns", "thread_ns"):
+        for clock in CLOCKS:
             found[line["case"]][clock][line["round"]][line["form"], int(line["passes"])] = float(line[clock])
     return {case: {clock: list(one.values()) for clock, one in clocks.items()} for case, clocks in found.items()}
+
+
+def share(text: str) -> float:
+    """The share of the CPU that all loops together had."""
+    rounds = readings(text).values()
+    thread, wall = (sum(sum(one.values()) for each in rounds for one in each[clock]) for clock in CLOCKS)
+    return thread / wall
 
 
 def by_methods(rounds: dict[str, list[Round]]) -> dict[str, Interval]:

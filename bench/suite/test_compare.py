@@ -58,6 +58,12 @@ def test_methods_that_disagree_are_no_truth() -> None:
     assert truth.agreed({}) is None
 
 
+def test_the_share_of_the_cpu() -> None:
+    quiet, half = (truth.share(printed(3, thread=thread)) for thread in (1.0, 0.5))
+    assert quiet == pytest.approx(1)
+    assert half == pytest.approx(0.5, abs=0.001)
+
+
 def test_intervals_that_touch_agree_and_the_whole_range_is_told() -> None:
     agreed = truth.agreed({"a": Interval(10, 9, 11), "b": Interval(12, 11, 13)})
     assert agreed == Interval(11, 9, 13)
