@@ -15,7 +15,8 @@ says() { # STATUS TEXT COMMAND...
   local ended=0 expected="$1" text="$2" said
   shift 2
   said="$("$@" 2>&1)" || ended=$?
-  [ "$ended" -eq "$expected" ] && [[ $said == *"$text"* ]] || { echo "$* ended with $ended: $said" && return 1; }
+  if [ "$ended" -eq "$expected" ] && [[ $said == *"$text"* ]]; then return 0; fi
+  echo "$* ended with $ended: $said" && return 1
 }
 
 # A file that is cut is named, and nothing is tried with it.
