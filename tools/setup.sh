@@ -217,6 +217,11 @@ need_rust() {
   need_command cc gcc libc6-dev
 }
 
+# What to do after a build that failed: cargo's own words are above.
+build_failed() {
+  say "the build failed, see above. If a crate could not be fetched: connect to the network once (cargo fetch --locked), or set HTTPS_PROXY"
+}
+
 # The command with which a user installs Rust here.
 rust_command() {
   local packages

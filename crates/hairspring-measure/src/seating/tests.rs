@@ -9,6 +9,12 @@ fn home(seating: Seating) -> Home {
     Home { usual: 0.0, ..Home::find(seating, None, default_clock()).unwrap() }
 }
 
+/// Held by tests that seat their thread: leaving a seat frees all threads of the process that are bound to its CPU.
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// Another thread works for some time.
 fn others_work() {
     let work = || {
@@ -34,6 +40,7 @@ fn clock_that_every_cpu_has_for_itself_needs_a_seat() {
 
 #[test]
 fn code_with_threads_gets_no_seat() {
+    let _alone = alone();
     let mut thread = TimedThread::begin(home(Seating::Pinned), &OthersMeter::start());
     others_work();
     let before = allowed_cpus();
@@ -49,6 +56,7 @@ fn code_with_threads_gets_no_seat() {
 
 #[test]
 fn seat_is_left_when_threads_are_seen_late() {
+    let _alone = alone();
     let before = allowed_cpus();
     // Other tests of this process may run meanwhile: the share of others is ignored until the seat is taken.
     let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) }, &OthersMeter::start());
@@ -64,6 +72,7 @@ fn seat_is_left_when_threads_are_seen_late() {
 
 #[test]
 fn thread_stays_on_the_cpu_that_was_asked_for() {
+    let _alone = alone();
     let cpu = allowed_cpus()[0];
     let mut thread = TimedThread::begin(Home::find(Seating::Pinned, Some(cpu), default_clock()).unwrap(), &OthersMeter::start());
     others_work();
@@ -75,6 +84,7 @@ fn thread_stays_on_the_cpu_that_was_asked_for() {
 
 #[test]
 fn what_was_asked_for_is_done_and_said() {
+    let _alone = alone();
     let before = allowed_cpus();
     for (seating, cycles) in [(Seating::Threads, false), (Seating::Unpinned, true)] {
         let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(seating) }, &OthersMeter::start());
@@ -118,6 +128,7 @@ fn threads_that_waited_for_a_cpu_are_seen() {
 
 #[test]
 fn code_runs_once_where_threads_are_declared() {
+    let _alone = alone();
     let mut thread = TimedThread::begin(home(Seating::Threads), &OthersMeter::start());
     let mut runs = 0;
     let longest = thread.first_runs(|| {
@@ -131,6 +142,7 @@ fn code_runs_once_where_threads_are_declared() {
 
 #[test]
 fn threads_of_the_code_are_freed() {
+    let _alone = alone();
     let before = allowed_cpus();
     let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) }, &OthersMeter::start());
     thread.sit().unwrap();
