@@ -56,8 +56,16 @@ def add_crates(archive: Path) -> None:
         for path in command_files():
             name = f"{top}/{path.relative_to(source())}"
             if not any(name.startswith(f"{crate}/") for crate in crates):
-                new.add(path.resolve(), name)
+                new.add(path.resolve(), name, filter=of_nobody)
     renamed.replace(archive)
+
+
+def of_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """A file of the archive without the builder's name and without its date, as maturin's own files are."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mtime = int(os.environ.get("SOURCE_DATE_EPOCH", "1153704088"))
+    return member
 
 
 def command_files() -> Iterator[Path]:
@@ -105,8 +113,12 @@ def build_editable(folder: str, settings: Settings | None = None, metadata: str 
 def build_wheel(folder: str, settings: Settings | None = None, metadata: str | None = None) -> str:
     """The wheel, with the command."""
     SCRIPTS.mkdir(parents=True, exist_ok=True)
-    shutil.copy(given_command() or built_command(), SCRIPTS / "hairspring")
-    wheel: str = maturin.build_wheel(folder, settings, metadata)
+    command = SCRIPTS / "hairspring"
+    shutil.copy(given_command() or built_command(), command)
+    try:
+        wheel: str = maturin.build_wheel(folder, settings, metadata)
+    finally:
+        command.unlink()
     return wheel
 
 
@@ -121,18 +133,20 @@ def given_command() -> Path | None:
 def built_command() -> Path:
     """The command, built by cargo from the source that lies here."""
     root = source()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
-    subprocess.run(
-        ["cargo", "build", "--release", "--locked", "--package", "hairspring-cli", "--target-dir", target],
-        cwd=root,
-        check=True,
-    )
-    return target / "release" / "hairspring"
+    target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target")).resolve()
+    # As the module is built, for instance by MATURIN_PEP517_ARGS="--profile dev".
+    stated = re.search(r"--profile[ =](\S+)", os.environ.get("MATURIN_PEP517_ARGS", ""))
+    profile = stated[1] if stated else "release"
+    words = ["--profile", profile, "--locked", "--package", "hairspring-cli", "--target-dir", target]
+    subprocess.run(["cargo", "build", *words], cwd=root, check=True)
+    return target / ("debug" if profile == "dev" else profile) / "hairspring"
 
 
 def source() -> Path:
     """The folder of the workspace: the project, or the source archive."""
-    for folder in (HERE, *HERE.parents):
+    for folder in (HERE, HERE.parent):
         if (folder / "crates" / "hairspring-cli" / "Cargo.toml").is_file():
             return folder
-    raise SystemExit(f"no folder above {HERE} has crates/hairspring-cli: build from the project or its source archive")
+    raise SystemExit(
+        f"neither {HERE} nor the folder above has crates/hairspring-cli: build from the project or its source archive"
+    )

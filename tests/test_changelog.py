@@ -67,3 +67,15 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str], argumen
 
 def test_a_version_is_released_once(tmp_path: Path) -> None:
     assert tool().main(["release", "0.1.0"], project(tmp_path, added_a="A verb.")) == 1
+
+
+def test_the_first_release_gets_its_day_and_the_fragments(tmp_path: Path) -> None:
+    root = project(tmp_path, added_a="A verb.")
+    (root / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## 0.1.0 - not yet released\n\n### Added\n\n- A tool.\n", encoding="utf-8"
+    )
+    assert tool().main(["release", "0.1.0"], root) == 0
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "not yet" not in text and text.endswith("- A tool.\n\n### Added\n\n- A verb.\n")
+    (root / "changelog/added-b.md").write_text("Another.\n")
+    assert tool().main(["release", "0.1.0"], root) == 1

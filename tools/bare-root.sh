@@ -24,7 +24,7 @@ make_root() { # FOLDER [PACKAGES]: debootstrap's minimal system and these packag
   # A debootstrap that is older than an Ubuntu release does not know its name; all of them are made like gutsy.
   if [[ $source == *ubuntu* && ! -e /usr/share/debootstrap/scripts/$suite ]]; then script=(gutsy); fi
   quietly debootstrap --variant=minbase --include="${2:-git,ca-certificates}" --cache-dir="$CACHE/debootstrap/$suite" \
-    "$suite" "$1" "$source" "${script[@]}"
+    "$suite" "$1" "$source" "${script[@]}" || return
   guest_sources >"$1/etc/apt/sources.list"
 }
 
@@ -42,9 +42,9 @@ take_over_network() { # FOLDER
     if grep -qsE '(Proxy|CaInfo|Verify-Peer|Verify-Host|Check-Date|Check-Valid-Until)' "$file"; then take_over "$root" "$file"; fi
   done
   for file in .cargo/config.toml .config/pip/pip.conf .pip/pip.conf; do
-    [ -e "$HOME/$file" ] || continue
+    [ -e "${HOME:-}/$file" ] || continue
     mkdir -p "$root$GUEST_HOME/$(dirname "$file")"
-    cp -L "$HOME/$file" "$root$GUEST_HOME/$file"
+    cp -L "${HOME:-}/$file" "$root$GUEST_HOME/$file"
   done
 }
 

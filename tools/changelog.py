@@ -83,13 +83,25 @@ def main(arguments: list[str], root: Path) -> int:
         return 1
     history = root / "CHANGELOG.md"
     text = history.read_text(encoding="utf-8")
+    prepared = f"\n## {arguments[1]} - not yet released\n"
+    if prepared in text and text.count("\n## ") == 1:
+        # Its section is written already: it gets the day, and the fragments behind its own lines.
+        text = text.replace(prepared, f"\n## {arguments[1]} - {date.today().isoformat()}\n")
+        text = text.rstrip() + "\n" + section(arguments[1], date.today(), paths).partition("\n")[2]
+        history.write_text(text, encoding="utf-8")
+        return removed(paths, arguments[1])
     if f"\n## {arguments[1]} " in text:
         print(f"CHANGELOG.md has a section {arguments[1]} already", file=sys.stderr)
         return 1
     history.write_text(released(text, section(arguments[1], date.today(), paths)), encoding="utf-8")
+    return removed(paths, arguments[1])
+
+
+def removed(paths: list[Path], version: str) -> int:
+    """Removes the fragments, which are in the changelog now."""
     for path in paths:
         path.unlink()
-    print(f"{len(paths)} changes are in the section {arguments[1]} of CHANGELOG.md")
+    print(f"{len(paths)} changes are in the section {version} of CHANGELOG.md")
     return 0
 
 

@@ -19,6 +19,8 @@ PLACES = [
     ("Cargo.toml", r'(?m)^(hairspring-[a-z]+ = \{ path = "[^"]*", version = ")[^"]*(")'),
     ("probe/hairspring.h", r'(?m)^(#define HAIRSPRING_VERSION ")[^"]*(")'),
     ("probe/hairspring.h", r"(?m)^(#define HAIRSPRING_VERSION_NUMBER )\d*()$"),
+    ("crates/hairspring-capi/Cargo.toml", r'(?m)^(depends = "libhairspring0 \(= )[^)-]*(-1\))'),
+    ("Cargo.lock", r'(?m)^(name = "hairspring[a-z-]*"\nversion = ")[^"]*(")'),
     ("packaging/vcpkg/vcpkg.json", r'(?m)^(  "version": ")[^"]*(")'),
     ("fpm.toml", r'(?m)^(version = ")[^"]*(")'),
 ]
@@ -33,9 +35,9 @@ def version(root: Path) -> str:
 
 
 def as_written(wanted: str, match: re.Match[str]) -> str:
-    """A match with the wanted version: within quotes as text, else as a number that #if can compare."""
+    """A match with the wanted version: as text, or behind the name of a number as one that #if can compare."""
     major, minor, patch = map(int, wanted.split("."))
-    inner = wanted if match[1].endswith('"') else str(10000 * major + 100 * minor + patch)
+    inner = wanted if not match[1].endswith("NUMBER ") else str(10000 * major + 100 * minor + patch)
     return f"{match[1]}{inner}{match[2]}"
 
 

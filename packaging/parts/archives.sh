@@ -4,6 +4,7 @@
 make_crates() { # FOLDER
   local names=() name options=()
   mapfile -t names < <(python3 tests/packages.py names)
+  at_least 1.90 "$(cargo --version | cut -d ' ' -f 2)" || missing "cargo 1.90 or newer, which packages crates together" "rustup update" || return
   for name in "${names[@]}"; do options+=(-p "$name"); done
   CARGO_TARGET_DIR="$WORK/crates-target" quietly cargo package --quiet --no-verify --allow-dirty --locked "${options[@]}" || return
   for name in "${names[@]}"; do cp "$WORK/crates-target/package/$name-$VERSION.crate" "$1" || return; done
@@ -66,8 +67,11 @@ archive_fpm() { # FOLDER TOP
 # Crates with their versions, licences and sums, of the command for x86-64.
 make_sbom() { # FOLDER
   need_cargo_tool cargo-cyclonedx 0.5.9 || return
+  local made=0
   PATH="$TOOLS_BIN:$PATH" quietly cargo cyclonedx --quiet --manifest-path crates/hairspring-cli/Cargo.toml --format json \
-    --target x86_64-unknown-linux-gnu --override-filename "hairspring-$VERSION.cdx" || return
-  find crates rigs examples fuzz -name "hairspring-$VERSION.cdx.json" -not -path 'crates/hairspring-cli/*' -delete
-  mv "crates/hairspring-cli/hairspring-$VERSION.cdx.json" "$1"
+    --target x86_64-unknown-linux-gnu --override-filename "hairspring-$VERSION.cdx" || made=$?
+  # It writes one beside each manifest of the workspace.
+  [ "$made" -ne 0 ] || mv "crates/hairspring-cli/hairspring-$VERSION.cdx.json" "$1" || made=$?
+  find crates rigs examples fuzz -name "hairspring-$VERSION.cdx.json" -delete
+  return "$made"
 }

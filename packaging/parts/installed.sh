@@ -21,6 +21,7 @@ make_deb() { # FOLDER
   local stage="$ROOT/target/debian" built
   need_command cmake cmake make && need_command dpkg-shlibdeps dpkg-dev && need_cargo_tool cargo-deb 3.8.0 && build_dynamic || return
   built="$(built_folder x86_64-unknown-linux-gnu)"
+  fits_old_glibc "$built/libhairspring_capi.so" || return
   rm -rf "$stage" && mkdir -p "$stage" && install -m 755 "$built/hairspring" -D "$stage/usr/bin/hairspring" &&
     write_manuals "$stage/usr" "$built/hairspring" && gzip -9 -n -r "$stage/usr/share/man" && stage_library "$stage" "$built" && stage_texts "$stage" &&
     cargo_deb "$1" hairspring-cli && cargo_deb "$1" hairspring-capi && cargo_deb "$1" hairspring-capi --variant dev

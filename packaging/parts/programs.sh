@@ -14,7 +14,8 @@ zigbuild() { # TARGET ARGUMENT...
   local target="$1"
   shift
   need_packaging_venv || return
-  PATH="$CACHE/packaging-venv/bin:$PATH" CARGO_TARGET_DIR="$PACKAGES_TARGET" \
+  # A linker that tools/cross.sh named would take the place of zig.
+  env -u CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER PATH="$CACHE/packaging-venv/bin:$PATH" CARGO_TARGET_DIR="$PACKAGES_TARGET" \
     cargo zigbuild --quiet --locked --release --target "$target.$GLIBC" "$@"
 }
 
@@ -29,7 +30,7 @@ build_dynamic() { zigbuild x86_64-unknown-linux-gnu -p hairspring-cli -p hairspr
 build_static() { # TARGET
   local name
   name="$(tr 'a-z-' 'A-Z_' <<<"$1")"
-  zigbuild "$1" -p hairspring-snippet --features host-program --bin hairspring-host || return
+  zigbuild "$1" -p hairspring-snippet --features host-program --bin hairspring-host && fits_old_glibc "$(built_folder "$1")/hairspring-host" || return
   env HAIRSPRING_EMBEDDED_HOST="$(built_folder "$1")/hairspring-host" CARGO_TARGET_DIR="$STATIC_TARGET" \
     "CARGO_TARGET_${name}_RUSTFLAGS=-C target-feature=+crt-static" \
     cargo build --quiet --locked --release --target "$1" -p hairspring-cli || return
@@ -37,15 +38,17 @@ build_static() { # TARGET
 }
 
 is_static() { # FILE
-  need_command readelf binutils || return
-  ! readelf --program-headers "$1" | grep -q INTERP || { say "$1 is not static: it names a dynamic loader" && return 1; }
+  local headers
+  need_command readelf binutils && headers="$(readelf --program-headers "$1")" || return
+  [[ $headers != *INTERP* ]] || { say "$1 is not static: it names a dynamic loader" && return 1; }
 }
 
 # Every symbol of glibc that a file takes is of the oldest version or an older one.
 fits_old_glibc() { # FILE
   local newest
-  need_command objdump binutils || return
-  newest="$(objdump -T "$1" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1)"
+  need_command readelf binutils || return
+  newest="$(readelf --wide --dyn-syms "$1" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1)"
+  [ -n "$newest" ] || { say "$1 names no symbol of glibc" && return 1; }
   [ "$(printf '%s\n' "$newest" "GLIBC_$GLIBC" | sort -V | tail -n 1)" = "GLIBC_$GLIBC" ] ||
     { say "$1 takes a symbol of $newest; the oldest C library that it must run with is $GLIBC" && return 1; }
 }

@@ -20,7 +20,7 @@ installed() {
   mkdir -p "$WORK/headers"
   tar -xzf "$ARCHIVE" -C "$WORK/headers" --strip-components 1
   cmake -S "$WORK/headers" -B "$WORK/headers-build" >/dev/null && cmake --install "$WORK/headers-build" --prefix "$WORK/prefix" >/dev/null
-  project "$WORK/found" 'find_package(hairspring 0.1 CONFIG REQUIRED)'
+  project "$WORK/found" 'find_package(hairspring CONFIG REQUIRED)'
   builds "$WORK/found" -DCMAKE_PREFIX_PATH="$WORK/prefix"
 }
 

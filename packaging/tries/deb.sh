@@ -4,18 +4,18 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install() {
-  apt-get install -qy --no-download "$(file_of 'hairspring_*.deb')" >/dev/null
+  apt-get install -qy "$(file_of 'hairspring_*.deb')" >/dev/null
   measures hairspring
 }
 
 library() {
-  apt-get install -qy --no-download "$(file_of 'libhairspring0_*.deb')" "$(file_of 'libhairspring-dev_*.deb')" >/dev/null
+  apt-get install -qy "$(file_of 'libhairspring0_*.deb')" "$(file_of 'libhairspring-dev_*.deb')" >/dev/null
   write_program "$WORK/c"
   # shellcheck disable=SC2046 # words
   gcc -O2 "$WORK/c/multiply.c" $(pkg-config --cflags --libs hairspring) -o "$WORK/c/multiply"
   "$WORK/c/multiply" --json >"$WORK/program.json"
   grep -q '"multiply"' "$WORK/program.json" || fail "the program printed: $(head -c 600 "$WORK/program.json")"
-  printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(try C)' 'find_package(hairspring 0.1 REQUIRED)' 'add_executable(multiply multiply.c)' \
+  printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(try C)' 'find_package(hairspring REQUIRED)' 'add_executable(multiply multiply.c)' \
     'target_compile_options(multiply PRIVATE -O2)' 'target_link_libraries(multiply PRIVATE hairspring::static m)' >"$WORK/c/CMakeLists.txt"
   cmake -S "$WORK/c" -B "$WORK/c/build" >/dev/null && cmake --build "$WORK/c/build" >/dev/null && "$WORK/c/build/multiply" --list | grep -q multiply
   fortran
@@ -34,7 +34,7 @@ try() {
   man hairspring-time | grep -q -- --budget || fail "man shows no option"
   library
   lintian --fail-on error,warning "$DIST"/*.deb || fail "lintian complains"
-  apt-get install -qy --no-download --reinstall "$(file_of 'hairspring_*.deb')" >/dev/null
+  apt-get install -qy --reinstall "$(file_of 'hairspring_*.deb')" >/dev/null
   apt-get purge -qy hairspring libhairspring0 libhairspring-dev >/dev/null
 }
 

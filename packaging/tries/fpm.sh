@@ -22,7 +22,7 @@ write_fortran() {
 
 try() {
   no_network
-  apt-get install -qy --no-download "$(file_of 'libhairspring0_*.deb')" "$(file_of 'libhairspring-dev_*.deb')" >/dev/null
+  apt-get install -qy "$(file_of 'libhairspring0_*.deb')" "$(file_of 'libhairspring-dev_*.deb')" >/dev/null
   tar -xzf "$(file_of 'hairspring-fpm-*.tar.gz')" -C "$WORK"
   write_fortran
   timed install

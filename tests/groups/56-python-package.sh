@@ -22,7 +22,7 @@ build_wheel() { # FROM TO
 # from another archive for theirs; unpacked with `--touch` they are of today.
 build_from_archive() {
   mkdir -p "$BUILT/unpacked"
-  (cd python && quietly maturin sdist --out "$BUILT/archive") &&
+  (cd python && quietly python -c 'import sys, hairspring_build as build; build.build_sdist(sys.argv[1])' "$BUILT/archive") &&
     tar --extract --touch --gzip --file "$(compgen -G "$BUILT/archive/hairspring-*.tar.gz")" --directory "$BUILT/unpacked" &&
     MATURIN_PEP517_ARGS="--profile dev" build_wheel "$(compgen -G "$BUILT/unpacked/hairspring-*")" "$BUILT/again" &&
     compgen -G "$BUILT/again/hairspring-*-abi3-*.whl" >/dev/null

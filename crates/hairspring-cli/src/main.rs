@@ -93,7 +93,9 @@ fn main() -> ExitCode {
     if hairspring_instruments::switch::partner::is_partner(std::env::args_os().map(|word| word.to_string_lossy().into_owned())) {
         return ExitCode::from(hairspring_instruments::switch::partner::main(std::env::args()));
     }
-    if let Some(absent) = std::env::args().nth(1).filter(|first| ABSENT.contains(&first.as_str())) {
+    if let Some(absent) =
+        std::env::args_os().nth(1).and_then(|first| first.into_string().ok()).filter(|first| ABSENT.contains(&first.as_str()))
+    {
         output::complain(&format!(
             "this build leaves out the verb `{absent}`: build the command with the feature `{absent}` (./install has all)"
         ));

@@ -51,7 +51,7 @@ fn quiet() -> Diagnosis {
     }
 }
 
-/// Beside a co-runner who loads, with a clock in steps of 10 ns, in a virtual machine.
+/// Beside a co-runner that loads, with a clock in steps of 10 ns, in a virtual machine.
 fn shared() -> Diagnosis {
     let mut diagnosis = quiet();
     diagnosis.reading.quantum = 26;

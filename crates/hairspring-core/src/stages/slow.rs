@@ -43,7 +43,7 @@ pub(crate) const STAGE: Stage = Stage {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Slow {
     pub series: SeriesId,
-    /// Share of its readings that are far longer than the disturbances.
+    /// Share of its readings that are far longer than usual.
     pub share: f64,
     /// By how much they make the mean of the rows longer, as a share of it without them.
     pub longer: f64,
@@ -213,7 +213,7 @@ fn told(slow: &Slow) -> Option<Finding> {
     } else {
         (
             format!(
-                "{share} of the readings of the code are far longer than the disturbances, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, up to {longer_percent:.1} % more"
+                "{share} of the readings of the code are far longer than usual, perhaps by its own doing; they are left out, and the interval reaches to the mean with them, up to {longer_percent:.1} % more"
             ),
             "move occasional slow work (flushing a buffer) out of the timed code, or give it more time, which may show whether the code causes it",
         )
