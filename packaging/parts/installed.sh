@@ -39,7 +39,7 @@ stage_texts() { # STAGE
   day="$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a, %d %b %Y %H:%M:%S +0000')"
   printf 'hairspring (%s-1) unstable; urgency=medium\n\n  * Release %s; CHANGELOG.md of the project tells its changes.\n\n -- %s  %s\n' \
     "$VERSION" "$VERSION" "$(sed -n 's/^maintainer = "\(.*\)"/\1/p' crates/hairspring-cli/Cargo.toml)" "$day" >"$1/changelog" &&
-    { echo 'MIT, or Apache-2.0 (/usr/share/common-licenses/Apache-2.0), at your choice. MIT:' && echo && cat LICENSE-MIT; } >"$1/copyright"
+    { printf '%s\n\n' 'Copyright 2026 The Hairspring developers' 'MIT, or Apache-2.0 (/usr/share/common-licenses/Apache-2.0), at your choice. MIT:' && cat LICENSE-MIT; } >"$1/copyright"
 }
 
 # cargo-deb takes the files as they are staged; nothing is built or stripped again.
