@@ -30,7 +30,7 @@ library() {
 }
 
 fortran() {
-  printf '%s\n' 'program p' '  use hairspring' '  implicit none' '  type(stopwatch) :: watch' '  call watch%start()' '  call watch%stop()' \
+  printf '%s\n' 'program p' '  use hairspring' '  implicit none' '  type(stopwatch) :: watch' '  type(span_time) :: time' '  call watch%start()' '  call watch%stop(time)' \
     '  call watch%free()' 'end program' >"$WORK/p.f90"
   # shellcheck disable=SC2046 # words
   gfortran -O2 -J"$WORK" /usr/include/hairspring.f90 "$WORK/p.f90" $(pkg-config --libs hairspring) -o "$WORK/p" && "$WORK/p"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Fortran package manager builds a program that depends on the package, over the library of libhairspring-dev.
-# Needs: python3-venv gfortran git
+# Needs: python3-venv gfortran git pkgconf
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 prepare() {
@@ -16,7 +16,7 @@ install() {
 write_fortran() {
   mkdir -p "$WORK/program/app"
   printf '%s\n' 'name = "program"' '[dependencies]' "hairspring = { path = \"$(echo "$WORK"/hairspring-fpm-*)\" }" >"$WORK/program/fpm.toml"
-  printf '%s\n' 'program p' '  use hairspring' '  implicit none' '  type(stopwatch) :: watch' '  call watch%start()' '  call watch%stop()' \
+  printf '%s\n' 'program p' '  use hairspring' '  implicit none' '  type(stopwatch) :: watch' '  type(span_time) :: time' '  call watch%start()' '  call watch%stop(time)' \
     "  print '(a)', 'a span of time'" '  call watch%free()' 'end program' >"$WORK/program/app/main.f90"
 }
 
