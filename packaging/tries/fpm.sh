@@ -15,7 +15,7 @@ install() {
 
 write_fortran() {
   mkdir -p "$WORK/program/app"
-  printf '%s\n' 'name = "program"' '[dependencies]' "hairspring = { path = \"$(echo "$WORK"/hairspring-fpm-*)\" }" >"$WORK/program/fpm.toml"
+  printf '%s\n' 'name = "program"' '[dependencies]' "hairspring = { path = \"../$(basename "$WORK"/hairspring-fpm-*)\" }" >"$WORK/program/fpm.toml"
   printf '%s\n' 'program p' '  use hairspring' '  implicit none' '  type(stopwatch) :: watch' '  type(span_time) :: time' '  call watch%start()' '  call watch%stop(time)' \
     "  print '(a)', 'a span of time'" '  call watch%free()' 'end program' >"$WORK/program/app/main.f90"
 }
