@@ -12,13 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import maturin  # type: ignore[import-untyped]
-from maturin import (
-    get_requires_for_build_editable,
-    get_requires_for_build_sdist,
-    get_requires_for_build_wheel,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
-)
+from maturin import get_requires_for_build_editable, get_requires_for_build_sdist, get_requires_for_build_wheel
 
 __all__ = [
     "build_editable",
@@ -35,6 +29,20 @@ Settings = Mapping[str, object]
 HERE = Path(__file__).resolve().parent
 # Named in pyproject.toml: what lies in `scripts` goes to the folder of the environment's commands.
 SCRIPTS = HERE / "hairspring.data" / "scripts"
+
+
+def prepare_metadata_for_build_wheel(folder: str, settings: Settings | None = None) -> str:
+    """The wheel's metadata. Maturin refuses a folder of scripts that is missing, here and below."""
+    SCRIPTS.mkdir(parents=True, exist_ok=True)
+    name: str = maturin.prepare_metadata_for_build_wheel(folder, settings)
+    return name
+
+
+def prepare_metadata_for_build_editable(folder: str, settings: Settings | None = None) -> str:
+    """The same for development."""
+    SCRIPTS.mkdir(parents=True, exist_ok=True)
+    name: str = maturin.prepare_metadata_for_build_editable(folder, settings)
+    return name
 
 
 def build_sdist(folder: str, settings: Settings | None = None) -> str:
