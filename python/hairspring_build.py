@@ -12,7 +12,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import maturin  # type: ignore[import-untyped]
-from maturin import get_requires_for_build_editable, get_requires_for_build_sdist, get_requires_for_build_wheel
+from maturin import (
+    build_editable,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
 
 __all__ = [
     "build_editable",
@@ -29,25 +36,12 @@ Settings = Mapping[str, object]
 HERE = Path(__file__).resolve().parent
 # Named in pyproject.toml: what lies in `scripts` goes to the folder of the environment's commands.
 SCRIPTS = HERE / "hairspring.data" / "scripts"
-
-
-def prepare_metadata_for_build_wheel(folder: str, settings: Settings | None = None) -> str:
-    """The wheel's metadata. Maturin refuses a folder of scripts that is missing, here and below."""
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
-    name: str = maturin.prepare_metadata_for_build_wheel(folder, settings)
-    return name
-
-
-def prepare_metadata_for_build_editable(folder: str, settings: Settings | None = None) -> str:
-    """The same for development."""
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
-    name: str = maturin.prepare_metadata_for_build_editable(folder, settings)
-    return name
+# Maturin refuses a folder that is missing, whatever it is asked for.
+SCRIPTS.mkdir(parents=True, exist_ok=True)
 
 
 def build_sdist(folder: str, settings: Settings | None = None) -> str:
     """The source archive."""
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
     archive: str = maturin.build_sdist(folder, settings)
     add_crates(Path(folder) / archive)
     return archive
@@ -111,16 +105,8 @@ def run_cargo(root: Path, *arguments: str | Path) -> str:
     ).stdout
 
 
-def build_editable(folder: str, settings: Settings | None = None, metadata: str | None = None) -> str:
-    """The module for development; the command is what `cargo build` makes."""
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
-    wheel: str = maturin.build_editable(folder, settings, metadata)
-    return wheel
-
-
 def build_wheel(folder: str, settings: Settings | None = None, metadata: str | None = None) -> str:
     """The wheel, with the command."""
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
     command = SCRIPTS / "hairspring"
     shutil.copy(given_command() or built_command(), command)
     try:

@@ -3,6 +3,10 @@
 # command. To be sourced after setup.sh by a script that sets `suite` (a release) and `mirror` (empty: this machine's own sources).
 
 GUEST_HOME=/root
+# The environment of a command in a root, to which the variables for the network are added.
+GUEST_ENVIRONMENT=(HOME="$GUEST_HOME" LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+
+die() { say "$*" && exit 2; }
 
 # Lines of a sources.list for the release with its updates: from this machine's own sources, or from the given mirror.
 guest_sources() {

@@ -36,8 +36,6 @@ set -euo pipefail
 what=both suite=bookworm mirror='' keep='' nice='' cpu='' root='' groups=()
 GUEST_PROJECT=/srv/hairspring
 
-die() { say "$*" && exit 2; }
-
 read_arguments() {
   while [ "$#" -gt 0 ]; do
     case "$1" in
@@ -48,7 +46,7 @@ read_arguments() {
       --cpu) cpu="${2:?--cpu needs a number}" && shift ;;
       --root) root="${2:?--root needs a folder}" && keep=yes && shift ;;
       --keep) keep=yes ;;
-      -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" && exit 0 ;;
+      -h | --help) show_header && exit 0 ;;
       -*) die "unknown option '$1'; see $0 --help" ;;
       *) groups+=("$1") ;;
     esac
@@ -87,8 +85,7 @@ run_inside() { # FOLDER COMMAND...
   [ -z "$nice" ] || placed+=(nice -n "$nice")
   say "running $* in the fresh root"
   unshare --mount --propagation private "${placed[@]}" bash -c "$ENTER" enter "$folder" "$GUEST_PROJECT" \
-    /usr/bin/env -i HOME="$GUEST_HOME" LANG=C.UTF-8 CI=true "${variables[@]}" \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null || status=$?
+    /usr/bin/env -i "${GUEST_ENVIRONMENT[@]}" CI=true "${variables[@]}" "$@" </dev/null || status=$?
   say "$* ended with status $status after $((SECONDS - start)) s"
   return "$status"
 }

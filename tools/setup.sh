@@ -21,6 +21,9 @@ mkdir -p "$CACHE"
 
 say() { printf 'hairspring: %s\n' "$*" >&2; }
 
+# The comment that the running script begins with: its help.
+show_header() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; }
+
 missing() { # THING COMMAND
   printf 'missing: %s: install with: %s\n' "$1" "$2" >&2
   return "$MISSING"

@@ -15,7 +15,7 @@ from compare_counters import available, counted
 from compare_page import IDIOMS, WORKLOADS, Run, document, figure, header, idioms, put, rows, truth
 from compare_tools import Programs, built
 from compare_tools import run as run_tool
-from compare_truth import COUNTERS, by_methods, readings, share
+from compare_truth import COUNTERS, Round, by_methods, cpu_share, readings
 from compare_words import WORDS, versions
 from harness import ROOT, Record, Settings, circumstances, cpu_info
 from measured import spread
@@ -36,9 +36,9 @@ READING = (
 SHARE = 0.95
 
 
-def by_loops(into: Run, output: str, command: list[str], has_counters: bool) -> None:
+def by_loops(into: Run, cases: dict[str, dict[str, list[Round]]], command: list[str], has_counters: bool) -> None:
     """The methods of the truth, and the counts where there are some."""
-    for case, rounds in readings(output).items():
+    for case, rounds in cases.items():
         methods = by_methods(rounds)
         if has_counters:
             shortest = min(passes for _, passes in rounds["wall_ns"][0])
@@ -59,8 +59,9 @@ def repetition(programs: Programs, settings: Settings, at: int, has_counters: bo
             programs.notes.append(f"repetition {at + 1}: {language}, {tool}: {error}")
             continue
         if isinstance(found, str):
-            by_loops(runs[language], found, ["taskset", "-c", str(settings.cpu), *command], has_counters)
-            if (had := share(found)) < SHARE:
+            cases = readings(found)
+            by_loops(runs[language], cases, ["taskset", "-c", str(settings.cpu), *command], has_counters)
+            if (had := cpu_share(cases)) < SHARE:
                 programs.notes.append(f"repetition {at + 1}: {language}: loops had {100 * had:.0f} % of the CPU: busy")
         else:
             runs[language].told[tool] = found

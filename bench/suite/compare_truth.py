@@ -81,9 +81,9 @@ def readings(text: str) -> dict[str, dict[str, list[Round]]]:
     return {case: {clock: list(one.values()) for clock, one in clocks.items()} for case, clocks in found.items()}
 
 
-def share(text: str) -> float:
-    """The share of the CPU that all loops together had."""
-    rounds = readings(text).values()
+def cpu_share(cases: dict[str, dict[str, list[Round]]]) -> float:
+    """The share of the CPU that all loops together had, by what was printed."""
+    rounds = cases.values()
     thread, wall = (sum(sum(one.values()) for each in rounds for one in each[clock]) for clock in CLOCKS)
     return thread / wall
 

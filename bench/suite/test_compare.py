@@ -59,7 +59,7 @@ def test_methods_that_disagree_are_no_truth() -> None:
 
 
 def test_the_share_of_the_cpu() -> None:
-    quiet, half = (truth.share(printed(3, thread=thread)) for thread in (1.0, 0.5))
+    quiet, half = (truth.cpu_share(truth.readings(printed(3, thread=thread))) for thread in (1.0, 0.5))
     assert quiet == pytest.approx(1)
     assert half == pytest.approx(0.5, abs=0.001)
 

@@ -31,37 +31,25 @@ tarball() { # FOLDER PROCESSOR COMMAND [EMULATOR]
 }
 
 make_headers() { # FOLDER
-  local top="$WORK/headers-top"
-  rm -rf "$top" && mkdir -p "$top" || return
-  cp probe/hairspring.h "$1/hairspring.h" &&
-    archive_headers "$1" "$top" && archive_conan "$1" "$top" && archive_vcpkg "$1" "$top" && archive_fpm "$1" "$top"
+  local top="$WORK/headers-top" kind name
+  rm -rf "$top" && cp probe/hairspring.h "$1" || return
+  for kind in headers conan vcpkg fpm; do
+    name="hairspring-$kind-$VERSION"
+    mkdir -p "$top/$name" && "fill_$kind" "$top/$name" && archive "$1/$name.tar.gz" "$top" "$name" || return
+  done
 }
 
 # The headers as a CMake project, for FetchContent.
-copy_headers() { # FOLDER
+fill_headers() { # FOLDER
   mkdir -p "$1/arm" "$1/chip" "$1/lmbench" &&
-    cp probe/*.h probe/*.hpp probe/CMakeLists.txt LICENSE-* "$1" && cp probe/arm/*.h "$1/arm" && cp probe/chip/*.h "$1/chip" && cp probe/lmbench/*.h "$1/lmbench"
+    cp probe/*.h probe/*.hpp probe/CMakeLists.txt probe/headers.cmake LICENSE-* "$1" && cp probe/arm/*.h "$1/arm" && cp probe/chip/*.h "$1/chip" && cp probe/lmbench/*.h "$1/lmbench"
 }
 
-archive_headers() { # FOLDER TOP
-  local name="hairspring-headers-$VERSION"
-  copy_headers "$2/$name" && archive "$1/$name.tar.gz" "$2" "$name"
-}
+fill_conan() { cp -r packaging/conan/conanfile.py packaging/conan/test_package "$1" && fill_headers "$1/headers"; } # FOLDER
+fill_vcpkg() { cp -r packaging/vcpkg "$1/hairspring" && fill_headers "$1/hairspring/headers"; }                      # FOLDER
 
-archive_conan() { # FOLDER TOP
-  local name="hairspring-conan-$VERSION"
-  mkdir -p "$2/$name" && cp -r packaging/conan/conanfile.py packaging/conan/test_package "$2/$name" && copy_headers "$2/$name/headers" &&
-    archive "$1/$name.tar.gz" "$2" "$name"
-}
-
-archive_vcpkg() { # FOLDER TOP
-  local name="hairspring-vcpkg-$VERSION"
-  mkdir -p "$2/$name" && cp -r packaging/vcpkg "$2/$name/hairspring" && copy_headers "$2/$name/hairspring/headers" && archive "$1/$name.tar.gz" "$2" "$name"
-}
-
-archive_fpm() { # FOLDER TOP
-  local name="hairspring-fpm-$VERSION"
-  mkdir -p "$2/$name/probe/fortran" && cp fpm.toml LICENSE-* "$2/$name" && cp probe/fortran/hairspring.f90 "$2/$name/probe/fortran" && archive "$1/$name.tar.gz" "$2" "$name"
+fill_fpm() { # FOLDER
+  mkdir -p "$1/probe/fortran" && cp fpm.toml LICENSE-* "$1" && cp probe/fortran/hairspring.f90 "$1/probe/fortran"
 }
 
 # Crates with their versions, licences and sums, of the command for x86-64.

@@ -53,18 +53,6 @@ fits_old_glibc() { # FILE
     { say "$1 takes a symbol of $newest; the oldest C library that it must run with is $GLIBC" && return 1; }
 }
 
-# Manual pages and completions, which the command itself writes.
-write_manuals() { # FOLDER COMMAND...
-  local folder="$1"
-  shift
-  mkdir -p "$folder/share/man/man1" "$folder/share/bash-completion/completions" "$folder/share/fish/vendor_completions.d" \
-    "$folder/share/zsh/site-functions" || return
-  "$@" man --out "$folder/share/man/man1" >/dev/null &&
-    "$@" completions bash >"$folder/share/bash-completion/completions/hairspring" &&
-    "$@" completions fish >"$folder/share/fish/vendor_completions.d/hairspring.fish" &&
-    "$@" completions zsh >"$folder/share/zsh/site-functions/_hairspring"
-}
-
 # An archive that is the same for the same commit.
 archive() { # FILE FOLDER NAME
   tar --create --gzip --file "$1" --directory "$2" --sort=name --owner=0 --group=0 --numeric-owner \

@@ -1,0 +1,19 @@
+# shellcheck shell=bash disable=SC2034 # write_manuals and ./install read the names indirectly
+# Manual pages and completions, which the command itself writes, where man, bash, fish and zsh look for those of commands in the same
+# folder. To be sourced after setup.sh.
+
+MAN=share/man/man1
+BASH_COMPLETION=share/bash-completion/completions/hairspring
+FISH_COMPLETION=share/fish/vendor_completions.d/hairspring.fish
+ZSH_COMPLETION=share/zsh/site-functions/_hairspring
+
+write_manuals() { # FOLDER COMMAND...
+  local folder="$1" shell file
+  shift
+  mkdir -p "$folder/$MAN" && "$@" man --out "$folder/$MAN" || return
+  for shell in BASH FISH ZSH; do
+    file="${shell}_COMPLETION"
+    file="$folder/${!file}"
+    mkdir -p "$(dirname "$file")" && "$@" completions "${shell,,}" >"$file" || return
+  done
+}
