@@ -3,18 +3,6 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod blocks;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod blocks_calls;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod blocks_ends;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod blocks_harm;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod blocks_names;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod blocks_parts;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod blocks_paths;
 mod blocks_report;
 mod capture;
 mod clock_history;
@@ -41,6 +29,8 @@ mod installed_files;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod instructions;
 mod interrupted;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod long;
 mod measurement;
 mod mhz;
 mod output;

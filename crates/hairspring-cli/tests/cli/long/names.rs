@@ -4,7 +4,7 @@ use crate::blocks::{Done, Rig, compile, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const WORK: &str = include_str!("../../../../bench/programs/blocks.c");
+const WORK: &str = include_str!("../../../../../bench/programs/blocks.c");
 
 fn run(command: &mut Command) -> String {
     let done = command.output().unwrap();

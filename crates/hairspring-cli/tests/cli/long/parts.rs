@@ -3,7 +3,7 @@
 use crate::blocks::{Rig, compile, json};
 use serde_json::Value;
 
-const WORK: &str = include_str!("../../../../bench/programs/blocks.c");
+const WORK: &str = include_str!("../../../../../bench/programs/blocks.c");
 
 /// One input whose 22 trips take all cases and arms.
 const ONE_INPUT: &str = "1 2 3 11 27 35 6 7 4 5 8 9 10 20 30 31 22 13 14 15 16 17\n";
@@ -36,7 +36,7 @@ fn cycles(document: &Value, line: usize) -> Option<f64> {
 fn one_input_tells_blocks_apart_when_calls_begin_at_each_trip() {
     let place = format!("{}@1-{TRIPS}", line_of("CHAIN(10)"));
     let document = json(&rig().blocks("work", ONE_INPUT, &["--json", "--from", &place, "--until", "each", "--budget", "1s"]));
-    let schema: Value = serde_json::from_str(include_str!("../../../../spec/blocks.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../../../../../spec/blocks.schema.json")).unwrap();
     assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&document));
     assert_eq!((&document["inputs"]["from"], &document["inputs"]["calls"]), (&place.into(), &TRIPS.into()));
     // The k-th part has all trips but the first k - 1.
@@ -60,7 +60,7 @@ fn one_input_tells_blocks_apart_when_calls_begin_at_each_trip() {
 fn parts_of_one_call_that_begin_by_themselves_tell_its_blocks_apart() {
     let codes: String = (0..600).map(|at| format!(" {}", (at * at + at / 7) % 64)).collect();
     let document = json(&rig().blocks("work", &format!("{codes}\n"), &["--json", "--parts", "24", "--budget", "1s"]));
-    let schema: Value = serde_json::from_str(include_str!("../../../../spec/blocks.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../../../../../spec/blocks.schema.json")).unwrap();
     assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&document));
     // Counts and the time are those of the whole call, and the parts are short.
     let trip = block(&document, line_of("CHAIN(10)"));
