@@ -17,6 +17,7 @@ mod blocks_parts;
 mod blocks_paths;
 mod blocks_report;
 mod capture;
+mod capture_doubts;
 mod clock_history;
 mod clock_survey;
 mod clocks;
