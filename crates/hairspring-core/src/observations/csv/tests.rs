@@ -1,5 +1,5 @@
 use super::*;
-use crate::observations::{ClockSpread, CoreClock, Pauses, Rate, Role, Variant};
+use crate::observations::{ClockSpread, CoreClock, Pauses, Rate};
 
 fn error(text: &str) -> String {
     read_csv(text.as_bytes()).expect_err(text).to_string()
