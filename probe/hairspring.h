@@ -41,27 +41,31 @@
 
 /* ---- made from the tables of rows, fences and counters: do not change it here ---- */
 
-/* The finest counter of the processor, and the fence before and after a read of the system's clock. */
+/* The finest counter of the processor, and the fence before and after a read of the system's
+ * clock. */
 #if defined(__x86_64__)
 #define HAIRSPRING_COUNTER "tsc"
 #define HAIRSPRING_COUNTER_READ(ticks) \
   do { \
     uint64_t hairspring_low, hairspring_high; \
-    __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(hairspring_low), "=d"(hairspring_high) : : "memory"); \
+    __asm__ volatile("lfence\n\trdtsc\n\t" \
+      "lfence" : "=a"(hairspring_low), "=d"(hairspring_high) : : "memory"); \
     (ticks) = hairspring_high << 32 | hairspring_low; \
   } while (0)
 #define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("lfence" : : : "memory")
 #elif defined(__aarch64__)
 #define HAIRSPRING_COUNTER "cntvct"
-#define HAIRSPRING_COUNTER_READ(ticks) __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory")
+#define HAIRSPRING_COUNTER_READ(ticks) __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\t" \
+  "isb" : "=r"(ticks) : : "memory")
 #define HAIRSPRING_COUNTER_RATE(hz) __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz))
 #define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("isb" : : : "memory")
 #else
 #define HAIRSPRING_CLOCK_FENCE() __asm__ volatile("" : : : "memory")
 #endif
 
-/* HAIRSPRING_FENCE: earlier code completes before later code begins. HAIRSPRING_FULL_FENCE: earlier stores are also visible to
- * all CPUs. HAIRSPRING_CHAIN: dependent multiplications, which show what a fence hides of the code after it. */
+/* HAIRSPRING_FENCE: earlier code completes before later code begins. HAIRSPRING_FULL_FENCE: earlier
+ * stores are also visible to all CPUs. HAIRSPRING_CHAIN: dependent multiplications, which show what
+ * a fence hides of the code after it. */
 #if defined(__x86_64__)
 #define HAIRSPRING_FLOATING_REGISTER "x"
 #define HAIRSPRING_FENCE() __asm__ volatile("lfence" : : : "memory")
@@ -71,7 +75,10 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\t" \
+      "imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\t" \
+      "imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\t" \
+      "imul %0, %0\n\timul %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__aarch64__)
 #define HAIRSPRING_FLOATING_REGISTER "w"
@@ -82,7 +89,11 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__ARM_ARCH_7A__)
 #define HAIRSPRING_FLOATING_REGISTER "w"
@@ -92,7 +103,11 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #elif defined(__riscv_float_abi_double)
 #define HAIRSPRING_FLOATING_REGISTER "f"
@@ -102,7 +117,11 @@
   do { \
     uint64_t hairspring_link; \
     __asm__ volatile("" : "=r"(hairspring_link)); \
-    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
+    __asm__ volatile("mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0\n\tmul %0, %0, %0\n\tmul %0, %0, %0\n\t" \
+      "mul %0, %0, %0" : "+r"(hairspring_link) : : "cc"); \
   } while (0)
 #else
 #define HAIRSPRING_FLOATING_REGISTER "m"
@@ -139,16 +158,18 @@
 #define HAIRSPRING_ORDER_BEHIND_BODY 4
 #define HAIRSPRING_ORDER_BEHIND_INIT 5
 
-/* Number of rows that are run however long they take, and most copies of such rows that check an init. */
+/* Number of rows that are run however long they take, and most copies of such rows that check an
+ * init. */
 #define HAIRSPRING_FEWEST_ROWS 4
 #define HAIRSPRING_SHORT_CHECK_COPIES 6
 
 /* How often a row runs its block of copies. */
 #define HAIRSPRING_RUNS_OF_A_BLOCK 8
 
-/* row(bodies, ...) for every row without an init; row(copies in the block, ...) for every row without an init that runs a block
- * several times; row(bodies, further inits, ...) for every row with an init, and for every row with flushes;
- * row(bodies, inits before each but one, inits before each, ...) for rows that check an init. */
+/* row(bodies, ...) for every row without an init; row(copies in the block, ...) for every row
+ * without an init that runs a block several times; row(bodies, further inits, ...) for every row
+ * with an init, and for every row with flushes; row(bodies, inits before each but one, inits before
+ * each, ...) for rows that check an init. */
 #define HAIRSPRING_FOR_LINE(row, ...) \
   row(1, __VA_ARGS__) row(2, __VA_ARGS__) row(3, __VA_ARGS__) row(4, __VA_ARGS__) \
   row(8, __VA_ARGS__) row(16, __VA_ARGS__) row(32, __VA_ARGS__) row(64, __VA_ARGS__) \
@@ -157,13 +178,14 @@
   row(8, __VA_ARGS__) row(12, __VA_ARGS__) row(16, __VA_ARGS__) row(20, __VA_ARGS__) \
   row(24, __VA_ARGS__) row(32, __VA_ARGS__)
 #define HAIRSPRING_FOR_PLANE(row, ...) \
-  row(1, 0, __VA_ARGS__) row(1, 1, __VA_ARGS__) row(2, 0, __VA_ARGS__) row(2, 2, __VA_ARGS__) \
-  row(4, 0, __VA_ARGS__) row(4, 4, __VA_ARGS__) row(8, 0, __VA_ARGS__) row(8, 8, __VA_ARGS__) \
-  row(16, 0, __VA_ARGS__) row(16, 16, __VA_ARGS__) row(32, 0, __VA_ARGS__) row(32, 16, __VA_ARGS__)
+  row(1, 0, __VA_ARGS__) row(1, 1, __VA_ARGS__) row(2, 0, __VA_ARGS__) \
+  row(2, 2, __VA_ARGS__) row(4, 0, __VA_ARGS__) row(4, 4, __VA_ARGS__) \
+  row(8, 0, __VA_ARGS__) row(8, 8, __VA_ARGS__) row(16, 0, __VA_ARGS__) \
+  row(16, 16, __VA_ARGS__) row(32, 0, __VA_ARGS__) row(32, 16, __VA_ARGS__)
 #define HAIRSPRING_FOR_CHECKS(row, ...) \
-  row(1, 0, 1, __VA_ARGS__) row(1, 1, 2, __VA_ARGS__) row(2, 0, 1, __VA_ARGS__) row(2, 1, 2, __VA_ARGS__) \
-  row(4, 0, 1, __VA_ARGS__) row(4, 1, 2, __VA_ARGS__) row(8, 0, 1, __VA_ARGS__) row(8, 1, 2, __VA_ARGS__) \
-  row(16, 0, 1, __VA_ARGS__)
+  row(1, 0, 1, __VA_ARGS__) row(1, 1, 2, __VA_ARGS__) row(2, 0, 1, __VA_ARGS__) \
+  row(2, 1, 2, __VA_ARGS__) row(4, 0, 1, __VA_ARGS__) row(4, 1, 2, __VA_ARGS__) \
+  row(8, 0, 1, __VA_ARGS__) row(8, 1, 2, __VA_ARGS__) row(16, 0, 1, __VA_ARGS__)
 #define HAIRSPRING_FOR_COLD(row, ...) \
   row(1, 0, __VA_ARGS__) row(1, 1, __VA_ARGS__) row(2, 0, __VA_ARGS__) row(2, 1, __VA_ARGS__) \
   row(3, 0, __VA_ARGS__) row(3, 1, __VA_ARGS__) row(4, 0, __VA_ARGS__) row(4, 1, __VA_ARGS__) \

@@ -99,7 +99,8 @@ def without_page(binary: Path, root: Path) -> Iterator[str]:
         if not page.is_file():
             yield f"{page.relative_to(root)}: `hairspring {verb}` has no page"
         elif f"\n$ hairspring {verb} --help\n" not in page.read_text(encoding="utf-8"):
-            yield f"{page.relative_to(root)}: does not show the options: `$ hairspring {verb} --help`"
+            command = f"$ hairspring {verb} --help"
+            yield f"{page.relative_to(root)}: does not show the options: `{command}`"
 
 
 def without_last_digits(lines: list[str]) -> list[str]:

@@ -79,9 +79,8 @@ def covered(runs: list[Run]) -> list[bool]:
     return [abs(run.value - middle) <= run.total for run in runs if not run.error]
 
 
-def run(record: Record, settings: Settings) -> None:
+def measured(settings: Settings, times: int) -> dict[str, list[Run]]:
     """All cases in turn, so that slow changes of the machine meet all of them."""
-    times = settings.times(USUAL_RUNS)
     found: dict[str, list[Run]] = {name: [] for name in CASES}
     with tempfile.TemporaryDirectory() as folder:
         files = {name: Path(folder) / f"{at}.toml" for at, name in enumerate(CASES)}
@@ -90,6 +89,13 @@ def run(record: Record, settings: Settings) -> None:
         for _ in range(times):
             for name, file in files.items():
                 found[name].append(experiment(file))
+    return found
+
+
+def run(record: Record, settings: Settings) -> None:
+    """The total of the budget of each case against how its runs scatter."""
+    times = settings.times(USUAL_RUNS)
+    found = measured(settings, times)
     raw = [
         (name, at, one.unit, one.value, one.total, one.trusted, one.largest, one.findings, one.error)
         for name, runs in found.items()

@@ -185,7 +185,8 @@ def compact(to: Path, folders: Sequence[Path]) -> list[Entry]:
     known, used, kept = truths(folders), 0, list[Entry]()
     for folder, line in in_turns(folders):
         table, rounds = cut(unpacked(folder / line.file))
-        name = f"{line.case}.{line.situation}.{sum((k.case, k.situation) == (line.case, line.situation) for k in kept)}"
+        alike = sum((k.case, k.situation) == (line.case, line.situation) for k in kept)
+        name = f"{line.case}.{line.situation}.{alike}"
         if used + len(table) > MACHINE_BYTES:
             break
         if not is_solved(table):

@@ -14,9 +14,20 @@ from pathlib import Path
 
 from harness import Answer, Record, Settings, measure, median, share
 
-INCLUDES = (
-    "algorithm cstdint cstdlib cstring functional map memory numeric string unordered_map vector pthread.h".split()
-)
+INCLUDES = [
+    "algorithm",
+    "cstdint",
+    "cstdlib",
+    "cstring",
+    "functional",
+    "map",
+    "memory",
+    "numeric",
+    "string",
+    "unordered_map",
+    "vector",
+    "pthread.h",
+]
 
 
 @dataclass(frozen=True)
@@ -119,7 +130,8 @@ static double chain() {
   uint64_t x = 1, begin = __rdtscp(&on);
   for (int i = 0; i < 1000; i++) {
     __asm__ volatile("imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n"
-                     "imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0" : "+r"(x));
+                     "imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0\\n imul %0,%0"
+                     : "+r"(x));
   }
   return (__rdtscp(&on) - begin) / 30000.0;
 }
@@ -139,7 +151,8 @@ template <class Code> static double cycles(unsigned places, Code code) {
     code(trips);
     uint64_t end = __rdtscp(&on);
     double after = core();
-    one = (double(end - middle) - double(middle - begin)) / std::min(before, after) / (trips * places);
+    double more = double(end - middle) - double(middle - begin);
+    one = more / std::min(before, after) / (trips * places);
   }
   std::sort(found, found + 31);
   return found[7];

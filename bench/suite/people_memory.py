@@ -32,7 +32,8 @@ static inline void base64(const unsigned char* from, size_t n, char* to) {
 }
 """
 CRC = """
-static inline uint32_t crc(uint32_t sum, const uint32_t* table, const unsigned char* from, size_t n) {
+static inline uint32_t crc(uint32_t sum, const uint32_t* table, const unsigned char* from,
+                           size_t n) {
   for (size_t at = 0; at < n; at++) sum = table[(sum ^ from[at]) & 255] ^ sum >> 8;
   return sum;
 }

@@ -12,23 +12,26 @@ if TYPE_CHECKING:
 
 PREFACE = """# What each stage is worth
 
-The estimator is a list of stages (`crates/hairspring-core/src/pipeline.rs`). This page says what is lost without each
-of them: the same tables are solved with all stages, and again with one of them off. The first table has the verdicts.
-The section *One machine left out* says whether a verdict of all other tables holds on a machine that had no part in it.
+The estimator is a list of stages (`crates/hairspring-core/src/pipeline.rs`). This page says what is
+lost without each of them: the same tables are solved with all stages, and again with one of them
+off. The first table has the verdicts. The section *One machine left out* says whether a verdict of
+all other tables holds on a machine that had no part in it.
 
 A stage pays if one kind of tables loses by its absence:
 
-- two intervals or more, and 5 % of them, cease to hold, or as many more answers are wrong and trusted,
+- two intervals or more, and 5 % of them, cease to hold, or as many more answers are wrong and
+  trusted,
 - or intervals are more than 10 % wider in the median,
 - or the share of trusted answers falls by more than 10 points,
 - or a table has no answer.
 
 Kinds of fewer than four results are not judged.
 
-The tables are those of `corpus/`, the golden vectors of `spec/vectors/`, simulated ones (`bench/suite/simulated.py`),
-and, where `FULL_TABLES` and `HANDED_CASES` name folders, full tables of the same machines and tables that users sent.
-A table of the corpus counts in two kinds: by its situation, and by what it shows. A stage that pays on none of these
-may be one for tables that are not among them. This makes the page again:
+The tables are those of `corpus/`, the golden vectors of `spec/vectors/`, simulated ones
+(`bench/suite/simulated.py`), and, where `FULL_TABLES` and `HANDED_CASES` name folders, full tables
+of the same machines and tables that users sent. A table of the corpus counts in two kinds: by its
+situation, and by what it shows. A stage that pays on none of these may be one for tables that are
+not among them. This makes the page again:
 
 ```sh
 bench/run ablation

@@ -33,7 +33,8 @@ def printed(rounds: int, twice_more: float = 0.0, thread: float = 1.0) -> str:
                     1e6 if at == 3 and form == "body" and times > 1 else 0
                 )
                 jitter = 10.0 * (at % 5)
-                lines.append(f"sort_100,{at},{form},{times * SHORTEST},{time + jitter},{thread * time + jitter}")
+                both = f"{time + jitter},{thread * time + jitter}"
+                lines.append(f"sort_100,{at},{form},{times * SHORTEST},{both}")
     return "\n".join(lines)
 
 

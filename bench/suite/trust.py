@@ -85,9 +85,10 @@ def of_chains(record: Record, name: str, settings: Settings, raw: list[tuple[obj
     wrong = [one for one, length in trusted if abs(one.off_percent(length)) > FAR_PERCENT and not one.covers(length)]
     detail = f"{len(wrong)} of {len(pairs)}"
     record.target(f"{name}: no trusted chain off by more than {FAR_PERCENT} % and its interval", not wrong, detail)
+    within = share(abs(x) <= NEAR_PERCENT for x in off)
     return {
         "chains: trusted": f"{share(not one.untrusted() for one, _ in pairs):.0f} %",
-        f"chains, trusted: within {NEAR_PERCENT} %": f"{share(abs(x) <= NEAR_PERCENT for x in off):.0f} %",
+        f"chains, trusted: within {NEAR_PERCENT} %": f"{within:.0f} %",
         "chains, trusted: off, median": f"{median(map(abs, off)):.3f} %",
         "chains, trusted: off, worst": f"{worst(off):+.2f} %",
         "chains, trusted: covered": f"{share(one.covers(length) for one, length in trusted):.0f} %",
@@ -136,8 +137,9 @@ def of_identical_code(record: Record, name: str, settings: Settings, raw: list[t
     record.target(
         f"{name}: no difference is found between code and itself", not any(claimed), f"{sum(claimed)} of {len(claimed)}"
     )
+    equal = share(one.verdict == "no_difference" for _, one in answers)
     return {
-        "identical code: no difference": f"{share(one.verdict == 'no_difference' for _, one in answers):.0f} %",
+        "identical code: no difference": f"{equal:.0f} %",
         "identical code: a difference": f"{share(claimed):.0f} %",
     }
 

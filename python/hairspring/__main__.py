@@ -40,6 +40,13 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_code(verb)
+    add_measuring(verb)
+    return top
+
+
+def add_code(verb: argparse.ArgumentParser) -> None:
+    """The code, and where its result goes."""
     verb.add_argument("statement", nargs="+", help="the statement; several are its lines, as with timeit")
     verb.add_argument(
         "-s",
@@ -69,6 +76,10 @@ def parser() -> argparse.ArgumentParser:
         help="print one JSON document instead of text; what the code prints goes to stderr",
     )
     verb.add_argument("--save", metavar="FILE", help="write the raw observations, for `hairspring fit`")
+
+
+def add_measuring(verb: argparse.ArgumentParser) -> None:
+    """How the code is measured."""
     verb.add_argument("--budget", default="500ms", metavar="TIME", help="time for measuring (default: 500ms)")
     verb.add_argument(
         "--precision",
@@ -83,7 +94,6 @@ def parser() -> argparse.ArgumentParser:
     verb.add_argument("--threads", action="store_true", help="the code runs other threads (default: find out)")
     verb.add_argument("--no-pin", action="store_true", help="do not bind the thread to a CPU")
     verb.add_argument("--gc", action="store_true", help="leave Python's garbage collector on")
-    return top
 
 
 def measure(options: argparse.Namespace) -> Result:

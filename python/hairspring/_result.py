@@ -292,7 +292,8 @@ class Result:
 
     def __repr__(self) -> str:
         """One line with the names and times of the bodies."""
-        return f"Result({', '.join(f'{name}: {shown(series.body)}' for name, series in self.series.items())})"
+        bodies = (f"{name}: {shown(series.body)}" for name, series in self.series.items())
+        return f"Result({', '.join(bodies)})"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Prints the report in IPython and in notebooks."""

@@ -8,7 +8,8 @@ pytest_plugins = ["pytester"]
 
 TESTS = """
 def test_sort(hairspring_time):
-    result = hairspring_time("x.sort()", init="x = data[:]", setup="data = [3, 1, 2]", budget="20ms")
+    code = {"init": "x = data[:]", "setup": "data = [3, 1, 2]"}
+    result = hairspring_time("x.sort()", **code, budget="20ms")
     assert list(result.components) == ["body", "init"]
     assert hairspring_time("pass", budget="5ms").name == "test_sort (2)"
     assert hairspring_time("pass", budget="5ms", name="own").name == "own"

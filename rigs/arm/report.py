@@ -87,8 +87,9 @@ def print_calls(runs: dict[str, Results]) -> bool:
     for flavour, results in runs.items():
         for place, method, words in METHODS:
             raw = max(results[place, "call", "cycles"].mean(), 1.0)
-            ratio = results[place, "call", method].mean() / raw
-            print(f"  {flavour + ': ' + words:42}{results[place, 'call', method].mean():>10.1f}{ratio:>10.1f}")
+            mean = results[place, "call", method].mean()
+            ratio = mean / raw
+            print(f"  {flavour + ': ' + words:42}{mean:>10.1f}{ratio:>10.1f}")
             enough = enough and (method not in ("ktime", "syscall") or ratio >= LEAST_RATIO)
     claim = f"every call of the system takes at least {LEAST_RATIO} times the instructions of the counter"
     print(f"\n{'' if enough else 'NOT '}{claim}")

@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 
-ONE = """adc add and andi asr bld bst clc cli clr com cp cpc cpi dec eor in inc ldi lsr mov movw neg nop or ori out ror
-sbc sbci sec sub subi swap"""
+ONE = """adc add and andi asr bld bst clc cli clr com cp cpc cpi dec eor in inc ldi lsr mov
+movw neg nop or ori out ror sbc sbci sec sub subi swap"""
 TWO = "adiw cbi fmul ld ldd lds mul muls pop push rjmp sbi sbiw st std sts"
 CYCLES = dict.fromkeys(ONE.split(), 1) | dict.fromkeys(TWO.split(), 2)
 CYCLES |= {"jmp": 3, "lpm": 3, "rcall": 4, "call": 5, "ret": 5}

@@ -1,10 +1,10 @@
 //! Figures of captures for the benchmark `capture`: one JSON object on standard output, or a recording.
 //!
-//!     capture-figures accuracy          the three estimators on known edges, with and without noise
-//!     capture-figures coverage N        share of N simulated captures whose interval contains the truth
-//!     capture-figures wav SECONDS       a sound of 192 kHz and 24 bits with frames, to standard output
-//!     capture-figures vcd FRAMES        a value change dump with frames, to standard output
-//!     capture-figures speed FILE N      that file read N times by Hairspring and by wellen in turn
+//!     capture-figures accuracy       the three estimators on known edges, with and without noise
+//!     capture-figures coverage N     share of N simulated captures whose interval holds the truth
+//!     capture-figures wav SECONDS    a sound of 192 kHz and 24 bits with frames, to standard out
+//!     capture-figures vcd FRAMES     a value change dump with frames, to standard out
+//!     capture-figures speed FILE N   that file read N times by Hairspring and by wellen in turn
 
 mod accuracy;
 mod coverage;

@@ -6,11 +6,14 @@
 //!
 //! ```text
 //! choose    Which readings count? Each that does not has the stage that left it out.
-//! convert   What would the readings be at the mean core clock, and without what calls begin and end with?
+//! convert   What would the readings be at the mean core clock, and without what calls begin and end
+//!           with?
 //! solve     Means of rows in blocks of rounds, and the line through them: the vector of times.
 //! correct   Times move by what rows of counts cannot show.
-//! widen     Entries of the one error budget: a standard deviation or a bound, with its sign in each time.
-//! express   Ticks, ns, cycles and ratios are views of the vector. Nothing behind it changes a number.
+//! widen     Entries of the one error budget: a standard deviation or a bound, with its sign in each
+//!           time.
+//! express   Ticks, ns, cycles and ratios are views of the vector. Nothing behind it changes a
+//!           number.
 //! judge     Findings and verdicts, from what the stages left behind.
 //! ```
 //!

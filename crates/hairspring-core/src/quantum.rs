@@ -181,7 +181,8 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
 /// ```
 /// use hairspring_core::observations::read_csv;
 /// use hairspring_core::quantum::digit_of_readings;
-/// let digit = |reading: &str| digit_of_readings(&read_csv(format!("body,time_ns\n1,40\n2,{reading}\n").as_bytes()).unwrap());
+/// let table = |reading: &str| format!("body,time_ns\n1,40\n2,{reading}\n");
+/// let digit = |reading| digit_of_readings(&read_csv(table(reading).as_bytes()).unwrap());
 /// assert_eq!((digit("71"), digit("71.25"), digit("71.3333333333")), (1.0, 0.01, 0.0));
 /// ```
 pub fn digit_of_readings(table: &Observations) -> f64 {

@@ -47,13 +47,19 @@ struct Trial {
     disturbed: f64,
 }
 
-fn trial(seed: u64, case: Case) -> Trial {
-    let mut random = Pcg64Mcg::seed_from_u64(seed);
+/// The rows of a table with their lengths in cycles: calls of the function, and chains.
+struct Rows {
+    calls: Vec<(u32, f64)>,
+    chains: Vec<(u32, f64)>,
+}
+
+/// A table without readings, and its rows.
+fn rows(random: &mut Pcg64Mcg, case: Case) -> (Observations, Rows) {
     let mut table = Observations::new((0..BLOCKS).map(|at| format!("B{}", at + 1)).collect());
     table.origin.granularity = Some(2.0);
     let (series, reference) = (table.series("function"), table.series("reference"));
     table.origin.reference = Some(("reference".into(), 3.0));
-    let rows: Vec<(u32, f64)> = (0..ROWS)
+    let calls: Vec<(u32, f64)> = (0..ROWS)
         .map(|_| {
             let trips = random.random_range(case.trips / 2..=case.trips);
             let counts: Vec<f64> =
@@ -65,6 +71,11 @@ fn trial(seed: u64, case: Case) -> Trial {
     let chain = |copies: f64| [vec![copies], vec![0.0; BLOCKS - 1]].concat();
     let chains: Vec<(u32, f64)> =
         COPIES.iter().map(|copies| (table.row_apart(reference, &chain(*copies)), OVERHEAD + 3.0 * copies)).collect();
+    (table, Rows { calls, chains })
+}
+
+/// Reads all rows in each round, at the level that the clock has by then.
+fn read_rounds(random: &mut Pcg64Mcg, case: Case, table: &mut Observations, rows: &Rows) {
     let mut level = 1.0;
     for round in 0..ROUNDS {
         if random.random_bool(0.4) {
@@ -77,13 +88,19 @@ fn trial(seed: u64, case: Case) -> Trial {
             let ticks = TICKS * (cycles * level * longer + hit) + 2.0 * (random.random::<f64>() - 0.5);
             table.push(row, round, 2.0 * (ticks / 2.0 + random.random::<f64>()).floor());
         };
-        for (row, cycles) in &chains {
+        for (row, cycles) in &rows.chains {
             (0..OF_CHAINS).for_each(|_| read(*row, *cycles, level, 0.0));
         }
-        for (row, cycles) in &rows {
+        for (row, cycles) in &rows.calls {
             (0..case.readings).for_each(|_| read(*row, *cycles, if case.waits { 1.0 } else { level }, case.interrupted));
         }
     }
+}
+
+fn trial(seed: u64, case: Case) -> Trial {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let (mut table, rows) = rows(&mut random, case);
+    read_rounds(&mut random, case, &mut table, &rows);
     let options = Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() };
     let found = assess(&table, &Question { options, ..Question::default() }).unwrap();
     let off = |at: usize| {

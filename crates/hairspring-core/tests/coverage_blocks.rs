@@ -68,31 +68,40 @@ fn truth(block: usize) -> f64 {
     [20.0, 90.0, 0.0, 36.0, 132.0, 12.0, 60.0, 24.0, 0.0, 48.0, 9.0, 75.0][block]
 }
 
-/// For each block: whether its interval contains the truth, by how many half-widths it is off, and its half-width.
-fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
-    let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut machine = Machine { random: Pcg64Mcg::seed_from_u64(seed + 1_000_000), slower: 0.0, left: 1 + (seed % 50) as u32, load };
+/// The rows of a table with their lengths in ticks: calls of the function, and chains.
+struct Rows {
+    calls: Vec<(u32, f64)>,
+    chains: Vec<(u32, f64)>,
+}
+
+/// A table without readings, and its rows.
+fn rows(random: &mut Pcg64Mcg) -> (Observations, Rows) {
     let mut table = Observations::new((0..BLOCKS).map(|at| format!("B{}", at + 1)).collect());
     table.origin.granularity = Some(QUANTUM);
     let (series, reference) = (table.series("function"), table.series("reference"));
     table.origin.reference = Some(("reference".into(), 3.0));
-    let mut rows = Vec::new();
+    let mut calls = Vec::new();
     for _ in 0..ROWS {
         let trips = random.random_range(1..20);
         let counts: Vec<f64> =
             (0..BLOCKS).map(|at| if at == 0 { f64::from(trips) } else { f64::from(random.random_range(0..=trips)) }).collect();
         let cycles = OVERHEAD + counts.iter().enumerate().map(|(at, count)| count * truth(at)).sum::<f64>();
-        rows.push((table.row_apart(series, &counts), cycles * TICKS));
+        calls.push((table.row_apart(series, &counts), cycles * TICKS));
     }
     let chain = |copies: &f64| [vec![*copies], vec![0.0; BLOCKS - 1]].concat();
     let chains: Vec<(u32, f64)> =
         COPIES.iter().map(|copies| (table.row_apart(reference, &chain(copies)), (OVERHEAD + 3.0 * copies) * TICKS)).collect();
+    (table, Rows { calls, chains })
+}
+
+/// Reads all rows in each round, in another order.
+fn read_rounds(random: &mut Pcg64Mcg, rounds: u32, machine: &mut Machine, table: &mut Observations, rows: &mut Rows) {
     for round in 0..rounds {
-        rows.shuffle(&mut random);
-        for (place, (row, ticks)) in rows.iter().enumerate() {
+        rows.calls.shuffle(random);
+        for (place, (row, ticks)) in rows.calls.iter().enumerate() {
             if place % GROUPS_BETWEEN == 0 {
                 let factor = machine.group();
-                for (row, ticks) in &chains {
+                for (row, ticks) in &rows.chains {
                     (0..OF_CHAINS).for_each(|_| table.push(*row, round, machine.read(ticks * factor)));
                 }
             }
@@ -100,6 +109,14 @@ fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
             (0..READINGS).for_each(|_| table.push(*row, round, machine.read(ticks * factor)));
         }
     }
+}
+
+/// For each block: whether its interval contains the truth, by how many half-widths it is off, and its half-width.
+fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let mut machine = Machine { random: Pcg64Mcg::seed_from_u64(seed + 1_000_000), slower: 0.0, left: 1 + (seed % 50) as u32, load };
+    let (mut table, mut rows) = rows(&mut random);
+    read_rounds(&mut random, rounds, &mut machine, &mut table, &mut rows);
     let question = Question {
         options: Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() },
         ..Question::default()

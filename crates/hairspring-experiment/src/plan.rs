@@ -282,9 +282,19 @@ mod tests {
         assert_eq!((plan.required, plan.unit.0.as_str()), (Width::Share(0.02), "cycles"));
     }
 
+    /// Each text of the template, replaced by the second, is refused with the third.
+    fn are_refused(cases: &[(&str, &str, &str)]) {
+        for (from, to, part) in cases {
+            let text = TEMPLATE.replace(from, to);
+            assert_ne!(text, TEMPLATE, "{from}");
+            let error = Plan::read(&text).unwrap_err();
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+
     #[test]
-    fn what_does_not_fit_together_is_refused() {
-        for (from, to, part) in [
+    fn accuracies_and_expectations_that_do_not_fit_are_refused() {
+        are_refused(&[
             ("\"2 %\"", "\"200 %\"", "accuracy.required: 200 % is no share"),
             ("\"2 %\"", "\"2 ns\"", "accuracy.required: 2 ns is a time, and the expectation is core cycles"),
             ("\"2 %\"", "\"0 %\"", "not above zero"),
@@ -297,6 +307,12 @@ mod tests {
             ("# confidence_level = \"95 %\"", "confidence_level = \"20 %\"", "not from 50 %"),
             ("instructions * latency", "instructions * latancy", "did you mean `latency`?"),
             ("\"3 +- 0.05 cycles systematic\"", "\"3 +- cycels\"", "expectation.with.latency: unknown name `cycels`"),
+        ]);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        are_refused(&[
             ("\"instructions * latency\"", "\"5 bytes\"", "[setup] gives a time, and the expectation is bytes"),
             ("# repeat = 3 ", "repeat = 0 ", "[setup] repeat is not from 1"),
             ("# timeout = \"600 s\"", "timeout = \"600\"", "[setup] timeout: 600 is not"),
@@ -305,12 +321,7 @@ mod tests {
             ("# figure = \"/results/0/core_hz\"", "figure = \"/results/0/core_hz\"", "gives a frequency"),
             ("# figure = \"/results/0/core_hz\"", "figure = \"/x\"", "needs its `unit`"),
             ("# unit = \"Hz\"", "figure = \"/x\"\nunit = \"cycels\"", "did you mean `cycles`?"),
-        ] {
-            let text = TEMPLATE.replace(from, to);
-            assert_ne!(text, TEMPLATE, "{from}");
-            let error = Plan::read(&text).unwrap_err();
-            assert!(error.contains(part), "{part}: {error}");
-        }
+        ]);
         let again = TEMPLATE.split("\n[setup]").nth(1).unwrap();
         let error = Plan::read(&format!("{TEMPLATE}\n[check]{again}")).unwrap_err();
         assert!(error.starts_with("[check] is the same number"), "{error}");

@@ -54,15 +54,24 @@ fn pair(violations: u64) -> Across {
     Across::Tried(vec![HandOver { cpus: (1, 0), handovers: 338_304, violations, worst_ticks, least_ticks: (104, 52) }])
 }
 
-fn survey() -> Survey {
-    let clock = |name, description, ordering| Clock { ordering, ..Clock::new(name, description, fake::read) };
-    let narrow = Clock {
-        width: Width::bits(32),
-        enable: Some(|| Ok(())),
-        ..clock("narrow", "an invented counter of 32 bits", Ordering::both("isb"))
-    };
-    let own = "every thread has one of its own";
-    let clocks = vec![
+fn clock(name: &'static str, description: &'static str, ordering: Ordering) -> Clock {
+    Clock { ordering, ..Clock::new(name, description, fake::read) }
+}
+
+fn narrow() -> Clock {
+    Clock { width: Width::bits(32), enable: Some(|| Ok(())), ..clock("narrow", "an invented counter of 32 bits", Ordering::both("isb")) }
+}
+
+/// A clock of the system in nanoseconds.
+fn of_system(name: &'static str, description: &'static str, ordering: Ordering) -> Clock {
+    Clock { nominal_hz: Some(1e9), ..clock(name, description, ordering) }
+}
+
+type Surveyed = (Clock, Result<MeasuredClock, String>);
+
+/// Clocks that instructions read.
+fn counters() -> Vec<Surveyed> {
+    vec![
         (
             clock("tsc", "an ordered counter", Ordering::both("lfence")),
             Ok(measured(26, 65.0, RateSeen::Measured(rate(2.596_132e9, 0.02)), pair(0))),
@@ -71,9 +80,16 @@ fn survey() -> Survey {
             clock("rdtsc", "one that is not", Ordering::NONE),
             Ok(measured(26, 25.0, RateSeen::Measured(rate(2.596_132e9, 0.02)), pair(4_182))),
         ),
-        (narrow, Ok(measured(1, 30.0, RateSeen::Measured(rate(1e9, 3.0)), pair(0)))),
+        (narrow(), Ok(measured(1, 30.0, RateSeen::Measured(rate(1e9, 3.0)), pair(0)))),
+    ]
+}
+
+/// Clocks of the system, and one that programs may not read.
+fn clocks_of_system() -> Vec<Surveyed> {
+    let own = "every thread has one of its own";
+    vec![
         (
-            Clock { nominal_hz: Some(1e9), ..clock("monotonic", "nanoseconds", Ordering { before: Some("vdso"), after: None }) },
+            of_system("monotonic", "nanoseconds", Ordering { before: Some("vdso"), after: None }),
             Ok(measured(
                 10,
                 85.0,
@@ -82,30 +98,26 @@ fn survey() -> Survey {
             )),
         ),
         (
-            Clock {
-                nominal_hz: Some(1e9),
-                counts: CountsWhen::WhileThreadRuns,
-                ..clock("thread_cputime", "of a thread", Ordering::both("syscall"))
-            },
+            Clock { counts: CountsWhen::WhileThreadRuns, ..of_system("thread_cputime", "of a thread", Ordering::both("syscall")) },
             Ok(measured(10, 1_500.0, RateSeen::NotApplicable(own.into()), Across::NotTried(own.into()))),
         ),
         (
-            Clock {
-                nominal_hz: Some(1e9),
-                ..clock("monotonic_raw", "nanoseconds, not steered", Ordering { before: Some("vdso"), after: None })
-            },
+            of_system("monotonic_raw", "nanoseconds, not steered", Ordering { before: Some("vdso"), after: None }),
             Ok(MeasuredClock { cost: Err("no rows".into()), ..measured(0, 85.0, RateSeen::Reference, pair(0)) }),
         ),
         (clock("perf", "core cycles of this thread", Ordering::both("lfence")), Err("not allowed (perf_event_paranoid is 4)".into())),
-    ];
+    ]
+}
+
+fn survey() -> Survey {
     let kind = ClockFinding::ClockBackward { clock: "rdtsc".into(), times: 4_182, readings: 340_304, worst_ns: Some(20.8) };
     Survey {
-        clocks: clocks.into_iter().map(|(clock, state)| Report { clock, state }).collect(),
+        clocks: counters().into_iter().chain(clocks_of_system()).map(|(clock, state)| Report { clock, state }).collect(),
         timed_by: "tsc".into(),
         against: "CLOCK_MONOTONIC_RAW".into(),
         choice: Choice {
             steady: clock("tsc", "an ordered counter", Ordering::both("lfence")),
-            seated: narrow,
+            seated: narrow(),
             passed_over: vec![("rdcycle", "the system does not let programs read the cycle counter".into())],
         },
         findings: vec![Finding::new(Severity::Note, kind)],
@@ -155,21 +167,34 @@ fn latency_matches_the_golden_file() {
     keeps_to("clock-latency.schema.json", &json::print(&document::clock_latency(&latency, &samples::environment())));
 }
 
-#[test]
-fn comparison_matches_the_golden_files() {
-    let percent = |value, sd| Some(Uncertain { value, budget: vec![Contribution::standard(Source::Noise, sd, 19.0)] });
-    let point =
-        |aimed_ns: f64, percent| SpanPoint { aimed_ns, seen_ns: aimed_ns * 1.1, percent, sd_percent: 3.0, used: 4_000, left_out: 12 };
-    let compared = |name: &str, rate, step_ns, counts| Compared { name: name.into(), rate, step_ns, counts };
-    let defined = || Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() };
-    let fine = Comparison {
+fn percent(value: f64, sd: f64) -> Option<Uncertain> {
+    Some(Uncertain { value, budget: vec![Contribution::standard(Source::Noise, sd, 19.0)] })
+}
+
+fn point(aimed_ns: f64, percent: Option<Uncertain>) -> SpanPoint {
+    SpanPoint { aimed_ns, seen_ns: aimed_ns * 1.1, percent, sd_percent: 3.0, used: 4_000, left_out: 12 }
+}
+
+fn compared(name: &str, rate: Rate, step_ns: f64, counts: CountsWhen) -> Compared {
+    Compared { name: name.into(), rate, step_ns, counts }
+}
+
+fn defined() -> Rate {
+    Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() }
+}
+
+fn fine_comparison() -> Comparison {
+    Comparison {
         a: compared("monotonic", defined(), 10.0, CountsWhen::Always),
         b: compared("tsc", rate(2.6e9, 0.3), 10.0, CountsWhen::Always),
         least_span_ns: 170.0,
         points: vec![point(2e2, percent(-0.4, 0.9)), point(1e4, percent(0.02, 0.001)), point(1e6, percent(0.0, 1e-4))],
         too_short_ns: vec![1e2],
-    };
-    let coarse = Comparison {
+    }
+}
+
+fn coarse_comparison() -> Comparison {
+    Comparison {
         a: compared("process_cputime", defined(), 4e6, CountsWhen::WhileProcessRuns),
         points: vec![
             point(1e2, percent(-100.0, 4_100.0)),
@@ -178,9 +203,13 @@ fn comparison_matches_the_golden_files() {
             point(1e6, percent(12.0, 30.0)),
         ],
         too_short_ns: Vec::new(),
-        ..fine.clone()
-    };
-    for (name, comparison) in [("clock-comparison", fine), ("clock-comparison-coarse", coarse)] {
+        ..fine_comparison()
+    }
+}
+
+#[test]
+fn comparison_matches_the_golden_files() {
+    for (name, comparison) in [("clock-comparison", fine_comparison()), ("clock-comparison-coarse", coarse_comparison())] {
         matches(name, &text::clock_comparison(&comparison, 0.95, &samples::environment(), &Style::default()));
         let document =
             keeps_to("clock-comparison.schema.json", &json::print(&document::clock_comparison(&comparison, 0.95, &samples::environment())));

@@ -9,7 +9,8 @@
 //! use hairspring_core::observations::read_csv;
 //! use hairspring_result::{Environment, Measurement, ResultDocument, json, read::read};
 //!
-//! let table = read_csv("# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n".as_bytes()).unwrap();
+//! let text = "# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n";
+//! let table = read_csv(text.as_bytes()).unwrap();
 //! let document = ResultDocument::new(&Measurement {
 //!     command: "fit".into(),
 //!     environment: Environment::unknown("the file holds no reference chain"),

@@ -8,7 +8,8 @@
 //! use hairspring_result::read::read;
 //! use hairspring_view::{Style, text};
 //!
-//! let document = read(r#"{"schema": "hairspring/result/2", "command": "run", "results": [{"name": "multiply", "components":
+//! let document = read(r#"{"schema": "hairspring/result/2", "command": "run", "results": [
+//!     {"name": "multiply", "components":
 //!     {"body": {"time_ns": {"value": 0.812, "low": 0.811, "high": 0.813, "level": 0.95}}}}]}"#).unwrap();
 //! assert!(text::table(&document, &Style::default()).contains("0.81200 ns +- 0.00100"));
 //! ```

@@ -10,7 +10,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROBE = HERE.parent.parent
-FLAGS = "-mmcu=atmega2560 -DF_CPU=1000000UL -Os -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Werror".split()
+PART = ["-mmcu=atmega2560", "-DF_CPU=1000000UL"]
+FLAGS = [*PART, "-Os", "-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
 VARIANTS = {"sbi": [], "out": ["-DHAIRSPRING_TOGGLE_BY_OUT"], "sts": ["-DHAIRSPRING_TOGGLE_BY_STS"]}
 
 # An instruction: its words, and its size in bytes.

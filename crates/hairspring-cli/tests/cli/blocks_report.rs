@@ -189,33 +189,51 @@ __attribute__((noinline)) long work(long n, long odd) {
 int main(int argc, char **argv) { return argc > 2 ? (int)work(atol(argv[1]), atol(argv[2])) & 1 : 3; }
 "#;
 
-#[test]
-fn lines_have_a_time_only_where_no_block_has_several_lines() {
-    let document = compile(LINES).blocks(inputs(12).as_bytes(), &["--json"]).json();
-    let number = |text: &str| LINES.lines().position(|line| line.contains(text)).unwrap() as u64 + 1;
-    let of = |text: &str| document["lines"].as_array().unwrap().iter().find(|line| line["line"] == number(text)).unwrap();
-    let alone = of("do CHAIN(30)");
-    let block = document["blocks"].as_array().unwrap().iter().find(|block| block["line"] == number("do CHAIN(30)")).unwrap();
-    let component = document["components"].as_array().unwrap().iter().find(|part| part["name"] == block["name"]).unwrap();
+/// The number of the line of [`LINES`] that holds a text.
+fn line_number(text: &str) -> u64 {
+    LINES.lines().position(|line| line.contains(text)).unwrap() as u64 + 1
+}
+
+/// The first entry of a list of the document that has this value for a key.
+fn entry<'d>(document: &'d Value, list: &str, key: &str, value: &Value) -> &'d Value {
+    document[list].as_array().unwrap().iter().find(|one| one[key] == *value).unwrap()
+}
+
+/// The line of the loop has the time of its block for each call.
+fn has_time_of_its_block(document: &Value, alone: &Value, block: &Value) {
+    let component = entry(document, "components", "name", &block["name"]);
     let per_call = block["runs"].as_f64().unwrap() / document["inputs"]["calls"].as_f64().unwrap();
     for key in ["value", "low", "high"] {
         let (line, once) = (&alone["time"]["time_ns"][key], component["time"]["time_ns"][key].as_f64().unwrap());
         assert!((line.as_f64().unwrap() / (once * per_call) - 1.0).abs() < 1e-9, "{key}: {alone} {component}");
     }
     assert!(alone["share"].as_f64() == component["share"].as_f64() && alone["text"].as_str().unwrap().contains("do CHAIN(30)"));
-    // Both are in the block that runs once in every call.
-    for shared in [of("  CHAIN(7)"), of("  CHAIN(9)")] {
-        assert!(shared["time"].is_null() && shared["share"].is_null() && shared["instruction_share"].as_f64().unwrap() > 0.0, "{shared}");
-    }
-    let all: f64 = document["lines"].as_array().unwrap().iter().filter_map(|line| line["instruction_share"].as_f64()).sum();
-    assert!((all - 1.0).abs() < 1e-9, "{all}");
+}
+
+/// A block's code ends with the jump back to it.
+fn ends_with_its_jump(block: &Value) {
     let steps = block["code"].as_array().unwrap();
     let jump = steps.last().unwrap();
     assert_eq!(
         (steps.len(), &jump["text"]),
         (block["instructions"].as_u64().unwrap() as usize, &format!("jg {}", block["name"].as_str().unwrap()).into())
     );
-    assert!(jump["line"] == number("do CHAIN(30)") && jump["file"].as_str().unwrap().ends_with("program.c"), "{jump}");
+    assert!(jump["line"] == line_number("do CHAIN(30)") && jump["file"].as_str().unwrap().ends_with("program.c"), "{jump}");
+}
+
+#[test]
+fn lines_have_a_time_only_where_no_block_has_several_lines() {
+    let document = compile(LINES).blocks(inputs(12).as_bytes(), &["--json"]).json();
+    let of = |list: &str, text: &str| entry(&document, list, "line", &line_number(text).into());
+    let block = of("blocks", "do CHAIN(30)");
+    has_time_of_its_block(&document, of("lines", "do CHAIN(30)"), block);
+    // Both are in the block that runs once in every call.
+    for shared in [of("lines", "  CHAIN(7)"), of("lines", "  CHAIN(9)")] {
+        assert!(shared["time"].is_null() && shared["share"].is_null() && shared["instruction_share"].as_f64().unwrap() > 0.0, "{shared}");
+    }
+    let all: f64 = document["lines"].as_array().unwrap().iter().filter_map(|line| line["instruction_share"].as_f64()).sum();
+    assert!((all - 1.0).abs() < 1e-9, "{all}");
+    ends_with_its_jump(block);
 }
 
 #[test]

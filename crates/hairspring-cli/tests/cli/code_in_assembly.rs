@@ -135,7 +135,8 @@ fn a_product_that_shrinks_into_denormals_is_not_to_be_trusted() {
         // Every row begins with 2 to the power of -622, and a copy takes a quarter. After 200 copies the product is denormal: in the
         // long rows, which have about 400 to 1,024, and not in the short ones, which have an eighth of that.
         let setup = "mov rax, 0x1910000000000000; movq xmm0, rax; mov rax, 0x3fd0000000000000; movq xmm1, rax";
-        assert_eq!(asm("mulsd xmm0, xmm1").option("--setup", setup).document().finding("denormals")["severity"], "untrusted");
+        let document = asm("mulsd xmm0, xmm1").option("--setup", setup).document();
+        assert_eq!(document.finding("denormals")["severity"], "untrusted");
     }
 }
 

@@ -45,6 +45,10 @@ fn wrong_requests_say_what_there_is() {
     instructions().option("--extension", "3dnow").ends_with(2).complains("the extensions are ").in_one_line();
     instructions().with("add").option("--set", "fma").ends_with(2).complains("in the set integer").in_one_line();
     instructions().with("fma").with("--pairs").ends_with(2).complains("--set fma").in_one_line();
+}
+
+#[test]
+fn options_that_do_not_fit_say_why() {
     instructions().with("add").with("--json").with("--csv").ends_with(2).complains("cannot be used with");
     instructions().with("add").option("--budget", "0").ends_with(2).complains("above 0");
     instructions().with("add").option("--cpu", "9999").ends_with(2).complains("may use the CPUs ").in_one_line();

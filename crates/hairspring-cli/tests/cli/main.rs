@@ -5,6 +5,7 @@
 mod blocks;
 mod blocks_report;
 mod capture;
+mod capture_doubts;
 mod clock_history;
 mod clock_survey;
 mod clocks;

@@ -1,6 +1,8 @@
-//! The rows of the table for code that is repeated straight-line by macros. Generated from `table.rs`: change it there.
+//! The rows of the table for code that is repeated straight-line by macros. Generated from
+//! `table.rs`: change it there.
 
-/// An array of the results of the macro `$row` for rows without an init, called with the number of bodies.
+/// An array of the results of the macro `$row` for rows without an init, called with the number of
+/// bodies.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_line {
@@ -20,7 +22,8 @@ macro_rules! for_line {
     ] };
 }
 
-/// An array of the results of the macro `$row` for the rows of [`for_line`](crate::for_line) that closures use.
+/// An array of the results of the macro `$row` for the rows of [`for_line`](crate::for_line) that
+/// closures use.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_closure_line {
@@ -38,7 +41,8 @@ macro_rules! for_closure_line {
     ] };
 }
 
-/// An array of the results of the macro `$row` for rows without an init that run a block several times, called with the copies in the block.
+/// An array of the results of the macro `$row` for rows without an init that run a block several
+/// times, called with the copies in the block.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_blocks {
@@ -52,7 +56,8 @@ macro_rules! for_blocks {
     ] };
 }
 
-/// An array of the results of the macro `$row` for rows with an init, called with the numbers of bodies and of further inits.
+/// An array of the results of the macro `$row` for rows with an init, called with the numbers of
+/// bodies and of further inits.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_plane {
@@ -72,7 +77,8 @@ macro_rules! for_plane {
     ] };
 }
 
-/// An array of the results of the macro `$row` for rows that check an init, called with the numbers of bodies and of inits before each.
+/// An array of the results of the macro `$row` for rows that check an init, called with the numbers
+/// of bodies and of inits before each.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! for_checks {

@@ -13,6 +13,9 @@ use std::path::Path;
 const BEGIN_MARK: &str = "/* ---- made from the tables of rows, fences and counters: do not change it here ---- */\n";
 const END: &str = "/* ---- end of what is made from the tables ---- */\n";
 
+/// Longest line of a generated file, in columns.
+const WIDTH: usize = 100;
+
 /// A generated file and its expected text.
 struct Made {
     path: &'static str,

@@ -37,15 +37,7 @@ impl Kind for PeriodFinding {
                 numbers: numbers! { what },
                 remedy: "run with the privilege to raise priority and lock memory, for steadier readings",
             },
-            PeriodFinding::CyclesMissed { missed, due, share_percent } => Description {
-                code: "cycles_missed",
-                numbers: numbers! { missed, due, share_percent },
-                message: format!(
-                    "{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due. Missed cycles have no latency, so the latency's mean and quantiles look better than they are",
-                    in_percent(share_percent)
-                ),
-                remedy: "ask for a longer period, raise the priority, or use a CPU that has nothing else to do",
-            },
+            PeriodFinding::CyclesMissed { missed, due, share_percent } => cycles_missed(missed, due, share_percent),
             PeriodFinding::QuantumHidesSpread { clock, quantum_ns, sd_ns } => Description {
                 code: QUANTUM_HIDES_SPREAD,
                 message: format!("clock `{clock}` steps by {quantum_ns:.0} ns: its spread of {sd_ns:.0} ns is mostly that quantum"),
@@ -64,12 +56,7 @@ impl Kind for PeriodFinding {
                 numbers: numbers! { clock, reason },
                 remedy: "end what the message names, or use a clock that nothing can take, such as monotonic",
             },
-            PeriodFinding::AnswersMissing { sent, lost, late, not_sent } => Description {
-                code: "answers_missing",
-                numbers: numbers! { sent, lost, late, not_sent },
-                message: format!("of {sent} frames {lost} were never answered and {late} answered late; {not_sent} could not be sent"),
-                remedy: "look at the partner's load, the network and its queues; round trips include only the answers that came",
-            },
+            PeriodFinding::AnswersMissing { sent, lost, late, not_sent } => answers_missing(sent, lost, late, not_sent),
             PeriodFinding::NotSaved { cycles } => Description {
                 code: "not_saved",
                 numbers: numbers! { cycles },
@@ -77,5 +64,26 @@ impl Kind for PeriodFinding {
                 remedy: "save to a faster disk, or ask for a longer period",
             },
         }
+    }
+}
+
+fn cycles_missed(missed: u64, due: u64, share_percent: f64) -> Description {
+    Description {
+        code: "cycles_missed",
+        numbers: numbers! { missed, due, share_percent },
+        message: format!(
+            "{missed} of {due} cycles were missed ({}): the cycle before was not done when they were due. Missed cycles have no latency, so the latency's mean and quantiles look better than they are",
+            in_percent(share_percent)
+        ),
+        remedy: "ask for a longer period, raise the priority, or use a CPU that has nothing else to do",
+    }
+}
+
+fn answers_missing(sent: u64, lost: u64, late: u64, not_sent: u64) -> Description {
+    Description {
+        code: "answers_missing",
+        numbers: numbers! { sent, lost, late, not_sent },
+        message: format!("of {sent} frames {lost} were never answered and {late} answered late; {not_sent} could not be sent"),
+        remedy: "look at the partner's load, the network and its queues; round trips include only the answers that came",
     }
 }

@@ -91,7 +91,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let meters = request.clocks.map(RateMeter::start);
     let rates = check_clocks(&mut system, request, &known, &meters)?;
     let ticks = [0, 1].map(|at| tick(&rates[at], &request.clocks[at]));
-    let mut line = request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], ticks[0], &request.bins)).transpose()?;
+    let mut line = open_line(request, ticks[0])?;
     let mut tally = Tally::new(ticks, &request.bins);
     // Memory that was allocated since then is locked too.
     thread.memory_locked = lock_memory();
@@ -106,10 +106,7 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     let elapsed_ms = system.now_ns().saturating_sub(schedule.start_ns) as f64 * 1e-6;
     let switches = switches.since_last();
     let taken = taken(watches);
-    let exchange = line.map(|mut line| {
-        line.await_late_answers(&mut system);
-        Exchange::new(&line.answers, line.to().to_string(), request.level, &rates[0])
-    });
+    let exchange = line.map(|line| exchanged(line, &mut system, request.level, &rates[0]));
     let ended = Ended {
         period_ns: request.period_ns,
         known: known.clone(),
@@ -119,10 +116,25 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
         level: request.level,
     };
     let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
-    summary.findings.extend(not_prepared(&thread, &real_time));
-    summary.findings.extend(taken);
-    summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    add_findings(&mut summary, not_prepared(&thread, &real_time).into_iter().chain(taken));
     Ok(MeasuredTask { summary, thread, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
+}
+
+/// The way to the partner, if there is one.
+fn open_line(request: &Request, tick: Tick) -> Result<Option<Line>> {
+    request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], tick, &request.bins)).transpose()
+}
+
+/// What was exchanged with the partner, after answers that come late.
+fn exchanged(mut line: Line, system: &mut System, level: f64, rate: &Rate) -> Exchange {
+    line.await_late_answers(system);
+    Exchange::new(&line.answers, line.to().to_string(), level, rate)
+}
+
+/// Adds findings to those of the summary, which begin with the most severe.
+fn add_findings(summary: &mut Summary, findings: impl Iterator<Item = Finding>) {
+    summary.findings.extend(findings);
+    summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
 }
 
 /// The real-time priority, which is restored when dropped, and its number or the reason why it is not raised.

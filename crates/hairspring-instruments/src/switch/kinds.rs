@@ -50,49 +50,21 @@ pub mod code {
 impl Kind for SwitchFinding {
     fn describe(self) -> Description {
         match self {
-            SwitchFinding::OtherSwitches { windows, of, share_percent } => Description {
-                code: code::OTHER_SWITCHES,
-                message: format!(
-                    "in {windows} of {of} windows ({}) the kernel counted other switches than the two sides made: something else ran, or the sides did not alternate",
-                    in_percent(share_percent)
-                ),
-                numbers: numbers! { windows, of, share_percent },
-                remedy: "use a CPU that has nothing else to do",
-            },
-            SwitchFinding::PlacementsDiffer { spread_percent, limit_percent, lowest_ns, highest_ns, placements } => Description {
-                code: code::PLACEMENTS_DIFFER,
-                message: format!(
-                    "{placements} partners in turn gave {lowest_ns:.0} to {highest_ns:.0} ns, a spread of {}, and not all are within {} of their median: the next run may differ as much; the interval includes it",
-                    in_percent(spread_percent),
-                    in_percent(limit_percent)
-                ),
-                numbers: numbers! { spread_percent, limit_percent, lowest_ns, highest_ns, placements },
-                remedy: "give more time, or use a CPU that has nothing else to do",
-            },
+            SwitchFinding::OtherSwitches { windows, of, share_percent } => other_switches(windows, of, share_percent),
+            SwitchFinding::PlacementsDiffer { spread_percent, limit_percent, lowest_ns, highest_ns, placements } => {
+                placements_differ(spread_percent, limit_percent, lowest_ns, highest_ns, placements)
+            }
             SwitchFinding::PartnersUnknown { known, placements } => partners_unknown(known, placements),
-            SwitchFinding::DiffersFromEarlier { runs, earlier, now, unit, off_percent, limit_percent } => Description {
-                code: code::DIFFERS_FROM_EARLIER_RUNS,
-                message: format!(
-                    "a switch took {now:.0} {unit} in this run, and {earlier:.0} in the median of {runs} earlier runs of the last week ({off_percent:+.1} %, limit {}): something on the machine differs",
-                    in_percent(limit_percent)
-                ),
-                numbers: numbers! { runs, earlier, now, unit, off_percent, limit_percent },
-                remedy: "repeat it: one of them is not what a switch costs here",
-            },
+            SwitchFinding::DiffersFromEarlier { runs, earlier, now, unit, off_percent, limit_percent } => {
+                differs_from_earlier(runs, earlier, now, unit, off_percent, limit_percent)
+            }
             SwitchFinding::NegativePart { component, ns } => Description {
                 code: code::NEGATIVE_PART,
                 message: format!("`{component}` is {ns:.0} ns, clearly below zero: the parts do not simply add up, so use the sums"),
                 numbers: numbers! { component, ns },
                 remedy: "use the sums, which are measured as such",
             },
-            SwitchFinding::MethodsDisagree { windows_ns, lost_ns, off_percent } => Description {
-                code: code::METHODS_DISAGREE,
-                message: format!(
-                    "the clock says {windows_ns:.0} ns, the work that a background counter lost in the same windows says {lost_ns:.0} ns ({off_percent:+.1} %): beyond both intervals"
-                ),
-                numbers: numbers! { windows_ns, lost_ns, off_percent },
-                remedy: "take the difference as the uncertainty, or measure on a CPU that has nothing else to do",
-            },
+            SwitchFinding::MethodsDisagree { windows_ns, lost_ns, off_percent } => methods_disagree(windows_ns, lost_ns, off_percent),
             SwitchFinding::NoSecondMethod { reason } => Description {
                 code: code::NO_SECOND_METHOD,
                 message: format!("no second method: {reason}"),
@@ -121,5 +93,53 @@ fn partners_unknown(known: usize, placements: usize) -> Description {
         },
         numbers: numbers! { known, placements },
         remedy: "give more time, or use a CPU that has nothing else to do",
+    }
+}
+
+fn other_switches(windows: usize, of: usize, share_percent: f64) -> Description {
+    Description {
+        code: code::OTHER_SWITCHES,
+        message: format!(
+            "in {windows} of {of} windows ({}) the kernel counted other switches than the two sides made: something else ran, or the sides did not alternate",
+            in_percent(share_percent)
+        ),
+        numbers: numbers! { windows, of, share_percent },
+        remedy: "use a CPU that has nothing else to do",
+    }
+}
+
+fn placements_differ(spread_percent: f64, limit_percent: f64, lowest_ns: f64, highest_ns: f64, placements: usize) -> Description {
+    Description {
+        code: code::PLACEMENTS_DIFFER,
+        message: format!(
+            "{placements} partners in turn gave {lowest_ns:.0} to {highest_ns:.0} ns, a spread of {}, and not all are within {} of their median: the next run may differ as much; the interval includes it",
+            in_percent(spread_percent),
+            in_percent(limit_percent)
+        ),
+        numbers: numbers! { spread_percent, limit_percent, lowest_ns, highest_ns, placements },
+        remedy: "give more time, or use a CPU that has nothing else to do",
+    }
+}
+
+fn differs_from_earlier(runs: usize, earlier: f64, now: f64, unit: String, off_percent: f64, limit_percent: f64) -> Description {
+    Description {
+        code: code::DIFFERS_FROM_EARLIER_RUNS,
+        message: format!(
+            "a switch took {now:.0} {unit} in this run, and {earlier:.0} in the median of {runs} earlier runs of the last week ({off_percent:+.1} %, limit {}): something on the machine differs",
+            in_percent(limit_percent)
+        ),
+        numbers: numbers! { runs, earlier, now, unit, off_percent, limit_percent },
+        remedy: "repeat it: one of them is not what a switch costs here",
+    }
+}
+
+fn methods_disagree(windows_ns: f64, lost_ns: f64, off_percent: f64) -> Description {
+    Description {
+        code: code::METHODS_DISAGREE,
+        message: format!(
+            "the clock says {windows_ns:.0} ns, the work that a background counter lost in the same windows says {lost_ns:.0} ns ({off_percent:+.1} %): beyond both intervals"
+        ),
+        numbers: numbers! { windows_ns, lost_ns, off_percent },
+        remedy: "take the difference as the uncertainty, or measure on a CPU that has nothing else to do",
     }
 }

@@ -114,14 +114,13 @@ fn beside_a_co_runner() -> Vec<Claim> {
     vec![Claim::wide("cycles", 2.6), Claim::wide("ratio", 1.8)]
 }
 
-/// Made-up readings, and cores whose clock is fine.
-fn cores() -> Vec<Group> {
-    // A co-runner slows code that keeps many units busy by half or more, and chains as always.
-    let throughput = |idle: f64| {
-        let co_runner = CoRunner { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.co_runner };
-        Plan { slower: 0.6, of_chains: 0.05, fills: true, ..Plan::on(SimulatedCore { co_runner, ..SimulatedCore::LEVELS }) }
-    };
-    let long = |core: SimulatedCore| Plan { rounds: LONG_ROUNDS, ..Plan::on(core) };
+/// A core that is measured for long.
+fn long(core: SimulatedCore) -> Plan {
+    Plan { rounds: LONG_ROUNDS, ..Plan::on(core) }
+}
+
+/// Made-up readings.
+fn made_up_readings() -> Vec<Group> {
     vec![
         made_up("exact pulses, quantum 26", Noise::Exact, 26.0, of_exact_pulses()),
         made_up("gaussian, quantum 26", Noise::Gaussian, 26.0, all_methods()),
@@ -131,6 +130,12 @@ fn cores() -> Vec<Group> {
         unrepeated("no repeats, even noise", Totals::Even),
         unrepeated("no repeats, noise grows with size", Totals::GrowsWithSize),
         unrepeated("no repeats, spikes", Totals::Spikes),
+    ]
+}
+
+/// Cores whose clock is fine.
+fn cores() -> Vec<Group> {
+    vec![
         on_core("calm core", 80, Plan::on(SimulatedCore::CALM), all_of_a_core()),
         on_core("two levels, 30 ms", 80, Plan::on(SimulatedCore::LEVELS).after_others(), of_stepping_clock()),
         on_core("three levels, 8 ms", 80, Plan::on(SimulatedCore::FAR_LEVELS).after_others(), of_stepping_clock()),
@@ -138,6 +143,17 @@ fn cores() -> Vec<Group> {
         on_core("pauses, rows of 7 to 52 us", 80, Plan { body: 256.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
         on_core("pauses, rows of 38 to 307 us", 80, Plan { body: 1_500.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
         on_core("bursts of a co-runner", 80, Plan::on(SimulatedCore::BURSTS), all_of_a_core()),
+    ]
+}
+
+/// Cores beside a co-runner, whose clock is fine.
+fn cores_beside_others() -> Vec<Group> {
+    // A co-runner slows code that keeps many units busy by half or more, and chains as always.
+    let throughput = |idle: f64| {
+        let co_runner = CoRunner { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.co_runner };
+        Plan { slower: 0.6, of_chains: 0.05, fills: true, ..Plan::on(SimulatedCore { co_runner, ..SimulatedCore::LEVELS }) }
+    };
+    vec![
         on_core("co-runner that stalls", 40, long(SimulatedCore::STALLS), beside_a_co_runner()),
         on_core("co-runner in episodes", 40, long(SimulatedCore::EPISODES), beside_a_co_runner()),
         on_core("thin co-runner", 40, long(SimulatedCore::THIN), vec![Claim::wide("cycles", 2.6)]),
@@ -148,9 +164,8 @@ fn cores() -> Vec<Group> {
     ]
 }
 
-/// Coarse clocks, and rows or placements that differ.
+/// Coarse clocks.
 fn coarse_clocks() -> Vec<Group> {
-    let long = |core: SimulatedCore| Plan { rounds: LONG_ROUNDS, ..Plan::on(core) };
     let coarse = |quantum_ns: u64, longer: f64| Plan { longer, ..Plan::on(SimulatedCore::coarse(quantum_ns)) };
     vec![
         on_core("coarse read of 26 ticks", 80, Plan::on(SimulatedCore::COARSE_READ), all_of_a_core()),
@@ -168,6 +183,12 @@ fn coarse_clocks() -> Vec<Group> {
         ),
         on_core("clock of 40 ns", 80, coarse(40, 1.0), all_of_a_core()),
         on_core("clock of 1 us", 80, coarse(1_000, 16.0), at_times_too_wide()),
+    ]
+}
+
+/// Rows, placements or evaluations that differ.
+fn uneven_cores() -> Vec<Group> {
+    vec![
         on_core("two rows one latency off", 80, Plan { offset: 1.0, ..Plan::on(SimulatedCore::CALM) }, vec![Claim::wide("cycles", 2.2)]),
         on_core(
             "rows off by 0.3 % of their length",
@@ -197,7 +218,7 @@ fn coarse_clocks() -> Vec<Group> {
 }
 
 fn groups() -> Vec<Group> {
-    cores().into_iter().chain(coarse_clocks()).collect()
+    [made_up_readings(), cores(), cores_beside_others(), coarse_clocks(), uneven_cores()].into_iter().flatten().collect()
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! A microcontroller toggles a pin around k copies of a piece of code; a sound card, a logic analyser or a simulator records
 //! the pin. The data flow:
 //!
-//! [`edge`]: samples -> edges, [`pattern`]: edges -> frames, [`observe`]: frames -> the engine's observations.
+//! [`edge`]: samples -> edges, [`pattern`]: edges -> frames, [`observe`]: frames -> the engine's
+//! observations.
 //!
 //! Everything is a stream. Errors give the place in the recording ([`error`]), and no pulse gets a k that the pattern does
 //! not prove.
@@ -14,7 +15,8 @@
 //! use hairspring_capture::pattern::{Decoder, Item, Kind, Orientation};
 //! use hairspring_capture::simulate::{Converter, Pin};
 //!
-//! // A pin around k = 1 to 3 copies of 100 samples, with 8.5 samples of overhead, by way of a sound card.
+//! // A pin around k = 1 to 3 copies of 100 samples, with 8.5 samples of overhead, by way of a
+//! // sound card.
 //! let mut pin = Pin::new(20.0, Orientation::Rising);
 //! pin.frame(&Kind::progression(1, 1, 3), &[108.5, 208.5, 308.5], &mut || 0.4);
 //! let samples = Converter::new(0.5).sample(&pin.edges, 6000, &mut || 0.0);

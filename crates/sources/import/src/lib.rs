@@ -72,7 +72,8 @@ pub fn head(mut stream: impl Read) -> std::io::Result<(Vec<u8>, impl Read)> {
 ///
 /// ```
 /// use hairspring_import::{Tool, read};
-/// let text = r#"{"sampling_mode": "Linear", "iters": [1.0, 2.0, 3.0], "times": [108.0, 208.0, 308.0]}"#;
+/// let text = r#"{"sampling_mode": "Linear", "iters": [1.0, 2.0, 3.0],
+///     "times": [108.0, 208.0, 308.0]}"#;
 /// let imported = read(text.as_bytes(), Tool::Criterion).unwrap();
 /// assert_eq!(imported.table.readings().len(), 3);
 /// ```

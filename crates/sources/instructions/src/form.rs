@@ -4,8 +4,8 @@ use crate::memory::displacement;
 use crate::register::{File, Size, place};
 use hairspring_host::chains::Vectors;
 use iced_x86::{
-    Code, CpuidFeature, EncodingKind, Instruction, InstructionInfoFactory, MemorySize, OpAccess, OpCodeOperandKind as Kind, OpKind,
-    Register, RflagsBits,
+    Code, CpuidFeature, EncodingKind, Instruction, InstructionInfo, InstructionInfoFactory, MemorySize, OpAccess,
+    OpCodeOperandKind as Kind, OpKind, Register, RflagsBits,
 };
 
 /// How the operands of a form are chosen.
@@ -154,21 +154,24 @@ impl Form {
         self.operands.push(Operand { slot, label, file, reads: false, writes: false });
     }
 
-    /// Sets what is read and written, from the decoder library, and adds what the instruction uses without naming it.
-    fn set_access(&mut self) {
-        let distinct: Vec<u8> = (0..self.operands.len()).map(|at| [8, 9, 10, 11, 12][at.min(4)]).collect();
-        let distinct: Vec<u8> =
-            distinct.iter().zip(&self.operands).map(|(n, operand)| if operand.file == File::Mask { n - 7 } else { *n }).collect();
-        let instruction = self.place(&distinct);
-        let mut factory = InstructionInfoFactory::new();
-        let info = factory.info(&instruction);
+    /// The number of a register of its own for each operand.
+    fn distinct_registers(&self) -> Vec<u8> {
+        let number = |(at, operand): (usize, &Operand)| {
+            let number = [8, 9, 10, 11, 12][at.min(4)];
+            if operand.file == File::Mask { number - 7 } else { number }
+        };
+        self.operands.iter().enumerate().map(number).collect()
+    }
+
+    /// Registers that the instruction reads or writes without naming them, where the operands have these registers.
+    fn implicit(&self, info: &InstructionInfo, distinct: &[u8]) -> Vec<(Register, bool, bool)> {
         let mut implicit: Vec<(Register, bool, bool)> = Vec::new();
         for used in info.used_registers() {
             let (reads, writes) = access(used.access());
             // A write of a part of a general register keeps the rest.
             let reads = reads || writes && (used.register().is_gpr8() || used.register().is_gpr16());
             let full = used.register().full_register();
-            let named = self.operands.iter().zip(&distinct).any(|(operand, number)| {
+            let named = self.operands.iter().zip(distinct).any(|(operand, number)| {
                 let number = operand.fixed().unwrap_or(*number);
                 place(full) == Some((operand.file, number))
             });
@@ -180,6 +183,16 @@ impl Form {
                 None => implicit.push((full, reads, writes)),
             }
         }
+        implicit
+    }
+
+    /// Sets what is read and written, from the decoder library, and adds what the instruction uses without naming it.
+    fn set_access(&mut self) {
+        let distinct = self.distinct_registers();
+        let instruction = self.place(&distinct);
+        let mut factory = InstructionInfoFactory::new();
+        let info = factory.info(&instruction);
+        let implicit = self.implicit(info, &distinct);
         for operand in &mut self.operands {
             (operand.reads, operand.writes) = match operand.slot {
                 Slot::Free(number, size) => {

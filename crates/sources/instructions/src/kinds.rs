@@ -48,14 +48,7 @@ impl Kind for InstructionFinding {
                 numbers: numbers! { pair, cycles },
                 remedy: "the latency differs from copy to copy: where the operands come from, or which unit runs the copy, matters",
             },
-            InstructionFinding::HelperMayDelay { pair, helper, cycles } => Description {
-                code: code::HELPER_MAY_DELAY,
-                message: format!(
-                    "{pair} takes {cycles:.2} cycles, which is no whole number: its chain needs {helper}, and the two may compete for units"
-                ),
-                numbers: numbers! { pair, helper, cycles },
-                remedy: "the latency is likely the whole number next to it: no chain tells the cycles that the two lose to each other",
-            },
+            InstructionFinding::HelperMayDelay { pair, helper, cycles } => helper_may_delay(pair, helper, cycles),
             InstructionFinding::DependsOnValues { values, cycles, ordinary_cycles } => Description {
                 code: code::DEPENDS_ON_VALUES,
                 message: format!("with values of {values} the latency is {cycles:.2} cycles instead of {ordinary_cycles:.2}"),
@@ -63,23 +56,9 @@ impl Kind for InstructionFinding {
                 remedy: "a table needs a row for each kind of values",
             },
             InstructionFinding::DependsOnAddresses { what, arrangement, cycles, usual_cycles } => {
-                let message = format!("{}, {what} takes {cycles:.2} cycles a copy instead of {usual_cycles:.2}", arrangement.condition());
-                let arrangement = arrangement.name().to_owned();
-                Description {
-                    code: code::DEPENDS_ON_ADDRESSES,
-                    message,
-                    numbers: numbers! { what, arrangement, cycles, usual_cycles },
-                    remedy: "the core forwards stored values, renames memory or combines stores: no single number is right for all code",
-                }
+                depends_on_addresses(what, arrangement, cycles, usual_cycles)
             }
-            InstructionFinding::Eliminated { pair, cycles } => Description {
-                code: code::ELIMINATED,
-                message: format!(
-                    "a chain of {pair} takes {cycles:.2} cycles a copy: the core renames registers and runs nothing, or breaks the chain"
-                ),
-                numbers: numbers! { pair, cycles },
-                remedy: "nothing to do: this is what the core does",
-            },
+            InstructionFinding::Eliminated { pair, cycles } => eliminated(pair, cycles),
             InstructionFinding::FrontEnd { cycles } => Description {
                 code: code::FRONT_END,
                 message: format!(
@@ -89,5 +68,38 @@ impl Kind for InstructionFinding {
                 remedy: "the units that run it may be faster than the table says",
             },
         }
+    }
+}
+
+fn helper_may_delay(pair: String, helper: String, cycles: f64) -> Description {
+    Description {
+        code: code::HELPER_MAY_DELAY,
+        message: format!(
+            "{pair} takes {cycles:.2} cycles, which is no whole number: its chain needs {helper}, and the two may compete for units"
+        ),
+        numbers: numbers! { pair, helper, cycles },
+        remedy: "the latency is likely the whole number next to it: no chain tells the cycles that the two lose to each other",
+    }
+}
+
+fn depends_on_addresses(what: String, arrangement: Arrangement, cycles: f64, usual_cycles: f64) -> Description {
+    let message = format!("{}, {what} takes {cycles:.2} cycles a copy instead of {usual_cycles:.2}", arrangement.condition());
+    let arrangement = arrangement.name().to_owned();
+    Description {
+        code: code::DEPENDS_ON_ADDRESSES,
+        message,
+        numbers: numbers! { what, arrangement, cycles, usual_cycles },
+        remedy: "the core forwards stored values, renames memory or combines stores: no single number is right for all code",
+    }
+}
+
+fn eliminated(pair: String, cycles: f64) -> Description {
+    Description {
+        code: code::ELIMINATED,
+        message: format!(
+            "a chain of {pair} takes {cycles:.2} cycles a copy: the core renames registers and runs nothing, or breaks the chain"
+        ),
+        numbers: numbers! { pair, cycles },
+        remedy: "nothing to do: this is what the core does",
     }
 }

@@ -58,32 +58,10 @@ impl Kind for SnippetFinding {
                 numbers: numbers! { flags },
                 remedy: "add -O2 to the flags, unless unoptimised code is what you want to time",
             },
-            SnippetFinding::WalkRestarts { variable, most } => Description {
-                code: "walk_restarts",
-                message: format!(
-                    "{variable} takes its next value from memory, and every row begins with the same {variable}: the same {most} places at most are read again and again, and lie in the caches by then"
-                ),
-                numbers: numbers! { variable, most },
-                remedy: "nothing to do if so few places are what you want to time; else make the variable a global one of the code, which goes on from row to row",
-            },
-            SnippetFinding::BranchRestarts { variable, most } => Description {
-                code: "branch_restarts",
-                message: format!(
-                    "which way a branch goes depends on {variable}, and every row begins with the same {variable}: the branch predictor learns the at most {most} values that come again and again"
-                ),
-                numbers: numbers! { variable, most },
-                remedy: "nothing to do if the branch is as predictable in your program; else make the variable a global one of the code, which goes on from row to row",
-            },
+            SnippetFinding::WalkRestarts { variable, most } => walk_restarts(variable, most),
+            SnippetFinding::BranchRestarts { variable, most } => branch_restarts(variable, most),
             SnippetFinding::ValuesRestart { variable, most } => values_restart(variable, most),
-            SnippetFinding::WorkChanged { operation, copy, source } => Description {
-                code: "work_changed",
-                message: format!(
-                    "the compiled copy holds {}, the source has {source}: the compiler folded, merged or dropped some",
-                    counted(copy, &operation)
-                ),
-                numbers: numbers! { operation, copy, source },
-                remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
-            },
+            SnippetFinding::WorkChanged { operation, copy, source } => work_changed(operation, copy, source),
             SnippetFinding::OtherCode { short_bytes, bytes } => other_code(short_bytes, bytes),
             SnippetFinding::OneThread => one_thread(),
             SnippetFinding::ThroughMemory { few_cycles, cycles } => through_memory(few_cycles, cycles),
@@ -156,5 +134,39 @@ fn depends_on_values(instructions: Vec<String>, values: Vec<String>) -> Descript
         message: format!("on some cores the time of {} depends on the values; {began}", shortened(&instructions)),
         numbers: numbers! { instructions, values },
         remedy: "nothing to do if these values are typical; else measure with those that are",
+    }
+}
+
+fn walk_restarts(variable: String, most: u32) -> Description {
+    Description {
+        code: "walk_restarts",
+        message: format!(
+            "{variable} takes its next value from memory, and every row begins with the same {variable}: the same {most} places at most are read again and again, and lie in the caches by then"
+        ),
+        numbers: numbers! { variable, most },
+        remedy: "nothing to do if so few places are what you want to time; else make the variable a global one of the code, which goes on from row to row",
+    }
+}
+
+fn branch_restarts(variable: String, most: u32) -> Description {
+    Description {
+        code: "branch_restarts",
+        message: format!(
+            "which way a branch goes depends on {variable}, and every row begins with the same {variable}: the branch predictor learns the at most {most} values that come again and again"
+        ),
+        numbers: numbers! { variable, most },
+        remedy: "nothing to do if the branch is as predictable in your program; else make the variable a global one of the code, which goes on from row to row",
+    }
+}
+
+fn work_changed(operation: String, copy: u32, source: u32) -> Description {
+    Description {
+        code: "work_changed",
+        message: format!(
+            "the compiled copy holds {}, the source has {source}: the compiler folded, merged or dropped some",
+            counted(copy, &operation)
+        ),
+        numbers: numbers! { operation, copy, source },
+        remedy: "the time is that of the copy: look at its disassembly; to time every operation, give one of them as the code, or hide the value in between from the compiler",
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::observations::{ClockSpread, CoreClock, Pauses, Rate};
 
 fn error(text: &str) -> String {
     read_csv(text.as_bytes()).expect_err(text).to_string()
@@ -147,26 +148,36 @@ fn a_carriage_return_within_a_comment_or_a_name_is_a_space() {
 }
 
 #[test]
-fn bad_lines_name_the_line_and_the_reason() {
-    assert!(error("").contains("empty"));
-    assert!(error("body,ticks\n").contains("no rows"));
+fn names_without_rows_or_columns_are_refused() {
     assert!(error("# reference: chian 3\nseries,body,ticks\nchain,1,2\n").contains("`reference` names the series `chian`"));
     assert!(error("# unoptimised: a\nseries,body,ticks\nb,1,2\n").contains("`unoptimised` names the series `a`"));
     assert!(error("# fills: a\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `a`"));
     assert!(error("# uses: a = simple 1\nseries,body,ticks\nb,1,2\n").contains("`uses` names the series `a`"));
     assert!(error("# uses: b = simple 1\n# uses: b = load 1\nseries,body,ticks\nb,1,2\n").contains("a second time"));
-    for wrong in ["b", "b = ", "b = simple", "b = simple -1", "b = 1", "b = simple 1,", "b = simple 99999999999"] {
-        assert!(error(&format!("# uses: {wrong}\nseries,body,ticks\nb,1,2\n")).contains("kinds of units"), "{wrong}");
-    }
     assert!(error("# waits: b\n# fills: b\nseries,body,ticks\nb,1,2\n").contains("`fills` names the series `b` a second time"));
-    assert!(error("body,round,ticks\n1,0,2\n1,1073741823,2\n").contains("the highest round is 1073741823, and there are only 2 readings"));
     assert!(error("# variant: b = fenced of a\nseries,body,ticks\nb,1,2\n").contains("`variant` names the series `a`"));
     assert!(error("# serves: inti\nbody,init,ticks\n1,1,2\n").contains("`serves` names the component `inti`"));
     assert!(error("# serves: body\nbody,ticks\n1,2\n").contains("`serves` names every component"));
+    for wrong in ["b", "b = ", "b = simple", "b = simple -1", "b = 1", "b = simple 1,", "b = simple 99999999999"] {
+        assert!(error(&format!("# uses: {wrong}\nseries,body,ticks\nb,1,2\n")).contains("kinds of units"), "{wrong}");
+    }
+}
+
+#[test]
+fn bad_headers_and_keys_are_refused() {
+    assert!(error("").contains("empty"));
+    assert!(error("body,ticks\n").contains("no rows"));
     assert!(error("body\n1\n").contains("line 1: no column `ticks`"));
     assert!(error("ticks\n1\n").contains("no component"));
     assert!(error("body,ticks,time_ns\n1,2,3\n").contains("keep one"));
     assert!(error("body,body,ticks\n1,2,3\n").contains("appears twice"));
+    assert!(error(&format!("{}ticks\n", "c,".repeat(20_000))).contains("the limit is"));
+    assert!(error("# reading_bound: 0\nbody,ticks\n1,2\n").contains("line 1"));
+    assert!(error("# rate_hz: 0\nbody,ticks\n1,2\n").contains("line 1"));
+}
+
+#[test]
+fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("# c: d\nbody,ticks\n1,2\n3,x\n").contains("line 4: the reading is `x`"));
     assert!(error("body,ticks\n1,NaN\n").contains("line 2"));
     assert!(error("body,ticks\ninf,3\n").contains("not a finite"));
@@ -176,14 +187,11 @@ fn bad_lines_name_the_line_and_the_reason() {
     assert!(error("series,body,ticks\n\"a\rb\",1,2\n").contains("line 2: the name of a series has a line break"));
     assert!(error("body,round,ticks\n1,-1,3\n").contains("round `-1`"));
     assert!(error("body,round,ticks\n1,4294967295,3\n").contains("round `4294967295`"));
+    assert!(error("body,round,ticks\n1,0,2\n1,1073741823,2\n").contains("the highest round is 1073741823, and there are only 2 readings"));
     let many: String = (0..2_000).map(|i| format!("s{i},1,2\n")).collect();
     assert!(error(&format!("series,body,ticks\n{many}")).contains("the limit is 1000"));
-    assert!(error("# reading_bound: 0\nbody,ticks\n1,2\n").contains("line 1"));
-    assert!(error("# rate_hz: 0\nbody,ticks\n1,2\n").contains("line 1"));
-    for twice in ["reference: a 3\n# control: a 5", "control: a 1\n# control: a 2", "control: a 3\n# reference: a 3"] {
-        assert!(error(&format!("# {twice}\nbody,ticks\n1,2\n")).starts_with("line 2: "), "{twice}");
-    }
-    assert!(error("# rate_hz: 1e9\n# rate_hz: 2e9\nbody,ticks\n1,2\n").contains("line 2: `rate_hz` is given a second time"));
+    assert!(error(&"a".repeat(2 << 20)).contains("longer than"));
+    assert!(read_csv(&b"body,ticks\n1,\xff\n"[..]).is_err());
     for odd in [
         "# rate_hz: 1e-300\nbody,ticks\n1,2\n",
         "body,ticks\n1,1e200\n",
@@ -192,14 +200,19 @@ fn bad_lines_name_the_line_and_the_reason() {
     ] {
         assert!(error(odd).contains("numbers other than 0 lie between 1e-30 and 1e30"), "{odd}");
     }
+}
+
+#[test]
+fn keys_that_have_one_value_are_given_once() {
+    for twice in ["reference: a 3\n# control: a 5", "control: a 1\n# control: a 2", "control: a 3\n# reference: a 3"] {
+        assert!(error(&format!("# {twice}\nbody,ticks\n1,2\n")).starts_with("line 2: "), "{twice}");
+    }
+    assert!(error("# rate_hz: 1e9\n# rate_hz: 2e9\nbody,ticks\n1,2\n").contains("line 2: `rate_hz` is given a second time"));
     let twice = ["clock: a", "granularity: 1", "pauses: 1000 10 5", "reference: x 3", "layouts: 4"];
     for line in twice {
         assert!(error(&format!("# {line}\n# {line}\nbody,ticks\n1,2\n")).contains("is given a second time"), "{line}");
     }
     assert!(read_csv("# clock\n# clock: a\nbody,ticks\n1,108\n2,208\n".as_bytes()).is_ok(), "a comment is no key");
-    assert!(error(&format!("{}ticks\n", "c,".repeat(20_000))).contains("the limit is"));
-    assert!(error(&"a".repeat(2 << 20)).contains("longer than"));
-    assert!(read_csv(&b"body,ticks\n1,\xff\n"[..]).is_err());
 }
 
 #[test]

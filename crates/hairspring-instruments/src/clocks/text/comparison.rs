@@ -16,21 +16,9 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
     let (a, b) = (clean(&comparison.a.name), clean(&comparison.b.name));
     page.line(&format!("hairspring clocks: {a} compared with {b}"), Tone::Strong);
     page.gap();
-    let difference = pad("difference in percent", DIFFERENCE);
-    let head = format!("  {:>7}  {:>8}  {difference}  {:>10}  {:>6}  {:>8}", "aimed", "seen", "single, sd", "used", "left out");
-    page.line(&head, Tone::Strong);
     let constant = constant_ns(&comparison.points, level).map(|found| found.estimate(level));
-    for point in &comparison.points {
-        line(&mut page, point, constant.as_ref(), level);
-    }
-    page.gap();
-    let text = format!(
-        "difference: mean of the time by {a} less that by {b}, in percent of the latter; intervals of {} confidence; * if it is more than the constant explains. \
-         Each clock is read outside the other equally often, so the cost of the reads cancels; what remains of it is the constant. seen: mean length by {b}. \
-         single, sd: standard deviation of the difference of one span. left out: something else ran within the span or between the reads of the two.",
-        percent(level)
-    );
-    page.marked("", &text);
+    table(&mut page, comparison, constant.as_ref(), level);
+    page.marked("", &legend(&a, &b, level));
     page.gap();
     if let Some(constant) = constant {
         let text =
@@ -39,16 +27,40 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
     }
     too_short(&mut page, comparison);
     coarse(&mut page, comparison, level);
-    for clock in [&comparison.a, &comparison.b] {
-        counting(&mut page, clock);
-        let rate = &clock.rate;
-        let ppm = if rate.uncertainty_ppm > 0.0 { format!(" +- {} ppm", significant(rate.uncertainty_ppm, 2)) } else { String::new() };
-        let step = short_time(clock.step_ns);
-        let text = format!("{}: {} MHz{ppm}, {}; steps by {step}", clock.name, significant(rate.hz / 1e6, 9), rate.provenance);
-        page.item("clock", &text, Tone::Quiet);
-    }
+    [&comparison.a, &comparison.b].into_iter().for_each(|compared| clock(&mut page, compared));
     machine_line(&mut page, circumstances);
     page.finish()
+}
+
+/// The differences, a line for each length of the spans.
+fn table(page: &mut Page, comparison: &Comparison, constant: Option<&Estimate>, level: f64) {
+    let difference = pad("difference in percent", DIFFERENCE);
+    let head = format!("  {:>7}  {:>8}  {difference}  {:>10}  {:>6}  {:>8}", "aimed", "seen", "single, sd", "used", "left out");
+    page.line(&head, Tone::Strong);
+    for point in &comparison.points {
+        line(page, point, constant, level);
+    }
+    page.gap();
+}
+
+/// What the columns of the table are.
+fn legend(a: &str, b: &str, level: f64) -> String {
+    format!(
+        "difference: mean of the time by {a} less that by {b}, in percent of the latter; intervals of {} confidence; * if it is more than the constant explains. \
+         Each clock is read outside the other equally often, so the cost of the reads cancels; what remains of it is the constant. seen: mean length by {b}. \
+         single, sd: standard deviation of the difference of one span. left out: something else ran within the span or between the reads of the two.",
+        percent(level)
+    )
+}
+
+/// One of the two clocks: when it counts, its rate and its step.
+fn clock(page: &mut Page, clock: &Compared) {
+    counting(page, clock);
+    let rate = &clock.rate;
+    let ppm = if rate.uncertainty_ppm > 0.0 { format!(" +- {} ppm", significant(rate.uncertainty_ppm, 2)) } else { String::new() };
+    let step = short_time(clock.step_ns);
+    let text = format!("{}: {} MHz{ppm}, {}; steps by {step}", clock.name, significant(rate.hz / 1e6, 9), rate.provenance);
+    page.item("clock", &text, Tone::Quiet);
 }
 
 /// Columns of a difference.

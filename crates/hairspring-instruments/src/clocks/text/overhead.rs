@@ -14,8 +14,19 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
     let mut page = Page::new(*style);
     page.line("hairspring clocks --overhead: what a stopwatch reads for no work", Tone::Strong);
     page.gap();
+    table(&mut page, report, level);
+    page.gap();
+    page.marked("", &legend(level));
+    page.gap();
+    report.clocks.iter().for_each(|clock| coarse(&mut page, clock));
+    machine_line(&mut page, circumstances);
+    page.finish()
+}
+
+/// A column for each clock: its rate, and the overhead with its parts.
+fn table(page: &mut Page, report: &OverheadReport, level: f64) {
     let title: Vec<String> = report.clocks.iter().map(|clock| clean(&clock.clock)).collect();
-    row(&mut page, "", title, Tone::Strong);
+    row(page, "", title, Tone::Strong);
     let figure = |of: fn(&Overhead) -> &Moments, what: fn(&Moments) -> f64| {
         report.clocks.iter().map(|clock| clock.steadiest().map_or_else(String::new, |o| both(what(of(o)), clock))).collect::<Vec<_>>()
     };
@@ -25,28 +36,27 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
         report.clocks.iter().map(text).collect::<Vec<_>>()
     };
     let hertz = report.clocks.iter().map(|clock| format!("{} MHz", significant(clock.rate.hz / 1e6, 7))).collect();
-    row(&mut page, "tick rate", hertz, Tone::Plain);
-    row(&mut page, "total overhead", figure(|o| &o.total, |m| m.mean), Tone::Plain);
-    row(&mut page, "  +-", half(|o| &o.total), Tone::Plain);
-    row(&mut page, "  its deviation", figure(|o| &o.total, |m| m.sd), Tone::Plain);
-    row(&mut page, "two reads in a row", figure(|o| &o.read, |m| m.mean), Tone::Plain);
-    row(&mut page, "  +-", half(|o| &o.read), Tone::Plain);
-    row(&mut page, "mean calibrator", figure(|o| &o.calibrator, |m| m.mean), Tone::Plain);
-    row(&mut page, "  +-", half(|o| &o.calibrator), Tone::Plain);
-    row(&mut page, "  its deviation", figure(|o| &o.calibrator, |m| m.sd), Tone::Plain);
-    row(&mut page, "total, lowest of 5", report.clocks.iter().map(|clock| both(clock.range().0, clock)).collect(), Tone::Plain);
-    row(&mut page, "total, highest of 5", report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(), Tone::Plain);
-    row(&mut page, "runs used", report.clocks.iter().map(runs).collect(), Tone::Plain);
-    page.gap();
+    row(page, "tick rate", hertz, Tone::Plain);
+    row(page, "total overhead", figure(|o| &o.total, |m| m.mean), Tone::Plain);
+    row(page, "  +-", half(|o| &o.total), Tone::Plain);
+    row(page, "  its deviation", figure(|o| &o.total, |m| m.sd), Tone::Plain);
+    row(page, "two reads in a row", figure(|o| &o.read, |m| m.mean), Tone::Plain);
+    row(page, "  +-", half(|o| &o.read), Tone::Plain);
+    row(page, "mean calibrator", figure(|o| &o.calibrator, |m| m.mean), Tone::Plain);
+    row(page, "  +-", half(|o| &o.calibrator), Tone::Plain);
+    row(page, "  its deviation", figure(|o| &o.calibrator, |m| m.sd), Tone::Plain);
+    row(page, "total, lowest of 5", report.clocks.iter().map(|clock| both(clock.range().0, clock)).collect(), Tone::Plain);
+    row(page, "total, highest of 5", report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(), Tone::Plain);
+    row(page, "runs used", report.clocks.iter().map(runs).collect(), Tone::Plain);
+}
+
+/// What the lines of the table are.
+fn legend(level: f64) -> String {
     let text = "ticks of the clock, and time. total: between start and stop with nothing in between; it is subtracted from what the \
                 stopwatch reads, and its deviation is part of the result's uncertainty. calibrator: the total less two reads in \
                 a row, run by run: the stopwatch's own part. Of five repetitions the one with the least deviation is shown, as \
                 in the paper; runs with an interrupt in them are left out.";
-    page.marked("", &format!("{text} +-: intervals of {} confidence, from the spread of the five.", percent(level)));
-    page.gap();
-    report.clocks.iter().for_each(|clock| coarse(&mut page, clock));
-    machine_line(&mut page, circumstances);
-    page.finish()
+    format!("{text} +-: intervals of {} confidence, from the spread of the five.", percent(level))
 }
 
 /// Warns about a clock that steps by more than its overhead: only some of its runs contain a step.

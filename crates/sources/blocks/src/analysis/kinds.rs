@@ -50,36 +50,11 @@ impl Kind for BlocksFinding {
                 numbers: numbers! { parts, share_percent },
                 remedy: "the missing time is counted to parts with the same count: read the times of short parts with this in mind",
             },
-            BlocksFinding::TimeInNoPart { low_percent, high_percent } => Description {
-                code: "time_in_no_part",
-                message: format!(
-                    "between {} and {} of the time of a whole call is in none of its parts",
-                    in_percent(low_percent),
-                    in_percent(high_percent)
-                ),
-                numbers: numbers! { low_percent, high_percent },
-                remedy: "parts run on data that is in the caches and with branches that are predicted, and what runs rarely may be in none of them: take more parts (--parts), or look for what the whole call waits for",
-            },
-            BlocksFinding::PartsBeyondCall { low_percent, high_percent } => Description {
-                code: "parts_beyond_call",
-                message: format!(
-                    "the parts take {} to {} of the time of a whole call together, which cannot be",
-                    in_percent(low_percent),
-                    in_percent(high_percent)
-                ),
-                numbers: numbers! { low_percent, high_percent },
-                remedy: "the rows tell a part only from rows of few trips, which show its latency: take more parts, or parts that begin at another block",
-            },
-            BlocksFinding::DependsOnData { blocks, departure_percent, lack_of_fit_f } => Description {
-                code: "depends_on_data",
-                message: format!(
-                    "calls depart from the sum of their blocks by {}, more than noise explains (F = {lack_of_fit_f:.1}), and the time of some blocks may depend on the data: {}",
-                    in_percent(departure_percent),
-                    shortened(&blocks)
-                ),
-                numbers: numbers! { blocks, departure_percent, lack_of_fit_f },
-                remedy: "time that depends on the data may be attributed to another block whose count varies with it: give these calls similar data, or end calls before such a block to measure it alone",
-            },
+            BlocksFinding::TimeInNoPart { low_percent, high_percent } => time_in_no_part(low_percent, high_percent),
+            BlocksFinding::PartsBeyondCall { low_percent, high_percent } => parts_beyond_call(low_percent, high_percent),
+            BlocksFinding::DependsOnData { blocks, departure_percent, lack_of_fit_f } => {
+                depends_on_data(blocks, departure_percent, lack_of_fit_f)
+            }
         }
     }
 }
@@ -94,5 +69,44 @@ fn not_additive(explained: Option<f64>, departure: Option<f64>) -> String {
     match departure {
         Some(departure) => format!("their sum {explains} of the variation between rows and departs from them by {}", in_percent(departure)),
         None => "the time of a part came out negative".to_owned(),
+    }
+}
+
+fn time_in_no_part(low_percent: f64, high_percent: f64) -> Description {
+    Description {
+        code: "time_in_no_part",
+        message: format!(
+            "between {} and {} of the time of a whole call is in none of its parts",
+            in_percent(low_percent),
+            in_percent(high_percent)
+        ),
+        numbers: numbers! { low_percent, high_percent },
+        remedy: "parts run on data that is in the caches and with branches that are predicted, and what runs rarely may be in none of them: take more parts (--parts), or look for what the whole call waits for",
+    }
+}
+
+fn parts_beyond_call(low_percent: f64, high_percent: f64) -> Description {
+    Description {
+        code: "parts_beyond_call",
+        message: format!(
+            "the parts take {} to {} of the time of a whole call together, which cannot be",
+            in_percent(low_percent),
+            in_percent(high_percent)
+        ),
+        numbers: numbers! { low_percent, high_percent },
+        remedy: "the rows tell a part only from rows of few trips, which show its latency: take more parts, or parts that begin at another block",
+    }
+}
+
+fn depends_on_data(blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f64) -> Description {
+    Description {
+        code: "depends_on_data",
+        message: format!(
+            "calls depart from the sum of their blocks by {}, more than noise explains (F = {lack_of_fit_f:.1}), and the time of some blocks may depend on the data: {}",
+            in_percent(departure_percent),
+            shortened(&blocks)
+        ),
+        numbers: numbers! { blocks, departure_percent, lack_of_fit_f },
+        remedy: "time that depends on the data may be attributed to another block whose count varies with it: give these calls similar data, or end calls before such a block to measure it alone",
     }
 }

@@ -243,32 +243,26 @@ pub fn analyse(
     measured_call: Option<f64>,
 ) -> Result<Analysis> {
     let mut assessment = assess(table, question)?;
-    let (told_apart, of) = without_page_chain(&mut assessment.series[0]);
+    let series = &mut assessment.series[0];
+    let (told_apart, unknown_count) = without_page_chain(series);
     let names = unknowns.names(graph);
-    let solution = &assessment.series[0].solution;
+    let solution = &series.solution;
     let quality = Quality::new(solution, rows.len(), measured_call.is_some());
     let columns: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts)).collect();
-    let mut totals = vec![0.0; names.len()];
-    for (_, counts) in rows.iter().zip(&columns).filter(|(row, _)| row.is_whole()) {
-        totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
-    }
-    let finder = Finder::new(solution);
-    let mut places: Vec<Place> = names.iter().map(|name| finder.place(name)).collect();
+    let totals = totals(rows, &columns, names.len());
+    let mut places = Finder::new(solution).places(&names);
     let whole = rows.iter().filter(|row| row.is_whole()).count();
     let mean_call = measured_call.unwrap_or_else(|| mean_call(solution, rows));
     let groups = identical(&columns);
     let calls = Calls { totals: &totals, number: whole as f64, mean: mean_call, in_parts: measured_call.is_some() };
-    let told_together =
-        quality.is_carried() && tell_together(&mut assessment.series[0], &mut places, (table, rows), &names, &groups, calls, question);
-    let solution = &assessment.series[0].solution;
-    let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
-    let leads = solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect();
+    let told_together = quality.is_carried() && tell_together(series, &mut places, (table, rows), &names, &groups, calls, question);
+    let solution = &series.solution;
     let mut analysis = Analysis {
         unknowns,
-        undetermined: structure.undetermined.iter().map(|at| graph.edge_name(&graph.edges[*at])).collect(),
+        undetermined: structure.undetermined_names(graph),
         quality,
         places,
-        leads,
+        leads: leads(solution, &names),
         groups,
         told_together,
         totals,
@@ -279,18 +273,38 @@ pub fn analyse(
         findings: Vec::new(),
         names,
         told_apart,
-        unknown_count: of,
+        unknown_count,
         assessment,
     };
     let all_calls = analysis.mean_call * analysis.calls as f64;
     analysis.regions = regions(graph, rows, table, unknowns, question, all_calls);
-    let negative = negative(&analysis);
+    judge(&mut analysis);
+    Ok(analysis)
+}
+
+/// How often each unknown ran, in all whole calls; `columns` has its counts in each row.
+fn totals(rows: &[CountRow], columns: &[Vec<f64>], unknowns: usize) -> Vec<f64> {
+    let mut totals = vec![0.0; unknowns];
+    for (_, counts) in rows.iter().zip(columns).filter(|(row, _)| row.is_whole()) {
+        totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+    }
+    totals
+}
+
+/// The first unknown of each component.
+fn leads(solution: &Solution, names: &[String]) -> Vec<Option<usize>> {
+    let index: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+    solution.components.iter().map(|part| index.get(part.parts[0].0.as_str()).copied()).collect()
+}
+
+/// Adds the doubts, and what negative times say of the quality.
+fn judge(analysis: &mut Analysis) {
+    let negative = negative(analysis);
     if negative.as_ref().is_some_and(|finding| finding.severity == Severity::Untrusted) {
         analysis.quality = analysis.quality.with_negative();
     }
     analysis.findings = findings(analysis.series(), &analysis.quality);
     analysis.doubt(negative);
-    Ok(analysis)
 }
 
 /// How often something ran in all whole calls.
@@ -369,6 +383,10 @@ impl<'a> Finder<'a> {
         Finder { solution, holders, columns: solution.columns.iter().map(String::as_str).collect(), on_one }
     }
 
+    fn places(&self, names: &[String]) -> Vec<Place> {
+        names.iter().map(|name| self.place(name)).collect()
+    }
+
     fn place(&self, name: &str) -> Place {
         let Some(holders) = self.holders.get(name) else {
             return if self.columns.contains(name) { Place::Common } else { Place::NeverRan };
@@ -428,90 +446,4 @@ fn with_lenient_control(finding: Finding) -> Finding {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use hairspring_core::judge::shared_finding;
-
-    /// Rows of a straight line of three blocks that are also ended early, the last two of which overlap.
-    fn overlapping(by: f64) -> Analysis {
-        let graph = crate::graph::tests::graph(3, &[(0, Some(1)), (1, Some(2)), (2, Some(2)), (2, None)]);
-        let mut table = Observations::new(Unknowns::Blocks.names(&graph));
-        let series = table.series(SERIES);
-        let mut rows = Vec::new();
-        for trips in 1..=20u64 {
-            for (blocks, until) in [([1, trips, trips], None), ([1, trips, trips - 1], Some(2))] {
-                let counts = blocks.map(|count| count as f64);
-                let row = table.row_apart(series, &counts);
-                // Ended early, the last trip of block 1 takes long.
-                let ticks = 80.0 + 10.0 * counts[1] + if until.is_some() { by } else { 0.0 };
-                (0..8).for_each(|round| table.push(row, round, ticks + 0.2 * f64::from(round % 2) + 0.1 * (trips % 3) as f64));
-                rows.push(CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; 4] }, until, counted: None });
-            }
-        }
-        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default(), None).unwrap()
-    }
-
-    #[test]
-    fn a_clearly_negative_time_shows_that_parts_overlap() {
-        assert!(overlapping(0.0).quality.carried == Some(true), "{:?}", overlapping(0.0).quality);
-        let analysis = overlapping(4.0);
-        assert!(analysis.quality.negative && !analysis.quality.is_carried(), "{:?}", analysis.quality);
-        assert!(analysis.findings.iter().any(|finding| finding.is(code::NEGATIVE)), "{:?}", analysis.findings);
-    }
-
-    /// Calls of 78 ticks beside an overhead of 80, all by the same path: two blocks that run once. Functions of the page tell the overhead,
-    /// if there are any.
-    pub fn of_one_path(with_page: bool) -> Analysis {
-        let graph = crate::graph::tests::graph(2, &[(0, Some(1)), (1, None)]);
-        let mut table = Observations::new(Unknowns::Blocks.names(&graph).into_iter().chain([PAGE_CHAIN.to_owned()]).collect());
-        let series = table.series(SERIES);
-        let mut push = |counts: [f64; 3], ticks: f64| {
-            let row = table.row_apart(series, &counts);
-            (0..12).for_each(|round| table.push(row, round, ticks + 0.2 * (f64::from(round % 3) - 1.0)));
-        };
-        push([1.0, 1.0, 0.0], 158.0);
-        [16.0, 32.0, 64.0].iter().filter(|_| with_page).for_each(|copies| push([0.0, 0.0, *copies], 80.0 + 3.0 * copies));
-        let rows = [CountRow { counts: Counts { blocks: vec![1, 1], edges: vec![1, 1] }, until: None, counted: None }];
-        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default(), None).unwrap()
-    }
-
-    fn sum_of_shares(analysis: &Analysis) -> f64 {
-        (0..analysis.series().components.len()).filter_map(|at| analysis.own_share(at)).sum()
-    }
-
-    #[test]
-    fn parts_that_tell_everything_are_all_of_a_short_call() {
-        let analysis = of_one_path(true);
-        assert!((analysis.mean_call - 158.0).abs() < 0.5 && (analysis.own_call().unwrap() - 78.0).abs() < 1.0, "{}", analysis.mean_call);
-        assert!((sum_of_shares(&analysis) - 1.0).abs() < 0.02, "{}", sum_of_shares(&analysis));
-        // Where the overhead is not known, it is in the parts and in the call.
-        let analysis = of_one_path(false);
-        assert!(
-            analysis.own_call() == Some(analysis.mean_call) && (sum_of_shares(&analysis) - 1.0).abs() < 0.02,
-            "{}",
-            sum_of_shares(&analysis)
-        );
-    }
-
-    #[test]
-    fn calls_that_take_no_longer_than_the_overhead_have_no_shares() {
-        let mut found = of_one_path(true);
-        found.mean_call = 70.0;
-        assert!(found.own_call().is_none() && found.own_share(0).is_none() && found.share(0).is_some());
-    }
-
-    #[test]
-    fn what_is_in_no_part_is_judged_without_the_overhead_of_the_whole_call() {
-        let mut found = of_one_path(true);
-        // Half of what was timed is the overhead, and nothing else is beside the parts.
-        assert!((found.mean_call - 158.0).abs() < 0.5 && rest(&found).is_none());
-        found.mean_call += 80.0;
-        assert!(rest(&found).is_some());
-    }
-
-    #[test]
-    fn a_small_control_chain_error_is_a_warning() {
-        let weight = |control_cycles: f64| with_lenient_control(shared_finding(Severity::Untrusted, control_cycles, 1.0)).severity;
-        assert_eq!((weight(1.007), weight(0.985), weight(1.03)), (Severity::Warning, Severity::Warning, Severity::Untrusted));
-    }
-}
+pub(crate) mod tests;

@@ -26,6 +26,11 @@ impl Structure {
         Structure { undetermined: undetermined(graph), flows, rank, classes }
     }
 
+    /// Names of the edges whose counts do not follow from the counts of the blocks.
+    pub(super) fn undetermined_names(&self, graph: &Graph) -> Vec<String> {
+        self.undetermined.iter().map(|at| graph.edge_name(&graph.edges[*at])).collect()
+    }
+
     /// Whether two blocks run equally often in every whole call.
     pub fn always_equal(&self, a: usize, b: usize) -> bool {
         self.classes[a] == self.classes[b]

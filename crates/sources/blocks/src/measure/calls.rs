@@ -49,14 +49,8 @@ impl Session<'_> {
         let (first, last) = (wanted[0], wanted[wanted.len() - 1]);
         for call in 1..=last {
             match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
-                // An input may make fewer calls than requested.
-                Err(Error::Ended { .. }) if call > first => {
-                    let taken = wanted.partition_point(|one| *one < call);
-                    self.remarks.fewer.push(format!("input {} ({}): {taken} of {}", at + 1, input.text, wanted.len()));
-                    return Ok(());
-                }
                 Err(error) if call > first => {
-                    self.skip(at, Some(call), &error);
+                    self.stop_before(WantedCall { at, call }, input, &wanted, &error);
                     return Ok(());
                 }
                 reached => reached?,
@@ -78,6 +72,15 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Notes why no further call of an input is taken: it may make fewer than requested.
+    fn stop_before(&mut self, WantedCall { at, call }: WantedCall, input: &Input, wanted: &[u64], error: &Error) {
+        if !matches!(error, Error::Ended { .. }) {
+            return self.skip(at, Some(call), error);
+        }
+        let taken = wanted.partition_point(|one| *one < call);
+        self.remarks.fewer.push(format!("input {} ({}): {taken} of {}", at + 1, input.text, wanted.len()));
     }
 
     /// Prepares the parts of a call that begin at a place inside of it, each in a copy of the process.
@@ -139,27 +142,38 @@ impl Session<'_> {
         // A part that does not come to the first one often is ended where it begins.
         self.counted_at = [plan.counted, plan.block].map(|block| self.graph.blocks[block].start).to_vec();
         self.begun_at.insert(self.graph.blocks[plan.block].start);
-        let mut begins = PartBegins { place, rarer, arrivals: 0 };
-        let (before, mut why) = (all.len(), None);
-        self.window.1 = plan.windows.len();
-        for window in plan.windows {
-            self.window.0 += 1;
-            match self.add_window(at, journey, &mut begins, window, stub, all) {
-                Err(error) if is_general(&error) => return Err(error),
-                // The call ends or calls itself before: what was taken is enough, or nothing was.
-                Err(error) => {
-                    why = Some(error);
-                    break;
-                }
-                Ok(()) => {}
-            }
-        }
+        let begins = PartBegins { place, rarer, arrivals: 0 };
+        let before = all.len();
+        let why = self.add_windows(at, journey, begins, plan.windows, stub, all)?;
         // Without parts, the whole call says nothing of what the parts take.
         match all.len() > before {
             true => self.whole_calls.push(whole),
             false => self.skip(at, (calls > 1).then_some(call), &why.unwrap_or_else(|| self.remarks.no_part())),
         }
         Ok(())
+    }
+
+    /// Prepares the parts of a call, up to the first that cannot be; returns why that one cannot.
+    fn add_windows(
+        &mut self,
+        at: usize,
+        journey: &mut Journey,
+        mut begins: PartBegins,
+        windows: Vec<Window>,
+        stub: &Stub,
+        all: &mut Vec<Prepared>,
+    ) -> Result<Option<Error>> {
+        self.window.1 = windows.len();
+        for window in windows {
+            self.window.0 += 1;
+            match self.add_window(at, journey, &mut begins, window, stub, all) {
+                Err(error) if is_general(&error) => return Err(error),
+                // The call ends or calls itself before: what was taken is enough, or nothing was.
+                Err(error) => return Ok(Some(error)),
+                Ok(()) => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Prepares parts that begin one after the other.

@@ -21,7 +21,7 @@ use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Re
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, Repeats, exact_rank};
 use hairspring_core::judge::{Finding, Question, Severity};
-use hairspring_core::observations::{Observations, Origin};
+use hairspring_core::observations::{Observations, Origin, Rate};
 use hairspring_host::clock::{RateMeter, find, granularity};
 use hairspring_measure::companions::{Companion, companions};
 use hairspring_measure::cpu::prepare_thread_where_quiet;
@@ -57,18 +57,11 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let prepared = session.keep(prepared, &mut readings)?;
     let graph = session.annotated_graph();
     // Whole calls of which parts were taken have counts, and no readings in the table.
-    let mut rows: Vec<CountRow> =
-        prepared.iter().chain(&session.whole_calls).flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect();
+    let mut rows = count_rows(prepared.iter().chain(&session.whole_calls));
     let structure = Structure::from_graph(&graph);
-    let origin = Origin {
-        clock: Some(clock.name.to_owned()),
-        rate: Some(meter.rate()),
-        granularity: (quantum > 0).then_some(quantum as f64),
-        ..Origin::default()
-    };
-    let solve = |rows: &[CountRow], readings: &Readings| {
-        solved(request, Function { graph: &graph, structure: &structure }, rows, measured_call, readings, &chains[..], &origin)
-    };
+    let function = Function { graph: &graph, structure: &structure };
+    let origin = origin(clock.name, meter.rate(), quantum);
+    let solve = |rows: &[CountRow], readings: &Readings| solved(request, function, rows, measured_call, readings, &chains, &origin);
     let mut solved = solve(&rows, &readings);
     if session.chosen.is_some() && !solved.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
         // Ends that nobody asked for must not spoil what is known without them: the time of the calls.
@@ -77,10 +70,7 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         solved = solve(&rows, &readings);
     }
     let (table, mut analysis) = solved?;
-    let in_parts = request.parts.map(|_| rest(&analysis));
-    let of_data = depends_on_data(&graph, &rows, &session.repeated(&graph), &analysis);
-    let of_paths = session.doubts(&graph, &rows).into_iter().map(Some);
-    [of_data, few_rounds(readings.rounds), in_parts.flatten()].into_iter().chain(of_paths).for_each(|doubt| analysis.doubt(doubt));
+    add_doubts(&mut analysis, &session, &graph, &rows, readings.rounds);
     Ok(MeasuredFunction {
         missing: missing(&graph, &rows, &structure, request.parts.is_some()),
         function: session.function(),
@@ -92,12 +82,35 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
         skipped: session.skipped,
         rows,
         traced: session.traced,
-        // Only the budget ends these rounds: precision is limited by the inputs, not by the rounds.
-        run: Run { table, rounds: readings.rounds, measuring, elapsed: measuring, stop: Stop::Budget, stolen_ms: None },
+        run: finished(table, readings.rounds, measuring),
         analysis,
         thread,
         ruler,
     })
+}
+
+/// The counts of all rows.
+fn count_rows<'a>(prepared: impl Iterator<Item = &'a Prepared>) -> Vec<CountRow> {
+    prepared.flat_map(|one| one.rows.iter().map(|row| row.counts.clone())).collect()
+}
+
+/// The clock of the readings.
+fn origin(clock: &str, rate: Rate, quantum: u64) -> Origin {
+    let granularity = (quantum > 0).then_some(quantum as f64);
+    Origin { clock: Some(clock.to_owned()), rate: Some(rate), granularity, ..Origin::default() }
+}
+
+/// Adds what the rows, the rounds and the paths of the calls say against the times.
+fn add_doubts(analysis: &mut Analysis, session: &Session, graph: &Graph, rows: &[CountRow], rounds: u32) {
+    let in_parts = session.request.parts.and_then(|_| rest(analysis));
+    let of_data = depends_on_data(graph, rows, &session.repeated(graph), analysis);
+    let of_paths = session.doubts(graph, rows).into_iter().map(Some);
+    [of_data, few_rounds(rounds), in_parts].into_iter().chain(of_paths).for_each(|doubt| analysis.doubt(doubt));
+}
+
+/// The run. Only the budget ends its rounds: precision is limited by the inputs, not by the rounds.
+fn finished(table: Observations, rounds: u32, measuring: Duration) -> Run {
+    Run { table, rounds, measuring, elapsed: measuring, stop: Stop::Budget, stolen_ms: None }
 }
 
 /// A function as its blocks and as the structure of its counts.

@@ -1,21 +1,23 @@
 //! Prepares every input: runs it up to the function, follows the call, and makes it repeatable.
 
+mod count;
 mod counted;
+mod learn;
 mod part;
 
 use super::calls::Remarks;
-use super::until::{Arrivals, Ends, place_and_arrivals, resolve};
-use super::{code_of_file, instructions, is_general, overhead};
-use crate::analysis::{CountRow, Counted};
-use crate::binary::{Code, Flow, Image, Lines, Observed, cut};
-use crate::count::{Begun, Counter, Cut};
+use super::until::{Arrivals, Ends};
+use super::{is_general, overhead};
+use crate::analysis::CountRow;
+use crate::binary::{Code, Image, Observed};
 use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, Journey, Own, Partial, Process, Program, Snapshot, Started, Stub, Target,
-    Undo, put_back,
+    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo,
+    put_back,
 };
+use count::in_file;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -368,62 +370,6 @@ impl<'a> Session<'a> {
         Ok(rows)
     }
 
-    /// Takes the function and its file from the first process.
-    ///
-    /// # Errors
-    /// Places that do not exist.
-    pub fn learn(&mut self, journey: &Journey) -> Result<()> {
-        if self.target.is_none() {
-            self.code = code_of_file(&journey.target);
-            self.graph = cut(&self.code, journey.target.function.entry, &self.observed);
-            let lines = Lines::open(&journey.image);
-            let mut annotated = self.graph.clone();
-            lines.annotate(&mut annotated, |at| instructions(&self.code, self.graph.blocks[at].start, self.graph.blocks[at].end));
-            self.ends = match self.chosen.clone() {
-                Some(chosen) => chosen,
-                None => resolve(&self.request.until, &annotated)?,
-            };
-            self.from = self.request.from.as_ref().map(|place| from(place, &annotated)).transpose()?;
-            self.limit_parts()?;
-            self.target = Some(journey.target.clone());
-            self.image = Some(journey.image.clone());
-        }
-        Ok(())
-    }
-
-    /// Checks that the parts of all calls are not too many: each waits in a process of its own.
-    fn limit_parts(&self) -> Result<()> {
-        let (Some((_, arrivals)), Some(place), None) = (&self.from, &self.request.from, self.request.parts) else { return Ok(()) };
-        let (each, calls, inputs) = (arrivals.len(), self.request.calls as usize, self.request.inputs.len());
-        let parts = each.saturating_mul(calls).saturating_mul(inputs);
-        if each == 1 || parts <= MOST_ROWS {
-            return Ok(());
-        }
-        Err(Error::BadRequest(format!(
-            "--from {place}: {parts} parts (arrivals x calls x inputs: {each} x {calls} x {inputs}), and {MOST_ROWS} is the limit: give fewer arrivals, calls (--calls) or inputs"
-        )))
-    }
-
-    /// Adds observed targets of branches that the disassembly cannot follow.
-    fn observe(&mut self, followed: &Followed, bias: u64) {
-        let before = self.observed.len();
-        let entry = self.target.as_ref().map_or(0, |target| target.function.entry);
-        for (site, to) in followed.branches.keys() {
-            let (site, to) = (site.wrapping_sub(bias), to.wrapping_sub(bias));
-            let is_known = self.code.decode(site).is_some_and(|instruction| match self.code.flow(&instruction, entry) {
-                Flow::Conditional(taken) => to == taken || to == instruction.next_ip(),
-                _ => false,
-            });
-            if !is_known || self.graph.block_at(site).is_none() {
-                self.observed.insert((site, to));
-            }
-        }
-        if self.observed.len() > before {
-            self.graph = cut(&self.code, entry, &self.observed);
-            self.arrivals = None;
-        }
-    }
-
     /// The whole call as a row, after a check that a repeated call takes the same path and leaves the same memory.
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
@@ -447,26 +393,6 @@ impl<'a> Session<'a> {
             left: None,
             branches,
         })
-    }
-
-    /// The branches of a partial call.
-    fn branches_of(started: &Started, partial: &Partial) -> Branches {
-        let bias = started.target.bias;
-        let until = partial.until.wrapping_sub(bias);
-        Branches {
-            all: in_file(&partial.branches, bias),
-            entries: partial.entries,
-            begin: started.begin.at.wrapping_sub(bias),
-            counted: (partial.passes > 1).then_some((until, partial.passes, false)),
-            end: Some((partial.from.wrapping_sub(bias), until)),
-        }
-    }
-
-    /// Whether a jump can be put where a partial call ends.
-    fn can_end(&self, started: &Started, partial: &Partial) -> bool {
-        let until = partial.until.wrapping_sub(started.target.bias);
-        let counts = self.count(&Self::branches_of(started, partial));
-        counts.is_some_and(|row| self.ends.can_end(&self.graph, &self.code, &row.counts, until))
     }
 
     /// A partial call as a row, if it adds information and can be run.
@@ -496,55 +422,6 @@ impl<'a> Session<'a> {
         let call = stub.prepare(&mut started.process, started.begin.at, &undo)?.up_to(partial.until, partial.passes);
         put_back(&mut started.process, stub.code(), &undo)?;
         Ok(Some(Row { call, counts, undo, left: None, branches }))
-    }
-
-    fn count(&self, branches: &Branches) -> Option<CountRow> {
-        let last = |at: usize| {
-            let block = &self.graph.blocks[at];
-            instructions(&self.code, block.start, block.end).last().copied().unwrap_or(block.start)
-        };
-        let start_of = |address: u64| self.graph.blocks.binary_search_by_key(&address, |block| block.start).ok();
-        let cut = match branches.end {
-            Some((from, until)) => Some(Cut { from: start_of(from)?, until: start_of(until)? }),
-            None => None,
-        };
-        let begun = Begun { block: start_of(branches.begin)?, entries: branches.entries };
-        let counts = Counter::new(&self.graph, last).count(&branches.all, begun, cut)?;
-        let counted = branches.counted.and_then(|(address, arrivals, twice)| Some(Counted { block: start_of(address)?, arrivals, twice }));
-        Some(CountRow { counts, until: cut.map(|cut| cut.until), counted })
-    }
-
-    /// The counts of a whole call by the graph that is known.
-    pub fn count_of(&self, whole: &Prepared) -> Option<Counts> {
-        self.count(&whole.rows.first()?.branches).map(|row| row.counts)
-    }
-
-    /// The counts of all rows by the final graph.
-    fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
-        let mut whole_calls = std::mem::take(&mut self.whole_calls);
-        for row in all.iter_mut().chain(&mut whole_calls).flat_map(|one| one.rows.iter_mut()) {
-            row.counts = self
-                .count(&row.branches)
-                .ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
-        }
-        self.whole_calls = whole_calls;
-        let whole = all.iter().chain(&self.whole_calls).flat_map(|one| &one.rows).filter(|row| row.counts.is_whole());
-        let instructions = |row: &Row| -> u64 {
-            row.counts.counts.blocks.iter().zip(&self.graph.blocks).map(|(count, block)| count * u64::from(block.instructions)).sum()
-        };
-        self.traced.instructions = whole.map(instructions).sum();
-        Ok(())
-    }
-}
-
-/// The place where rows begin; the entry of the function is no such place.
-fn from(place: &str, graph: &Graph) -> Result<(u64, BTreeSet<u64>)> {
-    let (address, numbers) = place_and_arrivals("--from", place, graph)?;
-    match graph.blocks.get(graph.entry) {
-        Some(block) if block.start == address => Err(Error::BadRequest(format!(
-            "--from {place}: whole calls begin there; leave the option out, or give a block inside of the function"
-        ))),
-        _ => Ok((address, numbers)),
     }
 }
 
@@ -585,8 +462,4 @@ fn contents(process: &Process, patches: &[(u64, Vec<u8>)]) -> Vec<Vec<u8>> {
         now
     };
     patches.iter().map(read).collect()
-}
-
-fn in_file(branches: &BTreeMap<(u64, u64), u64>, bias: u64) -> BTreeMap<(u64, u64), u64> {
-    branches.iter().map(|((site, to), times)| ((site.wrapping_sub(bias), to.wrapping_sub(bias)), *times)).collect()
 }

@@ -1,30 +1,26 @@
 //! A traced process: its registers, memory and stops.
 #![allow(
     unsafe_code,
-    reason = "what runs between fork and exec has no safe form, nor has the request for the state of the vector registers; the pointers are to live values"
+    reason = "the requests for the state of the vector registers and for the mask of signals have no safe form; the pointers are to live values"
 )]
+
+mod launch;
+mod memory;
 
 use super::maps::Mapping;
 use super::watchdog::Members;
 use crate::error::{Error, Result};
 use hairspring_host::process::Group;
+pub(super) use memory::poke;
 use nix::errno::Errno;
 use nix::sys::ptrace;
-use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
-use nix::sys::uio::{RemoteIoVec, process_vm_readv, process_vm_writev};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::cell::{Cell, RefCell};
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::{ErrorKind, IoSlice, IoSliceMut};
 use std::mem::offset_of;
-use std::os::unix::fs::FileExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -133,65 +129,6 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program, stopped before its first instruction. Its output is discarded.
-    ///
-    /// # Errors
-    /// [`Error::System`] if the input or the arguments are at fault, else an error of the program.
-    pub fn start(program: &Path, arguments: &[OsString], input: Option<&Path>, cpu: usize) -> Result<Process> {
-        let fail = |reason: String| Error::Program { program: program.display().to_string(), reason };
-        let stdin = match input {
-            Some(path) => Stdio::from(File::open(path).map_err(|e| Error::system(&format!("open its input {}", path.display()), e))?),
-            None => Stdio::null(),
-        };
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
-        // With lazy binding the first call of a library function resolves its symbol, and so would every repeated call.
-        command.env("LD_BIND_NOW", "1");
-        // SAFETY: only system calls that are allowed between fork and exec; nothing is allocated.
-        unsafe {
-            command.pre_exec(move || {
-                // If addresses cannot be fixed, they differ from input to input: more variation, but no wrong answer.
-                let _ = nix::sys::personality::get()
-                    .and_then(|set| nix::sys::personality::set(set | nix::sys::personality::Persona::ADDR_NO_RANDOMIZE));
-                setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-                let mut cpus = nix::sched::CpuSet::new();
-                cpus.set(cpu)?;
-                nix::sched::sched_setaffinity(Pid::from_raw(0), &cpus)?;
-                ptrace::traceme()?;
-                Ok(())
-            });
-        }
-        let (child, group) = Group::spawn_marked(&mut command).map_err(|e| match e.kind() {
-            ErrorKind::ArgumentListTooLong | ErrorKind::InvalidInput => Error::system("start the program with these arguments", e),
-            _ => fail(not_started(&e)),
-        })?;
-        let pid = Pid::from_raw(child.id() as i32);
-        let mut process = Process {
-            pid,
-            members: Members::of(pid),
-            owner: Rc::new(Owner { group: RefCell::new(group), forked: Cell::new(false) }),
-            pending: None,
-            ended: false,
-            threads: Vec::new(),
-            newest: None,
-        };
-        match process.wait()? {
-            Stop::Trap => {}
-            other => return Err(fail(format!("it cannot be traced: {other:?}"))),
-        }
-        use ptrace::Options;
-        let options = Options::PTRACE_O_EXITKILL
-            | Options::PTRACE_O_TRACESYSGOOD
-            | Options::PTRACE_O_TRACEFORK
-            | Options::PTRACE_O_TRACEVFORK
-            | Options::PTRACE_O_TRACEVFORKDONE
-            | Options::PTRACE_O_TRACECLONE
-            | Options::PTRACE_O_TRACESECCOMP
-            | Options::PTRACE_O_TRACEEXEC;
-        ptrace::setoptions(process.pid, options).map_err(|e| fail(format!("it cannot be traced: {e}")))?;
-        Ok(process)
-    }
-
     /// Its number.
     pub fn id(&self) -> i32 {
         self.pid.as_raw()
@@ -398,45 +335,6 @@ impl Process {
         }
     }
 
-    /// Reads memory; `false` where it cannot be read.
-    pub fn read(&self, address: u64, into: &mut [u8]) -> bool {
-        const LARGE_READ: usize = 4096;
-        if into.len() > LARGE_READ {
-            // The system call below pins pages, for which the kernel copies those that copies of a process share.
-            let file = File::open(format!("/proc/{}/mem", self.pid));
-            if file.and_then(|file| file.read_exact_at(into, address)).is_ok() {
-                return true;
-            }
-        }
-        let remote = [RemoteIoVec { base: address as usize, len: into.len() }];
-        let length = into.len();
-        process_vm_readv(self.pid, &mut [IoSliceMut::new(into)], &remote) == Ok(length)
-    }
-
-    /// Writes to memory that the program itself may write to.
-    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<()> {
-        let remote = [RemoteIoVec { base: address as usize, len: bytes.len() }];
-        match process_vm_writev(self.pid, &[IoSlice::new(bytes)], &remote) {
-            Ok(done) if done == bytes.len() => Ok(()),
-            Ok(_) => Err(Error::system("write to the program's memory", "only a part could be written")),
-            Err(e) => Err(refused("write to the program's memory", e)),
-        }
-    }
-
-    /// Writes to code.
-    pub fn poke(&self, address: u64, bytes: &[u8]) -> Result<()> {
-        poke(self.pid, address, bytes)
-    }
-
-    /// Writes much to code: at once if the kernel allows it, else a word at a time.
-    pub fn poke_all(&self, address: u64, bytes: &[u8]) -> Result<()> {
-        let file = std::fs::OpenOptions::new().write(true).open(format!("/proc/{}/mem", self.pid));
-        match file.and_then(|file| file.write_all_at(bytes, address)) {
-            Ok(()) => Ok(()),
-            Err(_) => self.poke(address, bytes),
-        }
-    }
-
     /// Changes the rights of a mapping, with a system call from an address of code.
     ///
     /// # Errors
@@ -526,13 +424,6 @@ impl Drop for Process {
     }
 }
 
-fn not_started(error: &std::io::Error) -> String {
-    match error.raw_os_error() {
-        Some(libc::EPERM) => format!("it cannot be traced: {error} (ptrace; some containers and sandboxes forbid it)"),
-        _ => format!("it cannot be started: {error}"),
-    }
-}
-
 /// The thread that a process began with; the thread itself if the kernel does not tell.
 fn first_thread(thread: Pid) -> Pid {
     let text = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
@@ -546,19 +437,4 @@ fn refused(what: &str, error: Errno) -> Error {
         Errno::ESRCH | Errno::ECHILD => Error::system(what, "the process is gone: something killed it"),
         other => Error::system(what, other),
     }
-}
-
-/// Writes to code, a word at a time.
-pub(super) fn poke(pid: Pid, address: u64, bytes: &[u8]) -> Result<()> {
-    let fail = |e| refused("write to the program's code", e);
-    let (mut at, mut rest) = (address, bytes);
-    while !rest.is_empty() {
-        let word = ptrace::read(pid, at as ptrace::AddressType).map_err(fail)?;
-        let mut all = word.to_ne_bytes();
-        let count = rest.len().min(all.len());
-        all[..count].copy_from_slice(&rest[..count]);
-        ptrace::write(pid, at as ptrace::AddressType, libc::c_long::from_ne_bytes(all)).map_err(fail)?;
-        (at, rest) = (at + count as u64, &rest[count..]);
-    }
-    Ok(())
 }

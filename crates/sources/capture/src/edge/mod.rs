@@ -8,12 +8,14 @@ mod linearity;
 mod overload;
 mod response;
 mod scale;
+mod signal;
 mod steepness;
 mod tops;
 
-pub use detector::{ByDistance, Detector, Signal, Window};
+pub use detector::Detector;
 pub use estimator::Method;
 pub use kernel::Kernel;
+pub use signal::{ByDistance, Signal, Window};
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -40,15 +40,7 @@ impl Kind for PulseFinding {
                 numbers: numbers! { pulses, of },
                 remedy: "look at them (flag x in the observations): a glitch taken for a pulse, or an interrupt on the chip",
             },
-            PulseFinding::PulsesTooShort { rows, of, samples, needed, left_out } => Description {
-                code: "pulses_too_short",
-                message: format!(
-                    "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse shift each other; {}",
-                    if left_out { "those rows are left out" } else { "all rows are used, as too few would be left" }
-                ),
-                numbers: numbers! { rows, of, samples, needed, left_out },
-                remedy: "begin with more copies, record at a higher rate, or put a fixed delay into every pulse",
-            },
+            PulseFinding::PulsesTooShort { rows, of, samples, needed, left_out } => pulses_too_short(rows, of, samples, needed, left_out),
             PulseFinding::PulsesOutside { pulses } => Description {
                 code: "pulses_outside",
                 message: format!("{} not used", counted(pulses, "pulse outside of all frames is", "pulses outside of all frames are")),
@@ -64,30 +56,52 @@ impl Kind for PulseFinding {
                 numbers: numbers! { before, after },
                 remedy: "nothing to do",
             },
-            PulseFinding::PhaseLocked { rows, of, concentration } => Description {
-                code: "phase_locked",
-                message: format!(
-                    "the pulses of {rows} of {of} rows always begin at the same place between two samples (concentration {concentration:.2}): the bias of the edges does not average out"
-                ),
-                numbers: numbers! { rows, of, concentration },
-                remedy: "dither the gaps between pulses by at least one sample, and the idle time between frames (spec/capture.md)",
-            },
-            PulseFinding::OverheadBelowZero { value, unit, copies, component, first_pulse } => Description {
-                code: "overhead_below_zero",
-                message: format!(
-                    "the overhead is {value:.1} {unit}, and a toggle cannot take less than zero time: the counts appear to be {} copies of {component} too high; the first pulse was taken as {first_pulse}",
-                    few(copies)
-                ),
-                numbers: [(format!("value_{unit}"), value.into()), ("copies_of".to_owned(), component.into())]
-                    .into_iter()
-                    .chain(numbers! { copies, first_pulse })
-                    .collect(),
-                remedy: "compare the counts in the firmware's headers with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
-            },
+            PulseFinding::PhaseLocked { rows, of, concentration } => phase_locked(rows, of, concentration),
+            PulseFinding::OverheadBelowZero { value, unit, copies, component, first_pulse } => {
+                overhead_below_zero(value, unit, copies, component, first_pulse)
+            }
         }
     }
 }
 
 fn few(copies: f64) -> String {
     if copies < 0.01 { "less than 0.01".to_owned() } else { format!("{copies:.*}", if copies < 0.1 { 2 } else { 1 }) }
+}
+
+fn pulses_too_short(rows: usize, of: usize, samples: f64, needed: f64, left_out: bool) -> Description {
+    Description {
+        code: "pulses_too_short",
+        message: format!(
+            "the pulses of {rows} of {of} rows are shorter than {needed:.0} samples (the shortest {samples:.1}): the two edges of such a pulse shift each other; {}",
+            if left_out { "those rows are left out" } else { "all rows are used, as too few would be left" }
+        ),
+        numbers: numbers! { rows, of, samples, needed, left_out },
+        remedy: "begin with more copies, record at a higher rate, or put a fixed delay into every pulse",
+    }
+}
+
+fn phase_locked(rows: usize, of: usize, concentration: f64) -> Description {
+    Description {
+        code: "phase_locked",
+        message: format!(
+            "the pulses of {rows} of {of} rows always begin at the same place between two samples (concentration {concentration:.2}): the bias of the edges does not average out"
+        ),
+        numbers: numbers! { rows, of, concentration },
+        remedy: "dither the gaps between pulses by at least one sample, and the idle time between frames (spec/capture.md)",
+    }
+}
+
+fn overhead_below_zero(value: f64, unit: &'static str, copies: f64, component: String, first_pulse: String) -> Description {
+    Description {
+        code: "overhead_below_zero",
+        message: format!(
+            "the overhead is {value:.1} {unit}, and a toggle cannot take less than zero time: the counts appear to be {} copies of {component} too high; the first pulse was taken as {first_pulse}",
+            few(copies)
+        ),
+        numbers: [(format!("value_{unit}"), value.into()), ("copies_of".to_owned(), component.into())]
+            .into_iter()
+            .chain(numbers! { copies, first_pulse })
+            .collect(),
+        remedy: "compare the counts in the firmware's headers with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
+    }
 }

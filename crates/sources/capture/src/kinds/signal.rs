@@ -26,14 +26,7 @@ pub enum SignalFinding {
 impl Kind for SignalFinding {
     fn describe(self) -> Description {
         match self {
-            SignalFinding::NarrowBand { band_percent, width } => Description {
-                code: "narrow_band",
-                message: format!(
-                    "the signal ends at {band_percent:.0} % of the sample rate, as upsampled sound or behind a low filter does: edges are smoothed {width:.1} times as far as usual, so that it does not ring"
-                ),
-                numbers: numbers! { band_percent, width },
-                remedy: "nothing to do; short pulses need a recorder with a higher rate of its own",
-            },
+            SignalFinding::NarrowBand { band_percent, width } => narrow_band(band_percent, width),
             SignalFinding::NotNumbers { samples, first_at } => Description {
                 code: "not_numbers",
                 message: format!(
@@ -55,12 +48,7 @@ impl Kind for SignalFinding {
                 numbers: numbers! { noise_percent },
                 remedy: "record at a higher level, with a shorter or shielded wire",
             },
-            SignalFinding::LevelWanders { share_percent } => Description {
-                code: "level_wanders",
-                message: format!("the level wanders by {share_percent:.0} % of a step: hum, or the drift of an AC-coupled input"),
-                numbers: numbers! { share_percent },
-                remedy: "nothing to do if the intervals are narrow enough, since edges are found by their slope; else shield the wire and connect the grounds",
-            },
+            SignalFinding::LevelWanders { share_percent } => level_wanders(share_percent),
             SignalFinding::WeakEdges { edges, first_at } => Description {
                 code: "weak_edges",
                 message: format!(
@@ -71,5 +59,25 @@ impl Kind for SignalFinding {
                 remedy: "look at the signal there: a glitch, crosstalk or a loose contact",
             },
         }
+    }
+}
+
+fn narrow_band(band_percent: f64, width: f64) -> Description {
+    Description {
+        code: "narrow_band",
+        message: format!(
+            "the signal ends at {band_percent:.0} % of the sample rate, as upsampled sound or behind a low filter does: edges are smoothed {width:.1} times as far as usual, so that it does not ring"
+        ),
+        numbers: numbers! { band_percent, width },
+        remedy: "nothing to do; short pulses need a recorder with a higher rate of its own",
+    }
+}
+
+fn level_wanders(share_percent: f64) -> Description {
+    Description {
+        code: "level_wanders",
+        message: format!("the level wanders by {share_percent:.0} % of a step: hum, or the drift of an AC-coupled input"),
+        numbers: numbers! { share_percent },
+        remedy: "nothing to do if the intervals are narrow enough, since edges are found by their slope; else shield the wire and connect the grounds",
     }
 }

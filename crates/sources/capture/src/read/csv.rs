@@ -123,6 +123,28 @@ struct Volts {
     n: u64,
 }
 
+impl Volts {
+    /// Takes a row, at a distance from the one before where the rows have times.
+    fn push(&mut self, line: u64, values: &[f64], distance: f64, sink: &mut dyn FnMut(Edge)) -> Result<()> {
+        let off = self.even.as_ref().map_or(0.0, |even| distance / even.step - 1.0);
+        if self.n > 0 && off.abs() > UNEVEN_DISTANCE {
+            return Err(Error::line(line, format!("the samples are not evenly spaced: this one is off by {off:.2} samples")));
+        }
+        self.n += 1;
+        self.detector.push(&[values[self.column] as f32], sink)
+    }
+}
+
+/// The level that a row gives; `None` where it is not defined.
+fn level(line: u64, value: f64) -> Result<Option<bool>> {
+    match value {
+        0.0 => Ok(Some(false)),
+        1.0 => Ok(Some(true)),
+        value if value.is_nan() => Ok(None),
+        _ => Err(Error::line(line, format!("the level is {value}, expected 0 or 1"))),
+    }
+}
+
 /// Times at even distances.
 struct Even {
     first: f64,
@@ -148,28 +170,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     let stream = BufReader::with_capacity(1 << 18, stream);
     let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true, cut: false };
     let (mut head, mut fields) = (Head::default(), Fields::default());
-    // The first rows are kept until their kind is known.
-    let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
-    while first.len() < LEVEL_ROWS {
-        let Some(text) = lines.next()? else { break };
-        let text = text.to_owned();
-        match fields.numbers(&text) {
-            _ if text.is_empty() => (),
-            _ if text.starts_with([';', '#']) => head.comment(&text, lines.number)?,
-            Ok(values) if lines.ends_within(first.first().is_none_or(|(_, row)| row.len() == values.len())) => break,
-            Ok(values) => first.push((lines.number, values)),
-            Err(_) if !first.is_empty() && lines.ends_within(false) => break,
-            Err(_) if first.is_empty() && head.lines < scope::MOST_LINES => {
-                if let Some(row) = scope::line(&mut head, &mut fields, &text) {
-                    first.push((lines.number, row));
-                }
-            }
-            Err(reason) => return Err(Error::line(lines.number, reason)),
-        }
-    }
-    if first.is_empty() {
-        return Err(Error::Unusable(if lines.number == 0 { "the file is empty" } else { "the file has no rows" }.into()));
-    }
+    let mut first = first_rows(&mut lines, &mut head, &mut fields)?;
     let channel = channel(&head, request, first[0].1.len())?;
     let idle = match &channel {
         Some((column, _)) => {
@@ -189,6 +190,39 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
     if first.len() <= LEVEL_ROWS {
         table.idle(idle, &first[0].1)?;
     }
+    take_rows(&mut lines, &mut fields, request, &mut table)?;
+    let cut = lines.cut.then_some(lines.number);
+    table.finish(&head, cut)
+}
+
+/// Reads the head and the first rows, which are kept until their kind is known.
+fn first_rows<R: Read>(lines: &mut Lines<R>, head: &mut Head, fields: &mut Fields) -> Result<Vec<(u64, Vec<f64>)>> {
+    let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
+    while first.len() < LEVEL_ROWS {
+        let Some(text) = lines.next()? else { break };
+        let text = text.to_owned();
+        match fields.numbers(&text) {
+            _ if text.is_empty() => (),
+            _ if text.starts_with([';', '#']) => head.comment(&text, lines.number)?,
+            Ok(values) if lines.ends_within(first.first().is_none_or(|(_, row)| row.len() == values.len())) => break,
+            Ok(values) => first.push((lines.number, values)),
+            Err(_) if !first.is_empty() && lines.ends_within(false) => break,
+            Err(_) if first.is_empty() && head.lines < scope::MOST_LINES => {
+                if let Some(row) = scope::line(head, fields, &text) {
+                    first.push((lines.number, row));
+                }
+            }
+            Err(reason) => return Err(Error::line(lines.number, reason)),
+        }
+    }
+    if first.is_empty() {
+        return Err(Error::Unusable(if lines.number == 0 { "the file is empty" } else { "the file has no rows" }.into()));
+    }
+    Ok(first)
+}
+
+/// Takes all further rows.
+fn take_rows<R: Read>(lines: &mut Lines<R>, fields: &mut Fields, request: &Request, table: &mut Table) -> Result<()> {
     while let Some(text) = lines.next()? {
         if !text.is_empty() && !text.starts_with([';', '#']) {
             let values = fields.numbers(text).map_err(|reason| Error::line(lines.number, reason));
@@ -200,8 +234,7 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
             lines.give_up_at_silence()?;
         }
     }
-    let cut = lines.cut.then_some(lines.number);
-    table.finish(&head, cut)
+    Ok(())
 }
 
 impl Head {
@@ -286,12 +319,6 @@ impl<'a> Table<'a> {
         if values.len() != self.columns {
             return Err(Error::line(line, format!("has {} fields, the first row has {}", values.len(), self.columns)));
         }
-        let level = |value: f64| match value {
-            0.0 => Ok(Some(false)),
-            1.0 => Ok(Some(true)),
-            value if value.is_nan() => Ok(None),
-            _ => Err(Error::line(line, format!("the level is {value}, expected 0 or 1"))),
-        };
         let (before, now) = (self.last, values[0]);
         let forward =
             || if now >= before { Ok(()) } else { Err(Error::line(line, format!("the time goes backwards, from {before} to {now}"))) };
@@ -300,7 +327,7 @@ impl<'a> Table<'a> {
             return Err(Error::line(line, format!("the time is {seconds:e} s, the limit is {MOST_SECONDS:e} s")));
         }
         match &mut self.rows {
-            Rows::Samples { column } => match level(values[*column])? {
+            Rows::Samples { column } => match level(line, values[*column])? {
                 Some(level) => self.levels.push(level, self.sink),
                 None => {
                     self.levels.lost(self.levels.samples as f64);
@@ -309,7 +336,7 @@ impl<'a> Table<'a> {
             },
             Rows::Changes { column, times } => {
                 forward()?;
-                match level(values[*column])? {
+                match level(line, values[*column])? {
                     Some(level) => self.levels.change(level, times.ticks(now), self.sink),
                     None => self.levels.lost(times.ticks(now)),
                 }
@@ -325,14 +352,7 @@ impl<'a> Table<'a> {
                 (self.sink)(Edge { at: times.ticks(now), rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
             }
-            Rows::Volts(volts) => {
-                let off = volts.even.as_ref().map_or(0.0, |even| (now - before) / even.step - 1.0);
-                if volts.n > 0 && off.abs() > UNEVEN_DISTANCE {
-                    return Err(Error::line(line, format!("the samples are not evenly spaced: this one is off by {off:.2} samples")));
-                }
-                volts.n += 1;
-                volts.detector.push(&[values[volts.column] as f32], self.sink)?;
-            }
+            Rows::Volts(volts) => volts.push(line, values, now - before, self.sink)?,
         }
         self.last = now;
         Ok(())

@@ -69,7 +69,8 @@ struct Parser<'a> {
 ///
 /// ```
 /// use hairspring_capture::read::{Request, read_vcd};
-/// let text = "$timescale 10 ns $end $var wire 1 ! PB7 $end $enddefinitions $end\n#0\nx!\n#5\n0!\n#100\n1!\n#200\n0!\n";
+/// let text = "$timescale 10 ns $end $var wire 1 ! PB7 $end $enddefinitions $end\n#0\nx!\n#5\n0!\n\
+///             #100\n1!\n#200\n0!\n";
 /// let mut edges = Vec::new();
 /// let recording = read_vcd(text.as_bytes(), &Request::default(), &mut |edge| edges.push(edge.at)).unwrap();
 /// assert_eq!((edges, recording.hz), (vec![100.0, 200.0], Some(1e8)));

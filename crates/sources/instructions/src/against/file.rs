@@ -22,59 +22,96 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(&bytes[..]);
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
     each_once(&headers)?;
-    let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
-    let form = column("form")
-        .ok_or("there is no column `form`; expected the columns form, latency and throughput, or form, quantity and cycles")?;
-    let long = column("quantity").zip(column("cycles"));
-    let wide: Vec<(usize, Quantity)> = [("latency", Quantity::Latency), ("throughput", Quantity::Throughput)]
-        .into_iter()
-        .filter_map(|(name, quantity)| Some((column(name)?, quantity)))
-        .collect();
-    if long.is_none() && wide.is_empty() {
-        return Err("there is neither a column `latency` or `throughput`, nor the columns `quantity` and `cycles`".into());
-    }
-    let mut figures: Vec<Figure> = Vec::new();
-    let mut places: HashMap<(String, Quantity), usize> = HashMap::new();
+    let columns = Columns::of(&headers)?;
+    let mut figures = Figures::default();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
         if record.iter().all(str::is_empty) {
             continue;
         }
-        check_columns(record.len(), headers.len()).map_err(|reason| format!("line {line}: {reason}"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let taken = check_columns(record.len(), headers.len()).and_then(|()| columns.take(&record, &mut figures));
+        taken.map_err(|reason| format!("line {line}: {reason}"))?;
+    }
+    Ok(figures.all)
+}
+
+/// The columns of a file.
+struct Columns<'h> {
+    headers: &'h csv::StringRecord,
+    form: usize,
+    /// The columns `quantity` and `cycles` of a file with one figure in a line.
+    long: Option<(usize, usize)>,
+    /// The columns of a file with all figures of a form in a line.
+    wide: Vec<(usize, Quantity)>,
+}
+
+impl<'h> Columns<'h> {
+    fn of(headers: &'h csv::StringRecord) -> Result<Columns<'h>, String> {
+        let column = |name: &str| column(headers, name);
+        let form = column("form")
+            .ok_or("there is no column `form`; expected the columns form, latency and throughput, or form, quantity and cycles")?;
+        let long = column("quantity").zip(column("cycles"));
+        let wide: Vec<(usize, Quantity)> = [("latency", Quantity::Latency), ("throughput", Quantity::Throughput)]
+            .into_iter()
+            .filter_map(|(name, quantity)| Some((column(name)?, quantity)))
+            .collect();
+        if long.is_none() && wide.is_empty() {
+            return Err("there is neither a column `latency` or `throughput`, nor the columns `quantity` and `cycles`".into());
+        }
+        Ok(Columns { headers, form, long, wide })
+    }
+
+    /// Adds what a line says to the figures.
+    fn take(&self, record: &csv::StringRecord, figures: &mut Figures) -> Result<(), String> {
         let text = |at: usize| record.get(at).unwrap_or_default();
-        let mut add = |quantity: Quantity, cell: &str| -> Result<(), String> {
-            if cell.is_empty() {
-                return Ok(());
-            }
-            let cycles = cell.parse::<f64>().ok().filter(|cycles| cycles.is_finite() && *cycles >= 0.0);
-            let cycles = cycles.ok_or_else(|| format!("line {line}: `{cell}` is no number of cycles"))?;
-            let place = *places.entry((text(form).to_owned(), quantity)).or_insert(figures.len());
-            match figures.get_mut(place) {
-                Some(known) => known.cycles = known.cycles.max(cycles),
-                None => figures.push(Figure { form: text(form).to_owned(), quantity, cycles }),
-            }
-            Ok(())
+        let named = |name: &str| column(self.headers, name).map(text);
+        let mut add = |quantity: Quantity, cell: &str| figures.add(text(self.form), quantity, cell);
+        let Some((quantity, cycles)) = self.long else {
+            return self.wide.iter().try_for_each(|(at, quantity)| add(*quantity, text(*at)));
         };
-        let Some((quantity, cycles)) = long else {
-            wide.iter().try_for_each(|(at, quantity)| add(*quantity, text(*at)))?;
-            continue;
-        };
-        let of_flags = ["from", "to"].iter().any(|name| column(name).is_some_and(|at| text(at) == "flags"));
-        let with_helpers = column("with").is_some_and(|at| !text(at).is_empty());
-        match column("doubtful").map_or("no", text) {
-            "yes" => continue,
+        let of_flags = ["from", "to"].iter().any(|name| named(name) == Some("flags"));
+        let with_helpers = named("with").is_some_and(|helpers| !helpers.is_empty());
+        match named("doubtful").unwrap_or("no") {
+            "yes" => return Ok(()),
             "no" | "" => {}
-            other => return Err(format!("line {line}: `{other}` is neither yes nor no (column `doubtful`)")),
+            other => return Err(format!("`{other}` is neither yes nor no (column `doubtful`)")),
         }
         match text(quantity) {
-            "latency" if !of_flags && !with_helpers => add(Quantity::Latency, text(cycles))?,
-            "throughput" => add(Quantity::Throughput, text(cycles))?,
-            "latency" => {}
-            other => return Err(format!("line {line}: the quantity `{other}` is unknown; it is latency or throughput")),
+            "latency" if !of_flags && !with_helpers => add(Quantity::Latency, text(cycles)),
+            "throughput" => add(Quantity::Throughput, text(cycles)),
+            "latency" => Ok(()),
+            other => Err(format!("the quantity `{other}` is unknown; it is latency or throughput")),
         }
     }
-    Ok(figures)
+}
+
+fn column(headers: &csv::StringRecord, name: &str) -> Option<usize> {
+    headers.iter().position(|header| header.eq_ignore_ascii_case(name))
+}
+
+/// The figures read so far, and where those of a form are.
+#[derive(Default)]
+struct Figures {
+    all: Vec<Figure>,
+    places: HashMap<(String, Quantity), usize>,
+}
+
+impl Figures {
+    /// Adds a cell, if it is not empty.
+    fn add(&mut self, form: &str, quantity: Quantity, cell: &str) -> Result<(), String> {
+        if cell.is_empty() {
+            return Ok(());
+        }
+        let cycles = cell.parse::<f64>().ok().filter(|cycles| cycles.is_finite() && *cycles >= 0.0);
+        let cycles = cycles.ok_or_else(|| format!("`{cell}` is no number of cycles"))?;
+        let place = *self.places.entry((form.to_owned(), quantity)).or_insert(self.all.len());
+        match self.all.get_mut(place) {
+            Some(known) => known.cycles = known.cycles.max(cycles),
+            None => self.all.push(Figure { form: form.to_owned(), quantity, cycles }),
+        }
+        Ok(())
+    }
 }
 
 /// Refuses a header with two columns of one name that is read: one of them would be ignored.

@@ -6,7 +6,7 @@ use crate::design::{Edge, Quantity, Series};
 use crate::result::ELIMINATED_CYCLES;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Options, Source, Uncertain};
-use hairspring_core::judge::{Finding, Question, Severity, assess, code};
+use hairspring_core::judge::{Finding, Question, SeriesResult, Severity, assess, code};
 use hairspring_host::chains::{RULER, chains};
 use hairspring_host::clock::{Clock, RateMeter, default_clock, granularity};
 use hairspring_host::interference::StealMeter;
@@ -249,7 +249,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn group(&self, all: &[Series], cycles: &[f64], group: &[usize], time: Duration, run: &mut Run) -> Result<Vec<Measured>, String> {
+    /// The table of a group without readings, and its rows as code.
+    fn rows(&self, all: &[Series], cycles: &[f64], group: &[usize]) -> Result<(Table, Rows), String> {
         let mut table = Table::new(vec!["body".into()]);
         let (mut encoded, mut runs_before) = (Vec::new(), Vec::new());
         for at in group {
@@ -266,6 +267,11 @@ impl Session<'_> {
             rig.chains.extend(companion.code());
         }
         table.set_clock(self.clock.name, self.quantum);
+        Ok((table, rig))
+    }
+
+    fn group(&self, all: &[Series], cycles: &[f64], group: &[usize], time: Duration, run: &mut Run) -> Result<Vec<Measured>, String> {
+        let (mut table, rig) = self.rows(all, cycles, group)?;
         let seed = 1 + run.rounds;
         let mut batches = InProcess::new(rig, &self.clock, self.quantum, seed);
         let steal = StealMeter::start(self.cpu);
@@ -280,19 +286,22 @@ impl Session<'_> {
             Err(error) => return Ok(group.iter().map(|at| unmeasured(&all[*at], &error.to_string())).collect()),
         };
         run.core_hz = found.core_hz.or(run.core_hz);
-        let result = |at: &usize| {
-            let Some(series) = found.series.iter().find(|series| series.name == at.to_string()) else {
-                return unmeasured(&all[*at], "it has no result");
-            };
-            let time = series.components.first().and_then(|body| body.time.cycles.clone());
-            let cycles = time.map(|cycles| in_any_place(cycles, &all[*at].quantity).estimate(self.settings.level));
-            let cycles = cycles.ok_or("the core cycle could not be measured".to_owned());
-            let is_nothing = cycles.as_ref().is_ok_and(|cycles: &Estimate| cycles.value.abs() < NEARLY_NOTHING);
-            let findings = series.findings.iter().filter(|finding| is_about(finding, is_nothing)).cloned().collect();
-            Measured { cycles, findings, ..unmeasured(&all[*at], "") }
+        let result = |at: &usize| match found.series.iter().find(|series| series.name == at.to_string()) {
+            Some(series) => measured(series, &all[*at], self.settings.level),
+            None => unmeasured(&all[*at], "it has no result"),
         };
         Ok(group.iter().map(result).collect())
     }
+}
+
+/// What the result of a series tells of it.
+fn measured(series: &SeriesResult, of: &Series, level: f64) -> Measured {
+    let time = series.components.first().and_then(|body| body.time.cycles.clone());
+    let cycles = time.map(|cycles| in_any_place(cycles, &of.quantity).estimate(level));
+    let cycles = cycles.ok_or("the core cycle could not be measured".to_owned());
+    let is_nothing = cycles.as_ref().is_ok_and(|cycles: &Estimate| cycles.value.abs() < NEARLY_NOTHING);
+    let findings = series.findings.iter().filter(|finding| is_about(finding, is_nothing)).cloned().collect();
+    Measured { cycles, findings, ..unmeasured(of, "") }
 }
 
 /// The cycles with what the place of the code may change, which the rows of one place do not show. Chains wait for results, wherever they lie,

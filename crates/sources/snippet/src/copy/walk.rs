@@ -1,10 +1,12 @@
 //! Follows the code of a row from its first instruction through its copies.
 
+mod unfollowed;
+
 use super::image::Image;
-use super::library::{Signature, never_returns, pure};
+use super::library::pure;
 use super::state::{Cell, Cells, State};
 use super::step::{Stepper, bits, full, writes};
-use super::value::{Doubt, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, untouched, worked};
+use super::value::{Origins, Place, Sum, Unknown, Value, add, untouched};
 use crate::copied::Work;
 use iced_x86::{
     CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, RflagsBits,
@@ -264,16 +266,7 @@ impl<'i> Walk<'i> {
             }
             FlowControl::UnconditionalBranch => self.jumped(state, i.near_branch_target(), point),
             FlowControl::ConditionalBranch => {
-                let mut looked_at = Origins::new();
-                bits(i.rflags_read()).for_each(|flag| add(&mut looked_at, &state.flag(flag).origins));
-                if !i.is_jcc_short_or_near() {
-                    add(&mut looked_at, &state.register(Register::RCX).origins);
-                    self.plain(state, i, again);
-                }
-                if self.last {
-                    self.carried.decides.extend(variables(&looked_at));
-                }
-                add(&mut state.conditions, &looked_at);
+                self.decide(state, i, again);
                 Ok(Next::Either(i.near_branch_target()))
             }
             FlowControl::Return => self.returned(state, point),
@@ -302,6 +295,20 @@ impl<'i> Walk<'i> {
             FlowControl::Exception => Ok(Next::Ends),
             FlowControl::XbeginXabortXend => Err("a transaction cannot be followed".into()),
         }
+    }
+
+    /// A conditional branch: what it looks at decides which way it goes.
+    fn decide(&mut self, state: &mut State, i: &Instruction, again: bool) {
+        let mut looked_at = Origins::new();
+        bits(i.rflags_read()).for_each(|flag| add(&mut looked_at, &state.flag(flag).origins));
+        if !i.is_jcc_short_or_near() {
+            add(&mut looked_at, &state.register(Register::RCX).origins);
+            self.plain(state, i, again);
+        }
+        if self.last {
+            self.carried.decides.extend(variables(&looked_at));
+        }
+        add(&mut state.conditions, &looked_at);
     }
 
     /// A jump to a function of another library is a call at the end of this one.
@@ -362,88 +369,6 @@ impl<'i> Walk<'i> {
         jumps.then(|| self.image.import(i.ip_rel_memory_address()).map(str::to_owned)).flatten()
     }
 
-    fn imported(&mut self, state: &mut State, name: &str, place: u64) -> Next {
-        if never_returns(name) {
-            return Next::Ends;
-        }
-        self.carried.calls.insert((place, name.to_owned()));
-        match pure(name) {
-            Some(signature) => self.pure_call(state, signature),
-            None => {
-                let name = if name.is_empty() { "a function" } else { name };
-                self.doubt(|| format!("{name} may keep state or modify the data passed to it"));
-                self.unknown_call(state);
-            }
-        }
-        Next::On
-    }
-
-    /// A call of a function that depends on its arguments only.
-    fn pure_call(&mut self, state: &mut State, signature: Signature) {
-        let mut from = Origins::new();
-        let arguments = INTEGERS[..signature.integers].iter().copied().chain((0..signature.floats).map(vector));
-        arguments.for_each(|register| add(&mut from, &state.register(register).origins));
-        if signature.reads_memory {
-            let stored = state.cells.values().filter(|held| held.stored);
-            stored.for_each(|held| add_missing(&mut from, &doubted(&held.value.origins, Doubt::Memory)));
-        }
-        let from = worked(from);
-        self.scratch(state, &Origins::new());
-        let results: &[Register] = match signature {
-            Signature { gives_float: true, .. } => &[Register::ZMM0],
-            Signature { gives_pair: true, .. } => &[Register::RAX, Register::RDX],
-            _ => &[Register::RAX],
-        };
-        for register in results {
-            state.registers.insert(*register, Value::new(from.clone(), None));
-        }
-    }
-
-    /// A call of a function that was not followed: only its calling convention is known.
-    fn unknown_call(&mut self, state: &mut State) {
-        let mut from = Origins::new();
-        let arguments = INTEGERS.into_iter().chain((0..8).map(vector));
-        arguments.for_each(|register| add(&mut from, &state.register(register).origins));
-        state.cells.values().for_each(|held| add(&mut from, &held.value.origins));
-        let from = worked(doubted(&from, Doubt::Call));
-        self.scratch(state, &Origins::new());
-        for register in [Register::RAX, Register::RDX, Register::ZMM0, Register::ZMM1] {
-            state.registers.insert(register, Value::new(from.clone(), None));
-        }
-        for (cell, held) in &mut state.cells {
-            let address = &self.cells.get(*cell).address;
-            let private = address.terms.iter().any(|(term, _)| self.cells.frames.contains(term)) && !self.cells.frame_leaks;
-            let constant = address.number().is_some_and(|address| self.image.is_constant(address as u64));
-            if !private && !constant {
-                held.value.origins = doubted(&held.value.origins, Doubt::Call);
-                add_missing(&mut held.value.origins, &from);
-                held.value.number = None;
-                held.stored = true;
-            }
-        }
-    }
-
-    /// Registers that a function may change.
-    fn scratch(&mut self, state: &mut State, origins: &Origins) {
-        let general = [
-            Register::RAX,
-            Register::RCX,
-            Register::RDX,
-            Register::RSI,
-            Register::RDI,
-            Register::R8,
-            Register::R9,
-            Register::R10,
-            Register::R11,
-        ];
-        for register in general.into_iter().chain((0..32).map(vector)) {
-            state.registers.insert(register, Value::new(origins.clone(), None));
-        }
-        state.flags.values_mut().for_each(|flag| *flag = Value::new(origins.clone(), None));
-        self.carried.written.extend(general);
-        self.carried.work.calls = true;
-    }
-
     /// Records the variables in the address that an instruction reads.
     fn load_from(&mut self, state: &State, i: &Instruction) {
         let reads = |used: &&iced_x86::UsedMemory| matches!(used.access(), iced_x86::OpAccess::Read | iced_x86::OpAccess::ReadWrite);
@@ -497,12 +422,6 @@ enum Next {
 
 /// The flags of arithmetic.
 const ALL_FLAGS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF | RflagsBits::DF;
-
-const INTEGERS: [Register; 6] = [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
-
-fn vector(number: usize) -> Register {
-    Register::ZMM0 + number as u32
-}
 
 fn is_x87(i: &Instruction) -> bool {
     i.cpuid_features().iter().any(|feature| matches!(feature, CpuidFeature::FPU | CpuidFeature::FPU287 | CpuidFeature::FPU387))

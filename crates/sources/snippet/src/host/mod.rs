@@ -80,6 +80,20 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
     }
 }
 
+/// Where the code runs.
+fn home_of(load: &Load) -> Result<Home, String> {
+    let found = Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
+    Ok(Home { is_asked: load.is_asked, ..found })
+}
+
+/// Runs some rows once.
+fn run_first(rig: &mut Watched, rows: &[u32]) -> Result<(), String> {
+    rows.iter().for_each(|row| {
+        rig.run_row(*row as usize);
+    });
+    Ok(())
+}
+
 /// The loaded rows with their clock.
 struct Bench {
     ready: Ready,
@@ -102,8 +116,7 @@ impl Bench {
             std::thread::spawn(|| ()).join().map_err(|_| "a thread could not be started")?;
         }
         let mut clock = load.seating.named_clock(load.clock.as_deref()).map_err(|e| e.to_string())?;
-        let found = Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
-        let home = Home { is_asked: load.is_asked, ..found };
+        let home = home_of(load)?;
         let seat = home.seat().map_err(|e| e.to_string())?;
         // On the CPU that the code runs on, and before its memory is locked. Without it, this placement is less independent of the others.
         #[cfg(target_os = "linux")]
@@ -118,13 +131,7 @@ impl Bench {
         let (cpu, setup) = (home.cpu, OthersMeter::start());
         let (library, mut rig) = loaded(load, &clock)?;
         let mut thread = TimedThread::begin(home, &setup);
-        let first_run = || {
-            load.first.iter().for_each(|row| {
-                rig.run_row(*row as usize);
-            });
-            Ok::<(), String>(())
-        };
-        let longest = thread.first_runs(first_run)?;
+        let longest = thread.first_runs(|| run_first(&mut rig, &load.first))?;
         thread.sit().map_err(|e| e.to_string())?;
         if load.clock.is_none() && (thread.seated().cpu.is_none() || clock.wraps_within(longest)) {
             (clock, reading) = rig.steady_clock();

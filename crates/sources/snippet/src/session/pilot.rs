@@ -72,9 +72,7 @@ pub(super) fn pilot(job: &Job, host: &HostProgram, copies: &mut Vec<Copy>) -> Re
     let (compiled, plain) = beside(request.language != Language::Asm, || compile_pilot(job, &rows, &samples(request)), || plain(job));
     let (library, repeated) = compiled?;
     *copies = look(request, &library.paths[0], &rows);
-    // The reference chain tells how long a core cycle is.
-    let reference = hairspring_host::chains::chains().into_iter().find(|chain| chain.role == RULER);
-    let lengths: Vec<u32> = reference.iter().flat_map(|chain| [chain.rows.first(), chain.rows.last()]).flatten().map(|row| row.0).collect();
+    let lengths = lengths_of_reference();
     let chains = lengths.iter().map(|copies| (name(RULER).to_owned(), *copies)).collect();
     let (mut child, ready) = Child::start(host, Load { chains, ..load(request, &library, &rows) }, request.timeout)?;
     let singles: Vec<u32> = (0..rows.len() as u32).filter(|row| rows[*row as usize].bodies == 1).collect();
@@ -91,29 +89,39 @@ pub(super) fn pilot(job: &Job, host: &HostProgram, copies: &mut Vec<Copy>) -> Re
     let ended = child.end()?;
     let ns = 1e9 / ended.rate.hz;
     let (quantum_ns, assembled) = (quantum_ns(request, ns)?, request.language == Language::Asm);
-    let pilots = (0..request.codes.len())
-        .map(|subject| {
-            let mine: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].subject == subject).collect();
-            let [one, .., many] = *mine else { return Pilot { copy_ns: 1.0, copy_bytes: 16.0, quantum_ns, assembled } };
-            let copy_ticks = if times.is_empty() {
-                first[subject]
-            } else {
-                (times[many] - times[one]) / f64::from(rows[many].bodies - rows[one].bodies)
-            };
-            Pilot {
-                copy_ns: (copy_ticks * ns).max(0.05),
-                copy_bytes: copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0),
-                quantum_ns,
-                assembled,
-            }
-        })
-        .collect();
-    let ruler = ready.ruler.unwrap_or_else(|| Err("not looked for".into()));
-    let cycle_ns = match (times.get(rows.len()..), &lengths[..], &ruler) {
-        (Some([short, long]), [few, many], Ok(ruler)) => ns * (long - short) / f64::from((many - few) * ruler.cycles),
-        _ => 0.0,
+    let pilot = |subject: usize| match copy_ticks(&rows, subject, &first, &times) {
+        None => Pilot { copy_ns: 1.0, copy_bytes: 16.0, quantum_ns, assembled },
+        Some(ticks) => {
+            let copy_bytes = copy_bytes(&rows, &library, subject).unwrap_or(16.0).max(1.0);
+            Pilot { copy_ns: (ticks * ns).max(0.05), copy_bytes, quantum_ns, assembled }
+        }
     };
+    let pilots = (0..request.codes.len()).map(pilot).collect();
+    let ruler = ready.ruler.unwrap_or_else(|| Err("not looked for".into()));
+    let cycle_ns = ns * cycle_ticks(times.get(rows.len()..), &lengths, &ruler);
     Ok(Piloted { pilots, ruler, cpu: ready.cpu, seated: child.seated(), holds_arrays: library.holds_arrays, cycle_ns, repeated, plain })
+}
+
+/// The fewest and the most copies of the reference chain, which tells how long a core cycle is.
+fn lengths_of_reference() -> Vec<u32> {
+    let reference = hairspring_host::chains::chains().into_iter().find(|chain| chain.role == RULER);
+    reference.iter().flat_map(|chain| [chain.rows.first(), chain.rows.last()]).flatten().map(|row| row.0).collect()
+}
+
+/// Ticks of a copy of an alternative: by the times of all its rows, or by the `first` one where these were not taken.
+fn copy_ticks(rows: &[RowSpec], subject: usize, first: &[f64], times: &[f64]) -> Option<f64> {
+    let mine: Vec<usize> = (0..rows.len()).filter(|row| rows[*row].subject == subject).collect();
+    let [one, .., many] = *mine else { return None };
+    let by_rows = || (times[many] - times[one]) / f64::from(rows[many].bodies - rows[one].bodies);
+    Some(if times.is_empty() { first[subject] } else { by_rows() })
+}
+
+/// Ticks of a core cycle by the times of the reference chain; 0 if these are not known.
+fn cycle_ticks(times: Option<&[f64]>, lengths: &[u32], ruler: &std::result::Result<Ruler, String>) -> f64 {
+    match (times, lengths, ruler) {
+        (Some([short, long]), [few, many], Ok(ruler)) => (long - short) / f64::from((many - few) * ruler.cycles),
+        _ => 0.0,
+    }
 }
 
 /// Quantum of the requested clock in nanoseconds, if a tick takes `ns`.

@@ -2,7 +2,7 @@
 
 use super::{Prepared, Ready, Row, Session, Traces, contents, repeated, same_path};
 use crate::error::{Error, Result};
-use crate::trace::{Call, Partial, Started, Stub, put_back};
+use crate::trace::{Begin, Call, Partial, Process, Snapshot, Started, Stub, put_back};
 
 /// Branches of a part of a call that are followed: many trips of an interpreter's loop. What differs where parts begin and end is then little
 /// beside them.
@@ -36,10 +36,8 @@ impl Session<'_> {
     /// followed again.
     fn part(&mut self, ready: &mut Ready, traces: &Traces, number: usize) -> Result<(Call, Vec<Row>)> {
         let Traces { followed, undo, snapshot, .. } = traces;
-        let parts = self.request.parts.unwrap_or(1) as usize * self.request.inputs.len() * self.request.calls as usize;
-        let most = (MOST_ROWS_OF_PARTS / parts.max(1)).max(LEAST_ROWS_OF_PART);
         let (first, later): (Vec<&Partial>, Vec<&Partial>) = followed.partials.iter().partition(|partial| partial.passes == 1);
-        let chosen = some_of(first, most, number);
+        let chosen = some_of(first, self.most_rows_of_part(), number);
         let nothing = || Error::system("take a part of the call", "it ends before it comes to another block");
         let can_count = |partial: &&Partial| ready.stub.clone().count_at(partial.until, &ready.started.target.code).is_ok();
         let later: Vec<&Partial> = self.at_one_place(later, ready.started.target.bias).into_iter().filter(can_count).collect();
@@ -53,25 +51,38 @@ impl Session<'_> {
         }
         let call = stub.prepare(process, begin.at, undo)?;
         let mut sources = stub.watch(process, &call.up_to(longest.until, longest.passes), begin.at)?;
-        // Where it ends early, memory may differ that is as before where following ended, after whole trips of a loop.
-        let early = snapshot.undo(process, &stub.areas())?;
-        let first = contents(process, &early.memory);
-        let shorter = stub.prepare(process, begin.at, &early)?.up_to(longest.until, longest.passes);
-        stub.run(process, &shorter, 1, 1)?;
-        let differs = contents(process, &early.memory) != first;
-        put_back(process, stub.code(), &early)?;
+        let differs = differs_where_it_ends(process, stub, snapshot, begin, longest)?;
         sources.extend(followed.sources.iter().cloned());
         let what = (&target, begin);
         let again = repeated(&self.program, &mut *process, &mut *stub, what, &call, Some(MOST_BRANCHES), !sources.is_empty())?;
         same_path(followed.path, again.path)?;
         self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
+        let rows = self.rows_of_part(ready, snapshot, &call, chosen.into_iter().chain(later))?;
+        Ok((call, rows))
+    }
+
+    /// Most rows of one part, with all parts of all calls in mind.
+    fn most_rows_of_part(&self) -> usize {
+        let request = self.request;
+        let parts = request.parts.unwrap_or(1) as usize * request.inputs.len() * request.calls as usize;
+        (MOST_ROWS_OF_PARTS / parts.max(1)).max(LEAST_ROWS_OF_PART)
+    }
+
+    /// Beginnings of a part as rows, and some of them with each arrival counted twice.
+    fn rows_of_part<'p>(
+        &mut self,
+        ready: &mut Ready,
+        snapshot: &Snapshot,
+        call: &Call,
+        beginnings: impl Iterator<Item = &'p Partial>,
+    ) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
-        for partial in chosen.into_iter().chain(later) {
+        for partial in beginnings {
             self.program.deadline(&ready.started.process);
-            rows.extend(self.partial(ready, snapshot, &call, partial)?);
+            rows.extend(self.partial(ready, snapshot, call, partial)?);
         }
         rows.extend(self.counted_twice(&rows));
-        Ok((call, rows))
+        Ok(rows)
     }
 
     /// The later arrivals at the first place that the part comes to often, or at the last place of all.
@@ -102,4 +113,16 @@ mod tests {
         assert_eq!(some_of(all, 3, 1), [3, 7, 9]);
         assert!(some_of(Vec::<u32>::new(), 3, 1).is_empty());
     }
+}
+
+/// Whether a repeat leaves other memory where it ends early: what is as before where following ended, after whole trips of a loop, may differ
+/// there.
+fn differs_where_it_ends(process: &mut Process, stub: &mut Stub, snapshot: &Snapshot, begin: Begin, end: &Partial) -> Result<bool> {
+    let early = snapshot.undo(process, &stub.areas())?;
+    let first = contents(process, &early.memory);
+    let shorter = stub.prepare(process, begin.at, &early)?.up_to(end.until, end.passes);
+    stub.run(process, &shorter, 1, 1)?;
+    let differs = contents(process, &early.memory) != first;
+    put_back(process, stub.code(), &early)?;
+    Ok(differs)
 }

@@ -1,0 +1,63 @@
+//! Findings about a recording, its frames and its pulses.
+
+use crate::edge::Method;
+use crate::error::Place;
+use crate::kinds::{FileFinding, PulseFinding};
+use crate::observe::Collector;
+use crate::pattern::Trouble;
+use crate::read::{Recording, Remark};
+use crate::short::Short;
+use crate::signal::{locked_severity, signal_findings};
+use hairspring_core::judge::{Finding, Severity};
+
+/// A place as text.
+pub(super) fn at(ticks: f64, hz: Option<f64>) -> String {
+    hz.map_or(Place::Ticks(ticks), |hz| Place::Seconds(ticks / hz)).to_string()
+}
+
+pub(super) fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
+    let kind = |remark: &Remark| match remark.clone() {
+        Remark::Truncated { place, reason } => (Severity::Warning, FileFinding::RecordingCut { place: place.to_string(), reason }),
+        Remark::WrongSizes { stated, actual } => (Severity::Note, FileFinding::SizesWrong { stated, found: actual }),
+        Remark::Undefined { times, first } => (Severity::Warning, FileFinding::LevelUndefined { times, first_at: at(first, hz) }),
+        Remark::OtherChannels { taken, all } => (Severity::Note, FileFinding::ChannelAssumed { taken, all }),
+    };
+    let of_file = recording.remarks.iter().map(kind).map(|(severity, kind)| Finding::new(severity, kind));
+    of_file.chain(recording.signal.iter().flat_map(|signal| signal_findings(signal, &|place| at(place, hz)))).collect()
+}
+
+pub(super) fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {
+    let kind = PulseFinding::PulsesTooShort {
+        rows: short.rows,
+        of: short.of,
+        samples: short.shortest / averaged,
+        needed,
+        left_out: short.left_out,
+    };
+    Finding::new(if short.left_out { Severity::Warning } else { Severity::Untrusted }, kind)
+}
+
+pub(super) fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
+    let mut all = Vec::new();
+    if let Some(first) = collector.problems.first() {
+        let kind = PulseFinding::FramesLeftOut {
+            left_out: collector.left_out,
+            frames: collector.left_out + collector.frames,
+            first_at: at(first.at, hz),
+            reason: first.reason.clone(),
+        };
+        // A recording rarely ends with a complete frame.
+        let only_the_end = collector.left_out == 1 && first.trouble == Trouble::Unfinished;
+        all.push(Finding::new(if only_the_end { Severity::Note } else { Severity::Warning }, kind));
+    }
+    if outside > 0 {
+        all.push(Finding::new(Severity::Note, PulseFinding::PulsesOutside { pulses: outside }));
+    }
+    let coverage = collector.phases().coverage();
+    if let Some(signal) = recording.signal.as_ref().filter(|_| coverage.locked > 0) {
+        let kind = PulseFinding::PhaseLocked { rows: coverage.locked, of: coverage.rows, concentration: coverage.most };
+        let severity = if coverage.is_locked() { locked_severity(signal, method) } else { Severity::Note };
+        all.push(Finding::new(severity, kind));
+    }
+    all
+}
