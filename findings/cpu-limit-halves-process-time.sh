@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# pyperf 2.8.1, Python 3, Linux: under a limit on processor time (`ulimit -t`, RLIMIT_CPU), which never comes near, time.process_time() takes
-# half as long as without one. With a limit the kernel keeps a running sum of the times of all threads (posix-cpu-timers), and
-# clock_gettime(CLOCK_PROCESS_CPUTIME_ID) reads that sum; without one it adds the times of the threads up, and locks the run queue.
-# So batch systems and sandboxes that set such a limit change what code with process-time clocks costs. time.perf_counter() stays as it is.
-# Seen on Linux 6.18, AMD family 25: 579 ns without, 312 ns under the limit, ratio 0.54; perf_counter ratio 1.00. Fails if that changes.
+# pyperf 2.8.1, Python 3, Linux: under a limit on processor time (`ulimit -t`, RLIMIT_CPU), which
+# never comes near, time.process_time() takes half as long as without one. With a limit the kernel
+# keeps a running sum of the times of all threads (posix-cpu-timers), and
+# clock_gettime(CLOCK_PROCESS_CPUTIME_ID) reads that sum; without one it adds the times of the
+# threads up, and locks the run queue. So batch systems and sandboxes that set such a limit change
+# what code with process-time clocks costs. time.perf_counter() stays as it is. Seen on Linux 6.18,
+# AMD family 25: 579 ns without, 312 ns under the limit, ratio 0.54; perf_counter ratio 1.00. Fails
+# if that changes.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

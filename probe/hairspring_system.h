@@ -1,11 +1,14 @@
-/* Functions of the system for C programs that measure time, in addition to hairspring.h, with the same names on every system.
+/* Functions of the system for C programs that measure time, in addition to hairspring.h, with the
+ * same names on every system.
  *
- *   hairspring_priority_raise(&priority)     the calling thread at its highest priority; hairspring_priority_release
- *   hairspring_clock_rate(seconds)           ticks per second of hairspring_now, measured unless they are stated
- *   hairspring_watch_time(&watch, &rate)     the time of a stopwatch in seconds, with its uncertainty
+ *   hairspring_priority_raise(&priority) the calling thread at its highest priority;
+ *   hairspring_priority_release hairspring_clock_rate(seconds) ticks per second of hairspring_now,
+ *   measured unless they are stated hairspring_watch_time(&watch, &rate) the time of a stopwatch in
+ *   seconds, with its uncertainty
  *
- * Linux and other Unix-like systems, Windows (mingw-w64), macOS (compiled only, never run). With -std=c11, if a header of the
- * system is included before this one, define _POSIX_C_SOURCE as 199309L before any header. */
+ * Linux and other Unix-like systems, Windows (mingw-w64), macOS (compiled only, never run). With
+ * -std=c11, if a header of the system is included before this one, define _POSIX_C_SOURCE as
+ * 199309L before any header. */
 #ifndef HAIRSPRING_SYSTEM_H
 #define HAIRSPRING_SYSTEM_H
 
@@ -17,7 +20,7 @@
 #error "hairspring_system.h needs clock_gettime: include it first, or define _POSIX_C_SOURCE as 199309L before any header"
 #endif
 
-/* ---- a raised priority ------------------------------------------------------------------------------------------ */
+/* ---- a raised priority ----------------------------------------------------------------------- */
 
 /* A thread's priority before it was raised. */
 struct hairspring_priority {
@@ -63,13 +66,16 @@ static inline int hairspring_priority_get(int *priority) {
   *priority = getpriority(PRIO_PROCESS, 0);
   return errno;
 }
-static inline int hairspring_priority_set(int priority) { return setpriority(PRIO_PROCESS, 0, priority) == 0 ? 0 : errno; }
+static inline int hairspring_priority_set(int priority) {
+  return setpriority(PRIO_PROCESS, 0, priority) == 0 ? 0 : errno;
+}
 
 #endif
 
-/* Raises the calling thread's priority to the highest one that is not a real-time priority (StopWatch, 3.3). Returns 1 if that
- * was allowed; otherwise 0 with the reason in `error`, and nothing is changed. Windows allows it to everybody; Linux and macOS
- * to root, Linux also with CAP_SYS_NICE or `ulimit -e 40`. */
+/* Raises the calling thread's priority to the highest one that is not a real-time priority
+ * (StopWatch, 3.3). Returns 1 if that was allowed; otherwise 0 with the reason in `error`, and
+ * nothing is changed. Windows allows it to everybody; Linux and macOS to root, Linux also with
+ * CAP_SYS_NICE or `ulimit -e 40`. */
 static inline int hairspring_priority_raise(struct hairspring_priority *priority) {
   priority->raised = 0;
   priority->error = hairspring_priority_get(&priority->before);
@@ -78,8 +84,8 @@ static inline int hairspring_priority_raise(struct hairspring_priority *priority
   return priority->raised;
 }
 
-/* Restores the previous priority; to be called by the same thread. Returns 1 on success, or 0 with the reason in `error`. Does
- * nothing if the priority was not raised, or was already released. */
+/* Restores the previous priority; to be called by the same thread. Returns 1 on success, or 0 with
+ * the reason in `error`. Does nothing if the priority was not raised, or was already released. */
 static inline int hairspring_priority_release(struct hairspring_priority *priority) {
   if (!priority->raised) return 1;
   priority->error = hairspring_priority_set(priority->before);
@@ -87,13 +93,15 @@ static inline int hairspring_priority_release(struct hairspring_priority *priori
   return !priority->raised;
 }
 
-/* ---- the rate of the clock -------------------------------------------------------------------------------------- */
+/* ---- the rate of the clock ------------------------------------------------------------------- */
 
 /* Ticks per second of hairspring_now. */
 struct hairspring_rate {
   double hz;             /* 0 if one of the clocks stands still */
-  double uncertainty_hz; /* standard uncertainty of the comparison; it does not include the error of the system's clock */
-  double seconds;        /* length of the measurement; 0: stated by the system, the processor or the program */
+  /* standard uncertainty of the comparison; it does not include the error of the system's clock */
+  double uncertainty_hz;
+  /* length of the measurement; 0: stated by the system, the processor or the program */
+  double seconds;
   double quantum_ticks;  /* smallest step of the clock */
 };
 
@@ -104,13 +112,16 @@ struct hairspring_step {
   uint64_t width;
 };
 
-#define HAIRSPRING_STEP_READS 10000000u /* a clock that does not move in this many reads stands still */
+/* a clock that does not move in this many reads stands still */
+#define HAIRSPRING_STEP_READS 10000000u
 #define HAIRSPRING_STEP_TRIES 20u
 
-/* The step of hairspring_now, even of a clock that moves so rarely that hairspring_quantum finds none; 0 if it never moves. */
+/* The step of hairspring_now, even of a clock that moves so rarely that hairspring_quantum finds
+ * none; 0 if it never moves. */
 static inline double hairspring_quantum_ticks(void) {
   uint64_t quantum = hairspring_quantum(), before = hairspring_now();
-  for (uint32_t reads = 0; quantum == 0 && reads < HAIRSPRING_STEP_READS; reads += 1) quantum = hairspring_now() - before;
+  for (uint32_t reads = 0; quantum == 0 && reads < HAIRSPRING_STEP_READS; reads += 1)
+    quantum = hairspring_now() - before;
   return (double)quantum;
 }
 
@@ -150,8 +161,8 @@ static inline double hairspring_root(double square) {
   return root;
 }
 
-/* The rate as measured against the system's clock over so many seconds, an hour at most; also where it is stated. Busy
- * all the while. 0.1 s make the uncertainty about one part in a million. */
+/* The rate as measured against the system's clock over so many seconds, an hour at most; also where
+ * it is stated. Busy all the while. 0.1 s make the uncertainty about one part in a million. */
 static inline struct hairspring_rate hairspring_measure_rate(double seconds) {
   struct hairspring_rate rate = {0.0, 0.0, 0.0, hairspring_quantum_ticks()};
   struct hairspring_step begin = {0, 0, 0}, end = begin;
@@ -163,8 +174,10 @@ static inline struct hairspring_rate hairspring_measure_rate(double seconds) {
   } while ((double)(end.system - begin.system) < wanted);
   rate.seconds = (double)(end.system - begin.system) / hz;
   rate.hz = (double)(end.ticks - begin.ticks) / rate.seconds;
-  /* Each step lies anywhere within its width, read by a clock that has steps itself: variances of uniform distributions. */
-  double first = (double)begin.width + rate.quantum_ticks, second = (double)end.width + rate.quantum_ticks;
+  /* Each step lies anywhere within its width, read by a clock that has steps itself: variances of
+   * uniform distributions. */
+  double first = (double)begin.width + rate.quantum_ticks,
+      second = (double)end.width + rate.quantum_ticks;
   rate.uncertainty_hz = hairspring_root((first * first + second * second) / 12.0) / rate.seconds;
   return rate;
 }
@@ -177,7 +190,7 @@ static inline struct hairspring_rate hairspring_clock_rate(double seconds) {
   return rate;
 }
 
-/* ---- the stopwatch in seconds ----------------------------------------------------------------------------------- */
+/* ---- the stopwatch in seconds ---------------------------------------------------------------- */
 
 /* A time with its standard uncertainty. */
 struct hairspring_time {
@@ -185,21 +198,24 @@ struct hairspring_time {
   double uncertainty; /* infinite if the rate is unknown */
 };
 
-/* Time of so many ticks, as hairspring_watch_ticks gives them, by a watch: the overhead's spread, the steps of the clock at
- * both ends (a triangular distribution), and the rate are in the uncertainty. */
-static inline struct hairspring_time hairspring_watch_time_of(const struct hairspring_watch *watch, const struct hairspring_rate *rate,
-                                                              double ticks) {
+/* Time of so many ticks, as hairspring_watch_ticks gives them, by a watch: the overhead's spread,
+ * the steps of the clock at both ends (a triangular distribution), and the rate are in the
+ * uncertainty. */
+static inline struct hairspring_time hairspring_watch_time_of(const struct hairspring_watch *watch,
+    const struct hairspring_rate *rate, double ticks) {
   struct hairspring_time time = {0.0, __builtin_inf()};
   if (!(rate->hz > 0.0)) return time;
   double of_rate = ticks * rate->uncertainty_hz / rate->hz;
   double steps = rate->quantum_ticks * rate->quantum_ticks / 6.0;
   time.seconds = ticks / rate->hz;
-  time.uncertainty = hairspring_root(watch->overhead_variance + steps + of_rate * of_rate) / rate->hz;
+  time.uncertainty = hairspring_root(watch->overhead_variance + steps + of_rate * of_rate) /
+      rate->hz;
   return time;
 }
 
 /* Time since the start, minus the overhead. It reads the clock first. */
-static inline struct hairspring_time hairspring_watch_time(const struct hairspring_watch *watch, const struct hairspring_rate *rate) {
+static inline struct hairspring_time hairspring_watch_time(const struct hairspring_watch *watch,
+    const struct hairspring_rate *rate) {
   double ticks = hairspring_watch_ticks(watch);
   return hairspring_watch_time_of(watch, rate, ticks);
 }

@@ -1,6 +1,8 @@
-"""Builds the package: maturin, and beside the module the command `hairspring`, which becomes a script of the wheel.
+"""Builds the package: maturin, and beside the module the command `hairspring`, which becomes a
+script of the wheel.
 
-The command is built by cargo, or taken from the file that HAIRSPRING_COMMAND names (packaging/build sets it).
+The command is built by cargo, or taken from the file that HAIRSPRING_COMMAND names (packaging/build
+sets it).
 """
 
 import os
@@ -48,7 +50,9 @@ def build_sdist(folder: str, settings: Settings | None = None) -> str:
 
 
 def add_crates(archive: Path) -> None:
-    """Adds the crates of the command to the source archive: maturin takes only those of the module."""
+    """Adds the crates of the command to the source archive: maturin takes only those of the
+    module.
+    """
     renamed = archive.with_suffix(".incomplete")
     with tarfile.open(archive) as old, tarfile.open(renamed, "w:gz") as new:
         top = Path(old.getnames()[0]).parts[0]
@@ -63,7 +67,9 @@ def add_crates(archive: Path) -> None:
 
 
 def of_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """A file of the archive without the builder's name and without its date, as maturin's own files are."""
+    """A file of the archive without the builder's name and without its date, as maturin's own
+    files are.
+    """
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mtime = int(os.environ.get("SOURCE_DATE_EPOCH", "1153704088"))
@@ -75,8 +81,14 @@ def command_files() -> Iterator[Path]:
     root = source()
     yield from root.glob("LICENSE-*")
     for folder in command_crates(root):
-        listed = run_cargo(root, "package", "--list", "--allow-dirty", "--manifest-path", folder / "Cargo.toml")
-        yield from (folder / line for line in listed.splitlines() if (folder / line).exists() and line != "Cargo.lock")
+        listed = run_cargo(
+            root, "package", "--list", "--allow-dirty", "--manifest-path", folder / "Cargo.toml"
+        )
+        yield from (
+            folder / line
+            for line in listed.splitlines()
+            if (folder / line).exists() and line != "Cargo.lock"
+        )
 
 
 def command_crates(root: Path) -> list[Path]:
@@ -94,7 +106,11 @@ def command_crates(root: Path) -> list[Path]:
         "--format",
         "{p}",
     )
-    found = {match[1] for line in lines.splitlines() if (match := re.match(r"hairspring\S* v\S+ \((.*?)\)", line))}
+    found = {
+        match[1]
+        for line in lines.splitlines()
+        if (match := re.match(r"hairspring\S* v\S+ \((.*?)\)", line))
+    }
     return sorted(Path(folder) for folder in found)
 
 
@@ -120,7 +136,10 @@ def given_command() -> Path | None:
     """The command that the environment names."""
     named = os.environ.get("HAIRSPRING_COMMAND")
     if named and not Path(named).is_file():
-        raise SystemExit(f"HAIRSPRING_COMMAND: there is no file {named}: name the command, or leave the variable unset")
+        raise SystemExit(
+            f"HAIRSPRING_COMMAND: there is no file {named}: name the command, or leave the "
+            "variable unset"
+        )
     return Path(named) if named else None
 
 
@@ -131,7 +150,15 @@ def built_command() -> Path:
     # As the module is built, for instance by MATURIN_PEP517_ARGS="--profile dev".
     stated = re.search(r"--profile[ =](\S+)", os.environ.get("MATURIN_PEP517_ARGS", ""))
     profile = stated[1] if stated else "release"
-    words = ["--profile", profile, "--locked", "--package", "hairspring-cli", "--target-dir", target]
+    words = [
+        "--profile",
+        profile,
+        "--locked",
+        "--package",
+        "hairspring-cli",
+        "--target-dir",
+        target,
+    ]
     subprocess.run(["cargo", "build", *words], cwd=root, check=True)
     return target / ("debug" if profile == "dev" else profile) / "hairspring"
 
@@ -142,5 +169,6 @@ def source() -> Path:
         if (folder / "crates" / "hairspring-cli" / "Cargo.toml").is_file():
             return folder
     raise SystemExit(
-        f"neither {HERE} nor the folder above has crates/hairspring-cli: build from the project or its source archive"
+        f"neither {HERE} nor the folder above has crates/hairspring-cli: build from the project "
+        "or its source archive"
     )

@@ -1,9 +1,10 @@
-"""Checks that no crate or module names one that it must not know, by arrows.txt, the manifests and the sources.
+"""Checks that no crate or module names one that it must not know, by arrows.txt, the manifests and
+the sources.
 
     python3 tests/arrows.py ARROWS ROOT
 
-A breach is an arrow that the table does not allow, a crate or module that the table does not name, and a line of the
-table for a crate that is gone.
+A breach is an arrow that the table does not allow, a crate or module that the table does not name,
+and a line of the table for a crate that is gone.
 """
 
 import re
@@ -19,7 +20,9 @@ CRATE_PATH = re.compile(r"(?<!::)(?<!#\[)\b(hairspring(?:_\w+)?)::")
 MODULE_PATH = re.compile(r"\bcrate::(?:\{([^;]*?)\}|(\w+))")
 # `super::{...}` or `super::name`, and what a `mod.rs` passes on: `pub use file::{A, B};`.
 WITHIN = r"\b(?:super|crate::{module})::(?:\{{([^;]*?)\}}|(\w+))"
-PASSED_ON = re.compile(r"^pub(?:\(crate\))? use (?:self::)?(\w+)::(?:\{([^;]*?)\}|(\w+))", re.MULTILINE)
+PASSED_ON = re.compile(
+    r"^pub(?:\(crate\))? use (?:self::)?(\w+)::(?:\{([^;]*?)\}|(\w+))", re.MULTILINE
+)
 COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 TESTS = re.compile(r"^#\[cfg\(test\)\]\s*mod \w+ \{.*", re.MULTILINE | re.DOTALL)
 ANY = "*"
@@ -76,7 +79,9 @@ def names_of(several: str, one: str) -> Iterator[str]:
     flat = several
     while "{" in flat:
         flat = re.sub(r"\{[^{}]*\}?", "", flat)
-    yield from (name.split("::")[0].split(" as ")[0].strip() for name in flat.split(",") if name.strip())
+    yield from (
+        name.split("::")[0].split(" as ")[0].strip() for name in flat.split(",") if name.strip()
+    )
 
 
 def modules_named(text: str) -> Iterator[str]:
@@ -86,15 +91,25 @@ def modules_named(text: str) -> Iterator[str]:
 
 
 def files_known(folder: Path, left_out: set[str]) -> dict[str, set[str]]:
-    """Whom each file of a module knows of the others, also by names that their `mod.rs` passes on."""
-    files = {file.stem: file for file in sorted(folder.glob("*.rs")) if file.stem not in {"mod", *left_out}}
+    """Whom each file of a module knows of the others, also by names that their `mod.rs` passes
+    on.
+    """
+    files = {
+        file.stem: file
+        for file in sorted(folder.glob("*.rs"))
+        if file.stem not in {"mod", *left_out}
+    }
     passed = PASSED_ON.findall(code(folder / "mod.rs"))
     homes = {name: home for home, several, one in passed for name in names_of(several, one)}
     within = re.compile(WITHIN.format(module=folder.name))
     named = {
-        stem: {n for found in within.findall(code(file)) for n in names_of(*found)} for stem, file in files.items()
+        stem: {n for found in within.findall(code(file)) for n in names_of(*found)}
+        for stem, file in files.items()
     }
-    return {stem: ({homes.get(name, name) for name in names} & files.keys()) - {stem} for stem, names in named.items()}
+    return {
+        stem: ({homes.get(name, name) for name in names} & files.keys()) - {stem}
+        for stem, names in named.items()
+    }
 
 
 def circles(known: dict[str, set[str]]) -> Iterator[str]:
@@ -111,7 +126,9 @@ def circles(known: dict[str, set[str]]) -> Iterator[str]:
 
 
 def circle_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
-    """Files in circles, in the modules that the table names as `CRATE/MODULE/`; files after the colon do not count."""
+    """Files in circles, in the modules that the table names as `CRATE/MODULE/`; files after the
+    colon do not count.
+    """
     for key in (key for key in table if key.startswith(f"{crate.name}/") and key.endswith("/")):
         folder = crate.folder / "src" / key.split("/")[1]
         for file in circles(files_known(folder, table[key])):
@@ -140,7 +157,11 @@ def crate_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
 
 def module_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
     """Arrows between modules of one crate that the table does not allow."""
-    modules = {key.split("/")[1] for key in table if key.startswith(f"{crate.name}/") and not key.endswith("/")}
+    modules = {
+        key.split("/")[1]
+        for key in table
+        if key.startswith(f"{crate.name}/") and not key.endswith("/")
+    }
     source = crate.folder / "src"
     for file in sorted(source.rglob("*.rs")) if modules else []:
         module = module_of(file, source)
@@ -149,7 +170,9 @@ def module_breaches(crate: Crate, table: dict[str, set[str]]) -> Iterator[str]:
         if module not in modules:
             yield f"{file}: the module {module} of {crate.name} is not in the table of arrows"
             continue
-        for name in sorted({*modules_named(code(file))} & modules - {module} - table[f"{crate.name}/{module}"]):
+        for name in sorted(
+            {*modules_named(code(file))} & modules - {module} - table[f"{crate.name}/{module}"]
+        ):
             yield f"{file}: {module} must not name {name}"
 
 

@@ -1,13 +1,15 @@
-"""Runs the commands that the book shows, and compares their output. Reads file names on standard input, one a line.
+"""Runs the commands that the book shows, and compares their output. Reads file names on standard
+input, one a line.
 
-A block of the language `console` holds commands (`$ ...`) with their output. Its commands run in bash, in a new folder
-that contains the project's folders. All blocks of a page share this folder, so that one can use files that an earlier
-one wrote. A block that is followed by "Measured on MACHINE, DATE" is not run: its figures are those of that machine and
-day.
+A block of the language `console` holds commands (`$ ...`) with their output. Its commands run in
+bash, in a new folder that contains the project's folders. All blocks of a page share this folder,
+so that one can use files that an earlier one wrote. A block that is followed by "Measured on
+MACHINE, DATE" is not run: its figures are those of that machine and day.
 
 With UPDATE_EXPECT=1 in the environment the pages are rewritten with the output of the commands.
 
-Also checks that each verb of the command has its page, and that the page shows the options of the verb.
+Also checks that each verb of the command has its page, and that the page shows the options of the
+verb.
 """
 
 import argparse
@@ -104,10 +106,13 @@ def without_page(binary: Path, root: Path) -> Iterator[str]:
 
 
 def without_last_digits(lines: list[str]) -> list[str]:
-    """Numbers of more than nine digits, rounded to nine: the last ones depend on the processor's arithmetic."""
+    """Numbers of more than nine digits, rounded to nine: the last ones depend on the processor's
+    arithmetic.
+    """
     long = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?")
     return [
-        long.sub(lambda found: f"{float(found[0]):.9g}" if len(found[0]) > 10 else found[0], line) for line in lines
+        long.sub(lambda found: f"{float(found[0]):.9g}" if len(found[0]) > 10 else found[0], line)
+        for line in lines
     ]
 
 
@@ -121,12 +126,16 @@ def check_page(name: str, root: Path, binary: Path, bless: bool) -> list[str]:
         (root / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(f"{name}: rewritten")
         return []
-    return list(difflib.unified_diff(page.lines, lines, name, "what the commands print", lineterm=""))
+    return list(
+        difflib.unified_diff(page.lines, lines, name, "what the commands print", lineterm="")
+    )
 
 
 def main() -> int:
     """Prints every difference."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("binary", type=Path, help="the command `hairspring`")
     binary: Path = parser.parse_args().binary
     root, bless = Path.cwd(), os.environ.get("UPDATE_EXPECT") == "1"
@@ -136,7 +145,10 @@ def main() -> int:
         wrong += check_page(name, root, binary, bless)
     print("\n".join(wrong) if wrong else f"{len(names)} pages show what their commands print")
     if wrong and not bless:
-        print("UPDATE_EXPECT=1 ./test book rewrites the outputs; read the difference before you commit it")
+        print(
+            "UPDATE_EXPECT=1 ./test book rewrites the outputs; read the difference before you "
+            "commit it"
+        )
     return 1 if wrong else 0
 
 

@@ -1,18 +1,22 @@
-"""The rules for the Markdown of the project. Reads the project's file names on standard input, one per line.
+"""The rules for the Markdown of the project. Reads the project's file names on standard input, one
+per line.
 
 link      A link leads to a file that exists, and its anchor to a heading of that file.
 include   A file that a page includes ({{#include FILE}}) exists.
-table     A table has a header, an empty line before it, and as many cells in each row as in its header.
-          A `|` within a cell is written `\\|`, in a code span too.
-code      A code block is closed, is not the continuation of a paragraph, and has lines of at most 120 characters
-          (commands in `sh` may be longer: a reader copies them as one line).
-output    The language of a block with a command and its output is `console`. Either tests/book_outputs.py can run it,
-          or the line after it says where and when it was made: "Measured on MACHINE, DATE."
+table     A table has a header, an empty line before it, and as many cells in each row as in its
+          header. A `|` within a cell is written `\\|`, in a code span too.
+code      A code block is closed, is not the continuation of a paragraph, and has lines of at most
+          120 characters (commands in `sh` may be longer: a reader copies them as one line).
+output    The language of a block with a command and its output is `console`. Either
+          tests/book_outputs.py can run it, or the line after it says where and when it was made:
+          "Measured on MACHINE, DATE."
 summary   The book's table of contents names every page of docs/.
 findings  docs/findings.md has every kind of finding that spec/result.md lists.
-program   A front page begins with the first programs of examples/, word for word: the tests of each language run these.
+program   A front page begins with the first programs of examples/, word for word: the tests of each
+          language run these.
 
-With the folder of the built book as an argument (--html FOLDER), links are checked in its pages instead.
+With the folder of the built book as an argument (--html FOLDER), links are checked in its pages
+instead.
 """
 
 import argparse
@@ -30,8 +34,8 @@ from markdown_it.token import Token
 CODE_COLUMNS = 120
 MADE = re.compile(r"(?:Measured on|Simulated with) .+?, \d{4}-\d{2}-\d{2}\b")
 INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
-# Commands with the same output everywhere (`./parser` is a script that prints readings from a file). All others need a
-# line that says where and when the output was made.
+# Commands with the same output everywhere (`./parser` is a script that prints readings from a
+# file). All others need a line that says where and when the output was made.
 SAME_EVERYWHERE = re.compile(
     r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
     r"|hairspring run \./parser |cat |printf |head |python3 examples/"
@@ -51,7 +55,9 @@ class Complaint(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A block of the language `console`: the first line of its content (from 0), and the paragraph after it."""
+    """A block of the language `console`: the first line of its content (from 0), and the
+    paragraph after it.
+    """
 
     first: int
     lines: list[str]
@@ -79,8 +85,14 @@ class Page:
         for at, token in enumerate(self.tokens):
             if token.type == "fence" and token.info.strip() == "console":
                 behind = self.tokens[at + 2].content if len(self.tokens) > at + 2 else ""
-                is_paragraph = len(self.tokens) > at + 1 and self.tokens[at + 1].type == "paragraph_open"
-                yield Block(first_line(token) + 1, token.content.splitlines(), behind if is_paragraph else "")
+                is_paragraph = (
+                    len(self.tokens) > at + 1 and self.tokens[at + 1].type == "paragraph_open"
+                )
+                yield Block(
+                    first_line(token) + 1,
+                    token.content.splitlines(),
+                    behind if is_paragraph else "",
+                )
 
 
 def first_line(token: Token) -> int:
@@ -93,7 +105,9 @@ def first_line(token: Token) -> int:
 
 def plain_text(token: Token) -> str:
     """The text of a heading as a reader sees it."""
-    return "".join(child.content for child in token.children or [] if child.type in ("text", "code_inline"))
+    return "".join(
+        child.content for child in token.children or [] if child.type in ("text", "code_inline")
+    )
 
 
 def anchors(tokens: list[Token]) -> set[str]:
@@ -156,11 +170,15 @@ def check_tables(page: Page) -> Iterator[Complaint]:
             for number in range(first, last):
                 if cells(page.lines[number]) != columns:
                     found = cells(page.lines[number])
-                    yield page.complaint(number, "table", f"{found} cells in a table of {columns} columns")
+                    yield page.complaint(
+                        number, "table", f"{found} cells in a table of {columns} columns"
+                    )
         elif token.type == "inline" and page.tokens[at - 1].type == "paragraph_open" and token.map:
             for number in range(*token.map):
                 if page.lines[number].lstrip().startswith("|"):
-                    yield page.complaint(number, "table", "a row outside of a table: no header, or no empty line?")
+                    yield page.complaint(
+                        number, "table", "a row outside of a table: no header, or no empty line?"
+                    )
                     break
 
 
@@ -186,11 +204,18 @@ def check_code(page: Page) -> Iterator[Complaint]:
         depth += token.nesting if token.type.endswith(("list_open", "list_close")) else 0
         if token.type in ("fence", "code_block"):
             yield from check_block(page, token)
-        elif depth == 0 and token.type == "inline" and page.tokens[at - 1].type == "paragraph_open" and token.map:
+        elif (
+            depth == 0
+            and token.type == "inline"
+            and page.tokens[at - 1].type == "paragraph_open"
+            and token.map
+        ):
             for number in range(token.map[0] + 1, token.map[1]):
                 if page.lines[number].startswith("    "):
                     yield page.complaint(
-                        number, "code", "a part of the paragraph above: no empty line before the block"
+                        number,
+                        "code",
+                        "a part of the paragraph above: no empty line before the block",
                     )
                     break
 
@@ -198,19 +223,29 @@ def check_code(page: Page) -> Iterator[Complaint]:
 def check_outputs(page: Page) -> Iterator[Complaint]:
     """Rule output."""
     for token in page.tokens:
-        if token.type not in ("fence", "code_block") or token.info.strip() in ("console", "markdown"):
+        if token.type not in ("fence", "code_block") or token.info.strip() in (
+            "console",
+            "markdown",
+        ):
             continue
         commands = [line for line in token.content.splitlines() if line.startswith("$ ")]
         if commands or re.search(r"\d \+- \d", token.content):
-            yield page.complaint(first_line(token), "output", "an output outside of a `console` block")
+            yield page.complaint(
+                first_line(token), "output", "an output outside of a `console` block"
+            )
     for block in page.blocks():
         commands = [line[2:] for line in block.lines if line.startswith("$ ")]
         if not block.lines or not block.lines[0].startswith("$ "):
-            yield page.complaint(block.first, "output", "a console block begins with a command: `$ ...`")
+            yield page.complaint(
+                block.first, "output", "a console block begins with a command: `$ ...`"
+            )
         elif not block.measured():
             for command in commands:
                 if not SAME_EVERYWHERE.match(command):
-                    text = f'neither the same everywhere nor followed by "Measured on MACHINE, DATE": {command}'
+                    text = (
+                        'neither the same everywhere nor followed by "Measured on MACHINE, DATE": '
+                        f"{command}"
+                    )
                     yield page.complaint(block.first, "output", text)
 
 
@@ -246,7 +281,9 @@ def check_findings(files: list[str], root: Path) -> Iterator[Complaint]:
     listed, explained = "spec/result.md", "docs/findings.md"
     if {listed, explained} <= set(files):
         _, _, section = (root / listed).read_text(encoding="utf-8").partition("#### findings[]\n")
-        missing = kinds(section.partition("\n#")[0]) - kinds((root / explained).read_text(encoding="utf-8"))
+        missing = kinds(section.partition("\n#")[0]) - kinds(
+            (root / explained).read_text(encoding="utf-8")
+        )
         for kind in sorted(missing):
             yield Complaint(explained, 1, "findings", f"`{kind}` of {listed} is not explained")
 
@@ -266,7 +303,9 @@ FRONT_PAGES = {
 
 def documentation(text: str) -> str:
     """The Markdown in the documentation of a Rust file, line by line."""
-    return "\n".join(re.sub("^//! ?", "", line) if line.startswith("//!") else "" for line in text.splitlines())
+    return "\n".join(
+        re.sub("^//! ?", "", line) if line.startswith("//!") else "" for line in text.splitlines()
+    )
 
 
 def programs(page: Page) -> list[tuple[int, str, str]]:
@@ -287,7 +326,9 @@ def check_programs(files: list[str], root: Path) -> Iterator[Complaint]:
         for at, (language, file) in enumerate(wanted):
             line, found, code = shown[at] if at < len(shown) else (0, "", "")
             if (found, code) != (language, (root / file).read_text(encoding="utf-8")):
-                yield page.complaint(line, "program", f"program {at + 1} of the page is not {file}, as `{language}`")
+                yield page.complaint(
+                    line, "program", f"program {at + 1} of the page is not {file}, as `{language}`"
+                )
 
 
 # ---- the built book
@@ -311,7 +352,9 @@ class Anchors(HTMLParser):
 
 
 def check_html(folder: Path) -> Iterator[Complaint]:
-    """Links of the built book, except its print page, which repeats all others, and its error page."""
+    """Links of the built book, except its print page, which repeats all others, and its error
+    page.
+    """
     pages = {
         path.resolve(): Anchors(path.read_text(encoding="utf-8"))
         for path in sorted(folder.rglob("*.html"))
@@ -326,9 +369,19 @@ def check_html(folder: Path) -> Iterator[Complaint]:
                 continue
             file = (path.parent / name).resolve() if name else path
             if not file.exists():
-                yield Complaint(str(path.relative_to(folder.resolve())), line, "link", f"{target} does not exist")
+                yield Complaint(
+                    str(path.relative_to(folder.resolve())),
+                    line,
+                    "link",
+                    f"{target} does not exist",
+                )
             elif anchor and file in pages and anchor not in pages[file].ids:
-                yield Complaint(str(path.relative_to(folder.resolve())), line, "link", f"{target}: no such anchor")
+                yield Complaint(
+                    str(path.relative_to(folder.resolve())),
+                    line,
+                    "link",
+                    f"{target}: no such anchor",
+                )
 
 
 def documents(listed: list[str], root: Path) -> list[str]:
@@ -338,7 +391,9 @@ def documents(listed: list[str], root: Path) -> list[str]:
 
 def main() -> int:
     """Prints every complaint."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--html", type=Path, help="the folder of the built book")
     html: Path | None = parser.parse_args().html
     root = Path.cwd()
@@ -348,9 +403,15 @@ def main() -> int:
         files = documents(sys.stdin.read().splitlines(), root)
         pages = [Page(name, (root / name).read_text(encoding="utf-8")) for name in files]
         complaints = [complaint for page in pages for complaint in check_page(page, root)]
-        complaints += [*check_summary(files, root), *check_findings(files, root), *check_programs(files, root)]
+        complaints += [
+            *check_summary(files, root),
+            *check_findings(files, root),
+            *check_programs(files, root),
+        ]
         looked_at = f"{len(files)} pages"
-    print("\n".join([*map(str, complaints), f"{looked_at} looked at, {len(complaints)} complaints"]))
+    print(
+        "\n".join([*map(str, complaints), f"{looked_at} looked at, {len(complaints)} complaints"])
+    )
     return 1 if complaints else 0
 
 

@@ -1,7 +1,9 @@
-"""Checks the manifests of the workspace, as `cargo metadata` reports them. The test group makes the packages.
+"""Checks the manifests of the workspace, as `cargo metadata` reports them. The test group makes the
+packages.
 
 packages.py rust-version   no dependency in Cargo.lock declares a newer Rust than the workspace does
-packages.py published      every crate to be published can be: texts, licence, versions, files within its folder
+packages.py published      every crate to be published can be: texts, licence, versions, files
+                           within its folder
 packages.py names          prints the names of these crates, one a line
 """
 
@@ -29,10 +31,13 @@ def version(text: str) -> tuple[int, ...]:
 def too_new(metadata: Metadata) -> list[str]:
     """Dependencies that declare a newer Rust than the oldest one that a member declares."""
     members = {package["id"] for package in metadata["packages"] if package["source"] is None}
-    declared = [package["rust_version"] for package in metadata["packages"] if package["id"] in members]
+    declared = [
+        package["rust_version"] for package in metadata["packages"] if package["id"] in members
+    ]
     oldest = min((text for text in declared if text), key=version)
     return [
-        f"{package['name']} {package['version']} needs Rust {package['rust_version']}, and rust-version is {oldest}"
+        f"{package['name']} {package['version']} needs Rust {package['rust_version']}, and "
+        f"rust-version is {oldest}"
         for package in metadata["packages"]
         if package["rust_version"] and version(package["rust_version"]) > version(oldest)
     ]
@@ -40,14 +45,20 @@ def too_new(metadata: Metadata) -> list[str]:
 
 def published(metadata: Metadata) -> list[Package]:
     """Crates of the workspace that are not `publish = false`."""
-    return [package for package in metadata["packages"] if package["source"] is None and package["publish"] != []]
+    return [
+        package
+        for package in metadata["packages"]
+        if package["source"] is None and package["publish"] != []
+    ]
 
 
 def faults(metadata: Metadata) -> list[str]:
     """Reasons why crates cannot be published."""
     crates = published(metadata)
     names = {package["name"] for package in crates}
-    return [f"{package['name']}: {fault}" for package in crates for fault in faults_of(package, names)]
+    return [
+        f"{package['name']}: {fault}" for package in crates for fault in faults_of(package, names)
+    ]
 
 
 def faults_of(package: Package, names: set[str]) -> list[str]:
@@ -64,7 +75,9 @@ def faults_of(package: Package, names: set[str]) -> list[str]:
 
 
 def files_outside(folder: Path) -> list[str]:
-    """Files that the source of a crate includes from outside its folder, which a package does not contain."""
+    """Files that the source of a crate includes from outside its folder, which a package does
+    not contain.
+    """
     return [
         f"{source.relative_to(folder)} includes {name}, which is not in the package"
         for source in sorted((folder / "src").rglob("*.rs"))
@@ -74,7 +87,9 @@ def files_outside(folder: Path) -> list[str]:
 
 
 def is_within(start: Path, name: str, folder: Path) -> bool:
-    """Whether a relative path stays in a folder; a link in it counts as the file that it leads to."""
+    """Whether a relative path stays in a folder; a link in it counts as the file that it leads
+    to.
+    """
     depth = len(start.relative_to(folder).parts)
     for part in Path(name).parts:
         depth += -1 if part == ".." else 1
@@ -85,7 +100,9 @@ def is_within(start: Path, name: str, folder: Path) -> bool:
 
 def read_metadata() -> Metadata:
     command = ["cargo", "metadata", "--locked", "--format-version", "1"]
-    metadata: Metadata = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    metadata: Metadata = json.loads(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    )
     return metadata
 
 

@@ -1,7 +1,9 @@
-"""A partner of `hairspring period --exchange` that misbehaves on purpose, written from spec/period.md alone.
+"""A partner of `hairspring period --exchange` that misbehaves on purpose, written from
+spec/period.md alone.
 
-It leaves every fifth question unanswered, answers every seventh twice, and sends a short frame, a frame of another run
-and a question after every eleventh answer. When it gets SIGTERM it prints its counts as JSON.
+It leaves every fifth question unanswered, answers every seventh twice, and sends a short frame, a
+frame of another run and a question after every eleventh answer. When it gets SIGTERM it prints its
+counts as JSON.
 """
 
 import json

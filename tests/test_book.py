@@ -1,4 +1,6 @@
-"""Tests of the book's checkers: they report broken links, tables, blocks and outputs, and accept correct ones."""
+"""Tests of the book's checkers: they report broken links, tables, blocks and outputs, and accept
+correct ones.
+"""
 
 import os
 from pathlib import Path
@@ -11,13 +13,23 @@ from book_pages import Page
 
 def rules(text: str, root: Path, name: str = "page.md") -> list[tuple[int, str]]:
     """Line and rule of each complaint about a page with this text."""
-    return [(complaint.line, complaint.rule) for complaint in book_pages.check_page(Page(name, text), root)]
+    return [
+        (complaint.line, complaint.rule)
+        for complaint in book_pages.check_page(Page(name, text), root)
+    ]
 
 
 def test_broken_links_are_found(tmp_path: Path) -> None:
-    (tmp_path / "other.md").write_text("# One\n\n## `hairspring/x/1`, and more\n\n## One\n", encoding="utf-8")
-    good = "[a](other.md) [b](other.md#one) [c](other.md#one-1) [d](other.md#hairspringx1-and-more) [e](https://example.org)"
-    assert rules(f"# Top\n\n{good} [f](#top)\n", tmp_path, "other2.md") == [(3, "link")]  # the page itself is no file
+    (tmp_path / "other.md").write_text(
+        "# One\n\n## `hairspring/x/1`, and more\n\n## One\n", encoding="utf-8"
+    )
+    good = (
+        "[a](other.md) [b](other.md#one) [c](other.md#one-1) [d](other.md#hairspringx1-and-more) "
+        "[e](https://example.org)"
+    )
+    assert rules(f"# Top\n\n{good} [f](#top)\n", tmp_path, "other2.md") == [
+        (3, "link")
+    ]  # the page itself is no file
     (tmp_path / "page.md").write_text(f"# Top\n\n{good} [f](#top)\n", encoding="utf-8")
     assert rules(f"# Top\n\n{good} [f](#top)\n", tmp_path) == []
     for bad in ("[a](gone.md)", "[b](other.md#two)", "[c](#nowhere)", "![d](gone.png)"):
@@ -63,7 +75,9 @@ def test_a_page_missing_from_the_table_of_contents_is_found(tmp_path: Path) -> N
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "SUMMARY.md").write_text("- [A](a.md)\n", encoding="utf-8")
     files = ["docs/SUMMARY.md", "docs/a.md", "docs/b.md", "spec/c.md"]
-    assert [complaint.text.split()[0] for complaint in book_pages.check_summary(files, tmp_path)] == ["docs/b.md"]
+    assert [
+        complaint.text.split()[0] for complaint in book_pages.check_summary(files, tmp_path)
+    ] == ["docs/b.md"]
 
 
 def test_a_finding_that_is_not_explained_is_found(tmp_path: Path) -> None:
@@ -72,7 +86,9 @@ def test_a_finding_that_is_not_explained_is_found(tmp_path: Path) -> None:
     rows = "| kind | numbers |\n|---|---|\n| `one`, `two` | `x` |\n| `three` | |\n"
     listed = f"# A\n\n#### findings[]\n\n{rows}\n## B\n\n| `four` | |\n"
     (tmp_path / "spec" / "result.md").write_text(listed, encoding="utf-8")
-    (tmp_path / "docs" / "findings.md").write_text("| kind |\n|---|\n| `one` |\n| `three` |\n", encoding="utf-8")
+    (tmp_path / "docs" / "findings.md").write_text(
+        "| kind |\n|---|\n| `one` |\n| `three` |\n", encoding="utf-8"
+    )
     found = book_pages.check_findings(["spec/result.md", "docs/findings.md"], tmp_path)
     assert [complaint.text.split()[0] for complaint in found] == ["`two`"]
 
@@ -86,24 +102,38 @@ def test_a_front_page_begins_with_the_programs_that_the_tests_run(tmp_path: Path
 
     def found(edit: str, changed: str) -> list[str]:
         for name, wanted in book_pages.FRONT_PAGES.items():
-            text = "Words.\n\n" + "\n".join(f"```{word}\n# {file}\n\nx\n```\n" for word, file in wanted)
+            text = "Words.\n\n" + "\n".join(
+                f"```{word}\n# {file}\n\nx\n```\n" for word, file in wanted
+            )
             text = text.replace(edit, changed)
             if name.endswith(".rs"):
-                text = "".join(f"//! {line}".rstrip() + "\n" for line in text.splitlines()) + "mod a;\n"
+                text = (
+                    "".join(f"//! {line}".rstrip() + "\n" for line in text.splitlines())
+                    + "mod a;\n"
+                )
             (tmp_path / name).write_text(text, encoding="utf-8")
         return [complaint.file for complaint in book_pages.check_programs(["README.md"], tmp_path)]
 
     assert found("", "") == []
-    assert found("# examples/rust/benches/first.rs", "other") == ["README.md", "crates/hairspring/src/lib.rs"]
+    assert found("# examples/rust/benches/first.rs", "other") == [
+        "README.md",
+        "crates/hairspring/src/lib.rs",
+    ]
     assert found("```cpp", "```rust") == ["README.md", "crates/hairspring/src/lib.rs"]
     assert found("Words.", "```python\nearlier\n```")[-1] == "python/README.md"
     assert list(book_pages.check_programs(["docs/a.md"], tmp_path)) == []
 
 
 def test_broken_links_of_the_built_book_are_found(tmp_path: Path) -> None:
-    assert [complaint.text for complaint in book_pages.check_html(tmp_path)] == ["there are no pages"]
-    (tmp_path / "a.html").write_text('<h1 id="x"><a href="b.html#y">b</a><a href="#x">x</a></h1>', encoding="utf-8")
-    (tmp_path / "b.html").write_text('<a href="a.html#x"></a><a href="c.html"></a><img src="d.png">', encoding="utf-8")
+    assert [complaint.text for complaint in book_pages.check_html(tmp_path)] == [
+        "there are no pages"
+    ]
+    (tmp_path / "a.html").write_text(
+        '<h1 id="x"><a href="b.html#y">b</a><a href="#x">x</a></h1>', encoding="utf-8"
+    )
+    (tmp_path / "b.html").write_text(
+        '<a href="a.html#x"></a><a href="c.html"></a><img src="d.png">', encoding="utf-8"
+    )
     found = [complaint.text for complaint in book_pages.check_html(tmp_path)]
     assert found == ["b.html#y: no such anchor", "c.html does not exist", "d.png does not exist"]
 
@@ -123,10 +153,16 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_outputs_are_compared_and_blessed(book: Path) -> None:
     page = book / "docs" / "page.md"
     measured = "```console\n$ hairspring mhz\nold\n```\n\nMeasured on a machine, 2026-11-21.\n"
-    stale = "```console\n$ hairspring fit a \\\n    b > out\n$ cat out\n$ hairspring fit c\nold\n```\n"
+    stale = (
+        "```console\n$ hairspring fit a \\\n    b > out\n$ cat out\n$ hairspring fit c\nold\n```\n"
+    )
     page.write_text(stale + "\n" + measured, encoding="utf-8")
     complaints = book_outputs.check_page("docs/page.md", book, book / "command", bless=False)
-    assert [line for line in complaints if line[0] in "+-"][2:] == ["+got fit a b", "-old", "+got fit c"]
+    assert [line for line in complaints if line[0] in "+-"][2:] == [
+        "+got fit a b",
+        "-old",
+        "+got fit c",
+    ]
     assert book_outputs.check_page("docs/page.md", book, book / "command", bless=True) == []
     assert book_outputs.check_page("docs/page.md", book, book / "command", bless=False) == []
     assert page.read_text(encoding="utf-8").endswith(measured)
@@ -134,18 +170,28 @@ def test_outputs_are_compared_and_blessed(book: Path) -> None:
 
 
 def test_the_last_digits_of_long_numbers_are_not_compared(book: Path) -> None:
-    for old, new, same in (("48.00707514692156", "48.00707514692159", True), ("48.007075147", "48.007074147", False)):
+    for old, new, same in (
+        ("48.00707514692156", "48.00707514692159", True),
+        ("48.007075147", "48.007074147", False),
+    ):
         page = book / "docs" / "page.md"
         page.write_text(f"```console\n$ hairspring fit a\n{old}\n```\n", encoding="utf-8")
         (book / "command").write_text(f"#!/bin/sh\necho {new}\n", encoding="utf-8")
-        assert (book_outputs.check_page("docs/page.md", book, book / "command", bless=False) == []) is same
+        assert (
+            book_outputs.check_page("docs/page.md", book, book / "command", bless=False) == []
+        ) is same
 
 
 def test_a_verb_needs_a_page_with_its_options(book: Path) -> None:
-    listing = "Commands:\\n  fit   Solve\\n        more words\\n  time  Time\\n  help  Help\\n\\nOptions:\\n  -h\\n"
+    listing = (
+        "Commands:\\n  fit   Solve\\n        more words\\n  time  Time\\n  help  "
+        "Help\\n\\nOptions:\\n  -h\\n"
+    )
     (book / "command").write_text(f"#!/bin/sh\nprintf '{listing}'\n", encoding="utf-8")
     (book / "docs" / "commands").mkdir()
-    (book / "docs" / "commands" / "fit.md").write_text("```console\n$ hairspring fit --help\n```\n", encoding="utf-8")
+    (book / "docs" / "commands" / "fit.md").write_text(
+        "```console\n$ hairspring fit --help\n```\n", encoding="utf-8"
+    )
     assert book_outputs.verbs(book / "command") == ["fit", "time"]
     found = list(book_outputs.without_page(book / "command", book))
     assert found == ["docs/commands/time.md: `hairspring time` has no page"]

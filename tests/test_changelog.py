@@ -22,7 +22,9 @@ def project(root: Path, **fragments: str) -> Path:
     """A project with a release and these fragments."""
     (root / "changelog").mkdir()
     (root / "changelog/README.md").write_text("# Changes\n")
-    (root / "CHANGELOG.md").write_text("# Changelog\n\nNotes.\n\n## 0.1.0 - 2026-11-29\n\n- First.\n")
+    (root / "CHANGELOG.md").write_text(
+        "# Changelog\n\nNotes.\n\n## 0.1.0 - 2026-11-29\n\n- First.\n"
+    )
     for name, text in fragments.items():
         (root / "changelog" / f"{name.replace('_', '-')}.md").write_text(text)
     return root
@@ -49,18 +51,27 @@ def test_fragments_that_are_no_line_for_a_user_are_refused(
 
 
 def test_a_release_takes_all_fragments_by_kind(tmp_path: Path) -> None:
-    root = project(tmp_path, fixed_b="Two lines\nof text.\n", added_a="A verb.", added_c="Another.\n")
+    root = project(
+        tmp_path, fixed_b="Two lines\nof text.\n", added_a="A verb.", added_c="Another.\n"
+    )
     assert tool().main(["check"], root) == 0
     assert tool().main(["release", "0.2.0"], root) == 0
     text = (root / "CHANGELOG.md").read_text()
     new = text[text.index("## 0.2.0 - ") : text.index("## 0.1.0")]
-    assert new.split("\n", 1)[1] == "\n### Added\n\n- A verb.\n- Another.\n\n### Fixed\n\n- Two lines\n  of text.\n\n"
+    assert (
+        new.split("\n", 1)[1]
+        == "\n### Added\n\n- A verb.\n- Another.\n\n### Fixed\n\n- Two lines\n  of text.\n\n"
+    )
     assert [path.name for path in (root / "changelog").iterdir()] == ["README.md"]
     assert tool().main(["release", "0.3.0"], root) == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["release"], ["release", "new"], ["release", "1.2"], ["undo"]])
-def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [[], ["release"], ["release", "new"], ["release", "1.2"], ["undo"]]
+)
+def test_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
     assert tool().main(arguments, project(tmp_path)) == 2
     assert "usage:" in capsys.readouterr().err
 

@@ -47,18 +47,29 @@ def test_a_complete_crate_has_no_fault_and_private_crates_are_not_checked() -> N
 
 
 def test_missing_fields_are_found() -> None:
-    assert faults(package(description=None, keywords=[])) == ["a: has no `description`", "a: has no `keywords`"]
+    assert faults(package(description=None, keywords=[])) == [
+        "a: has no `description`",
+        "a: has no `keywords`",
+    ]
 
 
 def test_dependencies_without_version_or_unpublished_are_found() -> None:
-    found = faults(package(dependencies=[dependency(req="*"), dependency(kind="dev", req="*")]), package(name="b"))
+    found = faults(
+        package(dependencies=[dependency(req="*"), dependency(kind="dev", req="*")]),
+        package(name="b"),
+    )
     assert found == ["a: takes b by its path alone: give the version too"]
-    assert faults(package(dependencies=[dependency()])) == ["a: builds on b, which is not published"]
+    assert faults(package(dependencies=[dependency()])) == [
+        "a: builds on b, which is not published"
+    ]
 
 
 def test_files_outside_of_the_crate_are_found(tmp_path: Path) -> None:
     (tmp_path / "src" / "deep").mkdir(parents=True)
     source = tmp_path / "src" / "deep" / "mod.rs"
-    source.write_text('const A: &str = include_str!("../../a.txt");\nconst B: &[u8] = include_bytes!("../../../b");\n')
+    source.write_text(
+        'const A: &str = include_str!("../../a.txt");\nconst B: &[u8] = '
+        'include_bytes!("../../../b");\n'
+    )
     found = faults(package(manifest_path=str(tmp_path / "Cargo.toml")))
     assert found == ["a: src/deep/mod.rs includes ../../../b, which is not in the package"]

@@ -52,10 +52,14 @@ def test_a_copy_that_differs_or_is_missing_is_named(copy: Path, place: int) -> N
     found = list(VERSION.complaints(copy, right))
     assert found and {line.split(":")[0] for line in found} == {name} <= others
     path.write_text("", encoding="utf-8")
-    assert any(line.startswith(f"{name}: no line matches") for line in VERSION.complaints(copy, right))
+    assert any(
+        line.startswith(f"{name}: no line matches") for line in VERSION.complaints(copy, right)
+    )
 
 
-@pytest.mark.parametrize("arguments", [[], ["set"], ["set", "1.2"], ["set", "v1.2.3"], ["set", "1.2.3\n"], ["other"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["set"], ["set", "1.2"], ["set", "v1.2.3"], ["set", "1.2.3\n"], ["other"]]
+)
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert VERSION.main(arguments) == 2
     assert "version.py show | check | set VERSION" in capsys.readouterr().err

@@ -1,16 +1,22 @@
-"""Checks rules that no compiler checks. Reads the project's file names on standard input, one per line.
+"""Checks rules that no compiler checks. Reads the project's file names on standard input, one per
+line.
 
-missing-path    A path that a document names exists: `code spans` that look like a path of this project (its first
-                folders may be left out; NN-, NAME and PREFIX are placeholders), and the trees drawn in plain code
-                blocks. The changelog is not checked: it names former files. Links are checked by tests/book_pages.py.
+missing-path    A path that a document names exists: `code spans` that look like a path of this
+                project (its first folders may be left out; NN-, NAME and PREFIX are placeholders),
+                and the trees drawn in plain code blocks. The changelog is not checked: it names
+                former files. Links are checked by tests/book_pages.py.
 machine-path    No file names a folder of the machine that it was written on.
-address         No file names a package registry or mirror: these belong in each user's own configuration.
+address         No file names a package registry or mirror: these belong in each user's own
+                configuration.
 long-file       A Rust file has at most 600 lines.
 long-function   A Rust or Python function has at most 60 lines.
-impure          The core uses no operating system, no clock, no output and no front end: its sources and its manifest do
-                not name anything that only one of these has.
+long-line       A line of a source, a script, a comment or a paragraph has at most 100 columns,
+                except tables, raw strings, links and texts that cannot be parted.
+impure          The core uses no operating system, no clock, no output and no front end: its sources
+                and its manifest do not name anything that only one of these has.
 
-A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; a line that no longer excuses anything is an error.
+A line of the exceptions file is `RULE FILE [SUBJECT] -- REASON`; a line that no longer excuses
+anything is an error.
 """
 
 import ast
@@ -23,6 +29,7 @@ from typing import NamedTuple
 HISTORY = "CHANGELOG.md"
 FILE_LINES = 600
 FUNCTION_LINES = 60
+COLUMNS = 100
 
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:work|root|home)/[\w.-]*")
 ADDRESS = re.compile(
@@ -54,15 +61,21 @@ class Finding(NamedTuple):
 
 
 def looks_like_path(name: str, root: Path) -> bool:
-    """Whether a code span is a file of this project, and not a command, a unit or the name of a schema."""
+    """Whether a code span is a file of this project, and not a command, a unit or the name of a
+    schema.
+    """
     if not PATH_SHAPE.fullmatch(name) or name.startswith("-") or NO_FILE.search(name):
         return False
     starts_here = "/" in name and (root / name.split("/")[0]).exists()
-    return starts_here or name.startswith("./") or name.endswith("/") or bool(FILE_ENDING.search(name))
+    return (
+        starts_here or name.startswith("./") or name.endswith("/") or bool(FILE_ENDING.search(name))
+    )
 
 
 def paths_in_tree(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Paths in a drawn folder tree: names by their indentation, each line's remark after two blanks left out."""
+    """Paths in a drawn folder tree: names by their indentation, each line's remark after two
+    blanks left out.
+    """
     parents: list[tuple[int, str]] = []
     for line, text in block:
         plain = re.sub(r"[│├└─|`]", " ", text)
@@ -104,7 +117,9 @@ def named_paths(text: str, root: Path) -> Iterator[tuple[int, str]]:
 
 
 def is_there(path: str, root: Path, files: list[str]) -> bool:
-    """Whether a path exists, or is the last part of the path of some file or folder of the project."""
+    """Whether a path exists, or is the last part of the path of some file or folder of the
+    project.
+    """
     folder = f"/{path.strip('/')}/"
     return (root / path).exists() or any(folder in f"/{file}/" for file in files)
 
@@ -149,7 +164,9 @@ def without_comments(source: str) -> str:
 
 
 def rust_functions(source: str) -> Iterator[tuple[str, int, int]]:
-    """Name, first line and number of lines of each Rust function with a body, by matching its braces."""
+    """Name, first line and number of lines of each Rust function with a body, by matching its
+    braces.
+    """
     code = without_comments(source)
     for match in re.finditer(r"\bfn\s+(\w+)", code):
         depth = 0
@@ -179,7 +196,72 @@ def check_lengths(file: str, text: str) -> Iterator[Finding]:
     functions = rust_functions if file.endswith(".rs") else python_functions
     for name, line, length in functions(text) if file.endswith((".rs", ".py")) else ():
         if length > FUNCTION_LINES:
-            yield Finding("long-function", file, line, name, f"{name} has {length} lines; at most {FUNCTION_LINES}")
+            yield Finding(
+                "long-function",
+                file,
+                line,
+                name,
+                f"{name} has {length} lines; at most {FUNCTION_LINES}",
+            )
+
+
+# Kinds of files whose lines are measured; of data only comments are, as a value may be one long
+# text.
+MEASURED = (".rs", ".c", ".h", ".hpp", ".cpp", ".f90", ".py", ".pyi", ".sh", ".cmake", ".md")
+DATA = (".toml", ".yml")
+# Former names, and what others recorded.
+NOT_MEASURED = (HISTORY, "changelog/", "corpus/", "fuzz/corpus/")
+# Text of several lines that is data: raw strings of Rust, and of Python what documents nothing.
+RAW_TEXT = {
+    ".rs": re.compile(r'\bb?r(#*)".*?"\1', re.DOTALL),
+    ".py": re.compile(r'(?<=[=(,\[])[ \n]*[rbf]*"{3}.*?"{3}', re.DOTALL),
+}
+TABLE = re.compile(r"\s*(?:///?!?|\*|#)?\s*\|")
+LITERAL = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+UNPARTABLE = re.compile(r"https?://|# type: ignore|# noqa")
+MARKUP = re.compile(r"\s*(?:[|#<]|\[[^\]]+\]:)|    |.*\]\(")
+
+
+def is_one_text(line: str) -> bool:
+    """Whether a text in quotes makes a line too long, where a language has no way to part it."""
+    if line.lstrip().startswith('"' * 3):
+        return False
+    longest = max((len(match.group()) for match in LITERAL.finditer(line)), default=0)
+    return longest >= 30 and len(line) - longest + 30 <= COLUMNS
+
+
+def measured_lines(file: str, text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file that the limit is for, with their numbers."""
+    ending = Path(file).suffix
+    if ending in RAW_TEXT:
+        text = RAW_TEXT[ending].sub(lambda match: "\n" * match.group().count("\n"), text)
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        fenced ^= ending == ".md" and line.lstrip().startswith("```")
+        if UNPARTABLE.search(line) or TABLE.match(line):
+            continue
+        if ending == ".md" and (fenced or MARKUP.match(line)):
+            continue
+        if ending in DATA and not line.lstrip().startswith("#"):
+            continue
+        if ending != ".rs" and is_one_text(line):
+            continue
+        yield number, line
+
+
+def check_columns(file: str, text: str) -> Iterator[Finding]:
+    """Rule long-line, for the first such line."""
+    first = text.partition("\n")[0]
+    is_script = first.startswith("#!") and first.endswith(("bash", "sh"))
+    is_measured = (
+        is_script or file.endswith((*MEASURED, *DATA)) or Path(file).name == "CMakeLists.txt"
+    )
+    if not is_measured or file.startswith(NOT_MEASURED):
+        return
+    for number, line in measured_lines(file, text):
+        if len(line) > COLUMNS:
+            yield Finding("long-line", file, number, "", f"{len(line)} columns; at most {COLUMNS}")
+            return
 
 
 # ---- the pure core
@@ -202,7 +284,13 @@ def check_purity(file: str, text: str) -> Iterator[Finding]:
     for pattern, where in ((IMPURE, code), (OPTION, text)):
         for match in pattern.finditer(where):
             name = " ".join(match.group().split())
-            yield Finding("impure", file, where.count("\n", 0, match.start()) + 1, name, f"the pure core names {name}")
+            yield Finding(
+                "impure",
+                file,
+                where.count("\n", 0, match.start()) + 1,
+                name,
+                f"the pure core names {name}",
+            )
 
 
 # ---- all rules
@@ -217,6 +305,7 @@ def check_file(file: str, root: Path, files: list[str]) -> Iterator[Finding]:
     yield from check_named_paths(file, text, root, files)
     yield from check_patterns(file, text)
     yield from check_lengths(file, text)
+    yield from check_columns(file, text)
     yield from check_purity(file, text)
 
 

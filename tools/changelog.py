@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the fragments of the changelog, and assembles them: changelog.py check | changelog.py release VERSION.
+"""Checks the fragments of the changelog, and assembles them: changelog.py check | changelog.py
+release VERSION.
 
-A fragment is changelog/KIND-NAME.md: one or two lines that say what a user gets. `release` writes all of them into
-CHANGELOG.md as a section of its own, above the last one, and removes the files.
+A fragment is changelog/KIND-NAME.md: one or two lines that say what a user gets. `release` writes
+all of them into CHANGELOG.md as a section of its own, above the last one, and removes the files.
 
 Exit status: 0 done, 1 a fragment is refused, 2 wrong usage.
 """
@@ -33,7 +34,10 @@ def complaints(path: Path) -> list[str]:
         return [f"{path.name}: is not UTF-8"]
     found = []
     if not 1 <= len(lines) <= MOST_LINES:
-        found.append(f"{path.name}: has {len(lines)} lines, expected one or two: the story belongs into the commit")
+        found.append(
+            f"{path.name}: has {len(lines)} lines, expected one or two: the story belongs into "
+            "the commit"
+        )
     if any(len(line) > MOST_COLUMNS for line in lines):
         found.append(f"{path.name}: has a line of more than {MOST_COLUMNS} columns")
     if lines and lines[0].lstrip().startswith(("-", "*", "#")):
@@ -45,9 +49,15 @@ def section(version: str, day: date, paths: list[Path]) -> str:
     """The section of a release."""
     text = f"## {version} - {day.isoformat()}\n"
     for kind, title in KINDS.items():
-        own = [path.read_text(encoding="utf-8").strip() for path in paths if path.stem.partition("-")[0] == kind]
+        own = [
+            path.read_text(encoding="utf-8").strip()
+            for path in paths
+            if path.stem.partition("-")[0] == kind
+        ]
         if own:
-            text += f"\n### {title}\n\n" + "".join("- " + "\n  ".join(one.splitlines()) + "\n" for one in own)
+            text += f"\n### {title}\n\n" + "".join(
+                "- " + "\n  ".join(one.splitlines()) + "\n" for one in own
+            )
     return text
 
 
@@ -68,7 +78,10 @@ def main(arguments: list[str], root: Path) -> int:
         case ["release", version] if VERSION.fullmatch(version):
             pass
         case _:
-            print("usage: changelog.py check | changelog.py release VERSION (as 0.2.0)", file=sys.stderr)
+            print(
+                "usage: changelog.py check | changelog.py release VERSION (as 0.2.0)",
+                file=sys.stderr,
+            )
             return 2
     wrong = [complaint for path in paths for complaint in complaints(path)]
     for complaint in wrong:

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Debian's packages for ARM on a machine of another architecture: apt with lists and a cache of its own, for the processor of this
-# machine and both of ARM, so the system does not become multi-arch. Everything is below .cache/foreign. To be sourced after setup.sh.
+# Debian's packages for ARM on a machine of another architecture: apt with lists and a cache of its
+# own, for the processor of this machine and both of ARM, so the system does not become multi-arch.
+# Everything is below .cache/foreign. To be sourced after setup.sh.
 
 FOREIGN="$CACHE/foreign"
 
@@ -28,7 +29,8 @@ update_foreign() {
   write_foreign_configuration # the checkout may have moved
   [ -z "$(find "$FOREIGN/updated" -mmin -1440 2>/dev/null)" ] || return 0
   say "fetching the package lists for ARM into .cache/foreign (apt-get update)"
-  quietly foreign apt-get update -q || say "apt-get update reported errors; continuing with the lists that it has"
+  quietly foreign apt-get update -q ||
+    say "apt-get update reported errors; continuing with the lists that it has"
   touch "$FOREIGN/updated"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formats all Rust source, or with --check says what is not formatted. `cargo fmt` alone does not see the modules that a macro
-# declares: verbs, formats of exports, methods.
+# Formats all Rust source, or with --check says what is not formatted. `cargo fmt` alone does not
+# see the modules that a macro declares: verbs, formats of exports, methods.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$ROOT"

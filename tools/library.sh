@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# The C library as its users have it: built, installed into a folder, found by pkg-config. To be sourced after setup.sh.
+# The C library as its users have it: built, installed into a folder, found by pkg-config. To be
+# sourced after setup.sh.
 
 # Builds the library and installs it with its headers. Exports what pkg-config needs.
 install_library() { # FOLDER

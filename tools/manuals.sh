@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034 # write_manuals and ./install read the names indirectly
-# Manual pages and completions, which the command itself writes, where man, bash, fish and zsh look for those of commands in the same
-# folder. To be sourced after setup.sh.
+# Manual pages and completions, which the command itself writes, where man, bash, fish and zsh look
+# for those of commands in the same folder. To be sourced after setup.sh.
 
 MAN=share/man/man1
 BASH_COMPLETION=share/bash-completion/completions/hairspring

@@ -1,23 +1,27 @@
 # shellcheck shell=bash
-# Shared steps of ./run, ./test and the test groups: report progress, and install missing tools. To be sourced.
+# Shared steps of ./run, ./test and the test groups: report progress, and install missing tools. To
+# be sourced.
 #
-# Every `need_*` returns 0 once the thing is installed. Otherwise it prints `missing: THING: install with COMMAND` and returns
-# 77, so a group under `set -e` that calls one ends as "missing".
+# Every `need_*` returns 0 once the thing is installed. Otherwise it prints
+# `missing: THING: install with COMMAND` and returns 77, so a group under `set -e` that calls one
+# ends as "missing".
 #
-# There is no rust-toolchain file on purpose: it would make rustup fetch one exact version even if a newer one is installed.
-# Any Rust from the `rust-version` in Cargo.toml upwards works.
+# There is no rust-toolchain file on purpose: it would make rustup fetch one exact version even if a
+# newer one is installed. Any Rust from the `rust-version` in Cargo.toml upwards works.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 CACHE="$ROOT/.cache"
 MISSING=77
 
-# Everything that is built or cached is in ignored folders of the project, except cargo's registry, which is the user's.
+# Everything that is built or cached is in ignored folders of the project, except cargo's registry,
+# which is the user's.
 export CARGO_TARGET_DIR="$ROOT/target"
 export PIP_CACHE_DIR="$CACHE/pip" PIP_DISABLE_PIP_VERSION_CHECK=1
-export PYTHONPYCACHEPREFIX="$CACHE/pycache" RUFF_CACHE_DIR="$CACHE/ruff" MYPY_CACHE_DIR="$CACHE/mypy"
+export PYTHONPYCACHEPREFIX="$CACHE/pycache" RUFF_CACHE_DIR="$CACHE/ruff" \
+  MYPY_CACHE_DIR="$CACHE/mypy"
 mkdir -p "$CACHE"
 
-# ---- messages ---------------------------------------------------------------------------------------------------------
+# ---- messages ------------------------------------------------------------------------------------
 
 say() { printf 'hairspring: %s\n' "$*" >&2; }
 
@@ -39,7 +43,8 @@ quietly() {
   return "$status"
 }
 
-# Runs a step of a test group and prints its name; a failure sets the group's `status`, and the other steps still run.
+# Runs a step of a test group and prints its name; a failure sets the group's `status`, and the
+# other steps still run.
 step() { # NAME COMMAND...
   local name="$1"
   shift
@@ -47,7 +52,8 @@ step() { # NAME COMMAND...
   if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
 }
 
-# Runs an installing step while no other group installs anything. A step inside of such a step just runs.
+# Runs an installing step while no other group installs anything. A step inside of such a step just
+# runs.
 alone() { # COMMAND...
   if [ -n "${ALONE:-}" ] || ! command -v flock >/dev/null; then
     "$@"
@@ -56,7 +62,7 @@ alone() { # COMMAND...
   fi
 }
 
-# ---- distribution packages --------------------------------------------------------------------------------------------
+# ---- distribution packages -----------------------------------------------------------------------
 
 # Runs a command as root, or fails. Asks for a password only if somebody can type one.
 as_root() {
@@ -84,22 +90,25 @@ apt_command() { # PACKAGE...
   fi
 }
 
-# Fetches the package lists at most once a day. A broken third-party source is not an error here: if the package itself is not
-# available, its installation fails.
+# Fetches the package lists at most once a day. A broken third-party source is not an error here: if
+# the package itself is not available, its installation fails.
 apt_update() {
   local stamp="$CACHE/apt-updated"
-  if [ -n "$(find "$stamp" -mmin -1440 2>/dev/null)" ] && compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null; then
+  if [ -n "$(find "$stamp" -mmin -1440 2>/dev/null)" ] &&
+      compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null; then
     return 0
   fi
   say "fetching the package lists (apt-get update)"
-  quietly as_root apt-get update -q || say "apt-get update reported errors; continuing with the existing lists"
+  quietly as_root apt-get update -q ||
+    say "apt-get update reported errors; continuing with the existing lists"
   touch "$stamp"
 }
 
 # --no-remove: the user's packages stay, even if a package that we want conflicts with them.
 apt_install() {
   say "installing $* (apt-get install)"
-  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends --no-remove \
+  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
+    --no-remove \
     -o DPkg::Lock::Timeout=120 "$@"
 }
 
@@ -125,23 +134,26 @@ need_command() { # COMMAND PACKAGE...
   command -v "$command" >/dev/null || need_apt "$@"
 }
 
-# ---- C ------------------------------------------------------------------------------------------------------------------
+# ---- C -------------------------------------------------------------------------------------------
 
-# clang with the libraries of its sanitizers, which are in a package that Debian's clang does not depend on.
+# clang with the libraries of its sanitizers, which are in a package that Debian's clang does not
+# depend on.
 need_clang() { # COMMAND
   local version
   need_command "$1" clang || return
   if clang_sanitizes; then return 0; fi
   version="$(clang -dumpversion | cut -d . -f 1)"
   need_apt "libclang-rt-$version-dev" || return
-  clang_sanitizes || missing "the sanitizers of clang $version" "$(apt_command "libclang-rt-$version-dev")"
+  clang_sanitizes || missing "the sanitizers of clang $version" \
+    "$(apt_command "libclang-rt-$version-dev")"
 }
 
 clang_sanitizes() {
-  echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c -o "$CACHE/sanitized" - 2>/dev/null
+  echo 'int main(void) { return 0; }' |
+    clang -fsanitize=address,undefined -x c -o "$CACHE/sanitized" - 2>/dev/null
 }
 
-# ---- Rust -------------------------------------------------------------------------------------------------------------
+# ---- Rust ----------------------------------------------------------------------------------------
 
 minimum_rust() { sed -n 's/^rust-version *= *"\(.*\)".*/\1/p' "$ROOT/Cargo.toml"; }
 
@@ -149,7 +161,8 @@ at_least() { # WANTED FOUND
   [ -n "$2" ] && [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
 }
 
-# The folders that may contain a toolchain, the best first. Ubuntu has its versioned ones outside PATH; the newest comes first.
+# The folders that may contain a toolchain, the best first. Ubuntu has its versioned ones outside
+# PATH; the newest comes first.
 rust_folders() {
   { type -ap cargo || true; } | sed 's,/cargo$,,'
   echo "${CARGO_HOME:-${HOME:-}/.cargo}/bin"
@@ -162,7 +175,8 @@ use_rust() {
   local folder
   while read -r folder; do
     [ -x "$folder/cargo" ] || continue
-    at_least "$(minimum_rust)" "$("$folder/rustc" --version 2>/dev/null | cut -d ' ' -f 2)" || continue
+    at_least "$(minimum_rust)" "$("$folder/rustc" --version 2>/dev/null | cut -d ' ' -f 2)" ||
+      continue
     export PATH="$folder:$PATH"
     return 0
   done < <(rust_folders)
@@ -173,15 +187,16 @@ apt_candidate() { # PACKAGE: the upstream part of the version that apt would ins
   apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *\([0-9][0-9.]*\).*/\1/p'
 }
 
-# Which packages bring a Rust that is new enough: the plain one (Debian 13), the one kept up to date for building browsers
-# (Debian 12), or the newest of those with the version in their name (Ubuntu).
+# Which packages bring a Rust that is new enough: the plain one (Debian 13), the one kept up to date
+# for building browsers (Debian 12), or the newest of those with the version in their name (Ubuntu).
 apt_rust_packages() {
   local suffix
   while read -r suffix; do
     at_least "$(minimum_rust)" "$(apt_candidate "cargo$suffix")" || continue
     echo "rustc$suffix cargo$suffix"
     return 0
-  done < <(printf '\n-web\n' && apt-cache search --names-only '^cargo-[0-9.]+$' | sed -n 's/^cargo\(-[0-9.]*\) .*/\1/p' | sort -rV)
+  done < <(printf '\n-web\n' && apt-cache search --names-only '^cargo-[0-9.]+$' |
+    sed -n 's/^cargo\(-[0-9.]*\) .*/\1/p' | sort -rV)
   return 1
 }
 
@@ -197,10 +212,13 @@ install_rust_packages() {
 # Uses what another group has just installed.
 install_rust() { use_rust || install_rust_packages || install_private_rust; }
 
-private_rust_folder() { compgen -G "$CACHE/rust/rustup/toolchains/stable-*/bin" | head -n 1 || true; }
+private_rust_folder() {
+  compgen -G "$CACHE/rust/rustup/toolchains/stable-*/bin" | head -n 1 || true
+}
 
-# The last resort, if neither the machine nor its distribution has a suitable toolchain: the official one, unpacked inside .cache
-# by an installer from PyPI. It needs access to the Rust project's download host.
+# The last resort, if neither the machine nor its distribution has a suitable toolchain: the
+# official one, unpacked inside .cache by an installer from PyPI. It needs access to the Rust
+# project's download host.
 install_private_rust() {
   [ -z "$(private_rust_folder)" ] || return 0
   need_venv "$CACHE/rust/venv" "$ROOT/tools/rust-requirements.txt" || return 1
@@ -229,7 +247,11 @@ build_failed() {
 rust_command() {
   local packages
   # shellcheck disable=SC2086 # the names are meant to be split
-  if packages="$(apt_rust_packages 2>/dev/null)"; then apt_command $packages; else echo "rustup (https://rustup.rs)"; fi
+  if packages="$(apt_rust_packages 2>/dev/null)"; then
+    apt_command $packages
+  else
+    echo "rustup (https://rustup.rs)"
+  fi
 }
 
 # The origin of the Rust in use: `rustup`, or the name of its package.
@@ -280,17 +302,19 @@ need_rust_tool() { # TOOL
   missing "cargo $tool" "${package:+$(apt_command "$package"), or }rustup component add ${tool/#fmt/rustfmt} (https://rustup.rs)"
 }
 
-# ---- Python -----------------------------------------------------------------------------------------------------------
+# ---- Python --------------------------------------------------------------------------------------
 
 need_python() {
   need_command python3 python3 || return
   python3 -c 'import venv, ensurepip' 2>/dev/null || need_apt python3-venv
 }
 
-# A virtual environment FOLDER with exactly the pinned packages of the REQUIREMENTS files; it is made again when they change.
+# A virtual environment FOLDER with exactly the pinned packages of the REQUIREMENTS files; it is
+# made again when they change.
 need_venv() { alone make_venv "$@"; } # FOLDER REQUIREMENTS...
 
-# The environment of the project's own scripts and tests, .venv, with the packages of every requirements file outside tools/.
+# The environment of the project's own scripts and tests, .venv, with the packages of every
+# requirements file outside tools/.
 need_project_venv() {
   local requirements
   mapfile -t requirements < <(project_files '*requirements.txt' | grep -v '^tools/')
@@ -304,16 +328,17 @@ make_venv() { # FOLDER REQUIREMENTS...
   need_python || return
   for file in "$@"; do arguments+=(-r "$file"); done
   say "installing Python packages into ${folder#"$ROOT/"} (pip)"
-  { quietly python3 -m venv --clear "$folder" && quietly "$folder/bin/pip" install "${arguments[@]}"; } ||
+  { quietly python3 -m venv --clear "$folder" &&
+    quietly "$folder/bin/pip" install "${arguments[@]}"; } ||
     { missing "Python packages" "pip install ${arguments[*]}" || return; }
   cat "$@" >"$folder/installed.txt"
 }
 
-# ---- the project's files ----------------------------------------------------------------------------------------------
+# ---- the project's files -------------------------------------------------------------------------
 
-# Every file of the project that .gitignore does not exclude, including new ones, relative to its root; optionally only those
-# that match. An empty repository in .cache lists them, so that this works in a clone, in an unpacked archive and in a folder
-# that belongs to somebody else.
+# Every file of the project that .gitignore does not exclude, including new ones, relative to its
+# root; optionally only those that match. An empty repository in .cache lists them, so that this
+# works in a clone, in an unpacked archive and in a folder that belongs to somebody else.
 # shellcheck disable=SC2120 # the patterns are optional
 project_files() { # [PATTERN...]
   local empty="$CACHE/empty.git"

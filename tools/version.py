@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The version of the project, which Cargo.toml states: version.py show | check | set VERSION.
 
-`set` writes it everywhere, `check` says where another one stands. Other files read it from one of these.
+`set` writes it everywhere, `check` says where another one stands. Other files read it from one of
+these.
 
 Exit status: 0 done, 1 another version stands somewhere, 2 wrong usage.
 """
@@ -28,14 +29,18 @@ PLACES = [
 
 def version(root: Path) -> str:
     """The version that Cargo.toml states."""
-    found = re.search(r'(?m)^version = "([^"]*)"', (root / "Cargo.toml").read_text(encoding="utf-8"))
+    found = re.search(
+        r'(?m)^version = "([^"]*)"', (root / "Cargo.toml").read_text(encoding="utf-8")
+    )
     if not found:
         raise SystemExit('Cargo.toml has no line `version = "..."`')
     return found[1]
 
 
 def as_written(wanted: str, match: re.Match[str]) -> str:
-    """A match with the wanted version: as text, or behind the name of a number as one that #if can compare."""
+    """A match with the wanted version: as text, or behind the name of a number as one that #if
+    can compare.
+    """
     major, minor, patch = map(int, wanted.split("."))
     inner = wanted if not match[1].endswith("NUMBER ") else str(10000 * major + 100 * minor + patch)
     return f"{match[1]}{inner}{match[2]}"
@@ -51,7 +56,10 @@ def complaints(root: Path, wanted: str) -> Iterator[str]:
         for match in matches:
             line = text.count("\n", 0, match.start()) + 1
             if match[0] != as_written(wanted, match):
-                yield f"{name}:{line}: {match[0]}: expected version {wanted} (tools/version.py set {wanted})"
+                yield (
+                    f"{name}:{line}: {match[0]}: expected version {wanted} (tools/version.py set "
+                    f"{wanted})"
+                )
 
 
 def write(root: Path, wanted: str) -> None:
@@ -59,7 +67,9 @@ def write(root: Path, wanted: str) -> None:
     for name, pattern in PLACES:
         path = root / name
         text = path.read_text(encoding="utf-8")
-        path.write_text(re.sub(pattern, lambda match: as_written(wanted, match), text), encoding="utf-8")
+        path.write_text(
+            re.sub(pattern, lambda match: as_written(wanted, match), text), encoding="utf-8"
+        )
 
 
 def main(arguments: list[str]) -> int:

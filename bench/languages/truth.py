@@ -1,4 +1,6 @@
-"""Functions in Python, and C functions called through ctypes: `HS_WORK_LIBRARY` names their library."""
+"""Functions in Python, and C functions called through ctypes: `HS_WORK_LIBRARY` names their
+library.
+"""
 
 import ctypes
 import os
@@ -6,7 +8,12 @@ import os
 import hairspring
 
 work = ctypes.CDLL(os.environ["HS_WORK_LIBRARY"])
-nothing, chain, fill, sort = work.work_nothing, work.work_chain_30000, work.work_fill, work.work_sort
+nothing, chain, fill, sort = (
+    work.work_nothing,
+    work.work_chain_30000,
+    work.work_fill,
+    work.work_sort,
+)
 UNSORTED = [9, 2, 15, 0, 7, 12, 4, 11, 1, 14, 6, 3, 13, 8, 10, 5]
 
 

@@ -55,6 +55,7 @@ void work_chain_300(void) {
 void work_chain_30000(void) {
   uint64_t x = product;
   uint32_t n = 10;
-  __asm__ volatile("2:\n\t.rept 1000\n\timulq %2, %0\n\t.endr\n\tdecl %1\n\tjnz 2b" : "+r"(x), "+r"(n) : "r"(0x9e3779b97f4a7c15) : "cc");
+  __asm__ volatile("2:\n\t.rept 1000\n\timulq %2, %0\n\t.endr\n\tdecl %1\n\tjnz 2b" : "+r"(x),
+      "+r"(n) : "r"(0x9e3779b97f4a7c15) : "cc");
   product = x;
 }

@@ -1,5 +1,5 @@
-/* The C functions that every language and every peer times. They are compiled once, into one object, so that instruments are
- * compared and not compilers. x86-64. */
+/* The C functions that every language and every peer times. They are compiled once, into one
+ * object, so that instruments are compared and not compilers. x86-64. */
 #ifndef WORK_H
 #define WORK_H
 
@@ -19,14 +19,15 @@ void work_sort(void);
 /* The same sort of 16 numbers of the caller. */
 void work_sort_these(int32_t *these);
 
-/* Sorts them without a branch: odd-even transposition, written out. Its time does not depend on what a branch predictor
- * has learned. */
+/* Sorts them without a branch: odd-even transposition, written out. Its time does not depend on
+ * what a branch predictor has learned. */
 void work_network(void);
 
 /* 1 if the numbers are sorted. */
 int work_is_sorted(void);
 
-/* 100 dependent multiplications, 300 cycles; each call waits for the one before through a variable in memory. */
+/* 100 dependent multiplications, 300 cycles; each call waits for the one before through a variable
+ * in memory. */
 void work_chain_300(void);
 
 /* The same with 10,000 of them. */

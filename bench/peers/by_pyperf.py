@@ -1,4 +1,6 @@
-"""pyperf's results, from its command `timeit` with fewer processes than its default: the mean over all values."""
+"""pyperf's results, from its command `timeit` with fewer processes than its default: the mean
+over all values.
+"""
 
 import json
 import statistics
@@ -13,8 +15,22 @@ print("tool,case,time_ns,low_ns,high_ns,note")
 for case, (statement, setup) in STATEMENTS.items():
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "result.json"
-        command = [sys.executable, "-m", "pyperf", "timeit", "--quiet", "--processes=3", "-o", str(output), "-s", setup]
+        command = [
+            sys.executable,
+            "-m",
+            "pyperf",
+            "timeit",
+            "--quiet",
+            "--processes=3",
+            "-o",
+            str(output),
+            "-s",
+            setup,
+        ]
         subprocess.run([*command, statement], check=True, stdout=sys.stderr)
         runs = json.loads(output.read_text())["benchmarks"][0]["runs"]
     values = [value for run in runs for value in run.get("values", [])]
-    print(f"pyperf,{case},{statistics.fmean(values) * 1e9:.6g},,,mean of {len(values)} values of 3 processes")
+    print(
+        f"pyperf,{case},{statistics.fmean(values) * 1e9:.6g},,,mean of {len(values)} values of 3 "
+        "processes"
+    )

@@ -1,4 +1,6 @@
-"""timeit's results, as its command computes them: the best of five runs of as many loops as take 0.2 s."""
+"""timeit's results, as its command computes them: the best of five runs of as many loops as take
+0.2 s.
+"""
 
 import timeit
 

@@ -13,7 +13,8 @@ namespace chains {
 using Chain = std::uint64_t (*)(std::uint64_t);
 
 constexpr std::uint64_t kSeed = 0x0123456789abcdef;
-constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // never the same register as x: `xor r,r` would be a zero idiom
+// never the same register as x: `xor r,r` would be a zero idiom
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
 
 #define HS_CHAIN(name, text)                                      \
   inline std::uint64_t name(std::uint64_t x) {                    \
@@ -30,7 +31,8 @@ HS_CHAIN(init_120, ".rept 40\n imulq %[y], %[x]\n .endr")
 
 #undef HS_CHAIN
 
-// 10,000 imul, 30,000 cycles: so long that no tool's overhead shows. It gives the tool's own time per cycle.
+// 10,000 imul, 30,000 cycles: so long that no tool's overhead shows. It gives the tool's own time
+// per cycle.
 inline std::uint64_t anchor(std::uint64_t x) {
   std::uint64_t n;
   asm volatile(

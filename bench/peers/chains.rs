@@ -15,7 +15,8 @@ macro_rules! chain {
         #[inline(always)]
         pub fn $name(mut x: u64) -> u64 {
             // SAFETY: arithmetic on two registers; no memory, no stack.
-            unsafe { asm!($text, x = inout(reg) x, y = in(reg) ODD, options(att_syntax, nomem, nostack)) };
+            unsafe { asm!($text, x = inout(reg) x, y = in(reg) ODD,
+                options(att_syntax, nomem, nostack)) };
             x
         }
     };
@@ -28,7 +29,8 @@ chain!(chain_5, "xorq {y}, {x}\n imulq {y}, {x}\n xorq {y}, {x}");
 chain!(chain_30, ".rept 10\n imulq {y}, {x}\n .endr");
 chain!(init_120, ".rept 40\n imulq {y}, {x}\n .endr");
 
-/// 10,000 imul, 30,000 cycles: so long that no tool's overhead shows. It gives the tool's own time per cycle.
+/// 10,000 imul, 30,000 cycles: so long that no tool's overhead shows. It gives the tool's own time
+/// per cycle.
 #[inline(always)]
 pub fn anchor(mut x: u64) -> u64 {
     // SAFETY: as above; the loop ends when its own counter reaches zero.

@@ -51,7 +51,8 @@ need_cargo() { command -v cargo >/dev/null || missing "cargo (https://rustup.rs)
 work_object() {
   local object source=$peers/../languages/work.c
   object=$(build_dir work)/work.o
-  [ "$object" -nt "$source" ] || gcc -std=c11 -O2 -falign-functions=64 -Wall -Wextra -c "$source" -o "$object" >&2
+  [ "$object" -nt "$source" ] ||
+    gcc -std=c11 -O2 -falign-functions=64 -Wall -Wextra -c "$source" -o "$object" >&2
   printf '%s\n' "$object"
 }
 

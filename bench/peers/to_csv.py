@@ -1,6 +1,8 @@
-"""The raw output of one tool as CSV: to_csv.py [--any] TOOL RAW, RAW being the file or folder that the tool wrote.
+"""The raw output of one tool as CSV: to_csv.py [--any] TOOL RAW, RAW being the file or folder that
+the tool wrote.
 
-Without `--any` the cases of the truth table must be there. `tango-times` are the times of tango's second build.
+Without `--any` the cases of the truth table must be there. `tango-times` are the times of tango's
+second build.
 """
 
 import csv
@@ -31,13 +33,20 @@ def catch2(raw: Path) -> Iterator[Case]:
     for run in ElementTree.parse(raw).iter("BenchmarkResults"):
         name, mean = run.get("name", ""), run.find("mean")
         assert mean is not None, name
-        yield name, mean.get("value"), mean.get("lowerBound"), mean.get("upperBound"), notes.get(name, "mean")
+        yield (
+            name,
+            mean.get("value"),
+            mean.get("lowerBound"),
+            mean.get("upperBound"),
+            notes.get(name, "mean"),
+        )
 
 
 def criterion(raw: Path) -> Iterator[Case]:
     notes = {
         BODY: "; iter_batched PerIteration",
-        BODY + "_small": "; iter_batched SmallInput; inputs prepared ahead so that bodies may overlap",
+        BODY
+        + "_small": "; iter_batched SmallInput; inputs prepared ahead so that bodies may overlap",
     }
     # criterion keeps no order: sort by when each case was written
     for path in sorted(raw.glob("*/new/estimates.json"), key=lambda path: path.stat().st_mtime_ns):
@@ -46,16 +55,30 @@ def criterion(raw: Path) -> Iterator[Case]:
         estimate = estimates[statistic]
         interval = estimate["confidence_interval"]
         note = statistic + notes.get(name, "")
-        yield name, estimate["point_estimate"], interval["lower_bound"], interval["upper_bound"], note
+        yield (
+            name,
+            estimate["point_estimate"],
+            interval["lower_bound"],
+            interval["upper_bound"],
+            note,
+        )
 
 
 def divan(raw: Path) -> Iterator[Case]:
-    notes = {BODY: "; with_inputs and bench_values; inputs prepared ahead so that bodies may overlap"}
+    notes = {
+        BODY: "; with_inputs and bench_values; inputs prepared ahead so that bodies may overlap"
+    }
     units = {"ps": 1e-3, "ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
     # name, then fastest | slowest | median | mean | samples | iters
     row = re.compile(r"^[├╰]─ (\w+) +.+? │ .+? │ ([\d.]+) (\w+) +│ .+? │ \d+ +│ \d+", re.MULTILINE)
     for name, value, unit in row.findall(raw.read_text()):
-        yield name, float(value) * units[unit], None, None, "median of a printed table" + notes.get(name, "")
+        yield (
+            name,
+            float(value) * units[unit],
+            None,
+            None,
+            "median of a printed table" + notes.get(name, ""),
+        )
 
 
 def nanobench(raw: Path) -> Iterator[Case]:
@@ -105,7 +128,10 @@ def main() -> None:
     every = "--any" not in sys.argv
     tool, raw = sys.argv[-2], Path(sys.argv[-1])
     cases = READERS[tool](raw)
-    lines = [[tool, name, figure(value), figure(low), figure(high), note] for name, value, low, high, note in cases]
+    lines = [
+        [tool, name, figure(value), figure(low), figure(high), note]
+        for name, value, low, high, note in cases
+    ]
     if every and not {"anchor_first", "anchor_last", BODY} <= {line[1] for line in lines}:
         sys.exit(f"{tool}: cases are missing in {raw.name}")
     out = csv.writer(sys.stdout, lineterminator="\n")

@@ -1,8 +1,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-/* Blocks are dependent chains through one register: n copies of the multiplication take 3 n cycles. The arguments are codes, each
- * of which chooses a case of the switch and the arms of the branches in one trip of the loop. */
+/* Blocks are dependent chains through one register: n copies of the multiplication take 3 n cycles.
+ * The arguments are codes, each of which chooses a case of the switch and the arms of the branches
+ * in one trip of the loop. */
 #define CHAIN(n) __asm__ volatile(".rept " #n "\n imul %1, %0\n .endr" : "+r"(x) : "r"(c))
 __attribute__((noinline)) uint64_t work(const uint8_t *codes, int count, uint64_t x, uint64_t c) {
   CHAIN(20);

@@ -1,9 +1,12 @@
-/* A call with branches that nothing predicts, for the speed of following: branches N makes N trips of some ten instructions. */
+/* A call with branches that nothing predicts, for the speed of following: branches N makes N trips
+ * of some ten instructions. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((noinline)) uint64_t step(uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
+__attribute__((noinline)) uint64_t step(uint64_t x) {
+  return x * 6364136223846793005u + 1442695040888963407u;
+}
 
 __attribute__((noinline)) uint64_t work(uint64_t trips, uint64_t x) {
   uint64_t sum = 0;
@@ -23,6 +26,7 @@ __attribute__((noinline)) uint64_t work(uint64_t trips, uint64_t x) {
 }
 
 int main(int argc, char **argv) {
-  printf("%llu\n", (unsigned long long)work(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, 88172645463325252u));
+  printf("%llu\n", (unsigned long long)work(argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
+      88172645463325252u));
   return 0;
 }

@@ -1,5 +1,6 @@
-/* Prints the nanoseconds of 30 calls in a process that has one thing which the measuring process of `hairspring time` has or had:
- * child THING; without one, as a program has it. The least of eleven means. */
+/* Prints the nanoseconds of 30 calls in a process that has one thing which the measuring process of
+ * `hairspring time` has or had: child THING; without one, as a program has it. The least of eleven
+ * means. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,8 @@ static void handlers(void) {
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
   sigaltstack(&own, NULL);
   const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGXFSZ, SIGXCPU};
-  for (size_t at = 0; at < sizeof fatal / sizeof fatal[0]; at++) sigaction(fatal[at], &action, NULL);
+  for (size_t at = 0; at < sizeof fatal / sizeof fatal[0]; at++)
+    sigaction(fatal[at], &action, NULL);
 }
 
 static void timer(void) {
@@ -60,7 +62,8 @@ static void filter(void) {
 
 static void have(const char *thing) {
   if (!strcmp(thing, "RLIMIT_CPU")) limit(RLIMIT_CPU, 1000);
-  if (!strcmp(thing, "other limits")) limit(RLIMIT_AS, 4ULL << 30), limit(RLIMIT_FSIZE, 16 << 20), limit(RLIMIT_CORE, 0);
+  if (!strcmp(thing, "other limits"))
+    limit(RLIMIT_AS, 4ULL << 30), limit(RLIMIT_FSIZE, 16 << 20), limit(RLIMIT_CORE, 0);
   if (!strcmp(thing, "timer")) timer();
   if (!strcmp(thing, "handlers")) handlers();
   if (!strcmp(thing, "priority")) setpriority(PRIO_PROCESS, 0, -20);
@@ -97,9 +100,11 @@ static void have(const char *thing) {
   call("getpriority", getpriority(PRIO_PROCESS, 0)) \
   call("poll", poll(NULL, 0, 0)) \
   call("getrandom", (void)!getrandom(to, 8, 0)) \
-  call("mmap and munmap", munmap(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096)) \
+  call("mmap and munmap", \
+      munmap(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096)) \
   call("mmap, touch and munmap", \
-       (page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *page = 1, munmap((void *)page, 4096))) \
+       (page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), \
+           *page = 1, munmap((void *)page, 4096))) \
   call("malloc and free, 64", (page = malloc(64), *page = 1, free((void *)page))) \
   call("malloc and free, 256 KiB", (page = malloc(1 << 18), *page = 1, free((void *)page))) \
   call("memcpy of 4096", (memcpy(to, from, sizeof to), (void)*(volatile char *)to))

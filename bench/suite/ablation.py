@@ -1,4 +1,6 @@
-"""What each stage of the estimator is worth: all tables, solved with one stage taken away at a time."""
+"""What each stage of the estimator is worth: all tables, solved with one stage taken away at a
+time.
+"""
 
 import json
 import resource
@@ -18,12 +20,16 @@ WRONG_USAGE = 2
 
 
 class RefusedStage(Exception):
-    """The command does not solve a table without this stage: there is no result without it, or no such stage."""
+    """The command does not solve a table without this stage: there is no result without it, or
+    no such stage.
+    """
 
 
 @dataclass
 class Solved:
-    """The results of one table, a stage taken away or not: one for each truth, and the CPU time of the command."""
+    """The results of one table, a stage taken away or not: one for each truth, and the CPU time
+    of the command.
+    """
 
     judged: list[Judged | None]
     seconds: float
@@ -91,7 +97,9 @@ class Counted:
 
     def add(self, old: Solved, new: Solved) -> None:
         """Adds a table. A result that is missing with all stages compares with nothing."""
-        self.pairs += [(one, other) for one, other in zip(old.judged, new.judged, strict=True) if one]
+        self.pairs += [
+            (one, other) for one, other in zip(old.judged, new.judged, strict=True) if one
+        ]
         self.with_s += old.seconds
         self.without_s += new.seconds
 
@@ -129,7 +137,9 @@ class Ablation:
 
 
 def optional(table: Table, stages: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The stages that can be taken away, and those that cannot. None of the first kind is an error of the command."""
+    """The stages that can be taken away, and those that cannot. None of the first kind is an
+    error of the command.
+    """
     can, needed, refused = list[str](), list[str](), RefusedStage("the table has no stages")
     for stage in stages:
         try:

@@ -1,7 +1,8 @@
-"""The truth table by Hairspring and its peers side by side, quiet and beside a busy neighbour on either CPU.
+"""The truth table by Hairspring and its peers side by side, quiet and beside a busy neighbour on
+either CPU.
 
-Each tool gets the same CPU, the same priority and the same chains, in its own idiom and by its own statistics. Every
-repetition has all pairs of a tool and a neighbour, in a random order.
+Each tool gets the same CPU, the same priority and the same chains, in its own idiom and by its own
+statistics. Every repetition has all pairs of a tool and a neighbour, in a random order.
 """
 
 import csv
@@ -42,11 +43,16 @@ MARKS = {
     ("divan", BODY): "o",
 }
 LEGEND = (
-    "(c): the time includes the reads of the clock. (i): the tool has no init, so the time includes the init. (o): the",
-    "inputs are prepared ahead, so the bodies overlap: the time is their throughput, not 30 cycles of latency. tango",
-    "reports only differences between two builds: its figures are the difference between a chain of 30 cycles and the",
-    "same chain followed by the case (for the last case, between the init and the init with the body). Peers report",
-    "nanoseconds. Their cycles come from an anchor of 30,000 cycles in the same run: a neighbour that slows the anchor",
+    "(c): the time includes the reads of the clock. (i): the tool has no init, so the time "
+    "includes the init. (o): the",
+    "inputs are prepared ahead, so the bodies overlap: the time is their throughput, not 30 "
+    "cycles of latency. tango",
+    "reports only differences between two builds: its figures are the difference between a chain "
+    "of 30 cycles and the",
+    "same chain followed by the case (for the last case, between the init and the init with the "
+    "body). Peers report",
+    "nanoseconds. Their cycles come from an anchor of 30,000 cycles in the same run: a neighbour "
+    "that slows the anchor",
     "as much as the case leaves the cycles right and the nanoseconds wrong.",
 )
 QUIET = "quiet"
@@ -56,7 +62,9 @@ TARGET_PERCENT = 0.5
 
 @dataclass(frozen=True)
 class Told:
-    """One answer of a tool: cycles (NaN: none), its interval if it has one, and whether the tool doubts it."""
+    """One answer of a tool: cycles (NaN: none), its interval if it has one, and whether the tool
+    doubts it.
+    """
 
     cycles: float
     low: float = float("nan")
@@ -95,7 +103,9 @@ def script(tool: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def failure(tool: str, done: subprocess.CompletedProcess[str]) -> str:
     """Why a script ended with an error, in one line."""
-    return f"{NAMES[tool]}: exit {done.returncode}: {' '.join(done.stderr.strip().splitlines()[-1:])}"
+    return (
+        f"{NAMES[tool]}: exit {done.returncode}: {' '.join(done.stderr.strip().splitlines()[-1:])}"
+    )
 
 
 def peer(tool: str, cpu: int) -> tuple[dict[str, Told], str]:
@@ -104,23 +114,32 @@ def peer(tool: str, cpu: int) -> tuple[dict[str, Told], str]:
     if done.returncode != 0:
         return {}, failure(tool, done)
     lines = {line["case"]: line for line in csv.DictReader(io.StringIO(done.stdout))}
-    first, last = (float(lines.pop(anchor)["time_ns"]) for anchor in ("anchor_first", "anchor_last"))
+    first, last = (
+        float(lines.pop(anchor)["time_ns"]) for anchor in ("anchor_first", "anchor_last")
+    )
     ns_per_cycle = (first + last) / 2 / ANCHOR_CYCLES
     off = 100 * abs(last / first - 1)
     note = f"{NAMES[tool]}: anchors differ by {off:.1f} %" if off > 1 else ""
-    return {case: peer_told(line, ns_per_cycle) for case, line in lines.items() if case in TRUTHS}, note
+    return {
+        case: peer_told(line, ns_per_cycle) for case, line in lines.items() if case in TRUTHS
+    }, note
 
 
 def peer_told(line: dict[str, str], ns_per_cycle: float) -> Told:
     """A line of a peer's CSV in cycles."""
-    value, low, high = (float(line[name] or "nan") / ns_per_cycle for name in ("time_ns", "low_ns", "high_ns"))
+    value, low, high = (
+        float(line[name] or "nan") / ns_per_cycle for name in ("time_ns", "low_ns", "high_ns")
+    )
     return Told(value, low, high, "unstable" in line["note"], line["note"])
 
 
 def hairspring(cpu: int) -> dict[str, Told]:
     """Cycles of every case with the command's default options."""
     answers = {case: measure(*arguments, cpu=cpu) for case, (_, arguments) in TRUTH.items()}
-    return {case: Told(one.cycles, one.low, one.high, one.untrusted(), one.found()) for case, one in answers.items()}
+    return {
+        case: Told(one.cycles, one.low, one.high, one.untrusted(), one.found())
+        for case, one in answers.items()
+    }
 
 
 def beside(situation: str, cpu: int) -> AbstractContextManager[object]:
@@ -132,7 +151,9 @@ def beside(situation: str, cpu: int) -> AbstractContextManager[object]:
 
 
 def built(answers: Answers) -> list[str]:
-    """Builds the peers' programs before anything is measured; returns those that can be measured here."""
+    """Builds the peers' programs before anything is measured; returns those that can be measured
+    here.
+    """
     usable = []
     for tool in PEERS:
         done = script(tool, HS_BUILD_ONLY="1")
@@ -153,7 +174,11 @@ def measured(settings: Settings) -> Answers:
     for at in range(settings.times(3)):
         for situation, tool in random.Random(at).sample(pairs, len(pairs)):
             with beside(situation, settings.cpu):
-                column, note = (hairspring(settings.cpu), "") if tool == HAIRSPRING else peer(tool, settings.cpu)
+                column, note = (
+                    (hairspring(settings.cpu), "")
+                    if tool == HAIRSPRING
+                    else peer(tool, settings.cpu)
+                )
             answers.add(situation, tool, column)
             answers.notes += [f"repetition {at + 1}, {situation}: {note}"] if note else []
     return answers
@@ -164,11 +189,33 @@ def run(record: Record, settings: Settings) -> None:
     raise_priority()  # so that the compiler does not starve beside a neighbour of high priority
     answers = measured(settings)
     raw = [
-        (situation, tool, case, TRUTHS[case], at, one.cycles, one.low, one.high, int(one.doubted), one.note)
+        (
+            situation,
+            tool,
+            case,
+            TRUTHS[case],
+            at,
+            one.cycles,
+            one.low,
+            one.high,
+            int(one.doubted),
+            one.note,
+        )
         for (situation, tool, case), them in answers.told.items()
         for at, one in enumerate(them)
     ]
-    header = ("neighbour", "tool", "case", "true_cycles", "repetition", "cycles", "low", "high", "doubted", "note")
+    header = (
+        "neighbour",
+        "tool",
+        "case",
+        "true_cycles",
+        "repetition",
+        "cycles",
+        "low",
+        "high",
+        "doubted",
+        "note",
+    )
     record.csv(header, raw)
     in_cycles(record, answers)
     side_by_side(record, answers)
@@ -208,7 +255,9 @@ def side_by_side(record: Record, answers: Answers) -> None:
         ]
         for tool, name in NAMES.items()
     ]
-    title = "Error on the five chains: worst (median), without the answers that the tool itself doubts"
+    title = (
+        "Error on the five chains: worst (median), without the answers that the tool itself doubts"
+    )
     record.table(title, ("tool", *SITUATIONS, "body of 30 after an init of 120, quiet"), rows)
 
 
@@ -246,7 +295,9 @@ def targets(record: Record, answers: Answers) -> None:
     """For every tool: the chains beside every neighbour, and the body after an init."""
     for tool, name in NAMES.items():
         for situation in SITUATIONS:
-            judged(record, f"{name}, {situation}: every chain", answers.of(situation, tool, *CHAINS))
+            judged(
+                record, f"{name}, {situation}: every chain", answers.of(situation, tool, *CHAINS)
+            )
         judged(record, f"{name}, {QUIET}: the body after an init", answers.of(QUIET, tool, BODY))
 
 
@@ -255,4 +306,6 @@ def judged(record: Record, what: str, them: list[tuple[Told, float]]) -> None:
     if them:
         errors = undoubted(them)
         reached = bool(errors) and all(abs(error) <= TARGET_PERCENT for error in errors)
-        record.target(f"{what} that it does not doubt within {TARGET_PERCENT} %", reached, extent(them))
+        record.target(
+            f"{what} that it does not doubt within {TARGET_PERCENT} %", reached, extent(them)
+        )

@@ -1,4 +1,6 @@
-"""Blocks of a function: chains of known length, the speed of following, and a thousand inputs by two hundred blocks."""
+"""Blocks of a function: chains of known length, the speed of following, and a thousand inputs by
+two hundred blocks.
+"""
 
 import json
 import random
@@ -14,7 +16,11 @@ from harness import BENCH, COMMAND, ROOT, Record, Settings, median, run_json
 DATA = BENCH / "target/blocks"
 CYCLES = 3  # one copy of the chain
 SHARE, CYCLE = 0.02, 1.0  # a block is right within 2 % or a cycle
-SPEED, LONG_SPEED, SOLVE_S = 200_000, 20_000_000, 2.0  # of short calls, which cost a few stops each, and of a long one
+SPEED, LONG_SPEED, SOLVE_S = (
+    200_000,
+    20_000_000,
+    2.0,
+)  # of short calls, which cost a few stops each, and of a long one
 
 
 def compiled(source: Path, *flags: str) -> str:
@@ -28,7 +34,9 @@ def compiled(source: Path, *flags: str) -> str:
 def codes(number: int, seed: int) -> str:
     """Inputs of the chains: codes that choose a case of the switch and the arms of the branches."""
     dice = random.Random(seed)
-    lines = (" ".join(str(dice.randrange(64)) for _ in range(dice.randint(1, 24))) for _ in range(number))
+    lines = (
+        " ".join(str(dice.randrange(64)) for _ in range(dice.randint(1, 24))) for _ in range(number)
+    )
     path = DATA / f"codes-{seed}.txt"
     path.write_text("--\n" + "\n".join(lines) + "\n")
     return str(path)
@@ -36,8 +44,14 @@ def codes(number: int, seed: int) -> str:
 
 def copies(program: str) -> list[tuple[int, int]]:
     """Addresses and cycles of the multiplications."""
-    listing = subprocess.run(["objdump", "-d", program], capture_output=True, text=True, check=True).stdout
-    return [(int(line.split(":")[0], 16), CYCLES) for line in listing.splitlines() if re.search(r"\bimul\b", line)]
+    listing = subprocess.run(
+        ["objdump", "-d", program], capture_output=True, text=True, check=True
+    ).stdout
+    return [
+        (int(line.split(":")[0], 16), CYCLES)
+        for line in listing.splitlines()
+        if re.search(r"\bimul\b", line)
+    ]
 
 
 def truths(copies: Sequence[tuple[int, int]], document: dict[str, Any]) -> dict[str, float]:
@@ -53,7 +67,9 @@ def truths(copies: Sequence[tuple[int, int]], document: dict[str, Any]) -> dict[
 def fast(record: Record, speeds: list[float]) -> None:
     """The target of following."""
     slowest = min(speeds, default=0.0)
-    record.target(f"at least {SPEED:,} instructions a second", slowest >= SPEED, f"slowest {slowest:,.0f}")
+    record.target(
+        f"at least {SPEED:,} instructions a second", slowest >= SPEED, f"slowest {slowest:,.0f}"
+    )
 
 
 def chains(record: Record, settings: Settings, until: bool) -> None:
@@ -82,7 +98,11 @@ def chains(record: Record, settings: Settings, until: bool) -> None:
             judged, off = judged + 1, off + (abs(value - truth) > allowed)
             worst = max(worst, abs(value - truth) / allowed)
             raw.append((run, component["name"], truth, value))
-        doubted = [finding["kind"] for finding in document["findings"] if finding["severity"] == "untrusted"]
+        doubted = [
+            finding["kind"]
+            for finding in document["findings"]
+            if finding["severity"] == "untrusted"
+        ]
         untrusted += bool(doubted)
         speed = document["trace"]["instructions"] / document["trace"]["seconds"]
         speeds.append(speed)
@@ -104,29 +124,54 @@ def coder(record: Record, settings: Settings) -> None:
     speeds: list[float] = []
     lines: list[tuple[object, ...]] = []
     path = DATA / "samples.txt"
-    path.write_text("".join(f"{dice.randint(1, 64)} {dice.choice([10, 300, 9000])} {i}\n" for i in range(200)))
+    path.write_text(
+        "".join(f"{dice.randint(1, 64)} {dice.choice([10, 300, 9000])} {i}\n" for i in range(200))
+    )
     for run in range(settings.times(5)):
         given = ["--function", "encode", "--inputs", str(path), "--cpu", str(settings.cpu)]
         document, error, _ = run_json("blocks", program, *given)
         if document is None:
             record.say(f"- **missed**: run {run} failed: {error}")
             continue
-        model, speed = document["model"], document["trace"]["instructions"] / document["trace"]["seconds"]
+        model, speed = (
+            document["model"],
+            document["trace"]["instructions"] / document["trace"]["seconds"],
+        )
         speeds.append(speed)
-        lines.append((run, f"{speed:,.0f}", f"{100 * model['explained']:.2f} %", f"{100 * model['departure']:.2f} %"))
-    record.table("the coder of examples/blocks", ("run", "instructions/s", "explained", "departure"), lines)
+        lines.append(
+            (
+                run,
+                f"{speed:,.0f}",
+                f"{100 * model['explained']:.2f} %",
+                f"{100 * model['departure']:.2f} %",
+            )
+        )
+    record.table(
+        "the coder of examples/blocks", ("run", "instructions/s", "explained", "departure"), lines
+    )
     fast(record, speeds)
 
 
 def long_call(record: Record, settings: Settings) -> None:
-    """The speed of following a long call, where the instrumented copy of the function runs nearly all of it."""
+    """The speed of following a long call, where the instrumented copy of the function runs
+    nearly all of it.
+    """
     program = compiled(Path(__file__).parent.parent / "programs/branches.c", "-O2")
     path = DATA / "trips.txt"
     path.write_text("300000\n")
     speeds: list[float] = []
     lines: list[tuple[object, ...]] = []
     for run in range(settings.times(5)):
-        given = ["--function", "work", "--inputs", str(path), "--cpu", str(settings.cpu), "--budget", "1s"]
+        given = [
+            "--function",
+            "work",
+            "--inputs",
+            str(path),
+            "--cpu",
+            str(settings.cpu),
+            "--budget",
+            "1s",
+        ]
         document, error, _ = run_json("blocks", program, *given)
         if document is None:
             record.say(f"- **missed**: run {run} failed: {error}")
@@ -134,9 +179,15 @@ def long_call(record: Record, settings: Settings) -> None:
         trace = document["trace"]
         speeds.append(trace["instructions"] / trace["seconds"])
         lines.append((run, f"{trace['instructions']:,}", trace["stops"], f"{speeds[-1]:,.0f}"))
-    record.table("a call of 300,000 trips", ("run", "instructions", "stops", "instructions/s"), lines)
+    record.table(
+        "a call of 300,000 trips", ("run", "instructions", "stops", "instructions/s"), lines
+    )
     slowest = min(speeds, default=0.0)
-    record.target(f"at least {LONG_SPEED:,} instructions a second", slowest >= LONG_SPEED, f"slowest {slowest:,.0f}")
+    record.target(
+        f"at least {LONG_SPEED:,} instructions a second",
+        slowest >= LONG_SPEED,
+        f"slowest {slowest:,.0f}",
+    )
 
 
 def solving(record: Record, settings: Settings) -> None:
@@ -151,17 +202,26 @@ def solving(record: Record, settings: Settings) -> None:
             counts += [counts[i] + counts[i + 1] for i in range(66)]
             total = sum(n * t for n, t in zip(counts, times, strict=True)) + 90
             for number in range(8):
-                file.write(",".join(map(str, counts)) + f",{number},{total + dice.gauss(0, 5):.2f}\n")
+                file.write(
+                    ",".join(map(str, counts)) + f",{number},{total + dice.gauss(0, 5):.2f}\n"
+                )
     walls = []
     for _ in range(settings.times(5)):
         begin = time.monotonic()
-        done = subprocess.run([COMMAND, "fit", str(path), "--json"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [COMMAND, "fit", str(path), "--json"], capture_output=True, text=True, check=True
+        )
         walls.append(time.monotonic() - begin)
     rank = len(json.loads(done.stdout)["results"][0]["components"])
     found = (
-        f"{rank} of 200 told apart, 8 readings of each row; median {median(walls):.2f} s, longest {max(walls):.2f} s"
+        f"{rank} of 200 told apart, 8 readings of each row; median {median(walls):.2f} s, longest "
+        f"{max(walls):.2f} s"
     )
-    record.target(f"1,000 inputs by 200 blocks solved in less than {SOLVE_S:.0f} s", max(walls) < SOLVE_S, found)
+    record.target(
+        f"1,000 inputs by 200 blocks solved in less than {SOLVE_S:.0f} s",
+        max(walls) < SOLVE_S,
+        found,
+    )
 
 
 def run(record: Record, settings: Settings) -> None:

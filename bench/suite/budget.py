@@ -1,5 +1,5 @@
-"""Error budgets of experiments: how often the total of a run's budget covers its distance from the middle of
-all runs."""
+"""Error budgets of experiments: how often the total of a run's budget covers its distance from the
+middle of all runs."""
 
 import statistics
 import tempfile
@@ -17,7 +17,9 @@ LIBM = ("--include", "math.h", "--link", "-lm", "--let", "double x = 2.5")
 
 @dataclass(frozen=True)
 class Case:
-    """An experiment: what is expected, the words of its verb, and the place of its figure if that is no result."""
+    """An experiment: what is expected, the words of its verb, and the place of its figure if
+    that is no result.
+    """
 
     model: str
     words: tuple[str, ...]
@@ -27,7 +29,10 @@ class Case:
         """The file of the experiment."""
         words = ", ".join(f"'{word}'" for word in (*self.words, "--cpu", str(cpu)))
         figure = f'figure = "{self.figure}"\n' if self.figure else ""
-        texts = f'name = "{name}"\nneed = "coverage of the budget"\nquantity = "{name}"\naccuracy.required = "5 %"\n'
+        texts = (
+            f'name = "{name}"\nneed = "coverage of the budget"\nquantity = "{name}"\n'
+            'accuracy.required = "5 %"\n'
+        )
         return f'{texts}expectation.model = "{self.model}"\n[setup]\nverb = [{words}]\n{figure}'
 
 
@@ -39,7 +44,9 @@ CASES = {
     "core clock": Case("3 GHz +- 2 GHz", ("mhz",), "/results/0/any_run_core_hz"),
     "switch, ns": Case("2 us +- 2 us", ("switch",), "/results/0/costs/0/time_ns"),
     "switch, cycles": Case("8000 cycles +- 8000 cycles", ("switch",), "/results/0/costs/0/cycles"),
-    "switch beside a counter, ns": Case("3 us +- 3 us", ("switch",), "/results/0/check/by_clock_ns"),
+    "switch beside a counter, ns": Case(
+        "3 us +- 3 us", ("switch",), "/results/0/check/by_clock_ns"
+    ),
 }
 
 
@@ -97,7 +104,17 @@ def run(record: Record, settings: Settings) -> None:
     times = settings.times(USUAL_RUNS)
     found = measured(settings, times)
     raw = [
-        (name, at, one.unit, one.value, one.total, one.trusted, one.largest, one.findings, one.error)
+        (
+            name,
+            at,
+            one.unit,
+            one.value,
+            one.total,
+            one.trusted,
+            one.largest,
+            one.findings,
+            one.error,
+        )
         for name, runs in found.items()
         for at, one in enumerate(runs)
     ]
@@ -114,13 +131,17 @@ def run(record: Record, settings: Settings) -> None:
         "largest line",
     )
     record.table(
-        "The total of the budget against the spread of the runs", columns, [row(*item) for item in found.items()]
+        "The total of the budget against the spread of the runs",
+        columns,
+        [row(*item) for item in found.items()],
     )
     without = [name for name, runs in found.items() if all(one.error for one in runs)]
     if without:
         record.say(f"No run has a figure: {', '.join(without)}. {found[without[0]][0].error}")
     everything = [flag for runs in found.values() for flag in covered(runs)]
-    trusted = [flag for runs in found.values() for flag in covered([one for one in runs if one.trusted])]
+    trusted = [
+        flag for runs in found.values() for flag in covered([one for one in runs if one.trusted])
+    ]
     detail = f"{times} runs of {len(CASES)} cases"
     record.target(
         f"the total covers {TARGET_PERCENT:.0f} % of all runs",

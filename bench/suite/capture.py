@@ -1,4 +1,6 @@
-"""Captures: edges against known ones, coverage of the intervals, an hour of sound, and a dump beside wellen."""
+"""Captures: edges against known ones, coverage of the intervals, an hour of sound, and a dump
+beside wellen.
+"""
 
 import json
 import os
@@ -26,10 +28,19 @@ def accuracy(record: Record, program: str) -> None:
         + tuple(f"{1e3 * row[key]:.3g}" for key in ("sd_us", "most_us"))
         for row in rows
     ]
-    record.table("One interval at 192 kHz", ("method", "noise", "sd, ns", "largest error, ns"), cells)
-    record.csv(("method", "noise_db", "sd_us"), [(row["method"], row["noise_db"], row["sd_us"]) for row in rows])
-    best = next(row["sd_us"] for row in rows if row["method"] == "band-limited" and row["noise_db"] is None)
-    record.target("band-limited: 60 ns or better without noise", best <= 0.06, f"{1e3 * best:.2g} ns")
+    record.table(
+        "One interval at 192 kHz", ("method", "noise", "sd, ns", "largest error, ns"), cells
+    )
+    record.csv(
+        ("method", "noise_db", "sd_us"),
+        [(row["method"], row["noise_db"], row["sd_us"]) for row in rows],
+    )
+    best = next(
+        row["sd_us"] for row in rows if row["method"] == "band-limited" and row["noise_db"] is None
+    )
+    record.target(
+        "band-limited: 60 ns or better without noise", best <= 0.06, f"{1e3 * best:.2g} ns"
+    )
 
 
 def coverage(record: Record, program: str, captures: int) -> None:
@@ -41,11 +52,15 @@ def coverage(record: Record, program: str, captures: int) -> None:
         for row in rows
     ]
     record.table(
-        f"{captures} captures of a copy of 100 us", ("method", "coverage", "mean error, ns", "sd, ns", "+-, ns"), cells
+        f"{captures} captures of a copy of 100 us",
+        ("method", "coverage", "mean error, ns", "sd, ns", "+-, ns"),
+        cells,
     )
     for row in rows:
         share = 100 * row["coverage"]
-        record.target(f"{row['method']}: coverage of 93 to 97 %", 93 <= share <= 97, f"{share:.1f} %")
+        record.target(
+            f"{row['method']}: coverage of 93 to 97 %", 93 <= share <= 97, f"{share:.1f} %"
+        )
 
 
 def hour(record: Record, program: str) -> None:
@@ -87,8 +102,15 @@ def dump(record: Record, program: str, times: int) -> None:
     both = figures(program, "speed", str(path), str(times))
     own, other = median(both["hairspring_s"]), median(both["wellen_s"])
     same = both["hairspring_edges"] == both["wellen_edges"]
-    detail = f"{both['bytes'] / 1e6 / own:.0f} against {both['bytes'] / 1e6 / other:.0f} MB/s, the same edges: {same}"
-    record.target(f"a dump at {LEAST_RATIO} of wellen's speed or better", same and other / own >= LEAST_RATIO, detail)
+    detail = (
+        f"{both['bytes'] / 1e6 / own:.0f} against {both['bytes'] / 1e6 / other:.0f} MB/s, the same "
+        f"edges: {same}"
+    )
+    record.target(
+        f"a dump at {LEAST_RATIO} of wellen's speed or better",
+        same and other / own >= LEAST_RATIO,
+        detail,
+    )
 
 
 def run(record: Record, settings: Settings) -> None:

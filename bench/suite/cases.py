@@ -19,7 +19,8 @@ CHAINS: dict[str, tuple[str, ...]] = {
     "xor+imul+xor": asm(XOR, IMUL, XOR),
 }
 
-# The empty statement makes every product wait for the one before; without it the compiler combines 50 of them.
+# The empty statement makes every product wait for the one before; without it the compiler combines
+# 50 of them.
 C_STEP = 'x = x * c; __asm__ volatile("" : "+r"(x)); '
 C_LETS = ("--let", "uint64_t x = 3", "--let", "uint64_t c = 5")
 

@@ -28,9 +28,11 @@ SITUATIONS: dict[str, tuple[tuple[str, bool], ...]] = {
     "build": (("bursty", True), ("busy", False)),
     "compile": (("compile", True), ("compile", False)),
 }
-# A loop shows the time if its range is at most this share to both sides; the range is at least the error of a loop.
+# A loop shows the time if its range is at most this share to both sides; the range is at least the
+# error of a loop.
 RANGE, ERROR = 0.1, 0.002
-# Places of the code in loops that show a time: at one place alone, the loop's own instructions count.
+# Places of the code in loops that show a time: at one place alone, the loop's own instructions
+# count.
 PLACES = [at for at, places in enumerate(loops.PLACES) if places > 1]
 
 
@@ -59,7 +61,9 @@ def shown_by_loops(cpu: int) -> dict[str, tuple[float, float]]:
     with tempfile.TemporaryDirectory() as folder:
         found = loops.loops(Path(folder), cpu, named.values())
     ranges = {name: range_of(one) for name, one in zip(named, found, strict=True)}
-    return {name: (cycles, half) for name, (cycles, half) in ranges.items() if half <= RANGE * cycles}
+    return {
+        name: (cycles, half) for name, (cycles, half) in ranges.items() if half <= RANGE * cycles
+    }
 
 
 def write_truths(folder: Path, shown: dict[str, tuple[float, float]]) -> None:
@@ -67,10 +71,14 @@ def write_truths(folder: Path, shown: dict[str, tuple[float, float]]) -> None:
     with (folder / TRUTHS).open("w", newline="") as stream:
         out = csv.writer(stream, lineterminator="\n")
         out.writerow(("case", "cycles", "half"))
-        out.writerows((name, f"{cycles:.5g}", f"{half:.2g}") for name, (cycles, half) in shown.items())
+        out.writerows(
+            (name, f"{cycles:.5g}", f"{half:.2g}") for name, (cycles, half) in shown.items()
+        )
 
 
-def collect(folder: Path, name: str, situation: str, number: int, cpu: int) -> tuple[Entry, Answer] | None:
+def collect(
+    folder: Path, name: str, situation: str, number: int, cpu: int
+) -> tuple[Entry, Answer] | None:
     """Measures one table, and packs it."""
     case: Case = CASES[name]
     raw = folder / f"{name}.{situation}.{number}.csv"
@@ -84,7 +92,14 @@ def collect(folder: Path, name: str, situation: str, number: int, cpu: int) -> t
     cycles, init = ("" if value is None else f"{value:g}" for value in (case.cycles, case.init))
     source = LENGTH if cycles else ""
     return Entry(
-        packed.name, name, cycles, init, situation, case.shows, source, cpu_model=cpu_info().get("model name", "")
+        packed.name,
+        name,
+        cycles,
+        init,
+        situation,
+        case.shows,
+        source,
+        cpu_model=cpu_info().get("model name", ""),
     ), answer
 
 
@@ -94,7 +109,9 @@ def collected(folder: Path, settings: Settings) -> Iterator[tuple[Entry, Answer]
     for situation, kinds in SITUATIONS.items():
         with ExitStack() as running:
             for kind, is_same in kinds:
-                running.enter_context(neighbour(kind, settings.cpu if is_same else other(settings.cpu)))
+                running.enter_context(
+                    neighbour(kind, settings.cpu if is_same else other(settings.cpu))
+                )
             for name, number in random.Random(situation).sample(jobs, len(jobs)):
                 found = collect(folder, name, situation, number, settings.cpu)
                 if found:
@@ -112,7 +129,10 @@ def run(record: Record, settings: Settings) -> None:
     kept = compact(KEPT / machine(), [folder])
     record.csv(
         ("file", "case", "situation", "cycles", "low", "high", "findings"),
-        [(entry.file, entry.case, entry.situation, a.cycles, a.low, a.high, a.found()) for entry, a in found],
+        [
+            (entry.file, entry.case, entry.situation, a.cycles, a.low, a.high, a.found())
+            for entry, a in found
+        ],
     )
     tell(record, found, len(kept))
 
@@ -124,8 +144,18 @@ def tell(record: Record, found: list[tuple[Entry, Answer]], kept: int) -> None:
         them = [(float(e.cycles), a) for e, a in found if e.situation == situation and e.cycles]
         trusted = [(truth, a) for truth, a in them if not a.untrusted()]
         held = f"{share(a.covers(truth) for truth, a in them):.0f} %"
-        rows.append((situation, len(them), held, len(trusted), f"{share(a.covers(t) for t, a in trusted):.0f} %"))
+        rows.append(
+            (
+                situation,
+                len(them),
+                held,
+                len(trusted),
+                f"{share(a.covers(t) for t, a in trusted):.0f} %",
+            )
+        )
     header = ("situation", "tables of known length", "hold", "trusted", "of these hold")
     record.table(f"{len(found)} tables, {kept} kept", header, rows)
     off = [abs(a.off_percent(float(e.cycles))) for e, a in found if e.cycles]
-    record.figures.append(f"{len(found)} tables, {kept} kept; {spread('error of those of known length', off, ' %')}")
+    record.figures.append(
+        f"{len(found)} tables, {kept} kept; {spread('error of those of known length', off, ' %')}"
+    )

@@ -1,6 +1,7 @@
 """Cuts collected tables to the first rounds of each placement, so that a repository can keep them.
 
-usage: compact.py TO FROM...    folders of tables, each with an index.csv; TO is a folder for each machine
+usage: compact.py TO FROM...    folders of tables, each with an index.csv; TO is a folder for each
+                                machine
 """
 
 import csv
@@ -18,12 +19,14 @@ from harness import COMMAND
 INDEX = "index.csv"
 TRUTHS = "truths.csv"
 PLACEMENT = "# placement:"
-# Most bytes of a table, of one with `PLACED` placements or more, and of all tables of a machine. The most placements.
+# Most bytes of a table, of one with `PLACED` placements or more, and of all tables of a machine.
+# The most placements.
 TABLE_BYTES, PLACED_BYTES, MACHINE_BYTES = 6_000, 12_000, 1_900_000
 PLACED, MOST_PLACED = 3, 4
 # A table that fills its limit by this share is large enough.
 FILLED = 0.97
-# The best compression, with a small dictionary: a large one takes longer to prepare than these tables to pack.
+# The best compression, with a small dictionary: a large one takes longer to prepare than these
+# tables to pack.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20}]
 
 
@@ -48,16 +51,24 @@ class Entry:
 
 
 def entries(folder: Path) -> list[Entry]:
-    """The lines of a folder's index that name a table. Columns that this version does not know are not read."""
+    """The lines of a folder's index that name a table. Columns that this version does not know
+    are not read.
+    """
     path = folder / INDEX
     if not path.is_file():
-        raise BadCorpus(f"{folder.name}/{INDEX} does not exist: collect tables with bench/run corpus")
+        raise BadCorpus(
+            f"{folder.name}/{INDEX} does not exist: collect tables with bench/run corpus"
+        )
     names = {field.name for field in fields(Entry)}
     with path.open(newline="", encoding="utf-8") as stream:
         lines = list(csv.DictReader(stream))
     if lines and not {"file", "case"} <= set(lines[0]):
         raise BadCorpus(f"{folder.name}/{INDEX} has no columns `file` and `case`")
-    return [Entry(**{name: line[name] or "" for name in line if name in names}) for line in lines if line["file"]]
+    return [
+        Entry(**{name: line[name] or "" for name in line if name in names})
+        for line in lines
+        if line["file"]
+    ]
 
 
 def write_index(folder: Path, lines: Iterable[Entry]) -> None:
@@ -107,7 +118,8 @@ class Rounds:
         lines[1:1] = [f"{PLACEMENT} {numbers[at]}" for at in self.placements() if numbers.get(at)]
         for old, new in numbers.items():
             lines += [
-                ",".join([*cells[:column], str(new), *cells[column + 1 :]]) for cells in self.readings.get(old, [])
+                ",".join([*cells[:column], str(new), *cells[column + 1 :]])
+                for cells in self.readings.get(old, [])
             ]
         return packed("\n".join(lines) + "\n")
 
@@ -121,11 +133,15 @@ def parsed(text: str) -> Rounds:
     column, readings = header.index("round"), dict[int, list[list[str]]]()
     for cells in rows:
         readings.setdefault(int(cells[column]), []).append(cells)
-    return Rounds([*(line for line in lines if line.startswith("#")), ",".join(header)], column, readings)
+    return Rounds(
+        [*(line for line in lines if line.startswith("#")), ",".join(header)], column, readings
+    )
 
 
 def cut(text: str) -> tuple[bytes, int]:
-    """As many first rounds of each placement as the table's limit holds, packed, and the number of all."""
+    """As many first rounds of each placement as the table's limit holds, packed, and the number
+    of all.
+    """
     table = parsed(text)
     limit = PLACED_BYTES if len(table.placements()) > PLACED else TABLE_BYTES
     low, high, guess, size = 1, max(table.readings) + 2, 16, 0
@@ -139,7 +155,9 @@ def cut(text: str) -> tuple[bytes, int]:
 
 def is_solved(table: bytes) -> bool:
     """Whether `fit` takes the table."""
-    done = subprocess.run([COMMAND, "fit", "--json", "-"], input=lzma.decompress(table), capture_output=True)
+    done = subprocess.run(
+        [COMMAND, "fit", "--json", "-"], input=lzma.decompress(table), capture_output=True
+    )
     return done.returncode in (0, 3)
 
 
@@ -149,7 +167,9 @@ def truths(folders: Iterable[Path]) -> dict[str, tuple[str, str]]:
     for folder in folders:
         if (folder / TRUTHS).is_file():
             with (folder / TRUTHS).open(newline="", encoding="utf-8") as stream:
-                known |= {line["case"]: (line["cycles"], line["half"]) for line in csv.DictReader(stream)}
+                known |= {
+                    line["case"]: (line["cycles"], line["half"]) for line in csv.DictReader(stream)
+                }
     return known
 
 

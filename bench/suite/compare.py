@@ -1,6 +1,8 @@
-"""Ordinary code by the tools of three languages, each in its own idiom, over a truth that is no tool's.
+"""Ordinary code by the tools of three languages, each in its own idiom, over a truth that is no
+tool's.
 
-Every repetition runs the loops of the truth and all tools of all languages in a random order, on one CPU.
+Every repetition runs the loops of the truth and all tools of all languages in a random order, on
+one CPU.
 """
 
 import json
@@ -25,18 +27,26 @@ PAGE = ROOT / "COMPARE.md"
 LONGER, COUNTS = 40, 9
 REPEATS, QUICK_REPEATS = 5, 1
 READING = (
-    "A cell has a tool's time over the truth of the same run: median (least to most of all runs), then the median of",
-    "the tool's own interval over the truth, where it has one. The truth is a call's time by differences of loops: of",
-    "one and two, and of four and eight times as many passes, by the wall clock and by the clock of the thread, and of",
-    "one and two calls in a pass. Its interval goes over all methods and runs. Where the intervals of two methods have",
-    "nothing in common, there is no truth, and the cells have the tools' median times. Each program has its own copy",
+    "A cell has a tool's time over the truth of the same run: median (least to most of all runs), "
+    "then the median of",
+    "the tool's own interval over the truth, where it has one. The truth is a call's time by "
+    "differences of loops: of",
+    "one and two, and of four and eight times as many passes, by the wall clock and by the clock "
+    "of the thread, and of",
+    "one and two calls in a pass. Its interval goes over all methods and runs. Where the "
+    "intervals of two methods have",
+    "nothing in common, there is no truth, and the cells have the tools' median times. Each "
+    "program has its own copy",
     "of the code, and its place may change the time.",
 )
-# Loops that had less of the CPU than this are named in a note: tools that report means then report the wait, too.
+# Loops that had less of the CPU than this are named in a note: tools that report means then report
+# the wait, too.
 SHARE = 0.95
 
 
-def by_loops(into: Run, cases: dict[str, dict[str, list[Round]]], command: list[str], has_counters: bool) -> None:
+def by_loops(
+    into: Run, cases: dict[str, dict[str, list[Round]]], command: list[str], has_counters: bool
+) -> None:
     """The methods of the truth, and the counts where there are some."""
     for case, rounds in cases.items():
         methods = by_methods(rounds)
@@ -49,10 +59,14 @@ def by_loops(into: Run, cases: dict[str, dict[str, list[Round]]], command: list[
         into.methods[case] = methods
 
 
-def repetition(programs: Programs, settings: Settings, at: int, has_counters: bool) -> dict[str, Run]:
+def repetition(
+    programs: Programs, settings: Settings, at: int, has_counters: bool
+) -> dict[str, Run]:
     """Everything once, in a random order."""
     runs = {language: Run() for language in WORDS}
-    for (language, tool), command in random.Random(at).sample(list(programs.commands.items()), len(programs.commands)):
+    for (language, tool), command in random.Random(at).sample(
+        list(programs.commands.items()), len(programs.commands)
+    ):
         try:
             found = run_tool(command, language, tool, settings.cpu, settings.quick)
         except (RuntimeError, OSError, ValueError, KeyError) as error:
@@ -60,9 +74,13 @@ def repetition(programs: Programs, settings: Settings, at: int, has_counters: bo
             continue
         if isinstance(found, str):
             cases = readings(found)
-            by_loops(runs[language], cases, ["taskset", "-c", str(settings.cpu), *command], has_counters)
+            by_loops(
+                runs[language], cases, ["taskset", "-c", str(settings.cpu), *command], has_counters
+            )
             if (had := cpu_share(cases)) < SHARE:
-                programs.notes.append(f"repetition {at + 1}: {language}: loops had {100 * had:.0f} % of the CPU: busy")
+                programs.notes.append(
+                    f"repetition {at + 1}: {language}: loops had {100 * had:.0f} % of the CPU: busy"
+                )
         else:
             runs[language].told[tool] = found
     return runs
@@ -85,7 +103,11 @@ def about(settings: Settings, repeats: int) -> dict[str, Any]:
 def tables(record: Record, known: Mapping[str, Any], languages: dict[str, list[Run]]) -> None:
     """All tables."""
     told = "; ".join(f"{name} {version}" for name, version in known["versions"].items())
-    record.say(f"{known['date']}, {known['cpu']}, {known['system']}, {known['repeats']} runs. Versions: {told}.", "")
+    record.say(
+        f"{known['date']}, {known['cpu']}, {known['system']}, {known['repeats']} runs. Versions: "
+        f"{told}.",
+        "",
+    )
     record.say(*READING)
     for language, runs in languages.items():
         record.table(f"{language}: time over truth", header(language), rows(language, runs))
@@ -96,7 +118,9 @@ def figures(record: Record, languages: dict[str, list[Run]]) -> None:
     """The figures for the page of what was measured: of each tool the median of every workload."""
     for language, runs in languages.items():
         known = [case for case in WORKLOADS if truth(runs, case)[0]]
-        record.figures.append(f"{language}: {len(known)} of {len(WORKLOADS)} workloads have a truth")
+        record.figures.append(
+            f"{language}: {len(known)} of {len(WORKLOADS)} workloads have a truth"
+        )
         for tool, words in WORDS[language].items():
             found = [figure(runs, tool, case) for case in known]
             ratios = [one.ratio.value for one in found if one]
@@ -114,7 +138,9 @@ def run(record: Record, settings: Settings) -> None:
     figures(record, languages)
     if programs.notes:
         record.say("", *(f"- {note}" for note in programs.notes))
-    told = json.dumps(document({**known, "circumstances": circumstances()}, languages, programs.notes), indent=1)
+    told = json.dumps(
+        document({**known, "circumstances": circumstances()}, languages, programs.notes), indent=1
+    )
     record.path("json").write_text(told + "\n")
     if settings.json:
         sys.stdout.write(told + "\n")

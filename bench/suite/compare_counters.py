@@ -1,4 +1,6 @@
-"""Counters of the hardware by `perf stat`, where the system has them: cycles and instructions of a call."""
+"""Counters of the hardware by `perf stat`, where the system has them: cycles and instructions of
+a call.
+"""
 
 import csv
 import subprocess
@@ -58,19 +60,25 @@ def available() -> bool:
 
 
 def of_call(rounds: Sequence[dict[tuple[str, int], Count]], passes: int) -> Counted:
-    """The counts of a call, by loops of `passes` and of twice as many, with the body and without it.
+    """The counts of a call, by loops of `passes` and of twice as many, with the body and without
+    it.
 
     The cycles become nanoseconds by the clock of the core in the longest loop of the same round.
     """
 
     def added(one: dict[tuple[str, int], Count], what: str) -> float:
-        body, base = (getattr(one[form, 2 * passes], what) - getattr(one[form, passes], what) for form in FORMS)
+        body, base = (
+            getattr(one[form, 2 * passes], what) - getattr(one[form, passes], what)
+            for form in FORMS
+        )
         return float((body - base) / passes)
 
     cycles = [added(one, "cycles") for one in rounds]
     longest = [one["body", 2 * passes] for one in rounds]
     ns = [each * one.ns / one.cycles for each, one in zip(cycles, longest, strict=True)]
-    return Counted(of_median(cycles), of_median([added(one, "instructions") for one in rounds]), of_median(ns))
+    return Counted(
+        of_median(cycles), of_median([added(one, "instructions") for one in rounds]), of_median(ns)
+    )
 
 
 def counted(command: Sequence[str], case: str, passes: int, times: int) -> Counted | None:

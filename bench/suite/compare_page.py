@@ -29,7 +29,9 @@ class NoMarks(Exception):
 
 @dataclass
 class Run:
-    """One run of a language: the methods of the truth by workload, counts, and what every tool told."""
+    """One run of a language: the methods of the truth by workload, counts, and what every tool
+    told.
+    """
 
     methods: dict[str, dict[str, Interval]] = field(default_factory=dict)
     counts: dict[str, Counted] = field(default_factory=dict)
@@ -38,7 +40,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Figure:
-    """A tool's times over the truth of the same run: median, least, most; the ends of its own interval."""
+    """A tool's times over the truth of the same run: median, least, most; the ends of its own
+    interval.
+    """
 
     ratio: Interval
     own: tuple[float, float]
@@ -49,11 +53,16 @@ class Figure:
 
 def figure(runs: Iterable[Run], tool: str, case: str) -> Figure | None:
     """The figure of a tool over all runs that have its answer and the truth."""
-    pairs = [(run.told[tool][case], middle(run.methods[case])) for run in runs if has(run, tool, case)]
+    pairs = [
+        (run.told[tool][case], middle(run.methods[case])) for run in runs if has(run, tool, case)
+    ]
     ratios = [one.time.value / truth for one, truth in pairs if one.time.value == one.time.value]
     if not ratios:
         return None
-    own = (median(one.time.low / truth for one, truth in pairs), median(one.time.high / truth for one, truth in pairs))
+    own = (
+        median(one.time.low / truth for one, truth in pairs),
+        median(one.time.high / truth for one, truth in pairs),
+    )
     doubted = sum(one.doubted for one, _ in pairs)
     return Figure(
         Interval(median(ratios), min(ratios), max(ratios)),
@@ -84,7 +93,9 @@ def told_truth(time: Interval | None, methods: dict[str, Interval]) -> str:
     """The cell of the truth; what the methods say, where they disagree."""
     if time:
         return ns(time)
-    return f"{NO_TRUTH}: " + "; ".join(f"{name} {one.low:.4g} to {one.high:.4g}" for name, one in methods.items())
+    return f"{NO_TRUTH}: " + "; ".join(
+        f"{name} {one.low:.4g} to {one.high:.4g}" for name, one in methods.items()
+    )
 
 
 def told_counts(runs: Iterable[Run], case: str) -> str:
@@ -92,7 +103,9 @@ def told_counts(runs: Iterable[Run], case: str) -> str:
     every = [run.counts[case] for run in runs if case in run.counts]
     if not every:
         return "no counters here"
-    cycles, instructions = (median(getattr(one, what).value for one in every) for what in ("cycles", "instructions"))
+    cycles, instructions = (
+        median(getattr(one, what).value for one in every) for what in ("cycles", "instructions")
+    )
     return f"{cycles:.4g} cycles, {instructions:.4g} instructions"
 
 
@@ -141,9 +154,15 @@ def idioms(language: str, versions: dict[str, str]) -> list[list[str]]:
 IDIOMS = ("tool", "version", "idiom", "data made anew", "what it says that its figure is")
 
 
-def document(about: dict[str, Any], languages: dict[str, list[Run]], notes: list[str]) -> dict[str, Any]:
+def document(
+    about: dict[str, Any], languages: dict[str, list[Run]], notes: list[str]
+) -> dict[str, Any]:
     """All figures as JSON."""
-    return {**about, "languages": {name: of_language(name, runs) for name, runs in languages.items()}, "notes": notes}
+    return {
+        **about,
+        "languages": {name: of_language(name, runs) for name, runs in languages.items()},
+        "notes": notes,
+    }
 
 
 def of_language(language: str, runs: list[Run]) -> dict[str, Any]:
@@ -156,9 +175,12 @@ def of_language(language: str, runs: list[Run]) -> dict[str, Any]:
             "truth_ns": time and asdict(time),
             "methods_ns": {name: asdict(one) for name, one in methods.items()},
             "counters": [asdict(run.counts[case]) for run in runs if case in run.counts],
-            "over_truth": {tool: one and of_figure(one) for tool, one in tools.items()} if time else None,
+            "over_truth": {tool: one and of_figure(one) for tool, one in tools.items()}
+            if time
+            else None,
             "told_ns": {
-                tool: [run.told[tool][case].time.value for run in runs if has(run, tool, case)] for tool in tools
+                tool: [run.told[tool][case].time.value for run in runs if has(run, tool, case)]
+                for tool in tools
             },
         }
     return found
@@ -167,7 +189,12 @@ def of_language(language: str, runs: list[Run]) -> dict[str, Any]:
 def of_figure(one: Figure) -> dict[str, Any]:
     """A figure; null for an interval that the tool does not have."""
     own = list(one.own) if one.own[0] == one.own[0] else None
-    return {"ratio": asdict(one.ratio), "own_interval": own, "runs": one.runs, "doubted": one.doubted}
+    return {
+        "ratio": asdict(one.ratio),
+        "own_interval": own,
+        "runs": one.runs,
+        "doubted": one.doubted,
+    }
 
 
 def put(page: Path, lines: list[str]) -> None:

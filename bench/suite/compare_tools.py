@@ -1,4 +1,6 @@
-"""Builds the programs of `compare`, and runs one of them: every tool in its own idiom, at its own defaults."""
+"""Builds the programs of `compare`, and runs one of them: every tool in its own idiom, at its
+own defaults.
+"""
 
 import csv
 import io
@@ -44,7 +46,9 @@ UNSTABLE = 0.10
 
 @dataclass(frozen=True)
 class Told:
-    """A tool's time of a call in ns, with its own interval (NaN: it has none), and whether the tool doubts it."""
+    """A tool's time of a call in ns, with its own interval (NaN: it has none), and whether the
+    tool doubts it.
+    """
 
     time: Interval
     doubted: bool = False
@@ -52,7 +56,9 @@ class Told:
 
 @dataclass
 class Programs:
-    """What was built: by language and tool, the command that starts it; notes on what could not be built."""
+    """What was built: by language and tool, the command that starts it; notes on what could not
+    be built.
+    """
 
     commands: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -70,14 +76,20 @@ class Programs:
 def rust(programs: Programs, builder: Builder) -> None:
     """All programs in Rust, at the paths that cargo reports."""
     command = ("cargo", "bench", "--locked", "--no-run", "--message-format=json")
-    told = builder.shell(*command, folder=SOURCES / "rust", more={"CARGO_TARGET_DIR": str(BUILT / "rust")})
+    told = builder.shell(
+        *command, folder=SOURCES / "rust", more={"CARGO_TARGET_DIR": str(BUILT / "rust")}
+    )
     for message in (json.loads(line) for line in told.splitlines() if line.startswith("{")):
         if message.get("executable"):
-            programs.commands["Rust", message["target"]["name"].removeprefix("by_")] = [message["executable"]]
+            programs.commands["Rust", message["target"]["name"].removeprefix("by_")] = [
+                message["executable"]
+            ]
 
 
 def is_old(file: Path, *sources: str | Path) -> bool:
-    """Whether a file is not there, or older than what it is made of, or than the header of the workloads."""
+    """Whether a file is not there, or older than what it is made of, or than the header of the
+    workloads.
+    """
     every = [Path(source).stat().st_mtime_ns for source in (*sources, SOURCES / "cpp/work.hpp")]
     return not file.exists() or file.stat().st_mtime_ns < max(every)
 
@@ -101,11 +113,19 @@ def cpp(programs: Programs, builder: Builder) -> None:
     }
     for tool, options in more.items():
         source = f"{tool if tool == TRUTH else 'by_' + tool.replace('-', '_')}.cpp"
-        if tool not in (TRUTH, HAIRSPRING) and (done := script(tool, HS_BUILD_ONLY="1")).returncode != 0:
+        if (
+            tool not in (TRUTH, HAIRSPRING)
+            and (done := script(tool, HS_BUILD_ONLY="1")).returncode != 0
+        ):
             programs.notes.append(failure(tool, done))
             continue
         program = (SOURCES / "cpp" / source, made, *options, "-o", BUILT / tool)
-        fresh = not is_old(BUILT / tool, SOURCES / "cpp" / source, made, *(library[:1] if tool == HAIRSPRING else ()))
+        fresh = not is_old(
+            BUILT / tool,
+            SOURCES / "cpp" / source,
+            made,
+            *(library[:1] if tool == HAIRSPRING else ()),
+        )
         if fresh or programs.attempt(f"C++, {tool}", partial(builder.shell, *gxx, *program)):
             programs.commands["C++", tool] = [str(BUILT / tool)]
 
@@ -146,13 +166,26 @@ def arguments(language: str, tool: str, cpu: int, quick: bool, folder: Path) -> 
     return [*cargo, *own.get(tool, ()), *short]
 
 
-def run(command: Sequence[str], language: str, tool: str, cpu: int, quick: bool) -> dict[str, Told] | str:
-    """One run of a tool pinned to a CPU: its times by workload, or the raw output of the loops of the truth."""
+def run(
+    command: Sequence[str], language: str, tool: str, cpu: int, quick: bool
+) -> dict[str, Told] | str:
+    """One run of a tool pinned to a CPU: its times by workload, or the raw output of the loops
+    of the truth.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        words = [*ALIKE, "taskset", "-c", str(cpu), *command, *arguments(language, tool, cpu, quick, folder)]
+        words = [
+            *ALIKE,
+            "taskset",
+            "-c",
+            str(cpu),
+            *command,
+            *arguments(language, tool, cpu, quick, folder),
+        ]
         more = {**DOCUMENT, "CRITERION_HOME": str(folder)}
-        done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **more}, timeout=1800)
+        done = subprocess.run(
+            words, capture_output=True, text=True, env={**os.environ, **more}, timeout=1800
+        )
         if done.returncode != 0:
             last = " ".join(done.stderr.strip().splitlines()[-1:])
             raise RuntimeError(f"{language}, {tool}: exit {done.returncode}: {last[:300]}")
@@ -163,7 +196,9 @@ def told(language: str, tool: str, output: str, folder: Path) -> dict[str, Told]
     """The times that a tool printed or wrote."""
     if tool == HAIRSPRING and language != "Python":
         document = answers(json.loads(output))
-        return {case: Told(Interval(*one.time_ns), one.untrusted()) for case, one in document.items()}
+        return {
+            case: Told(Interval(*one.time_ns), one.untrusted()) for case, one in document.items()
+        }
     if language != "Python":
         output = peer(tool, output, folder)
     elif tool == "pyperf":

@@ -1,4 +1,6 @@
-"""What each tool of `compare` says that it measures, in its own terms, and the idiom that it recommends."""
+"""What each tool of `compare` says that it measures, in its own terms, and the idiom that it
+recommends.
+"""
 
 import json
 import platform
@@ -15,7 +17,9 @@ HAIRSPRING = "hairspring"
 
 @dataclass(frozen=True)
 class Words:
-    """A tool: its name, its idiom, that for data that must be made anew before every call, and what its figure is."""
+    """A tool: its name, its idiom, that for data that must be made anew before every call, and
+    what its figure is.
+    """
 
     name: str
     idiom: str
@@ -26,30 +30,36 @@ class Words:
 
 
 OURS = (
-    "slope of a line through rows of 1 to 256 copies of the code between two reads of the clock; neither loop nor reads"
+    "slope of a line through rows of 1 to 256 copies of the code between two reads of the clock; "
+    "neither loop nor reads"
 )
 WORDS: dict[str, dict[str, Words]] = {
     "Rust": {
-        HAIRSPRING: Words("Hairspring", "`#[hairspring::bench]`", "`init =`", f"{OURS}; 95 % interval"),
+        HAIRSPRING: Words(
+            "Hairspring", "`#[hairspring::bench]`", "`init =`", f"{OURS}; 95 % interval"
+        ),
         "criterion": Words(
             "Criterion",
             "`iter`",
             "`iter_batched_ref`, `SmallInput`",
-            "time of one iteration: slope of a linear regression of the samples, or the mean where samples have equal "
+            "time of one iteration: slope of a linear regression of the samples, or the mean "
+            "where samples have equal "
             "length; 95 % bootstrap interval; the time includes the drop of what `iter` returns",
         ),
         "divan": Words(
             "Divan",
             "`bench_local`",
             "`with_inputs`, `bench_local_refs`",
-            "median of the samples, each divided by its iterations, after the overhead of an empty loop is taken off; "
+            "median of the samples, each divided by its iterations, after the overhead of an "
+            "empty loop is taken off; "
             "the inputs of a sample are made before it; drops are outside the time",
         ),
         "tango": Words(
             "tango",
             "`iter`, `compare` of the build with itself",
             "in the time: `iter` has no setup for each call",
-            "difference of two builds whose samples alternate; the figure here is the mean time of the second build, "
+            "difference of two builds whose samples alternate; the figure here is the mean time "
+            "of the second build, "
             "which its report prints beside the difference",
             True,
         ),
@@ -60,30 +70,36 @@ WORDS: dict[str, dict[str, Words]] = {
             "Google Benchmark",
             "range-for over `State`, `DoNotOptimize`, `ClobberMemory`",
             "`PauseTiming`, `ResumeTiming`; its guide: not recommended, since it has high overhead",
-            "average wall time of an iteration of the work loop, which is measured in its entire duration",
+            "average wall time of an iteration of the work loop, which is measured in its entire "
+            "duration",
         ),
         "nanobench": Words(
             "nanobench",
             "`Bench().run`, `doNotOptimizeAway`",
             "in the time: it has no setup for each call",
-            "median over 11 epochs of the time of an evaluation; an epoch lasts 1000 times the clock's resolution",
+            "median over 11 epochs of the time of an evaluation; an epoch lasts 1000 times the "
+            "clock's resolution",
             True,
         ),
         "catch2": Words(
             "Catch2",
             "`BENCHMARK` with a returned value",
             "`BENCHMARK_ADVANCED`: a state for each run, made ahead",
-            "mean of 100 samples, each the time of a number of runs divided by that; 95 % bootstrap interval of the "
+            "mean of 100 samples, each the time of a number of runs divided by that; 95 % "
+            "bootstrap interval of the "
             "mean",
         ),
     },
     "Python": {
-        HAIRSPRING: Words("Hairspring", "`hairspring.time`", "`init=`", f"{OURS}; collector off; 95 % interval"),
+        HAIRSPRING: Words(
+            "Hairspring", "`hairspring.time`", "`init=`", f"{OURS}; collector off; 95 % interval"
+        ),
         "timeit": Words(
             "timeit",
             "its command: best of 5",
             "in the time: its setup runs once",
-            "the best of five runs of a loop, divided by its number of executions, collector off; baseline overhead is "
+            "the best of five runs of a loop, divided by its number of executions, collector off; "
+            "baseline overhead is "
             "not hidden",
             True,
         ),
@@ -91,7 +107,8 @@ WORDS: dict[str, dict[str, Words]] = {
             "pyperf",
             "`Runner().timeit`",
             "in the time: its setup runs once",
-            "mean and standard deviation of the values of 20 processes, three each after one that is left out; a "
+            "mean and standard deviation of the values of 20 processes, three each after one that "
+            "is left out; a "
             "value is a loop of 100 ms or more, divided by its number of executions",
             True,
         ),
@@ -101,7 +118,9 @@ WORDS: dict[str, dict[str, Words]] = {
 
 def of_package(package: str) -> str:
     """The version of an installed package of Debian."""
-    done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True)
+    done = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True
+    )
     return done.stdout.strip() or "?"
 
 

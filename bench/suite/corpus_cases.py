@@ -1,7 +1,8 @@
 """Code of known time, for tables that show what the estimator is for.
 
-The time of a chain is the sum of the latencies of its instructions: a multiplication of 64 bits takes 3 cycles,
-exclusive or takes 1. The time of other code is what loops written by hand take on the same machine.
+The time of a chain is the sum of the latencies of its instructions: a multiplication of 64 bits
+takes 3 cycles, exclusive or takes 1. The time of other code is what loops written by hand take on
+the same machine.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ COUNTED = "for (int i = 0; i < 1000; i++) {{ {step} }}"
 
 @dataclass(frozen=True)
 class Case:
-    """A table to collect: what it shows, the arguments of `time`, and its cycles: None if a loop shows them."""
+    """A table to collect: what it shows, the arguments of `time`, and its cycles: None if a loop
+    shows them.
+    """
 
     shows: str
     arguments: tuple[str, ...]
@@ -42,12 +45,21 @@ def counted(trips: int) -> tuple[str, ...]:
 
 
 def independent(shows: str, instructions: tuple[str, ...], written: str = "") -> Case:
-    """Instructions that use ports of the core. The loop keeps off the red zone, where its compiler may have values."""
+    """Instructions that use ports of the core. The loop keeps off the red zone, where its
+    compiler may have values.
+    """
     text = (
-        "; ".join(instructions).replace("-8(%rsp)", "-520(%rsp)").replace("-16(%rsp)", "-528(%rsp)").replace("%", "%%")
+        "; ".join(instructions)
+        .replace("-8(%rsp)", "-520(%rsp)")
+        .replace("-16(%rsp)", "-528(%rsp)")
+        .replace("%", "%%")
     )
     clobbers = ", ".join(f'"{name}"' for name in (*written.split(), "memory"))
-    return Case(shows, asm(*instructions), loop=loops.Case(f'__asm__ volatile("{text}" : : : {clobbers})', ()))
+    return Case(
+        shows,
+        asm(*instructions),
+        loop=loops.Case(f'__asm__ volatile("{text}" : : : {clobbers})', ()),
+    )
 
 
 def real(name: str, shows: str = "real code") -> Case:
@@ -72,7 +84,8 @@ STAGES = {
     "slow36": Case(
         "slow evaluations",
         in_c(
-            f"{C_STEP * 10} if (--n[0] == 0) {{ n[0] = 512; {COUNTED.format(step=C_STEP)} }}", "uint64_t n[1] = {512}"
+            f"{C_STEP * 10} if (--n[0] == 0) {{ n[0] = 512; {COUNTED.format(step=C_STEP)} }}",
+            "uint64_t n[1] = {512}",
         ),
         30 + 3000 / 512,
         budget="400ms",
@@ -98,16 +111,24 @@ STAGES = {
     ),
     "coarse_mul3": Case("coarse clock", ("--clock", "monotonic", *chain(1)), 3),
     "coarse_asm30": Case("coarse clock", ("--clock", "monotonic", *chain(10)), 30),
-    "coarse_asm300": Case("coarse clock", ("--clock", "gettimeofday", *chain(100)), 300, budget="200ms"),
+    "coarse_asm300": Case(
+        "coarse clock", ("--clock", "gettimeofday", *chain(100)), 300, budget="200ms"
+    ),
 }
 PORTS = {
-    "add4": independent("ports", tuple(f"add %rcx, %r{at}" for at in (8, 9, 10, 11)), "r8 r9 r10 r11"),
+    "add4": independent(
+        "ports", tuple(f"add %rcx, %r{at}" for at in (8, 9, 10, 11)), "r8 r9 r10 r11"
+    ),
     "lea8": independent(
-        "ports", tuple(f"lea 5(%rcx,%rdx), %r{at}" for at in range(8, 16)), "r8 r9 r10 r11 r12 r13 r14 r15"
+        "ports",
+        tuple(f"lea 5(%rcx,%rdx), %r{at}" for at in range(8, 16)),
+        "r8 r9 r10 r11 r12 r13 r14 r15",
     ),
     "store": independent("stores and loads", ("mov %rax, -8(%rsp)",)),
     "load2": independent("stores and loads", ("mov -8(%rsp), %r8", "mov -16(%rsp), %r9"), "r8 r9"),
-    "store_load": independent("stores and loads", ("mov %rax, -8(%rsp)", "mov -8(%rsp), %r8"), "r8"),
+    "store_load": independent(
+        "stores and loads", ("mov %rax, -8(%rsp)", "mov -8(%rsp), %r8"), "r8"
+    ),
 }
 REAL = {
     "gcd": real("greatest common divisor"),

@@ -1,8 +1,9 @@
-"""Recordings of real devices: the sample dumps of the sigrok project, which are not part of this repository.
+"""Recordings of real devices: the sample dumps of the sigrok project, which are not part of this
+repository.
 
-`SIGROK_DUMPS=FOLDER bench/run dumps`, with a copy of github.com/sigrokproject/sigrok-dumps. The expectation of every
-edge comes from readers written here, which have nothing in common with those of the project; what a signal is comes
-from the files beside the dumps.
+`SIGROK_DUMPS=FOLDER bench/run dumps`, with a copy of github.com/sigrokproject/sigrok-dumps. The
+expectation of every edge comes from readers written here, which have nothing in common with those
+of the project; what a signal is comes from the files beside the dumps.
 """
 
 import os
@@ -21,8 +22,8 @@ FOLDER = "SIGROK_DUMPS"
 CHANNELS = 2
 MOST_EDGES = 300_000
 UNITS = {"GHz": 1e9, "MHz": 1e6, "kHz": 1e3, "mHz": 1e-3, "Hz": 1.0, "": 1.0}
-# The same flash memory is read by every one of these, 20 bytes each time: the channel of its clock, and how many reads
-# the recording holds.
+# The same flash memory is read by every one of these, 20 bytes each time: the channel of its clock,
+# and how many reads the recording holds.
 FLASH = "spi/spiflash_read16"
 FLASH_READS = {
     "chronovu_la16/chronovu_la16_spiflash_read16.vcd": ("1", 1),
@@ -32,7 +33,8 @@ FLASH_READS = {
     "usbee_sx_usbee_suite/usbee_sx_spiflash_read16.csv": ("5", 1),
 }
 FLASH_EDGES = 320
-# Signals of known times: glob, channel, distance of two edges in seconds, and its tolerance: a sample of the coarsest.
+# Signals of known times: glob, channel, distance of two edges in seconds, and its tolerance: a
+# sample of the coarsest.
 PERIODIC = (
     ("misc/square_wave_2ch/scope_*.csv", "1", 1 / 2400, 0.048),
     ("misc/basic_analog/square.wav", "1", 0.5e-3, 1e-4),
@@ -44,13 +46,21 @@ def edges_by_command(file: Path, channel: str) -> list[float] | str:
     """Times of the edges in seconds, or the error."""
     command = [COMMAND, "capture", "--edges", "--channel", channel, str(file)]
     answer = subprocess.run(command, check=False, capture_output=True, text=True)
-    return [float(word) for word in answer.stdout.split()] if answer.returncode == 0 else answer.stderr.strip()[:300]
+    return (
+        [float(word) for word in answer.stdout.split()]
+        if answer.returncode == 0
+        else answer.stderr.strip()[:300]
+    )
 
 
 def metadata(archive: zipfile.ZipFile) -> dict[str, str]:
     """The settings of a session."""
     lines = archive.read("metadata").decode("utf-8", "replace").splitlines()
-    return {key.strip(): value.strip() for key, equal, value in (line.partition("=") for line in lines) if equal}
+    return {
+        key.strip(): value.strip()
+        for key, equal, value in (line.partition("=") for line in lines)
+        if equal
+    }
 
 
 def pieces(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -86,16 +96,30 @@ def sessions(folder: Path, most: int) -> Iterator[tuple[str, str]]:
             settings = metadata(archive)
             digits = re.match(r"([\d.]+)\s*(\w*)", settings.get("samplerate", "0"))
             rate = float(digits[1]) * UNITS[digits[2]] if digits else 0.0
-            probes = {int(key[5:]): value for key, value in settings.items() if re.fullmatch(r"probe\d+", key)}
+            probes = {
+                int(key[5:]): value
+                for key, value in settings.items()
+                if re.fullmatch(r"probe\d+", key)
+            }
             if rate == 0:
-                yield name, "no rate: " + ("refused" if isinstance(edges_by_command(file, "1"), str) else "not refused")
+                yield (
+                    name,
+                    "no rate: "
+                    + (
+                        "refused" if isinstance(edges_by_command(file, "1"), str) else "not refused"
+                    ),
+                )
             elif not probes:
                 yield name, "volts"
             else:
                 yield (
                     name,
                     session(
-                        file, probes, rate, int(settings.get("unitsize", "1")), pieces(archive, settings["capturefile"])
+                        file,
+                        probes,
+                        rate,
+                        int(settings.get("unitsize", "1")),
+                        pieces(archive, settings["capturefile"]),
                     ),
                 )
 
@@ -106,7 +130,9 @@ def session(file: Path, probes: dict[int, str], rate: float, unit: int, samples:
     for number, name in sorted(probes.items()):
         bit = (number - 1) % 8
         table = bytes(value >> bit & 1 for value in range(256))
-        expected = changes(samples[(number - 1) // 8 :: unit][: len(samples) // unit].translate(table))
+        expected = changes(
+            samples[(number - 1) // 8 :: unit][: len(samples) // unit].translate(table)
+        )
         if compared == CHANNELS or not expected or len(expected) > MOST_EDGES:
             continue
         compared += 1
@@ -130,8 +156,16 @@ def periodic(folder: Path) -> Iterator[tuple[str, str]]:
                 yield file.name, f"refused: {found}"
                 continue
             # The first edge may be a step at the beginning of the recording.
-            off = max((abs((after - before) / distance - 1) for before, after in pairwise(found[1:-1])), default=1.0)
-            yield file.name, "equal" if off <= tolerance and len(found) > 3 else f"different: off by {100 * off:.1f} %"
+            off = max(
+                (abs((after - before) / distance - 1) for before, after in pairwise(found[1:-1])),
+                default=1.0,
+            )
+            yield (
+                file.name,
+                "equal"
+                if off <= tolerance and len(found) > 3
+                else f"different: off by {100 * off:.1f} %",
+            )
 
 
 def flash(folder: Path) -> Iterator[tuple[str, str]]:
@@ -159,15 +193,24 @@ def broken(folder: Path) -> Iterator[tuple[str, str]]:
                     capture_output=True,
                     text=True,
                 )
-            good = answer.returncode == 0 or (answer.returncode == 1 and answer.stderr.count("\n") == 1)
-            yield f"half of {file.name}", "equal" if good else f"different: status {answer.returncode}"
+            good = answer.returncode == 0 or (
+                answer.returncode == 1 and answer.stderr.count("\n") == 1
+            )
+            yield (
+                f"half of {file.name}",
+                "equal" if good else f"different: status {answer.returncode}",
+            )
 
 
 def run(record: Record, settings: Settings) -> None:
     """All dumps, or as many sessions as there are repetitions."""
     place = os.environ.get(FOLDER)
     if not place or not Path(place).is_dir():
-        record.say(f"Not run: {FOLDER} must be the folder of a copy of github.com/sigrokproject/sigrok-dumps.", "")
+        record.say(
+            f"Not run: {FOLDER} must be the folder of a copy of "
+            "github.com/sigrokproject/sigrok-dumps.",
+            "",
+        )
         return
     rows, folder = [], Path(place)
     groups: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
@@ -179,10 +222,24 @@ def run(record: Record, settings: Settings) -> None:
     for what, found in groups.items():
         results = list(found())
         wrong = [
-            (name, result) for name, result in results if result.startswith(("refused", "different", "no rate: not"))
+            (name, result)
+            for name, result in results
+            if result.startswith(("refused", "different", "no rate: not"))
         ]
         equal = sum(result == "equal" for _, result in results)
-        rows.append((what, str(len(results)), str(equal), str(len(wrong)), str(len(results) - equal - len(wrong))))
+        rows.append(
+            (
+                what,
+                str(len(results)),
+                str(equal),
+                str(len(wrong)),
+                str(len(results) - equal - len(wrong)),
+            )
+        )
         record.target(f"{what}: none is refused or read in another way", not wrong, f"{len(wrong)}")
         record.say(*(f"- {name}: {result}" for name, result in wrong), "")
-    record.table("Dumps of real devices", ("what", "files", "equal", "wrong", "without edges, rate or levels"), rows)
+    record.table(
+        "Dumps of real devices",
+        ("what", "files", "equal", "wrong", "without edges, rate or levels"),
+        rows,
+    )

@@ -1,10 +1,13 @@
-"""What a stage of the estimator is worth on one kind of tables: pairs of results, with it and without it."""
+"""What a stage of the estimator is worth on one kind of tables: pairs of results, with it and
+without it.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-# A kind of tables becomes wrong where this share of its intervals, and so many of them, no longer hold ...
+# A kind of tables becomes wrong where this share of its intervals, and so many of them, no longer
+# hold ...
 WRONG_SHARE, WRONG_NUMBER = 0.05, 2
 # ... wider by this factor, and less trusted by this share.
 WIDER, LESS_TRUSTED = 1.1, 0.1
@@ -14,7 +17,8 @@ FEWEST = 4
 
 @dataclass(frozen=True)
 class Judged:
-    """A result: its distance from the truth and its half-width, as shares of it, and whether it holds.
+    """A result: its distance from the truth and its half-width, as shares of it, and whether it
+    holds.
 
     The distance is NaN and the last one None if the truth is not known.
     """
@@ -83,8 +87,13 @@ def effect(pairs: Sequence[Pair], seconds: tuple[float, float]) -> Effect:
         begin=sum(old.holds is False and new.holds is True for old, new in both),
         cease=sum(old.holds is True and new.holds is False for old, new in both),
         width=middle(new.half / old.half for old, new in both if old.half > 0),
-        trusted=(sum(old.trusted for old, _ in both) / counted, sum(new.trusted for _, new in both) / counted),
+        trusted=(
+            sum(old.trusted for old, _ in both) / counted,
+            sum(new.trusted for _, new in both) / counted,
+        ),
         wrong=(sum(old.is_wrong() for old, _ in both), sum(new.is_wrong() for _, new in both)),
-        changed=sum(str(old) != str(new) for old, new in pairs),  # unlike a NaN, its text equals itself
+        changed=sum(
+            str(old) != str(new) for old, new in pairs
+        ),  # unlike a NaN, its text equals itself
         time=seconds[1] / seconds[0] if seconds[0] > 0 else float("nan"),
     )

@@ -1,4 +1,6 @@
-"""Shared by all benchmarks: running the command, keeping the raw figures, tables, and targets reached or missed."""
+"""Shared by all benchmarks: running the command, keeping the raw figures, tables, and targets
+reached or missed.
+"""
 
 import csv
 import hashlib
@@ -88,7 +90,9 @@ def installed(program: str) -> str | None:
 def run_json(*arguments: str, timeout: float = 600) -> tuple[dict[str, Any] | None, str, float]:
     """Runs the command with `--json`: document, error, wall time in seconds."""
     begin = time.monotonic()
-    done = subprocess.run([COMMAND, *arguments, "--json"], capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(
+        [COMMAND, *arguments, "--json"], capture_output=True, text=True, timeout=timeout
+    )
     wall = time.monotonic() - begin
     if done.returncode not in (0, 3) or not done.stdout:
         return None, refusal(done.returncode, done.stderr), wall
@@ -129,7 +133,9 @@ def answer(document: dict[str, Any], wall: float = float("nan"), at: int = 0) ->
         measured_ms=document["run"]["measured_ms"],
         wall_s=wall,
         findings=tuple(
-            (one["kind"], one["severity"]) for one in result["findings"] if one.get("component", body_name) == body_name
+            (one["kind"], one["severity"])
+            for one in result["findings"]
+            if one.get("component", body_name) == body_name
         ),
         verdict=comparison["verdict"],
         ratio=figure(comparison["ratio"]),
@@ -138,7 +144,9 @@ def answer(document: dict[str, Any], wall: float = float("nan"), at: int = 0) ->
 
 def answers(document: dict[str, Any]) -> dict[str, Answer]:
     """Every result of a document, by its name."""
-    return {result["name"]: answer(document, at=at) for at, result in enumerate(document["results"])}
+    return {
+        result["name"]: answer(document, at=at) for at, result in enumerate(document["results"])
+    }
 
 
 def asm(*instructions: str) -> tuple[str, ...]:
@@ -148,7 +156,9 @@ def asm(*instructions: str) -> tuple[str, ...]:
 
 @dataclass
 class Record:
-    """A run: its tables and raw figures in FOLDER/DATE/NAME.RUN.*, and its row on the page of what was measured."""
+    """A run: its tables and raw figures in FOLDER/DATE/NAME.RUN.*, and its row on the page of
+    what was measured.
+    """
 
     name: str
     raw: Path = RAW
@@ -162,19 +172,25 @@ class Record:
         folder = self.raw / date.today().isoformat()
         folder.mkdir(parents=True, exist_ok=True)
         # The last part before the ending is the number of the run; a run may be missing.
-        run = 1 + max((int(file.stem.split(".")[-1]) for file in folder.glob(f"{self.name}.*.md")), default=0)
+        run = 1 + max(
+            (int(file.stem.split(".")[-1]) for file in folder.glob(f"{self.name}.*.md")), default=0
+        )
         self.stem = folder / f"{self.name}.{run}"
 
     def path(self, ending: str) -> Path:
         """A file of this run, such as `raw.csv`."""
         return self.stem.with_name(f"{self.stem.name}.{ending}")
 
-    def csv(self, header: Sequence[str], rows: Iterable[Sequence[object]], ending: str = "csv") -> None:
+    def csv(
+        self, header: Sequence[str], rows: Iterable[Sequence[object]], ending: str = "csv"
+    ) -> None:
         """Keeps raw figures."""
         with self.path(ending).open("w", newline="") as stream:
             out = csv.writer(stream, lineterminator="\n")
             out.writerow(header)
-            out.writerows([f"{cell:.8g}" if isinstance(cell, float) else cell for cell in row] for row in rows)
+            out.writerows(
+                [f"{cell:.8g}" if isinstance(cell, float) else cell for cell in row] for row in rows
+            )
 
     def say(self, *lines: str) -> None:
         """Prints lines and keeps them."""
@@ -185,7 +201,11 @@ class Record:
 
     def table(self, title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Prints a Markdown table and keeps it."""
-        cells = [list(header), ["---"] * len(header), *([str(cell) for cell in row] for row in rows)]
+        cells = [
+            list(header),
+            ["---"] * len(header),
+            *([str(cell) for cell in row] for row in rows),
+        ]
         self.say("", f"### {title}", "", *("| " + " | ".join(row) + " |" for row in cells), "")
 
     def target(self, what: str, reached: bool, detail: str) -> None:
@@ -203,7 +223,17 @@ def built(name: str) -> str:
     manifest = BENCH / name / "Cargo.toml"
     target = os.environ.get("CARGO_TARGET_DIR", str(BENCH / "target"))
     subprocess.run(
-        ["cargo", "build", "--quiet", "--release", "--manifest-path", manifest, "--target-dir", target], check=True
+        [
+            "cargo",
+            "build",
+            "--quiet",
+            "--release",
+            "--manifest-path",
+            manifest,
+            "--target-dir",
+            target,
+        ],
+        check=True,
     )
     return f"{target}/release/{name}"
 
@@ -220,18 +250,27 @@ def cpu_info() -> dict[str, str]:
 def machine_name() -> str:
     """The CPU's model as a folder name."""
     cpu = cpu_info()
-    words = [cpu.get("model name", os.uname().machine), *(cpu[key] for key in ("cpu family", "model") if key in cpu)]
+    words = [
+        cpu.get("model name", os.uname().machine),
+        *(cpu[key] for key in ("cpu family", "model") if key in cpu),
+    ]
     return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-")
 
 
 def circumstances() -> str:
     """One line: machine, load, what was measured, when."""
-    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    commit = subprocess.run(
+        ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+    )
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     binary = Path(COMMAND)
-    digest = f", binary {hashlib.sha256(binary.read_bytes()).hexdigest()[:8]}" if binary.exists() else ""
+    digest = (
+        f", binary {hashlib.sha256(binary.read_bytes()).hexdigest()[:8]}" if binary.exists() else ""
+    )
     tree = f"commit {commit.stdout.strip() or '?'}{digest}"
-    return f"{machine_name()}, {os.cpu_count()} CPUs, load {load}, {tree}, {datetime.now():%F %H:%M}"
+    return (
+        f"{machine_name()}, {os.cpu_count()} CPUs, load {load}, {tree}, {datetime.now():%F %H:%M}"
+    )
 
 
 def median(values: Iterable[float]) -> float:

@@ -1,4 +1,6 @@
-"""Instruction tables against published figures, quiet and beside a busy neighbour; separate runs of some forms."""
+"""Instruction tables against published figures, quiet and beside a busy neighbour; separate runs
+of some forms.
+"""
 
 import json
 import statistics
@@ -15,7 +17,8 @@ from repeat import ends_apart
 PUBLISHED = Path(__file__).resolve().parent / "published.json"
 LATENCY, THROUGHPUT = 0.01, 0.02
 PER_FORM_S = 60 / 150
-# Forms whose separate runs are compared, and how many of the pairs may have intervals that do not overlap, in percent.
+# Forms whose separate runs are compared, and how many of the pairs may have intervals that do not
+# overlap, in percent.
 REPEATED = (
     "imul r64, r64",
     "imul r64, r64, imm8",
@@ -31,33 +34,61 @@ HEADER = ("neighbour", "form", "quantity", "here", "half", "published", "doubtfu
 
 
 def family(known: dict[str, Any]) -> str | None:
-    """The published family of this CPU, by its model number; by its flags if none has that, as behind a hypervisor."""
+    """The published family of this CPU, by its model number; by its flags if none has that, as
+    behind a hypervisor.
+    """
     cpu = cpu_info()
-    key, flags = f"{cpu.get('vendor_id')} {cpu.get('cpu family')}", set(cpu.get("flags", "").split())
-    families = {name: one for name, one in known.items() if isinstance(one, dict) and one["vendor_and_family"] == key}
-    by_number = [name for name, one in families.items() if int(cpu.get("model", -1)) in one["models"]]
-    by_flags = [name for name, one in families.items() if one.get("flags") and flags.issuperset(one["flags"])]
+    key, flags = (
+        f"{cpu.get('vendor_id')} {cpu.get('cpu family')}",
+        set(cpu.get("flags", "").split()),
+    )
+    families = {
+        name: one
+        for name, one in known.items()
+        if isinstance(one, dict) and one["vendor_and_family"] == key
+    }
+    by_number = [
+        name for name, one in families.items() if int(cpu.get("model", -1)) in one["models"]
+    ]
+    by_flags = [
+        name
+        for name, one in families.items()
+        if one.get("flags") and flags.issuperset(one["flags"])
+    ]
     return next(iter(by_number + by_flags), None)
 
 
 def slowest(form: dict[str, Any]) -> tuple[float, float, bool] | None:
-    """The latency of the slowest pair that is known alone, its half-width, and whether it is in doubt.
+    """The latency of the slowest pair that is known alone, its half-width, and whether it is in
+    doubt.
 
-    A chain that takes no whole number of cycles, and of which a finding says so, has no single latency: a doubt, too.
-    Latencies through memory depend on how the store and the load meet, and no source publishes them alike.
+    A chain that takes no whole number of cycles, and of which a finding says so, has no single
+    latency: a doubt, too. Latencies through memory depend on how the store and the load meet, and
+    no source publishes them alike.
     """
     others = {"flags", "m"}
-    pairs = [one for one in form["latencies"] if one["cycles"] and others.isdisjoint((one["from"], one["to"]))]
+    pairs = [
+        one
+        for one in form["latencies"]
+        if one["cycles"] and others.isdisjoint((one["from"], one["to"]))
+    ]
     if not pairs:
         return None
     pair = max(pairs, key=lambda one: one["cycles"]["value"])
     chain = f"({pair['from']} to {pair['to']})"
-    said = any(one["kind"] == OFF_LATTICE and one["pair"].endswith(chain) for one in form["findings"])
-    return pair["cycles"]["value"], (pair["cycles"]["high"] - pair["cycles"]["low"]) / 2, pair["doubtful"] or said
+    said = any(
+        one["kind"] == OFF_LATTICE and one["pair"].endswith(chain) for one in form["findings"]
+    )
+    return (
+        pair["cycles"]["value"],
+        (pair["cycles"]["high"] - pair["cycles"]["low"]) / 2,
+        pair["doubtful"] or said,
+    )
 
 
 def copy(form: dict[str, Any]) -> tuple[float, float, bool] | None:
-    """The throughput, its half-width, and whether it is in doubt; none if a copy needs other instructions, too.
+    """The throughput, its half-width, and whether it is in doubt; none if a copy needs other
+    instructions, too.
 
     Published copies of a store write to one line of the cache.
     """
@@ -67,7 +98,9 @@ def copy(form: dict[str, Any]) -> tuple[float, float, bool] | None:
     return found["value"], (found["high"] - found["low"]) / 2, form["throughput_doubtful"]
 
 
-def compare(kind: str, document: dict[str, Any], published: dict[str, list[float | None]]) -> list[tuple[Any, ...]]:
+def compare(
+    kind: str, document: dict[str, Any], published: dict[str, list[float | None]]
+) -> list[tuple[Any, ...]]:
     """Every published figure with that of the document."""
     rows: list[tuple[Any, ...]] = []
     for form in document["forms"]:
@@ -81,7 +114,18 @@ def compare(kind: str, document: dict[str, Any], published: dict[str, list[float
             if truth is None or found is None:
                 continue
             value, half, doubtful = found
-            rows.append((kind, form["name"], quantity, value, half, truth, doubtful, abs(value / truth - 1) <= limit))
+            rows.append(
+                (
+                    kind,
+                    form["name"],
+                    quantity,
+                    value,
+                    half,
+                    truth,
+                    doubtful,
+                    abs(value / truth - 1) <= limit,
+                )
+            )
     return rows
 
 
@@ -106,21 +150,40 @@ def repeated(record: Record, settings: Settings) -> None:
                 pairs += apart
                 values, halves = zip(*figures, strict=True)
                 seen = (min(values), max(values), statistics.median(halves))
-                table.append((form, kind, len(figures), *(f"{one:.4f}" for one in seen), sum(apart)))
-        target = f"{quantity}: intervals of {MOST_APART:.0f} % of the pairs of separate runs or fewer do not overlap"
-        record.target(target, bool(pairs) and share(pairs) <= MOST_APART, f"{share(pairs):.1f} % of {len(pairs)}")
-    record.table("Separate runs", ("form", "quantity", "trusted", "least", "most", "half-width", "pairs apart"), table)
+                table.append(
+                    (form, kind, len(figures), *(f"{one:.4f}" for one in seen), sum(apart))
+                )
+        target = (
+            f"{quantity}: intervals of {MOST_APART:.0f} % of the pairs of separate runs or fewer "
+            "do not overlap"
+        )
+        record.target(
+            target,
+            bool(pairs) and share(pairs) <= MOST_APART,
+            f"{share(pairs):.1f} % of {len(pairs)}",
+        )
+    record.table(
+        "Separate runs",
+        ("form", "quantity", "trusted", "least", "most", "half-width", "pairs apart"),
+        table,
+    )
 
 
-def tell(record: Record, kind: str, name: str, rows: list[tuple[Any, ...]]) -> list[tuple[object, ...]]:
+def tell(
+    record: Record, kind: str, name: str, rows: list[tuple[Any, ...]]
+) -> list[tuple[object, ...]]:
     """The targets of one table against the published family, and its lines of the summary."""
     lines: list[tuple[object, ...]] = []
     for quantity, limit in (("latency", LATENCY), ("throughput", THROUGHPUT)):
         own = [row for row in rows if row[2] == quantity]
         good = [row for row in own if row[7]]
         doubted = [row for row in own if not row[7] and row[6]]
-        lines.append((kind, quantity, len(own), len(good), len(doubted), len(own) - len(good) - len(doubted)))
-        wrong = [f"{row[1]} {row[3]:.2f} for {row[5]:g}" for row in own if not row[7] and not row[6]]
+        lines.append(
+            (kind, quantity, len(own), len(good), len(doubted), len(own) - len(good) - len(doubted))
+        )
+        wrong = [
+            f"{row[1]} {row[3]:.2f} for {row[5]:g}" for row in own if not row[7] and not row[6]
+        ]
         target = f"{kind}: every {quantity} within {100 * limit:.0f} % of {name}, or doubted"
         agree = f"{share(row[7] for row in own):.0f} % of {len(own)} agree"
         record.target(target, bool(own) and not wrong, "; ".join(wrong) or agree)
@@ -128,12 +191,17 @@ def tell(record: Record, kind: str, name: str, rows: list[tuple[Any, ...]]) -> l
 
 
 def run(record: Record, settings: Settings) -> None:
-    """The default sets and AVX-512, then the same beside a busy neighbour, and a few forms again and again."""
+    """The default sets and AVX-512, then the same beside a busy neighbour, and a few forms again
+    and again.
+    """
     raise_priority()
     known = json.loads(PUBLISHED.read_text())
     name = family(known)
     if name is None:
-        record.say("No figures are published for this CPU by its model number or its flags: nothing is compared.")
+        record.say(
+            "No figures are published for this CPU by its model number or its flags: nothing is "
+            "compared."
+        )
     raw: list[tuple[Any, ...]] = []
     table: list[tuple[object, ...]] = []
     sets = {"default sets": (), "AVX-512": ("--set", "avx512")}
@@ -143,7 +211,9 @@ def run(record: Record, settings: Settings) -> None:
     for neighbours, (label, options) in product(("quiet", "busy"), sets.items()):
         kind = f"{neighbours}, {label}"
         with nullcontext() if neighbours == "quiet" else neighbour(neighbours, settings.cpu):
-            document, error, wall = run_json("instructions", "--cpu", str(settings.cpu), *options, timeout=1_800)
+            document, error, wall = run_json(
+                "instructions", "--cpu", str(settings.cpu), *options, timeout=1_800
+            )
         if document is None:
             record.target(f"{kind}: the table is measured", False, error)
             continue
@@ -153,7 +223,15 @@ def run(record: Record, settings: Settings) -> None:
             table += tell(record, kind, name, rows)
         forms = len(document["forms"])
         in_time = wall <= max(forms * PER_FORM_S, 5)
-        record.target(f"{kind}: 150 forms in 60 s, at the rate of all", in_time, f"{forms} forms in {wall:.1f} s")
+        record.target(
+            f"{kind}: 150 forms in 60 s, at the rate of all",
+            in_time,
+            f"{forms} forms in {wall:.1f} s",
+        )
     record.csv(HEADER, raw)
-    record.table("Against published figures", ("neighbour", "quantity", "compared", "agree", "doubted", "wrong"), table)
+    record.table(
+        "Against published figures",
+        ("neighbour", "quantity", "compared", "agree", "doubted", "wrong"),
+        table,
+    )
     repeated(record, settings)

@@ -18,7 +18,11 @@ from harness import BENCH, COMMAND, ROOT, Record, Settings, asm, figure, median,
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target")))
 SOURCES = BENCH / "languages"
 BUILT = BENCH / "target" / "languages"
-INCLUDES = (f"-I{ROOT / 'probe'}", f"-I{ROOT / 'crates/hairspring-capi/include'}", "-DHAIRSPRING_ENGINE")
+INCLUDES = (
+    f"-I{ROOT / 'probe'}",
+    f"-I{ROOT / 'crates/hairspring-capi/include'}",
+    "-DHAIRSPRING_ENGINE",
+)
 SYSTEM = ("-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl")
 BUDGET = "600ms"
 TARGET_PERCENT = 0.5
@@ -61,8 +65,14 @@ REASONS: dict[tuple[str, str], str] = {
 
 
 # Reasons other than the language.
-DENSE = "calls 5 bytes apart: the rows are off the line in every language and in the command, and a finding says so"
-LEARNED = "runs of one program differ as much, because of the branch predictor's state or a neighbour on the core"
+DENSE = (
+    "calls 5 bytes apart: the rows are off the line in every language and in the command, and a "
+    "finding says so"
+)
+LEARNED = (
+    "runs of one program differ as much, because of the branch predictor's state or a neighbour on "
+    "the core"
+)
 CAUSES = {"call_empty": DENSE, "sort_16": LEARNED}
 
 
@@ -85,10 +95,14 @@ class Builder:
 
     programs: dict[str, Path] = field(default_factory=dict)
 
-    def shell(self, *command: str | Path, folder: Path = ROOT, more: dict[str, str] | None = None) -> str:
+    def shell(
+        self, *command: str | Path, folder: Path = ROOT, more: dict[str, str] | None = None
+    ) -> str:
         """Runs a build command, and returns its standard output."""
         environment = {**os.environ, **(more or {})}
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=folder, env=environment)
+        done = subprocess.run(
+            list(map(str, command)), capture_output=True, text=True, cwd=folder, env=environment
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{command[0]}: exit {done.returncode}: {done.stderr[-600:]}")
         return done.stdout
@@ -105,9 +119,26 @@ class Builder:
         self.functions()
         self.shell("cargo", "build", "--quiet", "--release", "--package", "hairspring-capi")
         library = (WORK, TARGET / "release/libhairspring_capi.a", *SYSTEM)
-        self.shell("gcc", "-std=c11", "-O2", *INCLUDES, SOURCES / "truth.c", *library, "-o", BUILT / "C")
-        self.shell("g++", "-std=c++17", "-O2", *INCLUDES, SOURCES / "truth.cpp", *library, "-o", BUILT / "C++")
-        fortran = ("-std=f2018", "-O2", f"-J{BUILT}", ROOT / "probe/fortran/hairspring.f90", SOURCES / "truth.f90")
+        self.shell(
+            "gcc", "-std=c11", "-O2", *INCLUDES, SOURCES / "truth.c", *library, "-o", BUILT / "C"
+        )
+        self.shell(
+            "g++",
+            "-std=c++17",
+            "-O2",
+            *INCLUDES,
+            SOURCES / "truth.cpp",
+            *library,
+            "-o",
+            BUILT / "C++",
+        )
+        fortran = (
+            "-std=f2018",
+            "-O2",
+            f"-J{BUILT}",
+            ROOT / "probe/fortran/hairspring.f90",
+            SOURCES / "truth.f90",
+        )
         self.shell("gfortran", *fortran, *library, "-o", BUILT / "Fortran")
         self.programs = {name: BUILT / name for name in ("C", "C++", "Fortran")}
         self.programs["Rust"] = self.rust("table")
@@ -115,8 +146,18 @@ class Builder:
 
     def rust(self, name: str) -> Path:
         """One of the programs in Rust, at the path that cargo reports."""
-        command = ("cargo", "bench", "--locked", "--no-run", "--bench", name, "--message-format=json")
-        lines = self.shell(*command, folder=SOURCES / "rust", more={"HS_WORK": str(WORK)}).splitlines()
+        command = (
+            "cargo",
+            "bench",
+            "--locked",
+            "--no-run",
+            "--bench",
+            name,
+            "--message-format=json",
+        )
+        lines = self.shell(
+            *command, folder=SOURCES / "rust", more={"HS_WORK": str(WORK)}
+        ).splitlines()
         messages = [json.loads(line) for line in lines if line.startswith("{")]
         found = [message["executable"] for message in messages if message.get("executable")]
         return Path(found[-1])
@@ -124,8 +165,18 @@ class Builder:
     def python(self) -> None:
         """The package, installed into the environment that runs this."""
         environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps")
-        self.shell(*pip, "--no-build-isolation", "--force-reinstall", ROOT / "python", more=environment)
+        pip = (
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+        )
+        self.shell(
+            *pip, "--no-build-isolation", "--force-reinstall", ROOT / "python", more=environment
+        )
 
 
 def answers_of(document: dict[str, object] | None, error: str) -> tuple[Answers, list[str]]:
@@ -163,21 +214,48 @@ def program(path: Path, cpu: int) -> tuple[Answers, list[str]]:
 def python_program(cpu: int) -> tuple[Answers, list[str]]:
     """The cases of Python: functions as a program, statements by the package's command."""
     library = {**os.environ, "HS_WORK_LIBRARY": str(BUILT / "libwork.so")}
-    command = [COMMAND, "run", str(SOURCES / "truth.py"), "--json", "--cpu", str(cpu), "--budget", BUDGET]
+    command = [
+        COMMAND,
+        "run",
+        str(SOURCES / "truth.py"),
+        "--json",
+        "--cpu",
+        str(cpu),
+        "--budget",
+        BUDGET,
+    ]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     answers, notes = output_of(command, {**library, "PATH": path})
     for case, statement, setup in (("py_pass", "pass", "pass"), ("py_assign", "a = b", "b = 1")):
-        one = [sys.executable, "-m", "hairspring", "time", statement, "--setup", setup, "--json", "--cpu", str(cpu)]
+        one = [
+            sys.executable,
+            "-m",
+            "hairspring",
+            "time",
+            statement,
+            "--setup",
+            setup,
+            "--json",
+            "--cpu",
+            str(cpu),
+        ]
         found, said = output_of([*one, "--budget", BUDGET], library, case)
         answers, notes = answers | found, notes + said
     return answers, notes
 
 
-def output_of(command: list[str], environment: dict[str, str], case: str = "") -> tuple[Answers, list[str]]:
-    """The results in the document that a command prints; a single result is named `case`, if that is given."""
+def output_of(
+    command: list[str], environment: dict[str, str], case: str = ""
+) -> tuple[Answers, list[str]]:
+    """The results in the document that a command prints; a single result is named `case`, if
+    that is given.
+    """
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     if done.returncode not in (0, 3) or not done.stdout:
-        return {}, [f"{' '.join(command[:4])}: exit {done.returncode}: {' '.join(done.stderr.split())[:200]}"]
+        return {}, [
+            f"{' '.join(command[:4])}: exit {done.returncode}: "
+            f"{' '.join(done.stderr.split())[:200]}"
+        ]
     document = json.loads(done.stdout)
     if case:
         document["results"][0]["name"] = case
@@ -188,7 +266,9 @@ def peer(tool: str, cpu: int) -> tuple[Answers, list[str]]:
     """All cases of a peer: in cycles by its own anchor, Python's in nanoseconds."""
     environment = {**os.environ, "HS_CPU": str(cpu), "HS_PYTHON": sys.executable}
     script = BENCH / "peers" / tool / "measure"
-    done = subprocess.run([*ALIKE, script], capture_output=True, text=True, env=environment, timeout=600)
+    done = subprocess.run(
+        [*ALIKE, script], capture_output=True, text=True, env=environment, timeout=600
+    )
     if done.returncode != 0:
         return {}, [f"{tool}: exit {done.returncode}: {done.stderr.strip().splitlines()[-1:]}"]
     ns = {row["case"]: float(row["time_ns"]) for row in csv.DictReader(io.StringIO(done.stdout))}
@@ -203,7 +283,9 @@ def peer(tool: str, cpu: int) -> tuple[Answers, list[str]]:
 
 def tools(builder: Builder, cpu: int) -> dict[str, Callable[[], tuple[Answers, list[str]]]]:
     """Everything that is measured, by name."""
-    found: dict[str, Callable[[], tuple[Answers, list[str]]]] = {"hairspring time": lambda: hairspring_time(cpu)}
+    found: dict[str, Callable[[], tuple[Answers, list[str]]]] = {
+        "hairspring time": lambda: hairspring_time(cpu)
+    }
     found |= {name: lambda name=name: program(builder.programs[name], cpu) for name in LANGUAGES}  # type: ignore[misc]
     found["Python"] = lambda: python_program(cpu)
     found |= {name: lambda name=name: peer(name, cpu) for name in (*PEERS, *PYTHON_PEERS)}  # type: ignore[misc]
@@ -259,17 +341,40 @@ def compiled(record: Record, found: Found) -> None:
     rows = []
     for case, (truth, _) in CASES.items():
         base = middle(found, "hairspring time", case)
-        rows.append([case, "" if truth is None else f"{truth:.0f}", *(cell(found, tool, case, base) for tool in names)])
+        rows.append(
+            [
+                case,
+                "" if truth is None else f"{truth:.0f}",
+                *(cell(found, tool, case, base) for tool in names),
+            ]
+        )
     title = "Cycles: median (against `hairspring time`; least to most)"
     record.table(title, ("case", "truth", *names), rows)
-    header = ("language", "case", "off", "half-width", "its runs", "runs of `hairspring time`", "0.5 %", "explanation")
-    asked = [(language, case) for language in LANGUAGES for case in CASES if (language, case) in found]
-    record.table("Languages against `hairspring time`", header, [judged(found, *one) for one in asked])
+    header = (
+        "language",
+        "case",
+        "off",
+        "half-width",
+        "its runs",
+        "runs of `hairspring time`",
+        "0.5 %",
+        "explanation",
+    )
+    asked = [
+        (language, case) for language in LANGUAGES for case in CASES if (language, case) in found
+    ]
+    record.table(
+        "Languages against `hairspring time`", header, [judged(found, *one) for one in asked]
+    )
     reached = sum(abs(distance(found, *one)) <= TARGET_PERCENT for one in asked)
     record.target(
-        f"within {TARGET_PERCENT} % of `hairspring time`", reached == len(asked), f"{reached} of {len(asked)}"
+        f"within {TARGET_PERCENT} % of `hairspring time`",
+        reached == len(asked),
+        f"{reached} of {len(asked)}",
     )
-    reasons = [(tool, case, reason) for (tool, case), reason in REASONS.items() if (tool, case) in found]
+    reasons = [
+        (tool, case, reason) for (tool, case), reason in REASONS.items() if (tool, case) in found
+    ]
     record.table("Why a peer differs", ("tool", "case", "reason"), reasons)
 
 
@@ -292,7 +397,9 @@ def judged(found: Found, language: str, case: str) -> tuple[str, ...]:
     untrusted = sum("untrusted" in one.findings for one in (*mine, *base))
     (least, most), (lowest, highest) = extent(mine), extent(base)
     explained = [CAUSES[case]] if case in CAUSES else []
-    explained += [f"{untrusted} of {len(mine) + len(base)} results are marked as untrusted"] * bool(untrusted)
+    explained += [f"{untrusted} of {len(mine) + len(base)} results are marked as untrusted"] * bool(
+        untrusted
+    )
     explained += ["the runs of both overlap"] * (least <= highest and lowest <= most)
     reached = abs(off) <= TARGET_PERCENT
     return (
@@ -311,15 +418,21 @@ def python(record: Record, found: Found) -> None:
     """Python beside its peers, in nanoseconds, and the chain that it calls in C, minus the call."""
     names = ("Python", *PYTHON_PEERS)
     rows = [
-        [case, *(cell(found, tool, case, middle(found, "Python", case)) for tool in names)] for case in PYTHON_CASES
+        [case, *(cell(found, tool, case, middle(found, "Python", case)) for tool in names)]
+        for case in PYTHON_CASES
     ]
     record.table("Nanoseconds: median (against hairspring; least to most)", ("case", *names), rows)
     record.say(
-        "timeit and pyperf time a loop, which `py_pass` and all others include. They have no init: `py_sort_16`",
-        "includes the copy of the list. Here times include calls of Python's functions: `py_sort_16` is also a call.",
+        "timeit and pyperf time a loop, which `py_pass` and all others include. They have no "
+        "init: `py_sort_16`",
+        "includes the copy of the list. Here times include calls of Python's functions: "
+        "`py_sort_16` is also a call.",
         "",
     )
-    whole, call = middle(found, "Python", "ctypes_chain_30000"), middle(found, "Python", "ctypes_empty")
+    whole, call = (
+        middle(found, "Python", "ctypes_chain_30000"),
+        middle(found, "Python", "ctypes_empty"),
+    )
     if whole == whole:
         off = 100 * ((whole - call) / CTYPES_CYCLES - 1)
         detail = f"{whole:.0f} cycles, {off:+.2f} % without the {call:.0f} of an empty call"

@@ -1,5 +1,5 @@
-/* The plain idea of lat_ctx: two processes pass a byte through two pipes, and the time is divided by the switches. Nothing is
- * subtracted. `lat_ctx CPU PAIRS` prints nanoseconds of a switch. */
+/* The plain idea of lat_ctx: two processes pass a byte through two pipes, and the time is divided
+ * by the switches. Nothing is subtracted. `lat_ctx CPU PAIRS` prints nanoseconds of a switch. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 """numpy's part of the benchmark `fit`.
 
-lstsq.py make ROWS COMPONENTS STEM   writes STEM.csv for hairspring and STEM.npy for numpy, from the same numbers
+lstsq.py make ROWS COMPONENTS STEM   writes STEM.csv for hairspring and STEM.npy for numpy, from the
+                                     same numbers
 lstsq.py solve STEM                  solves STEM.npy and prints times and solution as JSON
 """
 
@@ -12,7 +13,9 @@ import numpy as np
 
 
 def make(rows: int, components: int, stem: str) -> None:
-    """Counts 0 to 20, times 2 to 300 ticks, overhead 52, noise of 5: uniform, so that no row is an outlier."""
+    """Counts 0 to 20, times 2 to 300 ticks, overhead 52, noise of 5: uniform, so that no row is
+    an outlier.
+    """
     random = np.random.default_rng(1)
     counts = random.integers(0, 21, (rows, components))
     times = random.uniform(2, 300, components)
@@ -21,7 +24,12 @@ def make(rows: int, components: int, stem: str) -> None:
     # The text is rounded, so both sides get the rounded readings.
     ticks = np.round(ticks, 3)
     np.savetxt(
-        stem + ".csv", np.column_stack([counts, ticks]), ["%d"] * components + ["%.3f"], ",", header=header, comments=""
+        stem + ".csv",
+        np.column_stack([counts, ticks]),
+        ["%d"] * components + ["%.3f"],
+        ",",
+        header=header,
+        comments="",
     )
     np.save(stem + ".npy", np.column_stack([counts, np.ones(rows), ticks]))
 
@@ -36,7 +44,16 @@ def solve(stem: str) -> None:
     begin = time.perf_counter()
     np.linalg.solve(matrix.T @ matrix, matrix.T @ ticks)
     normal = time.perf_counter() - begin
-    print(json.dumps({"lstsq_s": lstsq, "normal_s": normal, "unknowns": unknowns.tolist(), "numpy": np.__version__}))
+    print(
+        json.dumps(
+            {
+                "lstsq_s": lstsq,
+                "normal_s": normal,
+                "unknowns": unknowns.tolist(),
+                "numpy": np.__version__,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The last table of docs/measured.md: each run of a benchmark is a row with date, machine, command and figures."""
+"""The last table of docs/measured.md: each run of a benchmark is a row with date, machine,
+command and figures.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import date

@@ -1,4 +1,6 @@
-"""The core clock: 100 runs of `hairspring mhz` and of the paper's method, quiet and beside a busy neighbour."""
+"""The core clock: 100 runs of `hairspring mhz` and of the paper's method, quiet and beside a
+busy neighbour.
+"""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -75,13 +77,20 @@ def run(record: Record, settings: Settings) -> None:
         judge(record, kind, found["lattice"], known, all_known)
     record.csv(HEADER, raw)
     columns = ("method", "neighbour", "runs", "no answer", "median MHz", "least", "most")
-    record.table("Both methods", (*columns, "within 0.1 %", "within 0.5 %", "seconds, median", "most"), rows)
+    record.table(
+        "Both methods", (*columns, "within 0.1 %", "within 0.5 %", "seconds, median", "most"), rows
+    )
 
 
 def row(method: str, kind: str, speeds: list[Speed], truth: float) -> tuple[object, ...]:
-    """One row of the table; distances are from the median of the lattice method on the quiet machine."""
+    """One row of the table; distances are from the median of the lattice method on the quiet
+    machine.
+    """
     known = [speed.mhz for speed in speeds if speed.mhz == speed.mhz]
-    within = [share(abs(mhz / truth - 1) <= limit / 100 for mhz in known) for limit in (SAME_PERCENT, LOADED_PERCENT)]
+    within = [
+        share(abs(mhz / truth - 1) <= limit / 100 for mhz in known)
+        for limit in (SAME_PERCENT, LOADED_PERCENT)
+    ]
     return (
         method,
         kind,
@@ -97,23 +106,39 @@ def row(method: str, kind: str, speeds: list[Speed], truth: float) -> tuple[obje
     )
 
 
-def judge(record: Record, kind: str, all_speeds: list[Speed], known: list[Speed], all_known: list[Speed]) -> None:
+def judge(
+    record: Record, kind: str, all_speeds: list[Speed], known: list[Speed], all_known: list[Speed]
+) -> None:
     """The targets of the lattice method.
 
-    A neighbour may move the core to another level, so that the truth beside it is not the speed of the quiet core,
-    but the level at which other runs were, quiet or not: a speed that is wrong lies between levels.
+    A neighbour may move the core to another level, so that the truth beside it is not the speed of
+    the quiet core, but the level at which other runs were, quiet or not: a speed that is wrong lies
+    between levels.
     """
     silent = len(all_speeds) - len(known)
     if kind == "quiet":
         off = [off_level(speed.mhz, known) for speed in known]
         near = sum(abs(x) <= SAME_PERCENT for x in off)
-        detail = f"{near} of {len(all_speeds)}, worst {worst(off):+.3f} %, {silent} without an answer"
-        record.target("within 0.1 % of the same level in 99 of 100 runs", near >= 0.99 * len(all_speeds), detail)
+        detail = (
+            f"{near} of {len(all_speeds)}, worst {worst(off):+.3f} %, {silent} without an answer"
+        )
+        record.target(
+            "within 0.1 % of the same level in 99 of 100 runs",
+            near >= 0.99 * len(all_speeds),
+            detail,
+        )
         quick = share(speed.wall_s < MOST_S for speed in all_speeds)
-        walls = f"median {1e3 * median(s.wall_s for s in all_speeds):.0f} ms, {quick:.0f} % of the runs"
+        walls = (
+            f"median {1e3 * median(s.wall_s for s in all_speeds):.0f} ms, {quick:.0f} % of the runs"
+        )
         record.target("under 100 ms, including the start of the program", quick == 100, walls)
         return
     off = [off_level(speed.mhz, all_known) for speed in known]
     wrong = [x for x in off if abs(x) > LOADED_PERCENT]
-    detail = f"{len(wrong)} of {len(all_speeds)} off by more, worst {worst(off):+.3f} %, {silent} too busy"
-    record.target("beside a busy neighbour within 0.5 % of the same level, or too busy", not wrong, detail)
+    detail = (
+        f"{len(wrong)} of {len(all_speeds)} off by more, worst {worst(off):+.3f} %, {silent} too "
+        "busy"
+    )
+    record.target(
+        "beside a busy neighbour within 0.5 % of the same level, or too busy", not wrong, detail
+    )

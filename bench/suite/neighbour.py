@@ -1,5 +1,5 @@
-"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash` (copies 64 MiB),
-`compile` (runs a compiler).
+"""Neighbours that disturb a measurement: `busy`, `bursty` (busy 5 ms, asleep 5 ms), `thrash`
+(copies 64 MiB), `compile` (runs a compiler).
 
 As a command, `neighbour.py KIND CPU` is such a neighbour.
 """
@@ -26,7 +26,9 @@ SITUATIONS: dict[str, tuple[str, bool] | None] = {
     "bursty, other CPU": ("bursty", False),
     "thrash, other CPU": ("thrash", False),
 }
-SOURCE = "#include <algorithm>\n#include <map>\n#include <string>\nstd::map<std::string, int> all;\n"
+SOURCE = (
+    "#include <algorithm>\n#include <map>\n#include <string>\nstd::map<std::string, int> all;\n"
+)
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -62,7 +64,9 @@ def cpu_seconds(pid: int) -> float:
 
 
 def raise_priority() -> None:
-    """Raises the priority as high as the measurement does, so that the scheduler gives each half of the CPU."""
+    """Raises the priority as high as the measurement does, so that the scheduler gives each half
+    of the CPU.
+    """
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     except PermissionError:
@@ -86,7 +90,9 @@ def work(kind: str, cpu: int) -> None:
         while True:
             first[:], second[:] = second, first
     while kind == "compile":
-        subprocess.run(["c++", "-O2", "-x", "c++", "-c", "-", "-o", os.devnull], input=SOURCE, text=True)
+        subprocess.run(
+            ["c++", "-O2", "-x", "c++", "-c", "-", "-o", os.devnull], input=SOURCE, text=True
+        )
     while True:
         end = time.perf_counter() + 0.005
         while time.perf_counter() < end or kind == "busy":

@@ -1,8 +1,10 @@
-"""Equal pieces of code as alternatives, in runs of the default length: how often a difference is claimed.
+"""Equal pieces of code as alternatives, in runs of the default length: how often a difference is
+claimed.
 
-`bench/run nulls` first runs 10,000 simulated nulls with a look whenever the readings have doubled, then real ones,
-in turns and in three surroundings. Every real result is appended to `target/nulls.csv` as it is made, so a run that
-was stopped goes on where it was; `--pool FILE...` counts such files of several machines together, and runs nothing.
+`bench/run nulls` first runs 10,000 simulated nulls with a look whenever the readings have doubled,
+then real ones, in turns and in three surroundings. Every real result is appended to
+`target/nulls.csv` as it is made, so a run that was stopped goes on where it was; `--pool FILE...`
+counts such files of several machines together, and runs nothing.
 """
 
 import csv
@@ -20,7 +22,18 @@ from same import APART_IN_MEMORY, PAIRS
 USUAL_RUNS = 300
 MOST_PERCENT = 1.0
 SITUATIONS = ("quiet", "busy", "bursty")
-HEADER = ("machine", "binary", "situation", "pair", "verdict", "ratio", "low", "high", "wall_s", "findings")
+HEADER = (
+    "machine",
+    "binary",
+    "situation",
+    "pair",
+    "verdict",
+    "ratio",
+    "low",
+    "high",
+    "wall_s",
+    "findings",
+)
 KEPT = BENCH / "target" / "nulls.csv"
 ALIKE = tuple(name for name in PAIRS if name not in APART_IN_MEMORY)
 CLAIMS = ("faster", "slower")
@@ -36,7 +49,10 @@ def run(record: Record, settings: Settings) -> None:
     mine = [row for row in rows_of(KEPT) if row["machine"] == machine and row["binary"] == binary]
     for at in range(len(mine), usual):
         keep((machine, binary, *null(at, settings.cpu)))
-    tell(record, [row for row in rows_of(KEPT) if row["machine"] == machine and row["binary"] == binary])
+    tell(
+        record,
+        [row for row in rows_of(KEPT) if row["machine"] == machine and row["binary"] == binary],
+    )
 
 
 def null(at: int, cpu: int) -> tuple[object, ...]:
@@ -54,7 +70,9 @@ def stamp() -> str:
 
 
 def rows_of(file: Path) -> list[dict[str, str]]:
-    """The results in a file; none if there is no file yet. A line that was cut off does not count."""
+    """The results in a file; none if there is no file yet. A line that was cut off does not
+    count.
+    """
     if not file.exists():
         return []
     with file.open(newline="") as stream:
@@ -88,8 +106,24 @@ def tell(record: Record, rows: list[dict[str, str]]) -> None:
 
 def simulated(record: Record) -> None:
     """10,000 nulls of each noise, by the real loop on a simulated clock."""
-    command = ["cargo", "test", "--quiet", "--release", "-p", "hairspring-measure", "--test", "nulls", "--"]
-    done = subprocess.run([*command, "--ignored", "--nocapture"], cwd=BENCH.parent, capture_output=True, text=True)
+    command = [
+        "cargo",
+        "test",
+        "--quiet",
+        "--release",
+        "-p",
+        "hairspring-measure",
+        "--test",
+        "nulls",
+        "--",
+    ]
+    done = subprocess.run(
+        [*command, "--ignored", "--nocapture"], cwd=BENCH.parent, capture_output=True, text=True
+    )
     said = [line for line in done.stdout.splitlines() if "nulls" in line and "%" in line]
     record.say(*(f"- {line}" for line in said))
-    record.target("simulated: a difference in 1 % or less", done.returncode == 0, f"{len(said)} kinds of noise")
+    record.target(
+        "simulated: a difference in 1 % or less",
+        done.returncode == 0,
+        f"{len(said)} kinds of noise",
+    )

@@ -1,5 +1,5 @@
-"""Parts of known length: small programs whose blocks are chains of multiplications and additions, and what
-`blocks` says of them."""
+"""Parts of known length: small programs whose blocks are chains of multiplications and additions,
+and what `blocks` says of them."""
 
 import random
 import re
@@ -20,7 +20,11 @@ RIGHT_PERCENT = 99.0
 SAYS_LITTLE = 0.5  # an interval as wide as this share of the value doubts it
 CYCLES = {"imul": 3, "add": 1}
 FIXED = {"ladder": 12, "early": 7}  # programs that read this many codes
-IN_PARTS = ("interpreter", "states", "switch")  # programs of which parts of a long call are timed, too
+IN_PARTS = (
+    "interpreter",
+    "states",
+    "switch",
+)  # programs of which parts of a long call are timed, too
 LONG = 3000  # codes of a long call
 STEADY = 20_000  # codes of a long call that repeats few of them
 
@@ -46,7 +50,15 @@ class Count:
 
     def cells(self) -> tuple[int, ...]:
         """The cells of a table."""
-        return (self.told, self.right, self.doubted, self.off, self.outside, self.wrong, self.hidden)
+        return (
+            self.told,
+            self.right,
+            self.doubted,
+            self.off,
+            self.outside,
+            self.wrong,
+            self.hidden,
+        )
 
 
 def line(name: str, dice: random.Random) -> str:
@@ -61,17 +73,27 @@ def line(name: str, dice: random.Random) -> str:
 
 
 def long_call(name: str, seed: int) -> str:
-    """One input whose call runs a program of twelve codes again and again, with another code here and there."""
+    """One input whose call runs a program of twelve codes again and again, with another code
+    here and there.
+    """
     dice = random.Random(seed)
     loop = [dice.randrange(256) for _ in range(12)]
-    codes = [code if dice.randrange(8) else dice.randrange(256) for _ in range(LONG // len(loop)) for code in loop]
+    codes = [
+        code if dice.randrange(8) else dice.randrange(256)
+        for _ in range(LONG // len(loop))
+        for code in loop
+    ]
     return written(f"{name}-long-{seed}", [" ".join(map(str, codes))])
 
 
 def steady_call(name: str, seed: int) -> str:
-    """One input whose call runs one to three codes in turns, so that the rows differ by whole trips alone."""
+    """One input whose call runs one to three codes in turns, so that the rows differ by whole
+    trips alone.
+    """
     codes = random.Random(seed).sample(range(256), 1 + seed % 3)
-    return written(f"{name}-steady-{seed}", [" ".join(str(codes[at % len(codes)]) for at in range(STEADY))])
+    return written(
+        f"{name}-steady-{seed}", [" ".join(str(codes[at % len(codes)]) for at in range(STEADY))]
+    )
 
 
 def written(name: str, lines: list[str]) -> str:
@@ -98,13 +120,21 @@ def instructions(program: str) -> list[Instruction]:
 
 
 def copies(program: str) -> list[tuple[int, int]]:
-    """Addresses and cycles of the copies of the chains. Two equal instructions in a row show a chain's operands."""
+    """Addresses and cycles of the copies of the chains. Two equal instructions in a row show a
+    chain's operands.
+    """
     every = instructions(program)
     chain = {a[2] for a, b in pairwise(every) if a[1:] == b[1:] and a[1] in CYCLES}
-    return [(address, CYCLES[name]) for address, name, operands in every if name in CYCLES and operands in chain]
+    return [
+        (address, CYCLES[name])
+        for address, name, operands in every
+        if name in CYCLES and operands in chain
+    ]
 
 
-def judged(component: dict[str, Any], known: dict[str, float], doubted: bool) -> tuple[Count, tuple[object, ...]]:
+def judged(
+    component: dict[str, Any], known: dict[str, float], doubted: bool
+) -> tuple[Count, tuple[object, ...]]:
     """One time against the truth."""
     parts = [(part["name"].split("->")[0], part["coefficient"]) for part in component["parts"]]
     truth = sum(coefficient * known[name] for name, coefficient in parts)
@@ -114,9 +144,20 @@ def judged(component: dict[str, Any], known: dict[str, float], doubted: bool) ->
     value, low, high = (time["cycles"][key] for key in ("value", "low", "high"))
     half, error = (high - low) / 2, abs(value - truth)
     right = error <= max(SHARE * abs(truth), CYCLE)
-    wide = time["below_resolution"] or half > SAYS_LITTLE * abs(value) or half > max(SHARE * abs(truth), CYCLE)
+    wide = (
+        time["below_resolution"]
+        or half > SAYS_LITTLE * abs(value)
+        or half > max(SHARE * abs(truth), CYCLE)
+    )
     off = not (right or doubted or wide)
-    count = Count(1, int(right), int(not right and not off), int(off), int(error > half), int(error > WRONG * half))
+    count = Count(
+        1,
+        int(right),
+        int(not right and not off),
+        int(off),
+        int(error > half),
+        int(error > WRONG * half),
+    )
     return count, (component["name"], truth, value, low, high)
 
 
@@ -129,7 +170,9 @@ ASKED_IN_PARTS: tuple[Asked, ...] = (
 )
 
 
-def one(name: str, seed: int, asked: Asked, settings: Settings) -> tuple[Count, str, list[tuple[object, ...]]]:
+def one(
+    name: str, seed: int, asked: Asked, settings: Settings
+) -> tuple[Count, str, list[tuple[object, ...]]]:
     """One run: the count, how the run went, and the figures."""
     program = compiled(SOURCES / f"{name}.c", "-O2")
     label, extra, made = asked
@@ -139,7 +182,9 @@ def one(name: str, seed: int, asked: Asked, settings: Settings) -> tuple[Count, 
     if document is None:
         return Count(), error, []
     known = truths(copies(program), document)
-    doubts = [finding["kind"] for finding in document["findings"] if finding["severity"] == "untrusted"]
+    doubts = [
+        finding["kind"] for finding in document["findings"] if finding["severity"] == "untrusted"
+    ]
     count, rows = Count(), []
     for component in document["components"]:
         if all(part["name"] != "overhead" for part in component["parts"]):
@@ -164,11 +209,30 @@ def run(record: Record, settings: Settings) -> None:
                 raw += rows
             total.add(count)
             lines.append((name, asked[0], *count.cells(), "; ".join(states)))
-    header = ("program", "", "times", "right", "doubted", "off", "outside", "wrong", "hidden", "runs")
-    record.table("times of parts against the truth", header, [*lines, ("all", "", *total.cells(), "")])
+    header = (
+        "program",
+        "",
+        "times",
+        "right",
+        "doubted",
+        "off",
+        "outside",
+        "wrong",
+        "hidden",
+        "runs",
+    )
+    record.table(
+        "times of parts against the truth", header, [*lines, ("all", "", *total.cells(), "")]
+    )
     record.csv(("program", "inputs", "options", "part", "truth", "cycles", "low", "high"), raw)
     share = 100 * (total.right + total.doubted) / max(total.told, 1)
     record.target(
-        f"{RIGHT_PERCENT:.0f} % within 3 % or 1.5 cycles, or doubted", share >= RIGHT_PERCENT, f"{share:.1f} %"
+        f"{RIGHT_PERCENT:.0f} % within 3 % or 1.5 cycles, or doubted",
+        share >= RIGHT_PERCENT,
+        f"{share:.1f} %",
     )
-    record.target("none off by more than twice its interval", total.wrong == 0, f"{total.wrong} of {total.told}")
+    record.target(
+        "none off by more than twice its interval",
+        total.wrong == 0,
+        f"{total.wrong} of {total.told}",
+    )

@@ -1,16 +1,20 @@
-"""Cases of arithmetic, floating point, branches, calls, synchronization, clocks and system calls that people timed."""
+"""Cases of arithmetic, floating point, branches, calls, synchronization, clocks and system calls
+that people timed.
+"""
 
 from people_case import Person
 
 TWISTED = ", ".join(str((at * 2654435761 >> 7) % 251) for at in range(512))
 SMALL = ", ".join(f"1.{at}e-30f" for at in range(16))
 POPULATION = (
-    '__attribute__((target("popcnt"), noinline)) static uint64_t bits(const uint64_t *from) { uint64_t n = 0; '
+    '__attribute__((target("popcnt"), noinline)) static uint64_t bits(const uint64_t *from) { '
+    "uint64_t n = 0; "
     "for (uint64_t i = 0; i < 64; i++) n += __builtin_popcountll(from[i]); return n; }"
 )
 CRC = (
     "struct Crc { uint32_t of[256]; Crc() { for (uint32_t i = 0; i < 256; i++) { uint32_t c = i; "
-    "for (int k = 0; k < 8; k++) c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1; of[i] = c; } } }; static Crc crc;"
+    "for (int k = 0; k < 8; k++) c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1; of[i] = c; } } }; "
+    "static Crc crc;"
 )
 SHAPES = (
     "struct Shape { virtual ~Shape() {} virtual int area(int by) const = 0; }; "
@@ -18,8 +22,13 @@ SHAPES = (
     "struct Tile : Square { int area(int by) const override { return by + 3; } }; "
     "static Shape *made() { static Tile tile; return &tile; }"
 )
-ABOVE = 'int s = 0; for (int i = 0; i < 512; i++) if (a[i] >= 125) { s += a[i]; __asm__ volatile("" : "+r"(s)); } x = s'
-ACCENTS = "caf\\xc3\\xa9 na\\xc3\\xafve r\\xc3\\xa9sum\\xc3\\xa9, some plain words, \\xe2\\x82\\xac and 5"
+ABOVE = (
+    'int s = 0; for (int i = 0; i < 512; i++) if (a[i] >= 125) { s += a[i]; __asm__ volatile("" : '
+    '"+r"(s)); } x = s'
+)
+ACCENTS = (
+    "caf\\xc3\\xa9 na\\xc3\\xafve r\\xc3\\xa9sum\\xc3\\xa9, some plain words, \\xe2\\x82\\xac and 5"
+)
 SORTED_QUESTION = "Why is processing a sorted array faster than processing an unsorted array?"
 
 CASES: tuple[Person, ...] = (
@@ -46,7 +55,8 @@ CASES: tuple[Person, ...] = (
     ),
     Person(
         "population count of 64 words",
-        "itnursery.com: Replacing a 32-bit loop counter with 64-bit introduces crazy performance deviations "
+        "itnursery.com: Replacing a 32-bit loop counter with 64-bit introduces crazy performance "
+        "deviations "
         "with _mm_popcnt_u64 on Intel CPUs",
         "x = bits(a)",
         ("uint64_t a[64] = {1, 3, 7, 15}", "uint64_t x = 0"),
@@ -77,7 +87,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "CRC of 32 bytes by a table",
         "weichsel/ZIPFoundation#40",
-        "uint32_t c = ~0u; for (int i = 0; i < 32; i++) c = crc.of[(c ^ s[i]) & 255] ^ (c >> 8); r = ~c",
+        "uint32_t c = ~0u; for (int i = 0; i < 32; i++) c = crc.of[(c ^ s[i]) & 255] ^ (c >> 8); "
+        "r = ~c",
         ('unsigned char s[33] = "a checksum over a few more bytes"', "uint32_t r = 0"),
         ("r",),
         head=CRC,
@@ -92,7 +103,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "fast inverse square root",
         "PaulStoffregen/MahonyAHRS#6",
-        "float y, h = 0.5f * x; uint32_t i; memcpy(&i, &x, 4); i = 0x5f3759df - (i >> 1); memcpy(&y, &i, 4); "
+        "float y, h = 0.5f * x; uint32_t i; memcpy(&i, &x, 4); i = 0x5f3759df - (i >> 1); "
+        "memcpy(&y, &i, 4); "
         "r = y * (1.5f - h * y * y)",
         ("float x = 0.4f", "float r = 0"),
     ),
@@ -147,7 +159,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "Kahan sum of 32",
         "ocaml-batteries-team/batteries-included#459",
-        "double s = 0, c = 0; for (int i = 0; i < 32; i++) { double y = a[i] - c, t = s + y; c = (t - s) - y; s = t; } "
+        "double s = 0, c = 0; for (int i = 0; i < 32; i++) { double y = a[i] - c, t = s + y; c = "
+        "(t - s) - y; s = t; } "
         "r = s",
         ("double a[32] = {0.1, 0.2, 0.3}", "double r = 0"),
     ),
@@ -161,7 +174,8 @@ CASES: tuple[Person, ...] = (
         "dot product of 64, four sums",
         "gonum/internal#19",
         "double s = 0, t = 0, u = 0, v = 0; for (int i = 0; i < 64; i += 4) { s += a[i] * b[i]; "
-        "t += a[i + 1] * b[i + 1]; u += a[i + 2] * b[i + 2]; v += a[i + 3] * b[i + 3]; } r = s + t + u + v",
+        "t += a[i + 1] * b[i + 1]; u += a[i + 2] * b[i + 2]; v += a[i + 3] * b[i + 3]; } r = s + "
+        "t + u + v",
         ("double a[64] = {1, 2, 3}", "double b[64] = {4, 5, 6}", "double r = 0"),
     ),
     Person(
@@ -182,7 +196,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "branch on a random number",
         "tevador/RandomX#2",
-        'x = x * 6364136223846793005u + 1442695040888963407u; if (x >> 63) { n += 3; __asm__ volatile("" : "+r"(n)); }',
+        "x = x * 6364136223846793005u + 1442695040888963407u; if (x >> 63) { n += 3; __asm__ "
+        'volatile("" : "+r"(n)); }',
         ("uint64_t x = 1", "uint64_t n = 0"),
         ("n",),
         in_memory=True,
@@ -197,8 +212,10 @@ CASES: tuple[Person, ...] = (
     Person(
         "switch of eight cases",
         "vtereshkov/umka-lang#403",
-        "switch (x & 7) { case 0: x += 5; break; case 1: x ^= 9; break; case 2: x *= 3; break; case 3: x -= 7; break; "
-        "case 4: x = x << 1 | 1; break; case 5: x = ~x; break; case 6: x += y; break; default: x ^= y; }",
+        "switch (x & 7) { case 0: x += 5; break; case 1: x ^= 9; break; case 2: x *= 3; break; "
+        "case 3: x -= 7; break; "
+        "case 4: x = x << 1 | 1; break; case 5: x = ~x; break; case 6: x += y; break; default: x "
+        "^= y; }",
         ("unsigned x = 17", "unsigned y = 12345"),
         ("x", "y"),
     ),
@@ -271,7 +288,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "store, fence and load",
         "openjdk/jdk#6138",
-        "c.store(x, std::memory_order_relaxed); std::atomic_thread_fence(std::memory_order_seq_cst); "
+        "c.store(x, std::memory_order_relaxed); "
+        "std::atomic_thread_fence(std::memory_order_seq_cst); "
         "x = d.load(std::memory_order_relaxed) + 1",
         ("std::atomic<int> c", "std::atomic<int> d", "int x = 3"),
         ("x",),
@@ -345,7 +363,8 @@ CASES: tuple[Person, ...] = (
         ("int x = 1",),
         ("x",),
         head="#include <cstdarg>\n__attribute__((noinline)) static int total(int n, ...) "
-        "{ va_list all; va_start(all, n); int sum = 0; while (n--) sum ^= va_arg(all, int); va_end(all); return sum; }",
+        "{ va_list all; va_start(all, n); int sum = 0; while (n--) sum ^= va_arg(all, int); "
+        "va_end(all); return sum; }",
     ),
     Person(
         "Mandelbrot, 50 iterations",
@@ -358,7 +377,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "Collatz steps from 27",
         "epochus/371p-collatz#19",
-        "uint64_t v = x; unsigned k = 1; while (v != 1) { v = v & 1 ? 3 * v + 1 : v / 2; k++; } n = k",
+        "uint64_t v = x; unsigned k = 1; while (v != 1) { v = v & 1 ? 3 * v + 1 : v / 2; k++; } n "
+        "= k",
         ("uint64_t x = 27", "unsigned n = 0"),
         ("x", "n"),
     ),
@@ -379,7 +399,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "number of a string by hand",
         "fastfloat/fast_float#86",
-        "uint64_t v = 0; for (const char *c = s; *c >= '0' && *c <= '9'; c++) v = v * 10 + (*c - '0'); x = v",
+        "uint64_t v = 0; for (const char *c = s; *c >= '0' && *c <= '9'; c++) v = v * 10 + (*c - "
+        "'0'); x = v",
         ('char s[16] = "8245739"', "uint64_t x = 0"),
         ("x",),
     ),

@@ -82,7 +82,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "malloc and memset of 4096 bytes",
         "quickjs-ng/quickjs#472",
-        f"char* q = (char*)malloc(n); {ESCAPE.format('q')}; memset(q, 0, n); {ESCAPE.format('q')}; free(q)",
+        f"char* q = (char*)malloc(n); {ESCAPE.format('q')}; memset(q, 0, n); "
+        f"{ESCAPE.format('q')}; free(q)",
         ("size_t n = 4096",),
         ("n",),
     ),
@@ -96,7 +97,8 @@ CASES: tuple[Person, ...] = (
     Person(
         "realloc, doubled from 16 to 1024",
         "netdata/netdata#12792",
-        "char* q = (char*)malloc(n); for (size_t m = 2 * n; m <= 1024; m *= 2) q = (char*)realloc(q, m); "
+        "char* q = (char*)malloc(n); for (size_t m = 2 * n; m <= 1024; m *= 2) q = "
+        "(char*)realloc(q, m); "
         "*(volatile char*)q = 1; free(q)",
         ("size_t n = 16",),
         ("n",),
@@ -104,14 +106,16 @@ CASES: tuple[Person, ...] = (
     Person(
         "vector, 64 pushed without reserve",
         "google/benchmark#16",
-        f"std::vector<int> v; for (int i = 0; i < 64; i++) v.push_back(x); {ESCAPE.format('v.data()')}",
+        "std::vector<int> v; for (int i = 0; i < 64; i++) v.push_back(x); "
+        f"{ESCAPE.format('v.data()')}",
         ("int x = 3",),
         ("x",),
     ),
     Person(
         "vector, 64 pushed after reserve",
         "ros2/rosidl#528",
-        f"std::vector<int> v; v.reserve(64); for (int i = 0; i < 64; i++) v.push_back(x); {ESCAPE.format('v.data()')}",
+        "std::vector<int> v; v.reserve(64); for (int i = 0; i < 64; i++) v.push_back(x); "
+        f"{ESCAPE.format('v.data()')}",
         ("int x = 3",),
         ("x",),
     ),
@@ -120,7 +124,11 @@ CASES: tuple[Person, ...] = (
         "memcpy of 32, both unaligned",
         "skywind3000/FastMemcpy#4",
         "memcpy(to + 1, from + 3, n)",
-        ("char to[64] __attribute__((aligned(64)))", "char from[64] __attribute__((aligned(64)))", "size_t n = 32"),
+        (
+            "char to[64] __attribute__((aligned(64)))",
+            "char from[64] __attribute__((aligned(64)))",
+            "size_t n = 32",
+        ),
         ("n",),
     ),
     Person(
@@ -249,7 +257,11 @@ CASES: tuple[Person, ...] = (
         "string_view, find_first_of",
         "ada-url/ada#219",
         "n = s.find_first_of(w)",
-        ('std::string_view s = "example.org/path/to/a?query"', 'std::string_view w = "?#"', "size_t n = 0"),
+        (
+            'std::string_view s = "example.org/path/to/a?query"',
+            'std::string_view w = "?#"',
+            "size_t n = 0",
+        ),
         ("n",),
         head="#include <string_view>",
     ),
@@ -257,7 +269,10 @@ CASES: tuple[Person, ...] = (
         "split into strings",
         "osquery/osquery#7636",
         "n = split(s)",
-        ('std::string s = "usr,local,share,doc,a part that is longer than others,end"', "size_t n = 0"),
+        (
+            'std::string s = "usr,local,share,doc,a part that is longer than others,end"',
+            "size_t n = 0",
+        ),
         ("n",),
         head=SPLIT,
     ),
@@ -299,14 +314,16 @@ CASES: tuple[Person, ...] = (
     Person(
         "unique_ptr, made and moved",
         "milvus-io/milvus#24502",
-        f"auto p = std::make_unique<int>(x); auto q = std::move(p); {ESCAPE.format('&q')}; x = *q + 1",
+        f"auto p = std::make_unique<int>(x); auto q = std::move(p); {ESCAPE.format('&q')}; x = *q "
+        "+ 1",
         ("int x = 3",),
         ("x",),
     ),
     Person(
         "std::function with a large capture",
         "facebook/folly#344",
-        f"std::function<long(long)> f = [x, y, z, w](long v) {{ return v + x + y + z + w; }}; {ESCAPE.format('&f')}; "
+        f"std::function<long(long)> f = [x, y, z, w](long v) {{ return v + x + y + z + w; }}; "
+        f"{ESCAPE.format('&f')}; "
         "x = f(y)",
         ("long x = 3", "long y = 5", "long z = 7", "long w = 9"),
         ("x", "y", "z", "w"),

@@ -1,4 +1,5 @@
-"""Separate runs of real code: whether their intervals overlap, and how wide they are beside the spread of the runs.
+"""Separate runs of real code: whether their intervals overlap, and how wide they are beside the
+spread of the runs.
 
 C and C++ by `hairspring time`, Rust and Python by programs that `hairspring run` starts anew.
 """
@@ -23,15 +24,32 @@ LETS: dict[str, tuple[str, ...]] = {
     "words": ("uint64_t x = 1000003", "uint64_t y = 17"),
     "real": ("double x = 2.5",),
     "copied": ("char from[4096] = {1}", "char to[4096]"),
-    "text": ('char text[] = "the quick brown fox jumps over the lazy dog 3.14159"', "char out[128]"),
+    "text": (
+        'char text[] = "the quick brown fox jumps over the lazy dog 3.14159"',
+        "char out[128]",
+    ),
     "list": ("int numbers[64]", "unsigned seed = 1"),
 }
-SHUFFLE = "for (int i = 0; i < 64; i++) { seed = seed * 1664525u + 1013904223u; numbers[i] = (int)(seed >> 8); }"
+SHUFFLE = (
+    "for (int i = 0; i < 64; i++) { seed = seed * 1664525u + 1013904223u; numbers[i] = (int)(seed "
+    ">> 8); }"
+)
 SORT = (
     "for (int i = 1; i < 64; i++) { int v = numbers[i], j = i; "
     "while (j > 0 && numbers[j - 1] > v) { numbers[j] = numbers[j - 1]; j--; } numbers[j] = v; }"
 )
-C = ("--include", "string.h", "--include", "stdlib.h", "--include", "stdio.h", "--include", "math.h", "--link", "-lm")
+C = (
+    "--include",
+    "string.h",
+    "--include",
+    "stdlib.h",
+    "--include",
+    "stdio.h",
+    "--include",
+    "math.h",
+    "--link",
+    "-lm",
+)
 CPP = ("--lang", "c++")
 
 
@@ -58,18 +76,32 @@ CASES: dict[str, tuple[str, ...]] = {
     "strchr": with_lets("strchr(text, '3')", "text", *C),
     "strtod": with_lets("strtod(text + 44, NULL)", "text", *C),
     "snprintf": with_lets('snprintf(out, sizeof out, "%d %s", 12345, text)', "text", *C),
-    "malloc and free": with_lets("char *p = malloc(x % 64 + 64); *(volatile char *)p = 1; free(p)", "words", *C),
+    "malloc and free": with_lets(
+        "char *p = malloc(x % 64 + 64); *(volatile char *)p = 1; free(p)", "words", *C
+    ),
     "sqrt": with_lets("x = sqrt(x) + 2", "real", *C),
     "sin": with_lets("x = sin(x)", "real", *C),
     "exp": with_lets("x = exp(x) * 0.125", "real", *C),
     "pow": with_lets("x = pow(x, 1.0009)", "real", *C),
     "insertion sort, 64": with_lets(SORT, "list", "--init", SHUFFLE),
     "std::sort, 64": with_lets(
-        "std::sort(numbers, numbers + 64)", "list", "--init", SHUFFLE, *CPP, "--include", "algorithm"
+        "std::sort(numbers, numbers + 64)",
+        "list",
+        "--init",
+        SHUFFLE,
+        *CPP,
+        "--include",
+        "algorithm",
     ),
-    "std::string, built": with_lets("std::string s(text); s += s", "text", *CPP, "--include", "string"),
+    "std::string, built": with_lets(
+        "std::string s(text); s += s", "text", *CPP, "--include", "string"
+    ),
     "std::vector, 32 pushed": with_lets(
-        "std::vector<uint64_t> v; for (int i = 0; i < 32; i++) v.push_back(x)", "words", *CPP, "--include", "vector"
+        "std::vector<uint64_t> v; for (int i = 0; i < 32; i++) v.push_back(x)",
+        "words",
+        *CPP,
+        "--include",
+        "vector",
     ),
     "std::accumulate, 64": with_lets(
         "seed += std::accumulate(numbers, numbers + 64, 0)", "list", *CPP, "--include", "numeric"
@@ -102,13 +134,21 @@ def ends_apart(ends: Iterable[tuple[float, float]]) -> list[bool]:
 def width(answers: Sequence[Answer], unit: str) -> float:
     """Median half-width over the standard deviation of the runs."""
     intervals = [interval(answer, unit) for answer in answers]
-    spread = statistics.stdev(value for value, _, _ in intervals) if len(intervals) > 1 else float("nan")
-    return statistics.median((high - low) / 2 for _, low, high in intervals) / spread if spread > 0 else float("nan")
+    spread = (
+        statistics.stdev(value for value, _, _ in intervals) if len(intervals) > 1 else float("nan")
+    )
+    return (
+        statistics.median((high - low) / 2 for _, low, high in intervals) / spread
+        if spread > 0
+        else float("nan")
+    )
 
 
 def usable(answers: Iterable[Answer], unit: str) -> list[Answer]:
     """Trusted answers in this unit."""
-    return [answer for answer in answers if not answer.untrusted() and interval(answer, unit)[0] > 0]
+    return [
+        answer for answer in answers if not answer.untrusted() and interval(answer, unit)[0] > 0
+    ]
 
 
 def program_in_rust(builder: Builder) -> list[str]:
@@ -133,8 +173,14 @@ def asked(cpu: int) -> dict[str, Callable[[], Started]]:
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     builder = Builder()
     commands = {name: ("time", *case) for name, case in CASES.items()}
-    commands |= {"Rust": ("run", *program_in_rust(builder)), "Python": ("run", *program_in_python(builder))}
-    return {name: lambda command=command: started(*command, cpu=cpu) for name, command in commands.items()}  # type: ignore[misc]
+    commands |= {
+        "Rust": ("run", *program_in_rust(builder)),
+        "Python": ("run", *program_in_python(builder)),
+    }
+    return {
+        name: lambda command=command: started(*command, cpu=cpu)
+        for name, command in commands.items()
+    }  # type: ignore[misc]
 
 
 def started(*command: str, cpu: int) -> Started:
@@ -163,20 +209,35 @@ def run(record: Record, settings: Settings) -> None:
             for case in random.Random(at).sample(list(cases), len(cases)):
                 document, error = cases[case]()
                 if document is not None:
-                    saved[case].append(Path(folder) / f"{len(saved[case])} {case}.json".replace("/", " "))
+                    saved[case].append(
+                        Path(folder) / f"{len(saved[case])} {case}.json".replace("/", " ")
+                    )
                     saved[case][-1].write_text(json.dumps(document))
                 for name, one in answers_of(case, document, error).items():
                     found.setdefault(name, []).append(one)
                     values = (one.cycles, one.low, one.high, *one.time_ns, one.core_hz / 1e9)
                     raw.append((name, at, *values, one.found()))
-        header = ("case", "run", "cycles", "low", "high", "ns", "ns_low", "ns_high", "core_ghz", "findings")
+        header = (
+            "case",
+            "run",
+            "cycles",
+            "low",
+            "high",
+            "ns",
+            "ns_low",
+            "ns_high",
+            "core_ghz",
+            "findings",
+        )
         record.csv(header, raw)
         report(record, found, runs)
         report_compared(record, {case: compared(paths) for case, paths in saved.items()})
 
 
 def compared(paths: Sequence[Path]) -> Counter[str]:
-    """What `compare` says of every pair of these runs: verdicts, and where the ratio lies relative to the threshold."""
+    """What `compare` says of every pair of these runs: verdicts, and where the ratio lies
+    relative to the threshold.
+    """
     said: Counter[str] = Counter()
     for old, new in itertools.combinations(paths, 2):
         command = [COMMAND, "compare", str(old), str(new), "--threshold", THRESHOLD, "--json"]
@@ -225,17 +286,41 @@ def report(record: Record, found: dict[str, list[Answer]], runs: int) -> None:
             widths[unit].append(wide)
             cells += [f"{share(mine):.0f} %", f"{wide:.1f}"]
         values = [answer.cycles for answer in usable(runs_of, "cycles")]
-        spread = 100 * statistics.stdev(values) / statistics.mean(values) if len(values) > 1 else float("nan")
+        spread = (
+            100 * statistics.stdev(values) / statistics.mean(values)
+            if len(values) > 1
+            else float("nan")
+        )
         middle = statistics.median(values) if values else float("nan")
-        rows.append((name, f"{middle:.5g}", f"{spread:.2f} %", *cells, f"{len(usable(runs_of, 'ns'))} of {runs}"))
-    columns = ("case", "cycles", "sd of runs", "apart, cycles", "width, cycles", "apart, ns", "width, ns", "trusted")
+        rows.append(
+            (
+                name,
+                f"{middle:.5g}",
+                f"{spread:.2f} %",
+                *cells,
+                f"{len(usable(runs_of, 'ns'))} of {runs}",
+            )
+        )
+    columns = (
+        "case",
+        "cycles",
+        "sd of runs",
+        "apart, cycles",
+        "width, cycles",
+        "apart, ns",
+        "width, ns",
+        "trusted",
+    )
     record.table(
-        f"{runs} separate runs of each case; width: half of the interval over the sd of the runs", columns, rows
+        f"{runs} separate runs of each case; width: half of the interval over the sd of the runs",
+        columns,
+        rows,
     )
     for unit in UNITS:
         detail = f"{share(pairs[unit]):.1f} % of {len(pairs[unit])}"
         record.target(
-            f"pairs of runs whose intervals do not overlap, in {unit}: {TARGET_PERCENT:.0f} % or fewer",
+            f"pairs of runs whose intervals do not overlap, in {unit}: {TARGET_PERCENT:.0f} % or "
+            "fewer",
             share(pairs[unit]) <= TARGET_PERCENT,
             detail,
         )

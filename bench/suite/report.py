@@ -96,8 +96,12 @@ def verdicts(found: Ablation) -> list[str]:
         paying = found.paying(stage, found.sources)
         worst = sorted(paying, key=lambda kind: severity(effects[kind]), reverse=True)[:SHOWN]
         said = "; ".join(f"{kind}: {', '.join(paying[kind])}" for kind in worst)
-        cells.append([f"`{stage}`", str(len(paying)), said, f"{found.acted[stage]} of {found.tables}"])
-    return table(("stage", "kinds on which it pays", "without it", "tables in which it acted"), cells)
+        cells.append(
+            [f"`{stage}`", str(len(paying)), said, f"{found.acted[stage]} of {found.tables}"]
+        )
+    return table(
+        ("stage", "kinds on which it pays", "without it", "tables in which it acted"), cells
+    )
 
 
 def word(paying: dict[str, list[str]]) -> str:
@@ -128,10 +132,14 @@ def confirmed(found: Ablation) -> list[str]:
     said = []
     for machine in found.machines():
         same = sum(
-            bool(found.paying(stage, found.but(machine))) == bool(found.paying(stage, found.of(machine)))
+            bool(found.paying(stage, found.but(machine)))
+            == bool(found.paying(stage, found.of(machine)))
             for stage in found.effects
         )
-        said.append(f"- {machine}: {same} of {len(found.effects)} verdicts of all other tables are the same on it.")
+        said.append(
+            f"- {machine}: {same} of {len(found.effects)} verdicts of all other tables are the "
+            "same on it."
+        )
     return [*said, ""]
 
 
@@ -145,14 +153,19 @@ def idle(found: Ablation) -> list[str]:
     without = [stage for stage in found.effects if not found.paying(stage, found.sources)]
     acted = [stage for stage in without if found.acted[stage]]
     never = listed([stage for stage in without if not found.acted[stage]])
-    changing = [stage for stage in acted if any(one.changed for one in found.effects[stage].values())]
+    changing = [
+        stage for stage in acted if any(one.changed for one in found.effects[stage].values())
+    ]
     return [
         f"- Results change without them, but no kind loses: {listed(changing)}.",
-        "- They acted, and no time, interval or trust changes without them (they only tell findings, or are not taken "
+        "- They acted, and no time, interval or trust changes without them (they only tell "
+        "findings, or are not taken "
         f"away everywhere): {listed([stage for stage in acted if stage not in changing])}.",
         f"- They had nothing to do in any of these tables, which say nothing of them: {never}.",
-        "- Stages that only judge change no time. They stay for what they say: `denormals`, `origin`, `widths`.",
-        "- `ends`, `visits` and `negative` act on tables of `blocks` alone, by options that `fit` does not have:",
+        "- Stages that only judge change no time. They stay for what they say: `denormals`, "
+        "`origin`, `widths`.",
+        "- `ends`, `visits` and `negative` act on tables of `blocks` alone, by options that `fit` "
+        "does not have:",
         "  `bench/run parts` and `bench/run blocks` show what these are worth.",
         f"- Not counted, as no table is solved without them: {listed(found.needed)}.",
         "",
@@ -174,10 +187,23 @@ def cells_of(kind: str, one: Effect) -> list[str]:
 
 
 def figures(found: Ablation) -> Iterator[str]:
-    """A table for each stage, with the kinds on which it pays or whose intervals begin or cease to hold."""
-    header = ("kind", "results", "off", "begin, cease to hold", "width", "trusted", "trusted and wrong", "CPU time")
+    """A table for each stage, with the kinds on which it pays or whose intervals begin or cease
+    to hold.
+    """
+    header = (
+        "kind",
+        "results",
+        "off",
+        "begin, cease to hold",
+        "width",
+        "trusted",
+        "trusted and wrong",
+        "CPU time",
+    )
     for stage, effects in found.effects.items():
-        shown = {kind: one for kind, one in effects.items() if one.begin or one.cease or one.reasons()}
+        shown = {
+            kind: one for kind, one in effects.items() if one.begin or one.cease or one.reasons()
+        }
         yield from (f"### {stage}", "")
         if shown and all(one.refused == one.number for one in shown.values()):
             yield from ("No table has a result without it.", "")
@@ -185,7 +211,11 @@ def figures(found: Ablation) -> Iterator[str]:
             yield from table(header, [cells_of(kind, one) for kind, one in shown.items()])
         else:
             changed = sum(one.changed for one in effects.values())
-            yield from (f"No interval begins or ceases to hold; {changed} results change, some counted twice.", "")
+            yield from (
+                f"No interval begins or ceases to hold; {changed} results change, some counted "
+                "twice.",
+                "",
+            )
 
 
 def page(found: Ablation, where: str) -> str:
@@ -203,14 +233,17 @@ def page(found: Ablation, where: str) -> str:
         *idle(found),
         "## One machine left out",
         "",
-        "Each machine is left out once. *All but* it is the verdict of all other tables; *on* it is that of its own.",
+        "Each machine is left out once. *All but* it is the verdict of all other tables; *on* it "
+        "is that of its own.",
         "",
         *confirmed(found),
         *left_out(found),
         "## Figures",
         "",
-        "Only kinds of tables are shown on which a stage pays, or whose intervals begin or cease to hold. *Off* is the",
-        "median distance from the truth. *Width* is the median ratio of half-widths. *CPU time* is that without the",
+        "Only kinds of tables are shown on which a stage pays, or whose intervals begin or cease "
+        "to hold. *Off* is the",
+        "median distance from the truth. *Width* is the median ratio of half-widths. *CPU time* "
+        "is that without the",
         "stage, as a multiple of that with it. Pairs are *with, without*.",
         "",
         *figures(found),

@@ -1,8 +1,8 @@
 """Two identical pieces of code: how often they are told to be equal, quiet and beside neighbours.
 
-Every run compares them by the interval of their ratio, as the command does by default. The tables also show how far the
-ratios of the runs spread, relative to their intervals: what differs between two placements of one code is the same for
-all rounds of a run.
+Every run compares them by the interval of their ratio, as the command does by default. The tables
+also show how far the ratios of the runs spread, relative to their intervals: what differs between
+two placements of one code is the same for all rounds of a run.
 """
 
 import json
@@ -34,11 +34,31 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "C x * c + 1, throughput": ("x * c + 1", "--vs", "x * c + 1", *LETS, *APART),
     "C x / c, throughput": ("x / c", "--vs", "x / c", *LETS, *APART),
     "C hash, latency": (HASH, "--vs", HASH, "--let", "uint64_t h = 12345", *APART),
-    "C memcpy of 512 bytes": (COPY, "--vs", COPY, "--let", "char to[512]", "--let", "char from[512]", *APART),
-    "C sort, two functions": ("sort(v)", "--vs", "sort_again(v)", "--init", MIX, "--let", "int v[16]", "--file", SORTS),
+    "C memcpy of 512 bytes": (
+        COPY,
+        "--vs",
+        COPY,
+        "--let",
+        "char to[512]",
+        "--let",
+        "char from[512]",
+        *APART,
+    ),
+    "C sort, two functions": (
+        "sort(v)",
+        "--vs",
+        "sort_again(v)",
+        "--init",
+        MIX,
+        "--let",
+        "int v[16]",
+        "--file",
+        SORTS,
+    ),
     "C sort behind an init": (SORT, "--vs", SORT, "--init", MIX, "--let", "int v[16]", *APART),
 }
-# Equal functions at other places in a line of the cache may take another time: only a claimed difference is wrong.
+# Equal functions at other places in a line of the cache may take another time: only a claimed
+# difference is wrong.
 APART_IN_MEMORY = ("C sort, two functions",)
 # Alternatives of the Python package: the statement and its setup.
 PYTHON: dict[str, tuple[str, str]] = {
@@ -53,7 +73,9 @@ KINDS = ("no_difference", "faster", "slower", "undecided", "error")
 
 
 def run(record: Record, settings: Settings) -> None:
-    """A hundred runs of each pair when it is quiet, and a quarter of that beside each neighbour on the same CPU."""
+    """A hundred runs of each pair when it is quiet, and a quarter of that beside each neighbour
+    on the same CPU.
+    """
     Builder().python()  # of this checkout, not the one that an earlier run has installed
     pairs = [*PAIRS, *PYTHON]
     raw: list[tuple[object, ...]] = []
@@ -72,7 +94,17 @@ def compared(name: str, cpu: int) -> Answer:
     if name in PAIRS:
         return measure(*PAIRS[name], cpu=cpu)
     statement, setup = PYTHON[name]
-    command = [sys.executable, "-m", "hairspring", "time", statement, "--vs", statement, "-s", setup]
+    command = [
+        sys.executable,
+        "-m",
+        "hairspring",
+        "time",
+        statement,
+        "--vs",
+        statement,
+        "-s",
+        setup,
+    ]
     begin = time.monotonic()
     done = subprocess.run([*command, "--cpu", str(cpu), "--json"], capture_output=True, text=True)
     if done.returncode not in (0, 3):
@@ -87,24 +119,43 @@ def line(kind: str, name: str, one: Answer) -> tuple[object, ...]:
 
 def tell(record: Record, kind: str, answers: dict[str, list[Answer]], runs: int) -> None:
     """The verdicts, and the ratios relative to their intervals."""
-    verdicts = {name: Counter(one.verdict or "error" for one in of_pair) for name, of_pair in answers.items()}
+    verdicts = {
+        name: Counter(one.verdict or "error" for one in of_pair)
+        for name, of_pair in answers.items()
+    }
     rows = [
         [name, *(f"{100 * verdicts[name][word] / runs:.0f} %" for word in KINDS), *spread(of_pair)]
         for name, of_pair in answers.items()
     ]
-    header = ("pair", *KINDS, "median ratio", "spread of the ratios", "median half-width", "untrusted")
+    header = (
+        "pair",
+        *KINDS,
+        "median ratio",
+        "spread of the ratios",
+        "median half-width",
+        "untrusted",
+    )
     record.table(f"Verdicts on identical code, {kind}, {runs} runs", header, rows)
     for name, count in verdicts.items():
         right = 100 * count["no_difference"] / runs
         if name not in APART_IN_MEMORY:
-            record.target(f"{kind}: {name}: no difference in {LEVEL:.0f} % or more", right >= LEVEL, f"{right:.0f} %")
-    wrong, all_runs = sum(count["faster"] + count["slower"] for count in verdicts.values()), runs * len(verdicts)
+            record.target(
+                f"{kind}: {name}: no difference in {LEVEL:.0f} % or more",
+                right >= LEVEL,
+                f"{right:.0f} %",
+            )
+    wrong, all_runs = (
+        sum(count["faster"] + count["slower"] for count in verdicts.values()),
+        runs * len(verdicts),
+    )
     limit = f"{kind}: a difference in {MOST_PERCENT:.0f} % of all runs or less"
     record.target(limit, 100 * wrong <= MOST_PERCENT * all_runs, f"{wrong} of {all_runs}")
 
 
 def spread(answers: list[Answer]) -> tuple[str, ...]:
-    """Median ratio, standard deviation of the ratios, median half-width, share of runs that are not to be trusted."""
+    """Median ratio, standard deviation of the ratios, median half-width, share of runs that are
+    not to be trusted.
+    """
     ratios = [one.ratio for one in answers if one.ratio[0] == one.ratio[0]]
     untrusted = f"{100 * sum(one.untrusted() for one in answers) / len(answers):.0f} %"
     if len(ratios) < 2:

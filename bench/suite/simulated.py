@@ -1,7 +1,7 @@
 """Made-up tables of known truth: each has one disturbance that a stage of the estimator is for.
 
-A body takes 100 ticks a copy, chains of 3 cycles and of 1 cycle take 3 ticks and 1 tick a copy, and a read of the
-clock 40.
+A body takes 100 ticks a copy, chains of 3 cycles and of 1 cycle take 3 ticks and 1 tick a copy, and
+a read of the clock 40.
 """
 
 import random
@@ -42,7 +42,9 @@ def calm(dice: Dice, series: str, copies: int, _: Moment) -> tuple[float, float]
     return READ + ROWS[series][0] * copies + dice.gauss(0, 1), GUARD + dice.gauss(0, 1)
 
 
-def text(seed: int, reading: Reading, keys: tuple[str, ...] = (), rounds: int = 200, quantum: int = 1) -> str:
+def text(
+    seed: int, reading: Reading, keys: tuple[str, ...] = (), rounds: int = 200, quantum: int = 1
+) -> str:
     """A table of such readings. `UNSTATED` among the keys leaves the step of the clock out."""
     dice = Dice(seed)
     lines = [f"# {key}" for key in (*KEYS, f"granularity: {quantum}", *keys)]
@@ -67,7 +69,9 @@ def spiked(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, flo
 
 
 def beside(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, float]:
-    """A neighbour is there in three of ten stretches of ten rounds: code takes 1.5 times as long, chains do not."""
+    """A neighbour is there in three of ten stretches of ten rounds: code takes 1.5 times as
+    long, chains do not.
+    """
     ticks, guard = calm(dice, series, copies, at)
     if at.stretch(10).random() >= 0.3:
         return ticks, guard
@@ -121,8 +125,8 @@ def misread(dice: Dice, series: str, copies: int, at: Moment) -> tuple[float, fl
     return ticks + (4 * copies / max(ROWS["code"][1]) if series == "code" else 0), guard
 
 
-# A body and its init: counts of both in the rows, and ticks of the init, of fences, of what a fence hides, and of a
-# chain after fences.
+# A body and its init: counts of both in the rows, and ticks of the init, of fences, of what a fence
+# hides, and of a chain after fences.
 PAIRS = ((1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8))
 INIT, FENCES, SHADOW, CHAIN = 15.0, 35.0, 2.0, 48.0
 # Bodies and inits of the rows of a series, and the ticks of a row by these.
@@ -143,7 +147,12 @@ FENCED: Pairs = {
 def text_of_pairs(seed: int, series: Pairs, keys: tuple[str, ...], rounds: int = 100) -> str:
     """A table of a body and its init."""
     dice = Dice(seed)
-    lines = ["# rate_hz: 3e9", "# granularity: 1", "# reference: ruler 3", *(f"# {key}" for key in keys)]
+    lines = [
+        "# rate_hz: 3e9",
+        "# granularity: 1",
+        "# reference: ruler 3",
+        *(f"# {key}" for key in keys),
+    ]
     lines.append("series,body,init,round,flags,ticks")
     for at in range(rounds):
         for name, (rows, ticks) in series.items():
@@ -175,7 +184,10 @@ KINDS: dict[str, tuple[Reading, tuple[str, ...], int, float]] = {
 }
 KINDS_OF_PAIRS: dict[str, tuple[Pairs, tuple[str, ...]]] = {
     "body that overlaps with its init": (OVERLAP, ("variant: in_place = in_place of code",)),
-    "body between fences": (FENCED, (f"shadow: shadow {CHAIN:g}", "variant: code = fenced of code")),
+    "body between fences": (
+        FENCED,
+        (f"shadow: shadow {CHAIN:g}", "variant: code = fenced of code"),
+    ),
 }
 
 

@@ -1,6 +1,7 @@
-/* The bias of empty spans after subtraction of the overhead, and the cost of a read of the clock. Prints `what,value` lines: the
- * mean of the spans in ticks for the header's stopwatch and for the library's, and the cost of hairspring_now() over that of a
- * bare ordered read, once with and once without the 64-bit value of the bare one. */
+/* The bias of empty spans after subtraction of the overhead, and the cost of a read of the clock.
+ * Prints `what,value` lines: the mean of the spans in ticks for the header's stopwatch and for the
+ * library's, and the cost of hairspring_now() over that of a bare ordered read, once with and once
+ * without the 64-bit value of the bare one. */
 #define HAIRSPRING_ENGINE
 #include "hairspring.h"
 
@@ -13,7 +14,8 @@
 static uint32_t random_number = 2463534242u;
 
 static uint32_t next_random(void) {
-  random_number ^= random_number << 13, random_number ^= random_number >> 17, random_number ^= random_number << 5;
+  random_number ^= random_number << 13, random_number ^= random_number >> 17,
+      random_number ^= random_number << 5;
   return random_number;
 }
 
@@ -40,7 +42,8 @@ static void bias_of_spans(void) {
   struct hairspring_watch watch = hairspring_watch_new();
   hairspring_stopwatch_start(stopwatch);
   hairspring_stopwatch_stop(stopwatch, &span);
-  if (hairspring_stopwatch_elapsed(stopwatch, &span, 0.0, &elapsed) != HAIRSPRING_STATUS_OK) exit(1);
+  if (hairspring_stopwatch_elapsed(stopwatch, &span, 0.0, &elapsed) != HAIRSPRING_STATUS_OK)
+    exit(1);
   for (unsigned at = 0; at < SPANS; at += 1) {
     dither();
     hairspring_stopwatch_start(stopwatch);
@@ -51,8 +54,10 @@ static void bias_of_spans(void) {
     double ticks = hairspring_watch_ticks(&watch);
     add(&header, ticks + watch.overhead_ticks, watch.overhead_ticks);
   }
-  printf("library overhead,%.6f\nlibrary bias,%.6f\n", elapsed.overhead_ticks, library.of / library.count - elapsed.overhead_ticks);
-  printf("header overhead,%.6f\nheader bias,%.6f\n", watch.overhead_ticks, header.of / header.count - watch.overhead_ticks);
+  printf("library overhead,%.6f\nlibrary bias,%.6f\n", elapsed.overhead_ticks,
+      library.of / library.count - elapsed.overhead_ticks);
+  printf("header overhead,%.6f\nheader bias,%.6f\n", watch.overhead_ticks,
+      header.of / header.count - watch.overhead_ticks);
   hairspring_stopwatch_free(stopwatch);
 }
 
@@ -63,8 +68,10 @@ static inline uint64_t bare_read(void) {
   return (uint64_t)high << 32 | low;
 }
 
-__attribute__((noinline)) static void by_header(void) { HAIRSPRING_REPEAT_256(HAIRSPRING_USE(hairspring_now())) }
-__attribute__((noinline)) static void by_hand(void) { HAIRSPRING_REPEAT_256(HAIRSPRING_USE(bare_read())) }
+__attribute__((noinline))
+    static void by_header(void) { HAIRSPRING_REPEAT_256(HAIRSPRING_USE(hairspring_now())) }
+__attribute__((noinline))
+    static void by_hand(void) { HAIRSPRING_REPEAT_256(HAIRSPRING_USE(bare_read())) }
 __attribute__((noinline)) static void by_hand_without_value(void) {
   HAIRSPRING_REPEAT_256(__asm__ volatile("lfence\n\trdtsc\n\tlfence" : : : "rax", "rdx", "memory"))
 }

@@ -1,4 +1,6 @@
-"""Stopwatches of C programs: the bias of empty spans minus the overhead, and the cost of an inline read."""
+"""Stopwatches of C programs: the bias of empty spans minus the overhead, and the cost of an
+inline read.
+"""
 
 import os
 import random
@@ -22,7 +24,9 @@ def build(compiler: str, kind: str) -> Path:
     library = BUILT / "libhairspring.so.0" if kind == "shared" else TARGET / "libhairspring_capi.a"
     source = BENCH / "suite/stopwatch.c"
     flags = (*INCLUDES, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror")
-    subprocess.run([compiler, *flags, str(source), str(library), *SYSTEM, "-o", str(program)], check=True)
+    subprocess.run(
+        [compiler, *flags, str(source), str(library), *SYSTEM, "-o", str(program)], check=True
+    )
     return program
 
 
@@ -32,14 +36,20 @@ def build_all() -> dict[tuple[str, str], Path]:
     cargo = ["cargo", "build", "--quiet", "--release", "--package", "hairspring-capi"]
     subprocess.run(cargo, check=True, cwd=ROOT)
     (BUILT / "libhairspring.so.0").write_bytes((TARGET / "libhairspring_capi.so").read_bytes())
-    return {(compiler, kind): build(compiler, kind) for compiler in ("gcc", "clang") for kind in ("shared", "static")}
+    return {
+        (compiler, kind): build(compiler, kind)
+        for compiler in ("gcc", "clang")
+        for kind in ("shared", "static")
+    }
 
 
 def figures(program: Path, cpu: int) -> dict[str, float]:
     """The output of one run of a program."""
     environment = {**os.environ, "LD_LIBRARY_PATH": str(BUILT)}
     command = ["taskset", "-c", str(cpu), str(program)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=environment, timeout=120
+    )
     pairs = (line.rsplit(",", 1) for line in done.stdout.splitlines())
     return {what: float(value) for what, value in pairs}
 
@@ -87,13 +97,24 @@ def run(record: Record, settings: Settings) -> None:
         for (compiler, kind), them in found.items()
     }
     columns = ("mean over the runs", "median", "runs")
-    record.table("Empty spans, ticks", ("stopwatch", *columns), [row(*one) for one in biases.items()])
+    record.table(
+        "Empty spans, ticks", ("stopwatch", *columns), [row(*one) for one in biases.items()]
+    )
     ratios = {
-        f"{compiler}, {what}": [values[key] for (c, _), them in found.items() if c == compiler for values in them]
+        f"{compiler}, {what}": [
+            values[key] for (c, _), them in found.items() if c == compiler for values in them
+        ]
         for compiler in ("gcc", "clang")
-        for what, key in (("with value", "read ratio"), ("without value", "read ratio without value"))
+        for what, key in (
+            ("with value", "read ratio"),
+            ("without value", "read ratio without value"),
+        )
     }
-    record.table("An inline read over a bare ordered one", ("read", *columns), [row(*one) for one in ratios.items()])
+    record.table(
+        "An inline read over a bare ordered one",
+        ("read", *columns),
+        [row(*one) for one in ratios.items()],
+    )
     for watch, spans in biases.items():
         mean, half = interval(spans)
         record.target(
@@ -101,7 +122,8 @@ def run(record: Record, settings: Settings) -> None:
             abs(mean) < BIAS_TICKS,
             f"{mean:+.3f} +- {half:.3f}, median {median(spans):+.3f}",
         )
-    # Without the value the halves of the counter are not combined. This is not a reading, so it is only shown.
+    # Without the value the halves of the counter are not combined. This is not a reading, so it is
+    # only shown.
     for read, costs in ratios.items():
         if "without" not in read:
             detail = f"{median(costs):.4f} times"

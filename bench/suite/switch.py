@@ -1,4 +1,6 @@
-"""Context switches: 20 runs of each mechanism, their spread, and the plain idea of lat_ctx beside them."""
+"""Context switches: 20 runs of each mechanism, their spread, and the plain idea of lat_ctx
+beside them.
+"""
 
 import subprocess
 from dataclasses import dataclass
@@ -30,7 +32,9 @@ class Switch:
         return " ".join(f"{kind}:{severity}" for kind, severity in self.findings) or self.error
 
     def doubted(self) -> bool:
-        """Whether a warning says that a repeat may differ, or that the figure is not to be trusted."""
+        """Whether a warning says that a repeat may differ, or that the figure is not to be
+        trusted.
+        """
         kinds = {
             "placements_differ",
             "partners_unknown",
@@ -39,7 +43,9 @@ class Switch:
             "core_shared",
             "disturbed",
         }
-        return bool(self.error) or any(kind in kinds and worth != "note" for kind, worth in self.findings)
+        return bool(self.error) or any(
+            kind in kinds and worth != "note" for kind, worth in self.findings
+        )
 
 
 def switch(mechanism: str, settings: Settings) -> Switch:
@@ -64,7 +70,10 @@ def plain(settings: Settings) -> Switch:
     program = BUILT / "lat_ctx"
     if not program.exists():
         source = str(BENCH / "suite/lat_ctx.c")
-        subprocess.run(["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", source, "-o", str(program)], check=True)
+        subprocess.run(
+            ["cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", source, "-o", str(program)],
+            check=True,
+        )
     command = [str(program), str(settings.cpu), str(PLAIN_PAIRS)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
     return Switch(ns=(float(done.stdout), float("nan"), float("nan")))
@@ -79,7 +88,9 @@ def spread(values: list[float]) -> float:
 def farthest(values: list[float]) -> float:
     """Largest distance from the median, in percent of it."""
     middle = median(values)
-    return max((100 * abs(value / middle - 1) for value in values if value == value), default=float("nan"))
+    return max(
+        (100 * abs(value / middle - 1) for value in values if value == value), default=float("nan")
+    )
 
 
 def run(record: Record, settings: Settings) -> None:
@@ -137,7 +148,8 @@ def judge(record: Record, mechanism: str, runs: list[Switch]) -> None:
     silent = [one for one in off if not one.doubted()]
     covered = share(one.ns[1] <= middle <= one.ns[2] for one in runs)
     detail = (
-        f"farthest {farthest(ns):.1f} %, {len(off)} of {len(runs)} off by more, {len(silent)} of them without a finding"
+        f"farthest {farthest(ns):.1f} %, {len(off)} of {len(runs)} off by more, {len(silent)} of "
+        "them without a finding"
     )
     record.target(
         f"{mechanism}: within 5 % of the median, or a finding",

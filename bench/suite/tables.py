@@ -1,4 +1,6 @@
-"""All tables that `ablation` solves, with what is true of them: corpora, vectors, simulated and handed tables."""
+"""All tables that `ablation` solves, with what is true of them: corpora, vectors, simulated and
+handed tables.
+"""
 
 import csv
 import gzip
@@ -16,7 +18,8 @@ from compact import BadCorpus, completed, entries, truths, unpacked
 from harness import COMMAND, ROOT
 
 CORPUS = ROOT / "corpus"
-# Folders of full tables, as MACHINE=FOLDER with `:` between them, and a folder of handed cases; or nothing.
+# Folders of full tables, as MACHINE=FOLDER with `:` between them, and a folder of handed cases; or
+# nothing.
 FULL, HANDED_CASES = os.environ.get("FULL_TABLES", ""), os.environ.get("HANDED_CASES", "")
 VECTORS = ROOT / "spec/vectors"
 UNKNOWN = float("nan")
@@ -24,7 +27,9 @@ UNKNOWN = float("nan")
 
 @dataclass(frozen=True)
 class Truth:
-    """What a component takes: by the names of series and component (empty: the first one), and half of its range."""
+    """What a component takes: by the names of series and component (empty: the first one), and
+    half of its range.
+    """
 
     value: float
     half: float = 0.0
@@ -73,7 +78,9 @@ def corpora(corpus: Path = CORPUS, full: str = FULL) -> Iterator[Table]:
     """The corpus of this project, and full tables elsewhere."""
     machines = sorted(path for path in corpus.iterdir() if path.is_dir()) if corpus.is_dir() else []
     if not machines:
-        raise BadCorpus(f"{corpus.name}/ has no folder of a machine: collect tables with bench/run corpus")
+        raise BadCorpus(
+            f"{corpus.name}/ has no folder of a machine: collect tables with bench/run corpus"
+        )
     for folder in machines:
         yield from of_corpus(folder, folder.name)
     for machine, folder in full_folders(full):
@@ -109,13 +116,16 @@ HANDED: dict[str, dict[str, float]] = {
     "edge.csv": {"longest_2.7_apart": 3375, "longest_2.4_apart": 3000},
 }
 KEEPER = (
-    '#!/bin/sh\nfor file; do :; done\ncp "$file" "$KEPT/$(ls "$KEPT" | wc -l).$(basename "$file")"\nexec "{}" "$@"\n'
+    '#!/bin/sh\nfor file; do :; done\ncp "$file" "$KEPT/$(ls "$KEPT" | wc -l).$(basename '
+    '"$file")"\nexec "{}" "$@"\n'
 )
 
 
 def rate_of(text: str) -> float:
     """Ticks in a second, as the head of a table says."""
-    return float(next(line for line in text.splitlines() if line.startswith("# rate_hz")).split(":")[1])
+    return float(
+        next(line for line in text.splitlines() if line.startswith("# rate_hz")).split(":")[1]
+    )
 
 
 def of_scripts(folder: Path) -> Iterator[Table]:
@@ -127,13 +137,23 @@ def of_scripts(folder: Path) -> Iterator[Table]:
             keeper.write_text(KEEPER.format(COMMAND))
             keeper.chmod(0o755)
             given = {**os.environ, "KEPT": str(kept)}
-            subprocess.run([sys.executable, script, keeper], cwd=place, env=given, capture_output=True, timeout=300)
+            subprocess.run(
+                [sys.executable, script, keeper],
+                cwd=place,
+                env=given,
+                capture_output=True,
+                timeout=300,
+            )
             for path in sorted(kept.iterdir()):
                 name = path.name.partition(".")[2]
                 known = HANDED.get(name) or HANDED.get(f"{name} of {script.stem}", {})
                 text = path.read_text()
-                them = tuple(Truth(t / rate_of(text) * 1e9, 0, "time_ns", s) for s, t in known.items())
-                yield Table("handed", (f"handed: {script.stem}",), f"{script.stem} {path.name}", text, them)
+                them = tuple(
+                    Truth(t / rate_of(text) * 1e9, 0, "time_ns", s) for s, t in known.items()
+                )
+                yield Table(
+                    "handed", (f"handed: {script.stem}",), f"{script.stem} {path.name}", text, them
+                )
 
 
 # Handed tables beside a neighbour, and the cycles that their code takes on a quiet core.
@@ -147,7 +167,9 @@ def of_handed(folder: Path) -> Iterator[Table]:
             opened = gzip.open if path.suffix == ".gz" else lzma.open
             with opened(path, "rt") as stream:
                 text = str(stream.read())
-            yield Table("handed", (f"handed: {name}",), f"{name} {path.name}", text, (Truth(cycles),))
+            yield Table(
+                "handed", (f"handed: {name}",), f"{name} {path.name}", text, (Truth(cycles),)
+            )
 
 
 def all_tables() -> Iterator[Table]:

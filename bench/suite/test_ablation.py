@@ -1,4 +1,6 @@
-"""What stages are worth: effects of pairs, tables and their truths, commands that refuse, and the page."""
+"""What stages are worth: effects of pairs, tables and their truths, commands that refuse, and
+the page.
+"""
 
 import json
 import lzma
@@ -24,7 +26,16 @@ def document(value: float = 3.0, half: float = 0.1, *, acted: bool = True) -> di
     """What `fit` says."""
     cycles = {"value": value, "low": value - half, "high": value + half}
     stages = [{"stage": "spikes", "acted": acted}]
-    return {"results": [{"name": "code", "components": {"body": {"cycles": cycles}}, "findings": [], "stages": stages}]}
+    return {
+        "results": [
+            {
+                "name": "code",
+                "components": {"body": {"cycles": cycles}},
+                "findings": [],
+                "stages": stages,
+            }
+        ]
+    }
 
 
 def command(folder: Path, program: str) -> str:
@@ -81,7 +92,9 @@ def test_a_result_of_unknown_truth_has_only_its_width() -> None:
     assert found and found.holds is None and found.half == pytest.approx(0.1 / 3)
 
 
-@pytest.mark.parametrize("truth", [Truth(3, series="other"), Truth(3, component="init"), Truth(3, unit="time_ns")])
+@pytest.mark.parametrize(
+    "truth", [Truth(3, series="other"), Truth(3, component="init"), Truth(3, unit="time_ns")]
+)
 def test_what_a_document_lacks_is_no_result(truth: Truth) -> None:
     assert ablation.judged(document(), truth) is None
 
@@ -98,14 +111,20 @@ def test_a_refused_table_has_no_results(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_unknown_stage_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ablation, "COMMAND", command(tmp_path, "print('no such stage', file=sys.stderr); sys.exit(2)"))
+    monkeypatch.setattr(
+        ablation,
+        "COMMAND",
+        command(tmp_path, "print('no such stage', file=sys.stderr); sys.exit(2)"),
+    )
     with pytest.raises(ablation.RefusedStage, match="spikes: exit 2: no such stage"):
         ablation.solved(TABLE, "spikes")
     with pytest.raises(ablation.RefusedStage, match="spikes"):
         ablation.optional(TABLE, ["line", "spikes"])
 
 
-def test_stages_that_cannot_be_taken_away_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stages_that_cannot_be_taken_away_are_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = f"sys.exit(2) if 'line' in sys.argv else print({json.dumps(json.dumps(document()))})"
     monkeypatch.setattr(ablation, "COMMAND", command(tmp_path, program))
     assert ablation.optional(TABLE, ["line", "spikes"]) == (["spikes"], ["line"])
@@ -123,7 +142,9 @@ def test_kinds_in_which_a_stage_is_needed_are_found(monkeypatch: pytest.MonkeyPa
     page = report.page(found, "here")
     assert "| `spikes` | 1 | rig: busy: 4 of 4 intervals cease to hold" in page
     assert "| `spikes` | pays | no | no | pays |" in page
-    assert len(list(report.rows(found))) == 2 and len(next(iter(report.rows(found)))) == len(report.COLUMNS)
+    assert len(list(report.rows(found))) == 2 and len(next(iter(report.rows(found)))) == len(
+        report.COLUMNS
+    )
 
 
 def test_a_corpus_without_machines_is_refused(tmp_path: Path) -> None:
@@ -141,13 +162,18 @@ def test_a_machine_without_an_index_is_refused(tmp_path: Path) -> None:
 def test_full_tables_are_named_with_their_machine(tmp_path: Path) -> None:
     for name in ("lab", "full"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / INDEX).write_text("file,case,cycles,init,situation\nx.csv.xz,body30_init120,30,120,idle\n")
+        (tmp_path / name / INDEX).write_text(
+            "file,case,cycles,init,situation\nx.csv.xz,body30_init120,30,120,idle\n"
+        )
         (tmp_path / name / "x.csv.xz").write_bytes(lzma.compress(b"a table"))
     lone = tmp_path / "corpus"
     lone.mkdir()
     (tmp_path / "lab").rename(lone / "lab")
     short, full = tables.corpora(lone, f"lab={tmp_path}/full:")
-    assert (short.kinds, full.kinds) == (("lab: idle", "lab: init"), ("lab, full: idle", "lab, full: init"))
+    assert (short.kinds, full.kinds) == (
+        ("lab: idle", "lab: init"),
+        ("lab, full: idle", "lab, full: init"),
+    )
     assert full.source == "lab" and [truth.value for truth in full.truths] == [30, 120]
     with pytest.raises(BadCorpus, match="MACHINE=FOLDER"):
         list(tables.corpora(lone, str(tmp_path)))
@@ -156,7 +182,11 @@ def test_full_tables_are_named_with_their_machine(tmp_path: Path) -> None:
 def test_vectors_have_truths() -> None:
     found = {table.name: table.truths for table in tables.of_vectors()}
     assert len(found) > 5 and all(found.values())
-    assert {truth.unit for truths in found.values() for truth in truths} == {"time_ns", "cycles", "ticks"}
+    assert {truth.unit for truths in found.values() for truth in truths} == {
+        "time_ns",
+        "cycles",
+        "ticks",
+    }
 
 
 def test_scripts_that_make_tables_are_followed(tmp_path: Path) -> None:

@@ -15,7 +15,11 @@ ENTRY = Entry("mul3.idle.0.csv.xz", "mul3", situation="idle")
 
 def table(rounds: int, *placements: int) -> str:
     """A table of one row, whose readings are hard to pack."""
-    keys = ["# hairspring observations: 1", "# rate_hz: 1e9", *(f"# placement: {at}" for at in placements)]
+    keys = [
+        "# hairspring observations: 1",
+        "# rate_hz: 1e9",
+        *(f"# placement: {at}" for at in placements),
+    ]
     rows = [f"code,1,{at},,{pow(5, at, 1_000_003)}" for at in range(rounds)]
     return "\n".join([*keys, "series,body,round,flags,ticks", *rows]) + "\n"
 
@@ -37,7 +41,9 @@ def any_table_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_short_table_is_kept_whole() -> None:
     packed, rounds = compact.cut(table(20, 10))
     assert rounds == 20
-    assert sorted(lzma.decompress(packed).decode().splitlines()) == sorted(table(20, 10).splitlines())
+    assert sorted(lzma.decompress(packed).decode().splitlines()) == sorted(
+        table(20, 10).splitlines()
+    )
 
 
 def test_a_long_table_is_cut_to_its_limit() -> None:
@@ -48,7 +54,10 @@ def test_a_long_table_is_cut_to_its_limit() -> None:
 
 def test_each_placement_keeps_its_first_rounds() -> None:
     lines = lzma.decompress(compact.parsed(table(30, 10, 20)).start(2)).decode().splitlines()
-    assert [line for line in lines if line.startswith(compact.PLACEMENT)] == ["# placement: 2", "# placement: 4"]
+    assert [line for line in lines if line.startswith(compact.PLACEMENT)] == [
+        "# placement: 2",
+        "# placement: 4",
+    ]
     kept = [int(line.split(",")[-1]) for line in lines if line.startswith("code")]
     assert kept == [pow(5, at, 1_000_003) for at in (0, 1, 10, 11, 20, 21)]
     assert [line.split(",")[2] for line in lines if line.startswith("code")] == list("012345")
@@ -59,7 +68,9 @@ def test_a_table_has_few_placements() -> None:
     assert kept == {0: 0, 10: 1, 20: 2, 30: 3}
 
 
-@pytest.mark.parametrize("text", ["", "# rate_hz: 1e9\n", "series,body,ticks\ncode,1,5\n", "series,body,round,ticks\n"])
+@pytest.mark.parametrize(
+    "text", ["", "# rate_hz: 1e9\n", "series,body,ticks\ncode,1,5\n", "series,body,round,ticks\n"]
+)
 def test_a_table_without_rounds_is_refused(text: str) -> None:
     with pytest.raises(BadCorpus, match="round"):
         compact.cut(text)
@@ -82,7 +93,8 @@ def test_an_index_with_other_columns_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda packed: packed[:100], lambda _: b"not packed", lambda _: lzma.compress(b"\xff")]
+    "damage",
+    [lambda packed: packed[:100], lambda _: b"not packed", lambda _: lzma.compress(b"\xff")],
 )
 def test_a_damaged_table_is_named(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "x.csv.xz"
@@ -102,7 +114,9 @@ def test_several_folders_become_one_in_turns(tmp_path: Path) -> None:
     second = folder_of(tmp_path / "b", ENTRY)
     (first / compact.TRUTHS).write_text("case,cycles,half\nadd4,1.1,0.01\n")
     kept = compact.compact(tmp_path / "to", [first, second])
-    assert {one.file for one in kept} == {f"{name}.csv.xz" for name in ("add4.idle.0", "mul3.idle.0", "mul3.idle.1")}
+    assert {one.file for one in kept} == {
+        f"{name}.csv.xz" for name in ("add4.idle.0", "mul3.idle.0", "mul3.idle.1")
+    }
     assert {(one.case, one.cycles, one.half, one.truth_from) for one in kept} == {
         ("mul3", "3", "", LENGTH),
         ("add4", "1.1", "0.01", LOOP),
@@ -117,11 +131,15 @@ def test_a_folder_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_case_has_a_length_or_loops() -> None:
-    assert [name for name, case in CASES.items() if (case.cycles is None) != (case.loop is not None)] == []
+    assert [
+        name for name, case in CASES.items() if (case.cycles is None) != (case.loop is not None)
+    ] == []
 
 
 @pytest.mark.parametrize(
-    "folder", [path for path in sorted(CORPUS.iterdir()) if path.is_dir()], ids=lambda path: path.name
+    "folder",
+    [path for path in sorted(CORPUS.iterdir()) if path.is_dir()],
+    ids=lambda path: path.name,
 )
 def test_the_corpus_of_this_project_has_what_its_index_says(folder: Path) -> None:
     lines = {line.file: line for line in entries(folder)}

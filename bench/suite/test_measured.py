@@ -31,7 +31,9 @@ def test_rows_are_added_to_the_last_table(tmp_path: Path) -> None:
     page.write_text(TABLE)
     for day in (27, 28):
         measured.append(page, measured.row(date(2026, 11, day), "cpu", "x", ["y"]))
-    assert page.read_text().splitlines()[-2:] == [f"| 2026-11-{day} | cpu | `x` | y |" for day in (27, 28)]
+    assert page.read_text().splitlines()[-2:] == [
+        f"| 2026-11-{day} | cpu | `x` | y |" for day in (27, 28)
+    ]
 
 
 def test_a_page_without_the_table_is_refused_and_kept(tmp_path: Path) -> None:

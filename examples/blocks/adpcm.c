@@ -1,5 +1,5 @@
-/* An IMA ADPCM encoder: 16-bit samples become 4-bit codes. The program makes COUNT samples, encodes them and prints a sum of
- * the codes:
+/* An IMA ADPCM encoder: 16-bit samples become 4-bit codes. The program makes COUNT samples, encodes
+ * them and prints a sum of the codes:
  *
  *   cc -O2 -g adpcm.c -o adpcm
  *   hairspring blocks ./adpcm --function encode --generate 'python3 inputs.py'
@@ -9,11 +9,13 @@
 #include <stdlib.h>
 
 static const int step_sizes[89] = {
-    7,    8,    9,    10,   11,   12,   13,   14,   16,   17,   19,   21,    23,    25,    28,    31,    34,    37,
-    41,   45,   50,   55,   60,   66,   73,   80,   88,   97,   107,  118,   130,   143,   157,   173,   190,   209,
-    230,  253,  279,  307,  337,  371,  408,  449,  494,  544,  598,  658,   724,   796,   876,   963,   1060,  1166,
-    1282, 1411, 1552, 1707, 1878, 2066, 2272, 2499, 2749, 3024, 3327, 3660,  4026,  4428,  4871,  5358,  5894,  6484,
-    7132, 7845, 8630, 9493, 10442, 11487, 12635, 13899, 15289, 16818, 18500, 20350, 22385, 24623, 27086, 29794, 32767};
+    7,     8,     9,     10,    11,    12,    13,    14,    16,    17,    19,    21,    23,
+    25,    28,    31,    34,    37,    41,    45,    50,    55,    60,    66,    73,    80,
+    88,    97,    107,   118,   130,   143,   157,   173,   190,   209,   230,   253,   279,
+    307,   337,   371,   408,   449,   494,   544,   598,   658,   724,   796,   876,   963,
+    1060,  1166,  1282,  1411,  1552,  1707,  1878,  2066,  2272,  2499,  2749,  3024,  3327,
+    3660,  4026,  4428,  4871,  5358,  5894,  6484,  7132,  7845,  8630,  9493,  10442, 11487,
+    12635, 13899, 15289, 16818, 18500, 20350, 22385, 24623, 27086, 29794, 32767};
 
 static const int index_changes[8] = {-1, -1, -1, -1, 2, 4, 6, 8};
 
@@ -22,7 +24,8 @@ struct coder {
   int index;
 };
 
-__attribute__((noinline)) void encode(struct coder *coder, const int16_t *samples, int count, uint8_t *codes) {
+__attribute__((noinline))
+    void encode(struct coder *coder, const int16_t *samples, int count, uint8_t *codes) {
   int predicted = coder->predicted;
   int index = coder->index;
   for (int i = 0; i < count; i++) {

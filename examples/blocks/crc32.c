@@ -1,5 +1,5 @@
-/* A CRC-32 of messages, bit by bit as in its definition. The first argument is the length of the message, the second
- * the seed of its bytes:
+/* A CRC-32 of messages, bit by bit as in its definition. The first argument is the length of the
+ * message, the second the seed of its bytes:
  *
  *   cc -O1 -g crc32.c -o crc32
  *   hairspring blocks ./crc32 --function crc32 --generate 'python3 messages.py 40'

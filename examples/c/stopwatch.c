@@ -1,5 +1,6 @@
-/* One span of time inside a program, with the same code on Linux, Windows and macOS: the thread at its highest priority,
- * the rate of the clock, start, stop, seconds with their uncertainty, the priority restored.
+/* One span of time inside a program, with the same code on Linux, Windows and macOS: the thread at
+ * its highest priority, the rate of the clock, start, stop, seconds with their uncertainty, the
+ * priority restored.
  *
  *   cc -O2 -I../../probe stopwatch.c -o stopwatch && ./stopwatch
  *   x86_64-w64-mingw32-gcc -O2 -I../../probe stopwatch.c -o stopwatch.exe */
@@ -37,7 +38,8 @@ int main(void) {
     printf(", as stated\n");
   }
   if (raised) {
-    printf("priority  raised from %d, %s\n", priority.before, released ? "given back" : "NOT given back");
+    printf("priority  raised from %d, %s\n", priority.before,
+        released ? "given back" : "NOT given back");
   } else {
     printf("priority  not raised: the system refused it (error %d)\n", priority.error);
   }

@@ -22,11 +22,14 @@ const auto behind_four = [](std::uint64_t &x) HAIRSPRING_INLINE { multiply<4>(x)
 
 }  // namespace
 
-HAIRSPRING_ADD(hairspring::chain("multiply", std::uint64_t{3}, [](std::uint64_t x) { return x * factor; }));
+HAIRSPRING_ADD(hairspring::chain("multiply", std::uint64_t{3},
+    [](std::uint64_t x) { return x * factor; }));
 HAIRSPRING_ADD(hairspring::chain("multiply double", 1.5, [](double &x) { x *= 1.0000001; }));
-HAIRSPRING_ADD(hairspring::chain("ten behind four", std::uint64_t{3}, [](std::uint64_t &x) HAIRSPRING_INLINE { multiply<10>(x); })
+HAIRSPRING_ADD(hairspring::chain("ten behind four", std::uint64_t{3},
+    [](std::uint64_t &x) HAIRSPRING_INLINE { multiply<10>(x); })
                    .init(behind_four));
-HAIRSPRING_BENCH("multiply, throughput", [](std::uint64_t x) { return x * factor; }).state([] { return std::uint64_t{3}; });
+HAIRSPRING_BENCH("multiply, throughput", [](std::uint64_t x) { return x * factor; })
+    .state([] { return std::uint64_t{3}; });
 HAIRSPRING_BENCH("nothing", [] {});
 
 HAIRSPRING_MAIN_CPP

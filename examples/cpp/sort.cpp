@@ -1,4 +1,5 @@
-/* Code that needs an init before every run: a sort of 16 numbers that must be shuffled again, and data flushed from the caches.
+/* Code that needs an init before every run: a sort of 16 numbers that must be shuffled again, and
+ * data flushed from the caches.
  *
  *   c++ -O2 sort.cpp $(pkg-config --cflags --libs hairspring) -o sort && ./sort */
 #include "hairspring.hpp"
@@ -20,7 +21,8 @@ void insert_in_order(Numbers &numbers) {
   for (std::size_t at = 1; at < numbers.size(); at += 1) {
     const int number = numbers[at];
     std::size_t place = at;
-    for (; place > 0 && numbers[place - 1] > number; place -= 1) numbers[place] = numbers[place - 1];
+    for (; place > 0 && numbers[place - 1] > number; place -= 1)
+      numbers[place] = numbers[place - 1];
     numbers[place] = number;
   }
 }
@@ -33,10 +35,12 @@ int main(int argc, char **argv) {
   static Table table;
   hairspring::Suite suite;
   suite.add(hairspring::compare(
-      hairspring::bench("std::sort", hairspring::called([](Numbers &numbers) { std::sort(numbers.begin(), numbers.end()); }))
+      hairspring::bench("std::sort",
+          hairspring::called([](Numbers &numbers) { std::sort(numbers.begin(), numbers.end()); }))
           .state(unmixed)
           .init(mix),
-      hairspring::bench("insertion", hairspring::called(insert_in_order)).state(unmixed).init(mix)));
+      hairspring::bench("insertion", hairspring::called(insert_in_order)).state(unmixed)
+          .init(mix)));
   suite.add(hairspring::bench("cold read", [](const Table &data) { return data.numbers[0]; })
                 .state([]() -> const Table & { return table; })
                 .cold([](const Table &data) { return hairspring::Bytes{&data, 64}; }));

@@ -12,7 +12,8 @@ void say(const char *what, const hairspring::Time &time) {
   if (time.below_resolution) {
     std::printf("%-8s below resolution (< %.1f ns)\n", what, time.bound_ns);
   } else {
-    std::printf("%-8s %.1f ns, %.1f to %.1f at %.0f %%\n", what, time.ns, time.low_ns, time.high_ns, 100.0 * time.level);
+    std::printf("%-8s %.1f ns, %.1f to %.1f at %.0f %%\n", what, time.ns, time.low_ns, time.high_ns,
+        100.0 * time.level);
   }
 }
 
@@ -38,6 +39,7 @@ int main() {
   say("made", made);
   say("nothing", nothing);
   say("summed", summed);
-  const hairspring::ScopedSpan to_the_end(watch, [](const hairspring::Time &time) { say("to the end", time); });
+  const hairspring::ScopedSpan to_the_end(watch,
+      [](const hairspring::Time &time) { say("to the end", time); });
   return sum == 100000 ? 0 : 1;
 }

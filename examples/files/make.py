@@ -1,8 +1,12 @@
-"""Makes the files of this folder again, always with the same contents. The book shows the command's results for them.
+"""Makes the files of this folder again, always with the same contents. The book shows the command's
+results for them.
 
-old.csv, new.csv   observations of a parser before and after a change, with made-up times: 62 and 48 ns a copy
-sample.json        the same kind of loop as saved by Criterion.rs, with 25 ns of overhead in each sample
-pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us; each pulse is 2 us too long, +- 15 ns of noise
+old.csv, new.csv   observations of a parser before and after a change, with made-up times: 62 and 48
+                   ns a copy
+sample.json        the same kind of loop as saved by Criterion.rs, with 25 ns of overhead in each
+                   sample
+pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us; each pulse is 2 us too
+                   long, +- 15 ns of noise
 """
 
 import json
@@ -17,7 +21,12 @@ UNIT = 100_000  # of the frames' header, in ns
 def observations(name: str, time: float, seed: int) -> None:
     """A table of observations, as a program prints it."""
     noise = random.Random(seed)
-    lines = ["# hairspring observations: 1", "# clock: timer", "# rate_hz: 1000000000", "series,parse,round,ticks"]
+    lines = [
+        "# hairspring observations: 1",
+        "# clock: timer",
+        "# rate_hz: 1000000000",
+        "series,parse,round,ticks",
+    ]
     for turn in range(20):
         for copies in noise.sample((1, 2, 4, 8, 12, 16), 6):
             lines.append(f"main,{copies},{turn},{time * copies + 30 + noise.gauss(0, 0.6):.2f}")
@@ -44,7 +53,9 @@ def check(payload: bytes) -> int:
 
 
 def frame(pulses: int, dither: random.Random) -> Iterator[int]:
-    """Lengths of gap, pulse, gap, pulse, ... in ns: the header pattern of spec/capture.md, the pulses and the end."""
+    """Lengths of gap, pulse, gap, pulse, ... in ns: the header pattern of spec/capture.md, the
+    pulses and the end.
+    """
     yield 6 * UNIT + dither.randrange(UNIT // 2)
     payload = bytes([0x10, 0, 1, 0, 1, pulses])
     bits = "".join(f"{byte:08b}" for byte in payload + bytes([check(payload)]))

@@ -13,7 +13,8 @@ program watch_a_sum
   call watch%start()
   numbers = 1.5_real64
   call watch%stop(time)
-  print '(a, f0.1, a, f0.1, a, f0.1)', 'filled: ', time%ns%value, ' ns, ', time%ns%low, ' to ', time%ns%high
+  print '(a, f0.1, a, f0.1, a, f0.1)', 'filled: ', time%ns%value, ' ns, ', time%ns%low, ' to ', &
+      time%ns%high
 
   call watch%start()
   call watch%stop(time)

@@ -1,5 +1,5 @@
-/* The speed of copying memory that is not in the cache, with lmbench's interface: every trip copies another piece of a range
- * that is larger than most caches. */
+/* The speed of copying memory that is not in the cache, with lmbench's interface: every trip copies
+ * another piece of a range that is larger than most caches. */
 #include "bench.h"
 
 #define PIECES 64

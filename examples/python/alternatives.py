@@ -1,4 +1,6 @@
-"""Two ways to join words, measured in the same rounds and compared by the interval of their ratio."""
+"""Two ways to join words, measured in the same rounds and compared by the interval of their
+ratio.
+"""
 
 import hairspring
 

@@ -1,4 +1,6 @@
-"""A program with benchmarks: `python3 program.py --help` shows its command line, `--list` its benchmarks."""
+"""A program with benchmarks: `python3 program.py --help` shows its command line, `--list` its
+benchmarks.
+"""
 
 import bisect
 

@@ -1,4 +1,6 @@
-"""A sort needs its data in disorder again before every run: an init, whose time is separated from the sort's."""
+"""A sort needs its data in disorder again before every run: an init, whose time is separated
+from the sort's.
+"""
 
 import hairspring
 
@@ -10,6 +12,10 @@ result = hairspring.time(
         data = [random.random() for _ in range(16)]
     """,
 )
-print(result.to_pandas()[["component", "time_ns", "time_ns_low", "time_ns_high", "cycles"]].to_string(index=False))
+print(
+    result.to_pandas()[["component", "time_ns", "time_ns_low", "time_ns_high", "cycles"]].to_string(
+        index=False
+    )
+)
 for finding in result.findings:
     print(f"{finding.severity}: {finding.message}\n  -> {finding.remedy}")

@@ -7,8 +7,14 @@ print(result)
 
 time = result.body.time_ns
 assert time is not None, "the clock's rate is known wherever code is measured"
-print(f"sum of 100 numbers: {time.value:.4g} ns, from {time.low:.4g} to {time.high:.4g} ns at {time.level:.0%}")
+print(
+    f"sum of 100 numbers: {time.value:.4g} ns, from {time.low:.4g} to {time.high:.4g} ns at "
+    f"{time.level:.0%}"
+)
 print(f"one number: {time.value / 100:.3g} ns")
 
 readings = result.observations
-print(f"{len(readings)} readings of {', '.join(readings.series_names)}; {(readings.flags > 0).mean():.1%} disturbed")
+print(
+    f"{len(readings)} readings of {', '.join(readings.series_names)}; "
+    f"{(readings.flags > 0).mean():.1%} disturbed"
+)

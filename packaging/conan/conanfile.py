@@ -1,4 +1,6 @@
-"""Conan recipe of the headers for C and C++ (conan create packaging/conan); the engine is in libhairspring-dev."""
+"""Conan recipe of the headers for C and C++ (conan create packaging/conan); the engine is in
+libhairspring-dev.
+"""
 
 import re
 from pathlib import Path
@@ -7,7 +9,8 @@ from conan import ConanFile  # type: ignore[import-not-found]
 from conan.tools.files import copy, load  # type: ignore[import-not-found]
 from conan.tools.layout import basic_layout  # type: ignore[import-not-found]
 
-# The headers, and the licences: beside the recipe in its archive, in a checkout of the project where they belong.
+# The headers, and the licences: beside the recipe in its archive, in a checkout of the project
+# where they belong.
 HEADERS = ("*.h", "*.hpp")
 LICENCES = "LICENSE-*"
 
@@ -18,7 +21,9 @@ class Hairspring(ConanFile):  # type: ignore[misc]
     name = "hairspring"
     license = "MIT OR Apache-2.0"
     author = "The Hairspring developers"
-    description = "A precision timing instrument for software: the header for C and C++, without the engine"
+    description = (
+        "A precision timing instrument for software: the header for C and C++, without the engine"
+    )
     topics = ("benchmark", "timing", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"

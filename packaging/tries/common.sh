@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# What the tries share. Each is a script NAME.sh in a bare root, with the packages on its line `# Needs:`. `NAME.sh prepare` runs with
-# the network, if there is such a function; then `NAME.sh try` runs without it. To be sourced.
+# What the tries share. Each is a script NAME.sh in a bare root, with the packages on its line
+# `# Needs:`. `NAME.sh prepare` runs with the network, if there is such a function; then
+# `NAME.sh try` runs without it. To be sourced.
 set -euo pipefail
 
 DIST="$HOME/try/dist"
@@ -17,9 +18,12 @@ file_of() { # PATTERN
   echo "${files[0]}"
 }
 
-no_network() { ! timeout 5 bash -c 'exec 3<>/dev/tcp/1.1.1.1/53' 2>/dev/null || fail "there is a network here"; }
+no_network() {
+  ! timeout 5 bash -c 'exec 3<>/dev/tcp/1.1.1.1/53' 2>/dev/null || fail "there is a network here"
+}
 
-# A multiplication of 64 bits, which takes 3 cycles on each x86-64 that is in use. The text is that of `hairspring time --json`.
+# A multiplication of 64 bits, which takes 3 cycles on each x86-64 that is in use. The text is that
+# of `hairspring time --json`.
 is_right() { # FILE
   local text cycles
   text="$(tr -d ' \n' <"$1")"
@@ -27,27 +31,31 @@ is_right() { # FILE
   text="${text#*\"cycles\":\{\"value\":}"
   cycles="$(grep -oE '^[0-9.]+' <<<"$text" || true)"
   [ -n "$cycles" ] || fail "the result has no core cycles: $(head -c 600 "$1")"
-  awk -v cycles="$cycles" 'BEGIN { exit !(cycles > 2.9 && cycles < 3.1) }' || fail "a multiplication takes $cycles cycles, expected 3"
+  awk -v cycles="$cycles" 'BEGIN { exit !(cycles > 2.9 && cycles < 3.1) }' ||
+    fail "a multiplication takes $cycles cycles, expected 3"
   echo "a multiplication takes $cycles core cycles"
 }
 
 # The first number, by a command.
 measures() { # COMMAND...
-  "$@" time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5' --json >"$WORK/result.json" || fail "$* time ended with $?"
+  "$@" time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5' --json >"$WORK/result.json" ||
+    fail "$* time ended with $?"
   is_right "$WORK/result.json"
 }
 
 # Readings of a program, of which each line of the benchmark has a number.
 prints_readings() { # PROGRAM
   "$1" >"$WORK/readings.csv" || fail "$1 ended with $?"
-  [ "$(grep -c '^"multiply",' "$WORK/readings.csv")" -gt 10 ] || fail "$1 printed: $(head -c 600 "$WORK/readings.csv")"
+  [ "$(grep -c '^"multiply",' "$WORK/readings.csv")" -gt 10 ] ||
+    fail "$1 printed: $(head -c 600 "$WORK/readings.csv")"
 }
 
 # Runs the steps of a user and prints how long they took.
 timed() { # FUNCTION
   local start="$EPOCHREALTIME"
   "$1"
-  awk -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.1f s from the first command to the first number\n", end - start }'
+  awk -v start="$start" -v end="$EPOCHREALTIME" \
+    'BEGIN { printf "%.1f s from the first command to the first number\n", end - start }'
 }
 
 # A small program for the headers.

@@ -12,8 +12,10 @@ prepare() {
 }
 
 install() {
-  "$WORK/venv/bin/conan" create "$WORK"/hairspring-conan-* --no-remote >"$WORK/conan.txt" 2>&1 || fail "conan create: $(tail -n 30 "$WORK/conan.txt")"
-  grep -q '^"multiply",' "$WORK/conan.txt" || fail "the test printed no reading: $(tail -n 30 "$WORK/conan.txt")"
+  "$WORK/venv/bin/conan" create "$WORK"/hairspring-conan-* --no-remote >"$WORK/conan.txt" 2>&1 ||
+    fail "conan create: $(tail -n 30 "$WORK/conan.txt")"
+  grep -q '^"multiply",' "$WORK/conan.txt" ||
+    fail "the test printed no reading: $(tail -n 30 "$WORK/conan.txt")"
 }
 
 try() {

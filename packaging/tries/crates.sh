@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# cargo installs the command from the packages of the crates. No registry has them yet, so their folders take its place; the crates
-# that they depend on are fetched before. The build takes minutes.
+# cargo installs the command from the packages of the crates. No registry has them yet, so their
+# folders take its place; the crates that they depend on are fetched before. The build takes
+# minutes.
 # Needs: rustc-web cargo-web ca-certificates
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 unpack() {
   local crate
-  mkdir -p "$WORK/crates" && for crate in "$DIST"/*.crate; do tar -xzf "$crate" -C "$WORK/crates"; done
+  mkdir -p "$WORK/crates" &&
+    for crate in "$DIST"/*.crate; do tar -xzf "$crate" -C "$WORK/crates"; done
   write_patches >"$WORK/patches.toml"
 }
 

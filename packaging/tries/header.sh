@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The one file hairspring.h: a program is compiled with gcc alone, and prints readings. Its version is that of the release.
+# The one file hairspring.h: a program is compiled with gcc alone, and prints readings. Its version
+# is that of the release.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install() {
@@ -9,10 +10,12 @@ install() {
 }
 
 version() {
-  printf '%s\n' '#include <hairspring.h>' '#include <stdio.h>' '#if HAIRSPRING_VERSION_NUMBER < 100' '#error "too old"' '#endif' \
+  printf '%s\n' '#include <hairspring.h>' '#include <stdio.h>' \
+    '#if HAIRSPRING_VERSION_NUMBER < 100' '#error "too old"' '#endif' \
     'int main(void) { return puts(HAIRSPRING_VERSION) < 0; }' >"$WORK/version.c"
   gcc -O2 -I"$WORK/c" "$WORK/version.c" -o "$WORK/version"
-  [ -f "$DIST/hairspring-headers-$("$WORK/version").tar.gz" ] || fail "the macro says version $("$WORK/version")"
+  [ -f "$DIST/hairspring-headers-$("$WORK/version").tar.gz" ] ||
+    fail "the macro says version $("$WORK/version")"
 }
 
 try() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The vcpkg port, as far as it can be shown without vcpkg, which no registry has: its manifest is valid, the port names only files that
-# lie beside it, and CMake installs the headers as the port does.
+# The vcpkg port, as far as it can be shown without vcpkg, which no registry has: its manifest is
+# valid, the port names only files that lie beside it, and CMake installs the headers as the port
+# does.
 # Needs: cmake make python3
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -29,9 +30,11 @@ PYTHON
 # What vcpkg_cmake_configure, _install and _config_fixup do with a project.
 install() {
   local path
-  cmake -S "$PORT/headers" -B "$WORK/build" -DCMAKE_INSTALL_PREFIX="$WORK/packages" >/dev/null && cmake --install "$WORK/build" >/dev/null
+  cmake -S "$PORT/headers" -B "$WORK/build" -DCMAKE_INSTALL_PREFIX="$WORK/packages" >/dev/null &&
+    cmake --install "$WORK/build" >/dev/null
   path="$(sed -n 's/.*CONFIG_PATH \([^)]*\)).*/\1/p' "$PORT/portfile.cmake")"
-  [ -f "$WORK/packages/$path/hairspring-config.cmake" ] || fail "the port's CONFIG_PATH $path has no hairspring-config.cmake"
+  [ -f "$WORK/packages/$path/hairspring-config.cmake" ] ||
+    fail "the port's CONFIG_PATH $path has no hairspring-config.cmake"
   gcc -O2 -I"$WORK/packages/include" "$WORK/c/multiply.c" -o "$WORK/c/multiply"
   prints_readings "$WORK/c/multiply"
 }

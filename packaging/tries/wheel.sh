@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# pip installs the wheel into a new environment: the command and the module measure. numpy, which the wheel declares, lies in a folder.
+# pip installs the wheel into a new environment: the command and the module measure. numpy, which
+# the wheel declares, lies in a folder.
 # Needs: python3-venv
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -10,7 +11,8 @@ prepare() {
 
 install() {
   python3 -m venv "$HOME/venv"
-  "$HOME/venv/bin/pip" -q install --no-index --find-links "$WORK/wheels" "$(file_of 'hairspring-*-abi3-manylinux*.whl')"
+  "$HOME/venv/bin/pip" -q install --no-index --find-links "$WORK/wheels" \
+    "$(file_of 'hairspring-*-abi3-manylinux*.whl')"
   measures "$HOME/venv/bin/hairspring"
 }
 
@@ -23,10 +25,12 @@ try() {
   timed install
   module
   # An upgrade to the same version, then removal: nothing of it is left but the environment.
-  "$HOME/venv/bin/pip" -q install --no-index --find-links "$WORK/wheels" --force-reinstall --no-deps "$(file_of 'hairspring-*.whl')"
+  "$HOME/venv/bin/pip" -q install --no-index --find-links "$WORK/wheels" --force-reinstall \
+    --no-deps "$(file_of 'hairspring-*.whl')"
   measures "$HOME/venv/bin/hairspring"
   "$HOME/venv/bin/pip" -q uninstall -y hairspring
-  [ -z "$(find "$HOME/venv" -iname '*hairspring*')" ] || fail "uninstalling left: $(find "$HOME/venv" -iname '*hairspring*')"
+  [ -z "$(find "$HOME/venv" -iname '*hairspring*')" ] ||
+    fail "uninstalling left: $(find "$HOME/venv" -iname '*hairspring*')"
   rm -rf "$HOME/venv"
 }
 

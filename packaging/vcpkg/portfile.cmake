@@ -1,5 +1,6 @@
-# The headers lie beside the port, as packaging/build archives them. A port of a registry takes them from the release's
-# hairspring-headers archive instead: vcpkg_download_distfile and vcpkg_extract_source_archive, with its SHA-512.
+# The headers lie beside the port, as packaging/build archives them. A port of a registry takes them
+# from the release's hairspring-headers archive instead: vcpkg_download_distfile and
+# vcpkg_extract_source_archive, with its SHA-512.
 set(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/headers")
 
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}")

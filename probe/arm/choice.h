@@ -4,7 +4,8 @@
 
 #include "extend.h"
 
-/* A clock that may be there. `enable` returns NULL, or why it cannot be had; the other functions follow only after NULL. */
+/* A clock that may be there. `enable` returns NULL, or why it cannot be had; the other functions
+ * follow only after NULL. */
 struct hairspring_arm_clock {
   const char *name;
   const char *(*enable)(void);
@@ -22,7 +23,8 @@ struct hairspring_arm_clock {
 #define HAIRSPRING_ARM_EACH_THREAD
 #endif
 
-/* The clock that was taken. Weak, so that all files of a program share it: a counter of 32 bits has only one overflow flag. */
+/* The clock that was taken. Weak, so that all files of a program share it: a counter of 32 bits has
+ * only one overflow flag. */
 struct hairspring_arm_state {
   uint64_t (*ticks)(void);
   const char *name;
@@ -34,7 +36,8 @@ struct hairspring_arm_state {
   char why[HAIRSPRING_WHY_BYTES];
 };
 static uint64_t hairspring_start_and_read(void);
-__attribute__((weak, visibility("hidden"))) HAIRSPRING_ARM_EACH_THREAD struct hairspring_arm_state hairspring_arm = {
+__attribute__((weak, visibility("hidden")))
+    HAIRSPRING_ARM_EACH_THREAD struct hairspring_arm_state hairspring_arm = {
     hairspring_start_and_read, "none", 0, 0, NULL, {0, 0}, 0, {0}};
 
 static uint64_t hairspring_no_ticks(void) { return 0; }
@@ -80,7 +83,8 @@ static inline void hairspring_release_clock(void) {
 static inline int hairspring_take(const struct hairspring_arm_clock *clock) {
   const char *refused = clock->enable();
   hairspring_arm.disable = clock->disable;
-  if (refused == NULL && !hairspring_counts(clock->ticks)) refused = "it accepts its settings but does not count";
+  if (refused == NULL && !hairspring_counts(clock->ticks))
+    refused = "it accepts its settings but does not count";
   if (refused != NULL) {
     hairspring_release_clock();
     hairspring_refuse(clock->name, refused);
@@ -95,13 +99,16 @@ static inline int hairspring_take(const struct hairspring_arm_clock *clock) {
 }
 
 /* Takes the first clock, or the one with this name. */
-static inline int hairspring_choose_clock(const struct hairspring_arm_clock *clocks, size_t count, const char *only) {
+static inline int hairspring_choose_clock(const struct hairspring_arm_clock *clocks, size_t count,
+    const char *only) {
   hairspring_release_clock();
   hairspring_arm.why[0] = 0;
   for (size_t at = 0; at < count; at += 1) {
-    if ((only == NULL || hairspring_same_text(only, clocks[at].name)) && hairspring_take(&clocks[at])) return 1;
+    if ((only == NULL || hairspring_same_text(only, clocks[at].name)) &&
+        hairspring_take(&clocks[at])) return 1;
   }
-  if (hairspring_arm.why[0] == 0) hairspring_refuse(only == NULL ? "clock" : only, "there is no clock of this name here");
+  if (hairspring_arm.why[0] == 0)
+    hairspring_refuse(only == NULL ? "clock" : only, "there is no clock of this name here");
   return 0;
 }
 

@@ -1,5 +1,5 @@
-/* /dev/hairspring_cycles: what the kernel module of probe/linux/ shows to programs. The file is mapped read-only; slot 0 is the header,
- * and CPU n has slot n + 1. Needs uint32_t and uint64_t. */
+/* /dev/hairspring_cycles: what the kernel module of probe/linux/ shows to programs. The file is
+ * mapped read-only; slot 0 is the header, and CPU n has slot n + 1. Needs uint32_t and uint64_t. */
 #ifndef HAIRSPRING_ARM_PAGE_H
 #define HAIRSPRING_ARM_PAGE_H
 
@@ -20,8 +20,8 @@ struct hairspring_cycles_header {
 #define HAIRSPRING_CYCLES_ON 1u    /* state: this CPU's counter is on and can be read */
 #define HAIRSPRING_CYCLES_TAKEN 2u /* state: the kernel's perf uses the counter now */
 
-/* A CPU's counter: ticks are base + (counter - low), where counter - low has the counter's own width. Only this CPU writes its
- * slot; `sequence` is odd while it does. */
+/* A CPU's counter: ticks are base + (counter - low), where counter - low has the counter's own
+ * width. Only this CPU writes its slot; `sequence` is odd while it does. */
 struct hairspring_cycles_slot {
   uint32_t sequence;
   uint32_t state;

@@ -1,14 +1,19 @@
-/* Registers of the cycle counter in ARM's performance monitors: CCNT of armv7-A and PMCCNTR_EL0 of aarch64, with one set of
- * functions. Privileged code only, except where user access was enabled. Needs no other header: the kernel module uses it too. */
+/* Registers of the cycle counter in ARM's performance monitors: CCNT of armv7-A and PMCCNTR_EL0 of
+ * aarch64, with one set of functions. Privileged code only, except where user access was enabled.
+ * Needs no other header: the kernel module uses it too. */
 #ifndef HAIRSPRING_ARM_PMU_H
 #define HAIRSPRING_ARM_PMU_H
 
 #if defined(__aarch64__)
-#define HAIRSPRING_SYSTEM_READ(into, a64, a32) __asm__ volatile("mrs %0, " a64 : "=r"(into) : : "memory")
-#define HAIRSPRING_SYSTEM_WRITE(value, a64, a32) __asm__ volatile("msr " a64 ", %0" : : "r"(value) : "memory")
+#define HAIRSPRING_SYSTEM_READ(into, a64, a32) \
+    __asm__ volatile("mrs %0, " a64 : "=r"(into) : : "memory")
+#define HAIRSPRING_SYSTEM_WRITE(value, a64, a32) \
+    __asm__ volatile("msr " a64 ", %0" : : "r"(value) : "memory")
 #else
-#define HAIRSPRING_SYSTEM_READ(into, a64, a32) __asm__ volatile("mrc p15, 0, %0, " a32 : "=r"(into) : : "memory")
-#define HAIRSPRING_SYSTEM_WRITE(value, a64, a32) __asm__ volatile("mcr p15, 0, %0, " a32 : : "r"(value) : "memory")
+#define HAIRSPRING_SYSTEM_READ(into, a64, a32) \
+    __asm__ volatile("mrc p15, 0, %0, " a32 : "=r"(into) : : "memory")
+#define HAIRSPRING_SYSTEM_WRITE(value, a64, a32) \
+    __asm__ volatile("mcr p15, 0, %0, " a32 : : "r"(value) : "memory")
 #endif
 #define HAIRSPRING_ISB() __asm__ volatile("isb" : : : "memory")
 
@@ -45,16 +50,17 @@ HAIRSPRING_REGISTER_READ(debug_features, "id_aa64dfr0_el1", "c0, c1, 2")
 #define HAIRSPRING_PMCR_LC 64ul       /* aarch64: overflow at 64 bits */
 #define HAIRSPRING_PMU_CYCLES 0x80000000ul /* the cycle counter's bit in the other registers */
 
-/* User access: armv7 has one bit, with which a program may also write all of these registers. aarch64 has one bit for reading
- * the cycle counter only. */
+/* User access: armv7 has one bit, with which a program may also write all of these registers.
+ * aarch64 has one bit for reading the cycle counter only. */
 #if defined(__aarch64__)
 #define HAIRSPRING_PMUSERENR_CYCLES 4ul
 #else
 #define HAIRSPRING_PMUSERENR_CYCLES 1ul
 #endif
 
-/* Version of the performance monitors, 0 if there are none. Without them the other registers may be undefined instructions. The
- * Cortex-A8 states version 0 although it has them, so on armv7 0 becomes 1. */
+/* Version of the performance monitors, 0 if there are none. Without them the other registers may be
+ * undefined instructions. The Cortex-A8 states version 0 although it has them, so on armv7 0
+ * becomes 1. */
 static inline unsigned hairspring_pmu_version(void) {
 #if defined(__aarch64__)
   unsigned version = (unsigned)(hairspring_debug_features() >> 8) & 15u;
@@ -65,8 +71,9 @@ static inline unsigned hairspring_pmu_version(void) {
 #endif
 }
 
-/* In which modes the cycle counter counts: all of them are 0, except EL2 of aarch64, which has a bit. PMUv1 of armv7 has no such filter; on
- * aarch64 the first version is PMUv3, with the number 1, and has it. */
+/* In which modes the cycle counter counts: all of them are 0, except EL2 of aarch64, which has a
+ * bit. PMUv1 of armv7 has no such filter; on aarch64 the first version is PMUv3, with the number 1,
+ * and has it. */
 #if defined(__aarch64__)
 #define HAIRSPRING_FILTER_ALL 0x08000000ul
 #define HAIRSPRING_FILTER_VERSION 1u
@@ -108,10 +115,12 @@ static inline void hairspring_pmu_save(struct hairspring_pmu_settings *saved) {
   saved->user = hairspring_pmuserenr();
 }
 
-/* Kwon and Choi, Figure 2: PMNC: counters on, reset; CNTENS: the cycle counter on; FLAG: overflow cleared. `resets` is
- * HAIRSPRING_PMCR_C, with _P where no one else uses the event counters; `divided` is HAIRSPRING_PMCR_D or 0. */
+/* Kwon and Choi, Figure 2: PMNC: counters on, reset; CNTENS: the cycle counter on; FLAG: overflow
+ * cleared. `resets` is HAIRSPRING_PMCR_C, with _P where no one else uses the event counters;
+ * `divided` is HAIRSPRING_PMCR_D or 0. */
 static inline void hairspring_pmu_start(unsigned long resets, unsigned long divided) {
-  unsigned long control = hairspring_pmcr() & ~(HAIRSPRING_PMCR_D | HAIRSPRING_PMCR_DP | HAIRSPRING_PMCR_P | HAIRSPRING_PMCR_C);
+  unsigned long control = hairspring_pmcr() & ~(HAIRSPRING_PMCR_D | HAIRSPRING_PMCR_DP |
+      HAIRSPRING_PMCR_P | HAIRSPRING_PMCR_C);
   hairspring_pmu_set_filter(HAIRSPRING_FILTER_ALL);
   hairspring_set_pmcr(control | HAIRSPRING_PMCR_E | divided | resets);
   hairspring_set_pmcntenset(HAIRSPRING_PMU_CYCLES);
@@ -119,10 +128,11 @@ static inline void hairspring_pmu_start(unsigned long resets, unsigned long divi
   HAIRSPRING_ISB();
 }
 
-/* Restores the settings. The count itself is not restored: nothing else used it. All counters stay on while somebody else's, such as
- * perf's event counters, which were started since, are on. */
+/* Restores the settings. The count itself is not restored: nothing else used it. All counters stay
+ * on while somebody else's, such as perf's event counters, which were started since, are on. */
 static inline void hairspring_pmu_hand_back(const struct hairspring_pmu_settings *saved) {
-  unsigned long others = hairspring_pmcntenset() & ~HAIRSPRING_PMU_CYCLES, on = others != 0 ? HAIRSPRING_PMCR_E : 0;
+  unsigned long others = hairspring_pmcntenset() & ~HAIRSPRING_PMU_CYCLES,
+      on = others != 0 ? HAIRSPRING_PMCR_E : 0;
   hairspring_set_pmuserenr(saved->user);
   if (saved->enabled == 0) hairspring_set_pmcntenclr(HAIRSPRING_PMU_CYCLES);
   hairspring_set_pmovsr(HAIRSPRING_PMU_CYCLES);
@@ -131,12 +141,15 @@ static inline void hairspring_pmu_hand_back(const struct hairspring_pmu_settings
   HAIRSPRING_ISB();
 }
 
-/* Whether the cycle counter is on, counts every cycle or one in 64 as set, and is not used by the kernel's perf, which has its
- * overflow interrupt on. */
+/* Whether the cycle counter is on, counts every cycle or one in 64 as set, and is not used by the
+ * kernel's perf, which has its overflow interrupt on. */
 static inline int hairspring_pmu_is_ours(unsigned long divided) {
   unsigned long control = hairspring_pmcr() & (HAIRSPRING_PMCR_E | HAIRSPRING_PMCR_D);
-  return control == (HAIRSPRING_PMCR_E | divided) && (hairspring_pmcntenset() & HAIRSPRING_PMU_CYCLES) != 0;
+  return control == (HAIRSPRING_PMCR_E | divided) &&
+      (hairspring_pmcntenset() & HAIRSPRING_PMU_CYCLES) != 0;
 }
-static inline int hairspring_pmu_is_perfs(void) { return (hairspring_pmintenset() & HAIRSPRING_PMU_CYCLES) != 0; }
+static inline int hairspring_pmu_is_perfs(void) {
+  return (hairspring_pmintenset() & HAIRSPRING_PMU_CYCLES) != 0;
+}
 
 #endif

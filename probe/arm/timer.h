@@ -1,5 +1,5 @@
-/* The generic timer of armv7-A (Cortex-A7, A15 and later; the A8 and A9 have none) and aarch64: its virtual count, in 64 bits, at
- * a rate of some 10 MHz that does not change with the core's. */
+/* The generic timer of armv7-A (Cortex-A7, A15 and later; the A8 and A9 have none) and aarch64: its
+ * virtual count, in 64 bits, at a rate of some 10 MHz that does not change with the core's. */
 #ifndef HAIRSPRING_ARM_TIMER_H
 #define HAIRSPRING_ARM_TIMER_H
 
@@ -25,7 +25,9 @@ static inline uint64_t hairspring_cntvct(void) {
 }
 HAIRSPRING_REGISTER_READ(processor_features, "", "c0, c1, 1")
 /* Privileged code only. */
-static inline int hairspring_has_timer(void) { return (hairspring_processor_features() >> 16 & 15u) != 0; }
+static inline int hairspring_has_timer(void) {
+  return (hairspring_processor_features() >> 16 & 15u) != 0;
+}
 
 #endif
 

@@ -1,20 +1,26 @@
-/* Hairspring on a chip without a system: its clock for hairspring.h, and a serial line for what is printed. Include it
- * instead of hairspring.h; -Iprobe -Iprobe/chip.
+/* Hairspring on a chip without a system: its clock for hairspring.h, and a serial line for what is
+ * printed. Include it instead of hairspring.h; -Iprobe -Iprobe/chip.
  *
- *   AVR          a 16-bit timer (its number is HAIRSPRING_TIMER, by default 1) at the rate of the CPU
+ *   AVR          a 16-bit timer (its number is HAIRSPRING_TIMER, by default 1) at the rate of the
+ *                CPU
  *   Cortex-M     the cycle counter of the DWT (armv7-M and up; the M0 has none)
- *   RISC-V       the cycle counter, with Zicsr in -march (rv32imac_zicsr); HAIRSPRING_MACHINE_MODE reads mcycle instead of cycle
+ *   RISC-V       the cycle counter, with Zicsr in -march (rv32imac_zicsr); HAIRSPRING_MACHINE_MODE
+ *                reads mcycle instead of cycle
  *
- *   hairspring_clock_start()   starts it; 1 if it counts, 0 if it does not (a chip or a simulator without it)
+ *   hairspring_clock_start()   starts it; 1 if it counts, 0 if it does not (a chip or a simulator
+ *                              without it)
  *   hairspring_now()           its ticks
- *   hairspring_uart_start()    AVR: opens the serial line 0, 8 bits, no parity, at the speed HAIRSPRING_BAUD
+ *   hairspring_uart_start()    AVR: opens the serial line 0, 8 bits, no parity, at the speed
+ *                              HAIRSPRING_BAUD
  *   hairspring_uart_put(c)     AVR: sends a byte; fits hairspring_rounds.put
  *
- * With HAIRSPRING_READ_CLOCK() defined, your own clock is used, for parts without such a timer (ATtiny85).
+ * With HAIRSPRING_READ_CLOCK() defined, your own clock is used, for parts without such a timer
+ * (ATtiny85).
  *
- * The rate of the clock must be known: F_CPU (AVR) or HAIRSPRING_CLOCK_HZ, in ticks per second. Two reads must not be
- * further apart than HAIRSPRING_CLOCK_SPAN ticks: software extends the AVR's 16 bits and the 32 of the DWT, by a flag or by
- * comparison with the read before, which detects one overflow, but not two. */
+ * The rate of the clock must be known: F_CPU (AVR) or HAIRSPRING_CLOCK_HZ, in ticks per second. Two
+ * reads must not be further apart than HAIRSPRING_CLOCK_SPAN ticks: software extends the AVR's 16
+ * bits and the 32 of the DWT, by a flag or by comparison with the read before, which detects one
+ * overflow, but not two. */
 #ifndef HAIRSPRING_CHIP_CLOCK_H
 #define HAIRSPRING_CHIP_CLOCK_H
 
@@ -62,7 +68,8 @@
 #define HAIRSPRING_CLOCK "timer"
 #define HAIRSPRING_CLOCK_SPAN 65535u
 
-/* The time of the last read; it is assembled in memory, because a shift of 64 bits is a call and takes long. */
+/* The time of the last read; it is assembled in memory, because a shift of 64 bits is a call and
+ * takes long. */
 static union {
   struct __attribute__((packed)) {
     uint16_t low;
@@ -82,16 +89,18 @@ static inline uint8_t hairspring_clock_start(void) {
   return HAIRSPRING_TCNT != HAIRSPRING_TCNT;
 }
 
-/* The count is read first. If the overflow flag is set after a high count, the overflow came after the read. The only branch is
- * a skip of one cycle, so that a read with an overflow takes no longer: the flag is written only to be cleared. Interrupts are
- * off, because they might use the register through which the timer passes its upper byte. */
+/* The count is read first. If the overflow flag is set after a high count, the overflow came after
+ * the read. The only branch is a skip of one cycle, so that a read with an overflow takes no
+ * longer: the flag is written only to be cleared. Interrupts are off, because they might use the
+ * register through which the timer passes its upper byte. */
 static inline uint64_t hairspring_clock_read(void) {
   uint8_t status = SREG;
   __asm__ volatile("cli" : : : "memory");
   uint16_t low = HAIRSPRING_TCNT;
   uint8_t is_low = (uint8_t)((uint16_t)~low >> 15);
   uint8_t overflowed = HAIRSPRING_TIFR & is_low;
-  __asm__ volatile("sbrc %0, 0\n\tout %1, %0" : : "r"(overflowed), "I"(_SFR_IO_ADDR(HAIRSPRING_TIFR)) : "memory");
+  __asm__ volatile("sbrc %0, 0\n\tout %1, %0" : : "r"(overflowed),
+      "I"(_SFR_IO_ADDR(HAIRSPRING_TIFR)) : "memory");
   hairspring_clock_last.part.low = low;
   hairspring_clock_last.part.overflows += overflowed;
   uint64_t ticks = hairspring_clock_last.ticks;
@@ -106,7 +115,8 @@ HAIRSPRING_STATIC_ASSERT(HAIRSPRING_TOV == 1, "the overflow flag of a 16-bit tim
 #error "this part has no serial line 0: leave out HAIRSPRING_BAUD, and print with your own function (hairspring_rounds.put)"
 #endif
 /* With the double rate bit, a step of the divider is eight cycles. */
-#define HAIRSPRING_BAUD_STEPS ((HAIRSPRING_CLOCK_HZ + 4ul * HAIRSPRING_BAUD) / (8ul * HAIRSPRING_BAUD))
+#define HAIRSPRING_BAUD_STEPS ((HAIRSPRING_CLOCK_HZ + 4ul * HAIRSPRING_BAUD) / \
+    (8ul * HAIRSPRING_BAUD))
 #if HAIRSPRING_BAUD_STEPS < 1 || HAIRSPRING_BAUD_STEPS > 4096
 #error "HAIRSPRING_BAUD cannot be made from this clock"
 #elif 1000 * HAIRSPRING_CLOCK_HZ / HAIRSPRING_BAUD > 8 * 1020 * HAIRSPRING_BAUD_STEPS || \
@@ -158,7 +168,8 @@ static inline uint64_t hairspring_clock_read(void) {
 #define HAIRSPRING_CYCLE_REGISTER "cycle"
 #endif
 
-#define HAIRSPRING_READ_CYCLES(into, half) __asm__ volatile("csrr %0, " HAIRSPRING_CYCLE_REGISTER half : "=r"(into) : : "memory")
+#define HAIRSPRING_READ_CYCLES(into, half) \
+    __asm__ volatile("csrr %0, " HAIRSPRING_CYCLE_REGISTER half : "=r"(into) : : "memory")
 
 /* On 32 bits the upper half is read before and after the lower. */
 static inline uint64_t hairspring_clock_read(void) {
@@ -178,7 +189,9 @@ static inline uint64_t hairspring_clock_read(void) {
 }
 
 /* It runs from the start, unless the machine stopped it. */
-static inline uint8_t hairspring_clock_start(void) { return hairspring_clock_read() != hairspring_clock_read(); }
+static inline uint8_t hairspring_clock_start(void) {
+  return hairspring_clock_read() != hairspring_clock_read();
+}
 
 #else
 #error "hairspring_clock.h knows AVR, Cortex-M from armv7-M on and RISC-V: use hairspring.h with HAIRSPRING_READ_CLOCK()"

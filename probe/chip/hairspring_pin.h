@@ -1,32 +1,39 @@
-/* Hairspring with only a pin: the pin is toggled around the code, an external recorder records it, and `hairspring capture`
- * makes observations of the recording. spec/capture.md describes the pattern. -Iprobe -Iprobe/chip.
+/* Hairspring with only a pin: the pin is toggled around the code, an external recorder records it,
+ * and `hairspring capture` makes observations of the recording. spec/capture.md describes the
+ * pattern. -Iprobe -Iprobe/chip.
  *
  *   static struct hairspring_pin pin = HAIRSPRING_PIN(200);  // one unit of the header is 200 us
  *   hairspring_pin_start();
  *   for (;;) {                                               // one frame is one round
- *     hairspring_frame_steps(&pin, 1, 1, 3);                 // three pulses: first, step, number of copies
- *     HAIRSPRING_PULSE(&pin, 1, code());
- *     HAIRSPRING_PULSE(&pin, 2, code());
- *     HAIRSPRING_PULSE(&pin, 3, code());
- *     hairspring_frame_end(&pin);
+ *     hairspring_frame_steps(&pin, 1, 1, 3); // three pulses: first, step, number of copies
+ *     HAIRSPRING_PULSE(&pin, 1, code()); HAIRSPRING_PULSE(&pin, 2, code()); HAIRSPRING_PULSE(&pin,
+ *     3, code()); hairspring_frame_end(&pin);
  *   }
  *
- * A pulse is: a dithered gap, the pin from idle to active, k straight-line copies, the pin back to idle. As with hairspring.h,
- * the results of the code must be used (HAIRSPRING_USE), and its inputs must be opaque (HAIRSPRING_OPAQUE).
+ * A pulse is: a dithered gap, the pin from idle to active, k straight-line copies, the pin back to
+ * idle. As with hairspring.h, the results of the code must be used (HAIRSPRING_USE), and its inputs
+ * must be opaque (HAIRSPRING_OPAQUE).
  *
- * The pin, before the #include, one of:
- *   HAIRSPRING_PORT B, HAIRSPRING_BIT 7     AVR: the port by its letter. The port's other outputs should stay low in a
- *                                           simulator. The toggle is `sbi PINB, 7`: 2 bytes, 2 cycles
- *     and HAIRSPRING_TOGGLE_BY_OUT          `out PINB, mask`, the mask in a register: 2 bytes, 1 cycle
- *     or HAIRSPRING_TOGGLE_BY_STS           `sts PINH, mask`, for ports beyond the reach of sbi and out: 4 bytes, 2 cycles
- *   HAIRSPRING_TOGGLE_ADDRESS, _MASK        others: the address of a register that toggles the pin, and the value to store there
+ * The pin, before the #include, one of: HAIRSPRING_PORT B, HAIRSPRING_BIT 7 AVR: the port by its
+ *   letter. The port's other outputs should stay low in a
+ *                                           simulator. The toggle is `sbi PINB, 7`: 2 bytes, 2
+ *                                           cycles
+ *     and HAIRSPRING_TOGGLE_BY_OUT          `out PINB, mask`, the mask in a register: 2 bytes, 1
+ *                                           cycle
+ *     or HAIRSPRING_TOGGLE_BY_STS           `sts PINH, mask`, for ports beyond the reach of sbi and
+ *                                           out: 4 bytes, 2 cycles
+ *   HAIRSPRING_TOGGLE_ADDRESS, _MASK        others: the address of a register that toggles the pin,
+ *                                           and the value to store there
  *   HAIRSPRING_PIN_TOGGLE()                 any: your own statement
- *   HAIRSPRING_PIN_BEGIN(), _END()          any: two statements, for pins that can only be set and cleared
- * A frame of kind 15, hairspring_frame_reference, gives the recorder the chip's own second.
- * In the last three cases, or if the idle level is not low, the program itself must make the pin an output.
+ *   HAIRSPRING_PIN_BEGIN(), _END()          any: two statements, for pins that can only be set and
+ *                                           cleared
+ * A frame of kind 15, hairspring_frame_reference, gives the recorder the chip's own second. In the
+ * last three cases, or if the idle level is not low, the program itself must make the pin an
+ * output.
  *
- * Everything is timed in cycles of the CPU, so F_CPU or HAIRSPRING_CLOCK_HZ must be known. AVR waits by counting cycles and needs
- * no timer; interrupts must be off. Elsewhere HAIRSPRING_DELAY(cycles) waits, by default with hairspring_clock.h. */
+ * Everything is timed in cycles of the CPU, so F_CPU or HAIRSPRING_CLOCK_HZ must be known. AVR
+ * waits by counting cycles and needs no timer; interrupts must be off. Elsewhere
+ * HAIRSPRING_DELAY(cycles) waits, by default with hairspring_clock.h. */
 #ifndef HAIRSPRING_CHIP_PIN_H
 #define HAIRSPRING_CHIP_PIN_H
 
@@ -38,7 +45,7 @@
 
 #include "hairspring_clock.h"
 
-/* ---- the pin ---------------------------------------------------------------------------------------------------- */
+/* ---- the pin --------------------------------------------------------------------------------- */
 
 #if defined(__AVR__) && defined(HAIRSPRING_PORT)
 
@@ -51,26 +58,33 @@
 #define HAIRSPRING_PIN_MASK ((uint8_t)(1u << HAIRSPRING_BIT))
 HAIRSPRING_STATIC_ASSERT(HAIRSPRING_BIT >= 0 && HAIRSPRING_BIT <= 7, "HAIRSPRING_BIT is 0 to 7");
 
-/* In C++ an address is not a constant for the compiler; there the assembler refuses a port that is out of reach. */
+/* In C++ an address is not a constant for the compiler; there the assembler refuses a port that is
+ * out of reach. */
 #ifdef __cplusplus
 #define HAIRSPRING_REACHED(limit, words)
 #else
-#define HAIRSPRING_REACHED(limit, words) _Static_assert(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER) < (limit), words);
+#define HAIRSPRING_REACHED(limit, words) \
+    _Static_assert(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER) < (limit), words);
 #endif
 
 #if defined(HAIRSPRING_TOGGLE_BY_STS)
-#define HAIRSPRING_PIN_READY() uint8_t hairspring_mask = HAIRSPRING_PIN_MASK; HAIRSPRING_OPAQUE(hairspring_mask)
+#define HAIRSPRING_PIN_READY() uint8_t hairspring_mask = HAIRSPRING_PIN_MASK; \
+HAIRSPRING_OPAQUE(hairspring_mask)
 #define HAIRSPRING_PIN_TOGGLE() \
-  __asm__ volatile("sts %0, %1" : : "n"(_SFR_MEM_ADDR(HAIRSPRING_PIN_REGISTER)), "r"(hairspring_mask) : "memory")
+  __asm__ volatile("sts %0, %1" : : "n"(_SFR_MEM_ADDR(HAIRSPRING_PIN_REGISTER)), \
+      "r"(hairspring_mask) : "memory")
 #elif defined(HAIRSPRING_TOGGLE_BY_OUT)
 HAIRSPRING_REACHED(0x40, "out does not reach this port: HAIRSPRING_TOGGLE_BY_STS")
-#define HAIRSPRING_PIN_READY() uint8_t hairspring_mask = HAIRSPRING_PIN_MASK; HAIRSPRING_OPAQUE(hairspring_mask)
+#define HAIRSPRING_PIN_READY() uint8_t hairspring_mask = HAIRSPRING_PIN_MASK; \
+HAIRSPRING_OPAQUE(hairspring_mask)
 #define HAIRSPRING_PIN_TOGGLE() \
-  __asm__ volatile("out %0, %1" : : "I"(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER)), "r"(hairspring_mask) : "memory")
+  __asm__ volatile("out %0, %1" : : "I"(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER)), \
+      "r"(hairspring_mask) : "memory")
 #else
 HAIRSPRING_REACHED(0x20, "sbi does not reach this port: HAIRSPRING_TOGGLE_BY_STS")
 #define HAIRSPRING_PIN_TOGGLE() \
-  __asm__ volatile("sbi %0, %1" : : "I"(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER)), "I"(HAIRSPRING_BIT) : "memory")
+  __asm__ volatile("sbi %0, %1" : : "I"(_SFR_IO_ADDR(HAIRSPRING_PIN_REGISTER)), \
+      "I"(HAIRSPRING_BIT) : "memory")
 #endif
 
 /* An output, low, which is the idle level. */
@@ -83,7 +97,8 @@ static inline void hairspring_pin_start(void) {
 
 /* Address and mask are in registers before the pulse begins. */
 #define HAIRSPRING_PIN_READY()                                                                     \
-  volatile uint32_t *hairspring_toggle = (volatile uint32_t *)(uintptr_t)(HAIRSPRING_TOGGLE_ADDRESS); \
+  volatile uint32_t *hairspring_toggle = \
+      (volatile uint32_t *)(uintptr_t)(HAIRSPRING_TOGGLE_ADDRESS); \
   uint32_t hairspring_mask = (HAIRSPRING_TOGGLE_MASK);                                             \
   HAIRSPRING_OPAQUE(hairspring_toggle);                                                            \
   HAIRSPRING_OPAQUE(hairspring_mask)
@@ -94,7 +109,8 @@ static inline void hairspring_pin_start(void) {
     HAIRSPRING_USE_MEMORY();               \
   } while (0)
 
-#elif !defined(HAIRSPRING_PIN_TOGGLE) && !(defined(HAIRSPRING_PIN_BEGIN) && defined(HAIRSPRING_PIN_END))
+#elif !defined(HAIRSPRING_PIN_TOGGLE) && \
+    !(defined(HAIRSPRING_PIN_BEGIN) && defined(HAIRSPRING_PIN_END))
 #error "no pin: define HAIRSPRING_PORT and _BIT, HAIRSPRING_TOGGLE_ADDRESS and _MASK, or HAIRSPRING_PIN_TOGGLE()"
 #endif
 
@@ -107,9 +123,10 @@ static inline void hairspring_pin_start(void) {
 #define HAIRSPRING_PIN_END() HAIRSPRING_PIN_TOGGLE()
 #endif
 
-/* ---- waiting ---------------------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
-/* HAIRSPRING_WIDTH_CYCLES and the others: approximate time of the functions below in addition to their waits. */
+/* HAIRSPRING_WIDTH_CYCLES and the others: approximate time of the functions below in addition to
+ * their waits. */
 #if defined(__AVR__)
 
 typedef uint16_t hairspring_cycles;
@@ -121,8 +138,8 @@ typedef uint16_t hairspring_cycles;
 #define HAIRSPRING_END_CYCLES 80u
 #define HAIRSPRING_READ_CYCLES 50u
 
-/* Waits this many cycles, at least 4, and 7 more, exact to the cycle. A skip takes 2 cycles, without it `rjmp .+0` takes one more and
- * `lpm` two; then four cycles a turn. */
+/* Waits this many cycles, at least 4, and 7 more, exact to the cycle. A skip takes 2 cycles,
+ * without it `rjmp .+0` takes one more and `lpm` two; then four cycles a turn. */
 __attribute__((always_inline)) static inline void hairspring_delay(hairspring_cycles cycles) {
   __asm__ volatile(
       "sbrc %A0, 0\n\trjmp .+0\n\t"
@@ -155,29 +172,33 @@ static inline void hairspring_delay(hairspring_cycles cycles) { HAIRSPRING_DELAY
 
 #endif
 
-/* ---- frames ----------------------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* The state of a pin's frames. */
 struct hairspring_pin {
-  hairspring_cycles unit; /* of the header, in cycles; 200 to 8000 on AVR, 1000 to 100000 elsewhere */
+  /* of the header, in cycles; 200 to 8000 on AVR, 1000 to 100000 elsewhere */
+  hairspring_cycles unit;
   uint16_t random;        /* any number but 0 */
   uint8_t turn;           /* which of three lengths the next gap has */
   uint8_t check;          /* CRC-8 of the payload so far */
 };
 
 /* A pin with a unit of this many microseconds. */
-#define HAIRSPRING_PIN(microseconds) {HAIRSPRING_PIN_UNIT((uint64_t)(microseconds) * (HAIRSPRING_CLOCK_HZ) / 1000000u), 1, 0, 0}
+#define HAIRSPRING_PIN(microseconds) {HAIRSPRING_PIN_UNIT((uint64_t)(microseconds) * \
+    (HAIRSPRING_CLOCK_HZ) / 1000000u), 1, 0, 0}
 #ifdef __cplusplus
 template <bool possible> struct hairspring_unit {
   static_assert(possible, "unit out of range, in cycles of the clock");
 };
 #define HAIRSPRING_PIN_UNIT(cycles) \
   (hairspring_cycles)((cycles) + \
-    0 * sizeof(hairspring_unit<((cycles) >= HAIRSPRING_LEAST_UNIT && (cycles) <= HAIRSPRING_MOST_UNIT)>))
+    0 * sizeof(hairspring_unit<((cycles) >= HAIRSPRING_LEAST_UNIT && \
+        (cycles) <= HAIRSPRING_MOST_UNIT)>))
 #else
 #define HAIRSPRING_PIN_UNIT(cycles) \
   (hairspring_cycles)((cycles) + 0 * sizeof(struct { \
-    _Static_assert((cycles) >= HAIRSPRING_LEAST_UNIT && (cycles) <= HAIRSPRING_MOST_UNIT, "unit out of range, in cycles of the clock"); \
+    _Static_assert((cycles) >= HAIRSPRING_LEAST_UNIT && (cycles) <= HAIRSPRING_MOST_UNIT, \
+        "unit out of range, in cycles of the clock"); \
     char none; \
   }))
 #endif
@@ -186,7 +207,8 @@ template <bool possible> struct hairspring_unit {
 #define HAIRSPRING_CALLED __attribute__((noinline, unused)) static
 
 /* A gap and a pulse of the header. */
-HAIRSPRING_CALLED void hairspring_mark(const struct hairspring_pin *pin, uint8_t gap, uint8_t pulse) {
+HAIRSPRING_CALLED void hairspring_mark(const struct hairspring_pin *pin, uint8_t gap,
+    uint8_t pulse) {
   HAIRSPRING_PIN_READY();
   hairspring_delay((hairspring_cycles)(gap * pin->unit - HAIRSPRING_MARK_CYCLES));
   HAIRSPRING_PIN_BEGIN();
@@ -207,7 +229,8 @@ static inline hairspring_cycles hairspring_dither(struct hairspring_pin *pin) {
 /* A gap of 2 to 4 units in turn, with a dither. */
 HAIRSPRING_CALLED void hairspring_gap(struct hairspring_pin *pin) {
   uint8_t units = (uint8_t)(2 + pin->turn);
-  hairspring_delay((hairspring_cycles)(hairspring_dither(pin) + units * pin->unit - HAIRSPRING_GAP_CYCLES));
+  hairspring_delay((hairspring_cycles)(hairspring_dither(pin) + units * pin->unit -
+      HAIRSPRING_GAP_CYCLES));
   pin->turn = pin->turn == 2 ? 0 : (uint8_t)(pin->turn + 1);
 }
 
@@ -237,7 +260,8 @@ HAIRSPRING_CALLED void hairspring_frame_begin(struct hairspring_pin *pin, uint8_
 }
 
 /* Begins a frame in which pulse i = 0, 1, ... has first + i * step copies. */
-HAIRSPRING_CALLED void hairspring_frame_steps(struct hairspring_pin *pin, uint16_t first, uint16_t step, uint8_t pulses) {
+HAIRSPRING_CALLED void hairspring_frame_steps(struct hairspring_pin *pin, uint16_t first,
+    uint16_t step, uint8_t pulses) {
   hairspring_frame_begin(pin, 0);
   hairspring_send_16(pin, first);
   hairspring_send_16(pin, step);
@@ -245,15 +269,19 @@ HAIRSPRING_CALLED void hairspring_frame_steps(struct hairspring_pin *pin, uint16
   hairspring_send(pin, pin->check);
 }
 
-/* Begins a frame with a list of counts: those of all components (1 to 4) of the first pulse, of the second, ... */
-HAIRSPRING_CALLED void hairspring_frame_list(struct hairspring_pin *pin, uint8_t components, uint8_t pulses, const uint16_t *counts) {
+/* Begins a frame with a list of counts: those of all components (1 to 4) of the first pulse, of the
+ * second, ... */
+HAIRSPRING_CALLED void hairspring_frame_list(struct hairspring_pin *pin, uint8_t components,
+    uint8_t pulses, const uint16_t *counts) {
   hairspring_frame_begin(pin, components);
   hairspring_send(pin, pulses);
-  for (uint16_t left = (uint16_t)(components * pulses); left > 0; left -= 1) hairspring_send_16(pin, *counts++);
+  for (uint16_t left = (uint16_t)(components * pulses); left > 0; left -= 1)
+    hairspring_send_16(pin, *counts++);
   hairspring_send(pin, pin->check);
 }
 
-/* Waits until the clock reaches this value, on AVR exact to the cycle; call hairspring_clock_start() before. */
+/* Waits until the clock reaches this value, on AVR exact to the cycle; call
+ * hairspring_clock_start() before. */
 HAIRSPRING_CALLED void hairspring_wait_until(uint64_t ticks) {
 #if defined(__AVR__)
   while ((int64_t)(ticks - hairspring_now()) > 1000) {
@@ -265,9 +293,11 @@ HAIRSPRING_CALLED void hairspring_wait_until(uint64_t ticks) {
 #endif
 }
 
-/* A whole frame of `number` pulses, at least 2, whose leading edges are `interval` cycles apart by the clock: at least 8 units
- * and 2000 cycles. The host calibrates the rate of its recorder with it (`--reference`). */
-HAIRSPRING_CALLED void hairspring_frame_reference(struct hairspring_pin *pin, uint8_t number, uint32_t interval) {
+/* A whole frame of `number` pulses, at least 2, whose leading edges are `interval` cycles apart by
+ * the clock: at least 8 units and 2000 cycles. The host calibrates the rate of its recorder with it
+ * (`--reference`). */
+HAIRSPRING_CALLED void hairspring_frame_reference(struct hairspring_pin *pin, uint8_t number,
+    uint32_t interval) {
   HAIRSPRING_PIN_READY();
   hairspring_frame_begin(pin, 15);
   hairspring_send(pin, number);
@@ -285,12 +315,14 @@ HAIRSPRING_CALLED void hairspring_frame_reference(struct hairspring_pin *pin, ui
 
 /* Ends a frame. */
 HAIRSPRING_CALLED void hairspring_frame_end(struct hairspring_pin *pin) {
-  hairspring_delay((hairspring_cycles)(hairspring_dither(pin) + 4u * pin->unit - HAIRSPRING_END_CYCLES));
+  hairspring_delay((hairspring_cycles)(hairspring_dither(pin) + 4u * pin->unit -
+      HAIRSPRING_END_CYCLES));
   hairspring_mark(pin, 1, 1);
 }
 
-/* A pulse around k copies, for which HAIRSPRING_REPEAT_k must exist: 1 to 20, 24, 32, 48, 55, 64, 96, 100, 128, 192, 210, 256.
- * For another number define, for example, HAIRSPRING_REPEAT_25(...) as HAIRSPRING_REPEAT_24 and HAIRSPRING_REPEAT_1. */
+/* A pulse around k copies, for which HAIRSPRING_REPEAT_k must exist: 1 to 20, 24, 32, 48, 55, 64,
+ * 96, 100, 128, 192, 210, 256. For another number define, for example, HAIRSPRING_REPEAT_25(...) as
+ * HAIRSPRING_REPEAT_24 and HAIRSPRING_REPEAT_1. */
 #define HAIRSPRING_PULSE(pin, k, ...)        \
   do {                                       \
     hairspring_gap(pin);                     \
@@ -314,7 +346,9 @@ HAIRSPRING_CALLED void hairspring_frame_end(struct hairspring_pin *pin) {
 #define HAIRSPRING_REPEAT_19(...) HAIRSPRING_REPEAT_16(__VA_ARGS__) HAIRSPRING_REPEAT_3(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_20(...) HAIRSPRING_REPEAT_16(__VA_ARGS__) HAIRSPRING_REPEAT_4(__VA_ARGS__)
 #define HAIRSPRING_REPEAT_55(...) HAIRSPRING_REPEAT_48(__VA_ARGS__) HAIRSPRING_REPEAT_7(__VA_ARGS__)
-#define HAIRSPRING_REPEAT_100(...) HAIRSPRING_REPEAT_96(__VA_ARGS__) HAIRSPRING_REPEAT_4(__VA_ARGS__)
-#define HAIRSPRING_REPEAT_210(...) HAIRSPRING_REPEAT_192(__VA_ARGS__) HAIRSPRING_REPEAT_18(__VA_ARGS__)
+#define HAIRSPRING_REPEAT_100(...) HAIRSPRING_REPEAT_96(__VA_ARGS__) \
+    HAIRSPRING_REPEAT_4(__VA_ARGS__)
+#define HAIRSPRING_REPEAT_210(...) HAIRSPRING_REPEAT_192(__VA_ARGS__) \
+    HAIRSPRING_REPEAT_18(__VA_ARGS__)
 
 #endif

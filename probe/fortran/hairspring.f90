@@ -1,28 +1,31 @@
-!> Hairspring in Fortran: a stopwatch, benchmarks of procedures, and the fit of a table of observations. Fortran 2018, by
-!> iso_c_binding; a thin layer over the engine's C ABI.
+!> Hairspring in Fortran: a stopwatch, benchmarks of procedures, and the fit of a table of
+!> observations. Fortran 2018, by iso_c_binding; a thin layer over the engine's C ABI.
 !>
 !>   gfortran -O2 hairspring.f90 program.f90 $(pkg-config --libs hairspring)
 !>
-!> Compile both with the same options: a finding says where this module was compiled without optimisation.
+!> Compile both with the same options: a finding says where this module was compiled without
+!> optimisation.
 !>
-!> Fortran cannot repeat code in place, so a benchmark is a procedure, and its copies are calls that the library makes one after
-!> the other. The time of the call is part of every result; an empty procedure, added with `alternative=.true.`, shows how long
-!> that is.
+!> Fortran cannot repeat code in place, so a benchmark is a procedure, and its copies are calls that
+!> the library makes one after the other. The time of the call is part of every result; an empty
+!> procedure, added with `alternative=.true.`, shows how long that is.
 module hairspring
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: compiler_options, compiler_version, error_unit, int64, real64
+  use, intrinsic :: iso_fortran_env, only: compiler_options, compiler_version, error_unit, int64, &
+      real64
   implicit none
   private
 
-  public :: estimate, span_time, stopwatch, stop_watch, benchmarks, component, fit_csv, body, body_of_argument
+  public :: estimate, span_time, stopwatch, stop_watch, benchmarks, component, fit_csv, body, &
+      body_of_argument
 
   !> A value with its confidence interval.
   type, bind(c) :: estimate
     real(c_double) :: value = 0, low = 0, high = 0, level = 0
   end type
 
-  !> A span of time. Never clamped: a span shorter than the overhead's spread may be below zero; then `below_resolution` is
-  !> true, and `bound_ns` is its upper bound.
+  !> A span of time. Never clamped: a span shorter than the overhead's spread may be below zero;
+  !> then `below_resolution` is true, and `bound_ns` is its upper bound.
   type :: span_time
     type(estimate) :: ns
     logical :: below_resolution = .false.
@@ -36,8 +39,8 @@ module hairspring
     integer(c_int32_t) :: pairs
   end type
 
-  !> A stopwatch that subtracts its own overhead, which it measures at its first start; that takes 10 to 70 ms.
-  !> `status` is 0 on success; without it, an error ends the program with its text.
+  !> A stopwatch that subtracts its own overhead, which it measures at its first start; that takes
+  !> 10 to 70 ms. `status` is 0 on success; without it, an error ends the program with its text.
   type :: stopwatch
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -89,7 +92,7 @@ module hairspring
   end type
 
 
-  ! ---- the C ABI --------------------------------------------------------------------------------------------------------
+  ! ---- the C ABI ---------------------------------------------------------------------------------
 
   type, bind(c) :: c_elapsed
     integer(c_size_t) :: size
@@ -135,7 +138,8 @@ module hairspring
       type(c_ptr), value :: handle
       type(c_span), intent(inout) :: span
     end function
-    integer(c_int) function c_stopwatch_elapsed(handle, span, level, elapsed) bind(c, name='hairspring_stopwatch_elapsed')
+    integer(c_int) function c_stopwatch_elapsed(handle, span, level, elapsed) bind(c, &
+        name='hairspring_stopwatch_elapsed')
       import :: c_int, c_ptr, c_span, c_double, c_elapsed
       type(c_ptr), value :: handle
       type(c_span), intent(in) :: span
@@ -189,7 +193,7 @@ module hairspring
 
 contains
 
-  ! ---- the stopwatch ----------------------------------------------------------------------------------------------------
+  ! ---- the stopwatch -----------------------------------------------------------------------------
 
   !> Starts or restarts.
   subroutine stopwatch_start(self, status)
@@ -243,8 +247,9 @@ contains
     self%handle = c_null_ptr
   end subroutine
 
-  !> The routine of the wrapper in "A precise timing routine" (StopWatch, Fig. 4): 'START' begins and returns 0, 'STOP' returns the seconds since then, or since the
-  !> 'STOP' before. One watch for the whole program. Never set to zero where the overhead is longer than the span.
+  !> The routine of the wrapper in "A precise timing routine" (StopWatch, Fig. 4): 'START' begins
+  !> and returns 0, 'STOP' returns the seconds since then, or since the 'STOP' before. One watch for
+  !> the whole program. Never set to zero where the overhead is longer than the span.
   function stop_watch(event) result(seconds)
     character(*), intent(in) :: event
     real(real64) :: seconds
@@ -262,10 +267,11 @@ contains
     end select
   end function
 
-  ! ---- benchmarks -------------------------------------------------------------------------------------------------------
+  ! ---- benchmarks --------------------------------------------------------------------------------
 
-  !> Adds a benchmark of a procedure. `init` runs before every call, as a separate component; `setup` runs once before all.
-  !> An alternative runs in the same rounds as the benchmark before it, and is compared with that.
+  !> Adds a benchmark of a procedure. `init` runs before every call, as a separate component;
+  !> `setup` runs once before all. An alternative runs in the same rounds as the benchmark before
+  !> it, and is compared with that.
   subroutine benchmarks_add(self, name, code, init, setup, alternative)
     class(benchmarks), intent(inout) :: self
     character(*), intent(in) :: name
@@ -282,7 +288,8 @@ contains
     call append(self, one)
   end subroutine
 
-  !> Adds a benchmark once for each value of an argument; its results are named `name/argument_name:value`.
+  !> Adds a benchmark once for each value of an argument; its results are named
+  !> `name/argument_name:value`.
   subroutine benchmarks_add_with_argument(self, name, argument_name, arguments, code, init, setup)
     class(benchmarks), intent(inout) :: self
     character(*), intent(in) :: name, argument_name
@@ -333,7 +340,8 @@ contains
       entries(at) = entry_of(self%all(at))
     end do
     call command_line(words, argv)
-    status = c_run_procedures(size(argv, kind=c_int), argv, entries, c_sizeof(blank_entry()), size(entries, kind=c_size_t))
+    status = c_run_procedures(size(argv, kind=c_int), argv, entries, c_sizeof(blank_entry()), &
+        size(entries, kind=c_size_t))
   end function
 
   !> Runs the program, and ends it with its status.
@@ -348,7 +356,8 @@ contains
   function blank_entry() result(blank)
     type(c_procedure) :: blank
 
-    blank = c_procedure(c_null_ptr, c_null_ptr, 0, c_null_funptr, c_null_funptr, c_null_funptr, c_null_ptr, 0, 0)
+    blank = c_procedure(c_null_ptr, c_null_ptr, 0, c_null_funptr, c_null_funptr, c_null_funptr, &
+        c_null_ptr, 0, 0)
   end function
 
   function entry_of(one) result(entry)
@@ -367,7 +376,8 @@ contains
     entry%unoptimised = merge(1, 0, is_unoptimised(compiler_options()))
   end function
 
-  !> Whether gfortran's options name no level of optimisation, or end with -O0. Other compilers are not known.
+  !> Whether gfortran's options name no level of optimisation, or end with -O0. Other compilers are
+  !> not known.
   pure function is_unoptimised(options) result(unoptimised)
     character(*), intent(in) :: options
     logical :: unoptimised
@@ -378,7 +388,8 @@ contains
     if (at > 0) unoptimised = unoptimised .and. index(options(at:), '-O0') == 1
   end function
 
-  !> The program's name and arguments as C strings: one column of `words` for each, and pointers to them.
+  !> The program's name and arguments as C strings: one column of `words` for each, and pointers to
+  !> them.
   subroutine command_line(words, argv)
     character(kind=c_char), allocatable, target, intent(out) :: words(:, :)
     type(c_ptr), allocatable, intent(out) :: argv(:)
@@ -401,10 +412,10 @@ contains
     end do
   end subroutine
 
-  ! ---- a table of observations ------------------------------------------------------------------------------------------
+  ! ---- a table of observations -------------------------------------------------------------------
 
-  !> Reads a table of observations and solves it: every component of every series, with the overhead. `status` as for the
-  !> stopwatch.
+  !> Reads a table of observations and solves it: every component of every series, with the
+  !> overhead. `status` as for the stopwatch.
   subroutine fit_csv(path, found, status)
     character(*), intent(in) :: path
     type(component), allocatable, intent(out) :: found(:)
@@ -454,7 +465,7 @@ contains
     end do
   end subroutine
 
-  ! ---- texts and errors -------------------------------------------------------------------------------------------------
+  ! ---- texts and errors --------------------------------------------------------------------------
 
   !> The text as a C string: without trailing blanks, and terminated by a 0.
   pure function c_text(text) result(letters)
@@ -491,7 +502,8 @@ contains
     if (present(status)) then
       status = failed
     else if (failed /= 0) then
-      length = int(min(c_last_error(buffer, size(buffer, kind=c_size_t)), size(buffer, kind=c_size_t) - 1))
+      length = int(min(c_last_error(buffer, size(buffer, kind=c_size_t)), &
+          size(buffer, kind=c_size_t) - 1))
       write (error_unit, '(401a)') 'hairspring: ', buffer(:length)
       error stop 1
     end if

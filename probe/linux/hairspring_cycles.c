@@ -4,12 +4,14 @@
  *
  *   insmod hairspring_cycles.ko [divided=1] [user=0] [keeper_ms=1000] [force=1]
  *
- * On each CPU that is or comes online it starts the counter (Kwon and Choi, Figure 2), checks that it counts, and lets programs
- * read it. A timer on each CPU adds up the wraps of 32 bits in a page that programs map (/dev/hairspring_cycles, arm/page.h), and
- * notices when perf or an idle state changed the counter. Unloading, and taking a CPU offline, restores every setting. The
- * module stays while a program has the device open.
+ * On each CPU that is or comes online it starts the counter (Kwon and Choi, Figure 2), checks that
+ * it counts, and lets programs read it. A timer on each CPU adds up the wraps of 32 bits in a page
+ * that programs map (/dev/hairspring_cycles, arm/page.h), and notices when perf or an idle state
+ * changed the counter. Unloading, and taking a CPU offline, restores every setting. The module
+ * stays while a program has the device open.
  *
- * On armv7 the processor knows only one permission: programs can then also write the registers of the performance monitors.
+ * On armv7 the processor knows only one permission: programs can then also write the registers of
+ * the performance monitors.
  */
 #include <linux/cpu.h>
 #include <linux/cpu_pm.h>
@@ -37,7 +39,8 @@ module_param(force, bool, 0444);
 MODULE_PARM_DESC(force, "take a counter that something else left on; never perf's");
 static unsigned int keeper_ms = 1000;
 module_param(keeper_ms, uint, 0444);
-MODULE_PARM_DESC(keeper_ms, "how often wraps are added up: at most 1000, because 32 bits wrap in a second at 4.29 GHz");
+MODULE_PARM_DESC(keeper_ms,
+    "how often wraps are added up: at most 1000, because 32 bits wrap in a second at 4.29 GHz");
 
 struct counter {
 	struct hairspring_pmu_settings before; /* what is handed back */
@@ -100,8 +103,8 @@ static bool is_intact(void)
 }
 
 /*
- * Adds up, or notices that somebody changed the counter; then counts the event and turns the counter on again. While perf uses
- * the counter it is left alone. On this CPU, with interrupts off.
+ * Adds up, or notices that somebody changed the counter; then counts the event and turns the
+ * counter on again. While perf uses the counter it is left alone. On this CPU, with interrupts off.
  */
 static void look(struct hairspring_cycles_slot *slot, u32 *event)
 {
@@ -196,7 +199,8 @@ static int cpu_online_here(unsigned int cpu)
 	if (error == -EBUSY)
 		pr_err("perf uses the cycle counter of CPU %u: stop that (perf, a watchdog)\n", cpu);
 	else if (error == -EEXIST)
-		pr_err("something else has left the cycle counter of CPU %u on: end it, or load with force=1\n", cpu);
+		pr_err("something else has left the cycle counter of CPU %u on: end it, or load with force=1\n",
+      cpu);
 	else if (error)
 		pr_err("the cycle counter of CPU %u accepts its settings but does not count\n", cpu);
 	else
@@ -230,8 +234,9 @@ static int cpu_offline_here(unsigned int cpu)
 }
 
 /*
- * Idle states that switch the core off: the count is saved before, the settings are made again after. The kernel's own driver resets
- * the performance monitors in its notifier, which must run first.
+ * Idle states that switch the core off: the count is saved before, the settings are made again
+ * after. The kernel's own driver resets the performance monitors in its notifier, which must run
+ * first.
  */
 static int cpu_power(struct notifier_block *block, unsigned long action, void *data)
 {
@@ -259,12 +264,15 @@ static ssize_t device_read(struct file *file, char __user *to, size_t bytes, lof
 
 	if (!text)
 		return -ENOMEM;
-	used = scnprintf(text, size, "one tick in %d cycles, wraps added up every %u ms\n", divided ? 64 : 1, keeper_ms);
+	used = scnprintf(text, size, "one tick in %d cycles, wraps added up every %u ms\n",
+     divided ? 64 : 1, keeper_ms);
 	for_each_possible_cpu(cpu) {
 		struct hairspring_cycles_slot *slot = slot_of(cpu);
-		const char *state = slot->state & HAIRSPRING_CYCLES_ON ? "on" : slot->state ? "taken by perf" : "off";
+		const char *state = slot->state & HAIRSPRING_CYCLES_ON ? "on" : slot->state ? "taken by perf"
+      : "off";
 
-		used += scnprintf(text + used, size - used, "cpu %u: %s, disturbed %u times, powered down %u times\n", cpu, state,
+		used += scnprintf(text + used, size - used,
+      "cpu %u: %s, disturbed %u times, powered down %u times\n", cpu, state,
 				  slot->disturbed, slot->powered);
 	}
 	result = simple_read_from_buffer(to, bytes, at, text, used);
@@ -324,7 +332,8 @@ static int make_page(void)
 
 static int start_everywhere(void)
 {
-	int state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "hairspring:online", cpu_online_here, cpu_offline_here);
+	int state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "hairspring:online", cpu_online_here,
+     cpu_offline_here);
 
 	if (state < 0)
 		return state;
@@ -342,7 +351,8 @@ static int check_parameters(void)
 {
 	BUILD_BUG_ON(sizeof(struct hairspring_cycles_header) != sizeof(struct hairspring_cycles_slot));
 	if (keeper_ms < 1 || keeper_ms > longest_keeper_ms()) {
-		pr_err("keeper_ms=%u: must be from 1 to %u, because 32 bits wrap in a second at 4.29 GHz\n", keeper_ms,
+		pr_err("keeper_ms=%u: must be from 1 to %u, because 32 bits wrap in a second at 4.29 GHz\n",
+      keeper_ms,
 		       longest_keeper_ms());
 		return -EINVAL;
 	}

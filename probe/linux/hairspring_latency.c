@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * What Kwon and Choi measured in the kernel: how long it takes to read the time by ktime_get_real_ts64 (the successor of their
- * getnstimeofday) and by the cycle counter, and the periods of a cyclic task by both.
+ * What Kwon and Choi measured in the kernel: how long it takes to read the time by
+ * ktime_get_real_ts64 (the successor of their getnstimeofday) and by the cycle counter, and the
+ * periods of a cyclic task by both.
  *
  *   insmod hairspring_cycles.ko; insmod hairspring_latency.ko [repeats=1000] [sleeps=20]
  *   cat /sys/module/hairspring_latency/parameters/results
  *
- * Loading takes 8 s for each of `sleeps`, and 1.1 ms for each of `repeats`. A line of the results is: experiment, method, number of
- * values, their sum, minimum, maximum; in nanoseconds for ktime, in ticks of the counter for cycles. `call` is the ticks of
- * the counter for one call.
+ * Loading takes 8 s for each of `sleeps`, and 1.1 ms for each of `repeats`. A line of the results
+ * is: experiment, method, number of values, their sum, minimum, maximum; in nanoseconds for ktime,
+ * in ticks of the counter for cycles. `call` is the ticks of the counter for one call.
  */
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
@@ -56,7 +57,8 @@ static void add(struct spread *spread, s64 value)
 
 static void put(const char *experiment, const char *method, const struct spread *spread)
 {
-	used += scnprintf(results + used, sizeof(results) - used, "%s %s %u %lld %lld %lld\n", experiment, method, spread->count, spread->sum,
+	used += scnprintf(results + used, sizeof(results) - used, "%s %s %u %lld %lld %lld\n", experiment,
+     method, spread->count, spread->sum,
 			  spread->least, spread->most);
 }
 
@@ -124,8 +126,10 @@ static s64 pair_of_cycles(void)
 	return (s64)(hairspring_pmccntr() - first);
 }
 
-/* Two reads after each sleep. Each method has its own sleeps, so that none finds the caches warm from the other. */
-static void pairs(const char *experiment, const char *method, s64 (*pair)(void), unsigned int even_seconds)
+/* Two reads after each sleep. Each method has its own sleeps, so that none finds the caches warm
+ * from the other. */
+static void pairs(const char *experiment, const char *method, s64 (*pair)(void),
+    unsigned int even_seconds)
 {
 	struct spread spread = {};
 	ktime_t due = ktime_get();
@@ -175,7 +179,8 @@ static void measure(void)
 static int __init load(void)
 {
 	if (repeats < 2 || repeats > MOST_REPEATS || sleeps < 1 || sleeps > MOST_SLEEPS) {
-		pr_err("repeats=%u must be from 2 to %u, sleeps=%u from 1 to %u\n", repeats, MOST_REPEATS, sleeps, MOST_SLEEPS);
+		pr_err("repeats=%u must be from 2 to %u, sleeps=%u from 1 to %u\n", repeats, MOST_REPEATS, sleeps,
+      MOST_SLEEPS);
 		return -EINVAL;
 	}
 	if (!hairspring_pmu_version() || !hairspring_pmu_is_ours(0)) {

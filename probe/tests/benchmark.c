@@ -1,4 +1,5 @@
-/* The runner without the engine: the table has every chosen row in every round, with the counts that actually ran. */
+/* The runner without the engine: the table has every chosen row in every round, with the counts
+ * that actually ran. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,7 +28,8 @@ static void put(char letter) {
   text[length++] = letter;
 }
 
-static const char *observed(const struct hairspring_entry *entries, size_t count, unsigned rounds, uint64_t longest) {
+static const char *observed(const struct hairspring_entry *entries, size_t count, unsigned rounds,
+    uint64_t longest) {
   struct hairspring_rounds how = {rounds, longest, put, 1, 0};
   memset(text, 0, sizeof text);
   length = 0;
@@ -80,7 +82,8 @@ static void inits_and_bodies_are_counted(void) {
 
 static void arguments_are_in_the_name(void) {
   const struct hairspring_entry entry = {
-      .benchmark = &as_asked, .setup = set_up, .argument_name = "si\"ze\n", .arguments = {640, 4096, 200}, .argument_count = 3};
+      .benchmark = &as_asked, .setup = set_up, .argument_name = "si\"ze\n",
+          .arguments = {640, 4096, 200}, .argument_count = 3};
   observed(&entry, 1, 1, UINT64_MAX);
   assert(count_of("\"as_asked/si\"\"ze :640\",1,0,0,680\n") == 1);
   assert(count_of("\"as_asked/si\"\"ze :4096\",2,0,0,8232\n") == 1);
@@ -89,7 +92,8 @@ static void arguments_are_in_the_name(void) {
 
 static void the_watch_takes_its_overhead_off(void) {
   struct hairspring_watch watch = hairspring_watch_new();
-  assert(watch.overhead_ticks > 39.99 && watch.overhead_ticks < 40.01 && watch.overhead_variance < 0.01);
+  assert(watch.overhead_ticks > 39.99 && watch.overhead_ticks < 40.01 &&
+      watch.overhead_variance < 0.01);
   hairspring_watch_start(&watch);
   ticks += 1234;
   double found = hairspring_watch_ticks(&watch);

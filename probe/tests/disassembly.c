@@ -53,5 +53,7 @@ uint64_t copies_256(uint64_t x, uint64_t c) {
   return x;
 }
 /* ... and equal copies into a single product. */
-void independent_8(uint64_t x, uint64_t c) { HAIRSPRING_REPEAT_8(HAIRSPRING_OPAQUE(x); HAIRSPRING_USE(x * c)) }
+void independent_8(uint64_t x, uint64_t c) {
+  HAIRSPRING_REPEAT_8(HAIRSPRING_OPAQUE(x); HAIRSPRING_USE(x * c))
+}
 uint64_t read_clock(void) { return hairspring_now(); }

@@ -1,5 +1,5 @@
-"""Checks the code of gcc and clang for hairspring.h at -O0 to -O3: barriers are no instruction, and every copy in the
-source is in the code. x86-64. Arguments: a folder to work in, and the compilers.
+"""Checks the code of gcc and clang for hairspring.h at -O0 to -O3: barriers are no instruction, and
+every copy in the source is in the code. x86-64. Arguments: a folder to work in, and the compilers.
 """
 
 import re
@@ -34,14 +34,23 @@ PRODUCTS = {
     "copies_256": 256,
     "independent_8": 8,
 }
-# From -O1 on: functions that only have their multiplications, the moves into their registers, and the return.
+# From -O1 on: functions that only have their multiplications, the moves into their registers, and
+# the return.
 BARE = {"use_product": 1, "copies_24": 2, "copies_256": 2}
 
 
 def disassembled(compiler: str, level: str, folder: Path) -> dict[str, list[str]]:
     """The instructions of every function."""
     built = folder / "disassembly.o"
-    flags = [level, "-std=c11", f"-I{HERE.parent}", "-c", str(HERE / "disassembly.c"), "-o", str(built)]
+    flags = [
+        level,
+        "-std=c11",
+        f"-I{HERE.parent}",
+        "-c",
+        str(HERE / "disassembly.c"),
+        "-o",
+        str(built),
+    ]
     subprocess.run([compiler, *flags], check=True)
     return functions_of(built)
 

@@ -1,6 +1,6 @@
-"""Checks the code of g++ and clang++ for hairspring.hpp at -O1 to -O3: barriers are no instruction, and a row has its
-copies between the two reads of the clock, without a call or a jump. x86-64. Arguments: a folder to work in, and the
-compilers.
+"""Checks the code of g++ and clang++ for hairspring.hpp at -O1 to -O3: barriers are no instruction,
+and a row has its copies between the two reads of the clock, without a call or a jump. x86-64.
+Arguments: a folder to work in, and the compilers.
 """
 
 import re
@@ -28,10 +28,13 @@ PRODUCTS = {"opaque_pair": 1, "opaque_array": 1}
 IN_REGISTERS = "opaque_pair"
 
 LINE = re.compile(r"_ZN10hairspring6detail8line_rowI.*Lj(\d+)ELj(\d+)EEEm")
-PLANE = re.compile(r"_ZN10hairspring6detail9plane_rowI.*LNS0_5OrderE(\d)ELj(\d+)ELj(\d+)ELj(\d+)EEEm")
+PLANE = re.compile(
+    r"_ZN10hairspring6detail9plane_rowI.*LNS0_5OrderE(\d)ELj(\d+)ELj(\d+)ELj(\d+)EEEm"
+)
 READ = re.compile(r"call (r\w+|QWORD)")
 SHADOW, LINKS = 3, 16
-# Three benchmarks: two of 12 straight rows and 6 that run blocks, and one of 12 with 27 that check it.
+# Three benchmarks: two of 12 straight rows and 6 that run blocks, and one of 12 with 27 that check
+# it.
 ROWS = 2 * (12 + 6) + 12 + 27
 
 
@@ -54,19 +57,30 @@ def complaint_of_row(code: list[str], expected: tuple[int, int]) -> str | None:
     jumps = [line for line in timed if line.startswith(("j", "call"))]
     found = sum(line.startswith("imul") for line in timed)
     if (found, len(jumps)) != expected or any(line.startswith("call") for line in jumps):
-        return f"{found} multiplications and {jumps} where {expected[0]} and {expected[1]} are expected"
+        return (
+            f"{found} multiplications and {jumps} where {expected[0]} and {expected[1]} are "
+            "expected"
+        )
     return None
 
 
 def complaints(functions: dict[str, list[str]]) -> list[str]:
     """Messages about unexpected code."""
-    found = [f"{name}: {functions[name]}" for name, expected in GOLDEN.items() if functions[name] != expected]
+    found = [
+        f"{name}: {functions[name]}"
+        for name, expected in GOLDEN.items()
+        if functions[name] != expected
+    ]
     for name, count in PRODUCTS.items():
         if sum(line.startswith("imul") for line in functions[name]) != count:
             found.append(f"{name}: {functions[name]}")
     if any("PTR" in line for line in functions[IN_REGISTERS]):
         found.append(f"{IN_REGISTERS}: {functions[IN_REGISTERS]}")
-    rows = {name: code for name in functions if ".cold" not in name and (code := expected_code(name)) is not None}
+    rows = {
+        name: code
+        for name in functions
+        if ".cold" not in name and (code := expected_code(name)) is not None
+    }
     if len(rows) != ROWS:
         found.append(f"{len(rows)} rows where {ROWS} are expected")
     wrong = ((name, complaint_of_row(functions[name], code)) for name, code in rows.items())

@@ -1,4 +1,5 @@
-/* Compiled with -ffreestanding -nostdlib into an object that needs only the symbols that compilers may always use. */
+/* Compiled with -ffreestanding -nostdlib into an object that needs only the symbols that compilers
+ * may always use. */
 #define HAIRSPRING_FREESTANDING
 #include "hairspring.h"
 
@@ -6,7 +7,8 @@ void put_somewhere(char letter);
 void observe(void);
 double watch_nothing(void);
 
-HAIRSPRING_BENCHMARK(multiply, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c; HAIRSPRING_OPAQUE(x));
+HAIRSPRING_BENCHMARK(multiply, (uint64_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c;
+    HAIRSPRING_OPAQUE(x));
 
 void observe(void) {
   static const struct hairspring_entry all[] = {{.benchmark = &multiply}};

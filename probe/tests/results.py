@@ -1,5 +1,6 @@
-"""Reads the JSON of a program with benchmarks on standard input. Arguments: the exact names of the results; or
-`ratio LOW HIGH`: the time of the only result's body over that of its init lies between these.
+"""Reads the JSON of a program with benchmarks on standard input. Arguments: the exact names of the
+results; or `ratio LOW HIGH`: the time of the only result's body over that of its init lies between
+these.
 """
 
 import json

@@ -1,4 +1,5 @@
-/* Prints the rows that the macros of hairspring.h make, for rows.py to compare with the engine's. */
+/* Prints the rows that the macros of hairspring.h make, for rows.py to compare with the engine's.
+ * */
 #include "hairspring.h"
 
 #include <inttypes.h>
@@ -15,7 +16,8 @@ static void print(const struct hairspring_benchmark *benchmark) {
   for (size_t at = 0; at < benchmark->row_count; at += 1) {
     const struct hairspring_row *row = &benchmark->rows[at];
     const char *kind = (row->order & HAIRSPRING_IN_BLOCKS) != 0 ? "blocks" : benchmark->name;
-    printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", kind, row->bodies, row->inits, hairspring_order(row));
+    printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", kind, row->bodies, row->inits,
+        hairspring_order(row));
   }
 }
 

@@ -1,6 +1,7 @@
 """Compares the rows that a language has with those of the engine.
 
-Argument: the table, spec/rows.json. On standard input a line `KIND BODIES INITS ORDER` for each row of the language.
+Argument: the table, spec/rows.json. On standard input a line `KIND BODIES INITS ORDER` for each row
+of the language.
 """
 
 import json

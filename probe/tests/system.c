@@ -1,5 +1,6 @@
-/* hairspring_system.h on a fake clock that is derived from the system's, so that its true rate is known: measured and stated
- * rates, times with their uncertainty, and the priority as the system itself reports it. On every system. */
+/* hairspring_system.h on a fake clock that is derived from the system's, so that its true rate is
+ * known: measured and stated rates, times with their uncertainty, and the priority as the system
+ * itself reports it. On every system. */
 #ifdef __linux__
 #define _POSIX_C_SOURCE 199309L /* a header comes before ours */
 #endif
@@ -22,7 +23,8 @@ static double stated_hz;
 #undef NDEBUG
 #include <assert.h>
 
-/* `factor` ticks for one tick of the system's clock, in steps of `step`; it stands still if `factor` is 0. */
+/* `factor` ticks for one tick of the system's clock, in steps of `step`; it stands still if
+ * `factor` is 0. */
 static uint64_t factor, step;
 static uint64_t read_ours(void) { return hairspring_system_now() * factor / step * step; }
 
@@ -44,13 +46,15 @@ static void the_measured_rate_is_the_true_one(void) {
 static void a_coarse_clock_makes_the_rate_as_uncertain(void) {
   factor = 1, step = hairspring_system_hz() / 1000; /* a millisecond */
   struct hairspring_rate rate = hairspring_measure_rate(0.01);
-  assert(rate.quantum_ticks >= (double)step && rate.uncertainty_hz * rate.seconds >= 0.4 * (double)step);
+  assert(rate.quantum_ticks >= (double)step &&
+      rate.uncertainty_hz * rate.seconds >= 0.4 * (double)step);
 }
 
 static void a_stated_rate_is_taken_as_it_is(void) {
   factor = 3, step = 2, stated_hz = 16e6;
   struct hairspring_rate rate = hairspring_clock_rate(1e9);
-  assert(square(rate.hz - 16e6) < 1.0 && square(rate.uncertainty_hz) < 1e-12 && square(rate.seconds) < 1e-12 && rate.quantum_ticks >= 2.0);
+  assert(square(rate.hz - 16e6) < 1.0 && square(rate.uncertainty_hz) < 1e-12 &&
+      square(rate.seconds) < 1e-12 && rate.quantum_ticks >= 2.0);
   assert(hairspring_clock_hz() == 16000000u);
 }
 
@@ -65,7 +69,8 @@ static void a_clock_that_stands_still_has_no_rate_and_gives_no_time(void) {
 static void a_time_has_all_that_makes_it_uncertain(void) {
   const struct hairspring_watch watch = {0, 70.0, 4.0};
   const struct hairspring_rate rate = {2e9, 2e3, 0.1, 12.0};
-  struct hairspring_time time = hairspring_watch_time_of(&watch, &rate, 2e6), shorter = hairspring_watch_time_of(&watch, &rate, -30.0);
+  struct hairspring_time time = hairspring_watch_time_of(&watch, &rate, 2e6),
+      shorter = hairspring_watch_time_of(&watch, &rate, -30.0);
   assert(square(time.seconds - 1e-3) < 1e-24);
   assert(square(time.uncertainty / (hairspring_root(4.0 + 24.0 + 4.0) / 2e9) - 1.0) < 1e-20);
   assert(square(shorter.seconds / -15e-9 - 1.0) < 1e-20);

@@ -1,5 +1,5 @@
-/* Windows: the headers together with <windows.h>, before it and (WINDOWS_FIRST) after it; the system's clock is the one that
- * Windows itself reads. */
+/* Windows: the headers together with <windows.h>, before it and (WINDOWS_FIRST) after it; the
+ * system's clock is the one that Windows itself reads. */
 #ifdef WINDOWS_FIRST
 #include <windows.h>
 #endif
@@ -7,7 +7,8 @@
 #include "hairspring_system.h"
 
 #ifndef WINDOWS_FIRST
-#if defined(_WINDOWS_) || defined(WIN32_LEAN_AND_MEAN) || defined(NOMINMAX) || defined(min) || defined(max)
+#if defined(_WINDOWS_) \
+  || defined(WIN32_LEAN_AND_MEAN) || defined(NOMINMAX) || defined(min) || defined(max)
 #error "the header includes windows.h, or sets its options"
 #endif
 #include <windows.h>
@@ -25,9 +26,11 @@ static LARGE_INTEGER counter(void) {
 
 static void the_systems_clock_is_the_performance_counter(void) {
   LARGE_INTEGER hz;
-  assert(QueryPerformanceFrequency(&hz) && (uint64_t)hz.QuadPart == hairspring_system_hz() && hz.QuadPart > 0);
+  assert(QueryPerformanceFrequency(&hz) && (uint64_t)hz.QuadPart == hairspring_system_hz() &&
+      hz.QuadPart > 0);
   for (unsigned turn = 0; turn < 1000; turn += 1) {
-    uint64_t before = (uint64_t)counter().QuadPart, ours = hairspring_system_now(), after = (uint64_t)counter().QuadPart;
+    uint64_t before = (uint64_t)counter().QuadPart, ours = hairspring_system_now(),
+        after = (uint64_t)counter().QuadPart;
     assert(before <= ours && ours <= after);
   }
 }

@@ -5,15 +5,24 @@
 >>> result.body.time_ns.low < result.body.time_ns.value < result.body.time_ns.high
 True
 
-`time` measures a statement or a callable, `fit` solves observations from any source, `bench` and `main` make a file a
-program with benchmarks, `python -m hairspring time` is the command line, and pytest has the fixture `hairspring_time`.
+`time` measures a statement or a callable, `fit` solves observations from any source, `bench` and
+`main` make a file a program with benchmarks, `python -m hairspring time` is the command line, and
+pytest has the fixture `hairspring_time`.
 """
 
 from hairspring._fit import fit
 from hairspring._measure import time
 from hairspring._native import OptionError, __version__
 from hairspring._program import bench, main
-from hairspring._result import Comparison, Component, Estimate, Finding, Observations, Result, Series
+from hairspring._result import (
+    Comparison,
+    Component,
+    Estimate,
+    Finding,
+    Observations,
+    Result,
+    Series,
+)
 
 __all__ = [
     "Comparison",

@@ -1,4 +1,6 @@
-"""`python -m hairspring time STATEMENT`: the time of a statement, with a command line like that of timeit."""
+"""`python -m hairspring time STATEMENT`: the time of a statement, with a command line like that
+of timeit.
+"""
 
 import argparse
 import os
@@ -36,7 +38,8 @@ def parser() -> argparse.ArgumentParser:
     verb = top.add_subparsers(dest="verb", required=True, metavar="VERB").add_parser(
         "time",
         help="the time of a statement",
-        description="The time of a statement. It is compiled straight-line, so that the result includes no loop.",
+        description="The time of a statement. It is compiled straight-line, so that the result "
+        "includes no loop.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -47,7 +50,9 @@ def parser() -> argparse.ArgumentParser:
 
 def add_code(verb: argparse.ArgumentParser) -> None:
     """The code, and where its result goes."""
-    verb.add_argument("statement", nargs="+", help="the statement; several are its lines, as with timeit")
+    verb.add_argument(
+        "statement", nargs="+", help="the statement; several are its lines, as with timeit"
+    )
     verb.add_argument(
         "-s",
         "--setup",
@@ -75,23 +80,37 @@ def add_code(verb: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print one JSON document instead of text; what the code prints goes to stderr",
     )
-    verb.add_argument("--save", metavar="FILE", help="write the raw observations, for `hairspring fit`")
+    verb.add_argument(
+        "--save", metavar="FILE", help="write the raw observations, for `hairspring fit`"
+    )
 
 
 def add_measuring(verb: argparse.ArgumentParser) -> None:
     """How the code is measured."""
-    verb.add_argument("--budget", default="500ms", metavar="TIME", help="time for measuring (default: 500ms)")
+    verb.add_argument(
+        "--budget", default="500ms", metavar="TIME", help="time for measuring (default: 500ms)"
+    )
     verb.add_argument(
         "--precision",
         metavar="SHARE",
         help="half-width of the interval to reach, such as 1%%; exit with 3 if it is missed",
     )
-    verb.add_argument("--confidence-level", default="95%", metavar="LEVEL", help="of all intervals (default: 95%%)")
+    verb.add_argument(
+        "--confidence-level",
+        default="95%",
+        metavar="LEVEL",
+        help="of all intervals (default: 95%%)",
+    )
     verb.add_argument("--clock", metavar="NAME", help="the clock, for instance tsc, monotonic")
     verb.add_argument(
-        "--cpu", type=int, metavar="N", help="the CPU to run on (default: the last one, or a quieter one)"
+        "--cpu",
+        type=int,
+        metavar="N",
+        help="the CPU to run on (default: the last one, or a quieter one)",
     )
-    verb.add_argument("--threads", action="store_true", help="the code runs other threads (default: find out)")
+    verb.add_argument(
+        "--threads", action="store_true", help="the code runs other threads (default: find out)"
+    )
     verb.add_argument("--no-pin", action="store_true", help="do not bind the thread to a CPU")
     verb.add_argument("--gc", action="store_true", help="leave Python's garbage collector on")
 
@@ -149,7 +168,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def failed(error: Exception | SystemExit) -> int:
-    """Reports a failure: a wrong option in one line, an exception of the code with its own traceback."""
+    """Reports a failure: a wrong option in one line, an exception of the code with its own
+    traceback.
+    """
     if isinstance(error, OptionError):
         print(f"hairspring: {error}", file=sys.stderr)
         return USAGE

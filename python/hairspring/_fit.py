@@ -43,15 +43,19 @@ def fit(
     confidence_level: float | str = 0.95,
     keep_all: bool = False,
 ) -> Result:
-    """Solves observations for the time of each component: how often each ran, and the readings of the clock.
+    """Solves observations for the time of each component: how often each ran, and the readings of
+    the clock.
 
-    `observations`: an array whose last column holds the readings and whose other columns hold the counts; or a
-    DataFrame with a column for each component, one for the readings and, if they are known, `series` (names of systems
-    of their own), `round` (whole numbers from 0) and `flags` (letters or bits); or the path of an observation file.
+    `observations`: an array whose last column holds the readings and whose other columns hold the
+    counts; or a DataFrame with a column for each component, one for the readings and, if they are
+    known, `series` (names of systems of their own), `round` (whole numbers from 0) and `flags`
+    (letters or bits); or the path of an observation file.
 
-    `components`: names of the counts of an array, or the columns of a frame that are counts (else: all that are left).
+    `components`: names of the counts of an array, or the columns of a frame that are counts (else:
+    all that are left).
 
-    `ticks`: the column of a frame with the readings: `ticks` if it is there, else `time_ns`, which is in nanoseconds.
+    `ticks`: the column of a frame with the readings: `ticks` if it is there, else `time_ns`, which
+    is in nanoseconds.
 
     `rate_hz`: ticks per second; without it the times are in ticks.
 
@@ -59,15 +63,15 @@ def fit(
 
     Raises `ValueError` and `TypeError` for observations that are invalid or too few.
 
-    >>> result = fit([(1, 108), (2, 208), (3, 308), (1, 109), (2, 208), (3, 307)], components=["copy"])
-    >>> round(result.components["copy"].ticks.value, 1)
-    99.5
+    >>> result = fit([(1, 108), (2, 208), (3, 308), (1, 109), (2, 208), (3, 307)],
+    components=["copy"]) >>> round(result.components["copy"].ticks.value, 1) 99.5
     """
     level = as_text(confidence_level)
     if isinstance(observations, str | os.PathLike):
         if components is not None or ticks is not None or rate_hz is not None:
             raise TypeError(
-                "a file says itself what its columns and its rate are: leave out components, ticks and rate_hz"
+                "a file says itself what its columns and its rate are: leave out components, "
+                "ticks and rate_hz"
             )
         return Result(_native.fit_file(observations, level, keep_all))
     is_frame = hasattr(observations, "columns") and hasattr(observations, "loc")
@@ -79,26 +83,35 @@ def fit(
     return Result(_native.fit_columns(columns, level, keep_all))
 
 
-def of_array(array: Any, components: Sequence[str] | None, ticks: str | None, rate_hz: float | None) -> Columns:
+def of_array(
+    array: Any, components: Sequence[str] | None, ticks: str | None, rate_hz: float | None
+) -> Columns:
     """An array whose last column holds the readings."""
     table = numbers(array, "the observations")
     if table.ndim != 2 or table.shape[1] < 2 or table.shape[0] == 0:
         shape = " x ".join(map(str, table.shape)) or "a single number"
-        raise ValueError(f"the observations are {shape}: expected rows of one or more counts and a reading")
+        raise ValueError(
+            f"the observations are {shape}: expected rows of one or more counts and a reading"
+        )
     width = table.shape[1] - 1
     names = default_names(width) if components is None else names_of(components)
     if len(names) != width:
         raise ValueError(
-            f"{len(names)} names of components for {width} columns of counts (the last column is the readings)"
+            f"{len(names)} names of components for {width} columns of counts (the last column is "
+            "the readings)"
         )
     if ticks not in (None, "ticks", "time_ns"):
         raise ValueError(f"ticks={ticks!r}: the readings of an array are `ticks` or `time_ns`")
     series = bytes(2 * table.shape[0])
     counts, readings = table[:, :-1].tobytes(), table[:, -1].tobytes()
-    return Columns(names, counts, readings, None, None, ["main"], series, ticks == "time_ns", rate_hz)
+    return Columns(
+        names, counts, readings, None, None, ["main"], series, ticks == "time_ns", rate_hz
+    )
 
 
-def of_frame(frame: Any, components: Sequence[str] | None, ticks: str | None, rate_hz: float | None) -> Columns:
+def of_frame(
+    frame: Any, components: Sequence[str] | None, ticks: str | None, rate_hz: float | None
+) -> Columns:
     """A frame with a column for each component and one for the readings."""
     import numpy as np
 
@@ -111,7 +124,8 @@ def of_frame(frame: Any, components: Sequence[str] | None, ticks: str | None, ra
     missing = [name for name in (readings, *counted) if name not in names]
     if missing or not counted:
         raise ValueError(
-            f"the frame has no column `{', '.join(missing) or 'of counts'}`; it has {', '.join(names) or 'none'}"
+            f"the frame has no column `{', '.join(missing) or 'of counts'}`; it has "
+            f"{', '.join(names) or 'none'}"
         )
     if len(frame) == 0:
         raise ValueError("the frame has no rows: it needs at least two with different counts")
@@ -122,7 +136,9 @@ def of_frame(frame: Any, components: Sequence[str] | None, ticks: str | None, ra
         components=counted,
         counts=np.ascontiguousarray(counts).tobytes(),
         ticks=numbers(column[readings], f"column `{readings}`").tobytes(),
-        rounds=whole(column["round"], "round", MOST_ROUND).astype(np.uint32).tobytes() if "round" in column else None,
+        rounds=whole(column["round"], "round", MOST_ROUND).astype(np.uint32).tobytes()
+        if "round" in column
+        else None,
         flags=flags_of(column["flags"]) if "flags" in column else None,
         series_names=series_names,
         series=series,
@@ -152,7 +168,9 @@ def whole(values: Any, what: str, most: int) -> "npt.NDArray[np.float64]":
     wrong = ~((array >= 0) & (array < most) & (array == np.floor(array)))
     if wrong.any():
         at = int(np.argmax(wrong))
-        raise ValueError(f"column `{what}`, row {at}: {array[at]} is not a whole number from 0 to below {most}")
+        raise ValueError(
+            f"column `{what}`, row {at}: {array[at]} is not a whole number from 0 to below {most}"
+        )
     return array
 
 
@@ -162,7 +180,9 @@ def flags_of(values: Any) -> bytes:
     if all(isinstance(entry, str) for entry in entries):
         wrong = {letter for entry in entries for letter in entry if letter not in FLAGS}
         if wrong:
-            raise ValueError(f"column `flags`: `{sorted(wrong)[0]}` is not one of the flags {', '.join(FLAGS)}")
+            raise ValueError(
+                f"column `flags`: `{sorted(wrong)[0]}` is not one of the flags {', '.join(FLAGS)}"
+            )
         return bytes(sum(1 << FLAGS.index(letter) for letter in set(entry)) for entry in entries)
     return bytes(int(bits) for bits in whole(values, "flags", 1 << len(FLAGS)))
 
@@ -188,7 +208,9 @@ def names_of(components: Iterable[str]) -> list[str]:
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"{name!r} cannot be the name of a component: use a text that is not empty")
+            raise ValueError(
+                f"{name!r} cannot be the name of a component: use a text that is not empty"
+            )
         if name in seen:
             raise ValueError(f"component {name!r} appears twice")
         seen.add(name)

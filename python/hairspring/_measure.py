@@ -56,38 +56,44 @@ def time(
     pin: bool = True,
     gc: bool = False,
 ) -> Result:
-    """Measures a statement, or a call of a callable, without a loop and without the reads of the clock.
+    """Measures a statement, or a call of a callable, without a loop and without the reads of the
+    clock.
 
-    The statement is compiled into straight-line code, 1 to 256 copies of it between two reads of the clock. The slope
-    of a line through the readings is the time of one copy; what all rows have in common is the overhead.
+    The statement is compiled into straight-line code, 1 to 256 copies of it between two reads of
+    the clock. The slope of a line through the readings is the time of one copy; what all rows have
+    in common is the overhead.
 
-    `statement`: text of one or more lines, or a callable without parameters. For a callable its call is timed, as in a
-    program: `against=lambda: None` shows what the call alone takes.
+    `statement`: text of one or more lines, or a callable without parameters. For a callable its
+    call is timed, as in a program: `against=lambda: None` shows what the call alone takes.
 
-    `init`: runs before every copy and is timed separately: `time("x.sort()", init="x = data[:]", ...)` is the time of
-    the sort. If both are callables, the statement is called with what init returned.
+    `init`: runs before every copy and is timed separately:
+    `time("x.sort()", init="x = data[:]", ...)` is the time of the sort. If both are callables, the
+    statement is called with what init returned.
 
-    `setup`: runs once; with alternatives up to 64 times for each, in 30 ms: where data lie may change the time.
-    `globals`: the namespace of the code, such as `globals()`; without it the code sees the builtins and its setup.
-    `against`: alternatives, measured in the same rounds with the same init and setup, and compared with the statement.
-    A mapping gives them names.
-    `name`: the name of the result; the default is the statement.
+    `setup`: runs once; with alternatives up to 64 times for each, in 30 ms: where data lie may
+    change the time. `globals`: the namespace of the code, such as `globals()`; without it the code
+    sees the builtins and its setup. `against`: alternatives, measured in the same rounds with the
+    same init and setup, and compared with the statement. A mapping gives them names. `name`: the
+    name of the result; the default is the statement.
 
-    `budget`: time for measuring, in seconds or as `"250ms"`; long code takes longer, as an interval needs repeats. The
-    default grows to twice as much while something else uses the core.
-    `precision`: required half-width of the interval, as 0.01 or `"1%"`; if it is missed, that is a finding.
-    `clock`, `cpu`: the clock by name, and the CPU to run on, by default the best clock, and the last or a quieter CPU.
+    `budget`: time for measuring, in seconds or as `"250ms"`; long code takes longer, as an interval
+    needs repeats. The default grows to twice as much while something else uses the core.
+    `precision`: required half-width of the interval, as 0.01 or `"1%"`; if it is missed, that is a
+    finding. `clock`, `cpu`: the clock by name, and the CPU to run on, by default the best clock,
+    and the last or a quieter CPU.
 
-    `threads`: the code runs other threads, as numpy's `a @ b` does: all of them then have the CPUs and the priority of
-    the process, and times are in nanoseconds alone. Threads that show up without this are given the same, and a finding
-    says so. `pin=False` leaves the thread on the CPUs of the process, and changes nothing else.
-    `gc`: whether Python's garbage collector stays on while the code is measured.
+    `threads`: the code runs other threads, as numpy's `a @ b` does: all of them then have the CPUs
+    and the priority of the process, and times are in nanoseconds alone. Threads that show up
+    without this are given the same, and a finding says so. `pin=False` leaves the thread on the
+    CPUs of the process, and changes nothing else. `gc`: whether Python's garbage collector stays on
+    while the code is measured.
 
-    As with timeit, names that the code assigns are local to it. Every row begins with the names as the setup left them;
-    an object that the code changes stays changed. The code must be able to run any number of times.
+    As with timeit, names that the code assigns are local to it. Every row begins with the names as
+    the setup left them; an object that the code changes stays changed. The code must be able to run
+    any number of times.
 
-    Raises `SyntaxError` with the line of the statement that is wrong, `OptionError` (a `ValueError`) for an unavailable
-    option, and whatever the code raises.
+    Raises `SyntaxError` with the line of the statement that is wrong, `OptionError` (a
+    `ValueError`) for an unavailable option, and whatever the code raises.
 
     >>> result = time("x.sort()", init="x = data[:]", setup="data = [3, 1, 2] * 10", budget="50ms")
     >>> list(result.components)
@@ -96,7 +102,9 @@ def time(
     codes = {name or name_of(statement): statement}
     add_alternatives(codes, against)
     declared = declare_all(codes, init, setup, globals)
-    asked = Asked(as_text(budget), optional(precision), as_text(confidence_level), clock, cpu, threads, pin)
+    asked = Asked(
+        as_text(budget), optional(precision), as_text(confidence_level), clock, cpu, threads, pin
+    )
     with garbage_collector(on=gc):
         return Result(_native.measure(declared, asked))
 
@@ -118,7 +126,9 @@ def declare_all(
     namespace: dict[str, Any] | None,
     arguments: Sequence[object] = (),
 ) -> list[Declared]:
-    """A statement and its alternatives, whose data move so that they do not differ by where these lie."""
+    """A statement and its alternatives, whose data move so that they do not differ by where
+    these lie.
+    """
     moves = len(codes) > 1
     return [
         declare(code, init, setup, namespace, name, at, arguments, moves=moves)
@@ -137,11 +147,15 @@ def declare(
     *,
     moves: bool = False,
 ) -> Declared:
-    """A piece of code in the form that the engine needs; `at` is its index among the alternatives, whose data move."""
+    """A piece of code in the form that the engine needs; `at` is its index among the
+    alternatives, whose data move.
+    """
     file = "<statement>" if at == 0 else f"<statement {at + 1}>"
     statement = Statement(code, init, setup, namespace, file, arguments, moves=moves)
     rows = statement.rows()
-    return Declared(name, statement.text, rows, statement.prepare, statement.place, statement.function)
+    return Declared(
+        name, statement.text, rows, statement.prepare, statement.place, statement.function
+    )
 
 
 def add_alternatives(codes: dict[str, Code], against: Against | None) -> None:
@@ -173,7 +187,9 @@ def name_of(code: Code) -> str:
 
 @contextmanager
 def garbage_collector(*, on: bool) -> Iterator[None]:
-    """Turns the garbage collector off during the block unless `on`; restores its state afterwards."""
+    """Turns the garbage collector off during the block unless `on`; restores its state
+    afterwards.
+    """
     was_on = collector.isenabled()
     if not on:
         collector.disable()

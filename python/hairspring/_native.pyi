@@ -23,7 +23,9 @@ class OptionError(ValueError):
     """An unavailable option: the message says which, and why."""
 
 class _Declared(Protocol):
-    """A piece of code; its rows are (bodies, inits, whether the inits are spread evenly before the bodies)."""
+    """A piece of code; its rows are (bodies, inits, whether the inits are spread evenly before
+    the bodies).
+    """
 
     @property
     def name(self) -> str: ...
@@ -57,7 +59,9 @@ class _Asked(Protocol):
     def pin(self) -> bool: ...
 
 class _Columns(Protocol):
-    """Observations as bytes of arrays: counts by rows, ticks: float64; rounds: uint32; flags: uint8; series: uint16."""
+    """Observations as bytes of arrays: counts by rows, ticks: float64; rounds: uint32; flags:
+    uint8; series: uint16.
+    """
 
     @property
     def components(self) -> Sequence[str]: ...

@@ -12,7 +12,8 @@ from hairspring._statement import Code
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-#: The groups that `bench` declared, in the order of the file; a group is measured in the same rounds.
+#: The groups that `bench` declared, in the order of the file; a group is measured in the same
+#: rounds.
 _groups: list[list[Declared]] = []
 
 
@@ -26,10 +27,11 @@ def bench(
 ) -> Callable[[Function], Function]:
     """Declares a function as a benchmark of this program, for `main`.
 
-    A call of the function is timed. `init` and `setup` are as in `hairspring.time`: if the init is a callable, the
-    function is called with its result. `against`: alternatives, measured in the same rounds and compared with the
-    function. `arguments`: a benchmark for each of them, named `function/parameter:argument`; the function and its
-    alternatives are called with it, or the init if that is a callable.
+    A call of the function is timed. `init` and `setup` are as in `hairspring.time`: if the init is
+    a callable, the function is called with its result. `against`: alternatives, measured in the
+    same rounds and compared with the function. `arguments`: a benchmark for each of them, named
+    `function/parameter:argument`; the function and its alternatives are called with it, or the init
+    if that is a callable.
 
     >>> @bench()
     ... def nothing() -> None:
@@ -58,10 +60,11 @@ def parameter_of(function: Callable[..., object]) -> str:
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
-    """Runs the benchmarks that the program declared, by its command line (`--help` shows it); returns the exit status.
+    """Runs the benchmarks that the program declared, by its command line (`--help` shows it);
+    returns the exit status.
 
-    Call it at the end of the file. Without `arguments` it ends the program if the status is not 0, so that a benchmark
-    that fails is not taken for a success.
+    Call it at the end of the file. Without `arguments` it ends the program if the status is not 0,
+    so that a benchmark that fails is not taken for a success.
     """
     words = sys.argv if arguments is None else [sys.argv[0], *arguments]
     sys.stdout.flush()
@@ -82,11 +85,17 @@ def show_exception() -> None:
 
     _, error, trace = sys.exc_info()
     here = os.path.dirname(os.path.abspath(__file__))
-    while trace is not None and os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == here:
+    while (
+        trace is not None
+        and os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == here
+    ):
         trace = trace.tb_next
     if isinstance(error, SyntaxError):
         trace = None  # a syntax error states its own place
     if error is not None:
         traceback.print_exception(type(error), error, trace)
     if isinstance(error, SystemExit):
-        print("hairspring: the code ended the program instead of returning: remove the call of exit", file=sys.stderr)
+        print(
+            "hairspring: the code ended the program instead of returning: remove the call of exit",
+            file=sys.stderr,
+        )

@@ -21,7 +21,9 @@ FLAGS = "sgbxcdu"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its confidence interval; ends that the interval does not have are `nan` or infinite."""
+    """A value with its confidence interval; ends that the interval does not have are `nan` or
+    infinite.
+    """
 
     value: float
     low: float
@@ -41,7 +43,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Component:
-    """The time of one component of the code: `body`, `init`, or a combination that the counts cannot separate."""
+    """The time of one component of the code: `body`, `init`, or a combination that the counts
+    cannot separate.
+    """
 
     #: In nanoseconds, never clamped; `None` if the clock's rate is unknown.
     time_ns: Estimate | None
@@ -55,9 +59,11 @@ class Component:
     bound_ns: float | None
     #: Below resolution: the upper bound in ticks, if the clock's rate is unknown.
     bound_ticks: float | None
-    #: Whether the time can be trusted: no finding of severity `untrusted` is about it, or about the whole result.
+    #: Whether the time can be trusted: no finding of severity `untrusted` is about it, or about the
+    #: whole result.
     trusted: bool = True
-    #: Whether it only serves the others, such as an init: the verdict on the result does not depend on it.
+    #: Whether it only serves the others, such as an init: the verdict on the result does not depend
+    #: on it.
     serves: bool = False
 
 
@@ -66,7 +72,8 @@ class Finding:
     """A doubt about a measurement."""
 
     severity: Literal["note", "warning", "untrusted"]
-    #: The kind of the finding, such as `non_linear`. There may be kinds that this version does not know.
+    #: The kind of the finding, such as `non_linear`. There may be kinds that this version does not
+    #: know.
     kind: str
     #: The finding in words, with its numbers.
     message: str
@@ -85,7 +92,8 @@ class Series:
     code: str | None
     #: Its components by name.
     components: Mapping[str, Component]
-    #: The time that all rows have in common (reads of the clock, the call of a row); `None` if it is not determined.
+    #: The time that all rows have in common (reads of the clock, the call of a row); `None` if it
+    #: is not determined.
     overhead: Component | None
     #: Doubts, the most serious first.
     findings: tuple[Finding, ...]
@@ -142,7 +150,9 @@ class Observations:
 
     @cached_property
     def counts(self) -> "npt.NDArray[np.float64]":
-        """How often each component ran between the two reads of the clock: readings x components."""
+        """How often each component ran between the two reads of the clock: readings x
+        components.
+        """
         import numpy as np
 
         return np.frombuffer(self._columns[0], dtype=np.float64).reshape(-1, len(self.components))
@@ -165,8 +175,8 @@ class Observations:
     def flags(self) -> "npt.NDArray[np.uint8]":
         """Remarks on the reading as bits.
 
-        Doubts are 1 switched out, 2 gap, 4 backward, 8 excluded, 16 core shared; 32 is a denormal operand,
-        64 a denormal result, 128 that the code waited.
+        Doubts are 1 switched out, 2 gap, 4 backward, 8 excluded, 16 core shared; 32 is a denormal
+        operand, 64 a denormal result, 128 that the code waited.
         """
         import numpy as np
 
@@ -188,17 +198,30 @@ class Observations:
         return f"Observations({len(self)} readings of {', '.join(self.series_names)})"
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Writes an observation file (`spec/observations.md`), which `hairspring.fit` solves to the same result."""
+        """Writes an observation file (`spec/observations.md`), which `hairspring.fit` solves to
+        the same result.
+        """
         with open(path, "wb") as file:
             file.write(self._report.csv())
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A frame with the columns of an observation file: series, the components, round, flags, and the readings."""
+        """A frame with the columns of an observation file: series, the components, round, flags,
+        and the readings.
+        """
         pandas = import_pandas()
-        letters = ["".join(letter for bit, letter in enumerate(FLAGS) if bits >> bit & 1) for bits in range(256)]
-        columns: dict[str, Any] = {"series": pandas.Categorical.from_codes(self.series, list(self.series_names))}
+        letters = [
+            "".join(letter for bit, letter in enumerate(FLAGS) if bits >> bit & 1)
+            for bits in range(256)
+        ]
+        columns: dict[str, Any] = {
+            "series": pandas.Categorical.from_codes(self.series, list(self.series_names))
+        }
         columns |= {name: self.counts[:, at] for at, name in enumerate(self.components)}
-        columns |= {"round": self.round, "flags": [letters[bits] for bits in self.flags], self.unit: self.ticks}
+        columns |= {
+            "round": self.round,
+            "flags": [letters[bits] for bits in self.flags],
+            self.unit: self.ticks,
+        }
         frame: pd.DataFrame = pandas.DataFrame(columns)
         return frame
 
@@ -217,7 +240,9 @@ class Result:
     @cached_property
     def series(self) -> Mapping[str, Series]:
         """Every piece of code that was measured, or every series of the observations, by name."""
-        return MappingProxyType({entry["name"]: series_of(entry) for entry in self._document["results"]})
+        return MappingProxyType(
+            {entry["name"]: series_of(entry) for entry in self._document["results"]}
+        )
 
     @property
     def first(self) -> Series:
@@ -241,7 +266,9 @@ class Result:
 
     @property
     def overhead(self) -> Component | None:
-        """The time that all rows of the first piece of code have in common. The other times do not include it."""
+        """The time that all rows of the first piece of code have in common. The other times do
+        not include it.
+        """
         return self.first.overhead
 
     @property
@@ -253,7 +280,9 @@ class Result:
     def comparisons(self) -> tuple[Comparison, ...]:
         """Every further piece of code against the first."""
         entries = self._document["comparisons"]
-        return tuple(Comparison(e["a"], e["b"], estimate_of(e["ratio"]), e["verdict"]) for e in entries)
+        return tuple(
+            Comparison(e["a"], e["b"], estimate_of(e["ratio"]), e["verdict"]) for e in entries
+        )
 
     @property
     def rounds(self) -> int | None:
@@ -281,9 +310,13 @@ class Result:
         return self._report.json()
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A frame with one row for each component of each piece of code, and one for its overhead."""
+        """A frame with one row for each component of each piece of code, and one for its
+        overhead.
+        """
         pandas = import_pandas()
-        frame: pd.DataFrame = pandas.DataFrame([line for series in self.series.values() for line in lines_of(series)])
+        frame: pd.DataFrame = pandas.DataFrame(
+            [line for series in self.series.values() for line in lines_of(series)]
+        )
         return frame
 
     def __str__(self) -> str:
@@ -303,9 +336,15 @@ class Result:
 def shown(component: Component) -> str:
     """A time in a few characters."""
     if component.below_resolution:
-        bound, unit = (component.bound_ns, "ns") if component.bound_ns is not None else (component.bound_ticks, "ticks")
+        bound, unit = (
+            (component.bound_ns, "ns")
+            if component.bound_ns is not None
+            else (component.bound_ticks, "ticks")
+        )
         return f"below resolution (< {bound:.3g} {unit})"
-    time, unit = (component.time_ns, "ns") if component.time_ns is not None else (component.ticks, "ticks")
+    time, unit = (
+        (component.time_ns, "ns") if component.time_ns is not None else (component.ticks, "ticks")
+    )
     return "unknown" if time is None else f"{time.value:.6g} {unit} +- {time.half_width:.2g}"
 
 
@@ -318,7 +357,10 @@ def estimate_of(entry: dict[str, Any] | None) -> Estimate | None:
         return None
     low, high = entry["low"], entry["high"]
     return Estimate(
-        entry["value"], float("-inf") if low is None else low, float("inf") if high is None else high, entry["level"]
+        entry["value"],
+        float("-inf") if low is None else low,
+        float("inf") if high is None else high,
+        entry["level"],
     )
 
 
@@ -340,25 +382,40 @@ def series_of(entry: dict[str, Any]) -> Series:
     """A piece of code."""
     overhead = entry["overhead"]
     findings = tuple(
-        Finding(e["severity"], e["kind"], e["message"], e["remedy"], e.get("component")) for e in entry["findings"]
+        Finding(e["severity"], e["kind"], e["message"], e["remedy"], e.get("component"))
+        for e in entry["findings"]
     )
-    components = MappingProxyType({name: component_of(part) for name, part in entry["components"].items()})
+    components = MappingProxyType(
+        {name: component_of(part) for name, part in entry["components"].items()}
+    )
     common = None if overhead is None else component_of(overhead)
     return Series(entry["name"], entry["code"], components, common, findings, entry["trusted"])
 
 
 def lines_of(series: Series) -> list[dict[str, Any]]:
     """A line of a frame for each component and for the overhead."""
-    parts = dict(series.components) | ({"overhead": series.overhead} if series.overhead is not None else {})
-    return [{"name": series.name, "component": name} | columns_of(part) for name, part in parts.items()]
+    parts = dict(series.components) | (
+        {"overhead": series.overhead} if series.overhead is not None else {}
+    )
+    return [
+        {"name": series.name, "component": name} | columns_of(part) for name, part in parts.items()
+    ]
 
 
 def columns_of(component: Component) -> dict[str, Any]:
     """The columns of a component; unavailable ones are left out."""
     columns: dict[str, Any] = {}
-    for unit, estimate in (("time_ns", component.time_ns), ("ticks", component.ticks), ("cycles", component.cycles)):
+    for unit, estimate in (
+        ("time_ns", component.time_ns),
+        ("ticks", component.ticks),
+        ("cycles", component.cycles),
+    ):
         if estimate is not None:
-            columns |= {unit: estimate.value, f"{unit}_low": estimate.low, f"{unit}_high": estimate.high}
+            columns |= {
+                unit: estimate.value,
+                f"{unit}_low": estimate.low,
+                f"{unit}_high": estimate.high,
+            }
     bounds = {"bound_ns": component.bound_ns, "bound_ticks": component.bound_ticks}
     columns |= {"below_resolution": component.below_resolution}
     return columns | {name: bound for name, bound in bounds.items() if bound is not None}
@@ -369,5 +426,7 @@ def import_pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas") from error
+        raise ImportError(
+            "to_pandas() needs pandas, which is not installed: pip install pandas"
+        ) from error
     return pandas

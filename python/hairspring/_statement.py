@@ -1,8 +1,9 @@
-"""Code compiled straight-line: functions whose source is copies of a statement between two reads of the clock.
+"""Code compiled straight-line: functions whose source is copies of a statement between two reads of
+the clock.
 
-The syntax tree is copied, so that line numbers in a traceback are those of the user's own source, and no text is
-changed by indentation. The added names (`<clock>`, `<begin>`, `<end>`) are not valid Python names, so they cannot
-collide with any name in the statement.
+The syntax tree is copied, so that line numbers in a traceback are those of the user's own source,
+and no text is changed by indentation. The added names (`<clock>`, `<begin>`, `<end>`) are not valid
+Python names, so they cannot collide with any name in the statement.
 """
 
 import ast
@@ -30,19 +31,24 @@ MOST_NODES = 200_000
 LONGEST_ARGUMENT = 40
 #: Copies that are compiled even if the statement is large.
 FEWEST_COPIES = 8
-#: Runs of a row before it is measured, so that the interpreter has specialised every instruction ...
+#: Runs of a row before it is measured, so that the interpreter has specialised every instruction
+#: ...
 WARMING_RUNS = 128
 #: ... and the time after which no further one begins, in seconds.
 WARMING_SECONDS = 0.005
-#: Most copies of the code object of a row, each for some placements: where it lies may change the time ...
+#: Most copies of the code object of a row, each for some placements: where it lies may change the
+#: time ...
 MOST_CODES = 16
-#: ... and the time that their first runs may take in all, after which no further one is made, in seconds.
+#: ... and the time that their first runs may take in all, after which no further one is made, in
+#: seconds.
 CODES_SECONDS = 0.01
-#: Times that the setup of an alternative makes its data, for placements that differ: about as many as a run has ...
+#: Times that the setup of an alternative makes its data, for placements that differ: about as many
+#: as a run has ...
 MOST_SETS = 64
 #: ... the time after which it does so no more, in seconds ...
 SETS_SECONDS = 0.03
-#: ... and the bytes after which it does so no more: arrays of zeros take no time, and memory when they are used.
+#: ... and the bytes after which it does so no more: arrays of zeros take no time, and memory when
+#: they are used.
 SETS_BYTES = 64 << 20
 
 
@@ -51,7 +57,8 @@ class Counts(NamedTuple):
 
     bodies: int
     inits: int
-    #: Whether an equal number of inits runs before every body, instead of one and the further ones at the end.
+    #: Whether an equal number of inits runs before every body, instead of one and the further ones
+    #: at the end.
     in_place: bool
 
 
@@ -60,7 +67,8 @@ class Source(NamedTuple):
 
     text: str
     body: list[ast.stmt]
-    #: Names that it declares global. The declarations themselves are removed, because all copies need a single one.
+    #: Names that it declares global. The declarations themselves are removed, because all copies
+    #: need a single one.
     declared: frozenset[str]
 
 
@@ -78,14 +86,20 @@ class Statement:
         *,
         moves: bool = False,
     ) -> None:
-        """Reads the code; `SyntaxError` with its line if it is not Python, `OptionError` if it is empty.
+        """Reads the code; `SyntaxError` with its line if it is not Python, `OptionError` if it is
+        empty.
 
-        If init and code are callables, init is called with the arguments and the code with the result of init; else a
-        callable code is called with the arguments. If the data `moves`, the setup makes several sets of them.
+        If init and code are callables, init is called with the arguments and the code with the
+        result of init; else a callable code is called with the arguments. If the data `moves`, the
+        setup makes several sets of them.
         """
-        self._globals: dict[str, Any] = {"__builtins__": builtins} if namespace is None else namespace
+        self._globals: dict[str, Any] = (
+            {"__builtins__": builtins} if namespace is None else namespace
+        )
         self._file = file
-        self._handed: dict[str, object] = {f"<argument {at}>": argument for at, argument in enumerate(arguments)}
+        self._handed: dict[str, object] = {
+            f"<argument {at}>": argument for at, argument in enumerate(arguments)
+        }
         self._sets: list[dict[str, Any]] = [{}]
         self._placement = 0
         self._moves = moves
@@ -95,22 +109,35 @@ class Statement:
         self._body = self._read(code, file, ["<value>"] if returns else handed)
         self._init = Source("", [], frozenset())
         if init is not None:
-            self._init = self._read(init, "<init>", handed if returns else [], "<value>" if returns else None)
+            self._init = self._read(
+                init, "<init>", handed if returns else [], "<value>" if returns else None
+            )
             move_behind(self._body, self._init)
         if not self._body.body:
-            raise OptionError("the statement is empty: there is nothing to time (`pass` is Python's empty statement)")
+            raise OptionError(
+                "the statement is empty: there is nothing to time (`pass` is Python's empty "
+                "statement)"
+            )
         self._compile([*self._init.body, *self._body.body], [], file)
         remember(file, [self._body.text, self._init.text])
 
-    def _read(self, code: Code, file: str, arguments: list[str], returned: str | None = None) -> Source:
+    def _read(
+        self, code: Code, file: str, arguments: list[str], returned: str | None = None
+    ) -> Source:
         if isinstance(code, str):
             return read(code, file)
         if not callable(code):
             raise TypeError(f"{file} must be text or a callable, not {type(code).__name__}")
         called = call(file, *arguments)
-        text = described(code, [repr(self._handed[name]) for name in arguments if name in self._handed])
+        text = described(
+            code, [repr(self._handed[name]) for name in arguments if name in self._handed]
+        )
         self._handed[file] = code
-        return Source(text, [ast.Expr(called) if returned is None else assignment(returned, called)], frozenset())
+        return Source(
+            text,
+            [ast.Expr(called) if returned is None else assignment(returned, called)],
+            frozenset(),
+        )
 
     @property
     def text(self) -> str:
@@ -121,7 +148,11 @@ class Statement:
         """The engine's rows that can be compiled, the shortest first."""
         counts = [Counts(*row) for row in _native.rows(with_init=bool(self._init.body))]
         nodes = sum(1 for tree in self._init.body + self._body.body for _ in ast.walk(tree))
-        return [count for count in counts if count.bodies <= FEWEST_COPIES or count.bodies * nodes <= MOST_NODES]
+        return [
+            count
+            for count in counts
+            if count.bodies <= FEWEST_COPIES or count.bodies * nodes <= MOST_NODES
+        ]
 
     def prepare(self) -> None:
         """Runs the setup. Its names are then known to the statement and to the init."""
@@ -129,14 +160,18 @@ class Statement:
             self._setup()
         elif self._setup.body:
             remember("<setup>", [self._setup.text])
-            setup = self._compile([*self._setup.body, ast.Return(call("<locals>"))], ["<locals>"], "<setup>")
+            setup = self._compile(
+                [*self._setup.body, ast.Return(call("<locals>"))], ["<locals>"], "<setup>"
+            )
             threads = threading.active_count()
             self._sets = [made_by(setup)]
             if self._moves and threading.active_count() == threads:
                 self._make_further_sets(setup)
 
     def _make_further_sets(self, setup: Callable[..., Any]) -> None:
-        """Runs the setup again: its data then lie elsewhere. Names that are not the same each time end it."""
+        """Runs the setup again: its data then lie elsewhere. Names that are not the same each
+        time end it.
+        """
         used = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
         begin = time.perf_counter()
         most = SETS_BYTES // max(1, sum(sys.getsizeof(self._sets[0][name]) for name in used))
@@ -147,8 +182,8 @@ class Statement:
             self._sets.append(made)
 
     def place(self, placement: int) -> None:
-        """Takes the data and the code objects of this placement: where they lie may change the time, and is in the
-        interval then.
+        """Takes the data and the code objects of this placement: where they lie may change the
+        time, and is in the interval then.
         """
         self._placement = placement
 
@@ -157,7 +192,9 @@ class Statement:
         copies = list(self._copies(Counts(bodies, inits, in_place)))
         names = self._sets[0].keys() & used_names([*self._init.body, *self._body.body])
         own = sorted(names - self._body.declared - self._init.declared)
-        function = self._compile(between_reads(copies), ["<clock>", *own, *self._handed], self._file)
+        function = self._compile(
+            between_reads(copies), ["<clock>", *own, *self._handed], self._file
+        )
         handed = tuple(self._handed.values())
         sets = [(*(made[name] for name in own), *handed) for made in self._sets]
         return Warmed(function, sets, lambda: self._placement)
@@ -170,10 +207,16 @@ class Statement:
         yield from self._init.body * (counts.inits - before * counts.bodies)
 
     def _compile(self, body: list[ast.stmt], parameters: list[str], file: str) -> FunctionType:
-        declared = self._setup.declared if file == "<setup>" and isinstance(self._setup, Source) else frozenset()
+        declared = (
+            self._setup.declared
+            if file == "<setup>" and isinstance(self._setup, Source)
+            else frozenset()
+        )
         declared = declared or self._body.declared | self._init.declared
         first: list[ast.stmt] = [ast.Global(sorted(declared))] if declared else []
-        arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
+        arguments = ast.arguments(
+            [], [ast.arg(name) for name in parameters], None, [], [], None, []
+        )
         tree = ast.Module([ast.FunctionDef("statement", arguments, first + body, [])], [])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # they were shown when the code was read
@@ -184,10 +227,15 @@ class Statement:
 
 
 class Warmed:
-    """The function of a row, whose code and data lie elsewhere from placement to placement. New code is warmed up."""
+    """The function of a row, whose code and data lie elsewhere from placement to placement. New
+    code is warmed up.
+    """
 
     def __init__(
-        self, function: FunctionType, arguments: Sequence[tuple[Any, ...]], placement: Callable[[], int]
+        self,
+        function: FunctionType,
+        arguments: Sequence[tuple[Any, ...]],
+        placement: Callable[[], int],
     ) -> None:
         """`function` takes the clock and then the arguments of the placement."""
         self._functions = [function]
@@ -239,11 +287,14 @@ def elsewhere(function: FunctionType) -> FunctionType:
 def is_elsewhere(made: dict[str, Any], before: dict[str, Any], used: set[str]) -> bool:
     """Whether data are made anew, and are alike.
 
-    A class or a function that the setup defines is another one each time: the interpreter, which has specialised the
-    code for the one before, would start anew.
+    A class or a function that the setup defines is another one each time: the interpreter, which
+    has specialised the code for the one before, would start anew.
     """
     pairs = [(made[name], before[name]) for name in used if made[name] is not before[name]]
-    alike = all(type(one) is type(other) and not isinstance(one, type | FunctionType) for one, other in pairs)
+    alike = all(
+        type(one) is type(other) and not isinstance(one, type | FunctionType)
+        for one, other in pairs
+    )
     return bool(pairs) and alike
 
 
@@ -258,7 +309,9 @@ def made_by(setup: Callable[..., Any]) -> dict[str, Any]:
 def read(text: str, file: str) -> Source:
     """Reads a piece of code, indented or not. `SyntaxError` with the wrong line."""
     if "\0" in text:
-        raise OptionError(f"{file} contains a null character at {text.index(chr(0))}: Python code cannot")
+        raise OptionError(
+            f"{file} contains a null character at {text.index(chr(0))}: Python code cannot"
+        )
     remember(file, [text])
     try:
         tree = parsed(text, file)
@@ -285,27 +338,40 @@ def remember(file: str, texts: Iterable[str]) -> None:
 
 
 def move_behind(body: Source, init: Source) -> None:
-    """Numbers the lines of an init as if they came after those of the body: both are compiled into one function."""
+    """Numbers the lines of an init as if they came after those of the body: both are compiled
+    into one function.
+    """
     for tree in init.body:
         ast.increment_lineno(tree, body.text.count("\n") + 1)
 
 
 def described(code: Callable[..., object], arguments: list[str]) -> str:
     """A call of the code as text."""
-    name = getattr(code, "__qualname__", None) or getattr(code, "__name__", None) or type(code).__name__
-    shortened = [text if len(text) <= LONGEST_ARGUMENT else f"{text[: LONGEST_ARGUMENT - 3]}..." for text in arguments]
+    name = (
+        getattr(code, "__qualname__", None)
+        or getattr(code, "__name__", None)
+        or type(code).__name__
+    )
+    shortened = [
+        text if len(text) <= LONGEST_ARGUMENT else f"{text[: LONGEST_ARGUMENT - 3]}..."
+        for text in arguments
+    ]
     return f"{name}({', '.join(shortened)})".split("<locals>.")[-1]
 
 
 def used_names(trees: Iterable[ast.stmt]) -> set[str]:
     """Every name in the code, in any scope."""
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    deeper = {name for node in nodes if isinstance(node, ast.Nonlocal | ast.Global) for name in node.names}
+    deeper = {
+        name for node in nodes if isinstance(node, ast.Nonlocal | ast.Global) for name in node.names
+    }
     return deeper | {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 class WithoutGlobals(ast.NodeTransformer):
-    """Removes the declarations of global names, except those in inner scopes, and collects the names."""
+    """Removes the declarations of global names, except those in inner scopes, and collects the
+    names.
+    """
 
     def __init__(self) -> None:
         """Starts without names."""
@@ -326,7 +392,9 @@ class WithoutGlobals(ast.NodeTransformer):
 
 def call(function: str, *arguments: str) -> ast.Call:
     """A call by names."""
-    return ast.Call(ast.Name(function, ast.Load()), [ast.Name(name, ast.Load()) for name in arguments], [])
+    return ast.Call(
+        ast.Name(function, ast.Load()), [ast.Name(name, ast.Load()) for name in arguments], []
+    )
 
 
 def assignment(name: str, value: ast.expr) -> ast.stmt:
@@ -336,6 +404,8 @@ def assignment(name: str, value: ast.expr) -> ast.stmt:
 
 def between_reads(copies: list[ast.stmt]) -> list[ast.stmt]:
     """The copies between two reads of the clock, and the ticks in between."""
-    difference = ast.BinOp(ast.Name("<end>", ast.Load()), ast.Sub(), ast.Name("<begin>", ast.Load()))
+    difference = ast.BinOp(
+        ast.Name("<end>", ast.Load()), ast.Sub(), ast.Name("<begin>", ast.Load())
+    )
     begin, end = assignment("<begin>", call("<clock>")), assignment("<end>", call("<clock>"))
     return [begin, *copies, end, ast.Return(difference)]

@@ -1,8 +1,9 @@
-"""The pytest fixture `hairspring_time`: a measurement in a test, and a table of all of them at the end.
+"""The pytest fixture `hairspring_time`: a measurement in a test, and a table of all of them at the
+end.
 
-def test_sort(hairspring_time):
-    result = hairspring_time("x.sort()", init="x = data[:]", setup="data = [3, 1, 2] * 30", against="x = sorted(x)")
-    assert result.comparisons[0].verdict != "faster"
+def test_sort(hairspring_time): result = hairspring_time("x.sort()", init="x = data[:]",
+    setup="data = [3, 1, 2] * 30", against="x = sorted(x)") assert result.comparisons[0].verdict !=
+    "faster"
 """
 
 from collections.abc import Callable
@@ -21,7 +22,11 @@ RESULTS = pytest.StashKey[list[Any]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--hairspring-json FILE`."""
     group = parser.getgroup("hairspring", "precision timing")
-    group.addoption("--hairspring-json", metavar="FILE", help="write the results of hairspring_time into this file")
+    group.addoption(
+        "--hairspring-json",
+        metavar="FILE",
+        help="write the results of hairspring_time into this file",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,22 +36,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def hairspring_time(request: pytest.FixtureRequest) -> Callable[..., "Result"]:
-    """`hairspring.time`, with a table of the results at the end of the run; they have the test's name by default."""
+    """`hairspring.time`, with a table of the results at the end of the run; they have the test's
+    name by default.
+    """
     import hairspring
     from hairspring._measure import free_name
 
     results = request.config.stash[RESULTS]
 
-    def time(statement: "str | Callable[..., object]", *, name: str | None = None, **options: Any) -> "Result":
+    def time(
+        statement: "str | Callable[..., object]", *, name: str | None = None, **options: Any
+    ) -> "Result":
         taken = {result.name for result in results}
-        result = hairspring.time(statement, name=free_name(name or request.node.name, taken), **options)
+        result = hairspring.time(
+            statement, name=free_name(name or request.node.name, taken), **options
+        )
         results.append(result)
         return result
 
     return time
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Prints the table, and writes the requested file."""
     results = config.stash.get(RESULTS, [])
     file: str | None = config.getoption("--hairspring-json")

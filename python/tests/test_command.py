@@ -33,7 +33,12 @@ raise SystemExit(hairspring.main())
 
 def run(*words: str, input: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, input=input, timeout=600, check=False
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        input=input,
+        timeout=600,
+        check=False,
     )
 
 
@@ -69,7 +74,17 @@ def test_what_the_code_prints_is_not_in_the_document() -> None:
 
 def test_json_with_init_and_alternatives(tmp_path: Path) -> None:
     file = tmp_path / "readings.csv"
-    words = ["--init", "x = data[:]", "-s", "data = [3, 1, 2]", "--vs", "x = sorted(x)", "--json", "--save", str(file)]
+    words = [
+        "--init",
+        "x = data[:]",
+        "-s",
+        "data = [3, 1, 2]",
+        "--vs",
+        "x = sorted(x)",
+        "--json",
+        "--save",
+        str(file),
+    ]
     done = time("x.sort()", *words)
     document = json.loads(done.stdout)
     assert document["schema"] == "hairspring/result/2" and document["command"] == "time"
@@ -111,7 +126,11 @@ def test_code_that_ends_the_program_is_no_success() -> None:
 def test_a_syntax_error_shows_the_line() -> None:
     failed = time("x = (")
     assert failed.returncode == 1
-    assert "x = (" in failed.stderr and "SyntaxError" in failed.stderr and "ast.py" not in failed.stderr
+    assert (
+        "x = (" in failed.stderr
+        and "SyntaxError" in failed.stderr
+        and "ast.py" not in failed.stderr
+    )
 
 
 def test_an_empty_statement_is_an_error() -> None:
@@ -153,11 +172,17 @@ def test_a_program_lists_its_benchmarks(program: str) -> None:
 
 
 def test_a_program_measures_the_chosen_benchmarks(program: str) -> None:
-    done = run(program, "--bench", "--json", "--budget", "20ms", "--exact", "total/size:10", "in_place")
+    done = run(
+        program, "--bench", "--json", "--budget", "20ms", "--exact", "total/size:10", "in_place"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
     assert document["command"] == "run"
-    assert [series["name"] for series in document["results"]] == ["total/size:10", "nothing/size:10", "in_place"]
+    assert [series["name"] for series in document["results"]] == [
+        "total/size:10",
+        "nothing/size:10",
+        "in_place",
+    ]
     assert list(document["results"][2]["components"]) == ["body", "init"]
 
 

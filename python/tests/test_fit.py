@@ -13,7 +13,11 @@ import hairspring
 
 def line(slope: float = 40.5, overhead: float = 18.0, rounds: int = 16) -> npt.NDArray[np.float64]:
     """Copies and ticks: a line with a wobble that differs from row to row."""
-    rows = [(k, slope * k + overhead + (7 * r + 13 * k) % 5 - 2) for r in range(rounds) for k in (1, 2, 4, 8, 16)]
+    rows = [
+        (k, slope * k + overhead + (7 * r + 13 * k) % 5 - 2)
+        for r in range(rounds)
+        for k in (1, 2, 4, 8, 16)
+    ]
     return np.array(rows, dtype=np.float64)
 
 
@@ -41,7 +45,9 @@ def test_nanoseconds_as_readings() -> None:
 
 def test_two_components_of_a_list() -> None:
     rows = [
-        (n, m, 10 * n + 3 * m + 7 + (r + n) % 2) for r in range(8) for n, m in ((1, 1), (2, 2), (1, 3), (4, 2), (8, 8))
+        (n, m, 10 * n + 3 * m + 7 + (r + n) % 2)
+        for r in range(8)
+        for n, m in ((1, 1), (2, 2), (1, 3), (4, 2), (8, 8))
     ]
     result = hairspring.fit(rows)
     assert list(result.components) == ["c1", "c2"]
@@ -51,7 +57,13 @@ def test_two_components_of_a_list() -> None:
 def test_a_frame_with_series_rounds_and_flags() -> None:
     table = line()
     frame = pd.DataFrame(
-        {"copy": table[:, 0], "ticks": table[:, 1], "round": np.arange(80) // 5, "flags": "", "series": "a"}
+        {
+            "copy": table[:, 0],
+            "ticks": table[:, 1],
+            "round": np.arange(80) // 5,
+            "flags": "",
+            "series": "a",
+        }
     )
     slower = frame.assign(series="b", ticks=frame["ticks"] + 20 * frame["copy"])
     both = pd.concat([frame, slower], ignore_index=True)
@@ -125,7 +137,13 @@ def test_bad_observations_are_refused_with_the_reason(observations: Any, reason:
 
 @pytest.mark.parametrize(
     "observations",
-    [None, [("a", "b")], np.array([[1, None]], dtype=object), [(1 + 2j, 3)], pd.DataFrame({"a": ["x"], "ticks": [1]})],
+    [
+        None,
+        [("a", "b")],
+        np.array([[1, None]], dtype=object),
+        [(1 + 2j, 3)],
+        pd.DataFrame({"a": ["x"], "ticks": [1]}),
+    ],
 )
 def test_values_that_are_not_numbers_are_refused(observations: Any) -> None:
     with pytest.raises(TypeError, match="expected numbers"):

@@ -23,10 +23,16 @@ def test_results_are_in_a_table_and_in_a_file(pytester: pytest.Pytester) -> None
     pytester.makepyfile(TESTS)
     outcome = pytester.runpytest_subprocess("--hairspring-json", "results.json")
     outcome.assert_outcomes(passed=1, failed=1)
-    outcome.stdout.fnmatch_lines(["*= hairspring =*", "*test_sort*ns*", "*own*", "written to results.json"])
+    outcome.stdout.fnmatch_lines(
+        ["*= hairspring =*", "*test_sort*ns*", "*own*", "written to results.json"]
+    )
     outcome.stdout.fnmatch_lines(["*ZeroDivisionError*"])
     document = json.loads((pytester.path / "results.json").read_text())
-    assert [series["name"] for series in document["results"]] == ["test_sort", "test_sort (2)", "own"]
+    assert [series["name"] for series in document["results"]] == [
+        "test_sort",
+        "test_sort (2)",
+        "own",
+    ]
 
 
 def test_a_run_without_measurements_prints_nothing(pytester: pytest.Pytester) -> None:

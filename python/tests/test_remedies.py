@@ -24,6 +24,10 @@ def test_remedies_name_arguments_that_the_function_has() -> None:
 
 def test_a_remedy_of_fit_names_its_argument() -> None:
     ticks = {9: 5000.0}
-    table = [(k, ticks.get(k, 100.0 * k) + (7 * r + 13 * k) % 5) for k in range(1, 17) for r in range(8)]
-    (left_out,) = [finding for finding in hairspring.fit(table).findings if finding.kind == "rows_left_out"]
+    table = [
+        (k, ticks.get(k, 100.0 * k) + (7 * r + 13 * k) % 5) for k in range(1, 17) for r in range(8)
+    ]
+    (left_out,) = [
+        finding for finding in hairspring.fit(table).findings if finding.kind == "rows_left_out"
+    ]
     assert "keep_all" in left_out.remedy

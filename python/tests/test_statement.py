@@ -1,4 +1,6 @@
-"""How a statement is compiled: copies, names, scopes, refused code. No real time is measured here."""
+"""How a statement is compiled: copies, names, scopes, refused code. No real time is measured
+here.
+"""
 
 import json
 import sys
@@ -71,7 +73,9 @@ def test_inits_come_before_the_bodies_or_at_the_end(counts: Counts, order: str) 
 
 def rows_of_the_table(kind: str) -> list[Counts]:
     """The engine's rows, without those that need fences."""
-    table = json.loads((Path(__file__).parents[2] / "spec" / "rows.json").read_text(encoding="utf-8"))
+    table = json.loads(
+        (Path(__file__).parents[2] / "spec" / "rows.json").read_text(encoding="utf-8")
+    )
     at_end, in_place = table["orders"].index("at_end"), table["orders"].index("in_place")
     rows = [row for row in table[kind] if row[2] in (at_end, in_place)]
     return [Counts(bodies, inits, order == in_place) for bodies, inits, order in rows]
@@ -108,7 +112,12 @@ def test_an_object_that_the_code_changes_stays_changed() -> None:
 
 def test_functions_of_the_setup_see_its_names() -> None:
     log: list[int] = []
-    run("log.append(f())", copies(1), setup="import math\ny = 2\ndef f(): return math.floor(y + 0.5)", log=log)
+    run(
+        "log.append(f())",
+        copies(1),
+        setup="import math\ny = 2\ndef f(): return math.floor(y + 0.5)",
+        log=log,
+    )
     assert log == [2]
 
 
@@ -224,13 +233,21 @@ def test_arguments_are_passed_to_a_callable_or_to_its_init() -> None:
     called = Statement(log.append, None, None, None, arguments=(7,))
     assert called.text.endswith("append(7)")
     called.function(2, 0, False)(Count())
-    Statement(log.append, lambda size: size * 2, None, None, arguments=(7,)).function(1, 1, False)(Count())
+    Statement(log.append, lambda size: size * 2, None, None, arguments=(7,)).function(1, 1, False)(
+        Count()
+    )
     assert log == [7, 7, 14]
 
 
 def test_callables_and_text_can_be_mixed() -> None:
     log: list[str] = []
-    run("log.append('b')", Counts(1, 2, False), setup=lambda: log.append("s"), init=lambda: log.append("i"), log=log)
+    run(
+        "log.append('b')",
+        Counts(1, 2, False),
+        setup=lambda: log.append("s"),
+        init=lambda: log.append("i"),
+        log=log,
+    )
     assert log == ["s", "i", "b", "i"]
     run(lambda: log.append("c"), Counts(1, 1, False), init="log.append('j')", log=log)
     assert log[4:] == ["j", "c"]
@@ -279,7 +296,9 @@ def test_code_lies_elsewhere_from_placement_to_placement(
 ) -> None:
     monkeypatch.setattr(_statement, "CODES_SECONDS", seconds)
     taken: list[object] = []
-    statement = Statement("taken.append(sys._getframe().f_code)", None, None, {"taken": taken, "sys": sys})
+    statement = Statement(
+        "taken.append(sys._getframe().f_code)", None, None, {"taken": taken, "sys": sys}
+    )
     statement.prepare()
     row = statement.function(1, 0, False)
     for placement in (0, 1, 1, 2):
@@ -310,7 +329,9 @@ def test_setup_runs_again_only_for_data_that_can_move(setup: str, moves: bool) -
     assert len(runs) <= 2
 
 
-def test_data_have_about_as_many_places_as_a_run_has_placements(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_have_about_as_many_places_as_a_run_has_placements(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(_statement, "SETS_SECONDS", 60)
     runs: list[int] = []
     Statement("data", None, "runs.append(1); data = [1]", {"runs": runs}, moves=True).prepare()

@@ -1,4 +1,6 @@
-"""Measurements. No absolute time is asserted, only properties that hold on any machine, even a busy one."""
+"""Measurements. No absolute time is asserted, only properties that hold on any machine, even a
+busy one.
+"""
 
 import gc
 import json
@@ -34,7 +36,9 @@ def test_a_statement_has_a_time_with_its_interval() -> None:
 
 
 def test_an_empty_statement_is_below_resolution_or_next_to_nothing() -> None:
-    result = hairspring.time("pass", against="y = sum(x)", setup="x = list(range(100))", budget="100ms")
+    result = hairspring.time(
+        "pass", against="y = sum(x)", setup="x = list(range(100))", budget="100ms"
+    )
     nothing, some = (series.body for series in result.series.values())
     assert nothing.time_ns is not None and some.time_ns is not None
     assert nothing.below_resolution or abs(nothing.time_ns.value) < some.time_ns.value / 20
@@ -44,7 +48,9 @@ def test_an_empty_statement_is_below_resolution_or_next_to_nothing() -> None:
 
 
 def slower(measure: Callable[[], hairspring.Result]) -> tuple[hairspring.Result, float]:
-    """A result whose only comparison is slower, and the ratio. A short run beside other work may be undecided."""
+    """A result whose only comparison is slower, and the ratio. A short run beside other work may
+    be undecided.
+    """
     for _ in range(5):
         result = measure()
         (found,) = result.comparisons
@@ -57,7 +63,9 @@ def slower(measure: Callable[[], hairspring.Result]) -> tuple[hairspring.Result,
 
 def test_work_done_twice_takes_about_twice_the_time() -> None:
     _, ratio = slower(
-        lambda: hairspring.time("f(x)", against="f(x); f(x)", setup="f = sum; x = list(range(300))", budget="200ms")
+        lambda: hairspring.time(
+            "f(x)", against="f(x); f(x)", setup="f = sum; x = list(range(300))", budget="200ms"
+        )
     )
     assert 1.3 < ratio < 3
 
@@ -67,7 +75,9 @@ WORK = "from threading import Thread\ndef work():\n    return sum(range(1000))"
 
 
 def test_threads_of_the_code_are_found_and_said() -> None:
-    result = hairspring.time(THREAD, setup=WORK, budget="200ms")  # others on the CPUs switch it out of most short runs
+    result = hairspring.time(
+        THREAD, setup=WORK, budget="200ms"
+    )  # others on the CPUs switch it out of most short runs
     (found,) = [finding for finding in result.findings if finding.kind == "threads"]
     assert "`threads`" in found.remedy
     assert result.body.cycles is None and result.body.time_ns is not None
@@ -79,7 +89,9 @@ def test_threads_can_be_declared_and_the_thread_left_where_it_is() -> None:
         before = os.sched_getaffinity(0)
         seen: set[frozenset[int]] = set()
         names = {"seen": seen, "affinity": lambda: frozenset(os.sched_getaffinity(0))}
-        result = hairspring.time("seen.add(affinity())", globals=names, budget=SHORT, threads=threads, pin=threads)
+        result = hairspring.time(
+            "seen.add(affinity())", globals=names, budget=SHORT, threads=threads, pin=threads
+        )
         (found,) = [finding for finding in result.findings if finding.kind == "unbound"]
         assert ("code that runs threads" in found.message) is threads
         assert seen == {frozenset(before)}
@@ -108,7 +120,9 @@ def test_callables() -> None:
     def quick() -> None:
         pass
 
-    result, ratio = slower(lambda: hairspring.time(quick, against={"long": lambda: sum(range(500))}, budget=SHORT))
+    result, ratio = slower(
+        lambda: hairspring.time(quick, against={"long": lambda: sum(range(500))}, budget=SHORT)
+    )
     assert list(result.series) == ["quick", "long"]
     assert ratio > 20
     code = result.first.code
@@ -121,7 +135,8 @@ def test_alternatives_get_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "\n", "a\x1b[31mb", "x" * 5_000, "ü 变", "a,b\"c'", "# rate_hz: 1", "reference chain"]
+    "name",
+    ["", "\n", "a\x1b[31mb", "x" * 5_000, "ü 变", "a,b\"c'", "# rate_hz: 1", "reference chain"],
 )
 def test_odd_names_break_nothing(name: str) -> None:
     result = hairspring.time("pass", name=name, budget="5ms")
@@ -143,11 +158,17 @@ class Own(Exception):
 @pytest.mark.parametrize("where", ["statement", "init", "setup"])
 def test_exceptions_keep_their_traceback_and_leave_no_references(where: str) -> None:
     affinity = os.sched_getaffinity(0)
-    codes = {"statement": "pass", "init": "pass", "setup": "pass"} | {where: "a = 1\nraise Own('mine')"}
+    codes = {"statement": "pass", "init": "pass", "setup": "pass"} | {
+        where: "a = 1\nraise Own('mine')"
+    }
     gc.enable()
     with pytest.raises(Own, match="mine") as caught:
         hairspring.time(
-            codes["statement"], init=codes["init"], setup=codes["setup"], globals={"Own": Own}, budget=SHORT
+            codes["statement"],
+            init=codes["init"],
+            setup=codes["setup"],
+            globals={"Own": Own},
+            budget=SHORT,
         )
     frame = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert frame.line == "raise Own('mine')"
@@ -255,7 +276,9 @@ def test_unavailable_options_are_refused(options: dict[str, Any], reason: str) -
         hairspring.time("pass", **options)
 
 
-@pytest.mark.parametrize("options", [{"cpu": "one"}, {"clock": 3}, {"globals": 3}, {"against": 3}, {"budget": [1]}])
+@pytest.mark.parametrize(
+    "options", [{"cpu": "one"}, {"clock": 3}, {"globals": 3}, {"against": 3}, {"budget": [1]}]
+)
 def test_options_of_the_wrong_type(options: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         hairspring.time("pass", **options)
@@ -295,7 +318,9 @@ def test_texts_and_frames() -> None:
     assert repr(result).startswith("Result(pass: ")
     frame = result.to_pandas()
     assert list(frame["component"]) == ["body", "overhead"] * 2
-    assert {"name", "time_ns", "time_ns_low", "time_ns_high", "below_resolution"} <= set(frame.columns)
+    assert {"name", "time_ns", "time_ns_low", "time_ns_high", "below_resolution"} <= set(
+        frame.columns
+    )
     assert result.to_dict() == json.loads(result.to_json())
     with pytest.raises(AttributeError):
         result.body.time_ns = None  # type: ignore[misc]

@@ -9,7 +9,8 @@ WARNINGS=(-Wall -Wextra -Wpedantic -Wconversion -Werror)
 FREE=(-std=gnu11 -O1 -ffreestanding -nostdlib "${WARNINGS[@]}" -Iprobe -Iprobe/arm "-I$RIG/metal")
 A32=(-marm -mfloat-abi=soft -mno-unaligned-access)
 A64=(-mgeneral-regs-only -mstrict-align -fno-pie)
-# An instruction takes 1 ns, which is a cycle of 1 GHz, and idle time is skipped: the same results in each run.
+# An instruction takes 1 ns, which is a cycle of 1 GHz, and idle time is skipped: the same results
+# in each run.
 COUNTED=(-icount "shift=0,sleep=off")
 
 need_metal() {
@@ -24,7 +25,8 @@ metal() { # CORE NAME FILE [FLAG...]
   local core="$1" output="$BUILT/$1-$2.elf" file="$RIG/metal/$3"
   shift 3
   case "$core" in
-    cortex-a53 | cortex-a72) aarch64-linux-gnu-gcc "-mcpu=$core" "${FREE[@]}" "${A64[@]}" -static -no-pie -Wl,--build-id=none -Wl,-z,max-page-size=4096 "$@" \
+    cortex-a53 | cortex-a72) aarch64-linux-gnu-gcc "-mcpu=$core" "${FREE[@]}" "${A64[@]}" -static \
+      -no-pie -Wl,--build-id=none -Wl,-z,max-page-size=4096 "$@" \
       -T "$RIG/metal/a.ld" "$RIG/metal/start_a64.S" "$RIG/metal/rig.c" "$file" -lgcc -o "$output" ;;
     cortex-a*) arm-none-eabi-gcc "-mcpu=$core" "${FREE[@]}" "${A32[@]}" "$@" \
       -T "$RIG/metal/a.ld" "$RIG/metal/start_a32.S" "$RIG/metal/rig.c" "$file" -lgcc -o "$output" ;;
@@ -51,5 +53,6 @@ emulate() { # CORE NAME [OPTION...]: later options replace earlier ones
   shift 2
   read -ra board < <(board_of "$core")
   timeout 300 "${board[@]}" -cpu "$core" "${COUNTED[@]}" -nographic -monitor none -serial none \
-    -semihosting-config enable=on,target=native -kernel "$BUILT/$core-$name.elf" "$@" 2>&1 </dev/null
+    -semihosting-config enable=on,target=native -kernel "$BUILT/$core-$name.elf" "$@" 2>&1 \
+    </dev/null
 }

@@ -2,8 +2,9 @@
 
     command.py arm64|armhf CONSOLE
 
-The console is that of the scenario `command`. There an instruction takes one nanosecond, so the core runs at 1 GHz, and
-a multiplication that waits for the one before takes one cycle: the results are known. Exit status 1 if one is not so.
+The console is that of the scenario `command`. There an instruction takes one nanosecond, so the
+core runs at 1 GHz, and a multiplication that waits for the one before takes one cycle: the results
+are known. Exit status 1 if one is not so.
 """
 
 import json
@@ -22,12 +23,14 @@ TRUE_HZ = 1e9
 WIDEST = 5e-4
 # The longest span in ms that the stopwatch may measure with 32 bits.
 LONGEST_MS = 2147
-# What the kernel may run between a reading of the stopwatch and that of the system's clock beside it.
+# What the kernel may run between a reading of the stopwatch and that of the system's clock beside
+# it.
 BETWEEN_NS = 100_000
-# The share of the readings that interruptions alone may disturb, and the least that are flagged while perf has the
-# counter, which is a quarter of the time.
+# The share of the readings that interruptions alone may disturb, and the least that are flagged
+# while perf has the counter, which is a quarter of the time.
 CALM, TAKEN = 0.2, 0.12
-# The exit status of programs that are asked for more precision than their time allows, so that they use all of it.
+# The exit status of programs that are asked for more precision than their time allows, so that they
+# use all of it.
 MISSED = 3
 
 
@@ -61,7 +64,9 @@ class Checks:
     def near(self, found: float, expected: float, share: float, name: str) -> None:
         """A number that must be near another one."""
         self.check(
-            abs(found / expected - 1) <= share, f"{name} = {found:.6g}", f"must be {expected:g} within {share:g}"
+            abs(found / expected - 1) <= share,
+            f"{name} = {found:.6g}",
+            f"must be {expected:g} within {share:g}",
         )
 
 
@@ -140,14 +145,20 @@ def check_used_rate(checks: Checks, run: Run, name: str) -> None:
 
 
 def check_spans(checks: Checks, run: Run, is_32_bit: bool) -> None:
-    """The stopwatch's spans hold the system's time, or are refused where the counter may have wrapped unseen."""
+    """The stopwatch's spans hold the system's time, or are refused where the counter may have
+    wrapped unseen.
+    """
     checks.check(run.status == 0, "the stopwatch ends", run)
     found = re.findall(r"^span (\d+): (.*)$", run.text, re.MULTILINE)
-    checks.check([ms for ms, _ in found] == ["1000", "2000", "5000", "1000"], "it measures four spans", found)
+    checks.check(
+        [ms for ms, _ in found] == ["1000", "2000", "5000", "1000"], "it measures four spans", found
+    )
     for ms, text in found:
         if is_32_bit and int(ms) > LONGEST_MS:
             told = "may have wrapped more than once: time at most 2.1"
-            checks.check(text.startswith("refused") and told in text, f"a span of {ms} ms is refused", text)
+            checks.check(
+                text.startswith("refused") and told in text, f"a span of {ms} ms is refused", text
+            )
             continue
         numbers = [float(word) for word in text.split()] if text[0].isdigit() else [0.0] * 4
         _, low, high, passed = numbers
@@ -157,8 +168,12 @@ def check_spans(checks: Checks, run: Run, is_32_bit: bool) -> None:
 
 def check_forked(checks: Checks, run: Run) -> None:
     """A child process has no counter of perf, and is told so."""
-    told = re.search(r"^span 50: refused: .*reads 0: .*not enabled in this thread", run.text, re.MULTILINE)
-    checks.check(run.status == 0 and told is not None, "a child does not read its parent's counter", run)
+    told = re.search(
+        r"^span 50: refused: .*reads 0: .*not enabled in this thread", run.text, re.MULTILINE
+    )
+    checks.check(
+        run.status == 0 and told is not None, "a child does not read its parent's counter", run
+    )
 
 
 def check_closed_module(checks: Checks, runs: dict[str, Run], steady: str) -> None:
@@ -169,11 +184,15 @@ def check_closed_module(checks: Checks, runs: dict[str, Run], steady: str) -> No
     check_error(checks, runs["closed_benchmarks"], 2, "load it without user=0")
 
 
-def check_perf(checks: Checks, runs: dict[str, Run], flagged: dict[str, float], steady: str) -> None:
+def check_perf(
+    checks: Checks, runs: dict[str, Run], flagged: dict[str, float], steady: str
+) -> None:
     """perf gives programs the counter, and something takes it or the permission."""
     perf = check_survey(checks, runs["perf"], "with perf", steady, steady)
     for clock in ("perf", "perf_read"):
-        checks.check(bool(clock_of(perf, clock)["available"]), f"{clock} is available", clock_of(perf, clock))
+        checks.check(
+            bool(clock_of(perf, clock)["available"]), f"{clock} is available", clock_of(perf, clock)
+        )
     check_reason(checks, perf, "pmccntr", "kernel.perf_user_access=1 only while perf lets them")
     held = check_survey(checks, runs["perf_held"], "while perf holds it", steady, steady)
     for clock in ("perf", "perf_read"):
@@ -182,24 +201,35 @@ def check_perf(checks: Checks, runs: dict[str, Run], flagged: dict[str, float], 
     check_used_rate(checks, runs["by_perf"], "perf")
     check_forked(checks, runs["perf_forked"])
     check_lost(checks, runs["perf_taken"], flagged["perf_taken"], "another event of perf takes it")
-    check_lost(checks, runs["perf_closed"], flagged["perf_closed"], "kernel.perf_user_access becomes 0")
+    check_lost(
+        checks, runs["perf_closed"], flagged["perf_closed"], "kernel.perf_user_access becomes 0"
+    )
 
 
-def check_taken(checks: Checks, runs: dict[str, Run], flagged: dict[str, float], is_withdrawn: bool) -> None:
+def check_taken(
+    checks: Checks, runs: dict[str, Run], flagged: dict[str, float], is_withdrawn: bool
+) -> None:
     """perf takes the counter during a run: permission goes with it, or the readings are flagged."""
     check_benchmarks(checks, runs["calm"], "interrupted", "pmccntr", MISSED)
-    checks.check(flagged["calm"] < CALM, f"few readings are flagged: {flagged['calm']:.1%}", flagged)
+    checks.check(
+        flagged["calm"] < CALM, f"few readings are flagged: {flagged['calm']:.1%}", flagged
+    )
     check_finding(checks, runs["period_calm"], "counter_taken", False)
     if is_withdrawn:
-        # The emulator runs one core after the other, so that perf may have the counter only between the readings.
+        # The emulator runs one core after the other, so that perf may have the counter only between
+        # the readings.
         if runs["taken"].status == 1:
             check_error(checks, runs["taken"], 1, LOST)
         else:
-            check_benchmarks(checks, runs["taken"], "while perf takes the counter", "pmccntr", MISSED)
+            check_benchmarks(
+                checks, runs["taken"], "while perf takes the counter", "pmccntr", MISSED
+            )
         check_error(checks, runs["period_taken"], 1, LOST)
         return
     check_benchmarks(checks, runs["taken"], "while perf takes the counter", "pmccntr", MISSED)
-    checks.check(flagged["taken"] > TAKEN, f"these readings are flagged: {flagged['taken']:.1%}", flagged)
+    checks.check(
+        flagged["taken"] > TAKEN, f"these readings are flagged: {flagged['taken']:.1%}", flagged
+    )
     check_finding(checks, runs["period_taken"], "counter_taken", True)
 
 
@@ -219,18 +249,27 @@ def check_lost(checks: Checks, run: Run, flagged: float, name: str) -> None:
 
 
 def check_closed_core(checks: Checks, run: Run) -> None:
-    """The core on which it measures does not let programs read the counter, but perhaps the one on which it begins."""
-    checks.check(run.status in (1, 2) and REFUSED in run.text, "an error says that a core refuses the read", run)
+    """The core on which it measures does not let programs read the counter, but perhaps the one
+    on which it begins.
+    """
+    checks.check(
+        run.status in (1, 2) and REFUSED in run.text,
+        "an error says that a core refuses the read",
+        run,
+    )
 
 
 def check_cores(checks: Checks, runs: dict[str, Run], flagged: dict[str, float]) -> None:
     """The thread goes to another core, or its core goes: the time stays right.
 
-    Rows run in less than a tenth of the time here, so whether a move meets one, whose round is then flagged, is chance.
+    Rows run in less than a tenth of the time here, so whether a move meets one, whose round is then
+    flagged, is chance.
     """
     for name in ("moved", "offline"):
         check_benchmarks(checks, runs[name], f"a thread that is {name}", "pmccntr", MISSED)
-        checks.check(flagged[name] < CALM, f"few readings are flagged: {flagged[name]:.1%}", flagged)
+        checks.check(
+            flagged[name] < CALM, f"few readings are flagged: {flagged[name]:.1%}", flagged
+        )
     check_closed_core(checks, runs["other_cpu"])
 
 
@@ -250,8 +289,14 @@ def check_all(checks: Checks, console: str, steady: str) -> None:
     check_reason(checks, module, "perf_read", "perf would take it")
     check_surveyed_rate(checks, module, "pmccntr", "pmccntr")
     check_spans(checks, runs["span"], is_32_bit="perf" not in runs)
-    checks.check(runs["survey_taken"].status == 0, "a survey ends while perf takes the counter", runs["survey_taken"])
-    checks.near(runs["mhz"].document()["results"][0]["core_hz"]["value"], 1e9, 1e-3, "core clock of mhz")
+    checks.check(
+        runs["survey_taken"].status == 0,
+        "a survey ends while perf takes the counter",
+        runs["survey_taken"],
+    )
+    checks.near(
+        runs["mhz"].document()["results"][0]["core_hz"]["value"], 1e9, 1e-3, "core clock of mhz"
+    )
     check_benchmarks(checks, runs["alone"], "a program with the module", "pmccntr")
     check_benchmarks(checks, runs["benchmarks"], "run with the module", "pmccntr")
     verified = runs["verify"]

@@ -2,8 +2,8 @@
 
     report.py FLAVOUR=FILE...
 
-A file is the console of a kernel that ran the scenario `tables`. Exit status 1 where a call of the system does not take
-ten times the instructions of a read of the counter.
+A file is the console of a kernel that ran the scenario `tables`. Exit status 1 where a call of the
+system does not take ten times the instructions of a read of the counter.
 """
 
 import sys
@@ -66,7 +66,9 @@ def cell(results: Results, experiment: str, place: str, method: str) -> str:
     return f"{spread.mean():.0f}" if period is None else f"{abs(spread.mean() - period):.0f}"
 
 
-def print_table(title: str, published: dict[str, tuple[int, int]], runs: dict[str, Results]) -> None:
+def print_table(
+    title: str, published: dict[str, tuple[int, int]], runs: dict[str, Results]
+) -> None:
     """One table: the published row of each method, then the measured ones of each kernel."""
     print(f"{title}, in ns ({LABEL})\n")
     print(f"  {'':42}" + "".join(f"{TITLES[name]:>17}" for name in published))
@@ -91,14 +93,20 @@ def print_calls(runs: dict[str, Results]) -> bool:
             ratio = mean / raw
             print(f"  {flavour + ': ' + words:42}{mean:>10.1f}{ratio:>10.1f}")
             enough = enough and (method not in ("ktime", "syscall") or ratio >= LEAST_RATIO)
-    claim = f"every call of the system takes at least {LEAST_RATIO} times the instructions of the counter"
+    claim = (
+        f"every call of the system takes at least {LEAST_RATIO} times the instructions of the "
+        "counter"
+    )
     print(f"\n{'' if enough else 'NOT '}{claim}")
     return enough
 
 
 def main() -> int:
     """Reads the files and prints the tables."""
-    runs = {name: read(Path(path)) for name, _, path in (argument.partition("=") for argument in sys.argv[1:])}
+    runs = {
+        name: read(Path(path))
+        for name, _, path in (argument.partition("=") for argument in sys.argv[1:])
+    }
     for name, results in runs.items():
         if not results:
             print(f"{name}: its console has no results", file=sys.stderr)

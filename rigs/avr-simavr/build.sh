@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Builds the firmware and the simulator, and runs them. To be sourced by `tables` and by the test group.
+# Builds the firmware and the simulator, and runs them. To be sourced by `tables` and by the test
+# group.
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT" || exit
 
@@ -19,7 +20,8 @@ need_rig() {
 
 # The one program that is linked with libsimavr (GPL).
 build_simulator() {
-  gcc "${C_FLAGS[@]}" -isystem /usr/include/simavr "$RIG/simulator/simulate.c" -lsimavr -o "$BUILT/simulate"
+  gcc "${C_FLAGS[@]}" -isystem /usr/include/simavr "$RIG/simulator/simulate.c" -lsimavr \
+    -o "$BUILT/simulate"
 }
 
 firmware() { # NAME FILE... [FLAG...]: for PART, the ATmega2560 unless it is set
@@ -33,7 +35,8 @@ build_tables_firmware() {
   firmware differential "$RIG/firmware/reference.c" -DDIFFERENTIAL -DFRAMES=40000
   firmware coder "$RIG/firmware/blocks.c" "$RIG/firmware/coder.c" -DINPUTS=1000 -gdwarf-2
   # Limits of an `int` of 16 bits, at which the reference coder looks.
-  firmware published "$RIG/firmware/blocks.c" "$RIG/firmware/published_coder.c" -DINPUTS=1000 -gdwarf-2 -Wno-type-limits
+  firmware published "$RIG/firmware/blocks.c" "$RIG/firmware/published_coder.c" -DINPUTS=1000 \
+    -gdwarf-2 -Wno-type-limits
 }
 
 simulate() { # NAME ARGUMENT...
@@ -50,7 +53,8 @@ addresses() { # NAME FUNCTION
 # Address and line of the source, `0x1a4,57`, of every instruction that was counted.
 source_lines() { # NAME
   awk -F, '$2 != "" { printf "%x\n", $2; printf "%x\n", $3 }' "$BUILT/$1.steps" | sort -u |
-    avr-addr2line -s -a -e "$BUILT/$1.elf" | awk -F: '/^0x/ { address = $1; next } { print address "," $2 + 0 }' > "$BUILT/$1.lines"
+    avr-addr2line -s -a -e "$BUILT/$1.elf" |
+    awk -F: '/^0x/ { address = $1; next } { print address "," $2 + 0 }' > "$BUILT/$1.lines"
 }
 
 # Name and line, `BB2,30`, of every block of the report that the source of a firmware names.
@@ -67,7 +71,9 @@ simulate_blocks() { # NAME
 
 simulate_tables() {
   local name
-  for name in line line-out direct differential; do simulate "$name" --edges "$BUILT/$name.edges"; done
+  for name in line line-out direct differential; do
+    simulate "$name" --edges "$BUILT/$name.edges"
+  done
   simulate_blocks coder
   simulate_blocks published
   named_blocks published "$RIG/firmware/published_coder.c"

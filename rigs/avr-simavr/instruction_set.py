@@ -1,4 +1,5 @@
-"""Checks that the simulator gave every instruction of a function the cycles of the AVR instruction set manual.
+"""Checks that the simulator gave every instruction of a function the cycles of the AVR instruction
+set manual.
 
 The cycles are those of parts with a 22-bit program counter.
 Arguments: the firmware, and the file of --steps.
@@ -19,7 +20,9 @@ SKIPS = {"cpse", "sbic", "sbis", "sbrc", "sbrs"}
 
 def mnemonics(firmware: str) -> dict[int, str]:
     """The mnemonics of all instructions, by address."""
-    dump = subprocess.run(["avr-objdump", "-d", "-z", firmware], check=True, capture_output=True, text=True).stdout
+    dump = subprocess.run(
+        ["avr-objdump", "-d", "-z", firmware], check=True, capture_output=True, text=True
+    ).stdout
     found = re.findall(r"^ +([0-9a-f]+):\t(?:[0-9a-f]{2} )+ *\t(\w+)", dump, re.M)
     return {int(address, 16): name for address, name in found}
 

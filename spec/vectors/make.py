@@ -1,9 +1,10 @@
-"""Regenerates the vectors: tables of observations with fixed seeds, and the engine's results for them.
+"""Regenerates the vectors: tables of observations with fixed seeds, and the engine's results for
+them.
 
     python3 spec/vectors/make.py path/to/hairspring
 
-The engine's results are first compared with a naive solution, least squares through the means of the rows: the two must
-agree to within the engine's interval. Only then are they written.
+The engine's results are first compared with a naive solution, least squares through the means of
+the rows: the two must agree to within the engine's interval. Only then are they written.
 """
 
 import csv
@@ -22,14 +23,18 @@ def noisy(seed: int) -> random.Random:
     return random.Random(seed)
 
 
-def rounds(seed: int, rows: list[tuple[str, tuple[int, ...], float]], count: int, noise: float) -> Iterator[Row]:
+def rounds(
+    seed: int, rows: list[tuple[str, tuple[int, ...], float]], count: int, noise: float
+) -> Iterator[Row]:
     source = noisy(seed)
     for number in range(count):
         for series, counts, ticks in source.sample(rows, len(rows)):
             yield series, counts, number, ticks + source.gauss(0.0, noise), ""
 
 
-def line(series: str, body: float, overhead: float, copies: list[int]) -> list[tuple[str, tuple[int, ...], float]]:
+def line(
+    series: str, body: float, overhead: float, copies: list[int]
+) -> list[tuple[str, tuple[int, ...], float]]:
     return [(series, (k,), overhead + body * k) for k in copies]
 
 
@@ -60,11 +65,19 @@ TABLES: dict[str, tuple[list[str], list[str], list[Row]]] = {
         list(rounds(1, line("main", 40.4, 18.8, list(range(1, 11))), 40, 1.135)),
     ),
     "ticks": ([], ["body"], list(rounds(2, line("main", 2.108, 55.0, COPIES), 40, 2.0))),
-    "plane": (["rate_hz: 2596000000"], ["body", "init"], list(rounds(3, plane("main", 30.0, 120.0), 40, 1.0))),
+    "plane": (
+        ["rate_hz: 2596000000"],
+        ["body", "init"],
+        list(rounds(3, plane("main", 30.0, 120.0), 40, 1.0)),
+    ),
     "cycles": (
         ["rate_hz: 2596000000", "reference: ruler 3"],
         ["body"],
-        list(rounds(4, line("code", 2.811, 60.0, COPIES) + line("ruler", 2.1084, 59.0, COPIES), 40, 1.5)),
+        list(
+            rounds(
+                4, line("code", 2.811, 60.0, COPIES) + line("ruler", 2.1084, 59.0, COPIES), 40, 1.5
+            )
+        ),
     ),
     "two": (
         ["rate_hz: 1000000000"],
@@ -75,16 +88,33 @@ TABLES: dict[str, tuple[list[str], list[str], list[Row]]] = {
     "dependent": (
         ["rate_hz: 1000000000"],
         ["a", "b", "c"],
-        list(rounds(7, [("main", (n, n, m), 10.0 + 7.0 * n + 2.0 * m) for n in (1, 2, 4, 8) for m in (0, 5)], 40, 0.5)),
+        list(
+            rounds(
+                7,
+                [
+                    ("main", (n, n, m), 10.0 + 7.0 * n + 2.0 * m)
+                    for n in (1, 2, 4, 8)
+                    for m in (0, 5)
+                ],
+                40,
+                0.5,
+            )
+        ),
     ),
     "disturbed": (["rate_hz: 1000000000"], ["body"], list(disturbed())),
-    "nothing": (["rate_hz: 1000000000"], ["body"], list(rounds(9, line("main", 0.0, 25.0, COPIES), 40, 1.0))),
+    "nothing": (
+        ["rate_hz: 1000000000"],
+        ["body"],
+        list(rounds(9, line("main", 0.0, 25.0, COPIES), 40, 1.0)),
+    ),
 }
 
 
 def write_table(name: str, comments: list[str], components: list[str], rows: list[Row]) -> None:
     with (FOLDER / f"{name}.csv").open("w", newline="") as file:
-        file.write("# hairspring observations: 1\n" + "".join(f"# {comment}\n" for comment in comments))
+        file.write(
+            "# hairspring observations: 1\n" + "".join(f"# {comment}\n" for comment in comments)
+        )
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["series", *components, "round", "flags", "ticks"])
         for series, counts, number, ticks, flags in rows:
@@ -92,7 +122,9 @@ def write_table(name: str, comments: list[str], components: list[str], rows: lis
 
 
 def naive(name: str, series: str, components: list[str], rows: list[Row]) -> dict[str, float]:
-    """Least squares through the means of the rows, by the normal equations and elimination; 0 for what has no pivot."""
+    """Least squares through the means of the rows, by the normal equations and elimination; 0
+    for what has no pivot.
+    """
     sums: dict[tuple[int, ...], list[float]] = {}
     for at, (of, counts, _, ticks, flags) in enumerate(rows):
         if of == series and not flags and (name != "regression" or at % 50 != 7):
@@ -112,7 +144,9 @@ def naive(name: str, series: str, components: list[str], rows: list[Row]) -> dic
         for other in range(width):
             if other != at:
                 factor = system[other][at] / pivot
-                system[other] = [x - factor * y for x, y in zip(system[other], system[at], strict=True)]
+                system[other] = [
+                    x - factor * y for x, y in zip(system[other], system[at], strict=True)
+                ]
     solved = [row[-1] / row[at] if abs(row[at]) > 1e-6 else 0.0 for at, row in enumerate(system)]
     return dict(zip(components, solved, strict=False))
 
@@ -120,7 +154,10 @@ def naive(name: str, series: str, components: list[str], rows: list[Row]) -> dic
 def expected(command: str, name: str) -> Iterator[list[object]]:
     comments, components, rows = TABLES[name]
     text = subprocess.run(
-        [command, "fit", FOLDER / f"{name}.csv", "--json"], check=True, capture_output=True, text=True
+        [command, "fit", FOLDER / f"{name}.csv", "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     ns = 1e9 / float(comments[0].split()[1]) if comments else 1.0
     for result in json.loads(text)["results"]:
@@ -130,7 +167,9 @@ def expected(command: str, name: str) -> Iterator[list[object]]:
             time = figure["time_ns" if unit == "ns" else "ticks"]
             oracle = sum(plain[part.strip()] for part in component.split("+")) * ns
             slack = 2.0 * (time["high"] - time["low"]) + 1e-3
-            assert abs(oracle - time["value"]) < slack, f"{name}: {component} is {time['value']}, naively {oracle}"
+            assert abs(oracle - time["value"]) < slack, (
+                f"{name}: {component} is {time['value']}, naively {oracle}"
+            )
             for of, e in ((unit, time), ("cycles", figure.get("cycles"))):
                 if e is not None:
                     below = int(figure["below_resolution"])
@@ -154,7 +193,19 @@ def main(command: str) -> None:
         lines.extend(expected(command, name))
     with (FOLDER / "expected.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["file", "level", "series", "component", "unit", "value", "low", "high", "below_resolution"])
+        writer.writerow(
+            [
+                "file",
+                "level",
+                "series",
+                "component",
+                "unit",
+                "value",
+                "low",
+                "high",
+                "below_resolution",
+            ]
+        )
         writer.writerows(lines)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Rust and shell source: formatted, without warnings of shellcheck, and with no arrow that runs back (tests/arrows.txt).
+# Rust and shell source: formatted, without warnings of shellcheck, and with no arrow that runs back
+# (tests/arrows.txt).
 # Tier: patch
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -10,7 +11,8 @@ shell_scripts() {
   local file
   project_files | while read -r file; do
     [ -f "$file" ] || continue # a link to a folder
-    if [[ $file == *.sh ]] || head -n 1 "$file" | grep -qaE '^#!.*\b(ba)?sh\b'; then printf '%s\n' "$file"; fi
+    if [[ $file == *.sh ]] || head -n 1 "$file" |
+        grep -qaE '^#!.*\b(ba)?sh\b'; then printf '%s\n' "$file"; fi
   done
 }
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The oldest Rust that Cargo.toml declares (`rust-version`) builds every crate, with the versions in Cargo.lock. A compiler of
-# exactly that version is the one in use, rustup's, or the distribution's (unpacked into .cache, so that no installed package
-# must be removed for it), or rustup fetches it. The declared versions of dependencies are not enough: some need a newer Rust
-# than they declare, or declare none.
-# Clippy's `incompatible_msrv` (group clippy) checks our own code on every machine, and names the place.
+# The oldest Rust that Cargo.toml declares (`rust-version`) builds every crate, with the versions in
+# Cargo.lock. A compiler of exactly that version is the one in use, rustup's, or the distribution's
+# (unpacked into .cache, so that no installed package must be removed for it), or rustup fetches it.
+# The declared versions of dependencies are not enough: some need a newer Rust than they declare, or
+# declare none. Clippy's `incompatible_msrv` (group clippy) checks our own code on every machine,
+# and names the place.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -21,7 +22,8 @@ is_oldest() { # FOLDER: whether its compiler is of the declared version
 
 # The folders of the unpacked compiler's libraries; nothing for an installed compiler.
 libraries() { # FOLDER
-  [[ $1 != "$UNPACKED"/* ]] || find "$UNPACKED" -name '*.so*' -path '*-linux-gnu/*' -printf '%h\n' | sort -u | paste -sd :
+  [[ $1 != "$UNPACKED"/* ]] || find "$UNPACKED" -name '*.so*' -path '*-linux-gnu/*' -printf '%h\n' |
+    sort -u | paste -sd :
 }
 
 oldest_folder() {
@@ -42,7 +44,8 @@ all_folders() {
 
 # The version of a package that belongs to the declared Rust, if the distribution has one.
 packaged_version() { # PACKAGE
-  apt-cache madison "$1" 2>/dev/null | sed -n "s/^[^|]*| *\($(minimum_rust | sed 's/\./\\./')\.[^ ]*\) .*/\1/p" | head -n 1
+  apt-cache madison "$1" 2>/dev/null |
+    sed -n "s/^[^|]*| *\($(minimum_rust | sed 's/\./\\./')\.[^ ]*\) .*/\1/p" | head -n 1
 }
 
 # The dependencies of a package; the first one of alternatives.
@@ -51,7 +54,8 @@ needed_by() { # PACKAGE[=VERSION]
     grep -v '^<' || true
 }
 
-# A package of the compiler's version, and all its dependencies that are not installed, as arguments of `apt-get download`.
+# A package of the compiler's version, and all its dependencies that are not installed, as arguments
+# of `apt-get download`.
 packages_for() { # VERSION PACKAGE...
   local version="$1" queue=("${@:2}") seen=' ' package
   while [ "${#queue[@]}" -gt 0 ]; do
@@ -97,11 +101,13 @@ from_rustup() {
 
 need_oldest_rust() {
   oldest_folder >/dev/null || from_distribution || from_rustup || true
-  oldest_folder >/dev/null || missing "Rust $(minimum_rust)" "rustup toolchain install $(minimum_rust)"
+  oldest_folder >/dev/null ||
+    missing "Rust $(minimum_rust)" "rustup toolchain install $(minimum_rust)"
 }
 
 builds() { # FOLDER
-  PATH="$1:$PATH" LD_LIBRARY_PATH="$(libraries "$1")" RUSTC="$1/rustc" CARGO_TARGET_DIR="$OLDEST/target" \
+  PATH="$1:$PATH" LD_LIBRARY_PATH="$(libraries "$1")" RUSTC="$1/rustc" \
+    CARGO_TARGET_DIR="$OLDEST/target" \
     "$1/cargo" check --quiet --workspace --lib --bins --locked
 }
 
@@ -110,5 +116,6 @@ need_command python3 python3
 step "rust-version of the dependencies" python3 tests/packages.py rust-version
 need_oldest_rust
 folder="$(oldest_folder)"
-step "builds with $(LD_LIBRARY_PATH="$(libraries "$folder")" "$folder/rustc" --version)" builds "$folder"
+step "builds with $(LD_LIBRARY_PATH="$(libraries "$folder")" "$folder/rustc" --version)" builds \
+  "$folder"
 exit "$status"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The project's dependencies, by the rules of deny.toml: licences, banned and duplicate crates, sources. The check of advisories
-# is not run, because its database comes from a host that not every machine reaches (deny.toml says how to run it).
+# The project's dependencies, by the rules of deny.toml: licences, banned and duplicate crates,
+# sources. The check of advisories is not run, because its database comes from a host that not every
+# machine reaches (deny.toml says how to run it).
 # Tier: patch
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Every crate that is not `publish = false` can be packaged: its manifest is complete, nothing is included from outside its
-# folder, and cargo makes the package with the right files. The packages are not built again, because the other groups build
-# the same source.
+# Every crate that is not `publish = false` can be packaged: its manifest is complete, nothing is
+# included from outside its folder, and cargo makes the package with the right files. The packages
+# are not built again, because the other groups build the same source.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
 
-# From this version on cargo can package crates together that depend on each other and are not in a registry yet.
+# From this version on cargo can package crates together that depend on each other and are not in a
+# registry yet.
 TOGETHER=1.90
 status=0
 
@@ -16,10 +17,12 @@ status=0
 packaged() {
   local name options=()
   for name in "${names[@]}"; do options+=(-p "$name"); done
-  cargo package --quiet --no-verify --allow-dirty --locked "${options[@]}" 2>"$CACHE/packaged.txt" || { cat "$CACHE/packaged.txt" && return 1; }
+  cargo package --quiet --no-verify --allow-dirty --locked "${options[@]}" 2>"$CACHE/packaged.txt" \
+    || { cat "$CACHE/packaged.txt" && return 1; }
 }
 
-# Checks that a package contains the manifest, the licences and the source, and nothing that was built or cached.
+# Checks that a package contains the manifest, the licences and the source, and nothing that was
+# built or cached.
 has_its_files() { # NAME
   local files file
   files="$(cargo package --list --quiet --allow-dirty -p "$1")" || return

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A user's first build stays light: the Rust library and the C library have at most 50 lines in cargo's tree of packages, and
-# none of the dependencies of the instruments: no disassembler, no readers of object files, no ptrace, no seccomp.
+# A user's first build stays light: the Rust library and the C library have at most 50 lines in
+# cargo's tree of packages, and none of the dependencies of the instruments: no disassembler, no
+# readers of object files, no ptrace, no seccomp.
 # Tier: patch
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -16,7 +17,9 @@ tree() { cargo tree --quiet --locked -p "$1" -e "$2" --prefix none; } # PACKAGE 
 few_packages() { # PACKAGE
   local lines
   lines="$(tree "$1" normal | sort -u | wc -l)" || return 1
-  [ "$lines" -le "$MOST" ] || { echo "cargo tree -p $1 -e normal: $lines different lines, at most $MOST are allowed" && false; }
+  [ "$lines" -le "$MOST" ] ||
+    { echo "cargo tree -p $1 -e normal: $lines different lines, at most $MOST are allowed" &&
+    false; }
 }
 
 nothing_heavy() { # PACKAGE
@@ -28,7 +31,8 @@ nothing_heavy() { # PACKAGE
 
 no_ptrace() { # PACKAGE
   local all
-  all="$(tree "$1" features,normal)" && ! grep -E '^nix feature "(ptrace|personality|uio)"' <<<"$all"
+  all="$(tree "$1" features,normal)" &&
+    ! grep -E '^nix feature "(ptrace|personality|uio)"' <<<"$all"
 }
 
 need_rust

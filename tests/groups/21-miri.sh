@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The barriers of Rust programs, and the values that they store, under Miri, which finds undefined behaviour of unsafe code. Miri
-# runs no assembly, so the barriers have another implementation there (crates/hairspring/src/barrier.rs), which is also built
-# and tested without Miri, on every machine. Miri is a part of nightly Rust that only rustup provides. Without Miri the group
-# says so, and passes; no other group replaces it.
+# The barriers of Rust programs, and the values that they store, under Miri, which finds undefined
+# behaviour of unsafe code. Miri runs no assembly, so the barriers have another implementation there
+# (crates/hairspring/src/barrier.rs), which is also built and tested without Miri, on every machine.
+# Miri is a part of nightly Rust that only rustup provides. Without Miri the group says so, and
+# passes; no other group replaces it.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -15,7 +16,8 @@ status=0
 # Only this crate gets the flag: others read it too, and would leave out code for real machines.
 without_assembly() {
   local program
-  program="$(cargo rustc --quiet -p hairspring --lib --profile test --message-format=json -- --cfg miri |
+  program="$(cargo rustc --quiet -p hairspring --lib --profile test --message-format=json \
+    -- --cfg miri |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)"
   [ -n "$program" ] && runs_some "$program" "${TESTS[@]}"
 }
@@ -39,7 +41,8 @@ miri_toolchain() {
 
 # Isolation keeps the tests from the machine's clocks and files: these need none.
 under_miri() { # TOOLCHAIN
-  CARGO_TARGET_DIR="$CACHE/miri" runs_some rustup run "$1" cargo miri test --quiet -p hairspring --lib -- "${TESTS[@]}"
+  CARGO_TARGET_DIR="$CACHE/miri" runs_some rustup run "$1" cargo miri test --quiet -p hairspring \
+    --lib -- "${TESTS[@]}"
 }
 
 need_rust
@@ -47,6 +50,7 @@ step "without assembly" without_assembly
 if toolchain="$(miri_toolchain)"; then
   step "Miri of $toolchain" under_miri "$toolchain"
 else
-  echo "nothing: Miri is not here, and was not run: rustup toolchain install nightly --component miri"
+  echo "nothing: Miri is not here, and was not run:" \
+    "rustup toolchain install nightly --component miri"
 fi
 exit "$status"

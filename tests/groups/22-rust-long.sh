@@ -10,5 +10,7 @@ need_command gcc gcc libc6-dev
 need_command g++ g++
 need_command clang clang
 LOG="$CACHE/long-tests.txt"
-cargo test --workspace --exclude hairspring-fuzz-targets --no-fail-fast --lib --bins --tests --examples long:: 2>&1 | tee "$LOG"
-grep -qE '^test result: ok\. [1-9]' "$LOG" || { echo "no test is in a module named long" && exit 1; }
+cargo test --workspace --exclude hairspring-fuzz-targets --no-fail-fast --lib --bins --tests \
+  --examples long:: 2>&1 | tee "$LOG"
+grep -qE '^test result: ok\. [1-9]' "$LOG" || { echo "no test is in a module named long" &&
+  exit 1; }

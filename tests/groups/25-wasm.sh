@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The core builds for WebAssembly without a system (wasm32-unknown-unknown), where it can use no clock, file or thread. rustup
-# provides the standard library for that target; otherwise it is built from its sources, which Debian has: next to its own
-# compiler, or unpacked into .cache with the compiler of the same version.
+# The core builds for WebAssembly without a system (wasm32-unknown-unknown), where it can use no
+# clock, file or thread. rustup provides the standard library for that target; otherwise it is built
+# from its sources, which Debian has: next to its own compiler, or unpacked into .cache with the
+# compiler of the same version.
 # Tier: all
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -17,8 +18,10 @@ add_target() { command -v rustup >/dev/null && quietly timeout 120 rustup target
 
 # Debian's compiler and sources of the standard library, of the same version.
 debian_packages() {
-  apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
-    rustc-web rust-web-src 2>/dev/null | grep -Ex 'rustc-web|rust-web-src|libstd-rust-web.*|libllvm[0-9]+' | sort -u
+  apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+    --no-replaces --no-enhances \
+    rustc-web rust-web-src 2>/dev/null |
+    grep -Ex 'rustc-web|rust-web-src|libstd-rust-web.*|libllvm[0-9]+' | sort -u
 }
 
 unpacked_rustc() {
@@ -44,7 +47,8 @@ unpack_debian() {
 find_sources() {
   RUSTC_OF_SOURCES="$(command -v rustc)"
   has_sources "$RUSTC_OF_SOURCES" && return
-  if [ "$(rust_origin)" = rustc-web ] && need_apt rust-web-src; then has_sources "$RUSTC_OF_SOURCES" && return; fi
+  if [ "$(rust_origin)" = rustc-web ] &&
+      need_apt rust-web-src; then has_sources "$RUSTC_OF_SOURCES" && return; fi
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return
   unpacked_rustc && return
   apt_update || true
@@ -55,7 +59,8 @@ check() { cargo check --quiet --package hairspring-core --target "$TARGET" "$@";
 
 # Building the standard library is not stable yet: the compiler of a release needs this variable.
 check_from_sources() {
-  RUSTC_BOOTSTRAP=1 RUSTC="$RUSTC_OF_SOURCES" CARGO_TARGET_DIR="$CARGO_TARGET_DIR/wasm" check -Zbuild-std=std,panic_abort
+  RUSTC_BOOTSTRAP=1 RUSTC="$RUSTC_OF_SOURCES" CARGO_TARGET_DIR="$CARGO_TARGET_DIR/wasm" check \
+    -Zbuild-std=std,panic_abort
 }
 
 need_rust
@@ -64,5 +69,6 @@ if has_target || { add_target && has_target; }; then
 elif find_sources; then
   check_from_sources
 else
-  missing "Rust's standard library for $TARGET, or its sources" "rustup target add $TARGET, or on Debian $(apt_command rust-web-src)"
+  missing "Rust's standard library for $TARGET, or its sources" \
+    "rustup target add $TARGET, or on Debian $(apt_command rust-web-src)"
 fi

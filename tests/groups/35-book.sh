@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The README, the book in docs/ and the other documents: the outputs that they show (tests/book_outputs.py); the book is
-# built, and the links of its pages lead somewhere. Their links, tables and code blocks are checked by links-and-names.
-# UPDATE_EXPECT=1 ./test book rewrites the outputs. HAIRSPRING=PATH uses a command that is already built.
+# The README, the book in docs/ and the other documents: the outputs that they show
+# (tests/book_outputs.py); the book is built, and the links of its pages lead somewhere. Their
+# links, tables and code blocks are checked by links-and-names. UPDATE_EXPECT=1 ./test book rewrites
+# the outputs. HAIRSPRING=PATH uses a command that is already built.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -13,8 +14,9 @@ MDBOOK="$CACHE/mdbook-$MDBOOK_VERSION/bin/mdbook"
 BUILT="$CARGO_TARGET_DIR/book"
 status=0
 
-# No distribution and no registry of wheels has mdBook, so it is built, once: without its server and its search, and without
-# optimisation, which takes a third of the time and is enough for a small book.
+# No distribution and no registry of wheels has mdBook, so it is built, once: without its server and
+# its search, and without optimisation, which takes a third of the time and is enough for a small
+# book.
 need_mdbook() {
   [ ! -x "$MDBOOK" ] || return 0
   need_rust || return
@@ -45,8 +47,10 @@ example_files() {
 
 build() {
   rm -rf "$BUILT"
-  "$MDBOOK" build --dest-dir "$BUILT" >"$CACHE/mdbook.log" 2>&1 || { cat "$CACHE/mdbook.log" && return 1; }
-  if grep -E '\[(WARN|ERROR)\]' "$CACHE/mdbook.log"; then return 1; fi # a missing file is not an error for mdBook
+  "$MDBOOK" build --dest-dir "$BUILT" >"$CACHE/mdbook.log" 2>&1 || { cat "$CACHE/mdbook.log" &&
+    return 1; }
+  # a missing file is not an error for mdBook
+  if grep -E '\[(WARN|ERROR)\]' "$CACHE/mdbook.log"; then return 1; fi
 }
 
 need_project_venv

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# All Python files: style and format (ruff), types (mypy, strict), tests (pytest). The tools and their versions are in
-# tests/requirements.txt; a folder whose scripts need more packages has its own requirements.txt.
+# All Python files: style and format (ruff), types (mypy, strict), tests (pytest). The tools and
+# their versions are in tests/requirements.txt; a folder whose scripts need more packages has its
+# own requirements.txt.
 # Tier: patch
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -14,9 +15,9 @@ fi
 need_project_venv
 PATH="$ROOT/.venv/bin:$PATH"
 
-# mypy and pytest treat files of the same name in different folders as one module, so each folder is checked separately, as a
-# user runs it: its files import each other. The tests of the Python package need its native module: group python-package
-# builds it and runs them.
+# mypy and pytest treat files of the same name in different folders as one module, so each folder is
+# checked separately, as a user runs it: its files import each other. The tests of the Python
+# package need its native module: group python-package builds it and runs them.
 check_folder() { # FOLDER
   local status=0 tests=()
   [[ $1 == python/* ]] || mapfile -t tests < <(compgen -G "$1/test_*.py")
@@ -27,7 +28,9 @@ check_folder() { # FOLDER
 
 export MYPYPATH="$ROOT/python" # the package's types are in its source
 status=0
-ruff check --line-length 120 --select E,F,W,I,B,UP "${sources[@]}" || status=1
-ruff format --line-length 120 --check --diff "${sources[@]}" || status=1
-while read -r folder; do check_folder "$folder" || status=1; done < <(dirname "${sources[@]}" | sort -u)
+ruff check --line-length 100 --select E,F,W,I,B,UP "${sources[@]}" || status=1
+ruff format --line-length 100 --check --diff "${sources[@]}" || status=1
+while read -r folder; do
+  check_folder "$folder" || status=1
+done < <(dirname "${sources[@]}" | sort -u)
 exit "$status"

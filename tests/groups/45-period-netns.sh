@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The exchange of `hairspring period` between two network namespaces that a veth pair joins: a network that loses nothing, one
-# that loses and duplicates frames (netem, if the kernel has it), and partners that are stopped, are killed, or misbehave.
-# It needs root.
+# The exchange of `hairspring period` between two network namespaces that a veth pair joins: a
+# network that loses nothing, one that loses and duplicates frames (netem, if the kernel has it),
+# and partners that are stopped, are killed, or misbehave. It needs root.
 # Tier: all
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
@@ -22,8 +22,9 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# Starts a process with a new network namespace, which ends with this script. `ip netns` would mount a file for each
-# namespace and a /sys for each command, which is refused in a chroot and in many containers.
+# Starts a process with a new network namespace, which ends with this script. `ip netns` would mount
+# a file for each namespace and a /sys for each command, which is refused in a chroot and in many
+# containers.
 start_namespace() { # VARIABLE
   setpriv --pdeathsig KILL unshare --net sleep infinity &
   printf -v "$1" '%s' "$!"
@@ -104,7 +105,8 @@ whole_network() {
   exchange whole 500
   check_sums whole
   check whole "none is lost" '.exchange.lost == 0'
-  check whole "no frame was ignored" '.exchange.ignored | .duplicates + .stale + .foreign + .short == 0'
+  check whole "no frame was ignored" \
+    '.exchange.ignored | .duplicates + .stale + .foreign + .short == 0'
   check whole "round trips are positive" '.exchange.round_trip.least_ns > 0'
 }
 
@@ -134,7 +136,8 @@ stopped_partner() {
   check_sums stopped
   check stopped "about 150 are late or lost" '.exchange | .late + .lost >= 75'
   check stopped "most are in time" '.exchange | .in_time >= .sent / 4'
-  check stopped "the longest round trip is about as long as the stop" '.exchange.round_trip.most_ns > 150e6 or .exchange.lost > 0'
+  check stopped "the longest round trip is about as long as the stop" \
+    '.exchange.round_trip.most_ns > 150e6 or .exchange.lost > 0'
 }
 
 duplicating_network() {
@@ -142,7 +145,8 @@ duplicating_network() {
   exchange twice 100
   in_master tc qdisc del dev veth0 root
   check_sums twice
-  check twice "second answers are counted and ignored" '.exchange | .ignored.duplicates > 0 and .lost == 0'
+  check twice "second answers are counted and ignored" \
+    '.exchange | .ignored.duplicates > 0 and .lost == 0'
 }
 
 # It is gone for good: what is sent then is refused or lost, and the task keeps its period.
@@ -165,17 +169,23 @@ misbehaving_partner() {
   exchange misbehaving 500
   stop_partner
   check_sums misbehaving
-  jq --slurpfile partner "$WORK/partner.json" '.partner = $partner[0]' "$WORK/misbehaving.json" >"$WORK/both.json"
-  check both "it was asked in every cycle" '.partner.asked == .exchange.sent and .partner.asked > 250'
+  jq --slurpfile partner "$WORK/partner.json" '.partner = $partner[0]' "$WORK/misbehaving.json" \
+    >"$WORK/both.json"
+  check both "it was asked in every cycle" \
+    '.partner.asked == .exchange.sent and .partner.asked > 250'
   check both "what it dropped is lost" '.exchange.lost == .partner.dropped and .partner.dropped > 0'
-  check both "what it doubled is ignored" '.exchange.ignored.duplicates == .partner.doubled and .partner.doubled > 0'
-  check both "short frames are ignored" '.exchange.ignored.short == .partner.disturbed and .partner.disturbed > 0'
-  check both "foreign frames and questions are ignored" '.exchange.ignored.foreign == 2 * .partner.disturbed'
+  check both "what it doubled is ignored" \
+    '.exchange.ignored.duplicates == .partner.doubled and .partner.doubled > 0'
+  check both "short frames are ignored" \
+    '.exchange.ignored.short == .partner.disturbed and .partner.disturbed > 0'
+  check both "foreign frames and questions are ignored" \
+    '.exchange.ignored.foreign == 2 * .partner.disturbed'
 }
 
 check_partner() {
   stop_partner
-  check partner "it answered all that it was asked" '.answered > 1000 and .foreign + .short + .not_sent == 0'
+  check partner "it answered all that it was asked" \
+    '.answered > 1000 and .foreign + .short + .not_sent == 0'
 }
 
 need_rust

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The C++ header (probe/hairspring.hpp). With two compilers, as C++17 and as C++20, and all warnings as errors: the headers
-# compile alone; the programs under probe/tests/cpp/ and examples/cpp/ run, with the installed library if they need it, and
-# with sanitizers; the instructions that both compilers make of it are the expected ones; odd names and code that throws have
-# the expected results; the CMake package works for C++.
+# The C++ header (probe/hairspring.hpp). With two compilers, as C++17 and as C++20, and all warnings
+# as errors: the headers compile alone; the programs under probe/tests/cpp/ and examples/cpp/ run,
+# with the installed library if they need it, and with sanitizers; the instructions that both
+# compilers make of it are the expected ones; odd names and code that throws have the expected
+# results; the CMake package works for C++.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -17,13 +18,15 @@ ODD=$'"a", b/c:1\t#;<&>%s %n \xc3\xa9'
 status=0
 
 check_header() { # COMPILER STANDARD HEADER
-  echo "#include \"$3\"" | "$1" "-std=$2" "${FLAGS[@]}" -Iprobe -Icrates/hairspring-capi/include -x c++ -fsyntax-only -
+  echo "#include \"$3\"" | "$1" "-std=$2" "${FLAGS[@]}" -Iprobe -Icrates/hairspring-capi/include \
+    -x c++ -fsyntax-only -
 }
 
 build_alone() { # COMPILER FILE FLAG...
   local compiler="$1" file="$2"
   shift 2
-  "$compiler" "${FLAGS[@]}" -Iprobe "$@" "$file" -o "$BUILT/alone" && "$BUILT/alone" >"$BUILT/output.txt"
+  "$compiler" "${FLAGS[@]}" -Iprobe "$@" "$file" -o "$BUILT/alone" &&
+    "$BUILT/alone" >"$BUILT/output.txt"
 }
 
 # The program of the last `build_alone` printed the engine's rows.
@@ -35,7 +38,8 @@ build() { # COMPILER FILE FLAG...
   shift 2
   read -ra flags < <(pkg-config --cflags hairspring)
   read -ra libraries < <(library_flags "$BUILT" shared)
-  "$compiler" "${FLAGS[@]}" "$@" "${flags[@]}" "$file" -o "$BUILT/$(basename "$file" .cpp)" "${libraries[@]}"
+  "$compiler" "${FLAGS[@]}" "$@" "${flags[@]}" "$file" -o "$BUILT/$(basename "$file" .cpp)" \
+    "${libraries[@]}"
 }
 
 build_and_run() { # COMPILER FILE FLAG...
@@ -56,7 +60,8 @@ results() { # COMMAND... -- NAME...
   local command=()
   while [ "$1" != -- ]; do command+=("$1") && shift; done
   shift
-  "${command[@]}" --json >"$BUILT/output.json" && python3 probe/tests/results.py "$@" <"$BUILT/output.json"
+  "${command[@]}" --json >"$BUILT/output.json" &&
+    python3 probe/tests/results.py "$@" <"$BUILT/output.json"
 }
 
 # clang's sanitizers take a third of the time of gcc's to compile the rows.
@@ -96,25 +101,30 @@ for compiler in g++ clang++; do
     done
   done
   for level in -O0 -O1 -O2 -O3; do
-    step "$compiler $level stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp -std=c++20 "$level"
+    step "$compiler $level stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp \
+      -std=c++20 "$level"
   done
   for level in -O0 -O2; do # the disassembly below is of -O1 to -O3
-    step "$compiler $level chains" build_and_run "$compiler" examples/cpp/chains.cpp -std=c++17 "$level"
+    step "$compiler $level chains" build_and_run "$compiler" examples/cpp/chains.cpp -std=c++17 \
+      "$level"
   done
   for name in first containers sort; do
     step "$compiler $name" build_and_run "$compiler" "examples/cpp/$name.cpp" -std=c++20 -O1
   done
-  step "$compiler sanitized stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp -std=c++17 "${SANITIZED[@]}"
+  step "$compiler sanitized stopwatch" build_and_run "$compiler" examples/cpp/stopwatch.cpp \
+    -std=c++17 "${SANITIZED[@]}"
   step "$compiler vectors" vectors "$compiler"
   step "$compiler engine" build_engine "$compiler"
   step "$compiler code that throws" throws
   step "$compiler odd names" results "$BUILT/engine" b/c --budget 50ms -- "$ODD"
-  step "$compiler types with an init" results "$BUILT/engine" kinds --budget 50ms -- 'kinds<int>' 'kinds<double>'
+  step "$compiler types with an init" results "$BUILT/engine" kinds --budget 50ms -- 'kinds<int>' \
+    'kinds<double>'
   step "$compiler 10 behind 4" results "$BUILT/chains" behind -- ratio 2 3.2
 done
 step "g++ rows" build_alone g++ probe/tests/cpp/rows.cpp -std=c++17 -O2
 step "the rows are the engine's" rows_of_the_table
-step "clang++ sanitized rows" build_alone clang++ probe/tests/cpp/rows.cpp -std=c++17 "${SANITIZED[@]}"
+step "clang++ sanitized rows" build_alone clang++ probe/tests/cpp/rows.cpp -std=c++17 \
+  "${SANITIZED[@]}"
 if [ "$(uname -m)" = x86_64 ]; then
   step disassembly python3 probe/tests/disassembly_cpp.py "$BUILT" g++ clang++
 else

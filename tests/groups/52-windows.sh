@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The C headers on Windows: mingw-w64 with all warnings as errors builds the programs at every level of optimisation, and
-# Wine runs them: the performance counter and the time stamp counter, the priority raised and restored as Windows reports it,
-# <windows.h> before and after the headers. `hairspring fit` solves their output, which has the line ends of Windows.
+# The C headers on Windows: mingw-w64 with all warnings as errors builds the programs at every level
+# of optimisation, and Wine runs them: the performance counter and the time stamp counter, the
+# priority raised and restored as Windows reports it, <windows.h> before and after the headers.
+# `hairspring fit` solves their output, which has the line ends of Windows.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -15,7 +16,8 @@ QPC=-DHAIRSPRING_SYSTEM_CLOCK
 status=0
 
 # Wine stays in its own folder: no menu entries, no downloads, no window.
-export WINEPREFIX="$BUILT/wine" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe="
+export WINEPREFIX="$BUILT/wine" WINEDEBUG=-all \
+  WINEDLLOVERRIDES="mscoree,mshtml,winemenubuilder.exe="
 unset DISPLAY WAYLAND_DISPLAY WINESERVER WINELOADER
 
 # The loader of 64-bit programs: at its path on Debian and Ubuntu, or by its name on other systems.
@@ -27,13 +29,16 @@ find_wine() {
   missing "Wine's 64-bit loader" "$(apt_command wine64)"
 }
 
-run_windows() { HOME="$BUILT/home" timeout --kill-after=5 "${SECONDS_LIMIT:-60}" "$WINE" "$@"; } # PROGRAM ARGUMENT...
+# PROGRAM ARGUMENT...
+run_windows() { HOME="$BUILT/home" timeout --kill-after=5 "${SECONDS_LIMIT:-60}" "$WINE" "$@"; }
 
-# Ends the processes that Wine left running, and deletes its 700 MB of a Windows, which the next run makes again.
+# Ends the processes that Wine left running, and deletes its 700 MB of a Windows, which the next run
+# makes again.
 clean_up() {
   local server
   for server in /usr/lib/wine/wineserver64 /usr/lib/wine/wineserver wineserver; do
-    if command -v "$server" >/dev/null; then timeout 20 "$server" -k >/dev/null 2>&1 || true && break; fi
+    if command -v "$server" >/dev/null; then timeout 20 "$server" -k >/dev/null 2>&1 || true &&
+        break; fi
   done
   rm -rf "$WINEPREFIX"
 }
@@ -53,7 +58,8 @@ check_header() { # HEADER
 # Without a C library it needs nothing of Windows either.
 freestanding() {
   local needed
-  "$COMPILER" "${FLAGS[@]}" -O2 -ffreestanding -nostdlib -c probe/tests/freestanding.c -o "$BUILT/freestanding.o" || return
+  "$COMPILER" "${FLAGS[@]}" -O2 -ffreestanding -nostdlib -c probe/tests/freestanding.c \
+    -o "$BUILT/freestanding.o" || return
   needed="$(x86_64-w64-mingw32-nm -u "$BUILT/freestanding.o" | sed 's/.* //')"
   [ "$needed" = put_somewhere ] || { echo "needs: $needed" && return 1; }
 }
@@ -61,7 +67,8 @@ freestanding() {
 stopwatch() { # CLOCK FLAG...
   build_and_run examples/c/stopwatch.c -O2 "${@:2}" || return
   sed 's/^/  /' "$BUILT/program.txt"
-  grep -q "^clock *$1 " "$BUILT/program.txt" && grep -q '^priority *raised from 0, given back' "$BUILT/program.txt" &&
+  grep -q "^clock *$1 " "$BUILT/program.txt" &&
+    grep -q '^priority *raised from 0, given back' "$BUILT/program.txt" &&
     grep -Eq '^sum .* us [+]- [0-9]' "$BUILT/program.txt"
 }
 
@@ -71,7 +78,8 @@ solved() { "$HAIRSPRING" fit - --json | grep -v '"created":'; }
 # The table is solved as it is printed, with the same result as with the line ends of other systems.
 fit_table() { # CLOCK FLAG...
   local table="$BUILT/$1.csv" series
-  build examples/c/multiply.c -O2 "${@:2}" && run_windows "$BUILT/program.exe" >"$table" && grep -q "^# clock: $1"$'\r' "$table" || return
+  build examples/c/multiply.c -O2 "${@:2}" && run_windows "$BUILT/program.exe" >"$table" &&
+    grep -q "^# clock: $1"$'\r' "$table" || return
   solved <"$table" >"$BUILT/$1.json" || return
   tr -d '\r' <"$table" | solved | cmp - "$BUILT/$1.json" || return
   for series in multiply copy/size:64 copy/size:4096 divide; do
@@ -79,7 +87,9 @@ fit_table() { # CLOCK FLAG...
   done
 }
 
-rate_is_printed() { grep -Eq '^# rate_hz: [1-9][0-9]+' "$BUILT/qpc.csv" && ! grep -q '^# rate_hz' "$BUILT/tsc.csv"; }
+rate_is_printed() {
+  grep -Eq '^# rate_hz: [1-9][0-9]+' "$BUILT/qpc.csv" && ! grep -q '^# rate_hz' "$BUILT/tsc.csv"
+}
 
 if [ "$(uname -m)" != x86_64 ]; then
   echo "nothing: programs for Windows on x86-64 run only there" && exit 0

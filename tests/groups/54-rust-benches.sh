@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Benchmarks in Rust programs, as cargo and other runners start them: examples/rust with `cargo bench` and `cargo test`, with
-# filters, lists, JSON and the flags of libtest; all forms of the attribute, measured (crates/hairspring/tests/forms.rs).
+# Benchmarks in Rust programs, as cargo and other runners start them: examples/rust with
+# `cargo bench` and `cargo test`, with filters, lists, JSON and the flags of libtest; all forms of
+# the attribute, measured (crates/hairspring/tests/forms.rs).
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -21,13 +22,16 @@ prints() { # LINES ARGUMENT...
 }
 
 all_measured() {
-  bench --budget 100ms >"$BUILT/all.txt" && grep -q '^[ !] multiply ' "$BUILT/all.txt" && grep -q 'memory::copy/size:4096' "$BUILT/all.txt" &&
+  bench --budget 100ms >"$BUILT/all.txt" && grep -q '^[ !] multiply ' "$BUILT/all.txt" &&
+    grep -q 'memory::copy/size:4096' "$BUILT/all.txt" &&
     grep -Eq 'sum_cold: flush|memory::sum_cold: flush' "$BUILT/all.txt"
 }
 
-# Lengths are compared within one run and with wide limits, which only a row with a wrong number of copies can exceed.
+# Lengths are compared within one run and with wide limits, which only a row with a wrong number of
+# copies can exceed.
 document() {
-  bench --json multiply ten_behind_four one_by_one >"$BUILT/some.json" && python3 - "$BUILT/some.json" <<'PYTHON'
+  bench --json multiply ten_behind_four one_by_one >"$BUILT/some.json" &&
+    python3 - "$BUILT/some.json" <<'PYTHON'
 import json
 import sys
 
@@ -61,9 +65,11 @@ unknown_option() {
   [ "$ended" -ne 0 ] && grep -q 'no-such-option' "$BUILT/unknown.txt"
 }
 
-# Every form of the attribute, with rows of all lengths; names with blanks, quotes and control characters.
+# Every form of the attribute, with rows of all lengths; names with blanks, quotes and control
+# characters.
 all_forms() {
-  cargo test --quiet --release -p hairspring --test forms -- --bench --budget 20ms --json >"$BUILT/forms.json" &&
+  cargo test --quiet --release -p hairspring --test forms -- --bench --budget 20ms --json \
+    >"$BUILT/forms.json" &&
     python3 - "$BUILT/forms.json" <<'PYTHON'
 import json
 import sys
@@ -85,12 +91,14 @@ step "a whole name" prints 'memory::copy/size:64' --list --exact memory::copy/si
 step "--skip" prints 'memory::copy/size:4096' --list memory::copy --skip size:64
 step "a list for runners" prints 'multiply: benchmark' --list --format terse multiply
 step "ignored ones: there are none" prints '' --list --format terse --ignored
-step "flags of libtest" prints 'multiply' --nocapture --test-threads=1 --color=always -Z unstable-options --list multiply
+step "flags of libtest" prints 'multiply' --nocapture --test-threads=1 --color=always \
+  -Z unstable-options --list multiply
 step "a filter that matches nothing" prints '' no-such-benchmark
 step "--json" document
 step "an unknown option" unknown_option
 step "cargo test" each_once --release "${EXAMPLE[@]}"
-step "cargo test with flags" each_once --release "${EXAMPLE[@]}" -- --nocapture --test-threads=1 -q copy
+step "cargo test with flags" each_once --release "${EXAMPLE[@]}" -- --nocapture --test-threads=1 \
+  -q copy
 step "measured in ordinary code" cargo bench --quiet -p hairspring-example --bench in_code
 step "all forms of the attribute" all_forms
 exit "$status"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Fortran module (probe/fortran/hairspring.f90) with the installed library: it compiles without a warning, its tests pass, every
-# example runs, and the command line reaches the program and its results come back.
+# The Fortran module (probe/fortran/hairspring.f90) with the installed library: it compiles without
+# a warning, its tests pass, every example runs, and the command line reaches the program and its
+# results come back.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
@@ -18,7 +19,8 @@ build() { # FILE LEVEL
   local module libraries
   module="$(pkg-config --variable=includedir hairspring)/hairspring.f90"
   read -ra libraries < <(library_flags "$BUILT" shared)
-  gfortran "${FLAGS[@]}" "$2" -J"$BUILT" "$module" "$1" -o "$BUILT/$(basename "$1" .f90)" "${libraries[@]}"
+  gfortran "${FLAGS[@]}" "$2" -J"$BUILT" "$module" "$1" -o "$BUILT/$(basename "$1" .f90)" \
+    "${libraries[@]}"
 }
 
 build_and_run() { # FILE LEVEL ARGUMENT...
@@ -39,17 +41,20 @@ results() { # COMMAND... -- NAME...
   local command=()
   while [ "$1" != -- ]; do command+=("$1") && shift; done
   shift
-  "${command[@]}" --json --budget 50ms >"$BUILT/output.json" && python3 probe/tests/results.py "$@" <"$BUILT/output.json"
+  "${command[@]}" --json --budget 50ms >"$BUILT/output.json" &&
+    python3 probe/tests/results.py "$@" <"$BUILT/output.json"
 }
 
 cam_functions() {
-  gfortran "${FLAGS[@]}" -O2 -J"$BUILT" probe/tests/cam/check.f90 -o "$BUILT/cam_check" && python3 probe/tests/cam/check.py "$BUILT/cam_check"
+  gfortran "${FLAGS[@]}" -O2 -J"$BUILT" probe/tests/cam/check.f90 -o "$BUILT/cam_check" &&
+    python3 probe/tests/cam/check.py "$BUILT/cam_check"
 }
 
 # An argument shortens the run.
 cam_observations() {
   build_and_run examples/experiments/cam/cam.f90 -O2 short &&
-    cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/output.txt" --json | python3 probe/tests/cam/series.py
+    cargo run --quiet --release -p hairspring-cli -- fit "$BUILT/output.txt" --json |
+    python3 probe/tests/cam/series.py
 }
 
 need_rust
@@ -66,7 +71,8 @@ for level in -O0 -O2 -O3; do
   step "$level check" build_and_run probe/tests/fortran/check.f90 "$level" "$BUILT/table.csv"
 done
 step "vectors" build_and_run probe/tests/fortran/vectors.f90 -O2
-step "arguments, init and setup" results "$BUILT/check" counted -- 'counted "%s", b/n:7' 'counted "%s", b/n:-7'
+step "arguments, init and setup" results "$BUILT/check" counted -- 'counted "%s", b/n:7' \
+  'counted "%s", b/n:-7'
 step "an unknown event" refused 'START and STOP' "$BUILT/check" --odd-event
 for level in -O0 -O2; do
   step "$level stopwatch" build_and_run examples/fortran/stopwatch.f90 "$level"

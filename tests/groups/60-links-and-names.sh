@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Rules that no compiler checks: links, tables and code blocks of the documents (tests/book_pages.py); paths that the
-# documents name, paths and addresses of one machine, and lengths of files and functions. tests/tidy.py describes each of
-# these; tests/tidy-exceptions.txt lists the exceptions with reasons.
+# Rules that no compiler checks: links, tables and code blocks of the documents
+# (tests/book_pages.py); paths that the documents name, paths and addresses of one machine, and
+# lengths of files and functions. tests/tidy.py describes each of these; tests/tidy-exceptions.txt
+# lists the exceptions with reasons.
 # Tier: patch
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail

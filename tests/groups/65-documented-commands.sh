@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The commands of docs/install.md, word for word: every block marked `sh`, in the order of the page, as typed by a user who has
-# installed the packages that the page names. `~` is a new folder; the project's folder is not changed.
-# The first section prepares the shell (install, PATH); all others run in a shell in this state.
+# The commands of docs/install.md, word for word: every block marked `sh`, in the order of the page,
+# as typed by a user who has installed the packages that the page names. `~` is a new folder; the
+# project's folder is not changed. The first section prepares the shell (install, PATH); all others
+# run in a shell in this state.
 # Tier: all
 # shellcheck disable=SC2317 # the functions are called by `step`
 set -euo pipefail
@@ -37,13 +38,16 @@ need_page_packages() {
   done < <(page_packages)
 }
 
-# Writes a script of a section's commands, which ends at the first failure and names it. The environment is kept for the next.
+# Writes a script of a section's commands, which ends at the first failure and names it. The
+# environment is kept for the next.
 write_script() { # SECTION
   # shellcheck disable=SC2016 # the script fills them in
-  printf '%s\n' 'set -eEuo pipefail' 'trap '\''echo "failed: $BASH_COMMAND" >&2'\'' ERR' "[ ! -e $WORK/state ] || . $WORK/state"
+  printf '%s\n' 'set -eEuo pipefail' 'trap '\''echo "failed: $BASH_COMMAND" >&2'\'' ERR' \
+    "[ ! -e $WORK/state ] || . $WORK/state"
   commands_of "$1"
   # shellcheck disable=SC2016 # as above
-  [ -e "$WORK/state" ] || printf '%s\n' '{ export -p && printf '\''cd %q\n'\'' "$PWD"; } >'"$WORK/state"
+  [ -e "$WORK/state" ] || printf '%s\n' \
+    '{ export -p && printf '\''cd %q\n'\'' "$PWD"; } >'"$WORK/state"
 }
 
 try_section() { # SECTION
@@ -69,7 +73,8 @@ export HOME="$WORK/home"
 mkdir "$HOME"
 
 mapfile -t headings < <(sections)
-[ "${#headings[@]}" -ge 7 ] || { echo "FAILED: $PAGE has commands in ${#headings[@]} sections only" && exit 1; }
+[ "${#headings[@]}" -ge 7 ] ||
+  { echo "FAILED: $PAGE has commands in ${#headings[@]} sections only" && exit 1; }
 for heading in "${headings[@]}"; do
   step "$PAGE: $heading" try_section "$heading"
   [ -e "$WORK/state" ] || exit 1 # nothing works without the first one

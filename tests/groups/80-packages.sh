@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The packages of a release: packaging/build makes all of them, and packaging/try proves each in a bare Debian. It needs root, and 40
-# minutes, most of them for builds of the command: dynamic, static, for ARM, and from the packages of the crates.
+# The packages of a release: packaging/build makes all of them, and packaging/try proves each in a
+# bare Debian. It needs root, and 40 minutes, most of them for builds of the command: dynamic,
+# static, for ARM, and from the packages of the crates.
 # Tier: release
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail

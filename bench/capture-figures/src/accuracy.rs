@@ -21,9 +21,11 @@ pub fn figures() -> Value {
             let errors = errors(method, noise);
             let n = errors.len() as f64;
             let mean = errors.iter().sum::<f64>() / n;
-            let sd = (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+            let sd =
+                (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
             let most = errors.iter().fold(0.0f64, |most, error| most.max(error.abs()));
-            all.push(json!({"method": name, "noise_db": noise, "intervals": errors.len(), "mean_us": mean, "sd_us": sd, "most_us": most}));
+            all.push(json!({"method": name, "noise_db": noise, "intervals": errors.len(),
+                "mean_us": mean, "sd_us": sd, "most_us": most}));
         }
     }
     Value::Array(all)
@@ -40,12 +42,16 @@ fn errors(method: Method, noise_db: Option<f64>) -> Vec<f64> {
     }
     let sd = noise_db.map_or(0.0, |db| 0.5 * 10f64.powf(db / 20.0));
     let normal = Normal::new(0.0, sd).expect("a standard deviation");
-    let samples = Converter::new(0.5).sample(&edges, at as usize + 500, &mut || normal.sample(&mut random));
+    let samples =
+        Converter::new(0.5).sample(&edges, at as usize + 500, &mut || normal.sample(&mut random));
     let mut found = Vec::new();
     let mut detector = Detector::new(method, 1e-5);
     detector.push(&samples, &mut |edge| found.push(edge.at)).expect("edges");
     detector.finish(&mut |edge| found.push(edge.at)).expect("edges");
     assert_eq!(found.len(), edges.len(), "the number of edges is wrong");
     let found = found.windows(2).map(|pair| pair[1] - pair[0]);
-    found.zip(edges.windows(2)).map(|(found, pair)| US * (found - (pair[1].at - pair[0].at))).collect()
+    found
+        .zip(edges.windows(2))
+        .map(|(found, pair)| US * (found - (pair[1].at - pair[0].at)))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! How often the interval of the slope contains the truth, over captures with different recorder clocks and noise.
+//! How often the interval of the slope contains the truth, over captures with different recorder
+//! clocks and noise.
 
 use crate::recordings::{COPIES, COPY, HZ, OVERHEAD};
 use hairspring_capture::edge::{Detector, Method};
@@ -28,8 +29,10 @@ pub fn figures(captures: u64) -> Value {
         }
         let n = captures as f64;
         let mean = errors.iter().sum::<f64>() / n;
-        let sd = (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-        json!({"method": name, "captures": captures, "coverage": covered as f64 / n, "mean_us": mean, "sd_us": sd, "half_width_us": widths / n})
+        let sd =
+            (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+        json!({"method": name, "captures": captures, "coverage": covered as f64 / n,
+            "mean_us": mean, "sd_us": sd, "half_width_us": widths / n})
     });
     Value::Array(all.collect())
 }
@@ -43,8 +46,10 @@ fn slope(method: Method, seed: u64) -> (f64, f64, f64) {
         pin.frame(&Kind::progression(1, 1, COPIES), &widths, &mut || random.random());
     }
     let normal = Normal::new(0.0, 0.5 * 10f64.powf(NOISE_DB / 20.0)).expect("a standard deviation");
-    let samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize + 500, &mut || normal.sample(&mut random));
-    let (mut detector, mut decoder, mut collector) = (Detector::new(method, 1e-5), Decoder::new(None), Collector::new(Vec::new()));
+    let samples = Converter::new(0.5)
+        .sample(&pin.edges, pin.now as usize + 500, &mut || normal.sample(&mut random));
+    let (mut detector, mut decoder, mut collector) =
+        (Detector::new(method, 1e-5), Decoder::new(None), Collector::new(Vec::new()));
     let mut take = |edge| {
         decoder.push(edge, &mut |item| {
             if let Item::Frame(frame) = item {

@@ -1,4 +1,5 @@
-//! Figures of captures for the benchmark `capture`: one JSON object on standard output, or a recording.
+//! Figures of captures for the benchmark `capture`: one JSON object on standard output, or a
+//! recording.
 //!
 //!     capture-figures accuracy       the three estimators on known edges, with and without noise
 //!     capture-figures coverage N     share of N simulated captures whose interval holds the truth
@@ -18,10 +19,14 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["accuracy"] => print(&accuracy::figures()),
-        ["coverage", captures] => captures.parse().map_err(text).and_then(|captures| print(&coverage::figures(captures))),
+        ["coverage", captures] => {
+            captures.parse().map_err(text).and_then(|captures| print(&coverage::figures(captures)))
+        }
         ["wav", seconds] => seconds.parse().map_err(text).and_then(recordings::wav),
         ["vcd", frames] => frames.parse().map_err(text).and_then(recordings::vcd),
-        ["speed", file, times] => times.parse().map_err(text).and_then(|times| print(&speed::figures(file, times)?)),
+        ["speed", file, times] => {
+            times.parse().map_err(text).and_then(|times| print(&speed::figures(file, times)?))
+        }
         _ => Err("accuracy, coverage N, wav SECONDS, vcd FRAMES, speed FILE N".to_owned()),
     };
     match done {

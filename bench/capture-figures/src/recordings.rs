@@ -30,8 +30,12 @@ pub fn frames(number: usize, hz: f64, random: &mut Pcg64) -> Pin {
 pub fn wav(seconds: u64) -> Result<(), String> {
     let mut random = Pcg64::seed_from_u64(1);
     let pin = frames(230, HZ, &mut random);
-    let samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 1e-4 * (random.random::<f64>() - 0.5));
-    let block: Vec<u8> = samples.iter().flat_map(|value| ((value * 8_388_607.0) as i32).to_le_bytes()[..3].to_vec()).collect();
+    let samples = Converter::new(0.5)
+        .sample(&pin.edges, pin.now as usize, &mut || 1e-4 * (random.random::<f64>() - 0.5));
+    let block: Vec<u8> = samples
+        .iter()
+        .flat_map(|value| ((value * 8_388_607.0) as i32).to_le_bytes()[..3].to_vec())
+        .collect();
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
     let mut header = b"RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     header.extend((HZ as u32).to_le_bytes());
@@ -51,9 +55,16 @@ pub fn wav(seconds: u64) -> Result<(), String> {
 pub fn vcd(number: usize) -> Result<(), String> {
     let mut random = Pcg64::seed_from_u64(2);
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
-    out.write_all(b"$version simulated $end\n$timescale 10 ns $end\n$scope module chip $end\n$var wire 1 ! PB7 $end\n$var wire 8 \" PORTA [7:0] $end\n")
-        .map_err(text)?;
-    out.write_all(b"$var wire 1 # PB6 $end\n$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n0!\nb0 \"\n0#\n$end\n").map_err(text)?;
+    out.write_all(
+        b"$version simulated $end\n$timescale 10 ns $end\n$scope module chip $end\n\
+          $var wire 1 ! PB7 $end\n$var wire 8 \" PORTA [7:0] $end\n",
+    )
+    .map_err(text)?;
+    out.write_all(
+        b"$var wire 1 # PB6 $end\n$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n0!\nb0 \"\n\
+          0#\n$end\n",
+    )
+    .map_err(text)?;
     let pin = frames(number, 1e8, &mut random);
     let (mut time, mut other) = (0u64, 0u64);
     for edge in &pin.edges {

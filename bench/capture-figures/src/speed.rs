@@ -19,7 +19,8 @@ pub fn figures(file: &str, times: usize) -> Result<Value, String> {
         other.push(begin.elapsed().as_secs_f64());
     }
     let bytes = std::fs::metadata(file).map_err(text)?.len();
-    Ok(json!({"bytes": bytes, "hairspring_s": own, "wellen_s": other, "hairspring_edges": found.0, "wellen_edges": found.1}))
+    Ok(json!({"bytes": bytes, "hairspring_s": own, "wellen_s": other, "hairspring_edges": found.0,
+            "wellen_edges": found.1}))
 }
 
 fn hairspring(file: &str) -> Result<usize, String> {
@@ -33,7 +34,11 @@ fn hairspring(file: &str) -> Result<usize, String> {
 fn wellen(file: &str) -> Result<usize, String> {
     let mut wave = simple::read(file).map_err(text)?;
     let hierarchy = wave.hierarchy();
-    let signal = hierarchy.all_vars().map(|var| &hierarchy[var]).find(|var| var.name(hierarchy) == "PB7").map(|var| var.signal_ref());
+    let signal = hierarchy
+        .all_vars()
+        .map(|var| &hierarchy[var])
+        .find(|var| var.name(hierarchy) == "PB7")
+        .map(|var| var.signal_ref());
     let signal = signal.ok_or("no PB7")?;
     wave.load_signals(&[signal]);
     let changes = wave.get_signal(signal).ok_or("no changes")?.iter_changes().count();

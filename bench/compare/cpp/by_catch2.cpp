@@ -19,7 +19,11 @@ TEST_CASE("table") {
   };
   BENCHMARK("hash_1k") { return work::hash(data.kilobyte); };
   BENCHMARK("parse_list") { return work::parse(data.list); };
-  BENCHMARK("memcpy_4k") { return work::copy(data.buffers->to.data(), data.buffers->from.data(), 4096); };
-  BENCHMARK("memcpy_64k") { return work::copy(data.buffers->to.data(), data.buffers->from.data(), 65536); };
+  BENCHMARK("memcpy_4k") {
+    return work::copy(data.buffers->to.data(), data.buffers->from.data(), 4096);
+  };
+  BENCHMARK("memcpy_64k") {
+    return work::copy(data.buffers->to.data(), data.buffers->from.data(), 65536);
+  };
   BENCHMARK("json_500") { return work::json(data.document); };
 }

@@ -1,4 +1,5 @@
-// Google Benchmark: range-for over State, DoNotOptimize and ClobberMemory, PauseTiming for what must be made anew.
+// Google Benchmark: range-for over State, DoNotOptimize and ClobberMemory, PauseTiming for what
+// must be made anew.
 #include <benchmark/benchmark.h>
 
 #include "work.hpp"

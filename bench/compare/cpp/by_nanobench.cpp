@@ -1,4 +1,5 @@
-// nanobench: Bench().run with a lambda, doNotOptimizeAway. It has no init: the sort includes making the numbers.
+// nanobench: Bench().run with a lambda, doNotOptimizeAway. It has no init: the sort includes making
+// the numbers.
 #define ANKERL_NANOBENCH_IMPLEMENT
 #include <nanobench.h>
 

@@ -1,7 +1,9 @@
-// Loops of each workload, timed by two clocks: the truth is made of their differences (bench/suite/compare_truth.py).
+// Loops of each workload, timed by two clocks: the truth is made of their differences
+// (bench/suite/compare_truth.py).
 //
-// `truth MICROSECONDS ROUNDS` prints one line for each loop: case, round, form, passes, ns by the wall clock, ns by the clock of
-// the thread. `truth count CASE FORM PASSES` runs one loop, for counters of the hardware. rust/benches/truth.rs is the same.
+// `truth MICROSECONDS ROUNDS` prints one line for each loop: case, round, form, passes, ns by the
+// wall clock, ns by the clock of the thread. `truth count CASE FORM PASSES` runs one loop, for
+// counters of the hardware. rust/benches/truth.rs is the same.
 #include <time.h>
 
 #include <algorithm>
@@ -55,7 +57,8 @@ void run(int form, std::uint64_t passes, Data &data, Init init, Body body) {
 
 const std::array<std::pair<const char *, Run>, 6> cases = {{
     {"sort_100", [](int form, std::uint64_t passes, Data &data) {
-       run(form, passes, data, [](Data &d) { d.numbers.refill(); }, [](Data &d) { work::sort(d.numbers.values); });
+       run(form, passes, data, [](Data &d) { d.numbers.refill(); },
+           [](Data &d) { work::sort(d.numbers.values); });
      }},
     {"hash_1k", [](int form, std::uint64_t passes, Data &data) {
        run(form, passes, data, nothing, [](Data &d) { keep(work::hash(d.kilobyte)); });
@@ -64,10 +67,12 @@ const std::array<std::pair<const char *, Run>, 6> cases = {{
        run(form, passes, data, nothing, [](Data &d) { keep(work::parse(d.list)); });
      }},
     {"memcpy_4k", [](int form, std::uint64_t passes, Data &data) {
-       run(form, passes, data, nothing, [](Data &d) { work::copy(d.buffers->to.data(), d.buffers->from.data(), 4096); });
+       run(form, passes, data, nothing,
+           [](Data &d) { work::copy(d.buffers->to.data(), d.buffers->from.data(), 4096); });
      }},
     {"memcpy_64k", [](int form, std::uint64_t passes, Data &data) {
-       run(form, passes, data, nothing, [](Data &d) { work::copy(d.buffers->to.data(), d.buffers->from.data(), 65536); });
+       run(form, passes, data, nothing,
+           [](Data &d) { work::copy(d.buffers->to.data(), d.buffers->from.data(), 65536); });
      }},
     {"json_500", [](int form, std::uint64_t passes, Data &data) {
        run(form, passes, data, nothing, [](Data &d) { keep(work::json(d.document)); });
@@ -97,7 +102,8 @@ std::uint64_t enough(Run run, std::int64_t micros, Data &data) {
   while (timed(run, 0, passes, data).wall < micros * 1000) passes *= 2;
   std::int64_t least = timed(run, 0, passes, data).wall;
   for (int more = 0; more < 4; more += 1) least = std::min(least, timed(run, 0, passes, data).wall);
-  const std::uint64_t found = passes * static_cast<std::uint64_t>(micros) * 1000 / static_cast<std::uint64_t>(std::max<std::int64_t>(least, 1));
+  const std::uint64_t found = passes * static_cast<std::uint64_t>(micros) * 1000 /
+      static_cast<std::uint64_t>(std::max<std::int64_t>(least, 1));
   return std::max<std::uint64_t>(found, 1);
 }
 
@@ -140,5 +146,6 @@ int main(int given, char **words) {
   if (given == 5) return count(words[2], words[3], std::strtoull(words[4], nullptr, 10), data);
   if (given != 3) return 2;
   std::puts("case,round,form,passes,wall_ns,thread_ns");
-  for (const auto &[name, run] : cases) measure(name, run, std::atol(words[1]), std::atoi(words[2]), data);
+  for (const auto &[name, run] : cases)
+    measure(name, run, std::atol(words[1]), std::atoi(words[2]), data);
 }

@@ -33,7 +33,9 @@ std::int64_t parse(std::string_view list) {
   return sum;
 }
 
-void copy(unsigned char *to, const unsigned char *from, std::size_t count) { std::memcpy(to, from, count); }
+void copy(unsigned char *to, const unsigned char *from, std::size_t count) {
+  std::memcpy(to, from, count);
+}
 
 std::size_t json(std::string_view text) { return nlohmann::json::parse(text)["items"].size(); }
 
@@ -47,7 +49,8 @@ std::string bytes(std::size_t count) {
 
 std::string listed() {
   std::string made;
-  for (int at = 0; at < 40; at += 1) made += (at ? "," : "") + std::to_string(at * 7919 % 10000 + 1000);
+  for (int at = 0; at < 40; at += 1)
+    made += (at ? "," : "") + std::to_string(at * 7919 % 10000 + 1000);
   return made;
 }
 
@@ -60,7 +63,8 @@ std::string document() {
 
 }  // namespace
 
-Data::Data() : kilobyte(bytes(1024)), list(listed()), document(work::document()), buffers(std::make_unique<Buffers>()) {
+Data::Data() : kilobyte(bytes(1024)), list(listed()), document(work::document()),
+    buffers(std::make_unique<Buffers>()) {
   const std::string made = bytes(buffers->from.size());
   std::copy(made.begin(), made.end(), buffers->from.begin());
 }

@@ -1,4 +1,5 @@
-// Ordinary code that people time. It is compiled once, into one object, so that tools are compared and not compilers.
+// Ordinary code that people time. It is compiled once, into one object, so that tools are compared
+// and not compilers.
 #pragma once
 
 #include <array>
@@ -30,7 +31,8 @@ void copy(unsigned char *to, const unsigned char *from, std::size_t count);
 // Reads a document, counts its items and frees it.
 std::size_t json(std::string_view text);
 
-// Bytes to copy and the place for them, in the same distance and at the same place of a page for all tools.
+// Bytes to copy and the place for them, in the same distance and at the same place of a page for
+// all tools.
 struct alignas(4096) Buffers {
   std::array<unsigned char, 1 << 16> from;
   std::array<unsigned char, 2048> gap;

@@ -1,4 +1,6 @@
-"""Statements by pyperf, in a script as its documentation has one. It has no init: the sort includes the copy."""
+"""Statements by pyperf, in a script as its documentation has one. It has no init: the sort
+includes the copy.
+"""
 
 import pyperf  # type: ignore[import-untyped]
 from work import CASES, whole

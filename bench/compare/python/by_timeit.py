@@ -1,6 +1,8 @@
-"""timeit's results, as its command computes them: the best of five runs of as many loops as take 0.2 s.
+"""timeit's results, as its command computes them: the best of five runs of as many loops as take
+0.2 s.
 
-It has no init: the sort includes the copy of the list. `by_timeit.py SECONDS` takes loops of another time.
+It has no init: the sort includes the copy of the list. `by_timeit.py SECONDS` takes loops of
+another time.
 """
 
 import sys

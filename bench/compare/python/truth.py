@@ -1,7 +1,9 @@
-"""Loops of each statement, timed by two clocks: the truth is made of their differences (bench/suite/compare_truth.py).
+"""Loops of each statement, timed by two clocks: the truth is made of their differences
+(bench/suite/compare_truth.py).
 
-`truth.py MICROSECONDS ROUNDS` prints one line for each loop: case, round, form, passes, ns by the wall clock, ns by the
-clock of the thread. `truth.py count CASE FORM PASSES` runs one loop, for counters of the hardware.
+`truth.py MICROSECONDS ROUNDS` prints one line for each loop: case, round, form, passes, ns by the
+wall clock, ns by the clock of the thread. `truth.py count CASE FORM PASSES` runs one loop, for
+counters of the hardware.
 """
 
 import itertools
@@ -22,7 +24,9 @@ Loop = Callable[[int], tuple[int, int]]
 
 
 def loop(case: Work, form: str) -> Loop:
-    """A function that runs so many passes and returns their time by both clocks; the names of the setup are local."""
+    """A function that runs so many passes and returns their time by both clocks; the names of
+    the setup are local.
+    """
     namespace: dict[str, Any] = {}
     exec(case.setup, namespace)
     names = [name for name in namespace if not name.startswith("__")]
@@ -37,7 +41,11 @@ def run(passes, {", ".join(f"{name}={name}" for name in names)}):
     thread = thread_clock() - thread
     return clock() - wall, thread
 """
-    clocks = {"clock": time.perf_counter_ns, "thread_clock": time.thread_time_ns, "repeat": itertools.repeat}
+    clocks = {
+        "clock": time.perf_counter_ns,
+        "thread_clock": time.thread_time_ns,
+        "repeat": itertools.repeat,
+    }
     exec(source, namespace | clocks, made := dict[str, Any]())
     run: Loop = made["run"]
     return run

@@ -1,4 +1,6 @@
-"""Ordinary code that people time, as statements: case, statement, init (made anew before each statement), setup."""
+"""Ordinary code that people time, as statements: case, statement, init (made anew before each
+statement), setup.
+"""
 
 import itertools
 import json
@@ -50,14 +52,24 @@ def document() -> str:
 CASES: dict[str, Work] = {
     "sort_100": Work("x.sort()", "x = next(lists)[:]", "import work; lists = work.numbers()"),
     "hash_1k": Work(
-        "sha256(kilobyte).digest()", "", "import work; from hashlib import sha256; kilobyte = work.data(1024)"
+        "sha256(kilobyte).digest()",
+        "",
+        "import work; from hashlib import sha256; kilobyte = work.data(1024)",
     ),
     "parse_list": Work("sum(map(int, text.split(',')))", "", "import work; text = work.listed()"),
-    "memcpy_4k": Work("to[:] = source", "", "import work; source = work.data(4096); to = memoryview(bytearray(4096))"),
-    "memcpy_64k": Work(
-        "to[:] = source", "", "import work; source = work.data(65536); to = memoryview(bytearray(65536))"
+    "memcpy_4k": Work(
+        "to[:] = source",
+        "",
+        "import work; source = work.data(4096); to = memoryview(bytearray(4096))",
     ),
-    "json_500": Work("loads(text)", "", "import work; from json import loads; text = work.document()"),
+    "memcpy_64k": Work(
+        "to[:] = source",
+        "",
+        "import work; source = work.data(65536); to = memoryview(bytearray(65536))",
+    ),
+    "json_500": Work(
+        "loads(text)", "", "import work; from json import loads; text = work.document()"
+    ),
 }
 
 

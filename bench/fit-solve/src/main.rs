@@ -1,4 +1,5 @@
-//! `fit-solve FILE`: reads observations, solves their first series, and prints both times and the solution as JSON.
+//! `fit-solve FILE`: reads observations, solves their first series, and prints both times and the
+//! solution as JSON.
 
 use hairspring_core::estimate::{Options, solve};
 use hairspring_core::observations::read_csv;
@@ -12,9 +13,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begin = Instant::now();
     let solution = solve(&table, 0, &Options::default())?;
     let solved = begin.elapsed().as_secs_f64();
-    let unknowns: Vec<f64> = solution.components.iter().map(|component| component.ticks.value).collect();
+    let unknowns: Vec<f64> =
+        solution.components.iter().map(|component| component.ticks.value).collect();
     let overhead = solution.overhead.map(|overhead| overhead.value);
     let used = solution.readings_used;
-    println!("{}", serde_json::json!({ "read_s": read, "solve_s": solved, "unknowns": unknowns, "overhead": overhead, "used": used }));
+    println!(
+        "{}",
+        serde_json::json!({ "read_s": read, "solve_s": solved, "unknowns": unknowns,
+        "overhead": overhead, "used": used })
+    );
     Ok(())
 }

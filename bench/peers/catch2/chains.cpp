@@ -1,4 +1,5 @@
-// The truth table as Catch2's users write it: BENCHMARK with a returned value, BENCHMARK_ADVANCED for the init.
+// The truth table as Catch2's users write it: BENCHMARK with a returned value, BENCHMARK_ADVANCED
+// for the init.
 #define CATCH_CONFIG_MAIN
 #define CATCH_CONFIG_ENABLE_BENCHMARKING
 #include <catch2/catch.hpp>
@@ -17,7 +18,8 @@ TEST_CASE("chains") {
   BENCHMARK("chain_5") { return x = chains::chain_5(x); };
   BENCHMARK("chain_30") { return x = chains::chain_30(x); };
 
-  // Nothing can run untimed between two runs of a sample: the documented way is one prepared state for each run.
+  // Nothing can run untimed between two runs of a sample: the documented way is one prepared state
+  // for each run.
   BENCHMARK_ADVANCED("body_30_init_120")(Catch::Benchmark::Chronometer meter) {
     std::vector<std::uint64_t> states(static_cast<std::size_t>(meter.runs()));
     for (auto& state : states) state = x = chains::init_120(x);

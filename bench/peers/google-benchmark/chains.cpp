@@ -1,4 +1,5 @@
-// The truth table as Google Benchmark's users write it: range-for over State, DoNotOptimize, PauseTiming.
+// The truth table as Google Benchmark's users write it: range-for over State, DoNotOptimize,
+// PauseTiming.
 #include <benchmark/benchmark.h>
 
 #include "../../languages/work.h"

@@ -1,7 +1,9 @@
 #include "rig.h"
-/* An interpreter: an instruction is done by its own code, which jumps to that of the next one by a table. */
+/* An interpreter: an instruction is done by its own code, which jumps to that of the next one by a
+ * table. */
 uint64_t work(const uint8_t *codes, int count, uint64_t x, uint64_t c) {
-  static const void *const table[8] = {&&add, &&load, &&store, &&test, &&jump, &&call, &&push, &&end};
+  static const void *const table[8] =
+      {&&add, &&load, &&store, &&test, &&jump, &&call, &&push, &&end};
   const uint8_t *at = codes, *last = codes + count;
 #define NEXT goto *table[at < last ? *at++ % 7 : 7]
   NEXT;

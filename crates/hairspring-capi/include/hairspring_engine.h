@@ -1,9 +1,11 @@
 /* The C ABI of Hairspring's engine. Made by cbindgen from crates/hairspring-capi/src: do not edit.
  *
- * Every call returns a status; hairspring_last_error gives the text of the calling thread's last error. Several threads may
- * use a handle; it is freed once, with the _free function of its kind. Structs begin with their size, which the caller sets
- * (HAIRSPRING_SIZED), and may grow at their end. A program with the header of another version works: fields that its struct
- * lacks are 0, the default, and are not written; fields that this library does not know must be 0, and are set to 0. */
+ * Every call returns a status; hairspring_last_error gives the text of the calling thread's last
+ * error. Several threads may use a handle; it is freed once, with the _free function of its kind.
+ * Structs begin with their size, which the caller sets (HAIRSPRING_SIZED), and may grow at their
+ * end. A program with the header of another version works: fields that its struct lacks are 0, the
+ * default, and are not written; fields that this library does not know must be 0, and are set
+ * to 0. */
 
 #ifndef HAIRSPRING_ENGINE_H
 #define HAIRSPRING_ENGINE_H
@@ -17,8 +19,8 @@
 #define HAIRSPRING_MOST_ARGUMENTS 16
 
 /**
- * A row returns this instead of ticks if its code failed: the program ends with a message and status 1. A clock that
- * was set back by exactly one tick between two reads gives the same value.
+ * A row returns this instead of ticks if its code failed: the program ends with a message and
+ * status 1. A clock that was set back by exactly one tick between two reads gives the same value.
  */
 #define HAIRSPRING_FAILED UINT64_MAX
 
@@ -28,7 +30,8 @@
 #define HAIRSPRING_UNOPTIMISED 256
 
 /**
- * Added to the order of a row that runs a block of its copies HAIRSPRING_RUNS_OF_A_BLOCK times; its bodies are those of all runs.
+ * Added to the order of a row that runs a block of its copies HAIRSPRING_RUNS_OF_A_BLOCK times;
+ * its bodies are those of all runs.
  */
 #define HAIRSPRING_IN_BLOCKS 512
 
@@ -173,7 +176,8 @@ typedef struct hairspring_assessment hairspring_assessment;
 typedef struct hairspring_observations hairspring_observations;
 
 /**
- * A stopwatch. The clock and the start value are outside the lock, so that no lock is taken between start and stop.
+ * A stopwatch. The clock and the start value are outside the lock, so that no lock is taken
+ * between start and stop.
  */
 typedef struct hairspring_stopwatch hairspring_stopwatch;
 
@@ -371,12 +375,13 @@ typedef struct hairspring_clock {
 } hairspring_clock;
 
 /**
- * Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads the clock again.
+ * Code at one number of copies: reads the clock, runs `inits` inits and `bodies` bodies, and reads
+ * the clock again.
  */
 typedef struct hairspring_row {
   /**
-   * Runs the row with a clock to read and the benchmark's argument, and returns the ticks between the two reads, or
-   * HAIRSPRING_FAILED.
+   * Runs the row with a clock to read and the benchmark's argument, and returns the ticks
+   * between the two reads, or HAIRSPRING_FAILED.
    */
   uint64_t (*run)(uint64_t (*now)(void), int64_t argument);
   /**
@@ -388,9 +393,11 @@ typedef struct hairspring_row {
    */
   uint32_t inits;
   /**
-   * 0: an init before every body, the further inits at the end; the result comes from these rows. The others check that body
-   * and init add up. 1: an equal number of inits before every body; 2: fences around every init; 3: as 2, with a chain of 16
-   * dependent 64-bit multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added, and to 0 HAIRSPRING_IN_BLOCKS.
+   * 0: an init before every body, the further inits at the end; the result comes from these
+   * rows. The others check that body and init add up. 1: an equal number of inits before every
+   * body; 2: fences around every init; 3: as 2, with a chain of 16 dependent 64-bit
+   * multiplications in place of the body. HAIRSPRING_UNOPTIMISED may be added, and to 0
+   * HAIRSPRING_IN_BLOCKS.
    */
   uint32_t order;
 } hairspring_row;
@@ -434,7 +441,8 @@ typedef struct hairspring_plan {
    */
   const char *clock;
   /**
-   * Time to measure, in milliseconds; 0 means 500, and up to 1500 while something else uses the core.
+   * Time to measure, in milliseconds; 0 means 500, and up to 1500 while something else uses the
+   * core.
    */
   uint32_t milliseconds;
   /**
@@ -442,8 +450,9 @@ typedef struct hairspring_plan {
    */
   uint32_t without_cycles;
   /**
-   * 1: the code runs other threads. Then the thread is not bound to a CPU, its priority stays as it is, and there are no core
-   * cycles. With 0 the code is measured in this way if it turns out to run other threads.
+   * 1: the code runs other threads. Then the thread is not bound to a CPU, its priority stays as
+   * it is, and there are no core cycles. With 0 the code is measured in this way if it turns out
+   * to run other threads.
    */
   uint32_t threads;
   /**
@@ -499,7 +508,8 @@ typedef struct hairspring_entry {
    */
   uint32_t argument_count;
   /**
-   * 1: runs in the same rounds as the entry before, with its arguments if it has any, and is compared with it.
+   * 1: runs in the same rounds as the entry before, with its arguments if it has any, and is
+   * compared with it.
    */
   uint32_t alternative;
 } hairspring_entry;
@@ -633,8 +643,8 @@ typedef struct hairspring_trials_plan {
    */
   const char *clock;
   /**
-   * Shortest length of each timed interval in microseconds, at most 9e8; 0 means what the clock needs for 1 %, but at least
-   * 5 ms.
+   * Shortest length of each timed interval in microseconds, at most 9e8; 0 means what the clock
+   * needs for 1 %, but at least 5 ms.
    */
   double window_us;
   /**
@@ -658,8 +668,8 @@ typedef struct hairspring_trials_plan {
    */
   double loop_us;
   /**
-   * Runs the same loop for `trips` trips with 0, 1 or 2 copies of some expression in it. If null, the time of the loop stays
-   * in the result.
+   * Runs the same loop for `trips` trips with 0, 1 or 2 copies of some expression in it. If
+   * null, the time of the loop stays in the result.
    */
   void (*empty_loop)(uint32_t copies, uint64_t trips);
 } hairspring_trials_plan;
@@ -673,8 +683,9 @@ typedef struct hairspring_trip_time {
    */
   size_t size;
   /**
-   * Time of one trip in nanoseconds, overheads subtracted, never clamped. After a single experiment the level is 0: the
-   * interval then includes no spread, only the uncertainty of the clock and of the overheads.
+   * Time of one trip in nanoseconds, overheads subtracted, never clamped. After a single
+   * experiment the level is 0: the interval then includes no spread, only the uncertainty of the
+   * clock and of the overheads.
    */
   struct hairspring_estimate trip_ns;
   /**
@@ -712,7 +723,8 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Solves and checks every series of a table, and compares it with the first. `question` may be null, for the defaults.
+ * Solves and checks every series of a table, and compares it with the first. `question` may be
+ * null, for the defaults.
  */
 enum hairspring_status hairspring_assess(const struct hairspring_observations *table,
                                          const struct hairspring_question *question,
@@ -724,8 +736,8 @@ enum hairspring_status hairspring_assess(const struct hairspring_observations *t
 void hairspring_assessment_free(struct hairspring_assessment *assessment);
 
 /**
- * Copies at most `room` estimates into an array, and sets `count` to the number that the assessment has. The array may be null
- * if `room` is 0.
+ * Copies at most `room` estimates into an array, and sets `count` to the number that the
+ * assessment has. The array may be null if `room` is 0.
  */
 enum hairspring_status hairspring_assessment_components(const struct hairspring_assessment *assessment,
                                                         struct hairspring_component *array,
@@ -762,16 +774,16 @@ enum hairspring_status hairspring_clock_count(size_t *count);
 enum hairspring_status hairspring_clock_at(size_t index, struct hairspring_clock *clock);
 
 /**
- * Finds a clock by name (null: the best one here), enables it in the calling thread, checks that it counts, and measures its
- * quantum. Every thread that reads the clock must call this first.
+ * Finds a clock by name (null: the best one here), enables it in the calling thread, checks that
+ * it counts, and measures its quantum. Every thread that reads the clock must call this first.
  */
-enum hairspring_status hairspring_clock_find(const char *name,
-                                             struct hairspring_clock *clock);
+enum hairspring_status hairspring_clock_find(const char *name, struct hairspring_clock *clock);
 
 /**
- * Begins a BENCH of `lmbench.h`: calls `hairspring_trials_new` with an interval of `enough_us` microseconds (0: that of
- * the environment variable ENOUGH, or what the clock needs) and this number of experiments (0: eleven, or one if the interval
- * is longer than 100 ms). The environment variables TIMING_O and LOOP_O give the overheads in microseconds.
+ * Begins a BENCH of `lmbench.h`: calls `hairspring_trials_new` with an interval of `enough_us`
+ * microseconds (0: that of the environment variable ENOUGH, or what the clock needs) and this
+ * number of experiments (0: eleven, or one if the interval is longer than 100 ms). The environment
+ * variables TIMING_O and LOOP_O give the overheads in microseconds.
  */
 enum hairspring_status hairspring_lmbench_begin(double enough_us,
                                                 uint32_t experiments,
@@ -780,31 +792,35 @@ enum hairspring_status hairspring_lmbench_begin(double enough_us,
                                                 struct hairspring_trials **out);
 
 /**
- * Ends a BENCH: replaces the result kept for the calling thread, and frees the experiments. `so_far` is the status of the last
- * call of `hairspring_trials_next`: if that failed, its error text is kept instead.
+ * Ends a BENCH: replaces the result kept for the calling thread, and frees the experiments.
+ * `so_far` is the status of the last call of `hairspring_trials_next`: if that failed, its error
+ * text is kept instead.
  */
-enum hairspring_status hairspring_lmbench_end(struct hairspring_trials *trials,
-                                              int32_t so_far);
+enum hairspring_status hairspring_lmbench_end(struct hairspring_trials *trials, int32_t so_far);
 
 /**
- * How often the body ran in the interval that the calling thread's last BENCH kept; 0 if there is no result.
+ * How often the body ran in the interval that the calling thread's last BENCH kept; 0 if there is
+ * no result.
  */
 uint64_t hairspring_lmbench_n(void);
 
 /**
- * Sets how often an operation ran in that interval, for programs that run several operations in one body.
+ * Sets how often an operation ran in that interval, for programs that run several operations in
+ * one body.
  */
 void hairspring_lmbench_save_n(uint64_t n);
 
 /**
- * Length of that interval in microseconds, overheads subtracted; 0 if there is no result or it is below resolution.
+ * Length of that interval in microseconds, overheads subtracted; 0 if there is no result or it is
+ * below resolution.
  */
 double hairspring_lmbench_usecs(void);
 
 /**
- * Writes the line that reports that result for `count` operations or bytes in the format of lmbench, followed by the
- * interval. The text is cut to `room` bytes including the terminating 0 byte; with no room nothing is written. Returns the
- * length of the whole text in bytes, without the terminator. `name` may be null.
+ * Writes the line that reports that result for `count` operations or bytes in the format of
+ * lmbench, followed by the interval. The text is cut to `room` bytes including the terminating 0
+ * byte; with no room nothing is written. Returns the length of the whole text in bytes, without
+ * the terminator. `name` may be null.
  */
 size_t hairspring_lmbench_line(const char *name,
                                int32_t unit,
@@ -813,9 +829,9 @@ size_t hairspring_lmbench_line(const char *name,
                                size_t room);
 
 /**
- * Runs benchmarks in the same rounds, so that the others can be compared with the first. `out` gets a table for
- * `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound to one CPU during the call, unless the code runs
- * other threads.
+ * Runs benchmarks in the same rounds, so that the others can be compared with the first. `out`
+ * gets a table for `hairspring_assess`. `plan` may be null, for the defaults. The thread is bound
+ * to one CPU during the call, unless the code runs other threads.
  */
 enum hairspring_status hairspring_measure(const struct hairspring_series *series,
                                           size_t element_size,
@@ -824,8 +840,8 @@ enum hairspring_status hairspring_measure(const struct hairspring_series *series
                                           struct hairspring_observations **out);
 
 /**
- * Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON document; `--help` shows
- * the options. Returns the exit status of the program.
+ * Runs a program of benchmarks: reads its command line, measures, and prints a table or a JSON
+ * document; `--help` shows the options. Returns the exit status of the program.
  */
 int hairspring_run_program(int argc,
                            const char *const *argv,
@@ -853,8 +869,9 @@ enum hairspring_status hairspring_observations_set_clock(const struct hairspring
                                                          const struct hairspring_table_clock *clock);
 
 /**
- * Sets `row` to the row of a series with these counts, one for each component; adds the row if the table does not have it.
- * A null `series` means `main`. Counts are not negative, and those other than 0 lie between 1e-30 and 1e30.
+ * Sets `row` to the row of a series with these counts, one for each component; adds the row if the
+ * table does not have it. A null `series` means `main`. Counts are not negative, and those other
+ * than 0 lie between 1e-30 and 1e30.
  */
 enum hairspring_status hairspring_observations_row(const struct hairspring_observations *table,
                                                    const char *series,
@@ -863,8 +880,8 @@ enum hairspring_status hairspring_observations_row(const struct hairspring_obser
                                                    uint32_t *row);
 
 /**
- * Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time. Those other than 0 lie between 1e-30
- * and 1e30 on either side of it.
+ * Adds a reading of a row, in the table's unit. Readings of one round are taken within a short
+ * time. Those other than 0 lie between 1e-30 and 1e30 on either side of it.
  */
 enum hairspring_status hairspring_observations_push(const struct hairspring_observations *table,
                                                     uint32_t row,
@@ -874,12 +891,14 @@ enum hairspring_status hairspring_observations_push(const struct hairspring_obse
 /**
  * The number of readings in a table.
  */
-enum hairspring_status hairspring_observations_count(const struct hairspring_observations *table, size_t *readings);
+enum hairspring_status hairspring_observations_count(const struct hairspring_observations *table,
+                                                     size_t *readings);
 
 /**
  * Reads an observation file (CSV).
  */
-enum hairspring_status hairspring_observations_read_csv(const char *path, struct hairspring_observations **out);
+enum hairspring_status hairspring_observations_read_csv(const char *path,
+                                                        struct hairspring_observations **out);
 
 /**
  * Reads observations from the text of an observation file, `length` bytes long.
@@ -891,11 +910,13 @@ enum hairspring_status hairspring_observations_parse_csv(const uint8_t *bytes,
 /**
  * Writes a table as an observation file, which `hairspring fit` reads.
  */
-enum hairspring_status hairspring_observations_write_csv(const struct hairspring_observations *table, const char *path);
+enum hairspring_status hairspring_observations_write_csv(const struct hairspring_observations *table,
+                                                         const char *path);
 
 /**
- * Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command line, measures, and
- * prints. The time of an indirect call is part of every result. Returns the exit status of the program.
+ * Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command
+ * line, measures, and prints. The time of an indirect call is part of every result. Returns the
+ * exit status of the program.
  */
 int hairspring_run_procedures(int argc,
                               const char *const *argv,
@@ -904,8 +925,8 @@ int hairspring_run_procedures(int argc,
                               size_t count);
 
 /**
- * Makes a stopwatch on the clock with this name (null: the best one here). It measures the overhead of its own start and stop,
- * through these calls; that takes 10 to 70 ms.
+ * Makes a stopwatch on the clock with this name (null: the best one here). It measures the
+ * overhead of its own start and stop, through these calls; that takes 10 to 70 ms.
  */
 enum hairspring_status hairspring_stopwatch_new(const char *clock,
                                                 struct hairspring_stopwatch **out);
@@ -921,7 +942,8 @@ void hairspring_stopwatch_free(struct hairspring_stopwatch *stopwatch);
 enum hairspring_status hairspring_stopwatch_start(const struct hairspring_stopwatch *stopwatch);
 
 /**
- * Sets `span` to the time since the start or the last lap, and begins the next lap, also if this one is refused.
+ * Sets `span` to the time since the start or the last lap, and begins the next lap, also if this
+ * one is refused.
  */
 enum hairspring_status hairspring_stopwatch_lap(const struct hairspring_stopwatch *stopwatch,
                                                 struct hairspring_span *span);
@@ -939,7 +961,8 @@ enum hairspring_status hairspring_stopwatch_total(const struct hairspring_stopwa
                                                   struct hairspring_span *span);
 
 /**
- * Converts a span to a time at a confidence level (0 means 0.95). Call it after the measurement, not within it.
+ * Converts a span to a time at a confidence level (0 means 0.95). Call it after the measurement,
+ * not within it.
  */
 enum hairspring_status hairspring_stopwatch_elapsed(const struct hairspring_stopwatch *stopwatch,
                                                     const struct hairspring_span *span,
@@ -947,9 +970,9 @@ enum hairspring_status hairspring_stopwatch_elapsed(const struct hairspring_stop
                                                     struct hairspring_elapsed *elapsed);
 
 /**
- * Begins experiments with the caller's own loop. The caller reads the clock by `now` before and after the loop, and gets the
- * number of trips from `hairspring_trials_next`. `plan` may be null, for the defaults. The first call in a process takes some
- * 50 ms.
+ * Begins experiments with the caller's own loop. The caller reads the clock by `now` before and
+ * after the loop, and gets the number of trips from `hairspring_trials_next`. `plan` may be null,
+ * for the defaults. The first call in a process takes some 50 ms.
  */
 enum hairspring_status hairspring_trials_new(const struct hairspring_trials_plan *plan,
                                              uint64_t (**now)(void),
@@ -961,8 +984,9 @@ enum hairspring_status hairspring_trials_new(const struct hairspring_trials_plan
 void hairspring_trials_free(struct hairspring_trials *trials);
 
 /**
- * Reports the ticks that the last trips took and how many trips were run; the first call ignores both. Sets `trips` to the
- * number of trips to run next, 0 when there are enough. The body must not leave the loop.
+ * Reports the ticks that the last trips took and how many trips were run; the first call ignores
+ * both. Sets `trips` to the number of trips to run next, 0 when there are enough. The body must
+ * not leave the loop.
  */
 enum hairspring_status hairspring_trials_next(const struct hairspring_trials *trials,
                                               uint64_t ticks,
@@ -970,18 +994,19 @@ enum hairspring_status hairspring_trials_next(const struct hairspring_trials *tr
                                               uint64_t *trips);
 
 /**
- * Sets `result` to the result of the experiments made so far, at a confidence level (0 means 0.95).
+ * Sets `result` to the result of the experiments made so far, at a confidence level (0 means
+ * 0.95).
  */
 enum hairspring_status hairspring_trials_result(const struct hairspring_trials *trials,
                                                 double confidence_level,
                                                 struct hairspring_trip_time *result);
 
 /**
- * Copies the text of the calling thread's last error, cut to `room` bytes including the terminating 0 byte; with no room nothing
- * is written. Returns the length of the whole text in bytes, without the terminator.
+ * Copies the text of the calling thread's last error, cut to `room` bytes including the
+ * terminating 0 byte; with no room nothing is written. Returns the length of the whole text in
+ * bytes, without the terminator.
  */
-size_t hairspring_last_error(char *buffer,
-                             size_t room);
+size_t hairspring_last_error(char *buffer, size_t room);
 
 /**
  * A short text for a status, for any number; never null.

@@ -5,7 +5,9 @@ use crate::remedies::ASSESS;
 use crate::sized::{Growing, fill, input};
 use crate::wall::{Refusal, Status, c_text, free, hand_out, level, shared, wall};
 use hairspring_core::estimate::{self, Options};
-use hairspring_core::judge::{self, Assessment, ComponentResult, SeriesResult, Severity, Time, Verdict};
+use hairspring_core::judge::{
+    self, Assessment, ComponentResult, SeriesResult, Severity, Time, Verdict,
+};
 use std::ffi::{CString, c_char};
 use std::mem::offset_of;
 
@@ -178,12 +180,23 @@ unsafe impl Sync for AssessmentHandle {}
 
 impl AssessmentHandle {
     fn new(assessment: &Assessment, level: f64) -> AssessmentHandle {
-        let mut all = AssessmentHandle { components: Vec::new(), findings: Vec::new(), comparisons: Vec::new(), _texts: Vec::new() };
+        let mut all = AssessmentHandle {
+            components: Vec::new(),
+            findings: Vec::new(),
+            comparisons: Vec::new(),
+            _texts: Vec::new(),
+        };
         assessment.series.iter().for_each(|series| all.add_series(series, level));
         for comparison in &assessment.comparisons {
             let (a, b) = (all.text(&comparison.a), all.text(&comparison.b));
             let (size, ratio) = (size_of::<ComparisonEstimate>(), comparison.ratio.into());
-            all.comparisons.push(ComparisonEstimate { size, a, b, ratio, verdict: verdict(assessment.verdict(comparison)) });
+            all.comparisons.push(ComparisonEstimate {
+                size,
+                a,
+                b,
+                ratio,
+                verdict: verdict(assessment.verdict(comparison)),
+            });
         }
         all
     }
@@ -193,7 +206,11 @@ impl AssessmentHandle {
         for ComponentResult { name, time, serves, .. } in &result.components {
             let untrusted = u32::from(!result.trusts(name));
             let estimate = component(series, self.text(name), Kind::Component, time, level);
-            self.components.push(ComponentEstimate { untrusted, serves: u32::from(*serves), ..estimate });
+            self.components.push(ComponentEstimate {
+                untrusted,
+                serves: u32::from(*serves),
+                ..estimate
+            });
         }
         if let Some(time) = &result.overhead {
             let name = self.text("overhead");
@@ -203,7 +220,14 @@ impl AssessmentHandle {
             let (message, remedy) = (self.text(&finding.message), self.text(&finding.remedy));
             let severity = severity(finding.severity);
             let component = finding.component().map_or(std::ptr::null(), |name| self.text(name));
-            self.findings.push(FindingText { size: size_of::<FindingText>(), series, severity, message, remedy, component });
+            self.findings.push(FindingText {
+                size: size_of::<FindingText>(),
+                series,
+                severity,
+                message,
+                remedy,
+                component,
+            });
         }
     }
 
@@ -214,8 +238,16 @@ impl AssessmentHandle {
     }
 }
 
-fn component(series: *const c_char, name: *const c_char, kind: Kind, time: &Time, level: f64) -> ComponentEstimate {
-    let at_level = |value: &Option<estimate::Uncertain>| value.as_ref().map(|value| value.estimate(level).into()).unwrap_or_default();
+fn component(
+    series: *const c_char,
+    name: *const c_char,
+    kind: Kind,
+    time: &Time,
+    level: f64,
+) -> ComponentEstimate {
+    let at_level = |value: &Option<estimate::Uncertain>| {
+        value.as_ref().map(|value| value.estimate(level).into()).unwrap_or_default()
+    };
     ComponentEstimate {
         size: size_of::<ComponentEstimate>(),
         series,
@@ -248,7 +280,8 @@ fn verdict(verdict: Verdict) -> VerdictOfComparison {
     }
 }
 
-/// Solves and checks every series of a table, and compares it with the first. `question` may be null, for the defaults.
+/// Solves and checks every series of a table, and compares it with the first. `question` may be
+/// null, for the defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_assess(
     table: *const ObservationsHandle,
@@ -284,10 +317,16 @@ fn asked(question: &Question) -> Result<judge::Question, Refusal> {
     };
     let precision = question.precision;
     if !precision.is_finite() || !(0.0..1.0).contains(&precision) || question.keep_all_rows > 1 {
-        let text = format!("a precision of {precision} is not from 0 to 1, or keep_all_rows is not 0 or 1");
+        let text = format!(
+            "a precision of {precision} is not from 0 to 1, or keep_all_rows is not 0 or 1"
+        );
         return Err(Refusal::new(Status::BadValue, text));
     }
-    Ok(judge::Question { options, precision: (precision > 0.0).then_some(precision), ..judge::Question::default() })
+    Ok(judge::Question {
+        options,
+        precision: (precision > 0.0).then_some(precision),
+        ..judge::Question::default()
+    })
 }
 
 /// Frees an assessment and its texts; null is allowed.
@@ -297,8 +336,8 @@ pub unsafe extern "C" fn hairspring_assessment_free(assessment: *mut AssessmentH
     unsafe { free(assessment) }
 }
 
-/// Copies at most `room` estimates into an array, and sets `count` to the number that the assessment has. The array may be null
-/// if `room` is 0.
+/// Copies at most `room` estimates into an array, and sets `count` to the number that the
+/// assessment has. The array may be null if `room` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_assessment_components(
     assessment: *const AssessmentHandle,
@@ -308,7 +347,9 @@ pub unsafe extern "C" fn hairspring_assessment_components(
     count: *mut usize,
 ) -> Status {
     // SAFETY: passed on to the caller.
-    wall(|| unsafe { fill(array, element_size, room, count, &shared(assessment, "the assessment")?.components) })
+    wall(|| unsafe {
+        fill(array, element_size, room, count, &shared(assessment, "the assessment")?.components)
+    })
 }
 
 /// Copies the findings, as `hairspring_assessment_components` does the estimates.
@@ -321,7 +362,9 @@ pub unsafe extern "C" fn hairspring_assessment_findings(
     count: *mut usize,
 ) -> Status {
     // SAFETY: passed on to the caller.
-    wall(|| unsafe { fill(array, element_size, room, count, &shared(assessment, "the assessment")?.findings) })
+    wall(|| unsafe {
+        fill(array, element_size, room, count, &shared(assessment, "the assessment")?.findings)
+    })
 }
 
 /// Copies the comparisons, as `hairspring_assessment_components` does the estimates.
@@ -334,5 +377,7 @@ pub unsafe extern "C" fn hairspring_assessment_comparisons(
     count: *mut usize,
 ) -> Status {
     // SAFETY: passed on to the caller.
-    wall(|| unsafe { fill(array, element_size, room, count, &shared(assessment, "the assessment")?.comparisons) })
+    wall(|| unsafe {
+        fill(array, element_size, room, count, &shared(assessment, "the assessment")?.comparisons)
+    })
 }

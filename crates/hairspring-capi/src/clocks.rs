@@ -49,7 +49,10 @@ impl Listed {
             name: self.name.as_ptr(),
             description: self.description.as_ptr(),
             read: self.unavailable.is_none().then_some(self.clock.read),
-            unavailable: self.unavailable.as_ref().map_or(std::ptr::null(), |reason| reason.as_ptr()),
+            unavailable: self
+                .unavailable
+                .as_ref()
+                .map_or(std::ptr::null(), |reason| reason.as_ptr()),
             nominal_hz: self.clock.nominal_hz.unwrap_or(0.0),
             quantum: 0,
             bits: self.clock.width.count(),
@@ -98,22 +101,31 @@ pub unsafe extern "C" fn hairspring_clock_at(index: usize, clock: *mut ClockInfo
     wall(|| {
         // SAFETY: passed on to the caller.
         let clock = unsafe { output(clock, "the clock") }?;
-        let found =
-            list().get(index).ok_or_else(|| Refusal::new(Status::BadValue, format!("clock {index}: there are {}", list().len())))?;
+        let found = list().get(index).ok_or_else(|| {
+            Refusal::new(Status::BadValue, format!("clock {index}: there are {}", list().len()))
+        })?;
         clock.write(&found.info());
         Ok(())
     })
 }
 
-/// Finds a clock by name (null: the best one here), enables it in the calling thread, checks that it counts, and measures its
-/// quantum. Every thread that reads the clock must call this first.
+/// Finds a clock by name (null: the best one here), enables it in the calling thread, checks that
+/// it counts, and measures its quantum. Every thread that reads the clock must call this first.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_clock_find(name: *const c_char, clock: *mut ClockInfo) -> Status {
+pub unsafe extern "C" fn hairspring_clock_find(
+    name: *const c_char,
+    clock: *mut ClockInfo,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
         let (out, found) = unsafe { (output(clock, "the clock")?, chosen(name)?) };
         let listed = list().iter().find(|listed| listed.clock.name == found.name);
-        let listed = listed.ok_or_else(|| Refusal::new(Status::ClockUnavailable, format!("clock `{}` is not in the list", found.name)))?;
+        let listed = listed.ok_or_else(|| {
+            Refusal::new(
+                Status::ClockUnavailable,
+                format!("clock `{}` is not in the list", found.name),
+            )
+        })?;
         out.write(&ClockInfo { quantum: granularity(&found).quantum, ..listed.info() });
         Ok(())
     })

@@ -1,5 +1,6 @@
-//! Lines in the format of lmbench's reporting functions (Staelin and McVoy, appendix), for programs that use its interface and
-//! scripts that read their output: name, number and unit come first, as in lmbench, and the interval follows in brackets.
+//! Lines in the format of lmbench's reporting functions (Staelin and McVoy, appendix), for programs
+//! that use its interface and scripts that read their output: name, number and unit come first, as
+//! in lmbench, and the interval follows in brackets.
 //!
 //! ```text
 //! lrand48(): 0.00551 microseconds [0.0054800 to 0.0055300; 98.8 %, 11 experiments]
@@ -18,8 +19,8 @@ const FINEST_WIDTH: f64 = 1e-6;
 /// The result of the experiments with a loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopTime {
-    /// Time of all trips of one experiment, in nanoseconds, overheads subtracted. Its level is 0 after a single experiment,
-    /// which has no spread.
+    /// Time of all trips of one experiment, in nanoseconds, overheads subtracted. Its level is 0
+    /// after a single experiment, which has no spread.
     pub interval_ns: Estimate,
     /// Number of experiments.
     pub experiments: usize,
@@ -42,7 +43,8 @@ pub enum LoopLine {
     Kb(u64),
 }
 
-/// How a quantity is computed: a time is the interval over a number, a rate is a number over the interval.
+/// How a quantity is computed: a time is the interval over a number, a rate is a number over the
+/// interval.
 struct Form {
     unit: &'static str,
     /// Decimals that lmbench prints.
@@ -57,7 +59,11 @@ enum Of {
 
 impl LoopLine {
     fn form(self) -> Form {
-        let time = |unit, decimals, ns_per_unit, operations| Form { unit, decimals, of_interval: Of::Time { ns_per_unit, operations } };
+        let time = |unit, decimals, ns_per_unit, operations| Form {
+            unit,
+            decimals,
+            of_interval: Of::Time { ns_per_unit, operations },
+        };
         let rate = |unit, decimals, units| Form { unit, decimals, of_interval: Of::Rate { units } };
         match self {
             LoopLine::Milli(operations) => time("milliseconds", 0, 1e6, operations),
@@ -92,13 +98,16 @@ impl Form {
 
 /// One line, without a line end. The name may be empty, as for bandwidths.
 ///
-/// A time that cannot be distinguished from zero is "below resolution" with its bound, never 0. Numbers have more decimals than
-/// in lmbench if fewer than three digits would show.
+/// A time that cannot be distinguished from zero is "below resolution" with its bound, never 0.
+/// Numbers have more decimals than in lmbench if fewer than three digits would show.
 pub fn lmbench(name: &str, line: LoopLine, time: &LoopTime) -> String {
     let (form, name) = (line.form(), clean(name));
     let head = if name.is_empty() { String::new() } else { format!("{name}: ") };
     if form.counts_nothing() {
-        return format!("{head}no result: the program says that 0 {} were made", if form.is_rate() { "bytes" } else { "operations" });
+        return format!(
+            "{head}no result: the program says that 0 {} were made",
+            if form.is_rate() { "bytes" } else { "operations" }
+        );
     }
     let made = experiments(time.experiments);
     if let Some(most_ns) = time.at_most_ns {
@@ -117,14 +126,18 @@ pub fn lmbench(name: &str, line: LoopLine, time: &LoopTime) -> String {
 pub fn lmbench_without_result(name: &str, why: &str) -> String {
     let (name, why) = (clean(name), clean(why));
     let head = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    format!("{head}no result: {}", if why.is_empty() { "nothing was measured in this thread" } else { &why })
+    format!(
+        "{head}no result: {}",
+        if why.is_empty() { "nothing was measured in this thread" } else { &why }
+    )
 }
 
 /// Both ends of the interval, the lower first, with the level and the number of experiments.
 fn interval(form: &Form, time_ns: &Estimate, made: &str) -> String {
     let (a, b) = (form.quantity(time_ns.low), form.quantity(time_ns.high));
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    // Three digits of the width, which is slightly increased so that rounding does not turn a power of ten into less.
+    // Three digits of the width, which is slightly increased so that rounding does not turn a power
+    // of ten into less.
     let width = (high - low).max(high.abs() * FINEST_WIDTH).max(f64::MIN_POSITIVE);
     let decimals = (2 - (width.log10() + 1e-9).floor() as i32).clamp(0, MOST_DECIMALS) as usize;
     let ends = format!("{low:.decimals$} to {high:.decimals$}");
@@ -152,18 +165,37 @@ mod tests {
     use super::*;
 
     fn time(value: f64, half: f64, level: f64, experiments: usize) -> LoopTime {
-        LoopTime { interval_ns: Estimate { value, low: value - half, high: value + half, level }, experiments, at_most_ns: None }
+        LoopTime {
+            interval_ns: Estimate { value, low: value - half, high: value + half, level },
+            experiments,
+            at_most_ns: None,
+        }
     }
 
     #[test]
     fn lines_begin_as_in_lmbench() {
         let interval = time(2e7, 1e5, 0.988, 11);
         let line = |line| lmbench("", line, &interval);
-        assert_eq!(line(LoopLine::Milli(4)), "5.00 milliseconds [4.9750 to 5.0250; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Micro(20)), "1000.0000 microseconds [995.0 to 1005.0; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Nano(20_000)), "1000.00 nanoseconds [995.0 to 1005.0; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Mb(200_000_000)), "10000.00 MB/sec [9950 to 10050; 98.8 %, 11 experiments]");
-        assert_eq!(line(LoopLine::Kb(2_000)), "100 KB/sec [99.50 to 100.50; 98.8 %, 11 experiments]");
+        assert_eq!(
+            line(LoopLine::Milli(4)),
+            "5.00 milliseconds [4.9750 to 5.0250; 98.8 %, 11 experiments]"
+        );
+        assert_eq!(
+            line(LoopLine::Micro(20)),
+            "1000.0000 microseconds [995.0 to 1005.0; 98.8 %, 11 experiments]"
+        );
+        assert_eq!(
+            line(LoopLine::Nano(20_000)),
+            "1000.00 nanoseconds [995.0 to 1005.0; 98.8 %, 11 experiments]"
+        );
+        assert_eq!(
+            line(LoopLine::Mb(200_000_000)),
+            "10000.00 MB/sec [9950 to 10050; 98.8 %, 11 experiments]"
+        );
+        assert_eq!(
+            line(LoopLine::Kb(2_000)),
+            "100 KB/sec [99.50 to 100.50; 98.8 %, 11 experiments]"
+        );
     }
 
     #[test]
@@ -194,9 +226,20 @@ mod tests {
     #[test]
     fn zero_operations_and_control_characters_fit_one_line() {
         let of = time(1e6, 1e3, 0.988, 11);
-        assert_eq!(lmbench("a\n\u{1b}[31m", LoopLine::Micro(0), &of), "a ?[31m: no result: the program says that 0 operations were made");
-        assert_eq!(lmbench("", LoopLine::Mb(0), &of), "no result: the program says that 0 bytes were made");
-        for line in [LoopLine::Mb(u64::MAX), LoopLine::Kb(u64::MAX), LoopLine::Micro(u64::MAX), LoopLine::Milli(1)] {
+        assert_eq!(
+            lmbench("a\n\u{1b}[31m", LoopLine::Micro(0), &of),
+            "a ?[31m: no result: the program says that 0 operations were made"
+        );
+        assert_eq!(
+            lmbench("", LoopLine::Mb(0), &of),
+            "no result: the program says that 0 bytes were made"
+        );
+        for line in [
+            LoopLine::Mb(u64::MAX),
+            LoopLine::Kb(u64::MAX),
+            LoopLine::Micro(u64::MAX),
+            LoopLine::Milli(1),
+        ] {
             assert!(!lmbench("", line, &of).contains("inf"));
         }
     }

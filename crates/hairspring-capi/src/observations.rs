@@ -1,9 +1,13 @@
 //! The table of observations.
 
 use crate::sized::{Growing, input};
-use crate::wall::{Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, text, wall};
+use crate::wall::{
+    Answer, Refusal, Status, elements, exclusive, free, hand_out, locked, shared, text, wall,
+};
 use hairspring_core::judge::Finding;
-use hairspring_core::observations::{Flags, Observations, Rate, USABLE_NUMBERS, Unit, is_usable, read_csv, write_csv};
+use hairspring_core::observations::{
+    Flags, Observations, Rate, USABLE_NUMBERS, Unit, is_usable, read_csv, write_csv,
+};
 use std::ffi::c_char;
 use std::fs::File;
 use std::sync::Mutex;
@@ -84,7 +88,9 @@ pub unsafe extern "C" fn hairspring_observations_new(
         // SAFETY: passed on to the caller.
         let pointers = unsafe { elements(components, count, "the array of components") }?;
         // SAFETY: passed on to the caller.
-        let names = pointers.iter().map(|name| unsafe { text(*name, "the name of a component") }.map(str::to_owned));
+        let names = pointers
+            .iter()
+            .map(|name| unsafe { text(*name, "the name of a component") }.map(str::to_owned));
         let names = check_names(names.collect::<Answer<Vec<String>>>()?)?;
         // SAFETY: passed on to the caller.
         unsafe { hand_out(out, ObservationsHandle::new(Observations::new(names))) }
@@ -93,9 +99,13 @@ pub unsafe extern "C" fn hairspring_observations_new(
 
 fn check_names(names: Vec<String>) -> Answer<Vec<String>> {
     for (at, name) in names.iter().enumerate() {
-        if name.trim().is_empty() || name.trim() != name || RESERVED_COLUMNS.contains(&name.as_str()) {
+        if name.trim().is_empty()
+            || name.trim() != name
+            || RESERVED_COLUMNS.contains(&name.as_str())
+        {
             return Err(bad(format!(
-                "`{name}` cannot be the name of a component: it is empty, begins or ends with blanks, or means another column"
+                "`{name}` cannot be the name of a component: it is empty, begins or ends with \
+                 blanks, or means another column"
             )));
         }
         if names[..at].contains(name) {
@@ -123,14 +133,25 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
         // SAFETY: passed on to the caller.
         let (table, clock) = unsafe { (shared(table, "the table")?, input(clock, "the clock")?) };
         // SAFETY: passed on to the caller.
-        let name = if name.is_null() { None } else { Some(unsafe { text(name, "the clock's name") }?.to_owned()) };
+        let name = if name.is_null() {
+            None
+        } else {
+            Some(unsafe { text(name, "the clock's name") }?.to_owned())
+        };
         let usable = |number: f64| is_usable(number) && number >= 0.0;
-        if ![clock.rate_hz, clock.rate_uncertainty_ppm, clock.quantum].into_iter().all(usable) || clock.in_nanoseconds > 1 {
+        if ![clock.rate_hz, clock.rate_uncertainty_ppm, clock.quantum].into_iter().all(usable)
+            || clock.in_nanoseconds > 1
+        {
             return Err(bad(format!(
-                "rate, uncertainty and quantum must be finite and not negative, and in_nanoseconds 0 or 1; {USABLE_NUMBERS}"
+                "rate, uncertainty and quantum must be finite and not negative, and in_nanoseconds \
+                 0 or 1; {USABLE_NUMBERS}"
             )));
         }
-        let rate = Rate { hz: clock.rate_hz, uncertainty_ppm: clock.rate_uncertainty_ppm, provenance: "stated by the program".into() };
+        let rate = Rate {
+            hz: clock.rate_hz,
+            uncertainty_ppm: clock.rate_uncertainty_ppm,
+            provenance: "stated by the program".into(),
+        };
         table.with(|table| {
             table.origin.unit = if clock.in_nanoseconds == 1 { Unit::TimeNs } else { Unit::Ticks };
             table.origin.clock = name;
@@ -141,8 +162,9 @@ pub unsafe extern "C" fn hairspring_observations_set_clock(
     })
 }
 
-/// Sets `row` to the row of a series with these counts, one for each component; adds the row if the table does not have it.
-/// A null `series` means `main`. Counts are not negative, and those other than 0 lie between 1e-30 and 1e30.
+/// Sets `row` to the row of a series with these counts, one for each component; adds the row if the
+/// table does not have it. A null `series` means `main`. Counts are not negative, and those other
+/// than 0 lie between 1e-30 and 1e30.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_observations_row(
     table: *const ObservationsHandle,
@@ -153,10 +175,19 @@ pub unsafe extern "C" fn hairspring_observations_row(
 ) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (table, counts, row) =
-            unsafe { (shared(table, "the table")?, elements(counts, count, "the counts")?, exclusive(row, "the pointer for the row")?) };
+        let (table, counts, row) = unsafe {
+            (
+                shared(table, "the table")?,
+                elements(counts, count, "the counts")?,
+                exclusive(row, "the pointer for the row")?,
+            )
+        };
         // SAFETY: passed on to the caller.
-        let series = if series.is_null() { "main" } else { unsafe { text(series, "the name of the series") }? };
+        let series = if series.is_null() {
+            "main"
+        } else {
+            unsafe { text(series, "the name of the series") }?
+        };
         *row = table.with(|table| add_row(table, series, counts))?;
         Ok(())
     })
@@ -165,25 +196,38 @@ pub unsafe extern "C" fn hairspring_observations_row(
 fn add_row(table: &mut Observations, series: &str, counts: &[f64]) -> Answer<u32> {
     let wanted = table.components().len();
     if counts.len() != wanted {
-        return Err(bad(format!("{} counts where the table has {wanted} components", counts.len())));
+        return Err(bad(format!(
+            "{} counts where the table has {wanted} components",
+            counts.len()
+        )));
     }
     if let Some(count) = counts.iter().find(|count| !is_usable(**count) || **count < 0.0) {
         return Err(bad(format!("a count of {count}: counts are not negative; {USABLE_NUMBERS}")));
     }
     if series.trim() != series || series.is_empty() {
-        return Err(bad(format!("`{series}` cannot be the name of a series: it is empty, or begins or ends with blanks")));
+        return Err(bad(format!(
+            "`{series}` cannot be the name of a series: it is empty, or begins or ends with blanks"
+        )));
     }
     if table.find_series(series).is_none() && table.series_names().len() >= MOST_SERIES {
-        return Err(bad(format!("series number {}: a table has at most {MOST_SERIES}", MOST_SERIES + 1)));
+        return Err(bad(format!(
+            "series number {}: a table has at most {MOST_SERIES}",
+            MOST_SERIES + 1
+        )));
     }
     let series = table.series(series);
     Ok(table.row(series, counts))
 }
 
-/// Adds a reading of a row, in the table's unit. Readings of one round are taken within a short time. Those other than 0 lie between 1e-30
-/// and 1e30 on either side of it.
+/// Adds a reading of a row, in the table's unit. Readings of one round are taken within a short
+/// time. Those other than 0 lie between 1e-30 and 1e30 on either side of it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_observations_push(table: *const ObservationsHandle, row: u32, round: u32, reading: f64) -> Status {
+pub unsafe extern "C" fn hairspring_observations_push(
+    table: *const ObservationsHandle,
+    row: u32,
+    round: u32,
+    reading: f64,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
         let table = unsafe { shared(table, "the table") }?;
@@ -192,7 +236,9 @@ pub unsafe extern "C" fn hairspring_observations_push(table: *const Observations
                 return Err(bad(format!("row {row}: the table has {} rows", table.rows().len())));
             }
             if round > MOST_ROUND || !is_usable(reading) {
-                return Err(bad(format!("round {round}, reading {reading}: rounds go to {MOST_ROUND}; {USABLE_NUMBERS}")));
+                return Err(bad(format!(
+                    "round {round}, reading {reading}: rounds go to {MOST_ROUND}; {USABLE_NUMBERS}"
+                )));
             }
             table.push_flagged(row, round, reading, Flags::NONE);
             Ok(())
@@ -202,10 +248,15 @@ pub unsafe extern "C" fn hairspring_observations_push(table: *const Observations
 
 /// The number of readings in a table.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_observations_count(table: *const ObservationsHandle, readings: *mut usize) -> Status {
+pub unsafe extern "C" fn hairspring_observations_count(
+    table: *const ObservationsHandle,
+    readings: *mut usize,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (table, readings) = unsafe { (shared(table, "the table")?, exclusive(readings, "the pointer for the count")?) };
+        let (table, readings) = unsafe {
+            (shared(table, "the table")?, exclusive(readings, "the pointer for the count")?)
+        };
         *readings = table.with(|table| table.readings().len());
         Ok(())
     })
@@ -217,7 +268,10 @@ fn file_error(what: &str, path: &str, error: &std::io::Error) -> Refusal {
 
 /// Reads an observation file (CSV).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_observations_read_csv(path: *const c_char, out: *mut *mut ObservationsHandle) -> Status {
+pub unsafe extern "C" fn hairspring_observations_read_csv(
+    path: *const c_char,
+    out: *mut *mut ObservationsHandle,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
         let path = unsafe { text(path, "the path") }?;
@@ -230,7 +284,11 @@ pub unsafe extern "C" fn hairspring_observations_read_csv(path: *const c_char, o
 
 /// Reads observations from the text of an observation file, `length` bytes long.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_observations_parse_csv(bytes: *const u8, length: usize, out: *mut *mut ObservationsHandle) -> Status {
+pub unsafe extern "C" fn hairspring_observations_parse_csv(
+    bytes: *const u8,
+    length: usize,
+    out: *mut *mut ObservationsHandle,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
         let table = read_csv(unsafe { elements(bytes, length, "the text") }?)?;
@@ -241,11 +299,16 @@ pub unsafe extern "C" fn hairspring_observations_parse_csv(bytes: *const u8, len
 
 /// Writes a table as an observation file, which `hairspring fit` reads.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_observations_write_csv(table: *const ObservationsHandle, path: *const c_char) -> Status {
+pub unsafe extern "C" fn hairspring_observations_write_csv(
+    table: *const ObservationsHandle,
+    path: *const c_char,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
         let (table, path) = unsafe { (shared(table, "the table")?, text(path, "the path")?) };
         let file = File::create(path).map_err(|error| file_error("created", path, &error))?;
-        table.with(|table| write_csv(table, file)).map_err(|error| file_error("written", path, &error))
+        table
+            .with(|table| write_csv(table, file))
+            .map_err(|error| file_error("written", path, &error))
     })
 }

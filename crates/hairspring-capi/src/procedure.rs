@@ -1,7 +1,9 @@
-//! Benchmarks of a procedure given by its address, for languages that cannot make straight-line copies of code.
+//! Benchmarks of a procedure given by its address, for languages that cannot make straight-line
+//! copies of code.
 //!
-//! The copies are straight-line calls, compiled here. Each is an indirect call with one argument, and its time is part of
-//! the result; an empty procedure, run as an alternative, shows how much that is.
+//! The copies are straight-line calls, compiled here. Each is an indirect call with one argument,
+//! and its time is part of the result; an empty procedure, run as an alternative, shows how much
+//! that is.
 
 use crate::measure::run_program;
 use crate::sized::{Growing, inputs};
@@ -47,8 +49,9 @@ unsafe impl Growing for ProcedureEntry {
     const SIZE_FIRST: bool = false;
 }
 
-/// Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command line, measures, and
-/// prints. The time of an indirect call is part of every result. Returns the exit status of the program.
+/// Runs a program of benchmarks of procedures, as `hairspring_run_program` does: reads the command
+/// line, measures, and prints. The time of an indirect call is part of every result. Returns the
+/// exit status of the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_run_procedures(
     argc: c_int,
@@ -59,7 +62,8 @@ pub unsafe extern "C" fn hairspring_run_procedures(
 ) -> c_int {
     let declared = || {
         // SAFETY: passed on to the caller.
-        let procedures = unsafe { inputs(procedures, element_size, count, "an entry of the procedures") }?;
+        let procedures =
+            unsafe { inputs(procedures, element_size, count, "an entry of the procedures") }?;
         let mut groups: Vec<Group> = Vec::new();
         for entry in &procedures {
             // SAFETY: passed on to the caller.
@@ -78,7 +82,8 @@ pub unsafe extern "C" fn hairspring_run_procedures(
 unsafe fn benchmark<'a>(entry: &ProcedureEntry) -> Answer<Benchmark<'a>> {
     // SAFETY: passed on to the caller.
     let mut name = unsafe { text(entry.name, "a procedure's name") }?.to_owned();
-    let missing = || Refusal::new(Status::BadPointer, format!("benchmark `{name}` has no procedure"));
+    let missing =
+        || Refusal::new(Status::BadPointer, format!("benchmark `{name}` has no procedure"));
     let body = Call { procedure: entry.procedure.ok_or_else(missing)?, context: entry.context };
     let rows = match entry.init {
         Some(init) => plane(Call { procedure: init, context: entry.context }, body),
@@ -86,7 +91,11 @@ unsafe fn benchmark<'a>(entry: &ProcedureEntry) -> Answer<Benchmark<'a>> {
     };
     if !entry.argument_name.is_null() {
         // SAFETY: passed on to the caller.
-        name = format!("{name}/{}:{}", unsafe { text(entry.argument_name, "an argument's name") }?, entry.argument);
+        name = format!(
+            "{name}/{}:{}",
+            unsafe { text(entry.argument_name, "an argument's name") }?,
+            entry.argument
+        );
     }
     let setup = entry.setup.map(|procedure| {
         let setup = Call { procedure, context: entry.context };
@@ -112,7 +121,8 @@ impl Call {
 
 /// A row as a separate function, which gets the procedures to call.
 macro_rules! row {
-    ($calls:ident: $type:ty, $order:ident, $bodies:expr, $inits:expr, |$called:pat_param| $code:block) => {{
+    ($calls:ident: $type:ty, $order:ident, $bodies:expr, $inits:expr,
+        |$called:pat_param| $code:block) => {{
         #[inline(never)]
         fn run(now: ReadFn, $called: $type) -> u64 {
             let begin = now();
@@ -167,7 +177,8 @@ fn plane<'a>(init: Call, body: Call) -> Vec<Row<'a>> {
     macro_rules! fenced {
         ($n:tt, $each:tt) => {
             row!(calls: (Call, Call), Fenced, $n, $n * $each, |(init, body)| {
-                repeat!($n { repeat!($each { fence::order(); init.call(); fence::order(); }); body.call(); })
+                repeat!($n { repeat!($each { fence::order(); init.call(); fence::order(); });
+                    body.call(); })
             })
         };
     }
@@ -218,7 +229,11 @@ mod tests {
         for mut row in line(call_of(body)).into_iter().chain(plane(call_of(init), call_of(body))) {
             CALLS.set((7, 3));
             let ticks = (row.run)(now).unwrap();
-            let expected = if row.order == Order::FencedChain { 0 } else { u64::from(row.bodies) * 1000 + u64::from(row.inits) };
+            let expected = if row.order == Order::FencedChain {
+                0
+            } else {
+                u64::from(row.bodies) * 1000 + u64::from(row.inits)
+            };
             assert_eq!(ticks, expected, "{row:?}");
         }
     }
@@ -228,10 +243,18 @@ mod tests {
         let has_fences = fence::here().is_some();
         let expected = |before| -> Vec<RowShape> {
             let all = shapes(before).into_iter();
-            all.filter(|row| has_fences || matches!(row.order, Order::AtEnd | Order::InPlace)).collect()
+            all.filter(|row| has_fences || matches!(row.order, Order::AtEnd | Order::InPlace))
+                .collect()
         };
         let found = |rows: Vec<Row>| -> Vec<RowShape> {
-            rows.iter().map(|row| RowShape { bodies: row.bodies, inits: row.inits, order: row.order, runs: row.runs }).collect()
+            rows.iter()
+                .map(|row| RowShape {
+                    bodies: row.bodies,
+                    inits: row.inits,
+                    order: row.order,
+                    runs: row.runs,
+                })
+                .collect()
         };
         assert_eq!(found(line(call_of(body))), expected(Before::Nothing));
         assert_eq!(found(plane(call_of(init), call_of(body))), expected(Before::Init));

@@ -1,29 +1,34 @@
 //! Structs that may grow: programs compiled with an older or a newer header work.
 //!
-//! The rules are those of Linux for the structs of its system calls (`copy_struct_from_user`, `copy_struct_to_user`):
+//! The rules are those of Linux for the structs of its system calls (`copy_struct_from_user`,
+//! `copy_struct_to_user`):
 //!
-//! - A smaller struct comes from an older header. Missing fields are read as 0, the default of every field. Nothing is
-//!   written past its end.
-//! - A larger struct comes from a newer header. On input, unknown fields must be 0: ignoring a field that is set would give a
-//!   wrong result. On output, unknown fields are set to 0.
+//! - A smaller struct comes from an older header. Missing fields are read as 0, the default of
+//!   every field. Nothing is written past its end.
+//! - A larger struct comes from a newer header. On input, unknown fields must be 0: ignoring a
+//!   field that is set would give a wrong result. On output, unknown fields are set to 0.
 //!
-//! So a struct grows at its end, by whole multiples of its alignment, and its fields keep their offset and their meaning. New
-//! fields never use padding, because the padding of an older caller may hold any bytes.
+//! So a struct grows at its end, by whole multiples of its alignment, and its fields keep their
+//! offset and their meaning. New fields never use padding, because the padding of an older caller
+//! may hold any bytes.
 
 use crate::wall::{Answer, Refusal, Status, checked};
 use std::mem::MaybeUninit;
 
-/// The largest plausible size. An uninitialised size could otherwise cause accesses beyond the caller's memory.
+/// The largest plausible size. An uninitialised size could otherwise cause accesses beyond the
+/// caller's memory.
 const MOST_BYTES: usize = 4096;
 
 /// A struct that may grow.
 ///
 /// # Safety
-/// It is `repr(C)`, it begins with its size as a `usize` where `SIZE_FIRST` says so, and zero bytes are valid in all its fields.
+/// It is `repr(C)`, it begins with its size as a `usize` where `SIZE_FIRST` says so, and zero bytes
+/// are valid in all its fields.
 pub unsafe trait Growing: Copy {
     /// The smallest size that any header has had, in bytes.
     const LEAST_BYTES: usize;
-    /// Whether its first member is its size. For some arrays the element size is an argument and not a member.
+    /// Whether its first member is its size. For some arrays the element size is an argument and
+    /// not a member.
     const SIZE_FIRST: bool = true;
 }
 
@@ -38,7 +43,8 @@ pub fn check<T: Growing>(size: usize, what: &str) -> Answer<()> {
         return Ok(());
     }
     let text = format!(
-        "{what} has a size of {size} bytes: a multiple of {step} from {least} to {MOST_BYTES} is expected; set its size to its sizeof"
+        "{what} has a size of {size} bytes: a multiple of {step} from {least} to {MOST_BYTES} is \
+         expected; set its size to its sizeof"
     );
     Err(wrong(text))
 }
@@ -60,14 +66,22 @@ pub unsafe fn input<T: Growing>(pointer: *const T, what: &str) -> Answer<T> {
 }
 
 /// The elements of an array with this element size; a size in an element must agree with it.
-pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: usize, what: &str) -> Answer<Vec<T>> {
+pub unsafe fn inputs<T: Growing>(
+    array: *const T,
+    element_size: usize,
+    count: usize,
+    what: &str,
+) -> Answer<Vec<T>> {
     check::<T>(element_size, what)?;
     if count == 0 {
         return Ok(Vec::new());
     }
     checked(array, what)?;
     if count > isize::MAX as usize / element_size {
-        return Err(Refusal::new(Status::BadValue, format!("{what}: {count} elements do not fit into any memory")));
+        return Err(Refusal::new(
+            Status::BadValue,
+            format!("{what}: {count} elements do not fit into any memory"),
+        ));
     }
     let element = |at: usize| {
         // SAFETY: the caller guarantees that the array has this many elements of this size.
@@ -75,7 +89,9 @@ pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: us
         // SAFETY: as above.
         let named = if T::SIZE_FIRST { unsafe { own_size(pointer, what) }? } else { element_size };
         if named != element_size {
-            return Err(wrong(format!("{what} has a size of {named} bytes in an array of elements of {element_size}")));
+            return Err(wrong(format!(
+                "{what} has a size of {named} bytes in an array of elements of {element_size}"
+            )));
         }
         // SAFETY: as above.
         unsafe { read(pointer, element_size, what) }
@@ -87,18 +103,22 @@ pub unsafe fn inputs<T: Growing>(array: *const T, element_size: usize, count: us
 unsafe fn read<T: Growing>(pointer: *const T, size: usize, what: &str) -> Answer<T> {
     let known = size.min(size_of::<T>());
     // SAFETY: the caller guarantees that the struct has its size.
-    let unknown = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
+    let unknown =
+        unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
     if let Some(at) = unknown.iter().position(|byte| *byte != 0) {
         let text = format!(
-            "{what} has {size} bytes, of which this library knows the first {known}, and byte {} is not 0: a field is set that this \
-             library does not know; leave it 0, or use the library of that header",
+            "{what} has {size} bytes, of which this library knows the first {known}, and byte {} \
+             is not 0: a field is set that this library does not know; leave it 0, or use the \
+             library of that header",
             known + at
         );
         return Err(wrong(text));
     }
     let mut value = MaybeUninit::<T>::zeroed();
     // SAFETY: both have that many bytes, and they do not overlap.
-    unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known) };
+    unsafe {
+        std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), known)
+    };
     // SAFETY: all bytes that are not the caller's are 0, which is valid.
     Ok(unsafe { value.assume_init() })
 }
@@ -119,11 +139,13 @@ pub unsafe fn output<T: Growing>(pointer: *mut T, what: &str) -> Answer<Output<T
 }
 
 impl<T: Growing> Output<T> {
-    /// Writes as much as fits, and 0 into fields that this library does not know; the caller's size is kept.
+    /// Writes as much as fits, and 0 into fields that this library does not know; the caller's size
+    /// is kept.
     pub fn write(self, value: &T) {
         let known = self.size.min(size_of::<T>());
         let bytes = self.pointer.cast::<u8>();
-        // SAFETY: the caller guarantees that the struct has its size, which is at least that of the first member.
+        // SAFETY: the caller guarantees that the struct has its size, which is at least that of the
+        // first member.
         unsafe {
             std::ptr::copy_nonoverlapping(std::ptr::from_ref(value).cast::<u8>(), bytes, known);
             bytes.add(known).write_bytes(0, self.size - known);
@@ -132,8 +154,15 @@ impl<T: Growing> Output<T> {
     }
 }
 
-/// Copies as many elements as fit into the caller's array, and sets `count` to the number of all elements.
-pub unsafe fn fill<T: Growing>(array: *mut T, element_size: usize, room: usize, count: *mut usize, from: &[T]) -> Answer<()> {
+/// Copies as many elements as fit into the caller's array, and sets `count` to the number of all
+/// elements.
+pub unsafe fn fill<T: Growing>(
+    array: *mut T,
+    element_size: usize,
+    room: usize,
+    count: *mut usize,
+    from: &[T],
+) -> Answer<()> {
     const { assert!(T::SIZE_FIRST) };
     check::<T>(element_size, "an element of the array")?;
     // SAFETY: passed on to the caller.
@@ -171,7 +200,8 @@ mod tests {
 
     const WHOLE_VALUE: Known = Known { size: 24, needed: 7, added: 0.5 };
 
-    /// Reads a caller's struct, given as words that begin with the size; words after its end belong to the test.
+    /// Reads a caller's struct, given as words that begin with the size; words after its end belong
+    /// to the test.
     fn read_words(words: &[u64]) -> Answer<Known> {
         // SAFETY: the sizes in the tests are those of their words, or are refused.
         unsafe { input(words.as_ptr().cast::<Known>(), "the struct") }
@@ -179,7 +209,10 @@ mod tests {
 
     #[test]
     fn a_smaller_struct_is_read_with_defaults() {
-        assert_eq!(read_words(&[16, 7, 0.5f64.to_bits()]).unwrap(), Known { size: 16, needed: 7, added: 0.0 });
+        assert_eq!(
+            read_words(&[16, 7, 0.5f64.to_bits()]).unwrap(),
+            Known { size: 16, needed: 7, added: 0.0 }
+        );
         assert_eq!(read_words(&[24, 7, 0.5f64.to_bits()]).unwrap(), WHOLE_VALUE);
     }
 
@@ -194,16 +227,25 @@ mod tests {
     fn sizes_that_no_struct_has_are_refused_before_anything_is_read() {
         for size in [0, 8, 17, 23, 4104, u64::MAX, u64::MAX - 7] {
             let refused = read_words(&[size]).unwrap_err().to_string();
-            assert!(refused.starts_with(&format!("the struct has a size of {size} bytes")), "{refused}");
+            assert!(
+                refused.starts_with(&format!("the struct has a size of {size} bytes")),
+                "{refused}"
+            );
         }
     }
 
     #[test]
     fn only_the_callers_bytes_are_written() {
-        for (size, expected) in [(16, [16, 7, 9, 9]), (24, [24, 7, 0.5f64.to_bits(), 9]), (32, [32, 7, 0.5f64.to_bits(), 0])] {
+        for (size, expected) in [
+            (16, [16, 7, 9, 9]),
+            (24, [24, 7, 0.5f64.to_bits(), 9]),
+            (32, [32, 7, 0.5f64.to_bits(), 0]),
+        ] {
             let mut words = [size, 9, 9, 9];
             // SAFETY: the words are the room.
-            unsafe { output(words.as_mut_ptr().cast::<Known>(), "the struct") }.unwrap().write(&WHOLE_VALUE);
+            unsafe { output(words.as_mut_ptr().cast::<Known>(), "the struct") }
+                .unwrap()
+                .write(&WHOLE_VALUE);
             assert_eq!(words, expected);
         }
     }
@@ -214,7 +256,13 @@ mod tests {
         let mut count = 0;
         // SAFETY: room for two elements of 32 bytes.
         unsafe {
-            fill(words.as_mut_ptr().cast::<Known>(), 32, 2, &raw mut count, &[WHOLE_VALUE, Known { needed: 8, ..WHOLE_VALUE }, WHOLE_VALUE])
+            fill(
+                words.as_mut_ptr().cast::<Known>(),
+                32,
+                2,
+                &raw mut count,
+                &[WHOLE_VALUE, Known { needed: 8, ..WHOLE_VALUE }, WHOLE_VALUE],
+            )
         }
         .unwrap();
         let half = 0.5f64.to_bits();

@@ -1,7 +1,8 @@
 //! A stopwatch whose overhead is measured through the same calls that programs use.
 //!
-//! Start reads the clock last, and stop reads it first: locks, checks and texts are outside the span. Only a return and a call
-//! remain between the two reads, so the overhead is nearly the same for all places in a program.
+//! Start reads the clock last, and stop reads it first: locks, checks and texts are outside the
+//! span. Only a return and a call remain between the two reads, so the overhead is nearly the same
+//! for all places in a program.
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
@@ -27,7 +28,8 @@ const WARMING_READS: usize = 4;
 /// The golden section of the range of 32-bit numbers: its multiples are spread evenly.
 const GOLDEN: u32 = 0x9e37_79b9;
 
-/// A stopwatch. The clock and the start value are outside the lock, so that no lock is taken between start and stop.
+/// A stopwatch. The clock and the start value are outside the lock, so that no lock is taken
+/// between start and stop.
 #[derive(Debug)]
 pub struct StopwatchHandle {
     now: ReadFn,
@@ -89,16 +91,23 @@ impl From<Span> for StopwatchSpan {
     }
 }
 
-/// Makes a stopwatch on the clock with this name (null: the best one here). It measures the overhead of its own start and stop,
-/// through these calls; that takes 10 to 70 ms.
+/// Makes a stopwatch on the clock with this name (null: the best one here). It measures the
+/// overhead of its own start and stop, through these calls; that takes 10 to 70 ms.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_stopwatch_new(clock: *const c_char, out: *mut *mut StopwatchHandle) -> Status {
+pub unsafe extern "C" fn hairspring_stopwatch_new(
+    clock: *const c_char,
+    out: *mut *mut StopwatchHandle,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
         let clock = unsafe { chosen(clock) }?;
         // SAFETY: passed on to the caller; looked at before anything is measured.
         unsafe { exclusive(out, "the pointer for the new handle") }?;
-        let handle = StopwatchHandle { now: clock.read, started: AtomicU64::new(0), stopwatch: Mutex::new(Stopwatch::new(clock)?) };
+        let handle = StopwatchHandle {
+            now: clock.read,
+            started: AtomicU64::new(0),
+            stopwatch: Mutex::new(Stopwatch::new(clock)?),
+        };
         let runs = runs(&handle, clock);
         locked(&handle.stopwatch).calibrate(&runs);
         // SAFETY: passed on to the caller.
@@ -130,14 +139,26 @@ fn run(handle: &StopwatchHandle, clock: Clock, wait: impl FnOnce()) -> EmptyRun 
     }
     wait();
     // SAFETY: both point to living values of this function.
-    unsafe { pair(black_box(hairspring_stopwatch_start), black_box(hairspring_stopwatch_stop), handle, &raw mut span) };
+    unsafe {
+        pair(
+            black_box(hairspring_stopwatch_start),
+            black_box(hairspring_stopwatch_stop),
+            handle,
+            &raw mut span,
+        )
+    };
     EmptyRun { read: clock.width.signed(before, last), total: span.ticks }
 }
 
-/// Calls start and stop as C does, with nothing in between. It is a separate function, so that no code for values that its
-/// caller keeps comes between the two.
+/// Calls start and stop as C does, with nothing in between. It is a separate function, so that no
+/// code for values that its caller keeps comes between the two.
 #[inline(never)]
-unsafe fn pair(start: Start, stop: Stop, handle: *const StopwatchHandle, span: *mut StopwatchSpan) -> bool {
+unsafe fn pair(
+    start: Start,
+    stop: Stop,
+    handle: *const StopwatchHandle,
+    span: *mut StopwatchSpan,
+) -> bool {
     // SAFETY: passed on to the caller.
     unsafe { start(handle) as i32 | stop(handle, span) as i32 == 0 }
 }
@@ -163,9 +184,13 @@ pub unsafe extern "C" fn hairspring_stopwatch_start(stopwatch: *const StopwatchH
     status
 }
 
-/// Sets `span` to the time since the start or the last lap, and begins the next lap, also if this one is refused.
+/// Sets `span` to the time since the start or the last lap, and begins the next lap, also if this
+/// one is refused.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_stopwatch_lap(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
+pub unsafe extern "C" fn hairspring_stopwatch_lap(
+    stopwatch: *const StopwatchHandle,
+    span: *mut StopwatchSpan,
+) -> Status {
     // SAFETY: passed on to the caller.
     unsafe {
         let end = end(stopwatch);
@@ -183,7 +208,10 @@ pub unsafe extern "C" fn hairspring_stopwatch_lap(stopwatch: *const StopwatchHan
 
 /// Sets `span` to the time since the start or the last lap, and stops the stopwatch.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_stopwatch_stop(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
+pub unsafe extern "C" fn hairspring_stopwatch_stop(
+    stopwatch: *const StopwatchHandle,
+    span: *mut StopwatchSpan,
+) -> Status {
     // SAFETY: passed on to the caller.
     unsafe {
         let end = end(stopwatch);
@@ -193,23 +221,28 @@ pub unsafe extern "C" fn hairspring_stopwatch_stop(stopwatch: *const StopwatchHa
 
 /// Sets `span` to the sum of all laps since the start.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_stopwatch_total(stopwatch: *const StopwatchHandle, span: *mut StopwatchSpan) -> Status {
+pub unsafe extern "C" fn hairspring_stopwatch_total(
+    stopwatch: *const StopwatchHandle,
+    span: *mut StopwatchSpan,
+) -> Status {
     // SAFETY: passed on to the caller.
     unsafe { within(stopwatch, |_, stopwatch| put(span, || Ok(stopwatch.total()))).1 }
 }
 
-/// Reads the clock for the end of a span, before anything else is done; 0 for an invalid pointer, which `within` reports.
+/// Reads the clock for the end of a span, before anything else is done; 0 for an invalid pointer,
+/// which `within` reports.
 #[inline]
 unsafe fn end(stopwatch: *const StopwatchHandle) -> u64 {
     if stopwatch.is_null() || !stopwatch.is_aligned() {
         return 0;
     }
-    // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live stopwatch.
+    // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live
+    // stopwatch.
     unsafe { ((*stopwatch).now)() }
 }
 
-/// Works on a stopwatch behind the wall, with the reading at its start. Returns the handle of a valid pointer, so that the clock can be
-/// read after the lock is released.
+/// Works on a stopwatch behind the wall, with the reading at its start. Returns the handle of a
+/// valid pointer, so that the clock can be read after the lock is released.
 #[inline]
 unsafe fn within<'a>(
     stopwatch: *const StopwatchHandle,
@@ -227,14 +260,18 @@ unsafe fn within<'a>(
 }
 
 /// Checks that there is room for a span in C, then takes it and writes it there.
-unsafe fn put(out: *mut StopwatchSpan, take: impl FnOnce() -> hairspring_host::Result<Span>) -> Answer<()> {
+unsafe fn put(
+    out: *mut StopwatchSpan,
+    take: impl FnOnce() -> hairspring_host::Result<Span>,
+) -> Answer<()> {
     // SAFETY: passed on to the caller.
     let out = unsafe { output(out, "the span") }?;
     out.write(&take()?.into());
     Ok(())
 }
 
-/// Converts a span to a time at a confidence level (0 means 0.95). Call it after the measurement, not within it.
+/// Converts a span to a time at a confidence level (0 means 0.95). Call it after the measurement,
+/// not within it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_stopwatch_elapsed(
     stopwatch: *const StopwatchHandle,
@@ -244,8 +281,13 @@ pub unsafe extern "C" fn hairspring_stopwatch_elapsed(
 ) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (stopwatch, span, out) =
-            unsafe { (shared(stopwatch, "the stopwatch")?, input(span, "the span")?, output(elapsed, "the time")?) };
+        let (stopwatch, span, out) = unsafe {
+            (
+                shared(stopwatch, "the stopwatch")?,
+                input(span, "the span")?,
+                output(elapsed, "the time")?,
+            )
+        };
         let level = level(if confidence_level == 0.0 { 0.95 } else { confidence_level })?;
         let stopwatch = locked(&stopwatch.stopwatch);
         let found = stopwatch.elapsed(Span { ticks: span.ticks, pairs: span.pairs });

@@ -1,19 +1,24 @@
-//! A C program's own loops, timed step by step by the engine's harness. The harness gives the number of trips to run, the
-//! program runs them between two reads of the clock, and the harness ends the trials when there are enough.
+//! A C program's own loops, timed step by step by the engine's harness. The harness gives the
+//! number of trips to run, the program runs them between two reads of the clock, and the harness
+//! ends the trials when there are enough.
 //!
-//! The clock's quantum and rate, the time of a read and the time of the loop itself do not change from one loop to the next:
-//! they are measured once for the process and kept.
+//! The clock's quantum and rate, the time of a read and the time of the loop itself do not change
+//! from one loop to the next: they are measured once for the process and kept.
 
 use crate::assessment::Estimate;
 use crate::clocks::chosen;
 use crate::sized::{Growing, input, output};
-use crate::wall::{Answer, Refusal, Status, exclusive, free, hand_out, level, locked, shared, wall};
+use crate::wall::{
+    Answer, Refusal, Status, exclusive, free, hand_out, level, locked, shared, wall,
+};
 use hairspring_core::design::enough::{ACCURACY, WINDOWS_NS, resolution_window_ns};
 use hairspring_core::design::loops::LoopRow;
 use hairspring_core::estimate;
 use hairspring_core::judge::upper_bound;
 use hairspring_host::clock::{Clock, RateMeter, ReadFn, granularity};
-use hairspring_measure::harness::{Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for};
+use hairspring_measure::harness::{
+    Bench, Harness, LoopOverhead, LoopWatch, Overheads, Settings, Trials, experiments_for,
+};
 use std::ffi::c_char;
 use std::mem::offset_of;
 use std::sync::Mutex;
@@ -25,7 +30,8 @@ const MOST_WINDOW_US: f64 = 9e8;
 const MOST_OVERHEAD_US: f64 = 1e6;
 /// Most experiments.
 const MOST_EXPERIMENTS: u32 = 10_001;
-/// Time over which the rate of a clock is measured well enough to size loops; it is measured again for the result.
+/// Time over which the rate of a clock is measured well enough to size loops; it is measured again
+/// for the result.
 const RATE_TIME: Duration = Duration::from_millis(5);
 /// Interval by which the time of a read is measured.
 const READ_WINDOW_NS: f64 = 1e6;
@@ -63,8 +69,8 @@ pub struct TrialsPlan {
     pub size: usize,
     /// Name of the clock; null means the best one here.
     pub clock: *const c_char,
-    /// Shortest length of each timed interval in microseconds, at most 9e8; 0 means what the clock needs for 1 %, but at least
-    /// 5 ms.
+    /// Shortest length of each timed interval in microseconds, at most 9e8; 0 means what the clock
+    /// needs for 1 %, but at least 5 ms.
     pub window_us: f64,
     /// Number of experiments; 0 means eleven, or one if the interval is longer than 100 ms.
     pub experiments: u32,
@@ -76,8 +82,8 @@ pub struct TrialsPlan {
     pub loop_is_given: u32,
     /// Time that the loop adds to a trip, in microseconds.
     pub loop_us: f64,
-    /// Runs the same loop for `trips` trips with 0, 1 or 2 copies of some expression in it. If null, the time of the loop stays
-    /// in the result.
+    /// Runs the same loop for `trips` trips with 0, 1 or 2 copies of some expression in it. If
+    /// null, the time of the loop stays in the result.
     pub empty_loop: Option<unsafe extern "C" fn(copies: u32, trips: u64)>,
 }
 
@@ -92,8 +98,9 @@ unsafe impl Growing for TrialsPlan {
 pub struct TripTime {
     /// Size of this struct in bytes.
     pub size: usize,
-    /// Time of one trip in nanoseconds, overheads subtracted, never clamped. After a single experiment the level is 0: the
-    /// interval then includes no spread, only the uncertainty of the clock and of the overheads.
+    /// Time of one trip in nanoseconds, overheads subtracted, never clamped. After a single
+    /// experiment the level is 0: the interval then includes no spread, only the uncertainty of the
+    /// clock and of the overheads.
     pub trip_ns: Estimate,
     /// 1 if the time cannot be distinguished from zero; `bound_ns` is then its upper bound.
     pub below_resolution: u32,
@@ -161,7 +168,8 @@ impl Instrument {
 
     /// The time of a loop; it is measured at the first call.
     fn loop_of(&mut self, empty: Empty) -> Answer<LoopOverhead> {
-        if let Some((_, known)) = self.loops.iter().find(|(of, _)| std::ptr::fn_addr_eq(*of, empty)) {
+        if let Some((_, known)) = self.loops.iter().find(|(of, _)| std::ptr::fn_addr_eq(*of, empty))
+        {
             return Ok(*known);
         }
         let found = self.harness().loop_overhead(&self.clock, LEVEL, &mut running(empty))?;
@@ -184,25 +192,32 @@ fn running(empty: Empty) -> impl FnMut(LoopRow) {
 
 fn measured_read(harness: &Harness) -> Answer<estimate::Estimate> {
     let found = harness.timing_overhead(READ_WINDOW_NS)?;
-    found.trip_ns.median(LEVEL).ok_or_else(|| Refusal::new(Status::Internal, "the time of a read was measured less than twice"))
+    found.trip_ns.median(LEVEL).ok_or_else(|| {
+        Refusal::new(Status::Internal, "the time of a read was measured less than twice")
+    })
 }
 
 /// An overhead in nanoseconds that the program gives; it counts as exact.
 fn given(us: f64, what: &str) -> Answer<estimate::Estimate> {
     if !(0.0..=MOST_OVERHEAD_US).contains(&us) {
-        let text = format!("{what} is given as {us:?} us: it must be a number from 0 to {MOST_OVERHEAD_US}");
+        let text = format!(
+            "{what} is given as {us:?} us: it must be a number from 0 to {MOST_OVERHEAD_US}"
+        );
         return Err(Refusal::new(Status::BadValue, text));
     }
     let ns = 1e3 * us;
     Ok(estimate::Estimate { value: ns, low: ns, high: ns, level: 1.0 })
 }
 
-/// The interval in nanoseconds: the requested one, or the one that a clock of this quantum needs for 1 %, at least 5 ms. The
-/// paper's search mistakes noise for a coarse clock; here the quantum is measured.
+/// The interval in nanoseconds: the requested one, or the one that a clock of this quantum needs
+/// for 1 %, at least 5 ms. The paper's search mistakes noise for a coarse clock; here the quantum
+/// is measured.
 fn window_ns(asked_us: f64, harness: &Harness) -> Answer<f64> {
     if !(0.0..=MOST_WINDOW_US).contains(&asked_us) {
-        let text =
-            format!("an interval (enough) of {asked_us:?} us: it must be a number from 0 to {MOST_WINDOW_US}; 0 is what the clock needs");
+        let text = format!(
+            "an interval (enough) of {asked_us:?} us: it must be a number from 0 to \
+             {MOST_WINDOW_US}; 0 is what the clock needs"
+        );
         return Err(Refusal::new(Status::BadValue, text));
     }
     let needed = resolution_window_ns(harness.quantum_ns, ACCURACY).max(WINDOWS_NS[0]);
@@ -219,19 +234,35 @@ impl Running {
         let instrument = &mut known[at];
         let harness = instrument.harness();
         let window_ns = window_ns(plan.window_us, &harness)?;
-        if clock.width.period().is_some_and(|ticks| ticks * harness.ns_per_tick < WRAP_MARGIN * window_ns) {
-            let text = format!("an interval of {:.0} us is too long for clock `{}`, which wraps", window_ns / 1e3, clock.name);
+        if clock
+            .width
+            .period()
+            .is_some_and(|ticks| ticks * harness.ns_per_tick < WRAP_MARGIN * window_ns)
+        {
+            let text = format!(
+                "an interval of {:.0} us is too long for clock `{}`, which wraps",
+                window_ns / 1e3,
+                clock.name
+            );
             return Err(Refusal::new(Status::BadValue, text));
         }
-        let experiments = if plan.experiments == 0 { experiments_for(window_ns) } else { plan.experiments };
+        let experiments =
+            if plan.experiments == 0 { experiments_for(window_ns) } else { plan.experiments };
         if experiments > MOST_EXPERIMENTS {
-            return Err(Refusal::new(Status::BadValue, format!("{experiments} experiments: {MOST_EXPERIMENTS} are the most")));
+            return Err(Refusal::new(
+                Status::BadValue,
+                format!("{experiments} experiments: {MOST_EXPERIMENTS} are the most"),
+            ));
         }
         let overheads = instrument.overheads(plan)?;
-        let empty = plan.empty_loop.map(|empty| instrument.watch(empty, overheads.timing_ns.value)).transpose()?;
+        let empty = plan
+            .empty_loop
+            .map(|empty| instrument.watch(empty, overheads.timing_ns.value))
+            .transpose()?;
         let trials = Trials::new(&harness, &Settings { window_ns, experiments, overheads });
         let (meter, loop_is_given) = (instrument.meter, plan.loop_is_given != 0);
-        let mut running = Running { trials, harness, clock, meter, window_ns, empty, loop_is_given, out: None };
+        let mut running =
+            Running { trials, harness, clock, meter, window_ns, empty, loop_is_given, out: None };
         running.look();
         Ok(running)
     }
@@ -248,17 +279,25 @@ impl Running {
         self.empty.as_ref().is_none_or(|(_, watch)| watch.tells(least_ns))
     }
 
-    /// Takes the time of the trips that the program ran, and returns the number of trips to run next; 0 at the end.
+    /// Takes the time of the trips that the program ran, and returns the number of trips to run
+    /// next; 0 at the end.
     fn next(&mut self, ticks: u64, trips_ran: u64) -> Answer<u64> {
         let now = Instant::now();
         if let Some((trips, begin)) = self.out.take() {
             if trips_ran != trips {
-                let text = format!("the loop ended after {trips_ran} of {trips} trips: its body must not leave it");
+                let text = format!(
+                    "the loop ended after {trips_ran} of {trips} trips: its body must not leave it"
+                );
                 return Err(Refusal::new(Status::Refused, text));
             }
-            let ticks = if self.clock.width.wraps() { self.clock.width.wrapped(ticks) as i64 } else { ticks as i64 };
+            let ticks = if self.clock.width.wraps() {
+                self.clock.width.wrapped(ticks) as i64
+            } else {
+                ticks as i64
+            };
             let before = self.trials.done();
-            self.trials.ran(ticks as f64 * self.harness.ns_per_tick, (now - begin).as_nanos() as f64)?;
+            self.trials
+                .ran(ticks as f64 * self.harness.ns_per_tick, (now - begin).as_nanos() as f64)?;
             if self.trials.done() > before {
                 self.look();
             }
@@ -268,7 +307,12 @@ impl Running {
     }
 
     fn result(&self, level: f64) -> Answer<TripTime> {
-        let too_early = || Refusal::new(Status::Refused, "no experiment is done yet: ask for trips until there are 0");
+        let too_early = || {
+            Refusal::new(
+                Status::Refused,
+                "no experiment is done yet: ask for trips until there are 0",
+            )
+        };
         let mut trials = self.trials.clone();
         if let (Some((_, watch)), false) = (&self.empty, self.loop_is_given) {
             trials.saw_loop(watch.most_ns());
@@ -292,8 +336,8 @@ impl Running {
     }
 }
 
-/// Upper bound of the time of a trip that cannot be distinguished from zero or from an empty loop. If the program gave overheads
-/// that are larger than the time, it is the time without subtraction.
+/// Upper bound of the time of a trip that cannot be distinguished from zero or from an empty loop.
+/// If the program gave overheads that are larger than the time, it is the time without subtraction.
 fn bound(bench: &Bench, trip: &estimate::Estimate, tells: bool) -> Option<f64> {
     if trip.high <= 0.0 {
         return bench.median_experiment().map(|one| one.interval_ns / one.trips as f64);
@@ -301,9 +345,9 @@ fn bound(bench: &Bench, trip: &estimate::Estimate, tells: bool) -> Option<f64> {
     upper_bound(trip, 0.0).or((!tells).then_some(trip.high))
 }
 
-/// Begins experiments with the caller's own loop. The caller reads the clock by `now` before and after the loop, and gets the
-/// number of trips from `hairspring_trials_next`. `plan` may be null, for the defaults. The first call in a process takes some
-/// 50 ms.
+/// Begins experiments with the caller's own loop. The caller reads the clock by `now` before and
+/// after the loop, and gets the number of trips from `hairspring_trials_next`. `plan` may be null,
+/// for the defaults. The first call in a process takes some 50 ms.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_trials_new(
     plan: *const TrialsPlan,
@@ -332,7 +376,11 @@ pub(crate) const PLAN: TrialsPlan = TrialsPlan {
 };
 
 /// The work of `hairspring_trials_new`.
-pub(crate) unsafe fn open(plan: &TrialsPlan, now: *mut Option<ReadFn>, out: *mut *mut TrialsHandle) -> Answer<()> {
+pub(crate) unsafe fn open(
+    plan: &TrialsPlan,
+    now: *mut Option<ReadFn>,
+    out: *mut *mut TrialsHandle,
+) -> Answer<()> {
     // SAFETY: passed on to the caller.
     let now = unsafe { exclusive(now, "the pointer for the clock") }?;
     // SAFETY: passed on to the caller; looked at before anything is measured.
@@ -352,10 +400,16 @@ pub unsafe extern "C" fn hairspring_trials_free(trials: *mut TrialsHandle) {
     unsafe { free(trials) }
 }
 
-/// Reports the ticks that the last trips took and how many trips were run; the first call ignores both. Sets `trips` to the
-/// number of trips to run next, 0 when there are enough. The body must not leave the loop.
+/// Reports the ticks that the last trips took and how many trips were run; the first call ignores
+/// both. Sets `trips` to the number of trips to run next, 0 when there are enough. The body must
+/// not leave the loop.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_trials_next(trials: *const TrialsHandle, ticks: u64, trips_ran: u64, trips: *mut u64) -> Status {
+pub unsafe extern "C" fn hairspring_trials_next(
+    trials: *const TrialsHandle,
+    ticks: u64,
+    trips_ran: u64,
+    trips: *mut u64,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
         let out = unsafe { exclusive(trips, "the pointer for the trips") }?;
@@ -366,12 +420,18 @@ pub unsafe extern "C" fn hairspring_trials_next(trials: *const TrialsHandle, tic
     })
 }
 
-/// Sets `result` to the result of the experiments made so far, at a confidence level (0 means 0.95).
+/// Sets `result` to the result of the experiments made so far, at a confidence level (0 means
+/// 0.95).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hairspring_trials_result(trials: *const TrialsHandle, confidence_level: f64, result: *mut TripTime) -> Status {
+pub unsafe extern "C" fn hairspring_trials_result(
+    trials: *const TrialsHandle,
+    confidence_level: f64,
+    result: *mut TripTime,
+) -> Status {
     wall(|| {
         // SAFETY: passed on to the caller.
-        let (trials, out) = unsafe { (shared(trials, "the experiments")?, output(result, "the result")?) };
+        let (trials, out) =
+            unsafe { (shared(trials, "the experiments")?, output(result, "the result")?) };
         out.write(&result_of(trials, confidence_level)?);
         Ok(())
     })

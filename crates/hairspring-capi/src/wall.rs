@@ -1,4 +1,5 @@
-//! The wall between C and the engine: statuses, their text, checked pointers, and panics that end here.
+//! The wall between C and the engine: statuses, their text, checked pointers, and panics that end
+//! here.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -84,7 +85,10 @@ impl From<hairspring_core::Error> for Refusal {
 impl From<hairspring_host::Error> for Refusal {
     fn from(error: hairspring_host::Error) -> Refusal {
         let is_clock = matches!(error, hairspring_host::Error::ClockUnavailable { .. });
-        Refusal::new(if is_clock { Status::ClockUnavailable } else { Status::Refused }, error.to_string())
+        Refusal::new(
+            if is_clock { Status::ClockUnavailable } else { Status::Refused },
+            error.to_string(),
+        )
     }
 }
 
@@ -102,14 +106,21 @@ thread_local! {
     static LAST_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs the work of a call; an error or a panic becomes a status, and its text is kept for the calling thread.
+/// Runs the work of a call; an error or a panic becomes a status, and its text is kept for the
+/// calling thread.
 pub fn wall(work: impl FnOnce() -> Answer<()>) -> Status {
     let refusal = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return Status::Ok,
         Ok(Err(refusal)) => refusal,
         Err(payload) => {
-            let said = payload.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| payload.downcast_ref::<String>().cloned());
-            let text = format!("internal error of the library: {}; please report it", said.unwrap_or_default());
+            let said = payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| payload.downcast_ref::<String>().cloned());
+            let text = format!(
+                "internal error of the library: {}; please report it",
+                said.unwrap_or_default()
+            );
             // Dropping the payload of a panic may panic again.
             std::mem::forget(payload);
             Refusal::new(Status::Internal, text)
@@ -139,7 +150,8 @@ pub unsafe fn hand_out<T>(out: *mut *mut T, value: T) -> Answer<()> {
     Ok(())
 }
 
-/// The content of the mutex, even if a thread panicked while it held the lock: the engine's tables are always consistent.
+/// The content of the mutex, even if a thread panicked while it held the lock: the engine's tables
+/// are always consistent.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -164,7 +176,8 @@ pub unsafe fn shared<'a, T>(pointer: *const T, what: &str) -> Answer<&'a T> {
 /// The value that a pointer points to, as a mutable reference.
 pub unsafe fn exclusive<'a, T>(pointer: *mut T, what: &str) -> Answer<&'a mut T> {
     checked(pointer, what)?;
-    // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live T that nobody else uses.
+    // SAFETY: neither null nor misaligned; the caller guarantees that it points to a live T that
+    // nobody else uses.
     Ok(unsafe { &mut *pointer })
 }
 
@@ -175,7 +188,10 @@ pub unsafe fn elements<'a, T>(pointer: *const T, count: usize, what: &str) -> An
     }
     checked(pointer, what)?;
     if count > isize::MAX as usize / size_of::<T>().max(1) {
-        return Err(Refusal::new(Status::BadValue, format!("{what} has {count} elements, which do not fit into any memory")));
+        return Err(Refusal::new(
+            Status::BadValue,
+            format!("{what} has {count} elements, which do not fit into any memory"),
+        ));
     }
     // SAFETY: neither null, misaligned nor too long; the caller guarantees that the elements exist.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
@@ -197,7 +213,11 @@ pub fn c_text(text: &str) -> CString {
 /// Checks a confidence level.
 pub fn level(level: f64) -> Answer<f64> {
     let text = || format!("a confidence level of {level} is not between 0.5 and 0.9999");
-    if (0.5..=0.9999).contains(&level) { Ok(level) } else { Err(Refusal::new(Status::BadValue, text())) }
+    if (0.5..=0.9999).contains(&level) {
+        Ok(level)
+    } else {
+        Err(Refusal::new(Status::BadValue, text()))
+    }
 }
 
 /// Text of the last error of the calling thread.
@@ -205,8 +225,8 @@ pub fn last_error() -> String {
     LAST_ERROR.try_with(|last| last.borrow().clone()).unwrap_or_default()
 }
 
-/// Copies text, cut to `room` bytes including the terminating 0 byte; without room or buffer nothing is written. Returns the
-/// length of the whole text in bytes, without the terminator.
+/// Copies text, cut to `room` bytes including the terminating 0 byte; without room or buffer
+/// nothing is written. Returns the length of the whole text in bytes, without the terminator.
 pub unsafe fn copy_text(text: &str, buffer: *mut c_char, room: usize) -> usize {
     let text = text.replace('\0', "");
     if !buffer.is_null() && room > 0 {
@@ -223,8 +243,9 @@ pub unsafe fn copy_text(text: &str, buffer: *mut c_char, room: usize) -> usize {
     text.len()
 }
 
-/// Copies the text of the calling thread's last error, cut to `room` bytes including the terminating 0 byte; with no room nothing
-/// is written. Returns the length of the whole text in bytes, without the terminator.
+/// Copies the text of the calling thread's last error, cut to `room` bytes including the
+/// terminating 0 byte; with no room nothing is written. Returns the length of the whole text in
+/// bytes, without the terminator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairspring_last_error(buffer: *mut c_char, room: usize) -> usize {
     // SAFETY: passed on to the caller.

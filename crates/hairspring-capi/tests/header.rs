@@ -7,8 +7,10 @@ use std::path::Path;
 fn the_header_is_the_one_that_cbindgen_makes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let configuration = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
-    let builder = cbindgen::Builder::new().with_config(configuration).with_src(root.join("src/lib.rs"));
+    let builder =
+        cbindgen::Builder::new().with_config(configuration).with_src(root.join("src/lib.rs"));
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
-    expect_file![root.join("include/hairspring_engine.h")].assert_eq(&String::from_utf8(made).unwrap());
+    expect_file![root.join("include/hairspring_engine.h")]
+        .assert_eq(&String::from_utf8(made).unwrap());
 }

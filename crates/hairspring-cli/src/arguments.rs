@@ -19,7 +19,8 @@ pub struct ReportArguments {
     #[arg(long)]
     pub json: bool,
     /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level, allow_hyphen_values = true)]
+    #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level,
+        allow_hyphen_values = true)]
     pub confidence_level: f64,
 }
 
@@ -46,8 +47,8 @@ impl PlaceArguments {
 // The clock at which times are also given, for every verb that reports times of the user's code.
 #[derive(Debug, Clone, Args)]
 pub struct StatedClockArguments {
-    /// Also give the core cycles in nanoseconds at this core clock, such as 3.5GHz: unlike the measured nanoseconds they do not
-    /// change with the clock of the day
+    /// Also give the core cycles in nanoseconds at this core clock, such as 3.5GHz: unlike the
+    /// measured nanoseconds they do not change with the clock of the day
     #[arg(long, value_name = "FREQUENCY", value_parser = frequency, allow_hyphen_values = true)]
     pub at_clock: Option<f64>,
 }
@@ -65,8 +66,9 @@ impl StatedClockArguments {
 // What the stages of the estimator did, for every verb that solves a table.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ExplainArguments {
-    /// Also print the stages of the analysis: the question of each, the readings that it left out, and by how much it moved
-    /// the time and widened the interval (the --json document always has the stages)
+    /// Also print the stages of the analysis: the question of each, the readings that it left out,
+    /// and by how much it moved the time and widened the interval (the --json document always has
+    /// the stages)
     #[arg(long)]
     pub explain: bool,
 }
@@ -81,8 +83,8 @@ impl ExplainArguments {
 // How the timed thread runs, for every verb that measures the user's code.
 #[derive(Debug, Clone, Args)]
 pub struct SeatingArguments {
-    /// Do not bind or raise any thread, because the code starts threads. Without this option Hairspring detects threads
-    /// and restarts without binding
+    /// Do not bind or raise any thread, because the code starts threads. Without this option
+    /// Hairspring detects threads and restarts without binding
     #[arg(long, conflicts_with = "cpu")]
     pub threads: bool,
     /// Do not bind the timed thread to a CPU
@@ -98,6 +100,8 @@ impl SeatingArguments {
 
     /// The options as they were given.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
-        [(self.threads, "--threads"), (self.no_pin, "--no-pin")].into_iter().filter_map(|(given, word)| given.then_some(word))
+        [(self.threads, "--threads"), (self.no_pin, "--no-pin")]
+            .into_iter()
+            .filter_map(|(given, word)| given.then_some(word))
     }
 }

@@ -16,12 +16,17 @@ Examples:
   hairspring time 'f(x)' --file f.c --let 'int x = 3' --json > old.json
   ... a change to f.c, and the same with > new.json
   hairspring compare old.json new.json
-  hairspring compare old.json new.json --threshold 5%     exit with 3 if anything certainly takes 5 % longer
-  hairspring compare old.json new.json --threshold 5% --strict       and if this is undecided, or something is missing
+  hairspring compare old.json new.json --threshold 5%     exit with 3 if anything certainly takes \
+5 % longer
+  hairspring compare old.json new.json --threshold 5% --strict       and if this is undecided, or \
+something is missing
 
-Series are matched by name and code. A ratio is new over old, in core cycles where both have them. The two were not
-measured in the same rounds, so disturbances do not cancel: the ratio's interval covers the worst case of all that may
-differ between the two, and the verdict comes from it. Results of different CPUs or machines have no verdict without
+Series are matched by name and code. A ratio is new over old, in core cycles where both have them. \
+The two were not
+measured in the same rounds, so disturbances do not cancel: the ratio's interval covers the worst \
+case of all that may
+differ between the two, and the verdict comes from it. Results of different CPUs or machines have \
+no verdict without
 --across: they differ by more than a change of the code.";
 
 /// Largest document that is read, in bytes.
@@ -37,10 +42,12 @@ pub struct CompareArguments {
     /// The result to compare
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Exit with 3 if a body certainly takes longer by more than this share. docs/pass-or-fail.md has the rules
+    /// Exit with 3 if a body certainly takes longer by more than this share. docs/pass-or-fail.md
+    /// has the rules
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// Exit with 3 as well if something is undecided, or missing in the new result. docs/pass-or-fail.md has the rules
+    /// Exit with 3 as well if something is undecided, or missing in the new result.
+    /// docs/pass-or-fail.md has the rules
     #[arg(long)]
     pub strict: bool,
     /// Decide also if the two ran on different CPUs or machines
@@ -65,12 +72,16 @@ impl Runs for CompareArguments {
 /// Runs the verb. It exits with 1 if the results have no series in common.
 fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     if [&arguments.old, &arguments.new].iter().all(|path| path.as_path() == Path::new("-")) {
-        return Err(crate::misuse::Misuse("only one of the two can be standard input: give a file for the other".into()).into());
+        return Err(crate::misuse::Misuse(
+            "only one of the two can be standard input: give a file for the other".into(),
+        )
+        .into());
     }
     let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
     let places = if arguments.across { Places::Any } else { Places::Same };
     let compared = compare(&old, &new, arguments.threshold, places);
-    let (before, after) = (arguments.old.display().to_string(), arguments.new.display().to_string());
+    let (before, after) =
+        (arguments.old.display().to_string(), arguments.new.display().to_string());
     output::print(&if arguments.json {
         let document = CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new));
         json::print(&CompareDocument { identity: Some(identity()), ..document })
@@ -80,11 +91,13 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     Ok(outcome(&compared, arguments.strict))
 }
 
-/// The outcome of a comparison, in which nothing may be uncertain if it is `strict`; reports on standard error if there was nothing to compare, which fails.
+/// The outcome of a comparison, in which nothing may be uncertain if it is `strict`; reports on
+/// standard error if there was nothing to compare, which fails.
 pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
     if compared.pairs.is_empty() {
         output::complain(
-            "nothing to compare: the two results have no series with the same name and code; `hairspring time CODE --vs OTHER` compares two pieces of code",
+            "nothing to compare: the two results have no series with the same name and code; \
+             `hairspring time CODE --vs OTHER` compares two pieces of code",
         );
         return if strict { Outcome::LimitMissed } else { Outcome::Failed };
     }
@@ -95,7 +108,11 @@ pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
 /// Reads a saved result from a file, or from standard input.
 pub fn read(path: &Path) -> Result<ResultDocument, String> {
     let named = |reason: &dyn std::fmt::Display| {
-        if path == Path::new("-") { format!("standard input: {reason}") } else { format!("{}: {reason}", path.display()) }
+        if path == Path::new("-") {
+            format!("standard input: {reason}")
+        } else {
+            format!("{}: {reason}", path.display())
+        }
     };
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
@@ -105,8 +122,12 @@ pub fn read(path: &Path) -> Result<ResultDocument, String> {
     };
     read.map_err(|error| named(&error))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(named(&format!("is larger than {} MiB, the limit for a saved result", MOST_BYTES >> 20)));
+        return Err(named(&format!(
+            "is larger than {} MiB, the limit for a saved result",
+            MOST_BYTES >> 20
+        )));
     }
-    let text = String::from_utf8(bytes).map_err(|_| named(&"is not UTF-8 text, and so not a saved result"))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| named(&"is not UTF-8 text, and so not a saved result"))?;
     read_document(&text).map_err(|error| named(&error))
 }

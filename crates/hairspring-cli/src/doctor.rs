@@ -43,7 +43,11 @@ fn run(arguments: &DoctorArguments) -> Result<Outcome, AnyError> {
     Ok(if diagnosis.is_ok() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn print(is_json: bool, diagnosis: &Result<Diagnosis, String>, circumstances: &Environment) -> Result<(), AnyError> {
+fn print(
+    is_json: bool,
+    diagnosis: &Result<Diagnosis, String>,
+    circumstances: &Environment,
+) -> Result<(), AnyError> {
     if is_json {
         output::print(&json::print(&document::doctor(diagnosis.as_ref(), circumstances)))?;
     } else if let Ok(diagnosis) = diagnosis {

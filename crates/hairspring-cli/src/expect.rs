@@ -17,9 +17,10 @@ use hairspring_result::{ResultDocument, Unit};
 // Options about expectations. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
 pub struct ExpectArguments {
-    /// Exit with 3 if the first time and this expectation differ by more than their uncertainties: a model with units, such as
-    /// '3 cycles', '14 +- 2 us' or '(10+50+20) * 5 ns +- 10 % systematic', or (in `time`) llvm, the scheduling model of LLVM.
-    /// docs/pass-or-fail.md has the rules
+    /// Exit with 3 if the first time and this expectation differ by more than their uncertainties:
+    /// a model with units, such as '3 cycles', '14 +- 2 us' or '(10+50+20) * 5 ns +- 10 %
+    /// systematic', or (in `time`) llvm, the scheduling model of LLVM. docs/pass-or-fail.md has the
+    /// rules
     #[arg(long, value_name = "EXPRESSION", value_parser = expectation, allow_hyphen_values = true)]
     pub expect: Option<Expected>,
 }
@@ -45,7 +46,8 @@ fn expectation(text: &str) -> Result<Expected, String> {
     if text == "llvm" {
         return Ok(Expected::Llvm);
     }
-    let is_about_llvm = || text.to_lowercase().contains("llvm") || nearest(text, ["llvm"]).is_some();
+    let is_about_llvm =
+        || text.to_lowercase().contains("llvm") || nearest(text, ["llvm"]).is_some();
     let quantity = evaluate(text).map_err(|fault| match is_about_llvm() {
         true => "LLVM's scheduling model is called `llvm`".to_owned(),
         false => fault.to_string(),
@@ -64,7 +66,11 @@ fn unit(dimension: Dimension) -> Result<Unit, String> {
         Dimension::TIME => Ok(Unit::Nanoseconds),
         Dimension::CYCLES => Ok(Unit::Cycles),
         Dimension::TICKS => Ok(Unit::Ticks),
-        other => Err(format!("the expectation is {}: expected a time, core cycles or ticks, such as `3 cycles` or `5 ns`", other.words())),
+        other => Err(format!(
+            "the expectation is {}: expected a time, core cycles or ticks, such as `3 cycles` or \
+             `5 ns`",
+            other.words()
+        )),
     }
 }
 

@@ -20,7 +20,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const FIT_EXAMPLES: &str = "\
-The file is CSV: comments `# key: value`, a header with one column per component and a last column `ticks` (or
+The file is CSV: comments `# key: value`, a header with one column per component and a last column \
+`ticks` (or
 `time_ns`), optionally `round`, `flags` and `series`. See spec/observations.md.
 
   printf 'body,ticks\\n1,108\\n2,208\\n3,308\\n4,408\\n' | hairspring fit -
@@ -54,10 +55,12 @@ pub struct FitArguments {
     /// Use all rows, even those far off the line
     #[arg(long)]
     pub keep_all: bool,
-    /// Solve without this stage of the analysis, to see its effect (repeatable); blocks, rows, line and express are always needed
+    /// Solve without this stage of the analysis, to see its effect (repeatable); blocks, rows, line
+    /// and express are always needed
     #[arg(long, value_name = "STAGE", value_delimiter = ',', value_parser = stages())]
     pub without: Vec<String>,
-    /// Write every reading to a file (CSV), with the reading at the mean core clock, its weight and the stage that left it out
+    /// Write every reading to a file (CSV), with the reading at the mean core clock, its weight and
+    /// the stage that left it out
     #[arg(long, value_name = "FILE")]
     pub readings: Option<PathBuf>,
     #[command(flatten)]
@@ -70,7 +73,11 @@ pub struct FitArguments {
 
 /// The values of --without, from the list of stages.
 fn stages() -> impl TypedValueParser<Value = String> {
-    PossibleValuesParser::new(optional_stages().into_iter().map(|stage| PossibleValue::new(stage.name).help(stage.question)))
+    PossibleValuesParser::new(
+        optional_stages()
+            .into_iter()
+            .map(|stage| PossibleValue::new(stage.name).help(stage.question)),
+    )
 }
 
 /// The verb.
@@ -84,12 +91,16 @@ impl Runs for FitArguments {
     }
 }
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("rows_left_out", "look at these rows in the --json document; --keep-all uses all of them"),
-        ("disturbed", "look at the readings with a flag, and at those far from the others of their row, in the file"),
+        (
+            "disturbed",
+            "look at the readings with a flag, and at those far from the others of their row, in \
+             the file",
+        ),
     ],
     more_rows: "add rows with other counts",
 };
@@ -99,19 +110,26 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
     let readings = readings_file(arguments)?;
     let (table, tool) = read(arguments)?;
     let options = options(arguments);
-    let mut assessment =
-        REMEDIES.assess(&table, &Question { options: options.clone(), ..Question::default() }).map_err(|e| named(&arguments.file, &e))?;
+    let mut assessment = REMEDIES
+        .assess(&table, &Question { options: options.clone(), ..Question::default() })
+        .map_err(|e| named(&arguments.file, &e))?;
     if let (Some(file), Some(path)) = (readings, &arguments.readings) {
         let all = weighed(&table, &options)?;
-        file.fill(|out| write_weighed(&table, &all, out).map_err(|error| named(path, &error).into()))?;
+        file.fill(|out| {
+            write_weighed(&table, &all, out).map_err(|error| named(path, &error).into())
+        })?;
     }
     doubt_recording(&table, &mut assessment)?;
-    let methods = if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
+    let methods =
+        if tool.is_some() { methods::beside_tools(&table, &assessment) } else { Vec::new() };
     let document = arguments.stated.state(ResultDocument::new(&Measurement {
         command: "fit".into(),
         // The file may come from another machine, so this one is not described.
-        environment: Environment { identity: Some(identity()), ..Environment::unknown("the file has no reference chain") }
-            .with_origin(&table.origin),
+        environment: Environment {
+            identity: Some(identity()),
+            ..Environment::unknown("the file has no reference chain")
+        }
+        .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
         subjects: subjects(&methods),
@@ -129,9 +147,14 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
 /// The file of --readings.
 fn readings_file(arguments: &FitArguments) -> Result<Option<Output>, AnyError> {
     let mut taken = Taken::default();
-    let solved = if is_standard_input(&arguments.file) { Path::new("/dev/stdin") } else { &arguments.file };
+    let solved =
+        if is_standard_input(&arguments.file) { Path::new("/dev/stdin") } else { &arguments.file };
     taken.add("the file that is solved", solved);
-    arguments.readings.as_deref().map(|path| Output::open("--readings", path, &mut taken)).transpose()
+    arguments
+        .readings
+        .as_deref()
+        .map(|path| Output::open("--readings", path, &mut taken))
+        .transpose()
 }
 
 fn options(arguments: &FitArguments) -> Options {
@@ -145,11 +168,16 @@ fn options(arguments: &FitArguments) -> Options {
 
 /// The errors of other tools' methods, as findings of their series.
 fn subjects(tables: &[MethodTable]) -> Vec<Subject> {
-    let subject = |table: &MethodTable| Subject { name: table.subject.clone(), findings: methods::doubts(table), ..Subject::default() };
+    let subject = |table: &MethodTable| Subject {
+        name: table.subject.clone(),
+        findings: methods::doubts(table),
+        ..Subject::default()
+    };
     tables.iter().map(subject).collect()
 }
 
-/// The observations, and the tool that wrote the file. What is left out of it is reported on standard error.
+/// The observations, and the tool that wrote the file. What is left out of it is reported on
+/// standard error.
 fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyError> {
     let path = &arguments.file;
     let stream: Box<dyn Read> = if is_standard_input(path) {
@@ -164,7 +192,9 @@ fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyErr
         Some(FitFormat::Criterion) => Some(Tool::Criterion),
         Some(FitFormat::GoogleBenchmark) => Some(Tool::GoogleBenchmark),
     };
-    let Some(tool) = tool else { return Ok((read_csv(stream).map_err(|e| named(path, &e))?, None)) };
+    let Some(tool) = tool else {
+        return Ok((read_csv(stream).map_err(|e| named(path, &e))?, None));
+    };
     let imported = hairspring_import::read(stream, tool).map_err(|e| named(path, &e))?;
     imported.remarks.iter().for_each(|remark| output::complain(&named(path, remark)));
     Ok((imported.table, Some(tool)))
@@ -176,7 +206,11 @@ fn is_standard_input(path: &Path) -> bool {
 
 /// An error with the name of the file that it is about.
 fn named(path: &Path, reason: &dyn Display) -> String {
-    if is_standard_input(path) { format!("standard input: {reason}") } else { format!("{}: {reason}", path.display()) }
+    if is_standard_input(path) {
+        format!("standard input: {reason}")
+    } else {
+        format!("{}: {reason}", path.display())
+    }
 }
 
 /// Adds what a table of a recording may be doubted for. A build without these checks refuses it.
@@ -194,6 +228,10 @@ fn doubt_recording(table: &Observations, assessment: &mut Assessment) -> Result<
     {
         let series = assessment.series.len();
         let advice = "build the command with the feature `capture` (./install has all)";
-        Err(format!("the file has {series} series of a recording, whose checks this build leaves out: {advice}").into())
+        Err(format!(
+            "the file has {series} series of a recording, whose checks this build leaves out: \
+             {advice}"
+        )
+        .into())
     }
 }

@@ -20,14 +20,16 @@ use hairspring_result::{Environment, json};
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
-Names are patterns: `add` is every form of that mnemonic, `add r64*` those with a register of 64 bits first.
+Names are patterns: `add` is every form of that mnemonic, `add r64*` those with a register of 64 \
+bits first.
 
 Examples:
   hairspring instructions imul 'add r64, r64'   some forms, in seconds
   hairspring instructions --set integer         a set; without one all sets but avx512 and memory512
   hairspring instructions --set memory --pairs  loads, stores, and what goes through memory
   hairspring instructions --list                the forms, without measuring
-  hairspring instructions --set fma --pairs --values  each pair of operands, also with 0, 1, random and denormal numbers
+  hairspring instructions --set fma --pairs --values  each pair of operands, also with 0, 1, \
+random and denormal numbers
   hairspring instructions --against llvm        where the scheduling model of LLVM differs
   hairspring instructions --csv > here.csv      to compare with later: --against here.csv";
 
@@ -38,7 +40,8 @@ pub struct InstructionsArguments {
     /// Names of forms, or patterns with * for any text [default: all of the sets]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Only forms of these sets: integer, bmi, sse, crypto, avx, avx2, fma, avx512, memory, memory512, or all
+    /// Only forms of these sets: integer, bmi, sse, crypto, avx, avx2, fma, avx512, memory,
+    /// memory512, or all
     #[arg(long, value_name = "SET", value_delimiter = ',')]
     pub set: Vec<String>,
     /// Only forms of these extensions, such as avx2 or bmi2
@@ -54,7 +57,8 @@ pub struct InstructionsArguments {
     #[arg(long)]
     pub values: bool,
     /// Compare with another source: llvm, llvm:CPU (a CPU that LLVM knows), or a CSV file
-    #[arg(long, value_name = "SOURCE", value_parser = source, conflicts_with_all = ["csv", "osaca"])]
+    #[arg(long, value_name = "SOURCE", value_parser = source,
+        conflicts_with_all = ["csv", "osaca"])]
     pub against: Vec<String>,
     /// Print CSV instead of text: a line for each latency and each throughput
     #[arg(long, conflicts_with_all = ["json", "osaca"])]
@@ -83,8 +87,8 @@ impl Runs for InstructionsArguments {
     }
 }
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("core_shared", MORE_TIME),
@@ -97,7 +101,8 @@ const REMEDIES: Remedies = Remedies {
     more_rows: MORE_TIME,
 };
 
-const MORE_TIME: &str = "give more time (--budget), which is spent on what is in doubt, or choose a quieter CPU (--cpu)";
+const MORE_TIME: &str = "give more time (--budget), which is spent on what is in doubt, or choose \
+                         a quieter CPU (--cpu)";
 
 /// Time for a form, and the least time for all.
 const PER_FORM: Duration = Duration::from_millis(380);
@@ -105,7 +110,11 @@ const LEAST_BUDGET: Duration = Duration::from_secs(2);
 
 /// Runs the verb; it fails if no form could be measured.
 fn run(arguments: &InstructionsArguments) -> Result<Outcome, AnyError> {
-    let wanted = Wanted { names: arguments.names.clone(), sets: arguments.set.clone(), extensions: arguments.extension.clone() };
+    let wanted = Wanted {
+        names: arguments.names.clone(),
+        sets: arguments.set.clone(),
+        extensions: arguments.extension.clone(),
+    };
     let features = Features::here();
     let forms: Vec<(Form, Vec<String>)> = choose(&wanted)
         .map_err(Misuse)?
@@ -122,32 +131,46 @@ fn run(arguments: &InstructionsArguments) -> Result<Outcome, AnyError> {
         output::print(&text::list(&forms, &output::style()))?;
         return Ok(Outcome::Done);
     }
-    let elsewhere = |reason| format!("{reason}: `hairspring time --lang asm` times instructions of this processor");
+    let elsewhere = |reason| {
+        format!("{reason}: `hairspring time --lang asm` times instructions of this processor")
+    };
     hairspring_host::chains::can_run_encoded().map_err(elsewhere)?;
     measured(arguments, forms)
 }
 
 /// Measures the forms that the CPU has, and prints the table.
-fn measured(arguments: &InstructionsArguments, forms: Vec<(Form, Vec<String>)>) -> Result<Outcome, AnyError> {
+fn measured(
+    arguments: &InstructionsArguments,
+    forms: Vec<(Form, Vec<String>)>,
+) -> Result<Outcome, AnyError> {
     let left_out: Vec<(String, String)> = forms
         .iter()
         .filter(|(_, lacking)| !lacking.is_empty())
-        .map(|(form, lacking)| (form.name.clone(), format!("this CPU has no {}", lacking.join(", "))))
+        .map(|(form, lacking)| {
+            (form.name.clone(), format!("this CPU has no {}", lacking.join(", ")))
+        })
         .collect();
-    let forms: Vec<Form> = forms.into_iter().filter(|(_, lacking)| lacking.is_empty()).map(|(form, _)| form).collect();
+    let forms: Vec<Form> =
+        forms.into_iter().filter(|(_, lacking)| lacking.is_empty()).map(|(form, _)| form).collect();
     if forms.is_empty() {
         let (name, reason) = left_out.first().ok_or("there are no forms")?;
         return Err(format!("none of the forms can be run: {name}: {reason}").into());
     }
     // Sources that cannot be read are reported before anything is measured.
-    let sources: Vec<(String, Vec<Figure>)> = arguments.against.iter().map(|source| figures(source, &forms)).collect::<Result<_, _>>()?;
-    let budget = arguments.budget.unwrap_or_else(|| (PER_FORM * forms.len() as u32).max(LEAST_BUDGET));
-    let settings = Settings { cpu: arguments.cpu, budget, level: arguments.report.confidence_level };
-    let measured = table(&Request { forms, values: arguments.values, settings }, &|share| progress(share, budget));
+    let sources: Vec<(String, Vec<Figure>)> =
+        arguments.against.iter().map(|source| figures(source, &forms)).collect::<Result<_, _>>()?;
+    let budget =
+        arguments.budget.unwrap_or_else(|| (PER_FORM * forms.len() as u32).max(LEAST_BUDGET));
+    let settings =
+        Settings { cpu: arguments.cpu, budget, level: arguments.report.confidence_level };
+    let measured = table(&Request { forms, values: arguments.values, settings }, &|share| {
+        progress(share, budget)
+    });
     output::status_line("");
     let mut measured = Table { left_out, ..measured? };
     measured.forms.iter_mut().for_each(|form| REMEDIES.apply(&mut form.findings));
-    let compared: Vec<Comparison> = sources.iter().map(|(name, figures)| Comparison::new(&measured, name, figures)).collect();
+    let compared: Vec<Comparison> =
+        sources.iter().map(|(name, figures)| Comparison::new(&measured, name, figures)).collect();
     output::print(&printed(arguments, &measured, &compared)?)?;
     let is_measured = measured.forms.iter().any(|form| form.throughput.cycles.is_ok());
     Ok(if is_measured { Outcome::Done } else { Outcome::Failed })
@@ -176,7 +199,11 @@ fn figures(source: &str, forms: &[Form]) -> Result<(String, Vec<Figure>), AnyErr
     Ok((source.to_owned(), read(file).map_err(|error| named(&error))?))
 }
 
-fn printed(arguments: &InstructionsArguments, table: &Table, compared: &[Comparison]) -> Result<String, AnyError> {
+fn printed(
+    arguments: &InstructionsArguments,
+    table: &Table,
+    compared: &[Comparison],
+) -> Result<String, AnyError> {
     let environment = environment(table);
     if arguments.csv {
         return export::csv(table);

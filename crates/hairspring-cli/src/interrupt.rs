@@ -1,11 +1,13 @@
-//! Ctrl-C and the other signals that end a process: no child is left running, and no temporary folder is left behind.
+//! Ctrl-C and the other signals that end a process: no child is left running, and no temporary
+//! folder is left behind.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Starts a thread that cleans up at the first such signal and ends the process with 128 + its number.
+/// Starts a thread that cleans up at the first such signal and ends the process with 128 + its
+/// number.
 ///
 /// # Errors
 /// If the system refuses the thread.
@@ -19,11 +21,13 @@ pub fn clean_up_on_signals() -> Result<(), String> {
         }
     };
     let thread = std::thread::Builder::new().name("signals".into()).spawn(waits);
-    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}; the limit of processes is that of `ulimit -u`"))
+    thread.map(drop).map_err(|error| {
+        format!("cannot start a thread: {error}; the limit of processes is that of `ulimit -u`")
+    })
 }
 
-/// A flag that is set by the first such signal, for verbs that then report what they have. The second one ends the
-/// process with 128 + its number.
+/// A flag that is set by the first such signal, for verbs that then report what they have. The
+/// second one ends the process with 128 + its number.
 ///
 /// # Errors
 /// If no handler can be set.

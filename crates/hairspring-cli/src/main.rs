@@ -1,4 +1,5 @@
-//! The command `hairspring`: one thin file or folder per verb. Verbs only sequence; the work is in the crates they call.
+//! The command `hairspring`: one thin file or folder per verb. Verbs only sequence; the work is in
+//! the crates they call.
 
 mod arguments;
 mod baseline;
@@ -17,8 +18,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use verb::Verb;
 
-/// The C library's allocator belongs to the code that is measured, which would find there what the command has freed: blocks of 2 KiB, taken
-/// out of such a block, cost 100 cycles instead of 60.
+/// The C library's allocator belongs to the code that is measured, which would find there what the
+/// command has freed: blocks of 2 KiB, taken out of such a block, cost 100 cycles instead of 60.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
@@ -34,7 +35,8 @@ macro_rules! verbs {
 }
 
 verbs! {
-    "Measure code": time, run, #[cfg(feature = "blocks")] blocks, #[cfg(feature = "instructions")] instructions;
+    "Measure code": time, run, #[cfg(feature = "blocks")] blocks,
+        #[cfg(feature = "instructions")] instructions;
     "Compare and keep": compare, report, experiment;
     "This machine": doctor, verify, clocks, mhz, switch, period;
     "Files and chips": fit, #[cfg(feature = "capture")] capture;
@@ -90,14 +92,19 @@ fn main() -> ExitCode {
         return ExitCode::from(hairspring_snippet::host::main() as u8);
     }
     #[cfg(target_os = "linux")]
-    if hairspring_instruments::switch::partner::is_partner(std::env::args_os().map(|word| word.to_string_lossy().into_owned())) {
+    if hairspring_instruments::switch::partner::is_partner(
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()),
+    ) {
         return ExitCode::from(hairspring_instruments::switch::partner::main(std::env::args()));
     }
-    if let Some(absent) =
-        std::env::args_os().nth(1).and_then(|first| first.into_string().ok()).filter(|first| ABSENT.contains(&first.as_str()))
+    if let Some(absent) = std::env::args_os()
+        .nth(1)
+        .and_then(|first| first.into_string().ok())
+        .filter(|first| ABSENT.contains(&first.as_str()))
     {
         output::complain(&format!(
-            "this build leaves out the verb `{absent}`: build the command with the feature `{absent}` (./install has all)"
+            "this build leaves out the verb `{absent}`: build the command with the feature \
+             `{absent}` (./install has all)"
         ));
         return ExitCode::from(2);
     }
@@ -120,13 +127,16 @@ fn main() -> ExitCode {
 
 /// The command with all its verbs.
 fn command() -> Command {
-    let groups: Vec<(&str, Vec<Command>)> =
-        GROUPS.iter().map(|(title, verbs)| (*title, verbs.iter().map(|verb| (verb.command)()).collect())).collect();
+    let groups: Vec<(&str, Vec<Command>)> = GROUPS
+        .iter()
+        .map(|(title, verbs)| (*title, verbs.iter().map(|verb| (verb.command)()).collect()))
+        .collect();
     Command::new("hairspring")
         .version(env!("HAIRSPRING_VERSION"))
         .about(ABOUT)
         .help_template(format!(
-            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n\
+             {{options}}{{after-help}}",
             overview(&groups)
         ))
         .max_term_width(80)
@@ -138,7 +148,9 @@ fn command() -> Command {
 
 /// The command with the short helps of verbs that have many options.
 fn command_with_short_helps() -> Command {
-    verbs().fold(command(), |command, verb| command.mut_subcommand(verb.name, |one| verb.with_short_help(one)))
+    verbs().fold(command(), |command, verb| {
+        command.mut_subcommand(verb.name, |one| verb.with_short_help(one))
+    })
 }
 
 /// A command line, of which `--help-all` asks for the help with all options.
@@ -159,13 +171,25 @@ fn overview(groups: &[(&str, Vec<Command>)]) -> String {
     let width = verbs().map(|verb| verb.name.len()).max().unwrap_or(0) + 4;
     let about = |verb: &Command| {
         let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
-        format!("  {:<rest$}{}\n", verb.get_name(), wrap(&about, COLUMNS - width).join(&format!("\n{:width$}", "")), rest = width - 2)
+        format!(
+            "  {:<rest$}{}\n",
+            verb.get_name(),
+            wrap(&about, COLUMNS - width).join(&format!("\n{:width$}", "")),
+            rest = width - 2
+        )
     };
-    groups.iter().map(|(title, verbs)| format!("{title}:\n{}\n", verbs.iter().map(about).collect::<String>())).collect()
+    groups
+        .iter()
+        .map(|(title, verbs)| {
+            format!("{title}:\n{}\n", verbs.iter().map(about).collect::<String>())
+        })
+        .collect()
 }
 
 fn run_verb(name: &str, arguments: &ArgMatches) -> Result<Outcome, AnyError> {
-    let verb = verbs().find(|verb| verb.name == name).ok_or_else(|| format!("there is no verb `{name}`"))?;
+    let verb = verbs()
+        .find(|verb| verb.name == name)
+        .ok_or_else(|| format!("there is no verb `{name}`"))?;
     if !verb.handles_signals {
         interrupt::clean_up_on_signals()?;
     }

@@ -19,7 +19,8 @@ pub struct ManArguments {
     /// The verb whose page is printed [default: the page of hairspring itself]
     #[arg(value_name = "VERB", conflicts_with = "out")]
     pub verb: Option<String>,
-    /// Write all pages into this folder, created if it does not exist: hairspring.1, and one for each verb
+    /// Write all pages into this folder, created if it does not exist: hairspring.1, and one for
+    /// each verb
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -39,17 +40,27 @@ impl Runs for ManArguments {
 fn run(arguments: &ManArguments) -> Result<Outcome, AnyError> {
     let all = commands();
     if let Some(folder) = &arguments.out {
-        std::fs::create_dir_all(folder).map_err(|error| format!("--out {}: {error}", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("--out {}: {error}", folder.display()))?;
         for command in all {
             let path = folder.join(format!("{}.1", name(&command)));
-            std::fs::write(&path, page(command)?).map_err(|error| format!("--out: {}: {error}", path.display()))?;
+            std::fs::write(&path, page(command)?)
+                .map_err(|error| format!("--out: {}: {error}", path.display()))?;
         }
         return Ok(Outcome::Done);
     }
-    let wanted = arguments.verb.as_ref().map_or("hairspring".to_owned(), |verb| format!("hairspring-{verb}"));
+    let wanted = arguments
+        .verb
+        .as_ref()
+        .map_or("hairspring".to_owned(), |verb| format!("hairspring-{verb}"));
     let names: Vec<String> = all[1..].iter().map(|command| command.get_name().to_owned()).collect();
-    let unknown =
-        || Misuse(format!("there is no verb `{}`; known are {}", arguments.verb.as_deref().unwrap_or_default(), names.join(", ")));
+    let unknown = || {
+        Misuse(format!(
+            "there is no verb `{}`; known are {}",
+            arguments.verb.as_deref().unwrap_or_default(),
+            names.join(", ")
+        ))
+    };
     let command = all.into_iter().find(|command| name(command) == wanted).ok_or_else(unknown)?;
     output::print(&page(command)?)?;
     Ok(Outcome::Done)
@@ -70,6 +81,9 @@ fn name(command: &Command) -> &str {
 
 fn page(command: Command) -> Result<String, AnyError> {
     let mut page = Vec::new();
-    Man::new(command).manual("Hairspring").source(concat!("hairspring ", env!("CARGO_PKG_VERSION"))).render(&mut page)?;
+    Man::new(command)
+        .manual("Hairspring")
+        .source(concat!("hairspring ", env!("CARGO_PKG_VERSION")))
+        .render(&mut page)?;
     Ok(String::from_utf8(page)?)
 }

@@ -23,7 +23,8 @@ const EXAMPLES: &str = "\
 Examples:
   hairspring mhz                 core clock of one CPU, with the proof
   hairspring mhz --all           of every CPU
-  hairspring mhz -c              a bare number for scripts: core MHz; -t the clock's tick rate; -i whole MHz
+  hairspring mhz -c              a bare number for scripts: core MHz; -t the clock's tick rate; -i \
+whole MHz
   hairspring mhz --watch 0.5     every half second, until Ctrl-C
   hairspring mhz --classic       also by the method of the paper, which takes seconds";
 
@@ -47,19 +48,23 @@ pub struct MhzArguments {
     #[arg(short = 'a', long)]
     pub all: bool,
     /// Repeat the measurement in this period until Ctrl-C; with --json one document per line
-    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s", value_parser = duration, conflicts_with_all = ["all", "classic"])]
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s",
+        value_parser = duration, conflicts_with_all = ["all", "classic"])]
     pub watch: Option<Duration>,
     /// End --watch after N measurements
-    #[arg(short = 'n', long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", requires = "watch",
+        value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
-    /// Measuring time of one try, from 5ms to 10s; a doubtful result is tried again, up to four times in all
+    /// Measuring time of one try, from 5ms to 10s; a doubtful result is tried again, up to four
+    /// times in all
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = try_time)]
     pub time: Duration,
     /// Also run the method of the paper (Staelin and McVoy, 1998), to compare
     #[arg(long)]
     pub classic: bool,
     /// Time for --classic; the paper itself takes up to five minutes
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = classic_budget, requires = "classic")]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = classic_budget,
+        requires = "classic")]
     pub budget: Duration,
     #[command(flatten)]
     pub report: ReportArguments,
@@ -79,7 +84,11 @@ impl Runs for MhzArguments {
 /// The budget of --classic: nine expressions cannot be timed in less than 100 ms.
 fn classic_budget(text: &str) -> Result<Duration, String> {
     let budget = duration(text)?;
-    if budget >= Duration::from_millis(100) { Ok(budget) } else { Err("too short for nine expressions: give 100ms or more".into()) }
+    if budget >= Duration::from_millis(100) {
+        Ok(budget)
+    } else {
+        Err("too short for nine expressions: give 100ms or more".into())
+    }
 }
 
 /// The time of a try: shorter ones have too few rounds for an interval.
@@ -94,14 +103,15 @@ impl MhzArguments {
         self.core || self.ticks || self.integer
     }
 
-    /// The CPU that is asked for, or the last one, or another one if somebody else uses its core all the time.
+    /// The CPU that is asked for, or the last one, or another one if somebody else uses its core
+    /// all the time.
     fn one_cpu(&self) -> Option<usize> {
         self.cpu.or_else(|| quiet_cpu(seated_clock()))
     }
 }
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("core_shared", "measure again; choose another CPU (--cpu)"),
@@ -119,8 +129,10 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
         return watch(arguments, pause);
     }
     let cpu = if arguments.all { None } else { arguments.one_cpu() };
-    let cpus: Vec<Option<usize>> = if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![cpu] };
-    let results: Vec<Found> = cpus.into_iter().map(|cpu| measure_cpu(arguments, cpu)).collect::<Result<_, _>>()?;
+    let cpus: Vec<Option<usize>> =
+        if arguments.all { allowed_cpus().into_iter().map(Some).collect() } else { vec![cpu] };
+    let results: Vec<Found> =
+        cpus.into_iter().map(|cpu| measure_cpu(arguments, cpu)).collect::<Result<_, _>>()?;
     if arguments.bare() {
         return Ok(print_bare(arguments, &results)?.0);
     }
@@ -132,11 +144,15 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     } else {
         text::mhz(&results, paper.as_ref(), &circumstances, &output::style())
     })?;
-    Ok(if results.iter().all(|(_, results)| results.is_ok()) { Outcome::Done } else { Outcome::Failed })
+    Ok(if results.iter().all(|(_, results)| results.is_ok()) {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    })
 }
 
-/// The core clock of one CPU beside those of the other runs on this machine, whose history it joins. CPUs of one machine may have
-/// different clocks, so several of them do not.
+/// The core clock of one CPU beside those of the other runs on this machine, whose history it
+/// joins. CPUs of one machine may have different clocks, so several of them do not.
 fn beside_other_runs(results: Vec<Found>) -> Vec<Found> {
     if results.len() > 1 {
         return results;
@@ -148,13 +164,14 @@ fn beside_other_runs(results: Vec<Found>) -> Vec<Found> {
     results.into_iter().map(|(cpu, clock)| (cpu, clock.map(beside))).collect()
 }
 
-/// Adds a core clock to the history of this machine; returns how the clock moved between its runs, if there are enough of them.
+/// Adds a core clock to the history of this machine; returns how the clock moved between its runs,
+/// if there are enough of them.
 fn with_clock(clock: &CoreClock) -> Option<ClockSpread> {
     with_run(|| Some(clock.core_hz.value))
 }
 
-/// By how much a core clock may have moved between two measurements that are equal, as a share of it: it moves by steps of about
-/// this size.
+/// By how much a core clock may have moved between two measurements that are equal, as a share of
+/// it: it moves by steps of about this size.
 const UNSEEN_STEP: f64 = 0.003;
 
 /// What the core clock of a CPU was while something else ran on it.
@@ -163,7 +180,8 @@ pub struct Beside<T> {
     pub answer: T,
     /// The mean of the clocks before and after it; `None` if one of them cannot be measured.
     pub clock: Option<KnownClock>,
-    /// How the core clock moved between the runs on this machine, of which this is the latest. `None` if too few are known.
+    /// How the core clock moved between the runs on this machine, of which this is the latest.
+    /// `None` if too few are known.
     pub spread: Option<ClockSpread>,
     /// Pauses of the CPU that were seen before and after it, in ticks of the clock.
     pub pauses: Pauses,
@@ -190,14 +208,23 @@ fn core_clock(cpu: usize) -> Option<CoreClock> {
 pub fn on_any_cpu<T>(run: impl FnOnce() -> T) -> Result<Beside<T>, AnyError> {
     let answer = run();
     let clock = run_on(None, core_clock)?;
-    Ok(Beside { answer, clock: None, spread: clock.as_ref().and_then(with_clock), pauses: Pauses::default() })
+    Ok(Beside {
+        answer,
+        clock: None,
+        spread: clock.as_ref().and_then(with_clock),
+        pauses: Pauses::default(),
+    })
 }
 
-/// Runs a closure on a new thread that is bound to a CPU, and measures the core clock there before and after it.
+/// Runs a closure on a new thread that is bound to a CPU, and measures the core clock there before
+/// and after it.
 ///
 /// # Errors
 /// The thread cannot be bound.
-pub fn beside_core_clock<T: Send>(cpu: Option<usize>, run: impl FnOnce() -> T + Send) -> Result<Beside<T>, AnyError> {
+pub fn beside_core_clock<T: Send>(
+    cpu: Option<usize>,
+    run: impl FnOnce() -> T + Send,
+) -> Result<Beside<T>, AnyError> {
     run_on(cpu, |cpu| {
         let (before, mut pauses_seen) = (core_clock(cpu), pauses());
         let answer = run();
@@ -214,7 +241,11 @@ pub fn beside_core_clock<T: Send>(cpu: Option<usize>, run: impl FnOnce() -> T + 
 }
 
 fn measure_cpu(arguments: &MhzArguments, cpu: Option<usize>) -> Result<Found, AnyError> {
-    let options = Options { time: arguments.time, level: arguments.report.confidence_level, ..Options::default() };
+    let options = Options {
+        time: arguments.time,
+        level: arguments.report.confidence_level,
+        ..Options::default()
+    };
     run_on(cpu, |cpu| {
         let clock = seated_clock();
         let ready = clock.ready().map_err(|error| error.to_string());
@@ -236,20 +267,27 @@ fn run_on<T: Send>(cpu: Option<usize>, run: impl FnOnce(usize) -> T + Send) -> R
 }
 
 fn paper(arguments: &MhzArguments, cpu: Option<usize>) -> Result<ClassicResult, AnyError> {
-    let options =
-        classic::Options { budget: Some(arguments.budget), level: arguments.report.confidence_level, ..classic::Options::default() };
+    let options = classic::Options {
+        budget: Some(arguments.budget),
+        level: arguments.report.confidence_level,
+        ..classic::Options::default()
+    };
     Ok(run_on(cpu, |_| classic(seated_clock(), &options))??)
 }
 
-/// Prints one number for each CPU; doubts and failures are reported on standard error. Returns the outcome, and whether
-/// standard output still has a reader.
+/// Prints one number for each CPU; doubts and failures are reported on standard error. Returns the
+/// outcome, and whether standard output still has a reader.
 fn print_bare(arguments: &MhzArguments, all: &[Found]) -> Result<(Outcome, bool), AnyError> {
     let (mut outcome, mut read) = (Outcome::Done, true);
     for (cpu, found) in all {
         match found {
             Ok(found) => {
                 read = output::print_while_read(&format!("{}\n", number(arguments, found)))?;
-                found.findings.iter().filter(|doubt| doubt.severity > Severity::Note).for_each(|doubt| output::complain(&doubt.message));
+                found
+                    .findings
+                    .iter()
+                    .filter(|doubt| doubt.severity > Severity::Note)
+                    .for_each(|doubt| output::complain(&doubt.message));
             }
             Err(reason) => {
                 outcome = Outcome::Failed;
@@ -287,7 +325,11 @@ fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError>
         } else if columns {
             output::print_while_read(&text::mhz_line(seconds, Some(&result.1)))?
         } else {
-            output::print_while_read(&json::line(&document::mhz(&[result], None, &circumstances())))?
+            output::print_while_read(&json::line(&document::mhz(
+                &[result],
+                None,
+                &circumstances(),
+            )))?
         };
         if !read {
             break;

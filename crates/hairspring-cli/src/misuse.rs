@@ -1,5 +1,6 @@
-//! Errors of the command line: a request that makes no sense, or that no machine like this one can serve. They exit with 2,
-//! as clap's own errors do; failures of files, code or measurements exit with 1.
+//! Errors of the command line: a request that makes no sense, or that no machine like this one can
+//! serve. They exit with 2, as clap's own errors do; failures of files, code or measurements exit
+//! with 1.
 
 use std::error::Error;
 
@@ -25,7 +26,9 @@ pub fn is_misuse(error: &(dyn Error + 'static)) -> bool {
         Some(_) => false,
         #[cfg(feature = "blocks")]
         None if error.is::<hairspring_blocks::Error>() => match error.downcast_ref() {
-            Some(hairspring_blocks::Error::BadRequest(_) | hairspring_blocks::Error::NoLines) => true,
+            Some(hairspring_blocks::Error::BadRequest(_) | hairspring_blocks::Error::NoLines) => {
+                true
+            }
             Some(hairspring_blocks::Error::Host(error)) => error.is_bad_request(),
             _ => false,
         },

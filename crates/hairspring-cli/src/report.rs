@@ -11,9 +11,11 @@ const EXAMPLES: &str = "\
 Examples:
   hairspring time 'x * x' --let 'int x = 3' --json > result.json
   hairspring report result.json --format bencher
-  hairspring time 'x * x' --let 'int x = 3' --json | hairspring report - --format benchstat >> new.txt
+  hairspring time 'x * x' --let 'int x = 3' --json | hairspring report - --format benchstat >> \
+new.txt
 
-A benchmark is named after its code, or after its series where there is no code. Components other than the first are
+A benchmark is named after its code, or after its series where there is no code. Components other \
+than the first are
 appended after a slash.";
 
 /// Convert a saved result to the format of another tool
@@ -48,12 +50,15 @@ impl Runs for SavedReportArguments {
 
 /// The values of --format, from the table of formats.
 fn formats() -> impl TypedValueParser<Value = &'static Format> {
-    let value = |format: &&Format| PossibleValue::new(format.name).aliases(format.aliases).help(format.help);
+    let value = |format: &&Format| {
+        PossibleValue::new(format.name).aliases(format.aliases).help(format.help)
+    };
     let known = PossibleValuesParser::new(FORMATS.iter().map(value));
     known.try_map(|name| find(&name).ok_or_else(|| format!("there is no format `{name}`")))
 }
 
-/// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is left.
+/// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is
+/// left.
 fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     let result = compare::read(&arguments.file)?;
     let found = export(&result, arguments.format);

@@ -19,12 +19,18 @@ impl Taken {
 
     fn refuse(&self, option: &str, path: &Path, metadata: &Metadata) -> Result<(), AnyError> {
         let found = self.0.iter().find(|(_, other)| is_same(metadata, other));
-        let complaint = |what: &str| format!("{option} {}: it is {what}, which would be lost; give another file", path.display());
+        let complaint = |what: &str| {
+            format!(
+                "{option} {}: it is {what}, which would be lost; give another file",
+                path.display()
+            )
+        };
         found.map_or(Ok(()), |(what, _)| Err(Misuse(complaint(what)).into()))
     }
 }
 
-/// A file of an option. It is opened before anything is measured, and keeps what is in it until its new contents are known.
+/// A file of an option. It is opened before anything is measured, and keeps what is in it until its
+/// new contents are known.
 pub struct Output {
     option: &'static str,
     file: File,
@@ -38,13 +44,21 @@ impl Output {
     pub fn open(option: &'static str, path: &Path, taken: &mut Taken) -> Result<Output, AnyError> {
         let shown = path.display();
         if path == Path::new("-") {
-            let reason = format!("{option} -: the report goes to standard output; give a file (./- for one of that name)");
+            let reason = format!(
+                "{option} -: the report goes to standard output; give a file (./- for one of that \
+                 name)"
+            );
             return Err(Misuse(reason).into());
         }
         if let Ok(metadata) = std::fs::metadata(path) {
             taken.refuse(option, path, &metadata)?;
         }
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(|e| format!("{option} {shown}: {e}"))?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(|e| format!("{option} {shown}: {e}"))?;
         taken.0.push((format!("the file of {option}"), file.metadata()?));
         Ok(Output { option, file })
     }
@@ -53,7 +67,10 @@ impl Output {
     ///
     /// # Errors
     /// The system's error.
-    pub fn fill(self, write: impl FnOnce(&mut dyn Write) -> Result<(), AnyError>) -> Result<(), AnyError> {
+    pub fn fill(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), AnyError>,
+    ) -> Result<(), AnyError> {
         let option = self.option;
         let filled = || {
             // Devices and pipes cannot be shortened.

@@ -23,12 +23,14 @@ Examples:
   hairspring switch --working-set 256K   passes over 256 KiB after each switch
   hairspring switch --rate 20000         the share of the CPU at this rate";
 
-/// Measure the cost of a context switch: its system calls, the switch itself, and refilling the caches
+/// Measure the cost of a context switch: its system calls, the switch itself, and refilling the
+/// caches
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SwitchArguments {
     /// How the sides wake each other: futex, pipe, eventfd, signal, yield
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Mechanism::from_name, default_value = "futex")]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = Mechanism::from_name,
+        default_value = "futex")]
     pub by: Vec<Mechanism>,
     /// Measure all mechanisms, one after the other
     #[arg(long, conflicts_with = "by")]
@@ -40,7 +42,8 @@ pub struct SwitchArguments {
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub working_set: Option<usize>,
     /// Switches per second for the table of overheads [default: 500,5000,50000]
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = rate,
+        allow_hyphen_values = true)]
     pub rate: Vec<f64>,
     /// Time for each mechanism
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration)]
@@ -63,8 +66,8 @@ impl Runs for SwitchArguments {
     }
 }
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("core_shared", QUIETER_CPU),
@@ -76,7 +79,8 @@ const REMEDIES: Remedies = Remedies {
         ("partners_unknown", MORE_TIME),
         (
             "differs_from_earlier_runs",
-            "repeat it on a CPU that has nothing else to do (--cpu): one of the runs is not what a switch costs here",
+            "repeat it on a CPU that has nothing else to do (--cpu): one of the runs is not what \
+             a switch costs here",
         ),
         ("no_second_method", MORE_TIME),
     ],
@@ -84,7 +88,8 @@ const REMEDIES: Remedies = Remedies {
 };
 
 const QUIETER_CPU: &str = "choose a CPU that has nothing else to do (--cpu)";
-const MORE_TIME: &str = "give more time (--budget), or choose a CPU that has nothing else to do (--cpu)";
+const MORE_TIME: &str =
+    "give more time (--budget), or choose a CPU that has nothing else to do (--cpu)";
 
 /// Runs the verb; it fails if a mechanism has no result.
 fn run(arguments: &SwitchArguments) -> Result<Outcome, AnyError> {
@@ -131,8 +136,10 @@ fn request(arguments: &SwitchArguments) -> Result<Request, AnyError> {
 }
 
 fn circumstances(measured: &Measured) -> Environment {
-    let reference =
-        measured.ruler.as_ref().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance.clone() });
+    let reference = measured.ruler.as_ref().map(|ruler| Reference {
+        cycles: f64::from(ruler.cycles),
+        provenance: ruler.provenance.clone(),
+    });
     let core_hz = measured.results.iter().find_map(|(_, one)| one.as_ref().ok()?.core_hz);
     let clock = default_clock();
     let clock = Clock {
@@ -140,7 +147,10 @@ fn circumstances(measured: &Measured) -> Environment {
         ..Clock::named(clock.name, clock.description).with_rate(&measured.rate)
     };
     let bound = bound(&measured.thread, "no reference chain ran");
-    Environment { clock: Some(clock), ..bound.with_reference(reference.map_err(Clone::clone)).with_core_clock(core_hz.as_ref()) }
+    Environment {
+        clock: Some(clock),
+        ..bound.with_reference(reference.map_err(Clone::clone)).with_core_clock(core_hz.as_ref())
+    }
 }
 
 /// A number of bytes such as `4096`, `64K` or `1M`.
@@ -151,7 +161,12 @@ fn bytes(text: &str) -> Result<usize, String> {
     let number = &upper[..upper.len() - unit.len()];
     let unit = unit.strip_suffix("IB").or(unit.strip_suffix('B')).unwrap_or(unit);
     let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
-    match number.parse::<usize>().ok().zip(factor).map(|(number, factor)| number.saturating_mul(factor)) {
+    match number
+        .parse::<usize>()
+        .ok()
+        .zip(factor)
+        .map(|(number, factor)| number.saturating_mul(factor))
+    {
         Some(bytes @ 1..=MOST_BYTES) => Ok(bytes),
         Some(_) => Err(format!("must be from 1 to {}M bytes", MOST_BYTES >> 20)),
         None => Err("expected a number of bytes such as 4096, 64K or 1M".into()),
@@ -173,7 +188,10 @@ mod tests {
 
     #[test]
     fn bytes_have_units_and_limits() {
-        assert_eq!((bytes("1"), bytes("64K"), bytes("64KiB"), bytes("1m")), (Ok(1), Ok(65_536), Ok(65_536), Ok(1 << 20)));
+        assert_eq!(
+            (bytes("1"), bytes("64K"), bytes("64KiB"), bytes("1m")),
+            (Ok(1), Ok(65_536), Ok(65_536), Ok(1 << 20))
+        );
         for wrong in ["0", "65M", "99999999999999999999G", "1G"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }

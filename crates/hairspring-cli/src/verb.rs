@@ -1,4 +1,5 @@
-//! What a verb is to the command. A verb is a file or folder with its arguments, its help and its code; `main.rs` lists them.
+//! What a verb is to the command. A verb is a file or folder with its arguments, its help and its
+//! code; `main.rs` lists them.
 
 use crate::{AnyError, Outcome};
 use clap::{Arg, ArgMatches, Args, Command};
@@ -32,14 +33,22 @@ pub struct Verb {
     pub run: fn(&ArgMatches) -> Result<Outcome, AnyError>,
     /// Its remedies, where it has findings.
     pub remedies: Option<Remedies>,
-    /// The options that its help shows, if it has many: `--help-all` shows the others. Empty for all.
+    /// The options that its help shows, if it has many: `--help-all` shows the others. Empty for
+    /// all.
     pub common_options: &'static [&'static str],
 }
 
 impl Verb {
     /// The verb with these arguments.
     pub const fn of<A: Runs>() -> Verb {
-        Verb { name: A::NAME, handles_signals: A::HANDLES_SIGNALS, command: A::command, run: run::<A>, remedies: None, common_options: &[] }
+        Verb {
+            name: A::NAME,
+            handles_signals: A::HANDLES_SIGNALS,
+            command: A::command,
+            run: run::<A>,
+            remedies: None,
+            common_options: &[],
+        }
     }
 
     /// The verb with a help of these options alone.
@@ -53,10 +62,14 @@ impl Verb {
         if self.common_options.is_empty() {
             return command;
         }
-        let is_common = |arg: &Arg| arg.get_long().is_none_or(|long| self.common_options.contains(&long));
+        let is_common =
+            |arg: &Arg| arg.get_long().is_none_or(|long| self.common_options.contains(&long));
         let others = command.get_arguments().filter(|arg| !is_common(arg)).count();
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let more = format!("`hairspring {} --help-all` shows {others} more options.\n\n{after}", self.name);
+        let more = format!(
+            "`hairspring {} --help-all` shows {others} more options.\n\n{after}",
+            self.name
+        );
         command.mut_args(|arg| if is_common(&arg) { arg } else { arg.hide(true) }).after_help(more)
     }
 

@@ -22,7 +22,8 @@ pub struct VerifyArguments {
     #[command(flatten)]
     pub place: PlaceArguments,
     /// Measuring time of each chain
-    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration,
+        allow_hyphen_values = true)]
     pub budget: Duration,
     /// Number of short runs that test the coverage of the intervals
     #[arg(long, value_name = "N", default_value_t = 40)]
@@ -44,8 +45,8 @@ impl Runs for VerifyArguments {
 
 const VERIFY_AGAIN: &str = "verify again, on a quieter CPU (--cpu) or for longer (--budget)";
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("non_linear", VERIFY_AGAIN),
@@ -55,14 +56,18 @@ const REMEDIES: Remedies = Remedies {
         ("clock_too_coarse", "use a finer clock (--clock)"),
         ("disturbed", "choose a quieter CPU (--cpu) or give it more time (--budget)"),
         ("below_resolution", "give it more time (--budget)"),
-        ("wide_interval", "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)"),
+        (
+            "wide_interval",
+            "give it more time (--budget), a finer clock (--clock) or a quieter CPU (--cpu)",
+        ),
         ("not_checked", "give it more time (--budget)"),
         ("unordered_clock", "use --clock tsc unless this is what you study"),
     ],
     more_rows: "give it more time (--budget) or choose a quieter CPU (--cpu)",
 };
 
-/// Runs the verb; it ends with 1 unless all checks passed, also where something else kept them from being made.
+/// Runs the verb; it ends with 1 unless all checks passed, also where something else kept them from
+/// being made.
 fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     let (clock, thread) = arguments.place.prepare_thread()?;
     if std::io::stderr().is_terminal() {
@@ -76,12 +81,17 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
     };
     let mut certificate = verify(clock, &effort)?;
     REMEDIES.apply(&mut certificate.findings);
-    let circumstances =
-        Environment { clock: Some(Clock::named(clock.name, clock.description)), ..bound(&thread, "the reference chain is missing") };
+    let circumstances = Environment {
+        clock: Some(Clock::named(clock.name, clock.description)),
+        ..bound(&thread, "the reference chain is missing")
+    };
     let machine = diagnose(clock, thread.cpu, effort.level).ok();
     let report = if arguments.report.json {
         let document = document::certificate(&certificate, &circumstances);
-        json::print(&CertificateDocument { machine: machine.as_ref().map(MachineJson::from), ..document })
+        json::print(&CertificateDocument {
+            machine: machine.as_ref().map(MachineJson::from),
+            ..document
+        })
     } else {
         let end = machine.map(|machine| format!("\n{}", section(&machine, &output::style())));
         text::certificate(&certificate, &circumstances, &output::style()) + &end.unwrap_or_default()

@@ -17,7 +17,8 @@ use serde_json::Value;
 use std::path::Path;
 
 fn published(name: &str, generated: &Value) {
-    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec").join(name)].assert_eq(&print(generated));
+    expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec").join(name)]
+        .assert_eq(&print(generated));
 }
 
 #[test]

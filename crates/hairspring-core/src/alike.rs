@@ -1,12 +1,13 @@
 //! Names that resemble a wrong one, for messages that ask "did you mean ...?".
 
-/// Longest names that are compared, in bytes: the cost of a comparison is the product of both lengths.
+/// Longest names that are compared, in bytes: the cost of a comparison is the product of both
+/// lengths.
 const LONGEST_NAME: usize = 80;
 /// Shortest wrong name that is looked for inside of others.
 const SHORTEST_PART: usize = 3;
 
-/// The names that resemble a wrong one, the most similar first: a few letters differ, or the wrong name is a part of it. Case does
-/// not matter. Equally similar names keep their order.
+/// The names that resemble a wrong one, the most similar first: a few letters differ, or the wrong
+/// name is a part of it. Case does not matter. Equally similar names keep their order.
 ///
 /// ```
 /// use hairspring_core::alike::alike;
@@ -19,7 +20,9 @@ pub fn alike<N: AsRef<str>>(wrong: &str, names: impl IntoIterator<Item = N>) -> 
     }
     let wrong = wrong.to_lowercase();
     let short = names.into_iter().filter(|name| name.as_ref().len() <= LONGEST_NAME);
-    let mut near: Vec<(usize, N)> = short.filter_map(|name| Some((distance(&wrong, &name.as_ref().to_lowercase())?, name))).collect();
+    let mut near: Vec<(usize, N)> = short
+        .filter_map(|name| Some((distance(&wrong, &name.as_ref().to_lowercase())?, name)))
+        .collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().map(|(_, name)| name).collect()
 }
@@ -48,7 +51,10 @@ mod tests {
     fn nearest_name_is_found_and_far_ones_are_not() {
         assert_eq!(nearest("cycels", UNITS), Some("cycles"));
         assert_eq!((nearest("NS", UNITS), nearest("m", UNITS)), (Some("ns"), Some("ms")));
-        assert_eq!((nearest("elephant", UNITS), nearest("e", UNITS), nearest("", UNITS)), (None, None, None));
+        assert_eq!(
+            (nearest("elephant", UNITS), nearest("e", UNITS), nearest("", UNITS)),
+            (None, None, None)
+        );
         assert_eq!(nearest("x", []), None);
     }
 

@@ -1,4 +1,5 @@
-//! Errors of reading and solving observations. A message says what is wrong, which value, which limit, and what to do.
+//! Errors of reading and solving observations. A message says what is wrong, which value, which
+//! limit, and what to do.
 
 /// Result of a function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -19,7 +20,8 @@ pub enum Error {
     #[error("{0}")]
     BadTable(String),
     /// Too few usable observations for the number of unknowns.
-    #[error("{} with different counts for {} ({detail}): {advice}", counted(*.usable, "usable row"), counted(*.unknowns, "unknown"))]
+    #[error("{} with different counts for {} ({detail}): {advice}", counted(*.usable, "usable row"),
+        counted(*.unknowns, "unknown"))]
     TooFewRows {
         /// Number of usable rows.
         usable: usize,
@@ -30,9 +32,11 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
-    /// The observations are enough in number, but their counts are too nearly dependent to be solved.
+    /// The observations are enough in number, but their counts are too nearly dependent to be
+    /// solved.
     #[error(
-        "{} ({left_out} left out) do not distinguish {}, because the counts of some unknowns are nearly a sum of the counts of others: {advice}",
+        "{} ({left_out} left out) do not distinguish {}, because the counts of some unknowns are \
+         nearly a sum of the counts of others: {advice}",
         counted(*.rows, "observation"),
         counted(*.unknowns, "unknown")
     )]
@@ -48,7 +52,8 @@ pub enum Error {
     },
 }
 
-/// Advice for [`Error::TooFewRows`] and [`Error::Singular`] where the origin of the rows is unknown.
+/// Advice for [`Error::TooFewRows`] and [`Error::Singular`] where the origin of the rows is
+/// unknown.
 pub(crate) const MORE_ROWS: &str = "add rows with other counts";
 
 /// A number with its noun: `1 row`, `2 rows`.
@@ -62,14 +67,27 @@ mod tests {
 
     #[test]
     fn message_agrees_with_row_count() {
-        let message = |usable, unknowns| Error::TooFewRows { usable, unknowns, detail: "why".into(), advice: MORE_ROWS }.to_string();
-        assert_eq!(message(1, 1), "1 usable row with different counts for 1 unknown (why): add rows with other counts");
-        assert_eq!(message(2, 3), "2 usable rows with different counts for 3 unknowns (why): add rows with other counts");
+        let message = |usable, unknowns| {
+            Error::TooFewRows { usable, unknowns, detail: "why".into(), advice: MORE_ROWS }
+                .to_string()
+        };
+        assert_eq!(
+            message(1, 1),
+            "1 usable row with different counts for 1 unknown (why): add rows with other counts"
+        );
+        assert_eq!(
+            message(2, 3),
+            "2 usable rows with different counts for 3 unknowns (why): add rows with other counts"
+        );
     }
     #[test]
     fn nearly_dependent_counts_are_not_called_too_few() {
-        let message = Error::Singular { rows: 203, left_out: 20, unknowns: 23, advice: MORE_ROWS }.to_string();
+        let message = Error::Singular { rows: 203, left_out: 20, unknowns: 23, advice: MORE_ROWS }
+            .to_string();
         let start = "203 observations (20 left out) do not distinguish 23 unknowns, because";
-        assert!(message.starts_with(start) && message.ends_with(": add rows with other counts"), "{message}");
+        assert!(
+            message.starts_with(start) && message.ends_with(": add rows with other counts"),
+            "{message}"
+        );
     }
 }

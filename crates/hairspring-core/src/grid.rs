@@ -1,6 +1,7 @@
-//! How the rounds of a run are divided: into spans that share their placement, and these into blocks. Everything behind the readings is
-//! computed from the means of rows in blocks, because what differs between blocks shows noise of any kind, and what differs between spans
-//! shows what each new process draws.
+//! How the rounds of a run are divided: into spans that share their placement, and these into
+//! blocks. Everything behind the readings is computed from the means of rows in blocks, because
+//! what differs between blocks shows noise of any kind, and what differs between spans shows what
+//! each new process draws.
 
 use crate::limit::{Basis, FEWEST_MEANS, limits};
 use crate::observations::Observations;
@@ -8,11 +9,15 @@ use std::ops::Range;
 
 limits! {
     /// Blocks that a run is divided into, if it has as many rounds.
-    MOST_BLOCKS = 32.0, "blocks", Basis::Size("more blocks show shorter noise, and have more of it");
-    /// Fewest rounds that are a span of their own; shorter placements share one with their neighbours.
-    ROUNDS_OF_SPAN = 8.0, "rounds", Basis::Size("two blocks of four rounds; a block of fewer often lacks a row");
+    MOST_BLOCKS = 32.0, "blocks",
+        Basis::Size("more blocks show shorter noise, and have more of it");
+    /// Fewest rounds that are a span of their own; shorter placements share one with their
+    /// neighbours.
+    ROUNDS_OF_SPAN = 8.0, "rounds",
+        Basis::Size("two blocks of four rounds; a block of fewer often lacks a row");
     /// Most spans.
-    MOST_SPANS = 1024.0, "spans", Basis::Size("memory of the blocks; a span of 128 more says nothing new");
+    MOST_SPANS = 1024.0, "spans",
+        Basis::Size("memory of the blocks; a span of 128 more says nothing new");
 }
 
 /// Some rounds of one placement, or of neighbouring short ones.
@@ -44,22 +49,32 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The division of a table with this number of rounds, with so many blocks in a run of one span, and so many layouts; as if it had one
-    /// placement, without layouts.
+    /// The division of a table with this number of rounds, with so many blocks in a run of one
+    /// span, and so many layouts; as if it had one placement, without layouts.
     pub fn new(table: &Observations, rounds: u32, blocks: usize, layouts: Option<usize>) -> Grid {
         let (is_one, layouts) = (layouts.is_none(), layouts.unwrap_or(1).max(1));
         let crossover = (table.origin.crossover as usize).max(1);
-        let placements = if is_one { std::iter::once(0..rounds).collect() } else { table.placements_until(rounds) };
+        let placements = if is_one {
+            std::iter::once(0..rounds).collect()
+        } else {
+            table.placements_until(rounds)
+        };
         let spans = spans(&placements, layouts);
         // Two at least: a variance needs two values.
         let each = if spans.len() > 1 { blocks.div_ceil(spans.len()).max(2) } else { blocks };
         let parts = |(span, one): (usize, &Span)| {
             let length = one.rounds.end - one.rounds.start;
             let most = if spans.len() > 1 { length / (ROUNDS_OF_SPAN as u32 / 2) } else { length };
-            divided(&one.rounds, (each as u32).min(most).max(1)).map(move |rounds| Block { rounds, span })
+            divided(&one.rounds, (each as u32).min(most).max(1))
+                .map(move |rounds| Block { rounds, span })
         };
         let blocks = spans.iter().enumerate().flat_map(parts).collect();
-        Grid { blocks, layouts, crossover: if layouts % crossover == 0 { crossover } else { 1 }, spans }
+        Grid {
+            blocks,
+            layouts,
+            crossover: if layouts % crossover == 0 { crossover } else { 1 },
+            spans,
+        }
     }
 
     /// The same spans in so many blocks.
@@ -81,7 +96,8 @@ impl Grid {
 /// A range in parts of about the same length.
 pub(crate) fn divided(rounds: &Range<u32>, parts: u32) -> impl Iterator<Item = Range<u32>> + use<> {
     let (start, length) = (rounds.start, u64::from(rounds.end - rounds.start));
-    let border = move |part: u32| start + (u64::from(part) * length).div_ceil(u64::from(parts)) as u32;
+    let border =
+        move |part: u32| start + (u64::from(part) * length).div_ceil(u64::from(parts)) as u32;
     (0..parts).map(move |part| border(part)..border(part + 1))
 }
 
@@ -93,11 +109,17 @@ fn spans(placements: &[Range<u32>], layouts: usize) -> Vec<Span> {
     for (at, one) in placements.iter().enumerate() {
         match spans.last_mut() {
             Some(last) if last.rounds.end - last.rounds.start < least => last.add(one),
-            _ => spans.push(Span { rounds: one.clone(), layout: (layouts > 1).then_some(at % layouts), placements: 1 }),
+            _ => spans.push(Span {
+                rounds: one.clone(),
+                layout: (layouts > 1).then_some(at % layouts),
+                placements: 1,
+            }),
         }
     }
     // The last group may have too few rounds.
-    let is_short = spans.last().is_some_and(|last| last.rounds.end - last.rounds.start < ROUNDS_OF_SPAN as u32);
+    let is_short = spans
+        .last()
+        .is_some_and(|last| last.rounds.end - last.rounds.start < ROUNDS_OF_SPAN as u32);
     if let Some(last) = if is_short && spans.len() > 1 { spans.pop() } else { None } {
         spans.iter_mut().next_back().into_iter().for_each(|before| before.add(&last.rounds));
     }
@@ -106,6 +128,7 @@ fn spans(placements: &[Range<u32>], layouts: usize) -> Vec<Span> {
 
 impl Span {
     fn add(&mut self, placement: &Range<u32>) {
-        (self.rounds.end, self.layout, self.placements) = (placement.end, None, self.placements + 1);
+        (self.rounds.end, self.layout, self.placements) =
+            (placement.end, None, self.placements + 1);
     }
 }

@@ -1,13 +1,16 @@
-//! The pure part of Hairspring, a precision timing instrument for software: from observations to judged estimates.
+//! The pure part of Hairspring, a precision timing instrument for software: from observations to
+//! judged estimates.
 //!
 //! Every measurement is a set of rows of one linear system,
-//! `T_r = N_r1*T_1 + ... + N_rp*T_p + eps + delta_r` (Moreno and Fischmeister, equations 2, 6 and 9): the
-//! reading of the clock, how often each component ran, the unknown time of each component, the overhead common to
-//! all rows, and noise. Data pass through the modules in this order:
+//! `T_r = N_r1*T_1 + ... + N_rp*T_p + eps + delta_r` (Moreno and Fischmeister, equations 2, 6 and
+//! 9): the reading of the clock, how often each component ran, the unknown time of each component,
+//! the overhead common to all rows, and noise. Data pass through the modules in this order:
 //!
-//! [`design`] -> [`observations`] -> [`pipeline`] (of `stages`, by the formulas in [`estimate`]) -> [`judge`]
+//! [`design`] -> [`observations`] -> [`pipeline`] (of `stages`, by the formulas in [`estimate`]) ->
+//! [`judge`]
 //!
-//! This crate uses no clock, no operating system, no file and no `unsafe` code. Callers hand it streams.
+//! This crate uses no clock, no operating system, no file and no `unsafe` code. Callers hand it
+//! streams.
 //!
 //! ```
 //! use hairspring_core::estimate::Options;

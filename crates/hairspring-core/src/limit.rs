@@ -1,4 +1,5 @@
-//! Limits as data: every number that a stage compares something with has a name, a unit, and says where it comes from.
+//! Limits as data: every number that a stage compares something with has a name, a unit, and says
+//! where it comes from.
 
 use serde::Serialize;
 
@@ -43,7 +44,8 @@ pub struct Limit {
     pub basis: Basis,
 }
 
-/// Declares the limits of a stage as constants, and the list `LIMITS` of them. The comment of each says what it decides.
+/// Declares the limits of a stage as constants, and the list `LIMITS` of them. The comment of each
+/// says what it decides.
 macro_rules! limits {
     ($($(#[doc = $doc:literal])+ $name:ident = $value:expr, $unit:literal, $basis:expr;)*) => {
         $($(#[doc = $doc])+ pub const $name: f64 = $value;)*
@@ -62,11 +64,13 @@ pub(crate) use limits;
 
 limits! {
     /// Smaller effects are within the precision that is usually asked for.
-    USUAL_PRECISION = 0.01, "share of the time", Basis::Derived("the precision that is usually asked for");
+    USUAL_PRECISION = 0.01, "share of the time",
+        Basis::Derived("the precision that is usually asked for");
     /// A larger effect, or a wider interval, is a warning.
     WIDE_SHARE = 0.05, "share of the time", Basis::Derived("one digit and a half");
     /// A smaller effect matters to nobody.
-    LITTLE_SHARE = 0.002, "share of the time", Basis::Derived("a fifth of the precision that is usually asked for");
+    LITTLE_SHARE = 0.002, "share of the time",
+        Basis::Derived("a fifth of the precision that is usually asked for");
     /// A value further from the others is no part of their scatter.
     FAR_SIGMAS = 5.0, "standard deviations", Basis::Derived("one normal value in two millions");
     /// A mean further from another one differs.
@@ -84,9 +88,11 @@ limits! {
     /// What is so far from zero differs from it.
     SURELY_APART = 1.5, "half-widths", Basis::Derived("about three standard deviations");
     /// Differences up to this hardly matter: most users act on larger ones.
-    SLIGHT_SHARE = 0.02, "share of the time", Basis::Derived("twice the precision that is usually asked for");
+    SLIGHT_SHARE = 0.02, "share of the time",
+        Basis::Derived("twice the precision that is usually asked for");
     /// An effect that is told before it matters.
-    HALF_PRECISION = 0.005, "share of the time", Basis::Derived("half of the precision that is usually asked for");
+    HALF_PRECISION = 0.005, "share of the time",
+        Basis::Derived("half of the precision that is usually asked for");
     /// So many of all are a few.
     FEW_OF_ALL = 0.2, "share", Basis::Derived("more are no exceptions, but another kind");
     /// So many of all are nearly all.

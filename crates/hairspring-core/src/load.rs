@@ -1,4 +1,5 @@
-//! What an event costs over time: events per second against the share of the CPU that they take (Muller, Figure 21).
+//! What an event costs over time: events per second against the share of the CPU that they take
+//! (Muller, Figure 21).
 
 use crate::estimate::Estimate;
 
@@ -32,7 +33,12 @@ impl Load {
         // Divided, because 1e-7 is no exact number, and 0.1 % would not be 0.1.
         const UNITS_OF_ONE: f64 = 1e7;
         let Estimate { value, low, high, level } = self.ns_per_second;
-        Estimate { value: value / UNITS_OF_ONE, low: low / UNITS_OF_ONE, high: high / UNITS_OF_ONE, level }
+        Estimate {
+            value: value / UNITS_OF_ONE,
+            low: low / UNITS_OF_ONE,
+            high: high / UNITS_OF_ONE,
+            level,
+        }
     }
 
     /// Whether a second has time for so many events.
@@ -64,7 +70,10 @@ mod tests {
     fn intervals_follow_and_rates_that_no_second_has_time_for_show() {
         let switch = Estimate { value: 30e3, low: 25e3, high: 35e3, level: 0.9 };
         let [seldom, often] = [1_000.0, 50_000.0].map(|rate| Load::new(&switch, rate));
-        assert_eq!((seldom.percent().low, seldom.percent().high, seldom.percent().level), (2.5, 3.5, 0.9));
+        assert_eq!(
+            (seldom.percent().low, seldom.percent().high, seldom.percent().level),
+            (2.5, 3.5, 0.9)
+        );
         assert_eq!((seldom.fits(), often.fits()), (true, false));
     }
 }

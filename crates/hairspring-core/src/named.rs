@@ -51,7 +51,8 @@ impl<T> Named<T> {
         self.0.iter_mut().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
-    /// A mutable reference to the value of a name; a new name is added at the end with the default value.
+    /// A mutable reference to the value of a name; a new name is added at the end with the default
+    /// value.
     pub fn entry(&mut self, name: &str) -> &mut T
     where
         T: Default,
@@ -85,9 +86,13 @@ impl<T> Named<T> {
 }
 
 /// Names and values in order.
-pub type Iter<'n, T> = std::iter::Map<std::slice::Iter<'n, (String, T)>, fn(&'n (String, T)) -> (&'n String, &'n T)>;
+pub type Iter<'n, T> =
+    std::iter::Map<std::slice::Iter<'n, (String, T)>, fn(&'n (String, T)) -> (&'n String, &'n T)>;
 /// Names and mutable values in order.
-pub type IterMut<'n, T> = std::iter::Map<std::slice::IterMut<'n, (String, T)>, fn(&'n mut (String, T)) -> (&'n String, &'n mut T)>;
+pub type IterMut<'n, T> = std::iter::Map<
+    std::slice::IterMut<'n, (String, T)>,
+    fn(&'n mut (String, T)) -> (&'n String, &'n mut T),
+>;
 
 impl<T> Default for Named<T> {
     fn default() -> Named<T> {
@@ -127,7 +132,8 @@ impl<T> FromIterator<(String, T)> for Named<T> {
     fn from_iter<I: IntoIterator<Item = (String, T)>>(values: I) -> Named<T> {
         let (mut named, mut names) = (Named::new(), HashSet::new());
         for (name, value) in values {
-            // Searches the list only for repeated names, so that documents of thousands of components are read in linear time.
+            // Searches the list only for repeated names, so that documents of thousands of
+            // components are read in linear time.
             match names.insert(name.clone()) {
                 true => named.0.push((name, value)),
                 false => named.insert(name, value),
@@ -224,13 +230,21 @@ mod tests {
         let named: Named<u32> = serde_json::from_str(text).unwrap();
         assert_eq!(named.keys().collect::<Vec<_>>(), ["z", "a", "m"]);
         assert_eq!(serde_json::to_string(&named).unwrap(), text);
-        assert!(serde_json::from_str::<Named<u32>>("[1]").unwrap_err().to_string().contains("expected an object"));
+        assert!(
+            serde_json::from_str::<Named<u32>>("[1]")
+                .unwrap_err()
+                .to_string()
+                .contains("expected an object")
+        );
     }
 
     #[test]
     fn repeated_name_gets_its_last_value_in_the_first_place() {
         let named: Named<u32> = serde_json::from_str(r#"{"a":1,"b":2,"a":3}"#).unwrap();
-        assert_eq!(named.iter().collect::<Vec<_>>(), [(&"a".to_owned(), &3), (&"b".to_owned(), &2)]);
+        assert_eq!(
+            named.iter().collect::<Vec<_>>(),
+            [(&"a".to_owned(), &3), (&"b".to_owned(), &2)]
+        );
     }
 
     #[test]

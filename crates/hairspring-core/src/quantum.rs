@@ -1,8 +1,9 @@
 //! The step of a clock that nobody states, from its times: all of them are multiples of it.
 //!
-//! A list of changes states its times with more digits than the recorder resolves: a nanosecond where samples are 8 to 1,000 ns apart.
-//! A table of readings may come from a counter that moves by 64 ticks at a time. The digits would make readings that are one step apart
-//! look like outliers, and readings that are all alike look exact.
+//! A list of changes states its times with more digits than the recorder resolves: a nanosecond
+//! where samples are 8 to 1,000 ns apart. A table of readings may come from a counter that moves by
+//! 64 ticks at a time. The digits would make readings that are one step apart look like outliers,
+//! and readings that are all alike look exact.
 
 use crate::divisor::gcd;
 use crate::observations::{Observations, Reading, Unit};
@@ -14,20 +15,22 @@ const MOST_TIMES: usize = 4096;
 const BY_CHANCE: f64 = 1e-9;
 /// Finest and coarsest digit of times, in ticks, as powers of ten.
 const DIGITS: std::ops::RangeInclusive<i32> = -6..=9;
-/// What stands for the last digit of times such as 41.66666667, which are written with more digits than [`DIGITS`] or rounded as numbers.
+/// What stands for the last digit of times such as 41.66666667, which are written with more digits
+/// than [`DIGITS`] or rounded as numbers.
 const NO_LAST_DIGIT: f64 = 1e-5;
-/// Rounding of times of which each has the same number of digits, such as `1.041666667e-03`, as a share of the time.
+/// Rounding of times of which each has the same number of digits, such as `1.041666667e-03`, as a
+/// share of the time.
 const OF_TEN_DIGITS: f64 = 1e-9;
 /// Largest digit of such times, as a share of their period.
 const FINE_DIGIT: f64 = 1e-3;
 /// Rounding of the numbers themselves, as a share of a digit and of a tick.
 const ROUNDING: f64 = 0.01;
-/// Most parts into which the shortest time is divided in the search for a period that is no whole number of digits, and its least
-/// length in digits.
+/// Most parts into which the shortest time is divided in the search for a period that is no whole
+/// number of digits, and its least length in digits.
 const MOST_PARTS: usize = 1000;
 const LEAST_DIGITS: f64 = 4.0;
-/// The step of readings is believed if chance would give it in fewer than this share of all tables: a step that is too large makes an
-/// interval wide, and one that is too small makes it wrong.
+/// The step of readings is believed if chance would give it in fewer than this share of all tables:
+/// a step that is too large makes an interval wide, and one that is too small makes it wrong.
 const BY_CHANCE_IN_READINGS: f64 = 2e-3;
 /// The same where the readings are rounded, and many steps are tried.
 const BY_CHANCE_OF_ROUNDED: f64 = 1e-7;
@@ -49,8 +52,9 @@ impl Lattice {
         }
     }
 
-    /// The greatest period of which all times are multiples, as far as their digits tell; `None` for too few edges. `hz` is the number
-    /// of ticks per second: where a period is no whole number of digits, the usual sample rates are tried first.
+    /// The greatest period of which all times are multiples, as far as their digits tell; `None`
+    /// for too few edges. `hz` is the number of ticks per second: where a period is no whole number
+    /// of digits, the usual sample rates are tried first.
     ///
     /// ```
     /// use hairspring_core::quantum::Lattice;
@@ -62,13 +66,23 @@ impl Lattice {
     pub fn period(&self, hz: f64) -> Option<f64> {
         let digit = self.digit().or((!self.times.is_empty()).then_some(NO_LAST_DIGIT))?;
         let exact = self.greatest(digit).filter(|period| self.is_believed(*period, digit, 0.0));
-        let is_usual = |period: &f64| *period > 2.0 * digit && self.is_believed(*period, digit, digit);
-        let rounded = || usual(hz).find(is_usual).or_else(|| self.rounded(digit).filter(|period| self.is_of_recorder(*period, digit, hz)));
-        exact.filter(|period| *period > 1.5 * digit).or_else(rounded).or_else(|| self.significant(digit, hz)).or(exact)
+        let is_usual =
+            |period: &f64| *period > 2.0 * digit && self.is_believed(*period, digit, digit);
+        let rounded = || {
+            usual(hz).find(is_usual).or_else(|| {
+                self.rounded(digit).filter(|period| self.is_of_recorder(*period, digit, hz))
+            })
+        };
+        exact
+            .filter(|period| *period > 1.5 * digit)
+            .or_else(rounded)
+            .or_else(|| self.significant(digit, hz))
+            .or(exact)
     }
 
-    /// Whether a period may be that of a recorder, whose rate is a whole number of kHz (of 10 Hz below 100 kHz) in its own time. The cycle of
-    /// a slow chip is a lattice, too, but of another crystal.
+    /// Whether a period may be that of a recorder, whose rate is a whole number of kHz (of 10 Hz
+    /// below 100 kHz) in its own time. The cycle of a slow chip is a lattice, too, but of another
+    /// crystal.
     fn is_of_recorder(&self, period: f64, digit: f64, hz: f64) -> bool {
         let (rate, longest) = (hz / period, self.times.iter().copied().fold(0.0, f64::max));
         let grid = if rate < 1e5 { 10.0 } else { 1e3 };
@@ -79,15 +93,26 @@ impl Lattice {
     /// The period of a usual sample rate, of times that have the same number of digits each.
     fn significant(&self, digit: f64, hz: f64) -> Option<f64> {
         let tolerance = |time: f64| OF_TEN_DIGITS * time + digit;
-        let is_on = |period: f64| self.times.iter().all(|time| off(*time, period) <= tolerance(*time));
-        let chance = |period: f64| self.times.iter().skip(2).map(|time| (2.0 * tolerance(*time) / period).min(1.0)).product::<f64>();
+        let is_on =
+            |period: f64| self.times.iter().all(|time| off(*time, period) <= tolerance(*time));
+        let chance = |period: f64| {
+            self.times
+                .iter()
+                .skip(2)
+                .map(|time| (2.0 * tolerance(*time) / period).min(1.0))
+                .product::<f64>()
+        };
         // Times of a coarse digit would lie near many periods.
-        usual(hz).filter(|period| digit < FINE_DIGIT * period).find(|period| is_on(*period) && chance(*period) < BY_CHANCE)
+        usual(hz)
+            .filter(|period| digit < FINE_DIGIT * period)
+            .find(|period| is_on(*period) && chance(*period) < BY_CHANCE)
     }
 
     /// The last digit of the times: the greatest power of ten of which all are multiples.
     fn digit(&self) -> Option<f64> {
-        let on = |time: f64, digit: f64| time > digit / 2.0 && off(time, digit) <= (ROUNDING * digit.min(1.0)).max(1e-12 * time);
+        let on = |time: f64, digit: f64| {
+            time > digit / 2.0 && off(time, digit) <= (ROUNDING * digit.min(1.0)).max(1e-12 * time)
+        };
         let all = |digit: f64| self.times.iter().all(|time| on(*time, digit));
         (!self.times.is_empty()).then_some(())?;
         DIGITS.rev().map(|power| 10f64.powi(power)).find(|digit| all(*digit))
@@ -100,7 +125,8 @@ impl Lattice {
 
     /// The greatest multiple of a step of which all times are multiples, as whole numbers of steps.
     fn common(&self, step: f64) -> f64 {
-        self.times.iter().map(|time| (time / step).round() as u64).reduce(gcd).unwrap_or(1) as f64 * step
+        self.times.iter().map(|time| (time / step).round() as u64).reduce(gcd).unwrap_or(1) as f64
+            * step
     }
 
     /// The greatest period of which all times are multiples but for their last digit.
@@ -111,13 +137,19 @@ impl Lattice {
         steps.retain(|step| *step > LEAST_DIGITS * digit);
         steps.sort_unstable_by(f64::total_cmp);
         let shortest = *steps.first()?;
-        let parts = (1..=MOST_PARTS).map(|parts| shortest / parts as f64).take_while(|period| *period >= LEAST_DIGITS * digit);
-        parts.filter_map(|period| refined(&steps, period, 2.0 * digit)).find(|period| self.is_believed(*period, digit, digit))
+        let parts = (1..=MOST_PARTS)
+            .map(|parts| shortest / parts as f64)
+            .take_while(|period| *period >= LEAST_DIGITS * digit);
+        parts
+            .filter_map(|period| refined(&steps, period, 2.0 * digit))
+            .find(|period| self.is_believed(*period, digit, digit))
     }
 
     /// Whether all times lie on multiples of a period, and chance would hardly put them there.
     fn is_believed(&self, period: f64, digit: f64, tolerance: f64) -> bool {
-        let on = self.times.iter().all(|time| off(*time, period) <= tolerance + (ROUNDING * digit.min(1.0)).max(1e-12 * time));
+        let on = self.times.iter().all(|time| {
+            off(*time, period) <= tolerance + (ROUNDING * digit.min(1.0)).max(1e-12 * time)
+        });
         // Places of the digits within a period, and how many of them count as on the lattice.
         let places = (period / digit).max(1.0);
         let near = 2.0 * (tolerance / digit).floor() + 1.0;
@@ -127,8 +159,8 @@ impl Lattice {
     }
 }
 
-/// A period that is known well enough for the first of these ascending times, from all of them; `None` if one is farther from its
-/// multiples than `rounding`, of which the period has its share.
+/// A period that is known well enough for the first of these ascending times, from all of them;
+/// `None` if one is farther from its multiples than `rounding`, of which the period has its share.
 fn refined(times: &[f64], mut period: f64, rounding: f64) -> Option<f64> {
     let (mut products, mut squares) = (0.0f64, 0.0f64);
     for time in times {
@@ -143,40 +175,60 @@ fn refined(times: &[f64], mut period: f64, rounding: f64) -> Option<f64> {
     Some(period)
 }
 
-/// The step of the clock of a table by its readings, where the table does not state it and they show one that is coarser than the unit.
+/// The step of the clock of a table by its readings, where the table does not state it and they
+/// show one that is coarser than the unit.
 ///
-/// Readings that lie exactly on a line are no evidence each: a chip that counts its cycles gives `8 + 100 k`, all of them multiples of 4.
-/// Only the unknowns of the line, and what differs from it, count.
+/// Readings that lie exactly on a line are no evidence each: a chip that counts its cycles gives
+/// `8 + 100 k`, all of them multiples of 4. Only the unknowns of the line, and what differs from
+/// it, count.
 ///
 /// ```
 /// use hairspring_core::observations::read_csv;
 /// use hairspring_core::quantum::step_of_readings;
 /// // Copies of 100.3 ticks by a clock that moves by 64 ticks at a time.
-/// let rows: String = (1..=12).map(|k| format!("{k},{}\n", (f64::from(k) * 100.3 / 64.0).floor() * 64.0)).collect();
-/// assert_eq!(step_of_readings(&read_csv(format!("body,ticks\n{rows}").as_bytes()).unwrap()), Some(64.0));
-/// assert_eq!(step_of_readings(&read_csv("body,ticks\n1,108\n2,208\n3,308\n4,408\n".as_bytes()).unwrap()), None);
+/// let rows: String = (1..=12).map(|k| format!("{k},{}\n",
+///     (f64::from(k) * 100.3 / 64.0).floor() * 64.0)).collect();
+/// assert_eq!(step_of_readings(&read_csv(format!("body,ticks\n{rows}").as_bytes()).unwrap()),
+///     Some(64.0));
+/// assert_eq!(step_of_readings(&read_csv("body,ticks\n1,108\n2,208\n3,308\n4,408\n".as_bytes())
+///     .unwrap()), None);
 /// ```
 pub fn step_of_readings(table: &Observations) -> Option<f64> {
-    let used: Vec<&Reading> =
-        table.readings().iter().filter(|reading| !reading.flags.any() && reading.ticks > 0.0).take(MOST_TIMES).collect();
-    let lattice = Lattice { times: used.iter().map(|reading| reading.ticks).collect(), first: Some(0.0) };
+    let used: Vec<&Reading> = table
+        .readings()
+        .iter()
+        .filter(|reading| !reading.flags.any() && reading.ticks > 0.0)
+        .take(MOST_TIMES)
+        .collect();
+    let lattice =
+        Lattice { times: used.iter().map(|reading| reading.ticks).collect(), first: Some(0.0) };
     // Numbers such as 41.66666667 have no last digit.
     let digit = lattice.digit().unwrap_or(10f64.powi(*DIGITS.start()));
     let unit = digit.min(1.0);
-    let chance = |places: f64, step: f64, fitted: f64| places.powf((evidence(table, &used, step) - fitted).max(0.0));
-    let exact = lattice.greatest(digit).filter(|step| *step > 1.5 * unit && chance(unit / step, *step, 0.0) < BY_CHANCE_IN_READINGS);
-    let is_sure = |step: f64, fitted| step > LEAST_DIGITS * unit && chance(3.0 * unit / step, step, fitted) < BY_CHANCE_OF_ROUNDED;
-    let of_ns = || usual(1e9).find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit));
+    let chance = |places: f64, step: f64, fitted: f64| {
+        places.powf((evidence(table, &used, step) - fitted).max(0.0))
+    };
+    let exact = lattice.greatest(digit).filter(|step| {
+        *step > 1.5 * unit && chance(unit / step, *step, 0.0) < BY_CHANCE_IN_READINGS
+    });
+    let is_sure = |step: f64, fitted| {
+        step > LEAST_DIGITS * unit && chance(3.0 * unit / step, step, fitted) < BY_CHANCE_OF_ROUNDED
+    };
+    let of_ns =
+        || usual(1e9).find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit));
     // This step comes from the readings themselves, and is one of many that were tried.
     let fitted = || lattice.rounded(unit).filter(|step| is_sure(*step, 2.0));
     // A usual rate may be a multiple of the clock's own.
-    let whole = |step: f64| Some(lattice.common(step)).filter(|common| is_sure(*common, 1.0)).unwrap_or(step);
-    let rounded = || (table.origin.unit == Unit::TimeNs).then(of_ns).flatten().or_else(fitted).map(whole);
+    let whole = |step: f64| {
+        Some(lattice.common(step)).filter(|common| is_sure(*common, 1.0)).unwrap_or(step)
+    };
+    let rounded =
+        || (table.origin.unit == Unit::TimeNs).then(of_ns).flatten().or_else(fitted).map(whole);
     exact.or_else(rounded)
 }
 
-/// The last digit to which the readings of a table in nanoseconds are written, a nanosecond at most: no reading is known better. 0 for
-/// readings without a last digit, and for those in ticks.
+/// The last digit to which the readings of a table in nanoseconds are written, a nanosecond at
+/// most: no reading is known better. 0 for readings without a last digit, and for those in ticks.
 ///
 /// ```
 /// use hairspring_core::observations::read_csv;
@@ -189,7 +241,13 @@ pub fn digit_of_readings(table: &Observations) -> f64 {
     if table.origin.unit != Unit::TimeNs {
         return 0.0;
     }
-    let times = table.readings().iter().map(|reading| reading.ticks).filter(|ticks| *ticks > 0.0).take(MOST_TIMES).collect();
+    let times = table
+        .readings()
+        .iter()
+        .map(|reading| reading.ticks)
+        .filter(|ticks| *ticks > 0.0)
+        .take(MOST_TIMES)
+        .collect();
     let lattice = Lattice { times, first: Some(0.0) };
     lattice.digit().map_or(0.0, |digit| digit.min(1.0))
 }
@@ -197,7 +255,9 @@ pub fn digit_of_readings(table: &Observations) -> f64 {
 /// How many independent multiples of a step the readings of a table hold.
 fn evidence(table: &Observations, used: &[&Reading], step: f64) -> f64 {
     let mut rows: HashMap<u32, Vec<f64>> = HashMap::new();
-    used.iter().for_each(|reading| rows.entry(reading.row).or_default().push((reading.ticks / step).round()));
+    used.iter().for_each(|reading| {
+        rows.entry(reading.row).or_default().push((reading.ticks / step).round())
+    });
     let mut distinct = 0;
     for multiples in rows.values_mut() {
         multiples.sort_unstable_by(f64::total_cmp);
@@ -206,16 +266,21 @@ fn evidence(table: &Observations, used: &[&Reading], step: f64) -> f64 {
     }
     let unknowns = table.components().len() + 1;
     let beyond = rows.len().saturating_sub(unknowns);
-    (distinct + unknowns.min(rows.len()) + if is_off_line(table, &rows) { beyond } else { 0 }) as f64
+    (distinct + unknowns.min(rows.len()) + if is_off_line(table, &rows) { beyond } else { 0 })
+        as f64
 }
 
-/// Whether the smallest multiples of the rows of one component are not exactly on a line. Planes are not looked at.
+/// Whether the smallest multiples of the rows of one component are not exactly on a line. Planes
+/// are not looked at.
 fn is_off_line(table: &Observations, rows: &HashMap<u32, Vec<f64>>) -> bool {
-    let mut points: Vec<(f64, f64)> = rows.iter().map(|(row, all)| (table.rows()[*row as usize].counts[0], all[0])).collect();
+    let mut points: Vec<(f64, f64)> =
+        rows.iter().map(|(row, all)| (table.rows()[*row as usize].counts[0], all[0])).collect();
     points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return false };
     let slope = (last.1 - first.1) / (last.0 - first.0);
-    let off = |(count, multiple): &(f64, f64)| (first.1 + slope * (count - first.0) - multiple).abs() > 1e-6;
+    let off = |(count, multiple): &(f64, f64)| {
+        (first.1 + slope * (count - first.0) - multiple).abs() > 1e-6
+    };
     table.components().len() == 1 && points.iter().any(off)
 }
 
@@ -227,8 +292,8 @@ fn off(time: f64, step: f64) -> f64 {
 /// Periods of the usual sample rates in ticks, the longest first.
 fn usual(hz: f64) -> impl Iterator<Item = f64> {
     const RATES: [f64; 27] = [
-        1.0, 1.2, 1.25, 1.431_818, 1.5, 1.6, 1.92, 2.0, 2.4, 2.5, 3.0, 3.125, 3.2, 3.276_8, 3.579_545, 3.84, 4.0, 4.8, 5.0, 5.4, 6.0, 6.25,
-        6.4, 7.5, 8.0, 9.0, 9.6,
+        1.0, 1.2, 1.25, 1.431_818, 1.5, 1.6, 1.92, 2.0, 2.4, 2.5, 3.0, 3.125, 3.2, 3.276_8,
+        3.579_545, 3.84, 4.0, 4.8, 5.0, 5.4, 6.0, 6.25, 6.4, 7.5, 8.0, 9.0, 9.6,
     ];
     (2..10).flat_map(move |power| RATES.map(|rate| hz / (rate * 10f64.powi(power))))
 }
@@ -237,7 +302,8 @@ fn usual(hz: f64) -> impl Iterator<Item = f64> {
 mod tests {
     use super::*;
 
-    /// Edges of a pin that has nothing to do with the recorder's clock, on samples of this period, written to this digit.
+    /// Edges of a pin that has nothing to do with the recorder's clock, on samples of this period,
+    /// written to this digit.
     fn edges(period: f64, digit: f64, edges: u32) -> Lattice {
         let mut lattice = Lattice::default();
         let mut at = 12_345.678;
@@ -251,7 +317,23 @@ mod tests {
 
     #[test]
     fn period_is_found_below_the_digits_of_the_times() {
-        for period in [2.0, 4.0, 8.0, 10.0, 12.5, 20.0, 1e9 / 24e6, 62.5, 1e9 / 12e6, 100.0, 125.0, 500.0, 1000.0, 2500.0, 1e4] {
+        for period in [
+            2.0,
+            4.0,
+            8.0,
+            10.0,
+            12.5,
+            20.0,
+            1e9 / 24e6,
+            62.5,
+            1e9 / 12e6,
+            100.0,
+            125.0,
+            500.0,
+            1000.0,
+            2500.0,
+            1e4,
+        ] {
             let found = edges(period, 1.0, 200).period(1e9).unwrap_or(f64::NAN);
             assert!((found - period).abs() < 1e-3 * period, "{period}: {found}");
         }
@@ -262,13 +344,19 @@ mod tests {
         // Kingst writes 15 digits of a second, and readers round times to a part of a tick.
         for period in [1e9 / 12e6, 1e9 / 24e6, 1e9 / 48e6, 1e9 / 3e6] {
             let mut fine = Lattice::default();
-            edges(period, 1e-6, 60).times.iter().for_each(|time| fine.push((time * 1_048_576.0).round() / 1_048_576.0));
+            edges(period, 1e-6, 60)
+                .times
+                .iter()
+                .for_each(|time| fine.push((time * 1_048_576.0).round() / 1_048_576.0));
             let found = fine.period(1e9).unwrap_or(f64::NAN);
             assert!((found - period).abs() < 1e-6 * period, "{period}: {found}");
         }
         for period in [1e9 / 24e6, 62.5, 10.0] {
             let mut significant = Lattice::default();
-            edges(period, 1e-6, 60).times.iter().for_each(|time| significant.push(format!("{time:.9e}").parse().unwrap()));
+            edges(period, 1e-6, 60)
+                .times
+                .iter()
+                .for_each(|time| significant.push(format!("{time:.9e}").parse().unwrap()));
             let found = significant.period(1e9).unwrap_or(f64::NAN);
             assert!((found - period).abs() < 1e-6 * period, "{period}: {found}");
         }
@@ -278,7 +366,8 @@ mod tests {
 
     #[test]
     fn cycles_of_a_slow_chip_are_no_period_of_the_recorder() {
-        // A chip of 1 MHz, 30 ppm slow, before recorders of 24 and 100 MHz, the latter in nanoseconds.
+        // A chip of 1 MHz, 30 ppm slow, before recorders of 24 and 100 MHz, the latter in
+        // nanoseconds.
         let lattice = |hz: f64, sample: f64| {
             let (mut lattice, mut at) = (Lattice::default(), 0.0);
             for n in 0..400u32 {
@@ -306,13 +395,16 @@ mod tests {
         assert_eq!(same.period(1e9), None);
     }
 
-    /// Durations of 1 to 12 copies by a clock of this period, written to whole nanoseconds, in five rounds.
+    /// Durations of 1 to 12 copies by a clock of this period, written to whole nanoseconds, in five
+    /// rounds.
     fn durations(copy: f64, period: f64) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
         table.origin.unit = Unit::TimeNs;
         let series = table.series("main");
         let mut at = 0.37 * period;
-        for (round, copies) in (0..5u32).flat_map(|round| (1..=12u32).map(move |copies| (round, copies))) {
+        for (round, copies) in
+            (0..5u32).flat_map(|round| (1..=12u32).map(move |copies| (round, copies)))
+        {
             let row = table.row(series, &[f64::from(copies)]);
             let end = at + 0.8 * period + copy * f64::from(copies);
             let read = |time: f64| ((time / period).floor() * period).round();
@@ -324,7 +416,9 @@ mod tests {
 
     #[test]
     fn readings_show_the_step_of_a_coarse_clock() {
-        for period in [16.0, 62.5, 1000.0, 1e9 / 24e6, 1e9 / 32_768.0, 1e9 / 3_579_545.0, 1e9 / 54e6] {
+        for period in
+            [16.0, 62.5, 1000.0, 1e9 / 24e6, 1e9 / 32_768.0, 1e9 / 3_579_545.0, 1e9 / 54e6]
+        {
             for copy in [0.7, 3.31, 25.7] {
                 let found = step_of_readings(&durations(copy * period, period)).unwrap_or(f64::NAN);
                 assert!((found / period - 1.0).abs() < 2e-3, "{period} {copy}: {found}");
@@ -354,8 +448,11 @@ mod tests {
             assert_eq!(step_of_readings(&durations(copy, 1.0)), None, "{copy}");
         }
         // A chip that counts its cycles, and is exact: all readings are multiples of 4.
-        let exact: String = (0..5).flat_map(|_| 1..=20).map(|k| format!("{k},{}\n", 8 + 100 * k)).collect();
-        let read = |rows: &str| crate::observations::read_csv(format!("body,ticks\n{rows}").as_bytes()).unwrap();
+        let exact: String =
+            (0..5).flat_map(|_| 1..=20).map(|k| format!("{k},{}\n", 8 + 100 * k)).collect();
+        let read = |rows: &str| {
+            crate::observations::read_csv(format!("body,ticks\n{rows}").as_bytes()).unwrap()
+        };
         assert_eq!(step_of_readings(&read(&exact)), None);
         assert_eq!(step_of_readings(&read("1,0\n2,0\n")), None);
     }

@@ -1,5 +1,5 @@
-//! The readings of a table by row, in the order of their rounds, with the reason of each that is left out. The table itself is neither
-//! copied nor changed: a sheet knows where its readings are.
+//! The readings of a table by row, in the order of their rounds, with the reason of each that is
+//! left out. The table itself is neither copied nor changed: a sheet knows where its readings are.
 
 use crate::observations::{Flags, Observations, Reading, RowId, SeriesId};
 use std::ops::Range;
@@ -54,7 +54,8 @@ impl Sorted {
     }
 }
 
-/// Where the readings of each row are in the table, in the order of their rounds, and where each row begins among them.
+/// Where the readings of each row are in the table, in the order of their rounds, and where each
+/// row begins among them.
 #[derive(Debug, Clone)]
 struct ByRow {
     starts: Vec<u32>,
@@ -94,12 +95,14 @@ impl<'t> Sheet<'t> {
     /// The readings of these series; of all, if none are named.
     ///
     /// # Cost
-    /// About 2 ns and a byte for each reading; five more bytes if some stage asks for them row by row, and four for a table that is not in the
-    /// order of its rounds.
+    /// About 2 ns and a byte for each reading; five more bytes if some stage asks for them row by
+    /// row, and four for a table that is not in the order of its rounds.
     pub fn new(table: &'t Observations, wanted: &[SeriesId]) -> Sheet<'t> {
-        let is_wanted = |row: RowId| wanted.is_empty() || wanted.contains(&table.rows()[row as usize].series);
+        let is_wanted =
+            |row: RowId| wanted.is_empty() || wanted.contains(&table.rows()[row as usize].series);
         let wanted: Vec<bool> = (0..table.rows().len() as RowId).map(is_wanted).collect();
-        let (mut numbers, mut latest, mut is_sorted, mut flags) = (vec![0_u32; table.rows().len()], 0, true, Flags::NONE);
+        let (mut numbers, mut latest, mut is_sorted, mut flags) =
+            (vec![0_u32; table.rows().len()], 0, true, Flags::NONE);
         let mut rounds = 0;
         for reading in table.readings() {
             numbers[reading.row as usize] += u32::from(wanted[reading.row as usize]);
@@ -115,7 +118,17 @@ impl<'t> Sheet<'t> {
         });
         let marks = vec![USED_MARK; table.readings().len()];
         let views = vec![View { follows: true, less: 0.0 }; table.rows().len()];
-        Sheet { table, rounds, flags, numbers, order, by_row: OnceLock::new(), marks, clock: Vec::new(), views }
+        Sheet {
+            table,
+            rounds,
+            flags,
+            numbers,
+            order,
+            by_row: OnceLock::new(),
+            marks,
+            clock: Vec::new(),
+            views,
+        }
     }
 
     /// The rows of a series.
@@ -152,7 +165,9 @@ impl<'t> Sheet<'t> {
     pub fn raw(&self, series: SeriesId) -> impl Iterator<Item = (usize, &'t Reading)> {
         let rows = self.table.rows();
         let all = self.table.readings().iter().enumerate();
-        all.filter(move |(_, reading)| rows[reading.row as usize].series == series && self.number_of(reading.row) > 0)
+        all.filter(move |(_, reading)| {
+            rows[reading.row as usize].series == series && self.number_of(reading.row) > 0
+        })
     }
 
     /// Number of readings.
@@ -172,7 +187,8 @@ impl<'t> Sheet<'t> {
 
     /// Whether the readings of a series are converted to the mean core clock.
     pub fn is_converted(&self, series: SeriesId) -> bool {
-        !self.clock.is_empty() && self.rows_of(series).into_iter().all(|row| self.views[row as usize].follows)
+        !self.clock.is_empty()
+            && self.rows_of(series).into_iter().all(|row| self.views[row as usize].follows)
     }
 
     /// Takes something off each reading of a row.
@@ -193,7 +209,10 @@ impl<'t> Sheet<'t> {
     fn sample(&self, at: usize, factor: &mut Factor) -> (RowId, Sample) {
         let reading = &self.table.readings()[at];
         let ticks = self.ticks(reading, factor);
-        (reading.row, Sample { at, round: reading.round, ticks, is_used: self.marks[at] == USED_MARK })
+        (
+            reading.row,
+            Sample { at, round: reading.round, ticks, is_used: self.marks[at] == USED_MARK },
+        )
     }
 
     /// The numbers in the order of rounds at which these rounds begin and end.
@@ -230,7 +249,8 @@ impl<'t> Sheet<'t> {
             self.places(rounds).for_each(|at| one(at, self.reading(at), self.marks[at]));
         } else {
             let places = self.numbers_in(rounds);
-            let readings = self.table.readings()[places.clone()].iter().zip(&self.marks[places.clone()]);
+            let readings =
+                self.table.readings()[places.clone()].iter().zip(&self.marks[places.clone()]);
             places.zip(readings).for_each(|(at, (reading, mark))| one(at, reading, *mark));
         }
     }
@@ -254,7 +274,10 @@ impl<'t> Sheet<'t> {
 
     fn sorted_by_row(&self) -> ByRow {
         let mut starts = vec![0; self.numbers.len() + 1];
-        self.numbers.iter().enumerate().for_each(|(row, number)| starts[row + 1] = starts[row] + number);
+        self.numbers
+            .iter()
+            .enumerate()
+            .for_each(|(row, number)| starts[row + 1] = starts[row] + number);
         let (mut next, mut places) = (starts.clone(), vec![0; self.len()]);
         let all = 0..self.rounds;
         let rows = self.places(&all).map(|at| (at, self.reading(at).row));
@@ -269,7 +292,11 @@ impl<'t> Sheet<'t> {
     /// The readings that one of these stages left out, with their rows.
     pub fn left_out<'s>(&'s self, stages: &'s [u8]) -> impl Iterator<Item = (RowId, Sample)> {
         let mut factor = Factor::of(&self.clock);
-        let marked = self.marks.iter().enumerate().filter(|(_, mark)| **mark != USED_MARK && stages.contains(mark));
+        let marked = self
+            .marks
+            .iter()
+            .enumerate()
+            .filter(|(_, mark)| **mark != USED_MARK && stages.contains(mark));
         marked.map(move |(at, _)| self.sample(at, &mut factor))
     }
 
@@ -289,7 +316,9 @@ impl<'t> Sheet<'t> {
     pub fn guards(&self, step: usize) -> impl Iterator<Item = (usize, f64)> {
         let mut factor = Factor::of(&self.clock);
         let readings = self.table.readings().iter().enumerate().step_by(step);
-        readings.filter_map(move |(at, reading)| Some((at, f64::from(reading.guard?.get()) * factor.at(reading.round))))
+        readings.filter_map(move |(at, reading)| {
+            Some((at, f64::from(reading.guard?.get()) * factor.at(reading.round)))
+        })
     }
 
     /// Leaves a reading out by a stage, unless an earlier one has.
@@ -334,7 +363,8 @@ impl Factor<'_> {
             let next = self.clock.partition_point(|piece| piece.first_round <= round);
             let before = next.checked_sub(1).map(|at| self.clock[at]);
             self.latest = before.map_or(1.0, |piece| piece.factor);
-            self.rounds = before.map_or(0, |piece| piece.first_round)..self.clock.get(next).map_or(u32::MAX, |piece| piece.first_round);
+            self.rounds = before.map_or(0, |piece| piece.first_round)
+                ..self.clock.get(next).map_or(u32::MAX, |piece| piece.first_round);
         }
         self.latest
     }

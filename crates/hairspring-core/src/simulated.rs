@@ -1,5 +1,6 @@
-//! A simulated shared core, for tests. The core clock has levels. A co-runner comes and goes, stalls, and lengthens each chain
-//! by a different amount; while it is active, a read of the clock takes longer.
+//! A simulated shared core, for tests. The core clock has levels. A co-runner comes and goes,
+//! stalls, and lengthens each chain by a different amount; while it is active, a read of the clock
+//! takes longer.
 
 use crate::observations::{Flags, Observations};
 use rand::{Rng, SeedableRng};
@@ -22,8 +23,8 @@ pub struct Core {
     pub jitter: f64,
 }
 
-/// The time of a reading that takes this many ticks without pauses of the CPU, on one that pauses once in `apart` ticks in the mean, for half
-/// of a length to one and a half.
+/// The time of a reading that takes this many ticks without pauses of the CPU, on one that pauses
+/// once in `apart` ticks in the mean, for half of a length to one and a half.
 pub fn with_pauses(run: f64, apart: f64, length: f64, random: &mut Pcg64Mcg) -> f64 {
     let (mut ticks, mut next) = (run, -apart * random.random::<f64>().ln());
     while next < run {
@@ -33,7 +34,14 @@ pub fn with_pauses(run: f64, apart: f64, length: f64, random: &mut Pcg64Mcg) -> 
     ticks
 }
 
-pub const CALM: Core = Core { present: 0.0, stalls: (500.0, 2_000.0), slower: 0.0, of_chains: 1.0, quantum: 2.0, jitter: 0.0 };
+pub const CALM: Core = Core {
+    present: 0.0,
+    stalls: (500.0, 2_000.0),
+    slower: 0.0,
+    of_chains: 1.0,
+    quantum: 2.0,
+    jitter: 0.0,
+};
 pub const STALLS: Core = Core { present: 1.0, stalls: (600.0, 2_000.0), slower: 0.03, ..CALM };
 
 const ROUNDS: u32 = 3_000;
@@ -69,8 +77,8 @@ impl Steps {
 }
 
 impl Core {
-    /// A table of three series: a chain `code` of this latency, a reference of 3 cycles, which is lengthened by a tenth as
-    /// much, and a control of 1 cycle.
+    /// A table of three series: a chain `code` of this latency, a reference of 3 cycles, which is
+    /// lengthened by a tenth as much, and a control of 1 cycle.
     pub fn table(&self, latency: f64, seed: u64) -> Observations {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut table = Observations::new(vec!["body".into()]);
@@ -92,12 +100,20 @@ impl Core {
                 let id = table.series(name);
                 for copies in copies {
                     let row = table.row(id, &[copies]);
-                    let (taken, guard) = self.reading(copies * cycles, *slower, present, &mut random);
-                    let jitter = if self.jitter > 0.0 { self.jitter * normal(&mut random) } else { 0.0 };
+                    let (taken, guard) =
+                        self.reading(copies * cycles, *slower, present, &mut random);
+                    let jitter =
+                        if self.jitter > 0.0 { self.jitter * normal(&mut random) } else { 0.0 };
                     let taken = taken * (1.0 + jitter);
                     let ticks = self.floor(taken * rate + 0.8 * normal(&mut random), &mut random);
                     let guard = self.floor(guard * rate, &mut random).max(1.0) as u32;
-                    table.push_guarded(row, round, ticks, Flags::NONE, std::num::NonZeroU32::new(guard));
+                    table.push_guarded(
+                        row,
+                        round,
+                        ticks,
+                        Flags::NONE,
+                        std::num::NonZeroU32::new(guard),
+                    );
                 }
             }
         }
@@ -111,7 +127,13 @@ impl Core {
     }
 
     /// Core cycles of a row with its two reads, and of its guard.
-    fn reading(&self, cycles: f64, slower: f64, present: bool, random: &mut Pcg64Mcg) -> (f64, f64) {
+    fn reading(
+        &self,
+        cycles: f64,
+        slower: f64,
+        present: bool,
+        random: &mut Pcg64Mcg,
+    ) -> (f64, f64) {
         let (idle, busy) = self.stalls;
         let mut active = present && random.random::<f64>() < busy / (idle + busy);
         let mut left = exponential(random, if active { busy } else { idle });
@@ -130,7 +152,9 @@ impl Core {
         };
         // A read takes longer if the co-runner was active during most of it.
         let read = |empty: f64, extra: f64, met: f64, random: &mut Pcg64Mcg| {
-            empty + normal(random).abs() + if met > empty / 2.0 { (extra + 5.0 * normal(random)).max(0.0) } else { 0.0 }
+            empty
+                + normal(random).abs()
+                + if met > empty / 2.0 { (extra + 5.0 * normal(random)).max(0.0) } else { 0.0 }
         };
         let before = read(74.0, 22.0, pass(74.0, random), random);
         let start = read(39.0, 12.0, pass(39.0, random), random);

@@ -1,5 +1,5 @@
-//! Simulated coverage of the ratio of two pieces of code whose rows depart from their lines: alike, as those of equal code do, or each by
-//! itself. Fixed seeds make the test deterministic.
+//! Simulated coverage of the ratio of two pieces of code whose rows depart from their lines: alike,
+//! as those of equal code do, or each by itself. Fixed seeds make the test deterministic.
 
 use hairspring_core::judge::{Question, assess};
 use hairspring_core::observations::Observations;
@@ -12,7 +12,8 @@ const TRIALS: u64 = 150;
 /// Whether the interval of the ratio contains it, and its half-width.
 fn trial(seed: u64, alike: bool) -> (bool, f64) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut normal = move |sd: f64| sd * ((0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0);
+    let mut normal =
+        move |sd: f64| sd * ((0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0);
     let mut table = Observations::new(vec!["body".into()]);
     let departs: Vec<f64> = COPIES.iter().map(|_| normal(10.0)).collect();
     for (name, time) in [("one", 1_000.0), ("other", 1_020.0)] {
@@ -20,7 +21,9 @@ fn trial(seed: u64, alike: bool) -> (bool, f64) {
         for (copies, common) in COPIES.iter().zip(&departs) {
             let own = if alike { *common } else { normal(10.0) };
             let row = table.row(series, &[*copies]);
-            (0..40).for_each(|round| table.push(row, round, 300.0 + time * copies + own + normal(5.0)));
+            (0..40).for_each(|round| {
+                table.push(row, round, 300.0 + time * copies + own + normal(5.0))
+            });
         }
     }
     let found = assess(&table, &Question::default()).unwrap();

@@ -1,8 +1,9 @@
-//! Simulated coverage of the intervals of a function's blocks where the core clock moves between levels, alone and together with other
-//! disturbances. Fixed seeds make the test deterministic.
+//! Simulated coverage of the intervals of a function's blocks where the core clock moves between
+//! levels, alone and together with other disturbances. Fixed seeds make the test deterministic.
 //!
-//! A step of the clock makes all calls longer by the same factor, as a co-runner does. Calls at a slower clock are normal ones, and must
-//! stay; those beside a co-runner, and interrupted ones, must not.
+//! A step of the clock makes all calls longer by the same factor, as a co-runner does. Calls at a
+//! slower clock are normal ones, and must stay; those beside a co-runner, and interrupted ones,
+//! must not.
 
 use hairspring_core::estimate::{Options, Repeats};
 use hairspring_core::judge::{Question, assess, code};
@@ -27,7 +28,8 @@ const LEVELS: [f64; 3] = [1.0, 1.05, 0.95];
 struct Case {
     /// Share of the readings that are interrupted.
     interrupted: f64,
-    /// Share of the rounds beside a co-runner, which slows all that runs in them, by shares that differ.
+    /// Share of the rounds beside a co-runner, which slows all that runs in them, by shares that
+    /// differ.
     beside: f64,
     /// Whether the function waits for memory, whose clock does not step.
     waits: bool,
@@ -37,7 +39,8 @@ struct Case {
 }
 
 /// Short calls, and long ones that are read once in a round.
-const SHORT_CALLS: Case = Case { interrupted: 0.0, beside: 0.0, waits: false, readings: 12, trips: 20 };
+const SHORT_CALLS: Case =
+    Case { interrupted: 0.0, beside: 0.0, waits: false, readings: 12, trips: 20 };
 const LONG_CALLS: Case = Case { readings: 1, trips: 20_000, ..SHORT_CALLS };
 
 struct Trial {
@@ -62,15 +65,25 @@ fn rows(random: &mut Pcg64Mcg, case: Case) -> (Observations, Rows) {
     let calls: Vec<(u32, f64)> = (0..ROWS)
         .map(|_| {
             let trips = random.random_range(case.trips / 2..=case.trips);
-            let counts: Vec<f64> =
-                (0..BLOCKS).map(|at| if at == 0 { f64::from(trips) } else { f64::from(random.random_range(0..=trips)) }).collect();
-            let cycles = OVERHEAD + counts.iter().zip(CYCLES).map(|(count, cycles)| count * cycles).sum::<f64>();
+            let counts: Vec<f64> = (0..BLOCKS)
+                .map(|at| {
+                    if at == 0 {
+                        f64::from(trips)
+                    } else {
+                        f64::from(random.random_range(0..=trips))
+                    }
+                })
+                .collect();
+            let cycles = OVERHEAD
+                + counts.iter().zip(CYCLES).map(|(count, cycles)| count * cycles).sum::<f64>();
             (table.row_apart(series, &counts), cycles)
         })
         .collect();
     let chain = |copies: f64| [vec![copies], vec![0.0; BLOCKS - 1]].concat();
-    let chains: Vec<(u32, f64)> =
-        COPIES.iter().map(|copies| (table.row_apart(reference, &chain(*copies)), OVERHEAD + 3.0 * copies)).collect();
+    let chains: Vec<(u32, f64)> = COPIES
+        .iter()
+        .map(|copies| (table.row_apart(reference, &chain(*copies)), OVERHEAD + 3.0 * copies))
+        .collect();
     (table, Rows { calls, chains })
 }
 
@@ -81,18 +94,26 @@ fn read_rounds(random: &mut Pcg64Mcg, case: Case, table: &mut Observations, rows
         if random.random_bool(0.4) {
             level = LEVELS[[0, 0, 1, 2][random.random_range(0..4)]];
         }
-        let beside = if random.random_bool(case.beside) { random.random_range(0.02..0.2) } else { 0.0 };
+        let beside =
+            if random.random_bool(case.beside) { random.random_range(0.02..0.2) } else { 0.0 };
         let mut read = |row: u32, cycles: f64, level: f64, interrupted: f64| {
             let longer = 1.0 + beside + 0.0005 * (random.random::<f64>() - 0.5);
-            let hit = if random.random_bool(interrupted) { random.random_range(2_000.0..20_000.0) + 0.3 * cycles } else { 0.0 };
-            let ticks = TICKS * (cycles * level * longer + hit) + 2.0 * (random.random::<f64>() - 0.5);
+            let hit = if random.random_bool(interrupted) {
+                random.random_range(2_000.0..20_000.0) + 0.3 * cycles
+            } else {
+                0.0
+            };
+            let ticks =
+                TICKS * (cycles * level * longer + hit) + 2.0 * (random.random::<f64>() - 0.5);
             table.push(row, round, 2.0 * (ticks / 2.0 + random.random::<f64>()).floor());
         };
         for (row, cycles) in &rows.chains {
             (0..OF_CHAINS).for_each(|_| read(*row, *cycles, level, 0.0));
         }
         for (row, cycles) in &rows.calls {
-            (0..case.readings).for_each(|_| read(*row, *cycles, if case.waits { 1.0 } else { level }, case.interrupted));
+            (0..case.readings).for_each(|_| {
+                read(*row, *cycles, if case.waits { 1.0 } else { level }, case.interrupted)
+            });
         }
     }
 }
@@ -101,7 +122,8 @@ fn trial(seed: u64, case: Case) -> Trial {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let (mut table, rows) = rows(&mut random, case);
     read_rounds(&mut random, case, &mut table, &rows);
-    let options = Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() };
+    let options =
+        Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() };
     let found = assess(&table, &Question { options, ..Question::default() }).unwrap();
     let off = |at: usize| {
         let cycles = found.series[0].components[at].time.cycles.as_ref().unwrap().estimate(0.95);
@@ -116,10 +138,20 @@ fn trial(seed: u64, case: Case) -> Trial {
 fn disturbed(case: Case) -> f64 {
     let trials: Vec<Trial> = (0..TRIALS).map(|seed| trial(seed, case)).collect();
     let off: Vec<f64> = trials.iter().flat_map(|one| one.off.clone()).collect();
-    let share = |limit: f64| off.iter().filter(|off| **off <= limit).count() as f64 / off.len() as f64;
+    let share =
+        |limit: f64| off.iter().filter(|off| **off <= limit).count() as f64 / off.len() as f64;
     let disturbed = trials.iter().map(|one| one.disturbed).sum::<f64>() / TRIALS as f64;
-    println!("{case:?}: {:.1} % hold, {:.1} % within twice, {disturbed:.1} % disturbed", 100.0 * share(1.0), 100.0 * share(2.0));
-    assert!(case.waits || (share(1.0) > 0.95 && share(2.0) > 0.995), "{case:?}: {} hold, {} within twice", share(1.0), share(2.0));
+    println!(
+        "{case:?}: {:.1} % hold, {:.1} % within twice, {disturbed:.1} % disturbed",
+        100.0 * share(1.0),
+        100.0 * share(2.0)
+    );
+    assert!(
+        case.waits || (share(1.0) > 0.95 && share(2.0) > 0.995),
+        "{case:?}: {} hold, {} within twice",
+        share(1.0),
+        share(2.0)
+    );
     disturbed
 }
 

@@ -1,6 +1,7 @@
 //! The tables of known truth in corpus/: their results, and how many of the intervals hold.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p hairspring-core --test corpus` writes the results anew; read the difference before you commit it.
+//! `UPDATE_EXPECT=1 cargo test -p hairspring-core --test corpus` writes the results anew; read the
+//! difference before you commit it.
 
 use hairspring_core::Estimate;
 use hairspring_core::judge::{Assessment, Question, SeriesResult, Severity, assess};
@@ -8,9 +9,10 @@ use hairspring_core::observations::read_csv;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// Cases that come out wrong: an evaluation in 512 takes 100 times as long, and few rounds do not show that it is the code's own doing; and two that
-/// are off by little more than their intervals.
-const NOT_YET: [&str; 3] = ["slow36", "asm300.busy_same.1.csv.xz", "undo30_init180.compile.0.csv.xz"];
+/// Cases that come out wrong: an evaluation in 512 takes 100 times as long, and few rounds do not
+/// show that it is the code's own doing; and two that are off by little more than their intervals.
+const NOT_YET: [&str; 3] =
+    ["slow36", "asm300.busy_same.1.csv.xz", "undo30_init180.compile.0.csv.xz"];
 
 /// A line of an index.
 struct Case {
@@ -25,7 +27,11 @@ fn corpus() -> PathBuf {
 }
 
 fn machines() -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = std::fs::read_dir(corpus()).unwrap().map(|one| one.unwrap().path()).filter(|one| one.is_dir()).collect();
+    let mut all: Vec<PathBuf> = std::fs::read_dir(corpus())
+        .unwrap()
+        .map(|one| one.unwrap().path())
+        .filter(|one| one.is_dir())
+        .collect();
     all.sort();
     assert!(all.len() >= 2, "the corpus has tables of two machines at least");
     all
@@ -34,8 +40,13 @@ fn machines() -> Vec<PathBuf> {
 fn cases(machine: &Path) -> Vec<Case> {
     let mut index = csv::Reader::from_path(machine.join("index.csv")).unwrap();
     let head = index.headers().unwrap().clone();
-    let place = |name: &str| head.iter().position(|column| column == name).unwrap_or_else(|| panic!("the index has a column {name}"));
-    let (file, cycles, init, from) = (place("file"), place("cycles"), place("init"), place("truth_from"));
+    let place = |name: &str| {
+        head.iter()
+            .position(|column| column == name)
+            .unwrap_or_else(|| panic!("the index has a column {name}"))
+    };
+    let (file, cycles, init, from) =
+        (place("file"), place("cycles"), place("init"), place("truth_from"));
     let case = |row: csv::StringRecord| Case {
         file: row[file].to_owned(),
         truth: row[cycles].parse().ok(),
@@ -47,7 +58,8 @@ fn cases(machine: &Path) -> Vec<Case> {
 
 fn assessed(machine: &Path, case: &Case) -> Assessment {
     let (packed, mut plain) = (std::fs::read(machine.join(&case.file)).unwrap(), Vec::new());
-    lzma_rs::xz_decompress(&mut Cursor::new(packed), &mut plain).unwrap_or_else(|error| panic!("{}: {error:?}", case.file));
+    lzma_rs::xz_decompress(&mut Cursor::new(packed), &mut plain)
+        .unwrap_or_else(|error| panic!("{}: {error:?}", case.file));
     let table = read_csv(&plain[..]).unwrap_or_else(|error| panic!("{}: {error}", case.file));
     assess(&table, &Question::default()).unwrap_or_else(|error| panic!("{}: {error}", case.file))
 }
@@ -67,13 +79,17 @@ fn in_cycles(series: &SeriesResult, component: usize) -> Option<Estimate> {
 }
 
 fn shown(time: Option<Estimate>) -> String {
-    time.map_or_else(|| ",,".to_owned(), |time| [time.value, time.low, time.high].map(|one| format!("{one:.5e}")).join(","))
+    time.map_or_else(
+        || ",,".to_owned(),
+        |time| [time.value, time.low, time.high].map(|one| format!("{one:.5e}")).join(","),
+    )
 }
 
 /// What both properties of the one vector ask of a table.
 fn check_views(file: &str, assessment: &Assessment) {
     for series in &assessment.series {
-        let (solution, out) = (&series.solution, series.stages.iter().map(|stage| stage.left_out).sum::<usize>());
+        let (solution, out) =
+            (&series.solution, series.stages.iter().map(|stage| stage.left_out).sum::<usize>());
         assert_eq!(solution.readings_used + out, solution.readings, "{file}: {}", series.name);
         for component in &series.components {
             let time = &component.time;
@@ -83,14 +99,27 @@ fn check_views(file: &str, assessment: &Assessment) {
                     assessment.series[0].components[0].time.ns.as_ref().unwrap().value
                         / assessment.series[0].components[0].time.ticks.value,
                 );
-                assert!((ns / ticks - 1.0).abs() < 1e-12, "{file}: {} is {ns} ns a tick beside {ticks}", component.name);
+                assert!(
+                    (ns / ticks - 1.0).abs() < 1e-12,
+                    "{file}: {} is {ns} ns a tick beside {ticks}",
+                    component.name
+                );
             }
         }
     }
     for compared in &assessment.comparisons {
-        let first = |name: &str| assessment.series.iter().find(|one| one.name == name).unwrap().components[0].time.ticks.value;
+        let first = |name: &str| {
+            assessment.series.iter().find(|one| one.name == name).unwrap().components[0]
+                .time
+                .ticks
+                .value
+        };
         let quotient = first(&compared.a) / first(&compared.b);
-        assert!((compared.ratio.value / quotient - 1.0).abs() < 1e-12, "{file}: {} is not {quotient}", compared.ratio.value);
+        assert!(
+            (compared.ratio.value / quotient - 1.0).abs() < 1e-12,
+            "{file}: {} is not {quotient}",
+            compared.ratio.value
+        );
     }
 }
 
@@ -116,7 +145,8 @@ impl Held {
 #[test]
 fn results_of_the_corpus_are_those_of_before_and_hold() {
     for machine in machines() {
-        let (mut lines, mut held) = (String::from("file,cycles,low,high,init,low,high,worst\n"), Held::default());
+        let (mut lines, mut held) =
+            (String::from("file,cycles,low,high,init,low,high,worst\n"), Held::default());
         for case in cases(&machine) {
             let found = assessed(&machine, &case);
             check_views(&case.file, &found);
@@ -124,13 +154,24 @@ fn results_of_the_corpus_are_those_of_before_and_hold() {
             let (time, init) = (in_cycles(series, 0), in_cycles(series, 1));
             lines += &format!("{},{},{},{}\n", case.file, shown(time), shown(init), worst(series));
             for (truth, time) in [(case.truth, time), (case.init, init)] {
-                let (Some(truth), Some(time), true) = (truth, time, case.is_length) else { continue };
+                let (Some(truth), Some(time), true) = (truth, time, case.is_length) else {
+                    continue;
+                };
                 held.count(&case.file, truth, &time, worst(series) != "untrusted");
             }
         }
         held.wrong.retain(|one| !NOT_YET.iter().any(|case| one.starts_with(case)));
-        assert!(held.wrong.is_empty(), "trusted, and off by more than 1 % and the interval: {:?}", held.wrong);
-        assert!(held.all > 50 && held.held as f64 >= 0.94 * held.all as f64, "{} of {} intervals hold", held.held, held.all);
+        assert!(
+            held.wrong.is_empty(),
+            "trusted, and off by more than 1 % and the interval: {:?}",
+            held.wrong
+        );
+        assert!(
+            held.all > 50 && held.held as f64 >= 0.94 * held.all as f64,
+            "{} of {} intervals hold",
+            held.held,
+            held.all
+        );
         println!("{}: {} of {} intervals hold", machine.display(), held.held, held.all);
         expect_test::expect_file![machine.join("expected.csv")].assert_eq(&lines);
     }

@@ -1,5 +1,6 @@
-//! Simulated coverage of the intervals: how often the 95 % interval of the slope contains the true slope, for four kinds of
-//! noise and a clock with a quantum. Fixed seeds make the test deterministic.
+//! Simulated coverage of the intervals: how often the 95 % interval of the slope contains the true
+//! slope, for four kinds of noise and a clock with a quantum. Fixed seeds make the test
+//! deterministic.
 
 use hairspring_core::estimate::Options;
 use hairspring_core::observations::Observations;
@@ -37,7 +38,8 @@ fn bursts(random: &mut Pcg64Mcg, _: &mut f64, _: u32, _: f64) -> f64 {
     4.0 * gaussian(random) + burst
 }
 
-/// The core clock steps by 5 % about every eighth round; the true slope is the mean over both levels.
+/// The core clock steps by 5 % about every eighth round; the true slope is the mean over both
+/// levels.
 fn steps(random: &mut Pcg64Mcg, level: &mut f64, _: u32, exact: f64) -> f64 {
     let step = if *level > 0.5 { 0.025 } else { -0.025 };
     4.0 * gaussian(random) + step * exact
@@ -82,7 +84,11 @@ fn check(name: &str, noise: Noise) {
     for quantum in [0.0, 2.0, 26.0] {
         let found = coverage(noise, quantum);
         println!("{name}, quantum {quantum}: {:.1} %", 100.0 * found);
-        assert!((0.93..=0.97).contains(&found), "{name} with a quantum of {quantum}: the 95 % interval covered {:.1} %", 100.0 * found);
+        assert!(
+            (0.93..=0.97).contains(&found),
+            "{name} with a quantum of {quantum}: the 95 % interval covered {:.1} %",
+            100.0 * found
+        );
     }
 }
 

@@ -1,9 +1,11 @@
-//! Simulated coverage of the intervals of a function's blocks, with few rounds on a loaded machine. Fixed seeds make the test
-//! deterministic.
+//! Simulated coverage of the intervals of a function's blocks, with few rounds on a loaded machine.
+//! Fixed seeds make the test deterministic.
 //!
-//! The noise was seen on a virtual machine whose CPU other builds used: a co-runner on the core comes and goes, and all repeats meanwhile
-//! take longer by some share, whichever row they time; single groups are slowed much more; readings are whole quanta of a clock of 26
-//! ticks; and the reference chain runs so rarely that a round may convert ticks to cycles with an error of several percent.
+//! The noise was seen on a virtual machine whose CPU other builds used: a co-runner on the core
+//! comes and goes, and all repeats meanwhile take longer by some share, whichever row they time;
+//! single groups are slowed much more; readings are whole quanta of a clock of 26 ticks; and the
+//! reference chain runs so rarely that a round may convert ticks to cycles with an error of several
+//! percent.
 
 use hairspring_core::estimate::{Options, Repeats};
 use hairspring_core::judge::{Question, assess};
@@ -35,7 +37,8 @@ struct Machine {
     load: Load,
 }
 
-/// Mean groups without and with a co-runner, largest share by which it slows code, and share of groups that are slowed much more.
+/// Mean groups without and with a co-runner, largest share by which it slows code, and share of
+/// groups that are slowed much more.
 #[derive(Clone, Copy)]
 struct Load {
     away: f64,
@@ -53,13 +56,20 @@ impl Machine {
             self.left = 1 + (-mean * (1.0 - self.random.random::<f64>()).ln()).min(1e9) as u32;
         }
         self.left -= 1;
-        let hit = if self.random.random_bool(self.load.hit) { self.random.random_range(0.05..0.6) } else { 0.0 };
+        let hit = if self.random.random_bool(self.load.hit) {
+            self.random.random_range(0.05..0.6)
+        } else {
+            0.0
+        };
         1.0 + self.slower + hit
     }
 
     /// A reading of so many ticks, of which the clock shows whole quanta at a random phase.
     fn read(&mut self, ticks: f64) -> f64 {
-        QUANTUM * ((ticks + 3.0 * (self.random.random::<f64>() - 0.5)) / QUANTUM + self.random.random::<f64>()).floor()
+        QUANTUM
+            * ((ticks + 3.0 * (self.random.random::<f64>() - 0.5)) / QUANTUM
+                + self.random.random::<f64>())
+            .floor()
     }
 }
 
@@ -84,25 +94,45 @@ fn rows(random: &mut Pcg64Mcg) -> (Observations, Rows) {
     for _ in 0..ROWS {
         let trips = random.random_range(1..20);
         let counts: Vec<f64> =
-            (0..BLOCKS).map(|at| if at == 0 { f64::from(trips) } else { f64::from(random.random_range(0..=trips)) }).collect();
-        let cycles = OVERHEAD + counts.iter().enumerate().map(|(at, count)| count * truth(at)).sum::<f64>();
+            (0..BLOCKS)
+                .map(|at| {
+                    if at == 0 {
+                        f64::from(trips)
+                    } else {
+                        f64::from(random.random_range(0..=trips))
+                    }
+                })
+                .collect();
+        let cycles =
+            OVERHEAD + counts.iter().enumerate().map(|(at, count)| count * truth(at)).sum::<f64>();
         calls.push((table.row_apart(series, &counts), cycles * TICKS));
     }
     let chain = |copies: &f64| [vec![*copies], vec![0.0; BLOCKS - 1]].concat();
-    let chains: Vec<(u32, f64)> =
-        COPIES.iter().map(|copies| (table.row_apart(reference, &chain(copies)), (OVERHEAD + 3.0 * copies) * TICKS)).collect();
+    let chains: Vec<(u32, f64)> = COPIES
+        .iter()
+        .map(|copies| {
+            (table.row_apart(reference, &chain(copies)), (OVERHEAD + 3.0 * copies) * TICKS)
+        })
+        .collect();
     (table, Rows { calls, chains })
 }
 
 /// Reads all rows in each round, in another order.
-fn read_rounds(random: &mut Pcg64Mcg, rounds: u32, machine: &mut Machine, table: &mut Observations, rows: &mut Rows) {
+fn read_rounds(
+    random: &mut Pcg64Mcg,
+    rounds: u32,
+    machine: &mut Machine,
+    table: &mut Observations,
+    rows: &mut Rows,
+) {
     for round in 0..rounds {
         rows.calls.shuffle(random);
         for (place, (row, ticks)) in rows.calls.iter().enumerate() {
             if place % GROUPS_BETWEEN == 0 {
                 let factor = machine.group();
                 for (row, ticks) in &rows.chains {
-                    (0..OF_CHAINS).for_each(|_| table.push(*row, round, machine.read(ticks * factor)));
+                    (0..OF_CHAINS)
+                        .for_each(|_| table.push(*row, round, machine.read(ticks * factor)));
                 }
             }
             let factor = machine.group();
@@ -111,36 +141,56 @@ fn read_rounds(random: &mut Pcg64Mcg, rounds: u32, machine: &mut Machine, table:
     }
 }
 
-/// For each block: whether its interval contains the truth, by how many half-widths it is off, and its half-width.
+/// For each block: whether its interval contains the truth, by how many half-widths it is off, and
+/// its half-width.
 fn trial(seed: u64, rounds: u32, load: Load) -> Vec<(bool, f64, f64)> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut machine = Machine { random: Pcg64Mcg::seed_from_u64(seed + 1_000_000), slower: 0.0, left: 1 + (seed % 50) as u32, load };
+    let mut machine = Machine {
+        random: Pcg64Mcg::seed_from_u64(seed + 1_000_000),
+        slower: 0.0,
+        left: 1 + (seed % 50) as u32,
+        load,
+    };
     let (mut table, mut rows) = rows(&mut random);
     read_rounds(&mut random, rounds, &mut machine, &mut table, &mut rows);
     let question = Question {
-        options: Options { departure_follows_counts: true, repeats: Repeats::Calm, ..Options::default() },
+        options: Options {
+            departure_follows_counts: true,
+            repeats: Repeats::Calm,
+            ..Options::default()
+        },
         ..Question::default()
     };
     let found = assess(&table, &question).unwrap();
     let part = |at: usize| {
         let time = &found.series[0].components[at].time;
-        let cycles = time.cycles.as_ref().map_or_else(|| time.ticks.scaled(1.0 / TICKS), |cycles| cycles.estimate(0.95));
-        (cycles.contains(truth(at)), (cycles.value - truth(at)).abs() / cycles.half_width(), cycles.half_width())
+        let cycles = time
+            .cycles
+            .as_ref()
+            .map_or_else(|| time.ticks.scaled(1.0 / TICKS), |cycles| cycles.estimate(0.95));
+        (
+            cycles.contains(truth(at)),
+            (cycles.value - truth(at)).abs() / cycles.half_width(),
+            cycles.half_width(),
+        )
     };
     (0..BLOCKS).map(part).collect()
 }
 
 /// Share of the intervals that hold, and share off by more than twice the half-width.
 fn coverage(name: &str, rounds: u32, load: Load) -> (f64, f64) {
-    let runs: Vec<Vec<(bool, f64, f64)>> = (0..TRIALS).map(|seed| trial(seed, rounds, load)).collect();
+    let runs: Vec<Vec<(bool, f64, f64)>> =
+        (0..TRIALS).map(|seed| trial(seed, rounds, load)).collect();
     let all: Vec<(bool, f64, f64)> = runs.iter().flatten().copied().collect();
-    let share =
-        |is: &dyn Fn(&(bool, f64, f64)) -> bool, of: &[(bool, f64, f64)]| of.iter().filter(|one| is(one)).count() as f64 / of.len() as f64;
+    let share = |is: &dyn Fn(&(bool, f64, f64)) -> bool, of: &[(bool, f64, f64)]| {
+        of.iter().filter(|one| is(one)).count() as f64 / of.len() as f64
+    };
     let (held, twice) = (share(&|one| one.0, &all), share(&|one| one.1 > 2.0, &all));
     let together = runs.iter().filter(|run| share(&|one| !one.0, run) > 0.3).count();
     let half = all.iter().map(|one| one.2).sum::<f64>() / all.len() as f64;
     println!(
-        "{name}, {rounds} rounds: {:.1} % hold, {:.1} % off twice, {together} runs with 30 % outside, half-width {half:.2}",
+        "{name}, {rounds} rounds: {:.1} % hold, {:.1} % off twice, {together} runs with 30 % \
+         outside, half-width {half:.2}",
         100.0 * held,
         100.0 * twice
     );
@@ -154,10 +204,20 @@ const LONG_EPISODES: Load = Load { away: 600.0, here: 300.0, slows: 0.15, hit: 0
 
 #[test]
 fn intervals_hold_with_few_rounds_on_a_loaded_machine() {
-    for (rounds, least, most_twice) in [(16, 0.88, 0.05), (24, 0.92, 0.015), (32, 0.94, 0.015), (64, 0.93, 0.005)] {
-        for (name, load) in [("calm", CALM_CORE), ("hits", HITS), ("episodes", EPISODES), ("long episodes", LONG_EPISODES)] {
+    for (rounds, least, most_twice) in
+        [(16, 0.88, 0.05), (24, 0.92, 0.015), (32, 0.94, 0.015), (64, 0.93, 0.005)]
+    {
+        for (name, load) in [
+            ("calm", CALM_CORE),
+            ("hits", HITS),
+            ("episodes", EPISODES),
+            ("long episodes", LONG_EPISODES),
+        ] {
             let (held, twice) = coverage(name, rounds, load);
-            assert!(held > least && twice < most_twice, "{name}, {rounds} rounds: {held} hold, {twice} off by twice the interval");
+            assert!(
+                held > least && twice < most_twice,
+                "{name}, {rounds} rounds: {held} hold, {twice} off by twice the interval"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Simulated coverage of the intervals of parts, where rows depart from the sum of their parts: not at all, independently,
-//! or by similar amounts for rows with similar counts. Fixed seeds make the test deterministic.
+//! Simulated coverage of the intervals of parts, where rows depart from the sum of their parts: not
+//! at all, independently, or by similar amounts for rows with similar counts. Fixed seeds make the
+//! test deterministic.
 
 use hairspring_core::estimate::Options;
 use hairspring_core::observations::Observations;
@@ -36,7 +37,9 @@ fn independent(random: &mut Pcg64Mcg) -> Box<dyn FnMut(f64) -> f64> {
 /// A sine along the trips, with about one to two periods and a random phase.
 fn along_the_trips(random: &mut Pcg64Mcg) -> Box<dyn FnMut(f64) -> f64> {
     let (periods, phase): (f64, f64) = (random.random_range(0.7..2.0), random.random());
-    Box::new(move |share| DEPARTURE * 2f64.sqrt() * (std::f64::consts::TAU * (periods * share + phase)).sin())
+    Box::new(move |share| {
+        DEPARTURE * 2f64.sqrt() * (std::f64::consts::TAU * (periods * share + phase)).sin()
+    })
 }
 
 /// Whether the intervals of the two parts contain the true times, and their half-widths.
@@ -47,24 +50,36 @@ fn trial(seed: u64, departs: Departs, options: &Options) -> [(bool, f64); 2] {
     let mut departure = departs(&mut random);
     for at in 0..ROWS {
         let counts = [1.0 + at as f64, if at % 2 == 0 { (at / 3) as f64 } else { 0.0 }];
-        let exact = OVERHEAD + counts[0] * PARTS[0] + counts[1] * PARTS[1] + departure(at as f64 / ROWS as f64);
+        let exact = OVERHEAD
+            + counts[0] * PARTS[0]
+            + counts[1] * PARTS[1]
+            + departure(at as f64 / ROWS as f64);
         let row = table.row_apart(series, &counts);
         for round in 0..ROUNDS {
             table.push(row, round, exact + NOISE * spread(&mut random));
         }
     }
     let solution = solve(&table, series, options).unwrap();
-    let found = |at: usize| (solution.components[at].ticks.contains(PARTS[at]), solution.components[at].ticks.half_width());
+    let found = |at: usize| {
+        (
+            solution.components[at].ticks.contains(PARTS[at]),
+            solution.components[at].ticks.half_width(),
+        )
+    };
     [found(0), found(1)]
 }
 
 /// Share of the intervals that contain the true time, and their mean half-width.
 fn coverage(name: &str, departs: Departs, departure_follows_counts: bool) -> (f64, f64) {
     let options = Options { departure_follows_counts, ..Options::default() };
-    let all: Vec<(bool, f64)> = (0..TRIALS).flat_map(|seed| trial(seed, departs, &options)).collect();
+    let all: Vec<(bool, f64)> =
+        (0..TRIALS).flat_map(|seed| trial(seed, departs, &options)).collect();
     let held = all.iter().filter(|one| one.0).count() as f64 / all.len() as f64;
     let half = all.iter().map(|one| one.1).sum::<f64>() / all.len() as f64;
-    println!("{name}, {departure_follows_counts}: {:.1} % hold, half-width {half:.3}", 100.0 * held);
+    println!(
+        "{name}, {departure_follows_counts}: {:.1} % hold, half-width {half:.3}",
+        100.0 * held
+    );
     (held, half)
 }
 
@@ -78,7 +93,9 @@ fn intervals_cover_departures_that_follow_the_counts() {
 
 #[test]
 fn intervals_cover_and_stay_narrow_with_independent_or_no_departures() {
-    for (name, departs, wider) in [("none", none as Departs, 1.1), ("independent", independent, 1.6)] {
+    for (name, departs, wider) in
+        [("none", none as Departs, 1.1), ("independent", independent, 1.6)]
+    {
         let (single, narrow) = coverage(name, departs, false);
         let (held, half) = coverage(name, departs, true);
         assert!(single > 0.93 && held > 0.94, "{name}: {single} {held}");

@@ -24,9 +24,16 @@ fn solved(bend: f64) -> SeriesResult {
 #[test]
 fn bent_plane_is_reported() {
     let bent = solved(200.0);
-    assert!(bent.findings.iter().any(|finding| finding.is(code::NON_LINEAR)), "{:?}", bent.findings);
+    assert!(
+        bent.findings.iter().any(|finding| finding.is(code::NON_LINEAR)),
+        "{:?}",
+        bent.findings
+    );
     let component = &bent.solution.components[0];
-    assert!(component.uncertain.part(Source::Departure, 0.95) > component.uncertain.part(Source::Noise, 0.95));
+    assert!(
+        component.uncertain.part(Source::Departure, 0.95)
+            > component.uncertain.part(Source::Noise, 0.95)
+    );
 }
 
 #[test]
@@ -39,7 +46,8 @@ fn straight_plane_is_checked_without_a_wider_interval() {
     assert!((ticks.value - 20.0).abs() < 2.0 * ticks.half_width(), "{ticks:?}");
 }
 
-/// The result of 60,000 rows of eight components with counts from 0 to 20,000, and noise of standard deviation 3.
+/// The result of 60,000 rows of eight components with counts from 0 to 20,000, and noise of
+/// standard deviation 3.
 fn solved_eight(total: impl Fn(&[f64; 8]) -> f64) -> SeriesResult {
     let mut random = Pcg64Mcg::seed_from_u64(5);
     let mut table = Observations::new("abcdefgh".chars().map(String::from).collect());
@@ -59,12 +67,18 @@ fn is_bent(result: &SeriesResult) -> bool {
 
 #[test]
 fn bend_along_one_of_many_components_is_reported() {
-    let parabola = solved_eight(|n| 50.0 + 0.3 * n[1..].iter().sum::<f64>() + 2e-5 * (n[0] - 1e4).powi(2));
+    let parabola =
+        solved_eight(|n| 50.0 + 0.3 * n[1..].iter().sum::<f64>() + 2e-5 * (n[0] - 1e4).powi(2));
     assert!(is_bent(&parabola), "{:?}", parabola.findings);
-    let step = solved_eight(|n| 0.3 * n.iter().sum::<f64>() + if n[0] > 15_000.0 { 1_000.0 } else { 0.0 });
+    let step =
+        solved_eight(|n| 0.3 * n.iter().sum::<f64>() + if n[0] > 15_000.0 { 1_000.0 } else { 0.0 });
     assert!(is_bent(&step), "{:?}", step.findings);
     let straight = solved_eight(|n| 50.0 + 0.3 * n.iter().sum::<f64>());
-    assert!(!is_bent(&straight) && straight.solution.lack_of_fit.unwrap().p > 0.001, "{:?}", straight.solution.lack_of_fit);
+    assert!(
+        !is_bent(&straight) && straight.solution.lack_of_fit.unwrap().p > 0.001,
+        "{:?}",
+        straight.solution.lack_of_fit
+    );
 }
 
 #[test]

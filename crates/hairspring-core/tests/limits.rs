@@ -1,4 +1,5 @@
-//! The page of the book that lists all limits is that of the source. `UPDATE_EXPECT=1 cargo test -p hairspring-core --test limits` writes it anew.
+//! The page of the book that lists all limits is that of the source.
+//! `UPDATE_EXPECT=1 cargo test -p hairspring-core --test limits` writes it anew.
 
 use hairspring_core::limit::Limit;
 use hairspring_core::pipeline::{limits, stages};
@@ -6,7 +7,8 @@ use std::path::Path;
 
 const HEAD: &str = "# Limits
 
-A stage of the estimator compares numbers with limits. This page lists them, without sizes of algorithms, in the order of the stages in
+A stage of the estimator compares numbers with limits. This page lists them, without sizes of \
+algorithms, in the order of the stages in
 `crates/hairspring-core/src/pipeline.rs`. Where a value comes from is one of four:
 
 - derived: it follows from the model, or is that of a publication
@@ -23,17 +25,30 @@ UPDATE_EXPECT=1 cargo test -p hairspring-core --test limits
 
 fn row(limit: &Limit) -> String {
     let (kind, text) = limit.basis.parts();
-    let value = if limit.value != 0.0 && limit.value.abs() < 1e-3 { format!("{:e}", limit.value) } else { limit.value.to_string() };
-    format!("| `{}` | {value} | {} | {} | {kind}: {text} |\n", limit.name, limit.unit, limit.decides.trim())
+    let value = if limit.value != 0.0 && limit.value.abs() < 1e-3 {
+        format!("{:e}", limit.value)
+    } else {
+        limit.value.to_string()
+    };
+    format!(
+        "| `{}` | {value} | {} | {} | {kind}: {text} |\n",
+        limit.name,
+        limit.unit,
+        limit.decides.trim()
+    )
 }
 
 fn page() -> String {
     let mut page = HEAD.to_owned();
     for (name, limits) in limits() {
-        let question = stages().iter().find(|stage| stage.name == name).map_or("What several stages compare with.", |stage| stage.question);
+        let question = stages()
+            .iter()
+            .find(|stage| stage.name == name)
+            .map_or("What several stages compare with.", |stage| stage.question);
         page += &format!("\n## {name}\n\n{question}\n");
         if !limits.is_empty() {
-            page += "\n| limit | value | unit | what it decides | origin |\n|---|---|---|---|---|\n";
+            page +=
+                "\n| limit | value | unit | what it decides | origin |\n|---|---|---|---|---|\n";
         }
         limits.into_iter().for_each(|limit| page += &row(limit));
     }
@@ -49,7 +64,9 @@ fn the_page_of_limits_is_current() {
 #[test]
 fn limits_are_few_and_have_names_units_and_origins() {
     let all: Vec<&Limit> = limits().into_iter().flat_map(|(_, limits)| limits).collect();
-    assert!(all.iter().all(|limit| limit.name.contains('_') && limit.value.is_finite() && !limit.decides.trim().is_empty()));
+    assert!(all.iter().all(|limit| limit.name.contains('_')
+        && limit.value.is_finite()
+        && !limit.decides.trim().is_empty()));
     assert!(all.iter().all(|limit| !limit.basis.parts().1.is_empty()));
     assert!(all.len() <= 109, "{} limits: does a new one replace an older one?", all.len());
 }

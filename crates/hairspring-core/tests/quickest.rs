@@ -1,8 +1,9 @@
-//! Simulated coverage of the intervals of rows whose branches are mispredicted now and then. Fixed seeds make the test deterministic.
+//! Simulated coverage of the intervals of rows whose branches are mispredicted now and then. Fixed
+//! seeds make the test deterministic.
 //!
-//! Each repeat of a part of a call takes some 20 cycles more for each branch that is mispredicted in it. How often that happens is not the
-//! same for each row, so that the medians of rows depart from any sum of their parts. That was seen in parts of lua's and sqlite3's
-//! interpreters.
+//! Each repeat of a part of a call takes some 20 cycles more for each branch that is mispredicted
+//! in it. How often that happens is not the same for each row, so that the medians of rows depart
+//! from any sum of their parts. That was seen in parts of lua's and sqlite3's interpreters.
 
 use hairspring_core::estimate::{Options, Repeats};
 use hairspring_core::observations::Observations;
@@ -24,20 +25,23 @@ fn poisson(random: &mut Pcg64Mcg, mean: f64) -> f64 {
     count
 }
 
-/// How many of the times are in their intervals, and the mean half-width, by a clock of this quantum.
+/// How many of the times are in their intervals, and the mean half-width, by a clock of this
+/// quantum.
 fn trial(seed: u64, repeats: Repeats, quantum: f64) -> (usize, f64) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut table = Observations::new(vec!["a".into(), "b".into(), "c".into()]);
     table.origin.granularity = Some(quantum);
     let series = table.series("function");
     for _ in 0..50 {
-        let counts: Vec<f64> = TIMES.iter().map(|_| f64::from(random.random_range(0..20))).collect();
+        let counts: Vec<f64> =
+            TIMES.iter().map(|_| f64::from(random.random_range(0..20))).collect();
         let row = table.row_apart(series, &counts);
         let exact = 80.0 + counts.iter().zip(TIMES).map(|(count, time)| count * time).sum::<f64>();
         let mean = random.random_range(0.0..MOST_BRANCHES);
         for round in 0..24 {
             (0..12).for_each(|_| {
-                let more = MISPREDICTED_TICKS * poisson(&mut random, mean) + random.random_range(-2.0..2.0);
+                let more = MISPREDICTED_TICKS * poisson(&mut random, mean)
+                    + random.random_range(-2.0..2.0);
                 let begin = random.random_range(0.0..quantum);
                 table.push(row, round, ((begin + exact + more) / quantum).floor() * quantum);
             });
@@ -54,7 +58,8 @@ fn trial(seed: u64, repeats: Repeats, quantum: f64) -> (usize, f64) {
 fn run(repeats: Repeats, quantum: f64) -> (f64, f64) {
     const TRIALS: u64 = 60;
     let all: Vec<(usize, f64)> = (0..TRIALS).map(|seed| trial(seed, repeats, quantum)).collect();
-    let held = all.iter().map(|one| one.0).sum::<usize>() as f64 / (TRIALS as usize * TIMES.len()) as f64;
+    let held =
+        all.iter().map(|one| one.0).sum::<usize>() as f64 / (TRIALS as usize * TIMES.len()) as f64;
     (held, all.iter().map(|one| one.1).sum::<f64>() / TRIALS as f64)
 }
 

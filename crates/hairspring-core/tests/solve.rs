@@ -6,14 +6,19 @@ use hairspring_core::judge::{Question, Severity, assess, code};
 use hairspring_core::observations::{Flags, Observations, read_csv};
 use hairspring_core::pipeline::solve;
 
-/// A table of one component: `time(copies)` in every round, with a small wobble that differs from row to row.
+/// A table of one component: `time(copies)` in every round, with a small wobble that differs from
+/// row to row.
 fn line(copies: &[u32], rounds: u32, time: impl Fn(u32, u32) -> f64) -> Observations {
     let mut table = Observations::new(vec!["body".into()]);
     let series = table.series("main");
     for round in 0..rounds {
         for n in copies {
             let row = table.row(series, &[f64::from(*n)]);
-            table.push(row, round, time(*n, round) + f64::from((round * 7 + n * 13) % 11) / 10.0 - 0.5);
+            table.push(
+                row,
+                round,
+                time(*n, round) + f64::from((round * 7 + n * 13) % 11) / 10.0 - 0.5,
+            );
         }
     }
     table
@@ -44,13 +49,18 @@ fn bend_at_few_copies_is_left_out_and_listed() {
     // A fence hides part of the first copies.
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) - 40.0 / f64::from(n * n * n));
     let found = solved(&table);
-    assert!(found.rows.iter().any(|row| row.counts == [1.0] && row.left_out == Some(LeftOut::Bend)));
-    assert!(found.components[0].ticks.contains(100.0) && found.components[0].ticks.half_width() < 0.5);
+    assert!(
+        found.rows.iter().any(|row| row.counts == [1.0] && row.left_out == Some(LeftOut::Bend))
+    );
+    assert!(
+        found.components[0].ticks.contains(100.0) && found.components[0].ticks.half_width() < 0.5
+    );
 }
 
 #[test]
 fn short_rows_that_alone_check_another_are_no_bend() {
-    // A chain in rows of its own, with another overhead than the trips: without its short rows any length of it would fit.
+    // A chain in rows of its own, with another overhead than the trips: without its short rows any
+    // length of it would fit.
     let mut table = Observations::new(vec!["chain".into(), "trip".into()]);
     let series = table.series("main");
     let chains = [16, 24, 32, 64].map(|n| ([f64::from(n), 0.0], 3.0 * f64::from(n) + 81.0));
@@ -62,29 +72,45 @@ fn short_rows_that_alone_check_another_are_no_bend() {
     let found = solved(&table);
     assert!(found.rows.iter().all(|row| row.left_out != Some(LeftOut::Bend)));
     let chain = &found.components[0].ticks;
-    assert!(chain.half_width() > 0.5 && found.lack_of_fit.as_ref().is_some_and(|lack| lack.p < 0.001), "{chain:?}");
+    assert!(
+        chain.half_width() > 0.5 && found.lack_of_fit.as_ref().is_some_and(|lack| lack.p < 0.001),
+        "{chain:?}"
+    );
 }
 
 #[test]
 fn outlier_row_is_left_out_and_listed() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + if n == 10 { 300.0 } else { 0.0 });
     let found = solved(&table);
-    let off: Vec<&[f64]> = found.rows.iter().filter(|row| row.left_out == Some(LeftOut::OffLine)).map(|row| &row.counts[..]).collect();
+    let off: Vec<&[f64]> = found
+        .rows
+        .iter()
+        .filter(|row| row.left_out == Some(LeftOut::OffLine))
+        .map(|row| &row.counts[..])
+        .collect();
     assert_eq!(off, [[10.0]]);
     assert!((found.components[0].ticks.value - 100.0).abs() < 0.02);
     let all = solve(&table, 0, &Options { leave_rows_out: false, ..Options::default() }).unwrap();
     assert_eq!(all.rows_used(), (9, 0));
 }
 
-/// 400 rows of two components, a tenth of them off the plane; `rare` holds the times of the rows with the second component.
+/// 400 rows of two components, a tenth of them off the plane; `rare` holds the times of the rows
+/// with the second component.
 fn with_rare(rare: &[f64]) -> Solution {
     let mut table = Observations::new(vec!["often".into(), "rare".into()]);
     let series = table.series("main");
     for at in 0..400u32 {
         let own = rare.get(at as usize).copied();
         let off = own.unwrap_or(if at % 10 == 9 { 3_000.0 } else { 0.0 });
-        let row = table.row_apart(series, &[f64::from(1 + at % 8), f64::from(u8::from(own.is_some()))]);
-        (0..64).for_each(|round| table.push(row, round, 80.0 + 100.0 * f64::from(1 + at % 8) + off + 0.5 * f64::from(round % 2)));
+        let row =
+            table.row_apart(series, &[f64::from(1 + at % 8), f64::from(u8::from(own.is_some()))]);
+        (0..64).for_each(|round| {
+            table.push(
+                row,
+                round,
+                80.0 + 100.0 * f64::from(1 + at % 8) + off + 0.5 * f64::from(round % 2),
+            )
+        });
     }
     solve(&table, series, &Options::default()).unwrap()
 }
@@ -125,18 +151,26 @@ fn outliers_beside_readings_without_which_an_unknown_has_none_are_left_out() {
 
 #[test]
 fn rows_that_alone_check_each_other_are_kept_however_far_off() {
-    // Both are off so far that they are among the first to be left out, which would leave nothing that tells of the component; or only one.
+    // Both are off so far that they are among the first to be left out, which would leave nothing
+    // that tells of the component; or only one.
     for rare in [[500_000.0, 100_000.0], [9_000.0, 3_000.0]] {
         let found = with_rare(&rare);
         let time = found.component("rare").unwrap().ticks;
         let mean = (rare[0] + rare[1]) / 2.0;
-        assert!((time.value - mean).abs() < 0.02 * mean && time.half_width() > 0.02 * mean, "{time:?}");
+        assert!(
+            (time.value - mean).abs() < 0.02 * mean && time.half_width() > 0.02 * mean,
+            "{time:?}"
+        );
         assert!(found.rows.iter().all(|row| row.counts[1] == 0.0 || row.left_out.is_none()));
         assert!(found.rows_used().1 > 0);
     }
     // Two that agree show that the third one is off.
     let found = with_rare(&[9_000.0, 3_000.0, 3_000.0]);
-    assert!((found.component("rare").unwrap().ticks.value - 3_000.0).abs() < 10.0, "{:?}", found.components);
+    assert!(
+        (found.component("rare").unwrap().ticks.value - 3_000.0).abs() < 10.0,
+        "{:?}",
+        found.components
+    );
 }
 
 #[test]
@@ -144,12 +178,18 @@ fn curve_is_reported_as_non_linear() {
     let table = line(&COPIES, 64, |n, _| 100.0 * f64::from(n) + 4.0 * f64::from(n * n));
     let found = assess(&table, &Question::default()).unwrap();
     let worst = found.series[0].findings.iter().find(|finding| finding.is(code::NON_LINEAR));
-    assert!(worst.is_some_and(|finding| finding.severity >= Severity::Warning), "{:?}", found.series[0].findings);
+    assert!(
+        worst.is_some_and(|finding| finding.severity >= Severity::Warning),
+        "{:?}",
+        found.series[0].findings
+    );
 }
 
 #[test]
 fn flagged_readings_and_spikes_are_counted_but_not_used() {
-    let mut table = line(&COPIES, 64, |n, round| 100.0 * f64::from(n) + if (round + n) % 13 == 0 { 5_000.0 } else { 0.0 });
+    let mut table = line(&COPIES, 64, |n, round| {
+        100.0 * f64::from(n) + if (round + n) % 13 == 0 { 5_000.0 } else { 0.0 }
+    });
     let row = table.row(0, &[4.0]);
     for round in 0..20 {
         table.push_flagged(row, round, 9e9, Flags::SWITCHED);
@@ -179,7 +219,9 @@ fn init_and_body_are_separated() {
 #[test]
 fn inseparable_components_are_reported_as_a_combination() {
     // Equation 6 with M_k = N_k: only the sum can be determined.
-    let rows: String = (1..=8).flat_map(|n| (0..6).map(move |i| format!("{n},{n},{}\n", 150 * n + 60 + i % 2))).collect();
+    let rows: String = (1..=8)
+        .flat_map(|n| (0..6).map(move |i| format!("{n},{n},{}\n", 150 * n + 60 + i % 2)))
+        .collect();
     let table = read_csv(format!("body,init,ticks\n{rows}").as_bytes()).unwrap();
     let found = solved(&table);
     assert_eq!(found.components.len(), 1);
@@ -244,14 +286,21 @@ fn clock_that_never_moves_gives_a_bound_from_its_quantum() {
     assert!(found.series[0].findings.iter().any(|finding| finding.is(code::BELOW_RESOLUTION)));
 }
 
-/// Readings by a clock that moves by 64 ticks at a time, between pulses whose phase a fixed gap decides; the time of a copy too.
+/// Readings by a clock that moves by 64 ticks at a time, between pulses whose phase a fixed gap
+/// decides; the time of a copy too.
 fn by_steps(n: u32) -> (f64, Observations) {
     let share = |factor: f64| (f64::from(n) * factor).fract();
-    let copy = if n % 4 == 0 { 64.0 * f64::from(1 + n % 9) * (1.0 + 2e-5) } else { 64.0 * 10f64.powf(2.0 * share(0.618) - 0.3) };
+    let copy = if n % 4 == 0 {
+        64.0 * f64::from(1 + n % 9) * (1.0 + 2e-5)
+    } else {
+        64.0 * 10f64.powf(2.0 * share(0.618) - 0.3)
+    };
     let (overhead, gap) = (64.0 * (0.3 + 9.0 * share(0.414)), 64.0 * (20.0 + 300.0 * share(0.732)));
     let mut table = Observations::new(vec!["body".into()]);
     let (series, mut at) = (table.series("main"), 64.0 * share(0.236));
-    for (round, copies) in (0..[1, 5, 20][n as usize % 3]).flat_map(|round| (1..=8 + n % 13).map(move |copies| (round, copies))) {
+    for (round, copies) in (0..[1, 5, 20][n as usize % 3])
+        .flat_map(|round| (1..=8 + n % 13).map(move |copies| (round, copies)))
+    {
         let row = table.row(series, &[f64::from(copies)]);
         let end = at + overhead + copy * f64::from(copies);
         table.push(row, round, ((end / 64.0).floor() - (at / 64.0).floor()) * 64.0);
@@ -265,7 +314,10 @@ fn steps_of_a_clock_that_nobody_states_are_in_the_interval() {
     let holds = |n: u32| {
         let (copy, table) = by_steps(n);
         let found = assess(&table, &Question::default()).unwrap();
-        assert!(found.series[0].findings.iter().any(|finding| finding.is(code::CLOCK_TOO_COARSE)), "{n}");
+        assert!(
+            found.series[0].findings.iter().any(|finding| finding.is(code::CLOCK_TOO_COARSE)),
+            "{n}"
+        );
         found.series[0].components[0].time.ticks.contains(copy)
     };
     let held = (0..120).filter(|n| holds(*n)).count();

@@ -31,15 +31,29 @@ fn every_expected_estimate_is_found() {
     let mut lines = csv::Reader::from_path(folder().join("expected.csv")).unwrap();
     let mut seen = 0;
     for line in lines.records().map(Result::unwrap) {
-        let [file, level, series, component, unit, value, low, high, below] = std::array::from_fn(|at| &line[at]);
+        let [file, level, series, component, unit, value, low, high, below] =
+            std::array::from_fn(|at| &line[at]);
         assert_eq!(level, "0.95");
         let found = assessed(file);
-        let series = found.series.iter().find(|one| one.name == series).unwrap_or_else(|| panic!("{line:?}"));
-        let part = series.components.iter().find(|part| part.name == component).unwrap_or_else(|| panic!("{line:?}"));
+        let series = found
+            .series
+            .iter()
+            .find(|one| one.name == series)
+            .unwrap_or_else(|| panic!("{line:?}"));
+        let part = series
+            .components
+            .iter()
+            .find(|part| part.name == component)
+            .unwrap_or_else(|| panic!("{line:?}"));
         let estimate = in_unit(&part.time, unit).unwrap_or_else(|| panic!("{line:?}"));
         let expected = [value, low, high].map(|text| text.parse::<f64>().unwrap());
-        for (found, expected) in [estimate.value, estimate.low, estimate.high].into_iter().zip(expected) {
-            assert!((found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3), "{line:?}: {estimate:?}");
+        for (found, expected) in
+            [estimate.value, estimate.low, estimate.high].into_iter().zip(expected)
+        {
+            assert!(
+                (found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3),
+                "{line:?}: {estimate:?}"
+            );
         }
         assert_eq!(part.time.bound.is_some(), below == "1", "{line:?}");
         seen += 1;

@@ -1,4 +1,5 @@
-//! Readings in whole ticks whose jitter is smaller than a tick: repeats do not average the rounding out, and intervals must hold it.
+//! Readings in whole ticks whose jitter is smaller than a tick: repeats do not average the rounding
+//! out, and intervals must hold it.
 
 use hairspring_core::judge::{Question, assess};
 use hairspring_core::observations::Observations;
@@ -8,7 +9,13 @@ const TABLES: u64 = 300;
 
 /// A line of eight rows, each at its own phase, and its time for one copy.
 /// `taken_off` was subtracted from its readings.
-fn table(seed: u64, jitter: f64, rounds: u32, granularity: Option<f64>, taken_off: f64) -> (Observations, f64) {
+fn table(
+    seed: u64,
+    jitter: f64,
+    rounds: u32,
+    granularity: Option<f64>,
+    taken_off: f64,
+) -> (Observations, f64) {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
     let (copy, overhead) = (random.random_range(0.2..20.0), random.random_range(5.0..50.0));
     let mut table = Observations::new(vec!["body".into()]);
@@ -34,7 +41,11 @@ fn intervals_hold_the_rounding_that_repeats_do_not_average_out() {
                 found.series[0].components[0].time.ticks.contains(copy)
             };
             let share = (0..TABLES).filter(holds).count() as f64 / TABLES as f64;
-            assert!(share >= 0.91, "jitter {jitter}, {rounds} rounds, granularity {granularity:?}, {taken_off} off: {share}");
+            assert!(
+                share >= 0.91,
+                "jitter {jitter}, {rounds} rounds, granularity {granularity:?}, {taken_off} off: \
+                 {share}"
+            );
         }
     }
 }

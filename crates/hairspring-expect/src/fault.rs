@@ -5,7 +5,8 @@ use std::fmt::{Display, Formatter};
 /// Characters of the expression that a message shows.
 const SHOWN_CHARACTERS: usize = 64;
 
-/// What is wrong with an expression. Its text is the message, the expression unless it is blank, and a pointer at the character.
+/// What is wrong with an expression. Its text is the message, the expression unless it is blank,
+/// and a pointer at the character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// What is wrong, in one sentence.
@@ -22,7 +23,13 @@ impl Fault {
         let before = self.text.get(..self.at).unwrap_or(&self.text).chars().count();
         let start = if before < SHOWN_CHARACTERS { 0 } else { before - SHOWN_CHARACTERS / 2 };
         // A character without a width, or one that moves the cursor, would shift the pointer.
-        let plain = |c: char| if c.is_ascii_graphic() || matches!(c, ' ' | '\u{b5}' | '\u{3bc}' | '\u{b1}') { c } else { '?' };
+        let plain = |c: char| {
+            if c.is_ascii_graphic() || matches!(c, ' ' | '\u{b5}' | '\u{3bc}' | '\u{b1}') {
+                c
+            } else {
+                '?'
+            }
+        };
         (self.text.chars().skip(start).take(SHOWN_CHARACTERS).map(plain).collect(), before - start)
     }
 }
@@ -49,12 +56,19 @@ mod tests {
         assert_eq!(fault.to_string(), "wrong\n  3 ns + 2 m\n           ^");
         let wide = Fault { message: "wrong".into(), text: "\u{b5}\u{4f60}\u{1b}x".into(), at: 6 };
         assert_eq!(wide.to_string(), "wrong\n  \u{b5}??x\n     ^");
-        assert_eq!(Fault { message: "empty".into(), text: "  ".into(), at: 0 }.to_string(), "empty");
+        assert_eq!(
+            Fault { message: "empty".into(), text: "  ".into(), at: 0 }.to_string(),
+            "empty"
+        );
     }
 
     #[test]
     fn long_text_is_shown_around_the_character() {
-        let fault = Fault { message: "wrong".into(), text: format!("{}x{}", "1".repeat(500), "2".repeat(500)), at: 500 };
+        let fault = Fault {
+            message: "wrong".into(),
+            text: format!("{}x{}", "1".repeat(500), "2".repeat(500)),
+            at: 500,
+        };
         let lines: Vec<String> = fault.to_string().lines().map(str::to_owned).collect();
         assert_eq!(lines[1].chars().nth(lines[2].len() - 1), Some('x'));
         assert!(lines[1].len() < 80);

@@ -1,5 +1,5 @@
-//! Expectations as models: numbers with units and uncertainties, and how these propagate (Muller, "Modeling and Analysis:
-//! Measuring", steps 4B and 5).
+//! Expectations as models: numbers with units and uncertainties, and how these propagate (Muller,
+//! "Modeling and Analysis: Measuring", steps 4B and 5).
 //!
 //! ```
 //! use hairspring_expect::evaluate;
@@ -18,20 +18,27 @@
 //!
 //! # The language
 //!
-//! - Units: `s ms us ns ps`, `cycles`, `ticks`, `bytes` (`kB MB GB KiB MiB GiB`), `Hz kHz MHz GHz`, `counts`, `%`, `ppm`. A unit stands
-//!   behind a number or a parenthesis, or alone for one of it: `16 bytes/cycle`. Counts and shares are plain numbers. Only values of
-//!   one dimension can be added; a product or quotient has the product or quotient of the dimensions. Cycles or ticks by a frequency
-//!   are a time: `3 cycles / 3.5 GHz`.
-//! - Operators: `^`, then signs, then `*` and `/`, then `+`, `-` and `+-`, from left to right. Parentheses group.
-//! - `+-` gives everything before it in the sum an uncertainty: `14 +- 2 us`, `(10+50) * 5 ns +- 2 ns`, `5 ns +- 10 %`. It is
-//!   stochastic, or what follows: `14 +- 2 us systematic`. A stochastic half-width is that of a 95 % interval, and such half-widths add
-//!   in quadrature; a systematic one is a bound, and bounds add linearly. The total is the sum of both.
-//! - A value that is used twice under a name ([`Model::define`]) is the same value in both places: `x - x` is exactly 0.
+//! - Units: `s ms us ns ps`, `cycles`, `ticks`, `bytes` (`kB MB GB KiB MiB GiB`), `Hz kHz MHz GHz`,
+//!   `counts`, `%`, `ppm`. A unit stands behind a number or a parenthesis, or alone for one of it:
+//!   `16 bytes/cycle`. Counts and shares are plain numbers. Only values of one dimension can be
+//!   added; a product or quotient has the product or quotient of the dimensions. Cycles or ticks by
+//!   a frequency are a time: `3 cycles / 3.5 GHz`.
+//! - Operators: `^`, then signs, then `*` and `/`, then `+`, `-` and `+-`, from left to right.
+//!   Parentheses group.
+//! - `+-` gives everything before it in the sum an uncertainty: `14 +- 2 us`,
+//!   `(10+50) * 5 ns +- 2 ns`, `5 ns +- 10 %`. It is stochastic, or what follows:
+//!   `14 +- 2 us systematic`. A stochastic half-width is that of a 95 % interval, and such
+//!   half-widths add in quadrature; a systematic one is a bound, and bounds add linearly. The total
+//!   is the sum of both.
+//! - A value that is used twice under a name ([`Model::define`]) is the same value in both places:
+//!   `x - x` is exactly 0.
 //!
-//! Uncertainties are propagated to first order and by Monte Carlo. Where the two do not agree, the model is far from a straight line
-//! within its uncertainties, and the ends by Monte Carlo count, each on its own side ([`Quantity::expected`]).
+//! Uncertainties are propagated to first order and by Monte Carlo. Where the two do not agree, the
+//! model is far from a straight line within its uncertainties, and the ends by Monte Carlo count,
+//! each on its own side ([`Quantity::expected`]).
 //!
-//! The length of an expression, its depth, its numbers and its uncertain values are bounded, so that no text takes long.
+//! The length of an expression, its depth, its numbers and its uncertain values are bounded, so
+//! that no text takes long.
 
 #![forbid(unsafe_code)]
 
@@ -70,7 +77,8 @@ pub fn evaluate(text: &str) -> Result<Quantity, Fault> {
 /// let mut model = Model::default();
 /// model.define("instruction", "5 +- 1 ns systematic").unwrap();
 /// model.define("access", "38 * instruction").unwrap();
-/// assert_eq!(model.evaluate("access - 37 * instruction").unwrap().to_string(), "5 ns +- 1 ns systematic");
+/// assert_eq!(model.evaluate("access - 37 * instruction").unwrap().to_string(),
+///     "5 ns +- 1 ns systematic");
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Model {
@@ -85,9 +93,12 @@ impl Model {
     /// What is wrong with the expression or the name.
     pub fn define(&mut self, name: &str, text: &str) -> Result<(), Fault> {
         let fault = |message: String| Fault { message, text: name.to_owned(), at: 0 };
-        let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         if !is_word {
-            return Err(fault("a name has letters, digits and `_`, and does not begin with a digit".into()));
+            return Err(fault(
+                "a name has letters, digits and `_`, and does not begin with a digit".into(),
+            ));
         }
         if Unit::find(name).is_some() || Kind::find(name).is_some() {
             return Err(fault(format!("`{name}` has a meaning of its own and cannot be a name")));

@@ -1,5 +1,6 @@
-//! A model as steps: each step computes a value from earlier ones, so that evaluating it again needs no recursion. Every value
-//! carries its dimension and how it changes with each uncertain input (propagation to first order).
+//! A model as steps: each step computes a value from earlier ones, so that evaluating it again
+//! needs no recursion. Every value carries its dimension and how it changes with each uncertain
+//! input (propagation to first order).
 
 use crate::unit::Dimension;
 
@@ -94,7 +95,8 @@ impl Steps {
         &self.sources
     }
 
-    /// Half-widths of a step from stochastic sources, in quadrature, and from systematic ones, linearly.
+    /// Half-widths of a step from stochastic sources, in quadrature, and from systematic ones,
+    /// linearly.
     pub fn half_widths(&self, at: usize) -> (f64, f64) {
         let of = |kind| {
             let slopes = self.known[at].slopes.iter().zip(&self.sources);
@@ -133,9 +135,17 @@ impl Steps {
         let (one, other) = (&self.known[a], &self.known[b]);
         if one.dimension != other.dimension {
             let what = if sign > 0.0 { "added to" } else { "subtracted from" };
-            return Err(format!("{} cannot be {what} {}", other.dimension.words(), one.dimension.words()));
+            return Err(format!(
+                "{} cannot be {what} {}",
+                other.dimension.words(),
+                one.dimension.words()
+            ));
         }
-        let known = Known { value: one.value + sign * other.value, dimension: one.dimension, slopes: slopes(one, 1.0, other, sign) };
+        let known = Known {
+            value: one.value + sign * other.value,
+            dimension: one.dimension,
+            slopes: slopes(one, 1.0, other, sign),
+        };
         self.push(if sign > 0.0 { Step::Add(a, b) } else { Step::Subtract(a, b) }, known)
     }
 
@@ -143,7 +153,11 @@ impl Steps {
     pub fn product(&mut self, a: usize, b: usize) -> Result<usize, String> {
         let (one, other) = (&self.known[a], &self.known[b]);
         let dimension = one.dimension.times(other.dimension, 1).ok_or(TOO_HIGH)?;
-        let known = Known { value: one.value * other.value, dimension, slopes: slopes(one, other.value, other, one.value) };
+        let known = Known {
+            value: one.value * other.value,
+            dimension,
+            slopes: slopes(one, other.value, other, one.value),
+        };
         self.push(Step::Multiply(a, b), known)
     }
 
@@ -154,7 +168,9 @@ impl Steps {
             return Err("division by zero".into());
         }
         if self.may_be_zero(b) {
-            return Err("the interval of the divisor contains zero, so the quotient has no bounds".into());
+            return Err(
+                "the interval of the divisor contains zero, so the quotient has no bounds".into()
+            );
         }
         let counted = matches!(one.dimension, Dimension::CYCLES | Dimension::TICKS);
         let dimension = match other.dimension {
@@ -162,7 +178,11 @@ impl Steps {
             divisor => one.dimension.times(divisor, -1).ok_or(TOO_HIGH)?,
         };
         let value = one.value / other.value;
-        let known = Known { value, dimension, slopes: slopes(one, 1.0 / other.value, other, -value / other.value) };
+        let known = Known {
+            value,
+            dimension,
+            slopes: slopes(one, 1.0 / other.value, other, -value / other.value),
+        };
         self.push(Step::Divide(a, b), known)
     }
 
@@ -177,18 +197,26 @@ impl Steps {
         }
         let by = by.value;
         if by < 0.0 && (one.value == 0.0 || self.may_be_zero(base)) {
-            return Err("the interval of the base contains zero, so a negative power has no bounds".into());
+            return Err(
+                "the interval of the base contains zero, so a negative power has no bounds".into(),
+            );
         }
-        let dimension = one.dimension.power(by).ok_or("the exponent does not give whole exponents of units, or too large ones")?;
+        let dimension = one
+            .dimension
+            .power(by)
+            .ok_or("the exponent does not give whole exponents of units, or too large ones")?;
         let value = one.value.powf(by);
         let slope = by * one.value.powf(by - 1.0);
-        let slopes = one.slopes.iter().map(|own| if *own == 0.0 { 0.0 } else { own * slope }).collect();
+        let slopes =
+            one.slopes.iter().map(|own| if *own == 0.0 { 0.0 } else { own * slope }).collect();
         self.push(Step::Power(base, by), Known { value, dimension, slopes })
     }
 
     fn push(&mut self, step: Step, known: Known) -> Result<usize, String> {
         if self.steps.len() == MOST_STEPS {
-            return Err(format!("the expression is too long: at most {MOST_STEPS} numbers and operators"));
+            return Err(format!(
+                "the expression is too long: at most {MOST_STEPS} numbers and operators"
+            ));
         }
         if !known.value.is_finite() || known.slopes.iter().any(|slope| !slope.is_finite()) {
             return Err("this has no finite value".into());
@@ -203,6 +231,10 @@ const TOO_HIGH: &str = "the exponent of a unit is too large";
 
 /// The slopes of `a` and `b` with these factors, added.
 fn slopes(a: &Known, by: f64, b: &Known, and_by: f64) -> Vec<f64> {
-    let slope = |known: &Known, at: usize, factor: f64| known.slopes.get(at).map_or(0.0, |slope| slope * factor);
-    (0..a.slopes.len().max(b.slopes.len())).map(|at| slope(a, at, by) + slope(b, at, and_by)).collect()
+    let slope = |known: &Known, at: usize, factor: f64| {
+        known.slopes.get(at).map_or(0.0, |slope| slope * factor)
+    };
+    (0..a.slopes.len().max(b.slopes.len()))
+        .map(|at| slope(a, at, by) + slope(b, at, and_by))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! Propagation by Monte Carlo, beside that to first order: stochastic inputs are drawn, systematic ones stand at their bounds.
+//! Propagation by Monte Carlo, beside that to first order: stochastic inputs are drawn, systematic
+//! ones stand at their bounds.
 
 use crate::model::{Kind, Step, Steps};
 use crate::quantity::LEVEL;
@@ -28,10 +29,11 @@ const MOST_COMPUTED: usize = 20_000_000;
 /// With more systematic inputs than this, not all combinations of their bounds are tried.
 const MOST_COMBINED: usize = 4;
 const CORNERS: usize = 1 << MOST_COMBINED;
-/// Difference from the propagation to first order at which the two agree, as a share of the half-width; what chance adds to the ends
-/// comes on top.
+/// Difference from the propagation to first order at which the two agree, as a share of the
+/// half-width; what chance adds to the ends comes on top.
 const TOLERANCE: f64 = 0.05;
-/// Standard deviation of an end of the interval, times the square root of the number of draws, as a share of the half-width.
+/// Standard deviation of an end of the interval, times the square root of the number of draws, as a
+/// share of the half-width.
 const END_NOISE: f64 = 1.36;
 
 /// The interval of a step.
@@ -43,9 +45,14 @@ pub fn monte_carlo(steps: &Steps, root: usize) -> MonteCarlo {
     let draws = if varies { affordable.clamp(FEWEST_DRAWS, MOST_DRAWS) } else { 1 };
     let (mut scratch, mut results) = (Vec::new(), vec![Vec::with_capacity(draws); corners.len()]);
     for _ in 0..draws {
-        let drawn: Vec<f64> = steps.sources().iter().map(|source| deviation(source.kind, &mut random) * source.half).collect();
+        let drawn: Vec<f64> = steps
+            .sources()
+            .iter()
+            .map(|source| deviation(source.kind, &mut random) * source.half)
+            .collect();
         for (corner, results) in corners.iter().zip(&mut results) {
-            let deviations: Vec<f64> = drawn.iter().zip(corner).map(|(drawn, bound)| bound.unwrap_or(*drawn)).collect();
+            let deviations: Vec<f64> =
+                drawn.iter().zip(corner).map(|(drawn, bound)| bound.unwrap_or(*drawn)).collect();
             results.push(compute(steps, root, &deviations, &mut scratch));
         }
     }
@@ -72,7 +79,10 @@ fn agrees(steps: &Steps, root: usize, low: f64, high: f64, draws: usize) -> bool
 fn deviation(kind: Kind, random: &mut Pcg64) -> f64 {
     match kind {
         // The open interval: the quantile of 0 is infinite.
-        Kind::Stochastic => Normal::standard().inverse_cdf(random.random_range(f64::EPSILON..1.0)) / coverage_factor(LEVEL),
+        Kind::Stochastic => {
+            Normal::standard().inverse_cdf(random.random_range(f64::EPSILON..1.0))
+                / coverage_factor(LEVEL)
+        }
         Kind::Systematic => 0.0,
     }
 }
@@ -80,7 +90,8 @@ fn deviation(kind: Kind, random: &mut Pcg64) -> f64 {
 /// Combinations of the bounds of systematic inputs; `None` for an input that is drawn.
 fn corners(steps: &Steps, root: usize, random: &mut Pcg64) -> Vec<Vec<Option<f64>>> {
     let sources = steps.sources();
-    let systematic: Vec<usize> = (0..sources.len()).filter(|at| sources[*at].kind == Kind::Systematic).collect();
+    let systematic: Vec<usize> =
+        (0..sources.len()).filter(|at| sources[*at].kind == Kind::Systematic).collect();
     let all = systematic.len() <= MOST_COMBINED;
     let count = if all { 1 << systematic.len() } else { CORNERS };
     let slope = |at: usize| steps.known(root).slopes.get(at).copied().unwrap_or_default();
@@ -119,7 +130,8 @@ fn compute(steps: &Steps, root: usize, deviations: &[f64], values: &mut Vec<f64>
     values[root]
 }
 
-/// The ends that leave out this share of the results on either side; NaN if any result is no number.
+/// The ends that leave out this share of the results on either side; NaN if any result is no
+/// number.
 fn ends(results: &mut [f64], tail: f64) -> (f64, f64) {
     if results.iter().any(|result| result.is_nan()) {
         return (f64::NAN, f64::NAN);

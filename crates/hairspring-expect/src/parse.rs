@@ -1,5 +1,6 @@
-//! The grammar. winnow reads the tokens; the operators are climbed here, because every message needs the place of the operator
-//! and of what it lacks, and because a unit and `+-` depend on what stands before them.
+//! The grammar. winnow reads the tokens; the operators are climbed here, because every message
+//! needs the place of the operator and of what it lacks, and because a unit and `+-` depend on what
+//! stands before them.
 //!
 //! ```text
 //! sum      = product { ("+" | "-") product | "+-" product [ "stochastic" | "systematic" ] }
@@ -21,22 +22,37 @@ pub const MOST_BYTES: usize = 4_096;
 /// Parentheses and exponents within each other.
 const MOST_DEPTH: usize = 64;
 
-/// Parses an expression into steps; returns the number of its last step. Names are numbers of earlier steps.
-pub fn parse(text: &str, steps: &mut Steps, names: &BTreeMap<String, usize>) -> Result<usize, Fault> {
-    let fault = |message: &str, at| Fault { message: message.to_owned(), text: text.to_owned(), at };
+/// Parses an expression into steps; returns the number of its last step. Names are numbers of
+/// earlier steps.
+pub fn parse(
+    text: &str,
+    steps: &mut Steps,
+    names: &BTreeMap<String, usize>,
+) -> Result<usize, Fault> {
+    let fault =
+        |message: &str, at| Fault { message: message.to_owned(), text: text.to_owned(), at };
     if text.len() > MOST_BYTES {
         let start: String = text.chars().take(64).collect();
-        return Err(Fault { message: format!("the expression has {} bytes: at most {MOST_BYTES}", text.len()), text: start, at: 0 });
+        return Err(Fault {
+            message: format!("the expression has {} bytes: at most {MOST_BYTES}", text.len()),
+            text: start,
+            at: 0,
+        });
     }
     let tokens = tokens(text)?;
     if tokens.is_empty() {
-        return Err(fault("the expression is empty: expected a number such as `3 cycles` or `14 +- 2 us`", 0));
+        return Err(fault(
+            "the expression is empty: expected a number such as `3 cycles` or `14 +- 2 us`",
+            0,
+        ));
     }
     let mut parser = Parser { text, tokens, next: 0, depth: 0, steps, names };
     let root = parser.sum()?;
     match parser.peek() {
         None => Ok(root.step),
-        Some(Placed { token: Token::Symbol(')'), at }) => Err(fault("this parenthesis was never opened", *at)),
+        Some(Placed { token: Token::Symbol(')'), at }) => {
+            Err(fault("this parenthesis was never opened", *at))
+        }
         Some(Placed { token, at }) => Err(fault(&no_operator(token), *at)),
     }
 }
@@ -47,8 +63,10 @@ fn no_operator(token: &Token) -> String {
     let Token::Word(word) = token else { return EXPECTED_OPERATOR.to_owned() };
     match Kind::find(word) {
         Some(_) => misplaced(word),
-        None => nearest(word, Kind::WORDS)
-            .map_or_else(|| EXPECTED_OPERATOR.to_owned(), |kind| format!("{EXPECTED_OPERATOR}; did you mean `{kind}`?")),
+        None => nearest(word, Kind::WORDS).map_or_else(
+            || EXPECTED_OPERATOR.to_owned(),
+            |kind| format!("{EXPECTED_OPERATOR}; did you mean `{kind}`?"),
+        ),
     }
 }
 
@@ -96,7 +114,9 @@ impl Parser<'_> {
     /// The symbol that comes next, if it is one of these.
     fn symbol(&self, wanted: &[char]) -> Option<(char, usize)> {
         match self.peek()? {
-            Placed { token: Token::Symbol(symbol), at } if wanted.contains(symbol) => Some((*symbol, *at)),
+            Placed { token: Token::Symbol(symbol), at } if wanted.contains(symbol) => {
+                Some((*symbol, *at))
+            }
             _ => None,
         }
     }
@@ -119,7 +139,8 @@ impl Parser<'_> {
             if let Some((symbol, at)) = self.symbol(&['+', '-']) {
                 self.next += 1;
                 let term = self.term()?;
-                let sum = self.steps.sum(all.step, term.step, if symbol == '+' { 1.0 } else { -1.0 });
+                let sum =
+                    self.steps.sum(all.step, term.step, if symbol == '+' { 1.0 } else { -1.0 });
                 all = self.placed(sum, at, all.at)?;
             } else if let Some(Placed { token: Token::PlusMinus, at }) = self.peek() {
                 let at = *at;
@@ -135,14 +156,18 @@ impl Parser<'_> {
     fn term(&mut self) -> Parsed {
         let term = self.product()?;
         let unit = match self.tokens.get(self.next..).unwrap_or_default() {
-            [plus_minus, number, word, ..] if term.form == Form::Bare => match (&plus_minus.token, &number.token, &word.token) {
-                (Token::PlusMinus, Token::Number(_), Token::Word(unit)) => Unit::find(unit),
-                _ => None,
-            },
+            [plus_minus, number, word, ..] if term.form == Form::Bare => {
+                match (&plus_minus.token, &number.token, &word.token) {
+                    (Token::PlusMinus, Token::Number(_), Token::Word(unit)) => Unit::find(unit),
+                    _ => None,
+                }
+            }
             _ => None,
         };
         match unit {
-            Some(unit) if unit.dimension != Dimension::NUMBER => self.with_unit(term, unit, term.at),
+            Some(unit) if unit.dimension != Dimension::NUMBER => {
+                self.with_unit(term, unit, term.at)
+            }
             _ => Ok(term),
         }
     }
@@ -153,10 +178,14 @@ impl Parser<'_> {
         let size = self.placed(size, at, at)?;
         let product = self.steps.product(part.step, size.step);
         let form = if unit.name == "%" { Form::Percent } else { Form::Literal };
-        Ok(Part { form: if part.form == Form::Bare { form } else { Form::Other }, ..self.placed(product, at, part.at)? })
+        Ok(Part {
+            form: if part.form == Form::Bare { form } else { Form::Other },
+            ..self.placed(product, at, part.at)?
+        })
     }
 
-    /// What follows `+-`: the half-width and its kind. A `%` is a share of the value, unless the value is itself in `%`.
+    /// What follows `+-`: the half-width and its kind. A `%` is a share of the value, unless the
+    /// value is itself in `%`.
     fn uncertain(&mut self, value: Part, at: usize) -> Parsed {
         let half = self.product()?;
         let (known, width) = (self.steps.known(value.step), self.steps.known(half.step));
@@ -191,8 +220,11 @@ impl Parser<'_> {
         while let Some((symbol, at)) = self.symbol(&['*', '/']) {
             self.next += 1;
             let factor = self.signed()?;
-            let product =
-                if symbol == '*' { self.steps.product(all.step, factor.step) } else { self.steps.quotient(all.step, factor.step) };
+            let product = if symbol == '*' {
+                self.steps.product(all.step, factor.step)
+            } else {
+                self.steps.quotient(all.step, factor.step)
+            };
             all = self.placed(product, at, all.at)?;
         }
         Ok(all)
@@ -209,7 +241,10 @@ impl Parser<'_> {
         if !negative {
             return Ok(Part { at: start, ..part });
         }
-        let minus = self.steps.constant(-1.0, Dimension::NUMBER).and_then(|minus| self.steps.product(minus, part.step));
+        let minus = self
+            .steps
+            .constant(-1.0, Dimension::NUMBER)
+            .and_then(|minus| self.steps.product(minus, part.step));
         Ok(Part { form: part.form, ..self.placed(minus, start, start)? })
     }
 
@@ -230,14 +265,20 @@ impl Parser<'_> {
     fn deeper(&mut self, at: usize) -> Result<(), Fault> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return self.fault(format!("parentheses and exponents are nested too deeply: at most {MOST_DEPTH}"), at);
+            return self.fault(
+                format!("parentheses and exponents are nested too deeply: at most {MOST_DEPTH}"),
+                at,
+            );
         }
         Ok(())
     }
 
     fn operand(&mut self) -> Parsed {
         let Some(Placed { token, at }) = self.peek().cloned() else {
-            return self.fault("a number, a unit or a name is missing at the end", self.text.trim_end().len());
+            return self.fault(
+                "a number, a unit or a name is missing at the end",
+                self.text.trim_end().len(),
+            );
         };
         self.next += 1;
         match token {
@@ -248,9 +289,15 @@ impl Parser<'_> {
             }
             Token::Word(word) => self.word(&word, at),
             Token::Symbol('(') => self.parenthesis(at),
-            Token::Symbol(')') => self.fault("a number, a unit or a name is missing before this parenthesis", at),
-            Token::Symbol(symbol) => self.fault(format!("a number, a unit or a name is missing before `{symbol}`"), at),
-            Token::PlusMinus => self.fault("a value is missing before `+-` (write `+ -` for a sign)", at),
+            Token::Symbol(')') => {
+                self.fault("a number, a unit or a name is missing before this parenthesis", at)
+            }
+            Token::Symbol(symbol) => {
+                self.fault(format!("a number, a unit or a name is missing before `{symbol}`"), at)
+            }
+            Token::PlusMinus => {
+                self.fault("a value is missing before `+-` (write `+ -` for a sign)", at)
+            }
         }
     }
 
@@ -260,8 +307,12 @@ impl Parser<'_> {
         self.depth -= 1;
         if self.symbol(&[')']).is_none() {
             return match self.peek() {
-                Some(Placed { token: Token::Word(word), at }) if Kind::find(word).is_some() => self.fault(misplaced(word), *at),
-                Some(Placed { at, .. }) => self.fault("expected an operator: one of + - * / ^ +-, or `)`", *at),
+                Some(Placed { token: Token::Word(word), at }) if Kind::find(word).is_some() => {
+                    self.fault(misplaced(word), *at)
+                }
+                Some(Placed { at, .. }) => {
+                    self.fault("expected an operator: one of + - * / ^ +-, or `)`", *at)
+                }
                 None => self.fault("this parenthesis is never closed", at),
             };
         }
@@ -271,14 +322,18 @@ impl Parser<'_> {
 
     /// The part with the unit that may stand behind it.
     fn unit_behind(&mut self, part: Part) -> Parsed {
-        let Some(Placed { token: Token::Word(word), at }) = self.peek().cloned() else { return Ok(part) };
+        let Some(Placed { token: Token::Word(word), at }) = self.peek().cloned() else {
+            return Ok(part);
+        };
         if Kind::find(&word).is_some() {
             return Ok(part);
         }
         self.next += 1;
         match Unit::find(&word) {
             Some(unit) => self.with_unit(part, unit, at),
-            None if self.names.contains_key(&word) => self.fault(format!("expected an operator before `{word}`"), at),
+            None if self.names.contains_key(&word) => {
+                self.fault(format!("expected an operator before `{word}`"), at)
+            }
             None => self.fault(self.unknown("unit", &word, false), at),
         }
     }
@@ -306,7 +361,10 @@ impl Parser<'_> {
         match nearest(word, units.chain(names)) {
             Some(alike) => format!("unknown {what} `{shown}`: did you mean `{alike}`?"),
             None => {
-                format!("unknown {what} `{shown}`: units are s ms us ns ps, cycles, ticks, bytes, Hz kHz MHz GHz, counts, %")
+                format!(
+                    "unknown {what} `{shown}`: units are s ms us ns ps, cycles, ticks, bytes, Hz \
+                     kHz MHz GHz, counts, %"
+                )
             }
         }
     }

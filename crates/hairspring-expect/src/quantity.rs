@@ -41,33 +41,43 @@ impl Quantity {
         }
     }
 
-    /// The half-widths to first order at a confidence level, in multiples of `unit` nanoseconds, cycles, ticks or bytes. A quantity
-    /// without a stated uncertainty has one of 2 %.
+    /// The half-widths to first order at a confidence level, in multiples of `unit` nanoseconds,
+    /// cycles, ticks or bytes. A quantity without a stated uncertainty has one of 2 %.
     pub fn first_order(&self, level: f64, unit: f64) -> Reach {
         let assumed = if self.is_stated { 0.0 } else { UNSTATED_SHARE * self.value.abs() };
         let stochastic = self.stochastic * coverage_factor(level) / coverage_factor(LEVEL);
         Reach { stochastic: stochastic / unit, systematic: (self.systematic + assumed) / unit }
     }
 
-    /// What is expected of a measurement at a confidence level, in multiples of `unit` nanoseconds, cycles, ticks or bytes. Where the
-    /// two propagations do not agree, the ends by Monte Carlo count, each on its own side.
+    /// What is expected of a measurement at a confidence level, in multiples of `unit` nanoseconds,
+    /// cycles, ticks or bytes. Where the two propagations do not agree, the ends by Monte Carlo
+    /// count, each on its own side.
     pub fn expected(&self, level: f64, unit: f64) -> Expected {
         let MonteCarlo { low, high, agrees, .. } = self.monte_carlo;
         let half = self.first_order(level, unit);
         if agrees {
             return Expected::symmetric(self.value / unit, half);
         }
-        let side = |distance: f64| self.side(distance.max(0.0) / unit, coverage_factor(level) / coverage_factor(LEVEL));
-        Expected { value: self.value / unit, below: side(self.value - low), above: side(high - self.value) }
+        let side = |distance: f64| {
+            self.side(distance.max(0.0) / unit, coverage_factor(level) / coverage_factor(LEVEL))
+        };
+        Expected {
+            value: self.value / unit,
+            below: side(self.value - low),
+            above: side(high - self.value),
+        }
     }
 
-    /// A side of the interval by Monte Carlo, in which the stochastic inputs have the same part as to first order. That part grows with
-    /// the confidence level.
+    /// A side of the interval by Monte Carlo, in which the stochastic inputs have the same part as
+    /// to first order. That part grows with the confidence level.
     fn side(&self, distance: f64, factor: f64) -> Reach {
         let whole = self.stochastic + self.systematic;
         let part = if whole > 0.0 { self.stochastic / whole } else { 0.0 };
         if distance.is_finite() {
-            return Reach { stochastic: part * distance * factor, systematic: (1.0 - part) * distance };
+            return Reach {
+                stochastic: part * distance * factor,
+                systematic: (1.0 - part) * distance,
+            };
         }
         Reach { stochastic: 0.0, systematic: f64::INFINITY }
     }
@@ -81,7 +91,8 @@ impl Quantity {
     }
 }
 
-/// The quantity as an expression that has the same value: `4 us +- 2.8 us stochastic +- 1 us systematic`.
+/// The quantity as an expression that has the same value:
+/// `4 us +- 2.8 us stochastic +- 1 us systematic`.
 impl Display for Quantity {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (unit, size) = self.unit();

@@ -1,4 +1,5 @@
-//! The language as a whole: the figures of the paper, units, errors with their places, and both propagations beside each other.
+//! The language as a whole: the figures of the paper, units, errors with their places, and both
+//! propagations beside each other.
 
 use super::*;
 use proptest::prelude::*;
@@ -21,7 +22,10 @@ fn fault(text: &str) -> (String, usize) {
 #[test]
 fn figure_17_subtracts_readings() {
     let systematic = value("14 +- 2 us systematic - 10 +- 2 us systematic");
-    assert_eq!((systematic.value, systematic.stochastic, systematic.systematic), (4_000.0, 0.0, 4_000.0));
+    assert_eq!(
+        (systematic.value, systematic.stochastic, systematic.systematic),
+        (4_000.0, 0.0, 4_000.0)
+    );
     let stochastic = value("14 +- 2 us - 10 +- 2 us");
     assert_eq!((stochastic.value, stochastic.systematic), (4_000.0, 0.0));
     // The paper gives 2.8 us.
@@ -33,7 +37,10 @@ fn figure_17_subtracts_readings() {
 #[test]
 fn figure_12_adds_instructions_and_accesses() {
     assert_eq!(value("(10+50+20+10+10) * 5 ns + 6 * 190 ns").value, 1_640.0);
-    assert_eq!(value("(10 + 50 + 20 + 10 + 10) * 5 ns + (1 + 2 + 1 + 1 + 1) * 190 ns").to_string(), "1640 ns");
+    assert_eq!(
+        value("(10 + 50 + 20 + 10 + 10) * 5 ns + (1 + 2 + 1 + 1 + 1) * 190 ns").to_string(),
+        "1640 ns"
+    );
     // Figure 9: a cache line after 22 cycles and 8 words of 2 cycles, at 200 MHz.
     assert_eq!(value("(22 + 8 * 2) cycles / 200 MHz").to_string(), "190 ns");
 }
@@ -111,7 +118,11 @@ fn named_value_is_the_same_value_everywhere() {
     assert_eq!((difference.value, difference.stochastic), (0.0, 0.0));
     assert_eq!(model.evaluate("x + x").unwrap().stochastic, 2.0);
     assert_eq!(model.define("ns", "1").unwrap_err().at, 0);
-    assert!(model.define("systematic", "1").is_err() && model.define("1x", "1").is_err() && model.define("", "1").is_err());
+    assert!(
+        model.define("systematic", "1").is_err()
+            && model.define("1x", "1").is_err()
+            && model.define("", "1").is_err()
+    );
     assert!(model.evaluate("x + y").unwrap_err().message.contains("unknown name `y`"));
     assert!(model.evaluate("3 x").unwrap_err().message.contains("operator before `x`"));
     for number in 0..MOST_NAMES - 1 {
@@ -167,7 +178,11 @@ fn errors_point_at_the_character() {
 #[test]
 fn huge_and_deep_texts_are_refused() {
     assert!(fault(&"1+".repeat(5_000)).0.contains("at most 4096"));
-    assert!(fault(&format!("{}1{}", "(".repeat(1_000), ")".repeat(1_000))).0.contains("nested too deeply"));
+    assert!(
+        fault(&format!("{}1{}", "(".repeat(1_000), ")".repeat(1_000)))
+            .0
+            .contains("nested too deeply")
+    );
     assert!(fault(&format!("2{}", "^2".repeat(1_000))).0.contains("nested too deeply"));
     assert!(fault(&format!("1{}", " +- 1".repeat(100))).0.contains("too many uncertain values"));
     assert_eq!(value(&format!("1{}", "+1".repeat(2_000))).value, 2_001.0);
@@ -192,7 +207,10 @@ fn both_propagations_agree_where_the_model_is_straight() {
         let found = value(text);
         let half = found.stochastic + found.systematic;
         assert!(found.monte_carlo.agrees, "{text}: {found:?}");
-        assert!((found.monte_carlo.high - found.monte_carlo.low - 2.0 * half).abs() <= 0.1 * half, "{text}: {found:?}");
+        assert!(
+            (found.monte_carlo.high - found.monte_carlo.low - 2.0 * half).abs() <= 0.1 * half,
+            "{text}: {found:?}"
+        );
         assert_eq!(found.expected(LEVEL, 1.0).above, found.expected(LEVEL, 1.0).below);
     }
 }
@@ -204,7 +222,10 @@ fn bent_model_has_the_ends_by_monte_carlo_on_either_side() {
     // At the bounds the quotient is 1 / 5.9 and 1 / 0.1.
     let expected = bent.expected(0.95, 1.0);
     let interval = expected.interval(0.95);
-    assert!((interval.low - 1.0 / 5.9).abs() < 1e-9 && (interval.high - 10.0).abs() < 1e-9, "{expected:?}");
+    assert!(
+        (interval.low - 1.0 / 5.9).abs() < 1e-9 && (interval.high - 10.0).abs() < 1e-9,
+        "{expected:?}"
+    );
     // No quotient is near 0: the wide side is not mirrored to the other one.
     let drawn = value("1000 cycles / (1 +- 0.8)").expected(0.95, 1.0).interval(0.95);
     assert!(drawn.low > 450.0 && drawn.low < 650.0 && drawn.high > 3_000.0, "{drawn:?}");
@@ -219,28 +240,39 @@ fn bent_model_has_the_ends_by_monte_carlo_on_either_side() {
 #[test]
 fn expectation_without_uncertainty_has_two_percent() {
     let expected = value("3 cycles").expected(0.95, 1.0);
-    assert_eq!((expected.value, expected.above.stochastic, expected.below.systematic), (3.0, 0.0, 0.06));
+    assert_eq!(
+        (expected.value, expected.above.stochastic, expected.below.systematic),
+        (3.0, 0.0, 0.06)
+    );
     assert_eq!(value("3 +- 0 cycles").expected(0.95, 1.0).above.total(), 0.0);
     let wider = value("3 +- 1 us").expected(0.99, 1e3);
-    assert!((wider.value - 3.0).abs() < 1e-12 && (wider.above.stochastic - 1.3142).abs() < 1e-3, "{wider:?}");
+    assert!(
+        (wider.value - 3.0).abs() < 1e-12 && (wider.above.stochastic - 1.3142).abs() < 1e-3,
+        "{wider:?}"
+    );
 }
 
 proptest! {
     #[test]
-    fn quantities_round_trip(number in -1e12..1e12f64, half in 0.0..1e6f64, at in 0..unit::UNITS.len(), systematic: bool) {
+    fn quantities_round_trip(number in -1e12..1e12f64, half in 0.0..1e6f64,
+        at in 0..unit::UNITS.len(), systematic: bool) {
         let unit = unit::UNITS[at].name;
         let kind = if systematic { "systematic" } else { "stochastic" };
         let first = value(&format!("({number:e} +- {half:e} {kind}) {unit}"));
         let again = value(&first.to_string());
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-14 * a.abs();
         prop_assert_eq!(first.dimension, again.dimension);
-        prop_assert!(near(first.value, again.value) && near(first.stochastic, again.stochastic), "{} {}", first, again);
-        prop_assert!(near(first.systematic, again.systematic) && first.is_stated == again.is_stated, "{} {}", first, again);
+        prop_assert!(near(first.value, again.value) && near(first.stochastic, again.stochastic),
+            "{} {}", first, again);
+        prop_assert!(near(first.systematic, again.systematic) && first.is_stated == again.is_stated,
+            "{} {}", first, again);
     }
 
     #[test]
-    fn composed_units_round_trip(a in 0..unit::UNITS.len(), b in 0..unit::UNITS.len(), number in 1e-3..1e3f64) {
-        let first = value(&format!("{number} * {}*{}/{}", unit::UNITS[a].name, unit::UNITS[b].name, unit::UNITS[b].name));
+    fn composed_units_round_trip(a in 0..unit::UNITS.len(), b in 0..unit::UNITS.len(),
+        number in 1e-3..1e3f64) {
+        let first = value(&format!("{number} * {}*{}/{}", unit::UNITS[a].name, unit::UNITS[b].name,
+            unit::UNITS[b].name));
         let again = value(&first.to_string());
         prop_assert_eq!(first.dimension, again.dimension);
         prop_assert!((first.value - again.value).abs() <= 1e-12 * first.value.abs(), "{}", first);

@@ -41,7 +41,8 @@ fn number(input: &mut Input) -> Parsed<Token> {
 
 fn word(input: &mut Input) -> Parsed<Token> {
     let starts = |c: char| c.is_alphabetic() || c == '_';
-    let letters = (one_of(starts), take_while(0.., |c: char| c.is_alphanumeric() || c == '_')).take();
+    let letters =
+        (one_of(starts), take_while(0.., |c: char| c.is_alphanumeric() || c == '_')).take();
     alt((letters, "%")).map(|word: &str| Token::Word(word.to_owned())).parse_next(input)
 }
 
@@ -68,7 +69,9 @@ pub fn tokens(text: &str) -> Result<Vec<Placed>, Fault> {
     loop {
         blanks(&mut input);
         let at = input.current_token_start();
-        let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) else { return Ok(all) };
+        let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) else {
+            return Ok(all);
+        };
         let one = placed(&mut input).map_err(|_| fault(unexpected(next), at))?;
         if matches!(one.token, Token::Number(number) if !number.is_finite()) {
             return Err(fault("the number is too large: at most 1.8e308".into(), at));

@@ -5,7 +5,8 @@ use std::fmt::{Display, Formatter};
 /// Largest exponent of a unit.
 const MOST_EXPONENT: f64 = 12.0;
 
-/// What a number measures: exponents of time, core cycles, ticks and bytes. Counts and shares are plain numbers.
+/// What a number measures: exponents of time, core cycles, ticks and bytes. Counts and shares are
+/// plain numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Dimension([i8; 4]);
 
@@ -26,7 +27,8 @@ impl Dimension {
     /// A frequency: something per time.
     pub const FREQUENCY: Dimension = Dimension([-1, 0, 0, 0]);
 
-    /// The dimension of a product, or of a quotient with `sign` -1; `None` where an exponent is too large.
+    /// The dimension of a product, or of a quotient with `sign` -1; `None` where an exponent is too
+    /// large.
     pub(crate) fn times(self, other: Dimension, sign: i8) -> Option<Dimension> {
         let mut product = [0; 4];
         for ((to, a), b) in product.iter_mut().zip(self.0).zip(other.0) {
@@ -65,8 +67,15 @@ fn exponent(exponent: f64) -> Option<i8> {
 /// The dimension as an expression: `ns`, `bytes * cycles^-1`; empty for a plain number.
 impl Display for Dimension {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let factor = |(name, exponent): (&str, i8)| if exponent == 1 { name.to_owned() } else { format!("{name}^{exponent}") };
-        let factors: Vec<String> = BASE.into_iter().zip(self.0).filter(|(_, exponent)| *exponent != 0).map(factor).collect();
+        let factor = |(name, exponent): (&str, i8)| {
+            if exponent == 1 { name.to_owned() } else { format!("{name}^{exponent}") }
+        };
+        let factors: Vec<String> = BASE
+            .into_iter()
+            .zip(self.0)
+            .filter(|(_, exponent)| *exponent != 0)
+            .map(factor)
+            .collect();
         f.write_str(&factors.join(" * "))
     }
 }
@@ -125,8 +134,8 @@ impl Unit {
     }
 }
 
-/// The unit that shows a number of this size and dimension best: the largest that the number is a thousand of or more, up to the limits
-/// that the reports use.
+/// The unit that shows a number of this size and dimension best: the largest that the number is a
+/// thousand of or more, up to the limits that the reports use.
 pub fn readable(dimension: Dimension, value: f64) -> Option<Unit> {
     let size = value.abs();
     let name = match dimension {
@@ -153,10 +162,20 @@ mod tests {
     #[test]
     fn dimensions_multiply_and_print() {
         let rate = Dimension::BYTES.times(Dimension::CYCLES, -1).unwrap();
-        assert_eq!((rate.to_string().as_str(), rate.words().as_str()), ("cycles^-1 * bytes", "`cycles^-1 * bytes`"));
+        assert_eq!(
+            (rate.to_string().as_str(), rate.words().as_str()),
+            ("cycles^-1 * bytes", "`cycles^-1 * bytes`")
+        );
         assert_eq!(rate.times(Dimension::CYCLES, 1), Some(Dimension::BYTES));
         assert_eq!(Dimension::TIME.power(-1.0), Some(Dimension::FREQUENCY));
-        assert_eq!((Dimension::TIME.power(0.5), Dimension::TIME.power(13.0), Dimension::TIME.power(f64::NAN)), (None, None, None));
+        assert_eq!(
+            (
+                Dimension::TIME.power(0.5),
+                Dimension::TIME.power(13.0),
+                Dimension::TIME.power(f64::NAN)
+            ),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! The error budget of a set-up: every source of error, whether it is stochastic or systematic, and its share of the whole.
-//! Stochastic contributions add in quadrature, systematic ones linearly (Muller, step 5).
+//! The error budget of a set-up: every source of error, whether it is stochastic or systematic, and
+//! its share of the whole. Stochastic contributions add in quadrature, systematic ones linearly
+//! (Muller, step 5).
 
 use crate::definition::ErrorKind;
 use hairspring_core::estimate::Source;
@@ -24,7 +25,12 @@ pub struct Entry {
 
 impl Entry {
     /// A line whose share is not known yet.
-    pub fn new(source: impl Into<String>, kind: ErrorKind, half_width: f64, note: Option<String>) -> Entry {
+    pub fn new(
+        source: impl Into<String>,
+        kind: ErrorKind,
+        half_width: f64,
+        note: Option<String>,
+    ) -> Entry {
         // An empty sum is -0.0.
         Entry { source: source.into(), kind, half_width: half_width + 0.0, share: 0.0, note }
     }
@@ -42,7 +48,8 @@ const fn known(source: Source, kind: ErrorKind, always: bool) -> Known {
     Known { source, kind, always }
 }
 
-/// The sources, in the order in which they are listed. What is the same for all readings counts as systematic.
+/// The sources, in the order in which they are listed. What is the same for all readings counts as
+/// systematic.
 pub(crate) const KNOWN_SOURCES: [Known; 10] = [
     known(Source::Quantum, ErrorKind::Systematic, true),
     known(Source::Rate, ErrorKind::Systematic, true),
@@ -63,8 +70,12 @@ pub fn total(entries: &[Entry]) -> f64 {
 }
 
 fn parts(entries: &[Entry]) -> (f64, f64) {
-    let of = |kind| entries.iter().filter(move |entry| entry.kind == kind).map(|entry| entry.half_width);
-    (of(ErrorKind::Stochastic).map(|half| half * half).sum::<f64>().sqrt(), of(ErrorKind::Systematic).sum())
+    let of =
+        |kind| entries.iter().filter(move |entry| entry.kind == kind).map(|entry| entry.half_width);
+    (
+        of(ErrorKind::Stochastic).map(|half| half * half).sum::<f64>().sqrt(),
+        of(ErrorKind::Systematic).sum(),
+    )
 }
 
 /// Fills in the shares: a stochastic entry has its square's part of the quadrature sum.
@@ -73,7 +84,9 @@ pub fn shared(mut entries: Vec<Entry>) -> Vec<Entry> {
     let all = quadrature + linear;
     for entry in entries.iter_mut().filter(|_| all > 0.0) {
         entry.share = match entry.kind {
-            ErrorKind::Stochastic if quadrature > 0.0 => entry.half_width * entry.half_width / quadrature / all,
+            ErrorKind::Stochastic if quadrature > 0.0 => {
+                entry.half_width * entry.half_width / quadrature / all
+            }
             ErrorKind::Stochastic => 0.0,
             ErrorKind::Systematic => entry.half_width / all,
         };
@@ -88,10 +101,19 @@ mod tests {
     #[test]
     fn shares_add_up_to_the_whole() {
         let entry = |kind, half| Entry::new("x", kind, half, None);
-        let entries = vec![entry(ErrorKind::Stochastic, 3.0), entry(ErrorKind::Stochastic, 4.0), entry(ErrorKind::Systematic, 5.0)];
+        let entries = vec![
+            entry(ErrorKind::Stochastic, 3.0),
+            entry(ErrorKind::Stochastic, 4.0),
+            entry(ErrorKind::Systematic, 5.0),
+        ];
         assert_eq!(total(&entries), 10.0);
         let shares: Vec<f64> = shared(entries).iter().map(|entry| entry.share).collect();
-        assert!((shares[0] - 0.18).abs() < 1e-12 && (shares[1] - 0.32).abs() < 1e-12 && shares[2] == 0.5, "{shares:?}");
+        assert!(
+            (shares[0] - 0.18).abs() < 1e-12
+                && (shares[1] - 0.32).abs() < 1e-12
+                && shares[2] == 0.5,
+            "{shares:?}"
+        );
         assert_eq!(shared(vec![entry(ErrorKind::Stochastic, 0.0)])[0].share, 0.0);
         assert_eq!(total(&[]), 0.0);
     }

@@ -92,7 +92,8 @@ impl<'de> Deserialize<'de> for Input {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Input, A::Error> {
-                Setup::deserialize(MapAccessDeserializer::new(map)).map(|setup| Input::Measured(Box::new(setup)))
+                Setup::deserialize(MapAccessDeserializer::new(map))
+                    .map(|setup| Input::Measured(Box::new(setup)))
             }
         }
         deserializer.deserialize_any(Either)
@@ -186,7 +187,10 @@ impl Setup {
             (Some(words), None) if !words.is_empty() => Ok(Work::Verb(words)),
             (None, Some(words)) if !words.is_empty() => Ok(Work::Program(words)),
             (Some(_), Some(_)) => Err("has both `verb` and `program`: keep one".into()),
-            _ => Err("has neither `verb` nor `program`, such as verb = [\"time\", \"x = x * c\"]".into()),
+            _ => {
+                Err("has neither `verb` nor `program`, such as verb = [\"time\", \"x = x * c\"]"
+                    .into())
+            }
         }
     }
 
@@ -200,14 +204,16 @@ impl Setup {
         self.repeat.unwrap_or(1)
     }
 
-    /// Whether it runs the same, as often, as another set-up. Then both take their figures from the same runs.
+    /// Whether it runs the same, as often, as another set-up. Then both take their figures from the
+    /// same runs.
     pub fn runs_as(&self, other: &Setup) -> bool {
         (&self.verb, &self.program, self.times()) == (&other.verb, &other.program, other.times())
     }
 
     /// Whether it names the same number as another set-up.
     pub fn names_as(&self, other: &Setup) -> bool {
-        (&self.figure, &self.series, &self.component) == (&other.figure, &other.series, &other.component)
+        (&self.figure, &self.series, &self.component)
+            == (&other.figure, &other.series, &other.component)
     }
 }
 
@@ -215,7 +221,8 @@ impl Definition {
     /// Reads the file of an experiment.
     ///
     /// # Errors
-    /// What is wrong, with the line and a pointer at the character; for an unknown key the most similar known one.
+    /// What is wrong, with the line and a pointer at the character; for an unknown key the most
+    /// similar known one.
     pub fn read(text: &str) -> Result<Definition, String> {
         if text.len() > MOST_BYTES {
             return Err(format!("has {} bytes: at most {MOST_BYTES}", text.len()));
@@ -228,7 +235,12 @@ impl Definition {
 }
 
 /// Keys whose value has a unit, with an example.
-const WITH_UNITS: [(&str, &str); 4] = [("required", "2 %"), ("confidence_level", "95 %"), ("half_width", "0.1 %"), ("timeout", "600 s")];
+const WITH_UNITS: [(&str, &str); 4] = [
+    ("required", "2 %"),
+    ("confidence_level", "95 %"),
+    ("half_width", "0.1 %"),
+    ("timeout", "600 s"),
+];
 
 /// How a number is written that stands where a text belongs: as this key is, or as it stands.
 fn in_quotes(line: &str, value: &str) -> String {
@@ -243,10 +255,15 @@ fn in_quotes(line: &str, value: &str) -> String {
 fn line_at(text: &str, at: usize) -> (&str, usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |end| end + 1);
-    (text[start..].lines().next().unwrap_or_default(), before.matches('\n').count() + 1, before.len() - start)
+    (
+        text[start..].lines().next().unwrap_or_default(),
+        before.matches('\n').count() + 1,
+        before.len() - start,
+    )
 }
 
-/// The error with its place and a hint: the most similar of the keys that it lists, or how a value of another type is written.
+/// The error with its place and a hint: the most similar of the keys that it lists, or how a value
+/// of another type is written.
 fn explained(text: &str, error: &toml::de::Error) -> String {
     let message = error.message();
     if error.span().is_some_and(|span| span.start == 0) && message.starts_with("missing field") {
@@ -255,16 +272,25 @@ fn explained(text: &str, error: &toml::de::Error) -> String {
     }
     let alike = || {
         let (wrong, expected) = message.strip_prefix("unknown field `")?.split_once('`')?;
-        nearest(wrong, expected.split('`').skip(1).step_by(2)).map(|name| format!("did you mean `{name}`?"))
+        nearest(wrong, expected.split('`').skip(1).step_by(2))
+            .map(|name| format!("did you mean `{name}`?"))
     };
     let span = error.span().unwrap_or_default();
     let (line, number, at) = line_at(text, span.start);
     let typed = || match message {
-        _ if message.contains("expected a string") => Some(in_quotes(line, text.get(span.clone()).unwrap_or_default())),
-        _ if message.contains("expected a sequence") => Some("write a list: [\"time\", \"x = x * c\"]".to_owned()),
+        _ if message.contains("expected a string") => {
+            Some(in_quotes(line, text.get(span.clone()).unwrap_or_default()))
+        }
+        _ if message.contains("expected a sequence") => {
+            Some("write a list: [\"time\", \"x = x * c\"]".to_owned())
+        }
         _ => None,
     };
-    let placed = Fault { message: message.trim_end().to_owned(), text: line.to_owned(), at: at.min(line.len()) };
+    let placed = Fault {
+        message: message.trim_end().to_owned(),
+        text: line.to_owned(),
+        at: at.min(line.len()),
+    };
     let hint = alike().or_else(typed).map_or_else(String::new, |hint| format!("\n{hint}"));
     format!("line {number}: {placed}{hint}")
 }
@@ -279,7 +305,10 @@ mod tests {
     fn template_is_read() {
         let template = Definition::read(TEMPLATE).unwrap();
         assert_eq!(template.name, "multiplication");
-        assert_eq!(template.expectation.with.keys().collect::<Vec<_>>(), ["instructions", "latency"]);
+        assert_eq!(
+            template.expectation.with.keys().collect::<Vec<_>>(),
+            ["instructions", "latency"]
+        );
         assert!(matches!(template.setup.work(), Ok(Work::Verb([verb, ..])) if verb == "time"));
     }
 
@@ -288,18 +317,30 @@ mod tests {
         let uncommented: String = TEMPLATE
             .lines()
             .map(|line| match line.strip_prefix("# ") {
-                Some(key) if key.contains(" = ") && !key.starts_with("program") || key.starts_with('[') => key.to_owned() + "\n",
+                Some(key)
+                    if key.contains(" = ") && !key.starts_with("program")
+                        || key.starts_with('[') =>
+                {
+                    key.to_owned() + "\n"
+                }
                 _ => line.to_owned() + "\n",
             })
             .collect();
-        let all = Definition::read(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
+        let all =
+            Definition::read(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
         assert_eq!((all.error.len(), all.check.is_some(), all.setup.repeat), (1, true, Some(3)));
     }
 
     #[test]
     fn long_lines_are_shown_in_part() {
-        let error = Definition::read(&TEMPLATE.replace("name = ", &format!("name = 5 # {}\n# ", "x".repeat(10_000)))).unwrap_err();
-        assert!(error.lines().all(|line| line.len() < 120) && error.starts_with("line 8: "), "{error}");
+        let error = Definition::read(
+            &TEMPLATE.replace("name = ", &format!("name = 5 # {}\n# ", "x".repeat(10_000))),
+        )
+        .unwrap_err();
+        assert!(
+            error.lines().all(|line| line.len() < 120) && error.starts_with("line 8: "),
+            "{error}"
+        );
         let error = Definition::read("\u{4f60}").unwrap_err();
         assert!(error.starts_with("line 1: "), "{error}");
     }
@@ -308,7 +349,11 @@ mod tests {
     fn unknown_key_is_named_with_the_nearest_known_one() {
         let wrong = TEMPLATE.replace("required =", "requierd =");
         let error = Definition::read(&wrong).unwrap_err();
-        assert!(error.contains("unknown field `requierd`") && error.contains("did you mean `required`?"), "{error}");
+        assert!(
+            error.contains("unknown field `requierd`")
+                && error.contains("did you mean `required`?"),
+            "{error}"
+        );
         assert!(error.contains("line 18"), "{error}");
         let error = Definition::read(&TEMPLATE.replace("[setup]", "[elephant]")).unwrap_err();
         assert!(error.contains("`elephant`") && !error.contains("did you mean"), "{error}");
@@ -326,13 +371,29 @@ mod tests {
             (TEMPLATE.replace("\"multiplication\"", "5"), "write it in quotes: \"5\""),
             (
                 TEMPLATE.replace("\"2 %\"", "2"),
-                "expected a string\n  required = 2\n             ^\nwrite it in quotes with its unit, such as \"2 %\"",
+                "expected a string\n  required = 2\n             ^\n\
+                 write it in quotes with its unit, such as \"2 %\"",
             ),
-            (TEMPLATE.replace("# confidence_level = \"95 %\"", "confidence_level = 95"), "such as \"95 %\""),
-            (TEMPLATE.replace("instructions = \"1\"", "instructions = 1"), "write it in quotes: \"1\""),
-            (TEMPLATE.replace("instructions = \"1\"", "instructions = { verb = [\"mhz\"], figur = \"/x_hz\" }"), "did you mean `figure`?"),
+            (
+                TEMPLATE.replace("# confidence_level = \"95 %\"", "confidence_level = 95"),
+                "such as \"95 %\"",
+            ),
+            (
+                TEMPLATE.replace("instructions = \"1\"", "instructions = 1"),
+                "write it in quotes: \"1\"",
+            ),
+            (
+                TEMPLATE.replace(
+                    "instructions = \"1\"",
+                    "instructions = { verb = [\"mhz\"], figur = \"/x_hz\" }",
+                ),
+                "did you mean `figure`?",
+            ),
             (TEMPLATE.replace("[\"time\", \"x = x * c\",", "\"time\" #"), "write a list"),
-            (TEMPLATE[..TEMPLATE.find("\n[setup]").unwrap()].to_owned(), "missing field `setup`: `hairspring experiment new`"),
+            (
+                TEMPLATE[..TEMPLATE.find("\n[setup]").unwrap()].to_owned(),
+                "missing field `setup`: `hairspring experiment new`",
+            ),
             (format!("name = {}", "[".repeat(10_000)), "recursion"),
             (TEMPLATE.replace("\"2 %\"", "\"2 %"), "line"),
             ("name = \"\u{0}\"".to_owned(), "line 1"),
@@ -340,16 +401,27 @@ mod tests {
             let error = Definition::read(&text).unwrap_err();
             assert!(error.contains(part), "{part}: {error}");
         }
-        let both = Setup { verb: Some(vec!["time".into()]), program: Some(vec!["x".into()]), ..Definition::read(TEMPLATE).unwrap().setup };
+        let both = Setup {
+            verb: Some(vec!["time".into()]),
+            program: Some(vec!["x".into()]),
+            ..Definition::read(TEMPLATE).unwrap().setup
+        };
         assert!(both.work().unwrap_err().contains("both"));
-        assert!(Setup { verb: Some(Vec::new()), program: None, ..both }.work().unwrap_err().contains("neither"));
+        assert!(
+            Setup { verb: Some(Vec::new()), program: None, ..both }
+                .work()
+                .unwrap_err()
+                .contains("neither")
+        );
     }
 
     proptest! {
         #[test]
-        fn truncated_file_is_never_taken_for_a_whole_one(at in 0..TEMPLATE.find("# program").unwrap()) {
+        fn truncated_file_is_never_taken_for_a_whole_one(at in 0..TEMPLATE.find("# program")
+            .unwrap()) {
             let text = TEMPLATE.get(..at).unwrap_or_default();
-            prop_assert!(crate::Plan::read(text).is_err() || text.contains("uint64_t c = 5\"]"), "{}", at);
+            prop_assert!(crate::Plan::read(text).is_err() || text.contains("uint64_t c = 5\"]"),
+                "{}", at);
         }
 
         #[test]

@@ -26,7 +26,8 @@ pub fn markdown(record: &Record) -> String {
         &mut page,
         "## To run it again",
         &format!(
-            "Save this as `FILE` in the folder that has what it runs, and run `hairspring experiment FILE`.\n\n{fence}toml\n{}\n{fence}",
+            "Save this as `FILE` in the folder that has what it runs, and run `hairspring \
+             experiment FILE`.\n\n{fence}toml\n{}\n{fence}",
             record.text.trim_end()
         ),
     );
@@ -73,10 +74,15 @@ fn behind(unit: &str) -> String {
 fn summary(record: &Record) -> String {
     let (unit, measured) = (behind(&record.unit), &record.measurement.value);
     let identity = record.environment.identity.as_ref();
-    let made = identity.map_or_else(String::new, |identity| format!(" Made {} by hairspring {}.", identity.created, identity.version));
+    let made = identity.map_or_else(String::new, |identity| {
+        format!(" Made {} by hairspring {}.", identity.created, identity.version)
+    });
     let second = record.check.as_ref().map(|check| {
         let other = plus_minus(&check.measurement.value);
-        format!(" The second method gives {other}{unit}; the first one against it: {}.", verdict(&check.comparison))
+        format!(
+            " The second method gives {other}{unit}; the first one against it: {}.",
+            verdict(&check.comparison)
+        )
     });
     let none = record.no_check.as_ref().map(|_| " The second method gave no figure.".to_owned());
     format!(
@@ -94,7 +100,10 @@ pub fn verdict(comparison: &Comparison) -> String {
     let word = match comparison.verdict {
         Agreement::Agrees => "agrees".to_owned(),
         Agreement::Deviates => "deviates".to_owned(),
-        Agreement::Undecided => format!("undecided: {}", comparison.verdict_reason.as_deref().unwrap_or("not precise enough to say")),
+        Agreement::Undecided => format!(
+            "undecided: {}",
+            comparison.verdict_reason.as_deref().unwrap_or("not precise enough to say")
+        ),
     };
     match distance(comparison.factor, comparison.sigmas) {
         Some(distance) => format!("{word} ({distance})"),
@@ -119,35 +128,84 @@ fn accuracy(record: &Record) -> String {
 }
 
 fn circumstances(record: &Record) -> String {
-    let stated = record.definition.circumstances.iter().map(|(name, text)| format!("- {}: {}", inline(name), inline(text)));
+    let stated = record
+        .definition
+        .circumstances
+        .iter()
+        .map(|(name, text)| format!("- {}: {}", inline(name), inline(text)));
     let environment = &record.environment;
-    let machine = environment.cpu.as_ref().map(|cpu| format!("- machine: {}, {} CPUs, {}", inline(&cpu.model), cpu.cpus, cpu.architecture));
+    let machine = environment.cpu.as_ref().map(|cpu| {
+        format!("- machine: {}, {} CPUs, {}", inline(&cpu.model), cpu.cpus, cpu.architecture)
+    });
     let system = environment.system.as_ref().map(|system| format!("- system: {}", inline(system)));
     let own = &record.measurement.environment;
-    let found = [("/clock/name", "clock"), ("/compiler", "compiler"), ("/compiler_flags", "flags of the compiler"), ("/pinned_cpu", "CPU")];
+    let found = [
+        ("/clock/name", "clock"),
+        ("/compiler", "compiler"),
+        ("/compiler_flags", "flags of the compiler"),
+        ("/pinned_cpu", "CPU"),
+    ];
     let measured = found.iter().filter_map(|(place, name)| {
         let value = own.pointer(place).filter(|value| !value.is_null())?;
-        Some(format!("- {name}: {}", inline(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())))
+        Some(format!(
+            "- {name}: {}",
+            inline(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())
+        ))
     });
-    let host = environment.identity.as_ref().and_then(|identity| identity.host.as_ref()).map(|host| format!("- host: {host}"));
-    let commit = environment.identity.as_ref().and_then(|identity| identity.commit.as_ref()).map(|commit| format!("- commit: {commit}"));
-    stated.chain(machine).chain(system).chain(measured).chain(host).chain(commit).collect::<Vec<_>>().join("\n")
+    let host = environment
+        .identity
+        .as_ref()
+        .and_then(|identity| identity.host.as_ref())
+        .map(|host| format!("- host: {host}"));
+    let commit = environment
+        .identity
+        .as_ref()
+        .and_then(|identity| identity.commit.as_ref())
+        .map(|commit| format!("- commit: {commit}"));
+    stated
+        .chain(machine)
+        .chain(system)
+        .chain(measured)
+        .chain(host)
+        .chain(commit)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn expectation(record: &Record) -> String {
     let (expected, unit) = (&record.expectation, behind(&record.unit));
-    let mut text = format!("{} = {}{unit}", code(&record.definition.expectation.model), with_interval(&expected.value));
-    let part = |half: Option<f64>| half.map_or_else(|| "without bounds".to_owned(), |half| format!("{}{unit}", significant(half, 2)));
+    let mut text = format!(
+        "{} = {}{unit}",
+        code(&record.definition.expectation.model),
+        with_interval(&expected.value)
+    );
+    let part = |half: Option<f64>| {
+        half.map_or_else(
+            || "without bounds".to_owned(),
+            |half| format!("{}{unit}", significant(half, 2)),
+        )
+    };
     let parts = match (expected.is_stated, expected.propagations_agree) {
-        (true, true) => format!(": stochastic {}, systematic {}", part(expected.stochastic), part(expected.systematic)),
-        (true, false) => format!(" (to first order stochastic {}, systematic {})", part(expected.stochastic), part(expected.systematic)),
+        (true, true) => format!(
+            ": stochastic {}, systematic {}",
+            part(expected.stochastic),
+            part(expected.systematic)
+        ),
+        (true, false) => format!(
+            " (to first order stochastic {}, systematic {})",
+            part(expected.stochastic),
+            part(expected.systematic)
+        ),
         (false, _) => ": 2 % are assumed, because the model states no `+-`".to_owned(),
     };
     text += &parts;
     text.push_str(".\n");
     for (name, value) in &expected.inputs {
         text += &format!("\n- {} = {}", code(name), code(value));
-        text += &expected.measured_by.get(name).map_or_else(String::new, |command| format!(", measured by {}", code(command)));
+        text += &expected
+            .measured_by
+            .get(name)
+            .map_or_else(String::new, |command| format!(", measured by {}", code(command)));
     }
     for finding in &expected.findings {
         text += &format!("\n- doubt: {}", inline(finding));
@@ -155,25 +213,41 @@ fn expectation(record: &Record) -> String {
     if let (Some(low), Some(high)) = (expected.monte_carlo_low, expected.monte_carlo_high) {
         let agree = match expected.propagations_agree {
             true => "which agrees",
-            false => "which does not agree: the model is not straight within its uncertainties, so these ends count, each on its side",
+            false => {
+                "which does not agree: the model is not straight within its uncertainties, so \
+                 these ends count, each on its side"
+            }
         };
-        text += &format!("\n\nBy Monte Carlo: {} to {}{unit}, {agree}.", significant(low, 5), significant(high, 5));
+        text += &format!(
+            "\n\nBy Monte Carlo: {} to {}{unit}, {agree}.",
+            significant(low, 5),
+            significant(high, 5)
+        );
     }
-    let because =
-        record.definition.expectation.because.as_ref().map_or_else(String::new, |because| format!("\n\nFrom: {}", inline(because)));
+    let because = record
+        .definition
+        .expectation
+        .because
+        .as_ref()
+        .map_or_else(String::new, |because| format!("\n\nFrom: {}", inline(because)));
     text + &because
 }
 
 fn setup(measurement: &MeasurementRecord) -> String {
     let fence = fence(&measurement.commands.join("\n"));
-    let times = if measurement.runs == 1 { String::new() } else { format!("Run {} times:\n\n", measurement.runs) };
+    let times = if measurement.runs == 1 {
+        String::new()
+    } else {
+        format!("Run {} times:\n\n", measurement.runs)
+    };
     let commands: Vec<String> = measurement.commands.iter().map(|command| clean(command)).collect();
     format!("{times}{fence}sh\n{}\n{fence}", commands.join("\n"))
 }
 
 fn budget(measurement: &MeasurementRecord, unit: &str) -> String {
     let of_unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
-    let mut table = format!("| source | kind | half-width{of_unit} | share | note |\n|---|---|---|---|---|\n");
+    let mut table =
+        format!("| source | kind | half-width{of_unit} | share | note |\n|---|---|---|---|---|\n");
     for entry in &measurement.budget {
         let note = entry.note.as_deref().map_or_else(String::new, inline);
         table += &format!(
@@ -184,7 +258,10 @@ fn budget(measurement: &MeasurementRecord, unit: &str) -> String {
             significant(100.0 * entry.share, 2)
         );
     }
-    table += &format!("| **total** | | {} | | stochastic ones in quadrature, plus systematic ones |\n", significant(measurement.total, 2));
+    table += &format!(
+        "| **total** | | {} | | stochastic ones in quadrature, plus systematic ones |\n",
+        significant(measurement.total, 2)
+    );
     table
 }
 
@@ -204,7 +281,11 @@ fn sanity(record: &Record) -> String {
             "\n\nThe second method gives {}{}{}The first method against it: **{}**.\n\n{}",
             plus_minus(&check.measurement.value),
             behind(&record.unit),
-            if check.same_runs { ", from the same runs.\n\n".to_owned() } else { format!(":\n\n{}\n\n", setup(&check.measurement)) },
+            if check.same_runs {
+                ", from the same runs.\n\n".to_owned()
+            } else {
+                format!(":\n\n{}\n\n", setup(&check.measurement))
+            },
             verdict(&check.comparison),
             budget(&check.measurement, &record.unit),
         );

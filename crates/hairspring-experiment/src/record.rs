@@ -1,5 +1,5 @@
-//! The record of an experiment that was run: what was asked, expected and measured, with the verdicts. It contains the file, so that
-//! another person can run it again.
+//! The record of an experiment that was run: what was asked, expected and measured, with the
+//! verdicts. It contains the file, so that another person can run it again.
 
 use crate::budget::{Entry, shared, total};
 use crate::definition::{Definition, Input, Setup};
@@ -34,7 +34,8 @@ pub struct Record {
     pub environment: Environment,
     /// The file of the experiment: `hairspring experiment` runs this record again.
     pub text: String,
-    /// The folder in which its set-ups ran. A record that is run again runs there, if that folder exists.
+    /// The folder in which its set-ups ran. A record that is run again runs there, if that folder
+    /// exists.
     pub folder: String,
     /// What the file says.
     pub definition: Definition,
@@ -54,7 +55,8 @@ pub struct Record {
     /// Why the second method gave no figure, if the file names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_check: Option<String>,
-    /// Whether the required accuracy was reached, and neither the expectation nor the second method deviates.
+    /// Whether the required accuracy was reached, and neither the expectation nor the second method
+    /// deviates.
     pub passed: bool,
 }
 
@@ -62,8 +64,8 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpectationRecord {
-    /// The expected value with its interval. Where the propagations do not agree, its ends are those by Monte Carlo, and its sides
-    /// differ.
+    /// The expected value with its interval. Where the propagations do not agree, its ends are
+    /// those by Monte Carlo, and its sides differ.
     pub value: Estimate,
     /// Half-width from stochastic inputs, in quadrature and to first order.
     pub stochastic: Option<f64>,
@@ -75,7 +77,8 @@ pub struct ExpectationRecord {
     pub monte_carlo_low: Option<f64>,
     /// Upper end of it.
     pub monte_carlo_high: Option<f64>,
-    /// Whether the two propagations agree; else the ends by Monte Carlo count, each on its own side.
+    /// Whether the two propagations agree; else the ends by Monte Carlo count, each on its own
+    /// side.
     pub propagations_agree: bool,
     /// The named values of the model as expressions; those that were measured have their value.
     pub inputs: Named<String>,
@@ -184,24 +187,38 @@ impl Record {
         let reached = AccuracyRecord {
             required: plan.required.of(ran.measured.estimate.value) / size,
             reached: measurement.total,
-            met: measurement.trusted && measurement.total <= plan.required.of(ran.measured.estimate.value) / size,
+            met: measurement.trusted
+                && measurement.total <= plan.required.of(ran.measured.estimate.value) / size,
         };
-        let doubted = runs.inputs.iter().find(|(_, input)| !input.measured.trusted).map(|(name, _)| name.as_str());
+        let doubted = runs
+            .inputs
+            .iter()
+            .find(|(_, input)| !input.measured.trusted)
+            .map(|(name, _)| name.as_str());
         let sanity = doubtful(compared(&measurement, &expected), doubted);
         let no_check = check.and_then(|check| check.as_ref().err().cloned());
         let check = check.and_then(|check| check.as_ref().ok()).map(|ran| {
             let setup = plan.definition.check.as_ref().unwrap_or(&plan.definition.setup);
             let second = self::measurement(plan, setup, ran, false);
-            let expected = Expected::symmetric(second.value.value, Reach { stochastic: second.total, systematic: 0.0 });
+            let expected = Expected::symmetric(
+                second.value.value,
+                Reach { stochastic: second.total, systematic: 0.0 },
+            );
             let mut comparison = compared(&measurement, &expected);
             if !second.trusted {
                 comparison.verdict = Agreement::Undecided;
                 comparison.verdict_reason = Some("the second method is not to be trusted".into());
             }
-            CheckRecord { same_runs: setup.runs_as(&plan.definition.setup), comparison, measurement: second }
+            CheckRecord {
+                same_runs: setup.runs_as(&plan.definition.setup),
+                comparison,
+                measurement: second,
+            }
         });
         let deviates = |comparison: &Comparison| comparison.verdict == Agreement::Deviates;
-        let passed = reached.met && !deviates(&sanity) && !check.as_ref().is_some_and(|check| deviates(&check.comparison));
+        let passed = reached.met
+            && !deviates(&sanity)
+            && !check.as_ref().is_some_and(|check| deviates(&check.comparison));
         Record {
             schema: RecordSchema::V2,
             command: "experiment".into(),
@@ -225,7 +242,12 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-fn expectation(plan: &Plan, quantity: &Quantity, expected: &Expected, inputs: &Named<Ran>) -> ExpectationRecord {
+fn expectation(
+    plan: &Plan,
+    quantity: &Quantity,
+    expected: &Expected,
+    inputs: &Named<Ran>,
+) -> ExpectationRecord {
     let size = plan.unit.1;
     let first_order = quantity.first_order(plan.level, size);
     ExpectationRecord {
@@ -237,8 +259,16 @@ fn expectation(plan: &Plan, quantity: &Quantity, expected: &Expected, inputs: &N
         monte_carlo_high: finite(quantity.monte_carlo.high / size),
         propagations_agree: quantity.monte_carlo.agrees,
         inputs: given(plan),
-        measured_by: inputs.iter().map(|(name, ran)| (name.clone(), ran.commands.join("; "))).collect(),
-        findings: inputs.iter().flat_map(|(name, ran)| ran.measured.findings.iter().map(move |one| format!("{name}: {one}"))).collect(),
+        measured_by: inputs
+            .iter()
+            .map(|(name, ran)| (name.clone(), ran.commands.join("; ")))
+            .collect(),
+        findings: inputs
+            .iter()
+            .flat_map(|(name, ran)| {
+                ran.measured.findings.iter().map(move |one| format!("{name}: {one}"))
+            })
+            .collect(),
     }
 }
 
@@ -248,7 +278,12 @@ fn given(plan: &Plan) -> Named<String> {
         Input::Expression(text) => text.clone(),
         Input::Measured(_) => plan.inputs.get(name).cloned().unwrap_or_default(),
     };
-    plan.definition.expectation.with.iter().map(|(name, input)| (name.clone(), text(name, input))).collect()
+    plan.definition
+        .expectation
+        .with
+        .iter()
+        .map(|(name, input)| (name.clone(), text(name, input)))
+        .collect()
 }
 
 /// The comparison with an expectation of which this input, if any, is not to be trusted.
@@ -258,12 +293,18 @@ fn doubtful(comparison: Comparison, input: Option<&str>) -> Comparison {
     Comparison { verdict: Agreement::Undecided, verdict_reason: Some(reason), ..comparison }
 }
 
-/// A measurement in the unit of the record. The contributions that the file states belong to the first method.
+/// A measurement in the unit of the record. The contributions that the file states belong to the
+/// first method.
 fn measurement(plan: &Plan, setup: &Setup, ran: &Ran, with_stated: bool) -> MeasurementRecord {
     let (size, measured) = (plan.unit.1, &ran.measured);
     let mut budget: Vec<Entry> = measured.budget.clone();
     for error in plan.errors.iter().filter(|_| with_stated) {
-        budget.push(Entry::new(&error.source, error.kind, error.width.of(measured.estimate.value), error.because.clone()));
+        budget.push(Entry::new(
+            &error.source,
+            error.kind,
+            error.width.of(measured.estimate.value),
+            error.because.clone(),
+        ));
     }
     budget.iter_mut().for_each(|entry| entry.half_width /= size);
     let (total, value) = (total(&budget), measured.estimate.value / size);
@@ -283,7 +324,11 @@ fn measurement(plan: &Plan, setup: &Setup, ran: &Ran, with_stated: bool) -> Meas
 fn compared(measurement: &MeasurementRecord, expected: &Expected) -> Comparison {
     let agreement = against(&measurement.value, expected);
     let verdict = if measurement.trusted { agreement.agreement } else { Agreement::Undecided };
-    let reason = if measurement.trusted { "the measurement is not precise enough to say" } else { "the measurement is not to be trusted" };
+    let reason = if measurement.trusted {
+        "the measurement is not precise enough to say"
+    } else {
+        "the measurement is not to be trusted"
+    };
     Comparison {
         difference: finite(agreement.difference),
         half_width: finite(agreement.half_width),
@@ -317,9 +362,12 @@ pub fn origin(text: &str) -> Result<Origin, String> {
     if !text.trim_start().starts_with('{') {
         return Ok(Origin { text: text.to_owned(), folder: None });
     }
-    let head: Head = serde_json::from_str(text).map_err(|error| format!("is neither TOML nor a record of an experiment: {error}"))?;
+    let head: Head = serde_json::from_str(text)
+        .map_err(|error| format!("is neither TOML nor a record of an experiment: {error}"))?;
     match (head.schema.as_deref(), head.text) {
-        (Some("hairspring/experiment/2" | "hairspring/experiment/1"), Some(text)) => Ok(Origin { text, folder: head.folder }),
+        (Some("hairspring/experiment/2" | "hairspring/experiment/1"), Some(text)) => {
+            Ok(Origin { text, folder: head.folder })
+        }
         _ => Err("is a JSON document, and none of hairspring/experiment/2".into()),
     }
 }

@@ -1,9 +1,12 @@
-//! The core clocks of the latest runs on this machine, kept in a file of the user. A single run shows only the clocks that it met, and the next one
-//! may meet others: nanoseconds of code that follows the core clock move with them.
+//! The core clocks of the latest runs on this machine, kept in a file of the user. A single run
+//! shows only the clocks that it met, and the next one may meet others: nanoseconds of code that
+//! follows the core clock move with them.
 //!
-//! The file is `$XDG_STATE_HOME/hairspring/core-clock-FINGERPRINT`, by default below `~/.local/state`. Each line has the time of a
-//! run in seconds since 1970 and its mean core clock in hertz: `1795000000 3694100000`. What follows on a line is skipped: lines of earlier versions
-//! have more. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a folder that can be written there is no history, and nothing fails.
+//! The file is `$XDG_STATE_HOME/hairspring/core-clock-FINGERPRINT`, by default below
+//! `~/.local/state`. Each line has the time of a run in seconds since 1970 and its mean core clock
+//! in hertz: `1795000000 3694100000`. What follows on a line is skipped: lines of earlier versions
+//! have more. `HAIRSPRING_HISTORY` names another folder, or is `off`. Without a folder that can be
+//! written there is no history, and nothing fails.
 
 use crate::history_file::{counts, folder, keep, now, text_of, with_line};
 use crate::identity::fingerprint;
@@ -13,19 +16,21 @@ use std::path::{Path, PathBuf};
 
 /// Runs that count: this many of the latest.
 const MOST_RUNS: usize = 100;
-/// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval says nothing.
+/// Fewest runs whose spread is used: with fewer, Student's quantile is so large that the interval
+/// says nothing.
 const FEWEST_RUNS: usize = 4;
 /// Core clocks outside of these are not believed, in hertz.
 const BELIEVED_HZ: std::ops::Range<f64> = 1e6..2e10;
 
-/// Adds the mean core clock of a run in hertz to the history of this machine, if that is wanted; returns how the clock moved between its runs, if
-/// there are enough of them.
+/// Adds the mean core clock of a run in hertz to the history of this machine, if that is wanted;
+/// returns how the clock moved between its runs, if there are enough of them.
 pub fn with_run(hz: impl FnOnce() -> Option<f64>) -> Option<ClockSpread> {
     let (path, now) = (path()?, now()?);
     added(&path, now, hz()?)
 }
 
-/// How the core clock moved between the earlier runs on this machine, for a run that does not show its own; `None` if too few are known.
+/// How the core clock moved between the earlier runs on this machine, for a run that does not show
+/// its own; `None` if too few are known.
 pub fn earlier_spread() -> Option<ClockSpread> {
     let runs = read(&path()?, now()?);
     spread(&clocks(&runs))
@@ -53,14 +58,21 @@ fn line((time, hz): &(u64, f64)) -> String {
     format!("{time} {hz:.0}\n")
 }
 
-/// The latest runs in the file, oldest first. Lines that are no run are skipped; those of one program are one run.
+/// The latest runs in the file, oldest first. Lines that are no run are skipped; those of one
+/// program are one run.
 fn read(path: &Path, now: u64) -> Vec<(u64, f64)> {
-    let run = |line: &str| parsed(line).filter(|(time, hz)| counts(*time, now) && BELIEVED_HZ.contains(hz));
-    let runs = text_of(path).lines().filter_map(run).fold(Vec::new(), |runs, line| with_line(runs, line, merge));
+    let run = |line: &str| {
+        parsed(line).filter(|(time, hz)| counts(*time, now) && BELIEVED_HZ.contains(hz))
+    };
+    let runs = text_of(path)
+        .lines()
+        .filter_map(run)
+        .fold(Vec::new(), |runs, line| with_line(runs, line, merge));
     runs[runs.len().saturating_sub(MOST_RUNS - 1)..].to_vec()
 }
 
-/// Adds a line of one run to those before it. The last clock counts, because a mean would move less than the clock of a run does.
+/// Adds a line of one run to those before it. The last clock counts, because a mean would move less
+/// than the clock of a run does.
 fn merge(run: &mut f64, hz: f64) {
     *run = hz;
 }
@@ -73,7 +85,8 @@ fn parsed(line: &str) -> Option<(u64, f64)> {
 /// The spread of the runs as the latest of them sees it, if there are enough.
 fn spread(hz: &[f64]) -> Option<ClockSpread> {
     let mean = hz.iter().sum::<f64>() / hz.len() as f64;
-    (hz.len() >= FEWEST_RUNS).then(|| ClockSpread { sd: variance_of_runs(hz).sqrt() / mean, runs: hz.len() as u32 })
+    (hz.len() >= FEWEST_RUNS)
+        .then(|| ClockSpread { sd: variance_of_runs(hz).sqrt() / mean, runs: hz.len() as u32 })
 }
 
 #[cfg(test)]
@@ -89,7 +102,10 @@ mod tests {
 
     impl Scratch {
         fn new(name: &str) -> Scratch {
-            Scratch(std::env::temp_dir().join(format!("hairspring-history-{}-{name}", std::process::id())))
+            Scratch(
+                std::env::temp_dir()
+                    .join(format!("hairspring-history-{}-{name}", std::process::id())),
+            )
         }
 
         fn file(&self) -> PathBuf {
@@ -113,7 +129,10 @@ mod tests {
         added(&path, NOW_SECONDS + 5, 3.1e9);
         assert_eq!(read(&path, NOW_SECONDS + 60), [(NOW_SECONDS, 3.1e9)]);
         added(&path, NOW_SECONDS + ONE_RUN_SECONDS, 3.2e9);
-        assert_eq!(read(&path, NOW_SECONDS + 60), [(NOW_SECONDS, 3.1e9), (NOW_SECONDS + ONE_RUN_SECONDS, 3.2e9)]);
+        assert_eq!(
+            read(&path, NOW_SECONDS + 60),
+            [(NOW_SECONDS, 3.1e9), (NOW_SECONDS + ONE_RUN_SECONDS, 3.2e9)]
+        );
     }
 
     #[test]
@@ -129,7 +148,10 @@ mod tests {
         let variance = (3.0 * (3.0 / mean - 1.0).powi(2) + (3.3 / mean - 1.0).powi(2)) / 3.0;
         let from_latest = (variance + (3.3 / mean - 1.0).powi(2)) / 2.0;
         let sd = variance.max(from_latest).sqrt();
-        assert!(from_latest > variance && (found.sd - sd).abs() < 1e-9 && found.runs == 4, "{found:?}");
+        assert!(
+            from_latest > variance && (found.sd - sd).abs() < 1e-9 && found.runs == 4,
+            "{found:?}"
+        );
         // A week later none of them counts.
         assert_eq!(added(&path, begin(4) + MOST_SECONDS, 3e9), None);
         for at in 0..300 {
@@ -155,7 +177,11 @@ mod tests {
             fs::metadata(&path).unwrap().len()
         });
         assert!(longest.max().unwrap() <= MOST_BYTES + 100);
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no file is left beside it");
+        assert_eq!(
+            fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "no file is left beside it"
+        );
     }
 
     #[test]
@@ -165,13 +191,22 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let [first, second, third] = [NOW_SECONDS - 60, NOW_SECONDS - 40, NOW_SECONDS - 20];
         let hostile = format!(
-            "{first} 3e9\nx\n\n{NOW_SECONDS} nan\n{NOW_SECONDS} -3e9\n{NOW_SECONDS} 1e300\n{second} 3e9 tsc=-5\n{third} 3e9 tsc=nan\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n",
+            "{first} 3e9\nx\n\n{NOW_SECONDS} nan\n{NOW_SECONDS} -3e9\n{NOW_SECONDS} 1e300\n\
+             {second} 3e9 tsc=-5\n{third} 3e9 tsc=nan\n-5 3e9\n99999999999999999999 3e9\n{} 3e9\n",
             NOW_SECONDS + 60
         );
-        fs::write(&path, [hostile.as_bytes(), &[0xff, 0, b'\n'], &vec![b'9'; 1 << 20]].concat()).unwrap();
-        assert_eq!(read(&path, NOW_SECONDS), [first, second, third].map(|time| (time, 3e9)), "what follows on a line is skipped");
+        fs::write(&path, [hostile.as_bytes(), &[0xff, 0, b'\n'], &vec![b'9'; 1 << 20]].concat())
+            .unwrap();
+        assert_eq!(
+            read(&path, NOW_SECONDS),
+            [first, second, third].map(|time| (time, 3e9)),
+            "what follows on a line is skipped"
+        );
         assert!(added(&path, NOW_SECONDS, 3e9).is_some());
-        assert!(fs::metadata(&path).unwrap().len() < 100, "a file that is too long is written anew");
+        assert!(
+            fs::metadata(&path).unwrap().len() < 100,
+            "a file that is too long is written anew"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Errors: what the machine does not offer or the operating system refuses, with the reason and what to do next.
+//! Errors: what the machine does not offer or the operating system refuses, with the reason and
+//! what to do next.
 
 /// Result of a function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -36,7 +37,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request is wrong: it names a clock or a CPU that is not available on this machine.
+    /// Whether the request is wrong: it names a clock or a CPU that is not available on this
+    /// machine.
     pub fn is_bad_request(&self) -> bool {
         matches!(self, Error::ClockUnavailable { .. } | Error::CpuUnavailable { .. })
     }

@@ -1,4 +1,5 @@
-//! Identification of a measurement: the machine that it was made on, and the commit of the measured code.
+//! Identification of a measurement: the machine that it was made on, and the commit of the measured
+//! code.
 
 use crate::environment::machine;
 use hairspring_core::hash;
@@ -7,18 +8,26 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Fingerprint of this machine: the same for every run on this installation, different on other machines. It is a 64-bit
-/// FNV-1a hash of the machine's id and name, the CPU and its architecture, so it does not show them.
+/// Fingerprint of this machine: the same for every run on this installation, different on other
+/// machines. It is a 64-bit FNV-1a hash of the machine's id and name, the CPU and its architecture,
+/// so it does not show them.
 pub fn fingerprint() -> String {
     let machine = machine();
     let file = |path| read_to_string(path).unwrap_or_default();
-    let text = [file("/etc/machine-id"), file("/proc/sys/kernel/hostname"), machine.cpu_model, machine.architecture].join("\n");
+    let text = [
+        file("/etc/machine-id"),
+        file("/proc/sys/kernel/hostname"),
+        machine.cpu_model,
+        machine.architecture,
+    ]
+    .join("\n");
     hash::fingerprint(text.bytes())
 }
 
-/// Fingerprint of the program that runs: another one for another build. It is a 64-bit FNV-1a hash of the file's length and its first
-/// 16 MiB, so a change behind them that leaves the length as it was does not show. `None` if the file cannot be read. It is read once: a
-/// program asks for every group of its benchmarks.
+/// Fingerprint of the program that runs: another one for another build. It is a 64-bit FNV-1a hash
+/// of the file's length and its first 16 MiB, so a change behind them that leaves the length as it
+/// was does not show. `None` if the file cannot be read. It is read once: a program asks for every
+/// group of its benchmarks.
 pub fn program() -> Option<String> {
     static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
     PROGRAM.get_or_init(|| program_in(&std::env::current_exe().ok()?)).clone()
@@ -26,8 +35,8 @@ pub fn program() -> Option<String> {
 
 /// Most bytes of a program that are hashed: it takes some 15 ms.
 const MOST_BYTES: u64 = 16 << 20;
-/// Bytes that are read at once. A buffer of 128 KiB or more, once freed, would make the C library take larger blocks from its heap from then
-/// on, in the benchmarks that follow as well.
+/// Bytes that are read at once. A buffer of 128 KiB or more, once freed, would make the C library
+/// take larger blocks from its heap from then on, in the benchmarks that follow as well.
 const CHUNK: usize = 1 << 16;
 
 fn program_in(path: &Path) -> Option<String> {
@@ -42,7 +51,8 @@ fn program_in(path: &Path) -> Option<String> {
     is_readable.then_some(found)
 }
 
-/// The current commit of the git checkout that contains the folder; `None` if there is no checkout or no commit.
+/// The current commit of the git checkout that contains the folder; `None` if there is no checkout
+/// or no commit.
 pub fn commit(folder: &Path) -> Option<String> {
     let git = folder.ancestors().find_map(git_folder)?;
     let head = read_to_string(git.join("HEAD")).ok()?;
@@ -66,7 +76,8 @@ fn branch(git: &Path, name: &str) -> Option<String> {
     let loose = || hexadecimal(read_to_string(git.join(name)).ok()?.trim());
     let packed = || {
         let text = read_to_string(git.join("packed-refs")).ok()?;
-        let line = text.lines().find_map(|line| line.split_once(' ').filter(|(_, other)| *other == name));
+        let line =
+            text.lines().find_map(|line| line.split_once(' ').filter(|(_, other)| *other == name));
         hexadecimal(line?.0)
     };
     // A name with `..` could point outside of the folder.
@@ -74,7 +85,8 @@ fn branch(git: &Path, name: &str) -> Option<String> {
 }
 
 fn hexadecimal(text: &str) -> Option<String> {
-    let sound = text.len() >= 40 && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let sound =
+        text.len() >= 40 && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     sound.then(|| text.to_owned())
 }
 
@@ -91,7 +103,8 @@ mod tests {
 
     impl Scratch {
         fn new(name: &str) -> Scratch {
-            let folder = std::env::temp_dir().join(format!("hairspring-identity-{}-{name}", std::process::id()));
+            let folder = std::env::temp_dir()
+                .join(format!("hairspring-identity-{}-{name}", std::process::id()));
             create_dir_all(folder.join(".git/refs/heads")).unwrap();
             Scratch(folder)
         }
@@ -109,7 +122,11 @@ mod tests {
         let git = scratch.0.join(".git");
         write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         assert_eq!(commit(&scratch.0), None);
-        write(git.join("packed-refs"), format!("# pack-refs with: peeled\n{FIRST_ID} refs/heads/main\n")).unwrap();
+        write(
+            git.join("packed-refs"),
+            format!("# pack-refs with: peeled\n{FIRST_ID} refs/heads/main\n"),
+        )
+        .unwrap();
         assert_eq!(commit(&scratch.0).as_deref(), Some(FIRST_ID));
         write(git.join("refs/heads/main"), format!("{SECOND}\n")).unwrap();
         create_dir_all(scratch.0.join("deep/below")).unwrap();
@@ -121,7 +138,13 @@ mod tests {
     #[test]
     fn malformed_head_has_no_commit() {
         let scratch = Scratch::new("hostile");
-        for head in ["", "ref: ../../etc/passwd", "ref: refs/heads/../../../x", "not a commit", "\u{0}\u{1b}[31m"] {
+        for head in [
+            "",
+            "ref: ../../etc/passwd",
+            "ref: refs/heads/../../../x",
+            "not a commit",
+            "\u{0}\u{1b}[31m",
+        ] {
             write(scratch.0.join(".git/HEAD"), head).unwrap();
             assert_eq!(commit(&scratch.0), None, "{head:?}");
         }

@@ -1,4 +1,5 @@
-//! Signs that something else ran: involuntary switches of this thread, and time that the hypervisor took.
+//! Signs that something else ran: involuntary switches of this thread, and time that the hypervisor
+//! took.
 
 /// Counts involuntary context switches of the calling thread.
 #[derive(Debug)]
@@ -23,7 +24,8 @@ impl Switches {
 #[allow(clippy::useless_conversion, reason = "the number has 32 bits on some processors")]
 fn involuntary() -> i64 {
     use nix::sys::resource::{UsageWho, getrusage};
-    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| i64::from(usage.involuntary_context_switches()))
+    getrusage(UsageWho::RUSAGE_THREAD)
+        .map_or(0, |usage| i64::from(usage.involuntary_context_switches()))
 }
 
 /// Voluntary context switches of the calling thread so far: it waited for something.
@@ -39,11 +41,14 @@ pub fn voluntary_switches() -> u64 {
     0
 }
 
-/// All context switches of the calling thread so far, voluntary and involuntary, as the kernel counts them.
+/// All context switches of the calling thread so far, voluntary and involuntary, as the kernel
+/// counts them.
 #[cfg(target_os = "linux")]
 pub fn all_switches() -> u64 {
     use nix::sys::resource::{UsageWho, getrusage};
-    let both = |usage: nix::sys::resource::Usage| usage.voluntary_context_switches() + usage.involuntary_context_switches();
+    let both = |usage: nix::sys::resource::Usage| {
+        usage.voluntary_context_switches() + usage.involuntary_context_switches()
+    };
     getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| both(usage) as u64)
 }
 
@@ -73,7 +78,8 @@ impl StealMeter {
 
     /// Stolen time since the start in milliseconds; `None` if the system does not report it.
     pub fn stolen_ms(&self) -> Option<f64> {
-        let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
+        let per_second =
+            nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
         Some(steal_ticks(self.cpu)?.saturating_sub(self.start?) as f64 * 1e3 / per_second as f64)
     }
 }

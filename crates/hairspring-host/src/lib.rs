@@ -1,5 +1,6 @@
-//! The interface of Hairspring to the machine: clocks, chains of known length, threads, processes, and the description of
-//! the machine. All assembly that reads a clock or runs a chain is here, and nearly all `unsafe` code.
+//! The interface of Hairspring to the machine: clocks, chains of known length, threads, processes,
+//! and the description of the machine. All assembly that reads a clock or runs a chain is here, and
+//! nearly all `unsafe` code.
 
 pub mod chains;
 pub mod clock;

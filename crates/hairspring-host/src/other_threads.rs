@@ -1,10 +1,12 @@
-//! The other threads of this process: which there are, and how much processor time they take while the calling thread works.
+//! The other threads of this process: which there are, and how much processor time they take while
+//! the calling thread works.
 
 use nix::time::{ClockId, clock_gettime};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Processor time that threads other than the calling one take, from some moment on. Threads that have ended count too.
+/// Processor time that threads other than the calling one take, from some moment on. Threads that
+/// have ended count too.
 #[derive(Debug, Clone, Copy)]
 pub struct OthersMeter {
     begin: Instant,
@@ -31,7 +33,10 @@ impl OthersMeter {
     /// What other threads have taken so far; nothing where the system does not say.
     pub fn taken(&self) -> OthersTime {
         let since = |(now, before): (Times, Times)| {
-            (now.others_time.saturating_sub(before.others_time), now.own_time.saturating_sub(before.own_time))
+            (
+                now.others_time.saturating_sub(before.others_time),
+                now.own_time.saturating_sub(before.own_time),
+            )
         };
         let (processor, own_time) = times().zip(self.times).map(since).unwrap_or_default();
         OthersTime { processor, own_time, elapsed: self.begin.elapsed() }
@@ -45,7 +50,8 @@ impl OthersTime {
         if elapsed > 0.0 { self.processor.as_secs_f64() / elapsed } else { 0.0 }
     }
 
-    /// Their part of the processor time of the process. It does not depend on how long a thread waited for a CPU.
+    /// Their part of the processor time of the process. It does not depend on how long a thread
+    /// waited for a CPU.
     pub fn share_of_work(&self) -> f64 {
         let all = (self.processor + self.own_time).as_secs_f64();
         if all > 0.0 { self.processor.as_secs_f64() / all } else { 0.0 }
@@ -69,8 +75,9 @@ fn times() -> Option<Times> {
     let read = |clock| clock_gettime(clock).ok().map(Duration::from);
     let mut times = None;
     for _ in 0..TRIES {
-        // In this order: the first call accounts the calling thread's time up to now, so that the second one contains it even
-        // where the kernel accounts a process by timer tick, as it does under a limit on processor time.
+        // In this order: the first call accounts the calling thread's time up to now, so that the
+        // second one contains it even where the kernel accounts a process by timer tick, as it does
+        // under a limit on processor time.
         let own_time = read(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
         let all = read(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
         times = Some(Times { own_time, others_time: all.saturating_sub(own_time) });
@@ -91,8 +98,9 @@ impl ThreadList {
         ThreadList(numbers())
     }
 
-    /// Waits until no thread runs that was started since, for a time that is limited: a thread that has been joined may still be
-    /// on its way out, and the system counts its processor time only then.
+    /// Waits until no thread runs that was started since, for a time that is limited: a thread that
+    /// has been joined may still be on its way out, and the system counts its processor time only
+    /// then.
     pub fn wait_for_others(&self, most: Duration) {
         let begin = Instant::now();
         while !numbers().is_subset(&self.0) && begin.elapsed() < most {
@@ -106,8 +114,10 @@ const POLL: Duration = Duration::from_micros(100);
 
 /// Numbers of the threads of this process other than the calling one.
 pub(crate) fn numbers() -> BTreeSet<i32> {
-    let number = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse().ok();
-    let mut all: BTreeSet<i32> = std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(number).collect();
+    let number =
+        |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse().ok();
+    let mut all: BTreeSet<i32> =
+        std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(number).collect();
     all.remove(&(crate::thread::thread_number() as i32));
     all
 }
@@ -118,7 +128,9 @@ mod tests {
 
     fn work(time: Duration) {
         let begin = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap();
-        while clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap() < begin + time {
+        while clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap()
+            < begin + time
+        {
             std::hint::spin_loop();
         }
     }
@@ -137,7 +149,9 @@ mod tests {
     fn share_is_that_of_one_processor() {
         let time = |ms: u64| Duration::from_millis(ms);
         let taken = OthersTime { processor: time(30), own_time: time(10), elapsed: time(20) };
-        assert!((taken.share() - 1.5).abs() < 1e-12 && (taken.share_of_work() - 0.75).abs() < 1e-12);
+        assert!(
+            (taken.share() - 1.5).abs() < 1e-12 && (taken.share_of_work() - 0.75).abs() < 1e-12
+        );
         let nothing = OthersTime { processor: time(0), own_time: time(0), elapsed: time(0) };
         assert!(nothing.share().abs() < 1e-12 && nothing.share_of_work().abs() < 1e-12);
     }

@@ -1,4 +1,5 @@
-//! Process groups and temporary folders that must not outlive the parent, even if it is interrupted.
+//! Process groups and temporary folders that must not outlive the parent, even if it is
+//! interrupted.
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -21,14 +22,16 @@ fn alive() -> MutexGuard<'static, Alive> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Environment variable that identifies processes that have left the group of the program that started them.
+/// Environment variable that identifies processes that have left the group of the program that
+/// started them.
 const MARK: &str = "HAIRSPRING_GROUP";
 
 /// A process group that is killed when this goes out of scope.
 #[derive(Debug)]
 pub struct Group {
     leader: i32,
-    /// The mark in the environment of its processes, if they must also be found outside of the group.
+    /// The mark in the environment of its processes, if they must also be found outside of the
+    /// group.
     mark: Option<String>,
 }
 
@@ -46,8 +49,9 @@ impl Group {
         Ok((child, Group { leader, mark: None }))
     }
 
-    /// As [`Group::spawn`], for a program that may start processes that leave the group: a mark in its environment identifies
-    /// them. All marks have the same length, so that the stack of every program begins at the same address.
+    /// As [`Group::spawn`], for a program that may start processes that leave the group: a mark in
+    /// its environment identifies them. All marks have the same length, so that the stack of every
+    /// program begins at the same address.
     ///
     /// # Errors
     /// Errors of the system.
@@ -147,8 +151,9 @@ impl Drop for Folder {
     }
 }
 
-/// Kills all groups and removes all folders, for a handler of SIGINT and SIGTERM that then ends the process. Afterwards,
-/// other threads that start or end a group or folder block until the process ends.
+/// Kills all groups and removes all folders, for a handler of SIGINT and SIGTERM that then ends the
+/// process. Afterwards, other threads that start or end a group or folder block until the process
+/// ends.
 pub fn clean_up() {
     let alive = alive();
     for group in &alive.groups {
@@ -178,13 +183,19 @@ mod tests {
         let folder = Folder::new().unwrap();
         let written = folder.path().join("id");
         let mut shell = Command::new("sh");
-        shell.arg("-c").arg(format!("setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; sleep 1000' & wait", written.display()));
+        shell.arg("-c").arg(format!(
+            "setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; sleep 1000' & wait",
+            written.display()
+        ));
         let (mut child, group) = Group::spawn_marked(&mut shell).unwrap();
         while !written.exists() {
             std::thread::sleep(Duration::from_millis(1));
         }
         let id: i32 = std::fs::read_to_string(&written).unwrap().trim().parse().unwrap();
-        let is_there = || std::fs::read(format!("/proc/{id}/environ")).is_ok_and(|environment| !environment.is_empty());
+        let is_there = || {
+            std::fs::read(format!("/proc/{id}/environ"))
+                .is_ok_and(|environment| !environment.is_empty())
+        };
         assert!(is_there());
         drop(group);
         assert!(!is_there());

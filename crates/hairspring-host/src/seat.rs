@@ -1,9 +1,13 @@
-//! The seat of the measuring thread: a CPU of its own at a raised priority, for a measurement inside a program that continues
-//! afterwards. Threads that the measured code starts inherit the CPU; the seat gives them back what the thread had before.
+//! The seat of the measuring thread: a CPU of its own at a raised priority, for a measurement
+//! inside a program that continues afterwards. Threads that the measured code starts inherit the
+//! CPU; the seat gives them back what the thread had before.
 
 use crate::error::{Error, Result};
 use crate::other_threads::numbers;
-use crate::thread::{HIGHEST_PRIORITY, RaisedPriority, allowed_cpus, check_cpu, nice_of, pin, set_nice, thread_number};
+use crate::thread::{
+    HIGHEST_PRIORITY, RaisedPriority, allowed_cpus, check_cpu, nice_of, pin, set_nice,
+    thread_number,
+};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
@@ -36,7 +40,10 @@ impl Seat {
         check_cpu(cpu)?;
         let mut seat = Seat::anywhere();
         (seat.cpu, seat.before) = (Some(cpu), sched_getaffinity(Pid::from_raw(0)).ok());
-        pin(cpu).map_err(|reason| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason })?;
+        pin(cpu).map_err(|reason| Error::Refused {
+            what: format!("cannot run on CPU {cpu}"),
+            reason,
+        })?;
         Ok(seat)
     }
 
@@ -45,7 +52,14 @@ impl Seat {
         let number = thread_number() as i32;
         seated().push(number);
         let priority = RaisedPriority::raise().ok();
-        Seat { cpu: None, before: None, priority, known: numbers(), number, thread: std::marker::PhantomData }
+        Seat {
+            cpu: None,
+            before: None,
+            priority,
+            known: numbers(),
+            number,
+            thread: std::marker::PhantomData,
+        }
     }
 
     /// Whether the priority could be raised.
@@ -58,22 +72,31 @@ impl Seat {
         self.priority = None;
     }
 
-    /// Gives every thread that was started since, and that has the CPU or the priority of this seat, what the calling thread had
-    /// before; returns the number of them. A thread that was bound by itself to other CPUs stays there.
+    /// Gives every thread that was started since, and that has the CPU or the priority of this
+    /// seat, what the calling thread had before; returns the number of them. A thread that was
+    /// bound by itself to other CPUs stays there.
     pub fn free_others(&mut self) -> usize {
         let (now, seated) = (numbers(), seated().clone());
-        let freed = now.difference(&self.known).filter(|number| !seated.contains(number) && self.free(**number)).count();
+        let freed = now
+            .difference(&self.known)
+            .filter(|number| !seated.contains(number) && self.free(**number))
+            .count();
         self.known = now;
         freed
     }
 
     /// Whether a thread had something of this seat, which it has no longer.
     fn free(&self, number: i32) -> bool {
-        let moved = self.cpu.zip(self.before.as_ref()).is_some_and(|(cpu, before)| give_back_cpus(number, cpu, before));
+        let moved = self
+            .cpu
+            .zip(self.before.as_ref())
+            .is_some_and(|(cpu, before)| give_back_cpus(number, cpu, before));
         let nice = nice_of(number as libc::id_t);
         let before = self.priority.as_ref().map_or(nice, RaisedPriority::before);
         // What a thread of raised priority starts has the nice value 0, whatever it was before.
-        let lowered = nice != before && matches!(nice, HIGHEST_PRIORITY | 0) && set_nice(number as libc::id_t, before);
+        let lowered = nice != before
+            && matches!(nice, HIGHEST_PRIORITY | 0)
+            && set_nice(number as libc::id_t, before);
         moved || lowered
     }
 }
@@ -81,7 +104,9 @@ impl Seat {
 /// Whether a thread was bound to this CPU alone, and may now use those of before.
 fn give_back_cpus(number: i32, cpu: usize, before: &CpuSet) -> bool {
     let mut alone = CpuSet::new();
-    let bound = alone.set(cpu).is_ok() && alone != *before && sched_getaffinity(Pid::from_raw(number)) == Ok(alone);
+    let bound = alone.set(cpu).is_ok()
+        && alone != *before
+        && sched_getaffinity(Pid::from_raw(number)) == Ok(alone);
     bound && sched_setaffinity(Pid::from_raw(number), before).is_ok()
 }
 
@@ -113,7 +138,9 @@ mod tests {
     /// A thread that says where it may run and at which nice value, each time that it is asked.
     fn asked() -> (Sender<()>, Receiver<(Vec<usize>, i32)>) {
         let ((ask, asked), (answer, answers)) = (channel(), channel());
-        std::thread::spawn(move || while asked.recv().is_ok() && answer.send((allowed_cpus(), nice())).is_ok() {});
+        std::thread::spawn(move || {
+            while asked.recv().is_ok() && answer.send((allowed_cpus(), nice())).is_ok() {}
+        });
         (ask, answers)
     }
 
@@ -137,7 +164,9 @@ mod tests {
         let (ask, answers) = asked();
         ask.send(()).unwrap();
         assert_eq!(answers.recv().unwrap().0, allowed_cpus(), "a thread inherits the CPU");
-        let other = std::thread::scope(|scope| scope.spawn(|| Seat::take(None).map(|seat| (allowed_cpus(), seat.cpu))).join().unwrap());
+        let other = std::thread::scope(|scope| {
+            scope.spawn(|| Seat::take(None).map(|seat| (allowed_cpus(), seat.cpu))).join().unwrap()
+        });
         assert!(other.is_ok_and(|(cpus, cpu)| cpus.len() == 1 && cpu == Some(cpus[0])));
         seat.free_others();
         ask.send(()).unwrap();

@@ -1,7 +1,9 @@
-//! Atomic numbers that two processes share. A file descriptor stands for them, so that another program can map them.
+//! Atomic numbers that two processes share. A file descriptor stands for them, so that another
+//! program can map them.
 #![allow(
     unsafe_code,
-    reason = "a shared mapping has no safe form in the libraries used; it holds atomic numbers only, for which every bit pattern is valid"
+    reason = "a shared mapping has no safe form in the libraries used; it holds atomic numbers \
+              only, for which every bit pattern is valid"
 )]
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -34,7 +36,8 @@ pub struct Shared {
     file: File,
 }
 
-// SAFETY: the mapping belongs to this value until it is dropped, and is only read and written through atomic numbers.
+// SAFETY: the mapping belongs to this value until it is dropped, and is only read and written
+// through atomic numbers.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -57,16 +60,20 @@ impl Shared {
     /// # Errors
     /// Errors of the system; also if the descriptor is that of something smaller.
     pub fn inherited(descriptor: RawFd) -> std::io::Result<Shared> {
-        let file = File::options().read(true).write(true).open(format!("/proc/self/fd/{descriptor}"))?;
+        let file =
+            File::options().read(true).write(true).open(format!("/proc/self/fd/{descriptor}"))?;
         if file.metadata()?.len() < BYTES.get() as u64 {
-            return Err(std::io::Error::other(format!("descriptor {descriptor} has fewer than {BYTES} bytes")));
+            return Err(std::io::Error::other(format!(
+                "descriptor {descriptor} has fewer than {BYTES} bytes"
+            )));
         }
         Shared::map(file)
     }
 
     fn map(file: File) -> std::io::Result<Shared> {
         let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: a new mapping at an address that the system chooses, of a file that is at least so long and is never shortened.
+        // SAFETY: a new mapping at an address that the system chooses, of a file that is at least
+        // so long and is never shortened.
         let start = unsafe { mmap(None, BYTES, protection, MapFlags::MAP_SHARED, &file, 0)? };
         Ok(Shared { start: start.cast(), file })
     }
@@ -78,7 +85,8 @@ impl Shared {
 
     /// The numbers.
     pub fn numbers(&self) -> &Numbers {
-        // SAFETY: the mapping is as large as the numbers, begins at a page, and lives as long as this value.
+        // SAFETY: the mapping is as large as the numbers, begins at a page, and lives as long as
+        // this value.
         unsafe { self.start.as_ref() }
     }
 }
@@ -102,7 +110,14 @@ mod tests {
         shared.numbers().words[7].0.store(3, SeqCst);
         shared.numbers().counts[7].0.store(u64::MAX, SeqCst);
         let seen = other.numbers();
-        assert_eq!((seen.words[7].0.load(SeqCst), seen.words[0].0.load(SeqCst), seen.counts[7].0.load(SeqCst)), (3, 0, u64::MAX));
+        assert_eq!(
+            (
+                seen.words[7].0.load(SeqCst),
+                seen.words[0].0.load(SeqCst),
+                seen.counts[7].0.load(SeqCst)
+            ),
+            (3, 0, u64::MAX)
+        );
         drop(shared);
         other.numbers().words[0].0.store(1, SeqCst);
         assert_eq!(other.numbers().words[0].0.load(SeqCst), 1);

@@ -1,13 +1,19 @@
 //! The width of a terminal.
-#![allow(unsafe_code, reason = "TIOCGWINSZ has no safe form in the libraries used; the pointer is to a live value of its type")]
+#![allow(
+    unsafe_code,
+    reason = "TIOCGWINSZ has no safe form in the libraries used; the pointer is to a live value of \
+              its type"
+)]
 
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Columns of the terminal behind a file; `None` if it is not a terminal, or does not report its width.
+/// Columns of the terminal behind a file; `None` if it is not a terminal, or does not report its
+/// width.
 pub fn width(file: &impl AsFd) -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: the descriptor is open, as it is borrowed, and TIOCGWINSZ writes one `winsize`.
-    let reported = unsafe { libc::ioctl(file.as_fd().as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) } == 0;
+    let reported =
+        unsafe { libc::ioctl(file.as_fd().as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) } == 0;
     (reported && size.ws_col > 0).then(|| size.ws_col.into())
 }
 

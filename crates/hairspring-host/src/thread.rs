@@ -1,7 +1,9 @@
-//! Preparing the measuring thread: pinned to one CPU, with raised priority and locked memory, as far as allowed.
+//! Preparing the measuring thread: pinned to one CPU, with raised priority and locked memory, as
+//! far as allowed.
 #![allow(
     unsafe_code,
-    reason = "setpriority, getpriority, mlockall, sched_setscheduler and tgkill have no safe form in the libraries used; the only pointers are to live values"
+    reason = "setpriority, getpriority, mlockall, sched_setscheduler and tgkill have no safe form \
+              in the libraries used; the only pointers are to live values"
 )]
 
 pub mod floating;
@@ -28,15 +30,17 @@ pub fn allowed_cpus() -> Vec<usize> {
     (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect()
 }
 
-/// Pins the calling thread to a CPU (the last allowed one by default: the first serves most interrupts), raises its
-/// priority and locks its memory.
+/// Pins the calling thread to a CPU (the last allowed one by default: the first serves most
+/// interrupts), raises its priority and locks its memory.
 ///
 /// # Errors
-/// If the CPU does not exist or may not be used. A refused priority or lock is not an error, but reported in the result.
+/// If the CPU does not exist or may not be used. A refused priority or lock is not an error, but
+/// reported in the result.
 pub fn prepare_thread(cpu: Option<usize>) -> Result<PreparedThread> {
     let allowed = allowed_cpus();
     let cpu = cpu.or(allowed.last().copied()).unwrap_or(0);
-    let refused = |reason: String| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason };
+    let refused =
+        |reason: String| Error::Refused { what: format!("cannot run on CPU {cpu}"), reason };
     check_cpu(cpu)?;
     pin(cpu).map_err(refused)?;
     Ok(PreparedThread { cpu, priority_raised: raise_priority(), memory_locked: lock_memory() })
@@ -62,11 +66,16 @@ pub fn current_cpu() -> usize {
 /// [`Error::CpuUnavailable`] with the CPUs that it may use.
 pub fn check_cpu(cpu: usize) -> Result<()> {
     let allowed = allowed_cpus();
-    if allowed.contains(&cpu) { Ok(()) } else { Err(Error::CpuUnavailable { cpu, available: list(&allowed) }) }
+    if allowed.contains(&cpu) {
+        Ok(())
+    } else {
+        Err(Error::CpuUnavailable { cpu, available: list(&allowed) })
+    }
 }
 
-/// Raises the calling thread to the highest nice priority until this is dropped (StopWatch, 3.3). Threads and processes that it
-/// starts meanwhile do not inherit the priority: they get the nice value 0.
+/// Raises the calling thread to the highest nice priority until this is dropped (StopWatch, 3.3).
+/// Threads and processes that it starts meanwhile do not inherit the priority: they get the nice
+/// value 0.
 #[derive(Debug)]
 pub struct RaisedPriority {
     /// The nice value to restore.
@@ -99,9 +108,11 @@ impl RaisedPriority {
     }
 }
 
-/// Nice value of a thread of this process; that of the calling thread if there is no thread of this number.
+/// Nice value of a thread of this process; that of the calling thread if there is no thread of this
+/// number.
 pub(crate) fn nice_of(thread: libc::id_t) -> i32 {
-    // SAFETY: no pointers. -1 is a valid value, and also the answer for a thread that has ended, whose value does not matter.
+    // SAFETY: no pointers. -1 is a valid value, and also the answer for a thread that has ended,
+    // whose value does not matter.
     unsafe { libc::getpriority(libc::PRIO_PROCESS, thread) }
 }
 
@@ -111,12 +122,20 @@ pub(crate) fn set_nice(thread: libc::id_t, nice: i32) -> bool {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, thread, nice) == 0 }
 }
 
-/// Whether what the calling thread starts gets the nice value 0 instead of a raised one. Without CAP_SYS_NICE the system refuses to
-/// turn this off; it has no effect on a thread whose priority is not raised.
+/// Whether what the calling thread starts gets the nice value 0 instead of a raised one. Without
+/// CAP_SYS_NICE the system refuses to turn this off; it has no effect on a thread whose priority is
+/// not raised.
 fn keep_from_children(on: bool) {
     #[cfg(target_os = "linux")]
     if let Some((policy, parameters)) = scheduling() {
-        schedule(if on { policy | libc::SCHED_RESET_ON_FORK } else { policy & !libc::SCHED_RESET_ON_FORK }, &parameters);
+        schedule(
+            if on {
+                policy | libc::SCHED_RESET_ON_FORK
+            } else {
+                policy & !libc::SCHED_RESET_ON_FORK
+            },
+            &parameters,
+        );
     }
     #[cfg(not(target_os = "linux"))]
     let _ = on;
@@ -124,7 +143,8 @@ fn keep_from_children(on: bool) {
 
 impl Drop for RaisedPriority {
     fn drop(&mut self) {
-        // Lowering one's own priority is always allowed. The value may be dropped by another thread.
+        // Lowering one's own priority is always allowed. The value may be dropped by another
+        // thread.
         if thread_number() == self.thread {
             keep_from_children(false);
         }
@@ -135,7 +155,10 @@ impl Drop for RaisedPriority {
 fn not_raised(before: i32, error: &std::io::Error) -> Error {
     Error::Refused {
         what: format!("cannot raise the priority (nice {before} to {HIGHEST_PRIORITY})"),
-        reason: format!("{error}; run as root, allow it (setcap cap_sys_nice+ep PROGRAM, or ulimit -e 40), or measure without"),
+        reason: format!(
+            "{error}; run as root, allow it (setcap cap_sys_nice+ep PROGRAM, or ulimit -e 40), or \
+             measure without"
+        ),
     }
 }
 
@@ -159,7 +182,8 @@ fn raise_priority() -> bool {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) == 0 }
 }
 
-/// Locks the current memory of the process, and returns whether that was allowed. Later allocations are not locked.
+/// Locks the current memory of the process, and returns whether that was allowed. Later allocations
+/// are not locked.
 pub fn lock_memory() -> bool {
     // SAFETY: no pointers; a refusal leaves everything as it was.
     unsafe { libc::mlockall(libc::MCL_CURRENT) == 0 }
@@ -175,22 +199,31 @@ pub struct RealTime {
 }
 
 impl RealTime {
-    /// Runs the calling thread before all threads of lower real-time priority; 1 is the lowest priority, 99 the highest.
+    /// Runs the calling thread before all threads of lower real-time priority; 1 is the lowest
+    /// priority, 99 the highest.
     ///
     /// # Errors
     /// If the priority is out of range, or real-time priorities are not allowed here.
     pub fn fifo(priority: i32) -> Result<RealTime> {
         let what = format!("cannot run at the real-time priority {priority} (SCHED_FIFO)");
         let refused = |reason: String| Error::Refused { what: what.clone(), reason };
-        let before = scheduling().ok_or_else(|| refused("the system does not report the current priority".into()))?;
+        let before = scheduling()
+            .ok_or_else(|| refused("the system does not report the current priority".into()))?;
         let wanted = libc::sched_param { sched_priority: priority };
         if schedule(libc::SCHED_FIFO, &wanted) {
-            return Ok(RealTime { policy: before.0, parameters: before.1, thread: std::marker::PhantomData });
+            return Ok(RealTime {
+                policy: before.0,
+                parameters: before.1,
+                thread: std::marker::PhantomData,
+            });
         }
         let error = std::io::Error::last_os_error();
         Err(refused(match error.raw_os_error() {
             Some(libc::EINVAL) => "it must be from 1 to 99".into(),
-            _ => format!("{error}; run as root or with CAP_SYS_NICE, or raise the limit that `ulimit -r` shows"),
+            _ => format!(
+                "{error}; run as root or with CAP_SYS_NICE, or raise the limit that `ulimit -r` \
+                 shows"
+            ),
         }))
     }
 }
@@ -202,7 +235,8 @@ impl Drop for RealTime {
     }
 }
 
-/// Lets the calling thread run only when its CPU has nothing else to do (SCHED_IDLE), for the rest of its life.
+/// Lets the calling thread run only when its CPU has nothing else to do (SCHED_IDLE), for the rest
+/// of its life.
 ///
 /// # Errors
 /// If the system refuses.
@@ -215,12 +249,17 @@ pub fn run_when_idle() -> Result<()> {
     Err(Error::Refused { what: "cannot run at idle priority (SCHED_IDLE)".into(), reason })
 }
 
-/// Sends a signal to one thread of a process. The process of that number must be the caller or a child that has not been waited for.
+/// Sends a signal to one thread of a process. The process of that number must be the caller or a
+/// child that has not been waited for.
 ///
 /// # Errors
 /// Errors of the system, such as a thread that has ended.
 #[cfg(target_os = "linux")]
-pub fn signal_thread(process: i32, thread: i32, signal: nix::sys::signal::Signal) -> std::io::Result<()> {
+pub fn signal_thread(
+    process: i32,
+    thread: i32,
+    signal: nix::sys::signal::Signal,
+) -> std::io::Result<()> {
     // SAFETY: three numbers and no pointers.
     let sent = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal as libc::c_int) };
     if sent == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
@@ -240,8 +279,8 @@ fn schedule(policy: libc::c_int, parameters: &libc::sched_param) -> bool {
     unsafe { libc::sched_setscheduler(0, policy, std::ptr::from_ref(parameters)) == 0 }
 }
 
-/// Held by a test that changes the CPUs or the priority of threads, and by one whose threads another such test would change: a seat gives back
-/// what any thread of the process has of it.
+/// Held by a test that changes the CPUs or the priority of threads, and by one whose threads
+/// another such test would change: a seat gives back what any thread of the process has of it.
 #[cfg(test)]
 pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -263,7 +302,11 @@ mod tests {
         match RaisedPriority::raise() {
             Ok(raised) => {
                 assert_eq!(nice(), HIGHEST_PRIORITY);
-                assert_eq!(std::thread::spawn(nice).join().unwrap(), 0, "a thread inherits the priority");
+                assert_eq!(
+                    std::thread::spawn(nice).join().unwrap(),
+                    0,
+                    "a thread inherits the priority"
+                );
                 drop(raised);
             }
             Err(refused) => assert!(refused.to_string().contains("cap_sys_nice"), "{refused}"),
@@ -295,7 +338,10 @@ mod tests {
             }
             Err(error) => assert!(error.to_string().contains("CAP_SYS_NICE"), "{error}"),
         }
-        assert_eq!((scheduling().unwrap().0, scheduling().unwrap().1.sched_priority), (before.0, before.1.sched_priority));
+        assert_eq!(
+            (scheduling().unwrap().0, scheduling().unwrap().1.sched_priority),
+            (before.0, before.1.sched_priority)
+        );
     }
 
     #[test]

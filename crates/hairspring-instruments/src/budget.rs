@@ -4,7 +4,8 @@ use hairspring_core::estimate::{Contribution, Source};
 use hairspring_core::observations::Rate;
 use hairspring_result::document::{FigureEntry, figure_budget};
 
-/// The budget of a rate in a unit in which the rate has this value: how exactly two clocks were compared.
+/// The budget of a rate in a unit in which the rate has this value: how exactly two clocks were
+/// compared.
 pub fn rate_budget(rate: &Rate, value: f64, level: f64) -> Vec<FigureEntry> {
     let compared = "in the clock rate: how closely both clocks were read at both ends";
     let absent = [
@@ -15,7 +16,10 @@ pub fn rate_budget(rate: &Rate, value: f64, level: f64) -> Vec<FigureEntry> {
         (Source::Controls, "the clock does not depend on what else uses the core"),
     ];
     let mut entries = figure_budget(&[Contribution::rate(value, rate)], level, &absent);
-    entries.iter_mut().filter(|entry| entry.source == Source::Rate).for_each(|entry| entry.note = Some(rate.provenance.clone()));
+    entries
+        .iter_mut()
+        .filter(|entry| entry.source == Source::Rate)
+        .for_each(|entry| entry.note = Some(rate.provenance.clone()));
     entries
 }
 

@@ -1,5 +1,6 @@
-//! Measurements of the machine itself: its core clock ([`mhz`]), its clocks ([`clocks`]), cyclic tasks ([`period`]), context
-//! switches ([`switch`]), the certificate that Hairspring measures correctly on it ([`verify`]), and what it can give ([`doctor`]).
+//! Measurements of the machine itself: its core clock ([`mhz`]), its clocks ([`clocks`]), cyclic
+//! tasks ([`period`]), context switches ([`switch`]), the certificate that Hairspring measures
+//! correctly on it ([`verify`]), and what it can give ([`doctor`]).
 
 pub mod clocks;
 pub mod doctor;

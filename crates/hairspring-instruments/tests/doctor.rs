@@ -1,4 +1,5 @@
-//! Compares what a machine can give with the texts in `golden/`, and checks the document against its schema. Nothing is measured.
+//! Compares what a machine can give with the texts in `golden/`, and checks the document against
+//! its schema. Nothing is measured.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
@@ -20,15 +21,34 @@ fn e(value: f64, low: f64, high: f64) -> Estimate {
     Estimate { value, low, high, level: 0.95 }
 }
 
-fn role(name: &'static str, chain: &str, cycles: f64, integer: Option<u32>, standing: Standing) -> Role {
+fn role(
+    name: &'static str,
+    chain: &str,
+    cycles: f64,
+    integer: Option<u32>,
+    standing: Standing,
+) -> Role {
     let parts = (cycles - 0.1, cycles + 0.2);
-    Role { name, chain: chain.into(), cycles: e(cycles, cycles - 0.01, cycles + 0.01), parts, integer, standing }
+    Role {
+        name,
+        chain: chain.into(),
+        cycles: e(cycles, cycles - 0.01, cycles + 0.01),
+        parts,
+        integer,
+        standing,
+    }
 }
 
 fn quiet() -> Diagnosis {
     Diagnosis {
         clock: "tsc".into(),
-        reading: Reading { quantum: 2, back_to_back_min: 60, back_to_back_mean: 62.3, steps: 2_000, backward: 0 },
+        reading: Reading {
+            quantum: 2,
+            back_to_back_min: 60,
+            back_to_back_mean: 62.3,
+            steps: 2_000,
+            backward: 0,
+        },
         rate: Rate { hz: 2.6e9, uncertainty_ppm: 0.1, provenance: "measured".into() },
         core_hz: e(3.6941e9, 3.6939e9, 3.6943e9),
         smallest: Smallest {
@@ -62,8 +82,11 @@ fn shared() -> Diagnosis {
     diagnosis.quiet_share = Some(0.4);
     diagnosis.pauses = Pauses { watched: 1e8, lost: 1e6, number: 40, longer: None };
     diagnosis.stolen_ms = Some(30.0);
-    let no_counters = Some("this CPU offers no cycle counter to the system (perf_event_open: No such file)".into());
-    let facts = Facts { governor: Some("powersave".into()), no_counters, hypervisor: true, cpus: 2 };
+    let no_counters = Some(
+        "this CPU offers no cycle counter to the system (perf_event_open: No such file)".into(),
+    );
+    let facts =
+        Facts { governor: Some("powersave".into()), no_counters, hypervisor: true, cpus: 2 };
     diagnosis.changes = changes(&diagnosis, &facts);
     diagnosis
 }
@@ -72,21 +95,44 @@ fn shared() -> Diagnosis {
 fn reports_match_the_golden_files() {
     for (name, found) in [("doctor", quiet()), ("doctor-shared", shared())] {
         let text = text::doctor(&found, &Style::default());
-        assert!(text.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')), "{text}");
-        expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(&text);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80 && !line.ends_with(' ')),
+            "{text}"
+        );
+        expect_file![
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))
+        ]
+        .assert_eq(&text);
     }
 }
 
 #[test]
 fn a_quiet_machine_has_nothing_to_change_and_each_fault_is_one_change() {
-    let about = |found: &Diagnosis, facts: &Facts| changes(found, facts).iter().map(|change| change.about).collect::<Vec<_>>();
+    let about = |found: &Diagnosis, facts: &Facts| {
+        changes(found, facts).iter().map(|change| change.about).collect::<Vec<_>>()
+    };
     let good = Facts { governor: Some("performance".into()), cpus: 2, ..Facts::default() };
     assert!(about(&quiet(), &good).is_empty());
-    assert_eq!(about(&quiet(), &Facts { governor: Some("powersave".into()), ..good.clone() }), ["governor"]);
-    assert_eq!(about(&quiet(), &Facts { no_counters: Some("not allowed".into()), ..good.clone() }), ["counters"]);
+    assert_eq!(
+        about(&quiet(), &Facts { governor: Some("powersave".into()), ..good.clone() }),
+        ["governor"]
+    );
+    assert_eq!(
+        about(&quiet(), &Facts { no_counters: Some("not allowed".into()), ..good.clone() }),
+        ["counters"]
+    );
     assert_eq!(about(&Diagnosis { quiet_share: Some(0.5), ..quiet() }, &good), ["cpu"]);
-    assert_eq!(about(&Diagnosis { stolen_ms: Some(20.0), ..quiet() }, &Facts { hypervisor: true, ..good.clone() }), ["hypervisor"]);
-    assert!(about(&Diagnosis { stolen_ms: Some(20.0), ..quiet() }, &good).is_empty(), "nobody to ask");
+    assert_eq!(
+        about(
+            &Diagnosis { stolen_ms: Some(20.0), ..quiet() },
+            &Facts { hypervisor: true, ..good.clone() }
+        ),
+        ["hypervisor"]
+    );
+    assert!(
+        about(&Diagnosis { stolen_ms: Some(20.0), ..quiet() }, &good).is_empty(),
+        "nobody to ask"
+    );
     let all: Vec<&str> = shared().changes.iter().map(|change| change.about).collect();
     assert_eq!(all, ["cpu", "clock", "governor", "hypervisor", "counters"]);
 }
@@ -98,9 +144,13 @@ fn documents_match_the_schema_and_a_machine_that_gives_nothing_has_its_reason() 
     let reason = "no chains of known length are built for pdp11".to_owned();
     for found in [Ok(&quiet()), Ok(&shared()), Err(&reason)] {
         let document = document::doctor(found, &samples::environment());
-        assert_eq!((document.machine.is_some(), document.machine_reason.is_none()), (found.is_ok(), found.is_ok()));
+        assert_eq!(
+            (document.machine.is_some(), document.machine_reason.is_none()),
+            (found.is_ok(), found.is_ok())
+        );
         let value: Value = serde_json::from_str(&json::print(&document)).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        let errors: Vec<String> =
+            validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:#?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Compares reports on the core clock with the texts in `golden/`, and checks the document against the schema. Nothing is
-//! measured.
+//! Compares reports on the core clock with the texts in `golden/`, and checks the document against
+//! the schema. Nothing is measured.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
@@ -22,14 +22,29 @@ fn estimate(value: f64, half: f64) -> Estimate {
 }
 
 fn steady(cpu: usize) -> CoreClock {
-    let chain = |name: &str, cycles, integer| ChainUnits { name: name.into(), cycles: estimate(cycles, 0.002), integer };
+    let chain = |name: &str, cycles, integer| ChainUnits {
+        name: name.into(),
+        cycles: estimate(cycles, 0.002),
+        integer,
+    };
     CoreClock {
         cpu,
         core_hz: estimate(3.694_81e9, 4.1e5),
-        budget: vec![Contribution::bound(Source::Noise, 4e5), Contribution::bound(Source::Rate, 1e4)],
+        budget: vec![
+            Contribution::bound(Source::Noise, 4e5),
+            Contribution::bound(Source::Rate, 1e4),
+        ],
         clock: "tsc".into(),
-        rate: Rate { hz: 2.596_132_2e9, uncertainty_ppm: 0.5, provenance: "measured against a quartz over 40 ms".into() },
-        chains: vec![chain("imul", 3.0, Some(3)), chain("xor", 1.0003, Some(1)), chain("load", 3.9991, Some(4))],
+        rate: Rate {
+            hz: 2.596_132_2e9,
+            uncertainty_ppm: 0.5,
+            provenance: "measured against a quartz over 40 ms".into(),
+        },
+        chains: vec![
+            chain("imul", 3.0, Some(3)),
+            chain("xor", 1.0003, Some(1)),
+            chain("load", 3.9991, Some(4)),
+        ],
         factor_known: true,
         levels: vec![Level { value: estimate(3.694_81e9, 4.1e5), share: 1.0 }],
         rounds: 1_096,
@@ -42,12 +57,19 @@ fn steady(cpu: usize) -> CoreClock {
 
 fn stepping(cpu: usize) -> CoreClock {
     let mut clock = steady(cpu);
-    clock.levels = vec![Level { value: estimate(3.7e9, 1e6), share: 0.72 }, Level { value: estimate(3.3e9, 2e6), share: 0.28 }];
-    clock.chains[2] = ChainUnits { name: "load".into(), cycles: estimate(4.512, 0.01), integer: None };
+    clock.levels = vec![
+        Level { value: estimate(3.7e9, 1e6), share: 0.72 },
+        Level { value: estimate(3.3e9, 2e6), share: 0.28 },
+    ];
+    clock.chains[2] =
+        ChainUnits { name: "load".into(), cycles: estimate(4.512, 0.01), integer: None };
     clock.factor_known = false;
     clock.findings = vec![
         Finding::new(Severity::Warning, CoreClockFinding::FactorUnknown { chains: 2 }),
-        Finding::new(Severity::Note, CoreClockFinding::OffLattice { chains: vec!["load (4.512 cycles)".into()] }),
+        Finding::new(
+            Severity::Note,
+            CoreClockFinding::OffLattice { chains: vec!["load (4.512 cycles)".into()] },
+        ),
     ];
     clock
 }
@@ -58,18 +80,29 @@ fn circumstances() -> Environment {
 
 #[test]
 fn reports_match_the_golden_files() {
-    let busy = Err("system too busy: the speed is uncertain by 3.1 %, in 4 tries; try again, or another CPU (--cpu)".to_owned());
-    let all = [("mhz", vec![(1, Ok(steady(1)))]), ("mhz-all", vec![(0, Ok(stepping(0))), (1, Ok(steady(1))), (2, busy)])];
+    let busy = Err("system too busy: the speed is uncertain by 3.1 %, in 4 tries; try again, or \
+                    another CPU (--cpu)"
+        .to_owned());
+    let all = [
+        ("mhz", vec![(1, Ok(steady(1)))]),
+        ("mhz-all", vec![(0, Ok(stepping(0))), (1, Ok(steady(1))), (2, busy)]),
+    ];
     for (name, cpus) in all {
         let report = text::mhz(&cpus, None, &circumstances(), &Style::default());
         assert!(report.lines().all(|line| line.chars().count() <= 80), "{report}");
-        expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))].assert_eq(&report);
-        let document = serde_json::from_str(&json::print(&document::mhz(&cpus, None, &circumstances()))).unwrap();
-        let errors: Vec<String> = jsonschema::validator_for(&json::schema::<document::MhzDocument>())
-            .unwrap()
-            .iter_errors(&document)
-            .map(|error| error.to_string())
-            .collect();
+        expect_file![
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"))
+        ]
+        .assert_eq(&report);
+        let document =
+            serde_json::from_str(&json::print(&document::mhz(&cpus, None, &circumstances())))
+                .unwrap();
+        let errors: Vec<String> =
+            jsonschema::validator_for(&json::schema::<document::MhzDocument>())
+                .unwrap()
+                .iter_errors(&document)
+                .map(|error| error.to_string())
+                .collect();
         assert!(errors.is_empty(), "{errors:#?}");
     }
 }
@@ -77,6 +110,9 @@ fn reports_match_the_golden_files() {
 #[test]
 fn lines_of_a_watch_name_further_levels() {
     let line = text::mhz_line(1.25, Some(&Ok(stepping(0))));
-    assert!(line.contains("1.25") && line.contains("3694.8") && line.trim_end().ends_with("also 3300"), "{line}");
+    assert!(
+        line.contains("1.25") && line.contains("3694.8") && line.trim_end().ends_with("also 3300"),
+        "{line}"
+    );
     assert!(text::mhz_line(0.0, Some(&Err("system too busy".into()))).contains("too busy"));
 }

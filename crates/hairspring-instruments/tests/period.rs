@@ -1,4 +1,5 @@
-//! Reports of a cyclic task from made-up wake-ups: golden texts, and JSON against its schema. `UPDATE_EXPECT=1` rewrites both.
+//! Reports of a cyclic task from made-up wake-ups: golden texts, and JSON against its schema.
+//! `UPDATE_EXPECT=1` rewrites both.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
@@ -28,17 +29,38 @@ fn tick(ns: f64) -> Tick {
 }
 
 fn rates() -> [Rate; 2] {
-    let rate = |hz, uncertainty_ppm, how: &str| Rate { hz, uncertainty_ppm, provenance: how.into() };
-    [rate(2.5e9, 0.02, "measured against a quartz over 211 ms"), rate(1e9, 0.0, "defined by the interface")]
+    let rate =
+        |hz, uncertainty_ppm, how: &str| Rate { hz, uncertainty_ppm, provenance: how.into() };
+    [
+        rate(2.5e9, 0.02, "measured against a quartz over 211 ms"),
+        rate(1e9, 0.0, "defined by the interface"),
+    ]
 }
 
 fn ended(stop: Stop, limit: Option<Limit>) -> Ended {
-    let reading = Reading { quantum: 1, back_to_back_min: 20, back_to_back_mean: 20.0, steps: 100, backward: 0 };
-    let known = |name, nominal_hz| Known { clock: Clock { nominal_hz, ..Clock::new(name, "", fake::read) }, reading };
-    Ended { period_ns: PERIOD, known: [known("tsc", None), known("monotonic", Some(1e9))], rates: rates(), stop, limit, level: 0.95 }
+    let reading = Reading {
+        quantum: 1,
+        back_to_back_min: 20,
+        back_to_back_mean: 20.0,
+        steps: 100,
+        backward: 0,
+    };
+    let known = |name, nominal_hz| Known {
+        clock: Clock { nominal_hz, ..Clock::new(name, "", fake::read) },
+        reading,
+    };
+    Ended {
+        period_ns: PERIOD,
+        known: [known("tsc", None), known("monotonic", Some(1e9))],
+        rates: rates(),
+        stop,
+        limit,
+        level: 0.95,
+    }
 }
 
-/// Wake-ups between 4 and 6 us late; every 50th is later by `late_ns`, and skips the cycles that it misses.
+/// Wake-ups between 4 and 6 us late; every 50th is later by `late_ns`, and skips the cycles that it
+/// misses.
 fn tally(cycles: u64, late_ns: u64) -> Tally {
     let (mut noise, mut cycle) = (samples::Noise(3), 0);
     let mut tally = Tally::new([0.4, 1.0].map(tick), &Bins::for_period(PERIOD));
@@ -47,7 +69,12 @@ fn tally(cycles: u64, late_ns: u64) -> Tally {
         let latency = (5_000.0 + 1_000.0 * noise.next()) as u64 + more;
         let due_ns = 1_000_000 + cycle * PERIOD;
         let wake_ns = due_ns + latency;
-        tally.push(Wake { cycle, due_ns, wake_ns, ticks: [wake_ns * 5 / 2 + (20.0 * noise.next()) as u64, wake_ns] });
+        tally.push(Wake {
+            cycle,
+            due_ns,
+            wake_ns,
+            ticks: [wake_ns * 5 / 2 + (20.0 * noise.next()) as u64, wake_ns],
+        });
         cycle += 1 + latency / PERIOD;
     }
     tally.finish(cycles);
@@ -62,7 +89,11 @@ fn exchange() -> Exchange {
         let late = cycle % 11 == 10;
         let bytes = Frame { kind: Kind::Answer, session: 1, number: cycle }.bytes();
         for _ in 0..u64::from(cycle % 10 != 9) + u64::from(cycle == 50) {
-            answers.received(&bytes, if late { 300_000 } else { 60_000 + 100 * cycle }, if late { PERIOD + 1 } else { PERIOD / 2 });
+            answers.received(
+                &bytes,
+                if late { 300_000 } else { 60_000 + 100 * cycle },
+                if late { PERIOD + 1 } else { PERIOD / 2 },
+            );
         }
     }
     Exchange::new(&answers, "192.0.2.7:47110".into(), 0.95, &rates()[0])
@@ -76,7 +107,8 @@ fn report(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> PeriodRep
     let mut environment = samples::environment();
     environment.clock = Some(clock(0));
     (environment.compiler, environment.compiler_flags) = (None, None);
-    environment = environment.with_reference(Err("a period is measured in time, not in core cycles".into()));
+    environment =
+        environment.with_reference(Err("a period is measured in time, not in core cycles".into()));
     PeriodReport {
         summary: summarise(tally, exchange, ended).unwrap(),
         environment,
@@ -90,18 +122,28 @@ fn report(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> PeriodRep
 }
 
 fn quiet() -> PeriodReport {
-    report(&tally(2_000, 0), None, &ended(Stop::Done, Some(Limit { latency_ns: 50_000.0, ends_run: false })))
+    report(
+        &tally(2_000, 0),
+        None,
+        &ended(Stop::Done, Some(Limit { latency_ns: 50_000.0, ends_run: false })),
+    )
 }
 
 fn all() -> Vec<(&'static str, PeriodReport)> {
     let limit = Some(Limit { latency_ns: 50_000.0, ends_run: true });
-    let mut busy = report(&tally(2_000, 340_000), Some(exchange()), &ended(Stop::LimitExceeded, limit));
-    busy.real_time = Err("cannot run at the real-time priority 80 (SCHED_FIFO): not permitted".into());
+    let mut busy =
+        report(&tally(2_000, 340_000), Some(exchange()), &ended(Stop::LimitExceeded, limit));
+    busy.real_time =
+        Err("cannot run at the real-time priority 80 (SCHED_FIFO): not permitted".into());
     let what = busy.real_time.clone().unwrap_err();
     busy.summary.findings.push(Finding::new(Severity::Note, PeriodFinding::NotPrepared { what }));
     let mut hopeless = tally(500, 0);
     hopeless.finish(2_000);
-    vec![("period", quiet()), ("period-busy", busy), ("period-untrusted", report(&hopeless, None, &ended(Stop::Interrupted, None)))]
+    vec![
+        ("period", quiet()),
+        ("period-busy", busy),
+        ("period-untrusted", report(&hopeless, None, &ended(Stop::Interrupted, None))),
+    ]
 }
 
 fn file(path: &str, text: &str) {
@@ -110,7 +152,11 @@ fn file(path: &str, text: &str) {
 
 fn keeps_to(schema: &Value, document: &str) -> Value {
     let document: Value = serde_json::from_str(document).unwrap();
-    let errors: Vec<String> = jsonschema::validator_for(schema).unwrap().iter_errors(&document).map(|e| e.to_string()).collect();
+    let errors: Vec<String> = jsonschema::validator_for(schema)
+        .unwrap()
+        .iter_errors(&document)
+        .map(|e| e.to_string())
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}");
     document
 }
@@ -128,22 +174,43 @@ fn reports_match_the_golden_files_and_fit_the_page() {
 
 #[test]
 fn the_published_schemas_are_the_generated_ones() {
-    file("../../spec/period.schema.json", &json::print(&json::schema::<document::PeriodDocument>()));
-    file("../../spec/responder.schema.json", &json::print(&json::schema::<document::ResponderDocument>()));
+    file(
+        "../../spec/period.schema.json",
+        &json::print(&json::schema::<document::PeriodDocument>()),
+    );
+    file(
+        "../../spec/responder.schema.json",
+        &json::print(&json::schema::<document::ResponderDocument>()),
+    );
 }
 
 #[test]
 fn every_document_keeps_to_its_schema() {
     for (_, report) in all() {
-        let json = keeps_to(&json::schema::<document::PeriodDocument>(), &json::print(&document::period(&report)));
+        let json = keeps_to(
+            &json::schema::<document::PeriodDocument>(),
+            &json::print(&document::period(&report)),
+        );
         assert_eq!(json["schema"], "hairspring/period/2");
-        let counted: u64 = json["latency"]["histogram"]["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+        let counted: u64 = json["latency"]["histogram"]["counts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|count| count.as_u64().unwrap())
+            .sum();
         let above = json["latency"]["histogram"]["above"].as_u64().unwrap();
         assert_eq!(counted + above, json["cycles"].as_u64().unwrap());
-        assert_eq!(above, json["outliers"].as_array().unwrap().len() as u64 + json["outliers_not_listed"].as_u64().unwrap());
+        assert_eq!(
+            above,
+            json["outliers"].as_array().unwrap().len() as u64
+                + json["outliers_not_listed"].as_u64().unwrap()
+        );
     }
     let done = Responded { answered: 7, short: 1, foreign: 2, not_sent: 0 };
-    let json = keeps_to(&json::schema::<document::ResponderDocument>(), &json::print(&document::responder(&done, "0.0.0.0:47110")));
+    let json = keeps_to(
+        &json::schema::<document::ResponderDocument>(),
+        &json::print(&document::responder(&done, "0.0.0.0:47110")),
+    );
     assert_eq!((&json["answered"], &json["foreign"]), (&7.into(), &2.into()));
     assert!(text::responder(&done, "0.0.0.0:47110", &Style::default()).contains("7 frames"));
 }
@@ -153,8 +220,14 @@ fn non_finite_numbers_are_null() {
     let mut report = quiet();
     report.summary.latency.sd_ns = f64::NAN;
     report.summary.latency.mean_ns.high = f64::INFINITY;
-    let json = keeps_to(&json::schema::<document::PeriodDocument>(), &json::print(&document::period(&report)));
-    assert_eq!((&json["latency"]["sd_ns"], &json["latency"]["mean_ns"]["high"]), (&Value::Null, &Value::Null));
+    let json = keeps_to(
+        &json::schema::<document::PeriodDocument>(),
+        &json::print(&document::period(&report)),
+    );
+    assert_eq!(
+        (&json["latency"]["sd_ns"], &json["latency"]["mean_ns"]["high"]),
+        (&Value::Null, &Value::Null)
+    );
     text::period(&report, &Style::default());
 }
 
@@ -162,8 +235,17 @@ fn non_finite_numbers_are_null() {
 fn the_lines_of_a_printed_histogram_count_every_cycle_once() {
     for (_, report) in all() {
         let text = text::period(&report, &Style::default());
-        let shown = text.lines().skip_while(|line| !line.starts_with("  latency   from")).take_while(|line| !line.is_empty());
-        let number = |line: &str| line.split_whitespace().rfind(|word| !word.contains('#')).unwrap().replace(',', "").parse::<u64>();
+        let shown = text
+            .lines()
+            .skip_while(|line| !line.starts_with("  latency   from"))
+            .take_while(|line| !line.is_empty());
+        let number = |line: &str| {
+            line.split_whitespace()
+                .rfind(|word| !word.contains('#'))
+                .unwrap()
+                .replace(',', "")
+                .parse::<u64>()
+        };
         let sum: u64 = shown.map(|line| number(line).unwrap()).sum();
         assert_eq!(sum, report.summary.cycles, "{text}");
     }

@@ -1,4 +1,5 @@
-//! Reports of context switches from made-up results: golden texts, and JSON against its schema. `UPDATE_EXPECT=1` rewrites both.
+//! Reports of context switches from made-up results: golden texts, and JSON against its schema.
+//! `UPDATE_EXPECT=1` rewrites both.
 
 #[path = "../../hairspring-view/tests/samples/mod.rs"]
 mod samples;
@@ -26,7 +27,12 @@ fn ns(value: f64, half: f64) -> Estimate {
 
 fn part(name: &str, value: f64, half: f64) -> Part {
     let bound_ns = (value - half <= 0.0).then_some(value.max(0.0) + half);
-    Part { name: name.into(), ns: ns(value, half), cycles: Some(ns(2.5 * value, 2.5 * half)), bound_ns }
+    Part {
+        name: name.into(),
+        ns: ns(value, half),
+        cycles: Some(ns(2.5 * value, 2.5 * half)),
+        bound_ns,
+    }
 }
 
 fn cost(cache: Cache, value: f64, half: f64) -> Cost {
@@ -45,11 +51,21 @@ fn asked(bytes: usize, sides: Sides) -> Asked {
 fn steady(mechanism: Mechanism) -> Switched {
     Switched {
         mechanism,
-        parts: vec![part("switch", 1_180.0, 12.0), part("calls", 521.0, 3.0), part("work", 108.9, 0.4)],
+        parts: vec![
+            part("switch", 1_180.0, 12.0),
+            part("calls", 521.0, 3.0),
+            part("work", 108.9, 0.4),
+        ],
         costs: vec![cost(Cache::Warm, 1_701.0, 11.0)],
         placed: Some(Placed { placements: 14, range_ns: (1_690.0, 1_722.0), spread_percent: 1.88 }),
         scatter: None,
-        check: Ok(Check::new(&bounded(1_718.0, 21.0), &bounded(1_722.0, 9.0), ns(1_701.0, 21.0), 332_000.0, 41)),
+        check: Ok(Check::new(
+            &bounded(1_718.0, 21.0),
+            &bounded(1_722.0, 9.0),
+            ns(1_701.0, 21.0),
+            332_000.0,
+            41,
+        )),
         rounds: 552,
         elapsed: Duration::from_millis(3_004),
         core_hz: Some(ns(2.5e9, 1e5)),
@@ -77,24 +93,48 @@ fn unsteady() -> Switched {
     let negative = SwitchFinding::NegativePart { component: "refill".into(), ns: -740.0 };
     let found = Switched {
         parts,
-        costs: vec![cost(Cache::Warm, 1_701.0, 140.0), cost(Cache::Refilled, 961.0, 170.0), cost(Cache::Flushed, 734_000.0, 7_000.0)],
+        costs: vec![
+            cost(Cache::Warm, 1_701.0, 140.0),
+            cost(Cache::Refilled, 961.0, 170.0),
+            cost(Cache::Flushed, 734_000.0, 7_000.0),
+        ],
         scatter: Some(Scatter { earlier: 12, sd: 0.083 }),
         placed: Some(Placed { placements: 9, range_ns: (1_640.0, 2_001.0), spread_percent: 21.0 }),
-        findings: vec![Finding::new(Severity::Warning, spread), Finding::new(Severity::Warning, negative)],
+        findings: vec![
+            Finding::new(Severity::Warning, spread),
+            Finding::new(Severity::Warning, negative),
+        ],
         ..steady(Mechanism::Pipe)
     };
-    found.checked(Ok(Check::new(&bounded(2_400.0, 60.0), &bounded(2_200.0, 30.0), ns(1_701.0, 140.0), 250_000.0, 22)))
+    found.checked(Ok(Check::new(
+        &bounded(2_400.0, 60.0),
+        &bounded(2_200.0, 30.0),
+        ns(1_701.0, 140.0),
+        250_000.0,
+        22,
+    )))
 }
 
 fn all() -> Vec<(&'static str, Results, Asked)> {
     let compared: Results = vec![
         (Mechanism::Futex, Ok(steady(Mechanism::Futex))),
-        (Mechanism::Yield, Ok(steady(Mechanism::Yield).checked(Err("only in 3 of 80 windows nothing else ran".into())))),
-        (Mechanism::Signal, Err("the partner process ended (signal: 9 (SIGKILL)) during the measurement".into())),
+        (
+            Mechanism::Yield,
+            Ok(steady(Mechanism::Yield)
+                .checked(Err("only in 3 of 80 windows nothing else ran".into()))),
+        ),
+        (
+            Mechanism::Signal,
+            Err("the partner process ended (signal: 9 (SIGKILL)) during the measurement".into()),
+        ),
     ];
     vec![
         ("switch", compared, asked(0, Sides::Processes)),
-        ("switch-unsteady", vec![(Mechanism::Pipe, Ok(unsteady()))], asked(262_144, Sides::Threads)),
+        (
+            "switch-unsteady",
+            vec![(Mechanism::Pipe, Ok(unsteady()))],
+            asked(262_144, Sides::Threads),
+        ),
     ]
 }
 
@@ -115,12 +155,18 @@ fn reports_match_the_golden_files_and_fit_the_page() {
 
 #[test]
 fn rates_of_the_table_keep_all_their_digits() {
-    let results: Results = vec![(Mechanism::Futex, Ok(Switched { costs: vec![cost(Cache::Warm, 0.5, 0.01)], ..steady(Mechanism::Futex) }))];
+    let results: Results = vec![(
+        Mechanism::Futex,
+        Ok(Switched { costs: vec![cost(Cache::Warm, 0.5, 0.01)], ..steady(Mechanism::Futex) }),
+    )];
     let asked = Asked { rates: vec![1e9, 123_456_789.0, 500.0], ..asked(0, Sides::Processes) };
     let text = text::switch(&results, &asked, &samples::environment(), &Style::default());
-    for line in
-        ["     switches/s  warm\n", "  1,000,000,000  50.0 +- 1.0 %\n", "    123,456,789  6.17 +- 0.12 %\n", "            500  0.0000"]
-    {
+    for line in [
+        "     switches/s  warm\n",
+        "  1,000,000,000  50.0 +- 1.0 %\n",
+        "    123,456,789  6.17 +- 0.12 %\n",
+        "            500  0.0000",
+    ] {
         assert!(text.contains(line), "{line:?}\n{text}");
     }
 }
@@ -133,9 +179,15 @@ fn the_published_schema_is_the_generated_one() {
 #[test]
 fn every_document_keeps_to_its_schema() {
     for (_, results, asked) in all() {
-        let document: Value = serde_json::from_str(&json::print(&switch(&results, &asked, &samples::environment()))).unwrap();
+        let document: Value =
+            serde_json::from_str(&json::print(&switch(&results, &asked, &samples::environment())))
+                .unwrap();
         let schema = json::schema::<SwitchDocument>();
-        let errors: Vec<String> = jsonschema::validator_for(&schema).unwrap().iter_errors(&document).map(|e| e.to_string()).collect();
+        let errors: Vec<String> = jsonschema::validator_for(&schema)
+            .unwrap()
+            .iter_errors(&document)
+            .map(|e| e.to_string())
+            .collect();
         assert!(errors.is_empty(), "{errors:#?}");
         assert_eq!(document["schema"], "hairspring/switch/2");
         for (result, (_, found)) in document["results"].as_array().unwrap().iter().zip(&results) {
@@ -152,7 +204,8 @@ fn non_finite_numbers_are_null() {
     found.costs[0].ns = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, level: 0.95 };
     let results = vec![(Mechanism::Futex, Ok(found))];
     let (asked, here) = (asked(0, Sides::Processes), samples::environment());
-    let document: Value = serde_json::from_str(&json::print(&switch(&results, &asked, &here))).unwrap();
+    let document: Value =
+        serde_json::from_str(&json::print(&switch(&results, &asked, &here))).unwrap();
     assert_eq!(document["results"][0]["costs"][0]["time_ns"], Value::Null);
     assert!(text::switch(&results, &asked, &here, &Style::default()).contains("unknown"));
 }

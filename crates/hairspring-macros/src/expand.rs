@@ -11,8 +11,9 @@ use syn::{Error, Expr, ItemFn, Result, parse2};
 
 /// The function, its rows, and an entry in the program's list of benchmarks.
 pub fn bench(options: TokenStream, function: TokenStream) -> Result<TokenStream> {
-    let function: ItemFn =
-        parse2(function).map_err(|error| Error::new(error.span(), "#[hairspring::bench] belongs to a function with a body"))?;
+    let function: ItemFn = parse2(function).map_err(|error| {
+        Error::new(error.span(), "#[hairspring::bench] belongs to a function with a body")
+    })?;
     let options: Options = parse2(options)?;
     let parameters = Parameters::from_function(&function, &options)?;
     let expansion = Expansion { options: &options, parameters: &parameters, function: &function };
@@ -46,7 +47,8 @@ impl Expansion<'_> {
         let functions = design.iter().enumerate().map(|(at, row)| pieces.row(at, row));
         let (cases, entry, check) = (self.cases(&design, before), self.entry(), self.check());
         quote! {
-            #[allow(unused_mut, unused_variables, unused_assignments, non_snake_case, clippy::all, clippy::pedantic)]
+            #[allow(unused_mut, unused_variables, unused_assignments, non_snake_case, clippy::all,
+                clippy::pedantic)]
             const _: () = {
                 use ::hairspring::__private as __hairspring;
                 #(#functions)*
@@ -57,11 +59,14 @@ impl Expansion<'_> {
         }
     }
 
-    /// The rows that contain the function, with at most as many copies as the options allow. The rows of the fenced chain after
-    /// an init do not contain it: the crate provides them.
+    /// The rows that contain the function, with at most as many copies as the options allow. The
+    /// rows of the fenced chain after an init do not contain it: the crate provides them.
     fn design(&self, before: Before) -> Vec<RowShape> {
         let is_own = |row: &RowShape| before == Before::Flush || row.order != Order::FencedChain;
-        shapes(before).into_iter().filter(|row| is_own(row) && row.bodies <= self.options.copies()).collect()
+        shapes(before)
+            .into_iter()
+            .filter(|row| is_own(row) && row.bodies <= self.options.copies())
+            .collect()
     }
 
     fn before(&self) -> Before {
@@ -74,17 +79,21 @@ impl Expansion<'_> {
 
     /// Checks that the argument can be passed to every copy.
     fn check(&self) -> TokenStream {
-        let by_value = self.parameters.argument.as_ref().filter(|argument| !argument.is_reference());
+        let by_value =
+            self.parameters.argument.as_ref().filter(|argument| !argument.is_reference());
         by_value.map_or_else(TokenStream::new, |argument| {
             let ty = &argument.ty;
-            quote_spanned!(ty.span()=> const _: fn() = || { fn check<T: __hairspring::Argument>() {} check::<#ty>() };)
+            quote_spanned!(ty.span()=> const _: fn() =
+                || { fn check<T: __hairspring::Argument>() {} check::<#ty>() };)
         })
     }
 
     /// The function that makes the benchmark, once for each argument.
     fn cases(&self, design: &[RowShape], before: Before) -> TokenStream {
         let (own, case) = (Span::mixed_site(), self.case(design, before));
-        let Some((args, argument)) = self.options.args.as_ref().zip(self.parameters.argument.as_ref()) else {
+        let Some((args, argument)) =
+            self.options.args.as_ref().zip(self.parameters.argument.as_ref())
+        else {
             return quote!(
                 fn __hairspring_cases() -> ::std::vec::Vec<__hairspring::Case> {
                     ::std::vec![#case]
@@ -98,8 +107,10 @@ impl Expansion<'_> {
             let ty = &argument.ty;
             quote!(#ty)
         };
-        let all = quote_spanned!(args.span()=> ::core::iter::IntoIterator::into_iter(#args).collect());
-        let by_value = (!argument.is_reference()).then(|| quote_spanned!(own=> let #name = *#name;));
+        let all =
+            quote_spanned!(args.span()=> ::core::iter::IntoIterator::into_iter(#args).collect());
+        let by_value =
+            (!argument.is_reference()).then(|| quote_spanned!(own=> let #name = *#name;));
         quote_spanned! {own=>
             fn __hairspring_cases() -> ::std::vec::Vec<__hairspring::Case> {
                 let all: ::std::vec::Vec<#ty> = #all;
@@ -109,7 +120,8 @@ impl Expansion<'_> {
                 for (at, #name) in all.iter().enumerate() {
                     use __hairspring::{ByDebug as _, ByDisplay as _, ByPlace as _};
                     let text = (&&&__hairspring::Named(#name, at)).name();
-                    let argument = ::core::option::Option::Some(::std::format!("{}:{}", #label, text));
+                    let argument = ::core::option::Option::Some(::std::format!("{}:{}", #label,
+                        text));
                     #by_value
                     cases.push(__hairspring::Case { argument, ..#case });
                 }
@@ -125,8 +137,10 @@ impl Expansion<'_> {
         let state = state.map_or_else(|| quote!(()), |state| quote!(#state));
         let rows = design.iter().enumerate().map(|(at, row)| self.row(at, row));
         let setup = self.options.setup.as_ref().map(|setup| self.setup(setup));
-        let second = (before == Before::Flush).then(|| quote_spanned!(own=> benchmark.second = "flush";));
-        let fenced_chain = (before == Before::Init).then(|| quote_spanned!(own=> rows.extend(__hairspring::fenced_chain());));
+        let second =
+            (before == Before::Flush).then(|| quote_spanned!(own=> benchmark.second = "flush";));
+        let fenced_chain = (before == Before::Init)
+            .then(|| quote_spanned!(own=> rows.extend(__hairspring::fenced_chain());));
         quote_spanned! {own=> {
             let state = __hairspring::State::new(move || #state);
             let mut rows = ::std::vec![#(#rows),*];
@@ -142,13 +156,15 @@ impl Expansion<'_> {
     /// A row with its argument and its state.
     fn row(&self, at: usize, row: &RowShape) -> TokenStream {
         let own = Span::mixed_site();
-        let (function, order, RowShape { bodies, inits, runs, .. }) = (row_name(at), order(row.order), row);
+        let (function, order, RowShape { bodies, inits, runs, .. }) =
+            (row_name(at), order(row.order), row);
         let argument = self.parameters.argument.iter().map(|argument| &argument.name);
         let state = self.parameters.state.iter().map(|_| quote_spanned!(own=> state));
         quote_spanned! {own=> {
             let state = state.clone();
             let run = move |now: __hairspring::ReadFn| {
-                state.with(|state| __hairspring::catch_panic(|| #function(now, #(#argument,)* #(#state,)*)))
+                state.with(|state| __hairspring::catch_panic(|| #function(now,
+                    #(#argument,)* #(#state,)*)))
             };
             __hairspring::Row::new(#bodies, #inits, #order, run).in_runs(#runs)
         }}
@@ -157,7 +173,9 @@ impl Expansion<'_> {
     fn setup(&self, setup: &Expr) -> TokenStream {
         let setup = called(setup, &self.parameters.names());
         let assigned = quote_spanned!(setup.span()=> let setup: () = #setup;);
-        quote_spanned!(Span::mixed_site()=> benchmark.setup = ::core::option::Option::Some(::std::boxed::Box::new(move || { #assigned }));)
+        quote_spanned!(Span::mixed_site()=>
+            benchmark.setup = ::core::option::Option::Some(::std::boxed::Box::new(move
+            || { #assigned }));)
     }
 
     /// The entry in the list of all benchmarks.

@@ -26,7 +26,11 @@ impl Parameter {
     /// The type that a copy passes on: a reference, so that the benchmark gets the value back.
     pub fn passed(&self) -> proc_macro2::TokenStream {
         let name = &self.name;
-        if self.is_mutable() { quote_spanned!(name.span()=> &mut *#name) } else { name.to_token_stream() }
+        if self.is_mutable() {
+            quote_spanned!(name.span()=> &mut *#name)
+        } else {
+            name.to_token_stream()
+        }
     }
 }
 
@@ -43,10 +47,23 @@ impl Parameters {
     pub fn from_function(function: &ItemFn, options: &Options) -> Result<Parameters> {
         let signature = &function.sig;
         refuse_odd(signature)?;
-        let mut all = signature.inputs.iter().map(parameter).collect::<Result<Vec<_>>>()?.into_iter();
+        let mut all =
+            signature.inputs.iter().map(parameter).collect::<Result<Vec<_>>>()?.into_iter();
         let argument = take(&mut all, options.args.is_some(), signature, "args", "the argument")?;
-        let state = take(&mut all, options.state.is_some(), signature, "state", "a reference to the state")?;
-        let mut last = take(&mut all, options.chain.is_some(), signature, "chain", "the result of the copy before")?;
+        let state = take(
+            &mut all,
+            options.state.is_some(),
+            signature,
+            "state",
+            "a reference to the state",
+        )?;
+        let mut last = take(
+            &mut all,
+            options.chain.is_some(),
+            signature,
+            "chain",
+            "the result of the copy before",
+        )?;
         if last.is_none() && options.init.is_some() {
             last = all.next();
         }
@@ -55,7 +72,10 @@ impl Parameters {
         }
         let made = last.iter().filter(|_| options.chain.is_none());
         if let Some(value) = state.iter().chain(made).find(|parameter| !parameter.is_reference()) {
-            let text = format!("`{}` must be a reference, `&` or `&mut`: the value stays with the benchmark", value.name);
+            let text = format!(
+                "`{}` must be a reference, `&` or `&mut`: the value stays with the benchmark",
+                value.name
+            );
             return Err(Error::new(value.ty.span(), text));
         }
         Ok(Parameters { argument, state, last })
@@ -63,7 +83,11 @@ impl Parameters {
 
     /// The names that expressions can use.
     pub fn names(&self) -> Vec<Ident> {
-        [&self.argument, &self.state, &self.last].into_iter().flatten().map(|parameter| parameter.name.clone()).collect()
+        [&self.argument, &self.state, &self.last]
+            .into_iter()
+            .flatten()
+            .map(|parameter| parameter.name.clone())
+            .collect()
     }
 }
 
@@ -71,11 +95,19 @@ fn refuse_odd(signature: &Signature) -> Result<()> {
     let refused: [(Option<Span>, &str); 4] = [
         (
             signature.asyncness.as_ref().map(Spanned::span),
-            "a benchmark cannot be async: block on the future in a plain function, as `runtime.block_on(f())` with a runtime made by `state`, and compare with an empty future by `against`",
+            "a benchmark cannot be async: block on the future in a plain function, as \
+             `runtime.block_on(f())` with a runtime made by `state`, and compare with an empty \
+             future by `against`",
         ),
-        (signature.generics.lt_token.map(|token| token.span), "a benchmark cannot be generic: write one for each type that calls it"),
+        (
+            signature.generics.lt_token.map(|token| token.span),
+            "a benchmark cannot be generic: write one for each type that calls it",
+        ),
         (signature.variadic.as_ref().map(Spanned::span), "a benchmark cannot be variadic"),
-        (unsafe_span(signature), "a benchmark cannot be unsafe: call the unsafe function from a safe one"),
+        (
+            unsafe_span(signature),
+            "a benchmark cannot be unsafe: call the unsafe function from a safe one",
+        ),
     ];
     refused.into_iter().find_map(|(span, text)| Some(Error::new(span?, text))).map_or(Ok(()), Err)
 }
@@ -87,7 +119,9 @@ fn unsafe_span(signature: &Signature) -> Option<Span> {
 
 fn parameter(input: &FnArg) -> Result<Parameter> {
     match input {
-        FnArg::Receiver(receiver) => Err(Error::new_spanned(receiver, "a benchmark is a plain function, not a method")),
+        FnArg::Receiver(receiver) => {
+            Err(Error::new_spanned(receiver, "a benchmark is a plain function, not a method"))
+        }
         FnArg::Typed(typed) => {
             let name = match &*typed.pat {
                 Pat::Ident(pattern) => pattern.ident.clone(),
@@ -108,12 +142,20 @@ fn take(
     if !wanted {
         return Ok(None);
     }
-    let missing = || Error::new(signature.paren_token.span.join(), format!("`{option}` needs a parameter that takes {what}"));
+    let missing = || {
+        Error::new(
+            signature.paren_token.span.join(),
+            format!("`{option}` needs a parameter that takes {what}"),
+        )
+    };
     all.next().map(Some).ok_or_else(missing)
 }
 
 fn no_value(name: &Ident) -> String {
-    format!("nothing gives `{name}` a value: `args`, `state`, `chain` or `init` of the attribute do (in this order)")
+    format!(
+        "nothing gives `{name}` a value: `args`, `state`, `chain` or `init` of the attribute do \
+         (in this order)"
+    )
 }
 
 /// The function with the attribute `#[inline]`, unless it has such an attribute of its own.

@@ -42,7 +42,10 @@ impl Options {
             "copies" => return once(&mut self.copies, key, || copies(input)),
             _ => {
                 let known = "args, chain, state, setup, init, cold, against, copies";
-                return Err(Error::new(key.span(), format!("unknown option `{key}`: there are {known}")));
+                return Err(Error::new(
+                    key.span(),
+                    format!("unknown option `{key}`: there are {known}"),
+                ));
             }
         };
         once(place, key, || input.parse())
@@ -55,7 +58,10 @@ impl Parse for Options {
         while !input.is_empty() {
             let key = input.call(Ident::parse_any)?;
             if !input.peek(Token![=]) {
-                return Err(Error::new(key.span(), format!("`{key}` needs a value: `{key} = ...`")));
+                return Err(Error::new(
+                    key.span(),
+                    format!("`{key}` needs a value: `{key} = ...`"),
+                ));
             }
             input.parse::<Token![=]>()?;
             options.set(&key, input)?;
@@ -64,7 +70,10 @@ impl Parse for Options {
             }
         }
         if let (Some(_), Some(cold)) = (&options.init, &options.cold) {
-            return Err(Error::new_spanned(cold, "`cold` is an init of its own: there cannot be another, `init`"));
+            return Err(Error::new_spanned(
+                cold,
+                "`cold` is an init of its own: there cannot be another, `init`",
+            ));
         }
         Ok(options)
     }
@@ -82,7 +91,10 @@ fn path(input: ParseStream) -> Result<ExprPath> {
     let value: Expr = input.parse()?;
     match value {
         Expr::Path(path) => Ok(path),
-        other => Err(Error::new_spanned(other, "`against` is the name of a function with #[hairspring::bench]")),
+        other => Err(Error::new_spanned(
+            other,
+            "`against` is the name of a function with #[hairspring::bench]",
+        )),
     }
 }
 
@@ -90,11 +102,15 @@ fn copies(input: ParseStream) -> Result<u32> {
     let number: LitInt = input.parse()?;
     match number.base10_parse() {
         Ok(copies @ FEWEST_COPIES..=COPIES) => Ok(copies),
-        _ => Err(Error::new_spanned(number, format!("`copies` must be from {FEWEST_COPIES} to {COPIES}"))),
+        _ => Err(Error::new_spanned(
+            number,
+            format!("`copies` must be from {FEWEST_COPIES} to {COPIES}"),
+        )),
     }
 }
 
-/// The expression of `setup`, `init` or `state`; a path in lower case is a function without parameters, and is called.
+/// The expression of `setup`, `init` or `state`; a path in lower case is a function without
+/// parameters, and is called.
 pub fn called(value: &Expr, names: &[Ident]) -> Expr {
     let Expr::Path(path) = value else { return value.clone() };
     let Some(last) = path.path.segments.last() else { return value.clone() };

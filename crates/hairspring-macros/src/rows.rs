@@ -29,7 +29,8 @@ pub fn row_name(at: usize) -> Ident {
 impl Pieces<'_> {
     /// The function of a row: reads the clock, runs its copies, and reads the clock again.
     pub fn row(&self, at: usize, row: &RowShape) -> TokenStream {
-        let (name, now, begin, ticks) = (row_name(at), hidden_ident("now"), hidden_ident("begin"), hidden_ident("ticks"));
+        let (name, now, begin, ticks) =
+            (row_name(at), hidden_ident("now"), hidden_ident("begin"), hidden_ident("ticks"));
         let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten();
         let inputs = inputs.map(|Parameter { name, ty }| quote!(mut #name: #ty));
         let prologue = self.prologue(row);
@@ -70,12 +71,14 @@ impl Pieces<'_> {
 
     /// The code before the first reading.
     fn prologue(&self, row: &RowShape) -> TokenStream {
-        let (results, stack, aside) = (hidden_ident("results"), hidden_ident("stack"), hidden_ident("aside"));
+        let (results, stack, aside) =
+            (hidden_ident("results"), hidden_ident("stack"), hidden_ident("aside"));
         let (bodies, inits) = (row.bodies as usize, row.inits as usize);
         let link = self
             .chain
             .zip(self.parameters.last.as_ref())
-            .map(|(start, Parameter { name, ty })| quote!(let mut #name: #ty = __hairspring::opaque(#start);));
+            .map(|(start, Parameter { name,
+                ty })| quote!(let mut #name: #ty = __hairspring::opaque(#start);));
         let room = if self.chain.is_some() || row.order == Order::FencedChain {
             quote!(__hairspring::Values::<()>::room(0))
         } else {
@@ -87,7 +90,11 @@ impl Pieces<'_> {
                 let mut #aside = __hairspring::Values::room(#inits);
             }
         });
-        let touch = self.init.as_ref().filter(|_| self.before == Before::Flush).map(|cold| quote!(__hairspring::touch(#cold);));
+        let touch = self
+            .init
+            .as_ref()
+            .filter(|_| self.before == Before::Flush)
+            .map(|cold| quote!(__hairspring::touch(#cold);));
         quote!(let mut #results = #room; #link #made #touch)
     }
 
@@ -108,7 +115,8 @@ impl Pieces<'_> {
     fn init(&self) -> TokenStream {
         let Some(init) = &self.init else { return TokenStream::new() };
         let fresh = self.opaque_inputs();
-        let (stack, aside, made) = (hidden_ident("stack"), hidden_ident("aside"), hidden_ident("made"));
+        let (stack, aside, made) =
+            (hidden_ident("stack"), hidden_ident("aside"), hidden_ident("made"));
         let span = syn::spanned::Spanned::span(init);
         match (self.before, self.chain, &self.parameters.last) {
             (Before::Flush, ..) => quote!(#fresh __hairspring::flush(#init);),
@@ -116,15 +124,21 @@ impl Pieces<'_> {
                 let name = &link.name;
                 quote!(#fresh #name = __hairspring::opaque(#init);)
             }
-            (_, None, Some(_)) => quote!(#fresh let #made = __hairspring::hold(&mut #stack, &mut #aside, #init);),
+            (_, None, Some(_)) => {
+                quote!(#fresh let #made = __hairspring::hold(&mut #stack, &mut #aside, #init);)
+            }
             _ => quote_spanned!(span=> #fresh let init: () = #init; __hairspring::memory();),
         }
     }
 
     fn body(&self) -> TokenStream {
-        let (function, results, result, made) = (self.function, hidden_ident("results"), hidden_ident("result"), hidden_ident("made"));
+        let (function, results, result, made) =
+            (self.function, hidden_ident("results"), hidden_ident("result"), hidden_ident("made"));
         let fresh = self.opaque_inputs();
-        let inputs = [&self.parameters.argument, &self.parameters.state].into_iter().flatten().map(Parameter::passed);
+        let inputs = [&self.parameters.argument, &self.parameters.state]
+            .into_iter()
+            .flatten()
+            .map(Parameter::passed);
         match (self.chain, &self.parameters.last) {
             (Some(_), Some(link)) => {
                 let name = &link.name;

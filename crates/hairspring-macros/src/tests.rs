@@ -47,20 +47,32 @@ fn parameters_and_options_must_fit() {
     let wrong = [
         ("", "fn f(x: u64) {}", "nothing gives `x` a value: `args`, `state`, `chain` or `init`"),
         ("args = [1]", "fn f() {}", "`args` needs a parameter that takes the argument"),
-        ("chain = 1", "fn f() {}", "`chain` needs a parameter that takes the result of the copy before"),
+        (
+            "chain = 1",
+            "fn f() {}",
+            "`chain` needs a parameter that takes the result of the copy before",
+        ),
         ("state = 1", "fn f(x: u64) {}", "`x` must be a reference"),
         ("init = 1", "fn f(x: u64) {}", "`x` must be a reference"),
         ("chain = 1, init = 1", "fn f(x: u64, y: u64) {}", "nothing gives `y` a value"),
     ];
     for (options, function, reason) in wrong {
-        assert!(refusal(options, function).contains(reason), "{options}: {}", refusal(options, function));
+        assert!(
+            refusal(options, function).contains(reason),
+            "{options}: {}",
+            refusal(options, function)
+        );
     }
 }
 
 #[test]
 fn options_that_make_no_sense_are_refused() {
     let wrong = [
-        ("arg = [1]", "unknown option `arg`: there are args, chain, state, setup, init, cold, against, copies"),
+        (
+            "arg = [1]",
+            "unknown option `arg`: there are args, chain, state, setup, init, cold, against, \
+             copies",
+        ),
         ("args", "`args` needs a value: `args = ...`"),
         ("setup = a(), setup = b()", "`setup` is given twice"),
         ("copies = 2", "from 4 to 256"),

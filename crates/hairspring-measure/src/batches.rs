@@ -11,11 +11,17 @@ pub trait Batches {
     /// Why a batch could not be run to its end.
     type Error;
 
-    /// Runs a batch and adds its rounds to the table. `elapsed` is the clock for the time limit of the batch.
+    /// Runs a batch and adds its rounds to the table. `elapsed` is the clock for the time limit of
+    /// the batch.
     ///
     /// # Errors
     /// A row that failed, a process that died, an interruption.
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), Self::Error>;
+    fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+    ) -> Result<(), Self::Error>;
 
     /// Whether the rows can be moved to a new placement at a cost that suits the budget.
     fn can_move(&self) -> bool {
@@ -27,8 +33,8 @@ pub trait Batches {
         SHORTEST_PLACEMENT
     }
 
-    /// Moves the rows to a new placement, such as a fresh process, for all further batches. Called only after
-    /// [`Batches::can_move`].
+    /// Moves the rows to a new placement, such as a fresh process, for all further batches. Called
+    /// only after [`Batches::can_move`].
     ///
     /// # Errors
     /// The new process cannot be started, or the old one does not end.
@@ -53,14 +59,17 @@ pub struct InProcess<R> {
 }
 
 impl<R: Rig> InProcess<R> {
-    /// Rounds over the rows with a clock of this quantum in ticks. The same seed gives the same orders.
+    /// Rounds over the rows with a clock of this quantum in ticks. The same seed gives the same
+    /// orders.
     pub fn new(rig: R, clock: &Clock, quantum: u64, seed: u64) -> InProcess<R> {
-        let rounds = Rounds::new(rig.rows(), seed, Dither::over(clock, quantum), quantum).with_clock(clock).with_guards(clock.read);
+        let rounds = Rounds::new(rig.rows(), seed, Dither::over(clock, quantum), quantum)
+            .with_clock(clock)
+            .with_guards(clock.read);
         InProcess { rig, rounds, placements: None }
     }
 
-    /// Runs the rows at another offset of the stack in each placement. Everything else that differs between processes, such as
-    /// the addresses of code and data, stays.
+    /// Runs the rows at another offset of the stack in each placement. Everything else that differs
+    /// between processes, such as the addresses of code and data, stays.
     #[must_use]
     pub fn with_placements(self) -> InProcess<R> {
         InProcess { placements: Some(0), ..self }
@@ -70,10 +79,19 @@ impl<R: Rig> InProcess<R> {
 impl<R: Rig> Batches for InProcess<R> {
     type Error = RowFailed;
 
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), RowFailed> {
+    fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+    ) -> Result<(), RowFailed> {
         let (rounds, rig) = (&mut self.rounds, &mut self.rig);
-        let frames = self.placements.map_or(0, |placement| placement.wrapping_mul(FRAMES_APART) % MOST_FRAMES);
-        let ran = below(frames, &mut || run_batch(rounds, rig, batch, elapsed, |round| table.push(round)));
+        let frames = self
+            .placements
+            .map_or(0, |placement| placement.wrapping_mul(FRAMES_APART) % MOST_FRAMES);
+        let ran = below(frames, &mut || {
+            run_batch(rounds, rig, batch, elapsed, |round| table.push(round))
+        });
         table.add_pauses(rounds.take_pauses());
         ran
     }
@@ -94,10 +112,11 @@ impl<R: Rig> Batches for InProcess<R> {
     }
 }
 
-/// Frames of [`below`] that take some 4 KiB of the stack together, after which offsets within a page repeat.
+/// Frames of [`below`] that take some 4 KiB of the stack together, after which offsets within a
+/// page repeat.
 const MOST_FRAMES: u32 = 41;
-/// Frames between one placement and the next. It has no divisor in common with [`MOST_FRAMES`], so every number of frames has its
-/// turn, and the first placements are spread over the page.
+/// Frames between one placement and the next. It has no divisor in common with [`MOST_FRAMES`], so
+/// every number of frames has its turn, and the first placements are spread over the page.
 const FRAMES_APART: u32 = 17;
 
 /// Does the work so many frames further down the stack.
@@ -110,7 +129,8 @@ fn below<T>(frames: u32, work: &mut dyn FnMut() -> T) -> T {
     done
 }
 
-/// Behind a batch, the clock is watched for this part of its time, within these limits: enough to know how much of the time the CPU pauses.
+/// Behind a batch, the clock is watched for this part of its time, within these limits: enough to
+/// know how much of the time the CPU pauses.
 const WATCHED_PART: u32 = 20;
 const LEAST_WATCHED: Duration = Duration::from_micros(100);
 const MOST_WATCHED: Duration = Duration::from_millis(2);
@@ -177,10 +197,15 @@ mod tests {
     #[test]
     fn placements_are_spread_over_a_page_of_the_stack() {
         const PAGE: usize = 4096;
-        let offsets: Vec<usize> = (0..MOST_FRAMES).map(|frames| address(0) - address(frames)).collect();
+        let offsets: Vec<usize> =
+            (0..MOST_FRAMES).map(|frames| address(0) - address(frames)).collect();
         assert!(offsets.windows(2).all(|pair| pair[1] > pair[0]), "{offsets:?}");
-        assert!(offsets[offsets.len() - 1] > PAGE / 2 && offsets[offsets.len() - 1] < 3 * PAGE, "{offsets:?}");
-        let all: BTreeSet<u32> = (0..MOST_FRAMES).map(|placement| placement * FRAMES_APART % MOST_FRAMES).collect();
+        assert!(
+            offsets[offsets.len() - 1] > PAGE / 2 && offsets[offsets.len() - 1] < 3 * PAGE,
+            "{offsets:?}"
+        );
+        let all: BTreeSet<u32> =
+            (0..MOST_FRAMES).map(|placement| placement * FRAMES_APART % MOST_FRAMES).collect();
         assert_eq!(all.len(), MOST_FRAMES as usize);
     }
 }

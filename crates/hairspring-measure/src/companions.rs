@@ -1,12 +1,13 @@
-//! Chains of known length that run in the same rounds as the code: the reference chain, which counts core cycles, and the
-//! control chains, which show whether something else used the core.
+//! Chains of known length that run in the same rounds as the code: the reference chain, which
+//! counts core cycles, and the control chains, which show whether something else used the core.
 
 use crate::ruler::Ruler;
 use crate::table::{CONTROL, REFERENCE, free_name};
 use hairspring_core::observations::{Observations, RowId};
 use hairspring_host::chains::{CONTROLS, ChainRole, RULER, RowFn, chains, name, role_of};
 
-/// Copies of the reference chain, and of short, middle and long control chains, so that all take a similar number of cycles.
+/// Copies of the reference chain, and of short, middle and long control chains, so that all take a
+/// similar number of cycles.
 const RULER_COPIES: [u32; 6] = [32, 64, 128, 256, 384, 512];
 const SHORT_COPIES: [u32; 4] = [64, 192, 384, 512];
 const MIDDLE_COPIES: [u32; 3] = [64, 128, 256];
@@ -27,7 +28,12 @@ pub struct Companion {
 
 /// The reference chain and the control chains of a ruler, as far as this machine has them.
 pub fn companions(ruler: &Ruler) -> Vec<Companion> {
-    let reference = Companion { chain: name(RULER), copies: &RULER_COPIES, cycles: ruler.cycles, is_reference: true };
+    let reference = Companion {
+        chain: name(RULER),
+        copies: &RULER_COPIES,
+        cycles: ruler.cycles,
+        is_reference: true,
+    };
     let control = |(wanted, cycles): &(String, u32)| {
         let chain = CONTROLS.into_iter().map(name).find(|known| known == wanted)?;
         Some(Companion { chain, copies: copies(*cycles), cycles: *cycles, is_reference: false })
@@ -50,20 +56,31 @@ impl Companion {
         role_of(self.chain).and_then(ChainRole::unit)
     }
 
-    /// Adds the chain's rows to a table as a separate series, and declares the series as reference or control.
+    /// Adds the chain's rows to a table as a separate series, and declares the series as reference
+    /// or control.
     pub fn declare(&self, table: &mut Observations) -> Vec<RowId> {
-        let name = if self.is_reference { REFERENCE.to_owned() } else { format!("{CONTROL} {}", self.chain) };
+        let name = if self.is_reference {
+            REFERENCE.to_owned()
+        } else {
+            format!("{CONTROL} {}", self.chain)
+        };
         let name = free_name(&name, table.series_names());
         let series = table.series(&name);
         let unused = vec![0.0; table.components().len() - 1];
-        table.origin.uses.extend(self.unit().map(|unit| (name.clone(), vec![(unit.to_owned(), 1)])));
+        table
+            .origin
+            .uses
+            .extend(self.unit().map(|unit| (name.clone(), vec![(unit.to_owned(), 1)])));
         let known = (name, f64::from(self.cycles));
         if self.is_reference {
             table.origin.reference = Some(known)
         } else {
             table.origin.controls.push(known)
         }
-        self.copies.iter().map(|copies| table.row(series, &[vec![f64::from(*copies)], unused.clone()].concat())).collect()
+        self.copies
+            .iter()
+            .map(|copies| table.row(series, &[vec![f64::from(*copies)], unused.clone()].concat()))
+            .collect()
     }
 
     /// Names and copies of its rows, for another process that runs them.
@@ -93,18 +110,30 @@ mod tests {
 
     #[test]
     fn every_companion_has_all_its_rows_and_its_own_series() {
-        let controls: Vec<(String, u32)> = CONTROLS.iter().zip([1, 4, 13]).map(|(role, cycles)| (name(*role).to_owned(), cycles)).collect();
+        let controls: Vec<(String, u32)> = CONTROLS
+            .iter()
+            .zip([1, 4, 13])
+            .map(|(role, cycles)| (name(*role).to_owned(), cycles))
+            .collect();
         let ruler = Ruler { cycles: 3, controls: controls.clone(), provenance: String::new() };
-        let (all, mut table) = (companions(&ruler), Observations::new(vec!["body".into(), "init".into()]));
+        let (all, mut table) =
+            (companions(&ruler), Observations::new(vec!["body".into(), "init".into()]));
         // User code may have the same name.
         table.series(REFERENCE);
         for companion in &all {
-            assert_eq!((companion.code().len(), companion.declare(&mut table).len()), (companion.copies.len(), companion.copies.len()));
+            assert_eq!(
+                (companion.code().len(), companion.declare(&mut table).len()),
+                (companion.copies.len(), companion.copies.len())
+            );
         }
         if !chains().is_empty() {
             assert_eq!(table.origin.reference, Some(("reference (2)".into(), 3.0)));
             let declared = table.origin.controls.iter().cloned();
-            assert!(declared.eq(controls.into_iter().map(|(name, cycles)| (format!("control {name}"), f64::from(cycles)))));
+            assert!(
+                declared.eq(controls
+                    .into_iter()
+                    .map(|(name, cycles)| (format!("control {name}"), f64::from(cycles))))
+            );
             assert_eq!(table.origin.uses.len(), all.len());
         }
     }

@@ -9,9 +9,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// No number of trips of a loop makes a timed interval long enough.
     #[error(
-        "{trips} trips of the loop took {reached_ns:.0} ns by the selected clock and {wall_ns:.0} ns by the system's clock, but \
-         {wanted_ns:.0} ns are needed: the clock stands still, or the compiler removed the body of the loop; use another \
-         clock, or make sure that the result of the body is used"
+        "{trips} trips of the loop took {reached_ns:.0} ns by the selected clock and {wall_ns:.0} \
+         ns by the system's clock, but {wanted_ns:.0} ns are needed: the clock stands still, or \
+         the compiler removed the body of the loop; use another clock, or make sure that the \
+         result of the body is used"
     )]
     LoopTooShort {
         /// Required length of the timed interval, in nanoseconds.

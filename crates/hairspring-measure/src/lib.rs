@@ -1,8 +1,9 @@
-//! The measuring loop that all measurements share: interleaved rounds over rows, with the reference and control chains in
-//! the same rounds as the code, until the intervals are narrow enough.
+//! The measuring loop that all measurements share: interleaved rounds over rows, with the reference
+//! and control chains in the same rounds as the code, until the intervals are narrow enough.
 //!
-//! [`rounds`] runs every row once, [`batches`] runs rounds for some time, [`until`] runs batches until the requested precision
-//! is reached, [`limits`] defines all limits, [`table`] holds the readings, and [`run`] is the result.
+//! [`rounds`] runs every row once, [`batches`] runs rounds for some time, [`until`] runs batches
+//! until the requested precision is reached, [`limits`] defines all limits, [`table`] holds the
+//! readings, and [`run`] is the result.
 
 pub mod batches;
 pub mod companions;

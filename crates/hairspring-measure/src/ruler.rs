@@ -1,4 +1,5 @@
-//! The core cycle as the unit of a lattice: finds the length of the reference chain in core cycles on this machine.
+//! The core cycle as the unit of a lattice: finds the length of the reference chain in core cycles
+//! on this machine.
 
 use crate::proof::{Fit, Length, prove};
 use crate::sampling::Sampling;
@@ -21,18 +22,21 @@ pub struct Ruler {
     pub provenance: String,
 }
 
-/// Copies of the controls that are not part of the lattice: few, because copies of the longest take many cycles.
+/// Copies of the controls that are not part of the lattice: few, because copies of the longest take
+/// many cycles.
 const CONTROL_COPIES: [u32; 4] = [32, 64, 96, 128];
 /// Confidence level of the ratios of chains.
 const LEVEL: f64 = 0.95;
-/// Time of the first rounds. Every further try doubles the time so far and uses all of the rounds ...
+/// Time of the first rounds. Every further try doubles the time so far and uses all of the rounds
+/// ...
 const FIRST_TIME: Duration = Duration::from_millis(12);
 /// ... up to 384 ms in all, which is less than the default budgets.
 const TRIES: u32 = 6;
 
-/// Finds the length of the reference chain from the integer lattice of several chains, and the lengths of the controls that are proved (see
-/// [`prove`]). Takes about 15 ms, and up to half a second where something else uses the core: the tries end when all lengths are whole
-/// numbers. On a core that is never quiet, the reference chain alone is taken for the unit.
+/// Finds the length of the reference chain from the integer lattice of several chains, and the
+/// lengths of the controls that are proved (see [`prove`]). Takes about 15 ms, and up to half a
+/// second where something else uses the core: the tries end when all lengths are whole numbers. On
+/// a core that is never quiet, the reference chain alone is taken for the unit.
 ///
 /// # Errors
 /// Why core cycles are not available here.
@@ -45,15 +49,21 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
     if wanted.is_empty() {
         return Err(format!("no reference chain is built for {}", std::env::consts::ARCH));
     }
-    let sampling = wanted.iter().fold(Sampling::new(clock), |sampling, chain| sampling.with_chain(chain));
-    let sampling = others.iter().fold(sampling, |sampling, chain| sampling.with_copies(chain, &CONTROL_COPIES));
+    let sampling =
+        wanted.iter().fold(Sampling::new(clock), |sampling, chain| sampling.with_chain(chain));
+    let sampling = others
+        .iter()
+        .fold(sampling, |sampling, chain| sampling.with_copies(chain, &CONTROL_COPIES));
     let (mut samples, all) = (sampling.start(0), [wanted, others].concat());
     let most = all.iter().filter(|chain| CONTROLS.contains(&chain.role)).count();
     let mut best: Option<Ruler> = None;
     for attempt in 0..TRIES {
         let table = samples.run(FIRST_TIME * 2u32.pow(attempt.saturating_sub(1)));
         let ruler = ruler_of(table, &all, Fit::Close);
-        if ruler.is_some() && best.as_ref().map(|best| best.controls.len()) < ruler.as_ref().map(|ruler| ruler.controls.len()) {
+        if ruler.is_some()
+            && best.as_ref().map(|best| best.controls.len())
+                < ruler.as_ref().map(|ruler| ruler.controls.len())
+        {
             best = ruler;
         }
         if best.is_none() && attempt + 1 == TRIES {
@@ -66,20 +76,32 @@ pub fn find_ruler(clock: Clock) -> Result<Ruler, String> {
         }
     }
     best.ok_or_else(|| {
-        "the reference chains do not lie on an integer lattice here (machine too busy, or a core that renames them away)".into()
+        "the reference chains do not lie on an integer lattice here (machine too busy, or a core \
+         that renames them away)"
+            .into()
     })
 }
 
 /// The lengths of the chains of a table; `None` if the lattice is not there.
 fn ruler_of(table: &Observations, chains: &[&Chain], fit: Fit) -> Option<Ruler> {
-    let solved = |chain: &&Chain| Some((chain.role, solve(table, table.find_series(chain.name)?, &Options::default()).ok()?));
+    let solved = |chain: &&Chain| {
+        Some((chain.role, solve(table, table.find_series(chain.name)?, &Options::default()).ok()?))
+    };
     let solved: Vec<(ChainRole, Solution)> = chains.iter().map(solved).collect::<Option<_>>()?;
-    let lines: Vec<(ChainRole, &Solution)> = solved.iter().map(|(role, solution)| (*role, solution)).collect();
+    let lines: Vec<(ChainRole, &Solution)> =
+        solved.iter().map(|(role, solution)| (*role, solution)).collect();
     let lengths = prove(&lines, LEVEL, fit)?;
-    let proved = |role: ChainRole| chains.iter().position(|chain| chain.role == role).and_then(|at| Some((at, lengths[at].integer?)));
-    let control = |role: ChainRole| proved(role).map(|(at, cycles)| (chains[at].name.to_owned(), cycles));
-    let measured =
-        |(chain, length): (&&Chain, &Length)| LATTICE.contains(&chain.role).then(|| format!("{} {:.2}", chain.name, length.cycles.value));
+    let proved = |role: ChainRole| {
+        chains
+            .iter()
+            .position(|chain| chain.role == role)
+            .and_then(|at| Some((at, lengths[at].integer?)))
+    };
+    let control =
+        |role: ChainRole| proved(role).map(|(at, cycles)| (chains[at].name.to_owned(), cycles));
+    let measured = |(chain, length): (&&Chain, &Length)| {
+        LATTICE.contains(&chain.role).then(|| format!("{} {:.2}", chain.name, length.cycles.value))
+    };
     let list: Vec<String> = chains.iter().zip(&lengths).filter_map(measured).collect();
     Some(Ruler {
         cycles: proved(RULER)?.1,
@@ -112,7 +134,11 @@ mod tests {
                 for copies in [32u32, 64, 128, 256] {
                     let row = table.row(series, &[f64::from(copies)]);
                     let wobble = f64::from((round * 7 + copies / 32 * 13) % 11) / 10.0;
-                    table.push(row, round, rate(round) * (length(chain) * f64::from(copies) + 60.0 + wobble));
+                    table.push(
+                        row,
+                        round,
+                        rate(round) * (length(chain) * f64::from(copies) + 60.0 + wobble),
+                    );
                 }
             }
         }
@@ -122,18 +148,21 @@ mod tests {
     #[test]
     fn a_clock_in_steps_does_not_hide_the_lattice() {
         let all = chains();
-        let of = |roles: &[ChainRole]| all.iter().filter(|chain| roles.contains(&chain.role)).collect::<Vec<&Chain>>();
+        let of = |roles: &[ChainRole]| {
+            all.iter().filter(|chain| roles.contains(&chain.role)).collect::<Vec<&Chain>>()
+        };
         let wanted = of(&LATTICE);
-        let others: Vec<&Chain> = of(&CONTROLS).into_iter().filter(|chain| !LATTICE.contains(&chain.role)).collect();
+        let others: Vec<&Chain> =
+            of(&CONTROLS).into_iter().filter(|chain| !LATTICE.contains(&chain.role)).collect();
         // Three quarters of the rounds at one clock, the others at a clock that is half as fast.
-        let table = table(|round| if round % 128 < 96 { 0.7 } else { 1.4 }, &[wanted.clone(), others.clone()].concat());
+        let table = table(
+            |round| if round % 128 < 96 { 0.7 } else { 1.4 },
+            &[wanted.clone(), others.clone()].concat(),
+        );
         let found = ruler_of(&table, &[wanted, others.clone()].concat(), Fit::Close).unwrap();
         assert_eq!((found.cycles, found.controls.len()), (3, others.len() + 1), "{found:?}");
-        assert!(
-            found
-                .controls
-                .iter()
-                .all(|(name, cycles)| { all.iter().any(|chain| chain.name == name && length(chain) == f64::from(*cycles)) })
-        );
+        assert!(found.controls.iter().all(|(name, cycles)| {
+            all.iter().any(|chain| chain.name == name && length(chain) == f64::from(*cycles))
+        }));
     }
 }

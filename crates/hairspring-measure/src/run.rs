@@ -17,7 +17,8 @@ pub struct Run {
     pub rounds: u32,
     /// Time spent in the rounds.
     pub measuring: Duration,
-    /// Time in the rounds, in their assessment, and in everything else that counts towards the budget.
+    /// Time in the rounds, in their assessment, and in everything else that counts towards the
+    /// budget.
     pub elapsed: Duration,
     /// Why the rounds ended.
     pub stop: Stop,
@@ -25,12 +26,14 @@ pub struct Run {
     pub stolen_ms: Option<f64>,
 }
 
-/// How the core clock moved between the runs on this machine, of which this is the latest. A table without a reference chain, as of code
-/// with threads, does not show its own clock, and the earlier runs count. `None` if too few runs are known.
+/// How the core clock moved between the runs on this machine, of which this is the latest. A table
+/// without a reference chain, as of code with threads, does not show its own clock, and the earlier
+/// runs count. `None` if too few runs are known.
 pub fn clock_spread(table: &Observations) -> Option<ClockSpread> {
     if table.origin.reference.is_none() {
         // The readings of other clocks may be core cycles, which do not move with the core clock.
-        return earlier_spread().filter(|_| table.origin.clock.as_deref() == Some(default_clock().name));
+        return earlier_spread()
+            .filter(|_| table.origin.clock.as_deref() == Some(default_clock().name));
     }
     with_run(|| core_hz(table))
 }

@@ -20,7 +20,11 @@ pub struct Sampling {
 impl Sampling {
     /// No rows yet.
     pub fn new(clock: Clock) -> Sampling {
-        Sampling { table: Table::new(vec!["body".into(), "init".into()]), functions: Vec::new(), clock }
+        Sampling {
+            table: Table::new(vec!["body".into(), "init".into()]),
+            functions: Vec::new(),
+            clock,
+        }
     }
 
     /// Adds a chain as a series with the chain's name.
@@ -52,18 +56,35 @@ impl Sampling {
 
     /// Runs rounds for about this time.
     pub fn run(self, time: Duration, seed: u64) -> Observations {
-        sample(self.table, Functions { now: self.clock.read, rows: self.functions }, self.clock, time, seed)
+        sample(
+            self.table,
+            Functions { now: self.clock.read, rows: self.functions },
+            self.clock,
+            time,
+            seed,
+        )
     }
 
     /// Ready to run rounds several times.
     pub fn start(self, seed: u64) -> Samples<Functions> {
-        Samples::new(self.table, Functions { now: self.clock.read, rows: self.functions }, self.clock, seed)
+        Samples::new(
+            self.table,
+            Functions { now: self.clock.read, rows: self.functions },
+            self.clock,
+            seed,
+        )
     }
 }
 
-/// Runs rounds over the rows of a rig, which must be those of the table, for about this time: at least [`FEWEST_ROUNDS`], and
-/// no more than fit into the table. Stops at a row that fails.
-pub fn sample(table: Table, rig: impl Rig, clock: Clock, time: Duration, seed: u64) -> Observations {
+/// Runs rounds over the rows of a rig, which must be those of the table, for about this time: at
+/// least [`FEWEST_ROUNDS`], and no more than fit into the table. Stops at a row that fails.
+pub fn sample(
+    table: Table,
+    rig: impl Rig,
+    clock: Clock,
+    time: Duration,
+    seed: u64,
+) -> Observations {
     let mut samples = Samples::new(table, rig, clock, seed);
     samples.run(time);
     samples.table.finished(samples.meter.rate())
@@ -81,14 +102,20 @@ impl<R: Rig> Samples<R> {
     fn new(mut table: Table, rig: R, clock: Clock, seed: u64) -> Samples<R> {
         let quantum = granularity(&clock).quantum;
         table.set_clock(clock.name, quantum);
-        Samples { table, rows: InProcess::new(rig, &clock, quantum, seed), meter: RateMeter::start(clock) }
+        Samples {
+            table,
+            rows: InProcess::new(rig, &clock, quantum, seed),
+            meter: RateMeter::start(clock),
+        }
     }
 
-    /// Adds rounds for about this time: at least [`FEWEST_ROUNDS`], and no more than fit into the table. Stops at a row that
-    /// fails; the table then has the rounds before it. Returns all rounds so far.
+    /// Adds rounds for about this time: at least [`FEWEST_ROUNDS`], and no more than fit into the
+    /// table. Stops at a row that fails; the table then has the rounds before it. Returns all
+    /// rounds so far.
     pub fn run(&mut self, time: Duration) -> &Observations {
         let begin = Instant::now();
-        let batch = Batch { time, fewest: FEWEST_ROUNDS, most: u32::MAX }.at_most(self.table.room());
+        let batch =
+            Batch { time, fewest: FEWEST_ROUNDS, most: u32::MAX }.at_most(self.table.room());
         self.rows.run(batch, &|| begin.elapsed(), &mut self.table).unwrap_or_default();
         self.table.observations()
     }
@@ -110,16 +137,23 @@ mod tests {
         fake::set(fake::Settings { quantum: 10, per_read: 20, ..fake::Settings::default() });
         let mut table = Table::new(vec!["body".into()]);
         table.add_row("code", &[1.0]);
-        let samples = sample(table, Functions { now: fake::read, rows: vec![row] }, fake::clock(64), Duration::ZERO, 1);
-        assert_eq!((samples.rounds(), samples.readings().len()), (FEWEST_ROUNDS, FEWEST_ROUNDS as usize));
-        assert!(
-            samples
-                .readings()
-                .iter()
-                .all(|reading| (710.0..=730.0).contains(&reading.ticks)
-                    && !reading.flags.contains(hairspring_core::observations::Flags::GAP))
+        let samples = sample(
+            table,
+            Functions { now: fake::read, rows: vec![row] },
+            fake::clock(64),
+            Duration::ZERO,
+            1,
         );
+        assert_eq!(
+            (samples.rounds(), samples.readings().len()),
+            (FEWEST_ROUNDS, FEWEST_ROUNDS as usize)
+        );
+        assert!(samples.readings().iter().all(|reading| (710.0..=730.0).contains(&reading.ticks)
+            && !reading.flags.contains(hairspring_core::observations::Flags::GAP)));
         // Reads take two steps of this clock, so steps of one are never seen.
-        assert_eq!((samples.origin.clock.as_deref(), samples.origin.granularity), (Some("fake"), Some(20.0)));
+        assert_eq!(
+            (samples.origin.clock.as_deref(), samples.origin.granularity),
+            (Some("fake"), Some(20.0))
+        );
     }
 }

@@ -1,11 +1,13 @@
-//! The growing table of a measurement: the rows in the order in which they run, the series with their roles, and the readings
-//! of each round.
+//! The growing table of a measurement: the rows in the order in which they run, the series with
+//! their roles, and the readings of each round.
 
 use crate::companions::Companion;
 use crate::limits::{Batch, MOST_READINGS};
 use crate::rounds::Raw;
 use hairspring_core::design::table::FENCED_CHAIN_COPIES;
-use hairspring_core::observations::{Observations, Occupancy, Pauses, Rate, Role, RowId, Uses, Variant};
+use hairspring_core::observations::{
+    Observations, Occupancy, Pauses, Rate, Role, RowId, Uses, Variant,
+};
 use std::time::Duration;
 
 /// Name of the series of the reference chain.
@@ -25,7 +27,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows, for counts of these components: the time of the first is asked for, the others serve.
+    /// A table without rows, for counts of these components: the time of the first is asked for,
+    /// the others serve.
     pub fn new(components: Vec<String>) -> Table {
         let serving = components.iter().skip(1).cloned().collect();
         let mut observations = Observations::new(components);
@@ -39,7 +42,8 @@ impl Table {
         self.observations.origin.granularity = (quantum > 0).then_some(quantum as f64);
     }
 
-    /// Adds a row to a series. The readings of a round come in the order in which the rows were added.
+    /// Adds a row to a series. The readings of a round come in the order in which the rows were
+    /// added.
     pub fn add_row(&mut self, series: &str, counts: &[f64]) {
         let series = self.observations.series(series);
         self.rows.push(self.observations.row(series, counts));
@@ -50,9 +54,14 @@ impl Table {
         self.rows.extend(companion.declare(&mut self.observations));
     }
 
-    /// Declares that a series has this arrangement in all its rows, and does not check another series.
+    /// Declares that a series has this arrangement in all its rows, and does not check another
+    /// series.
     pub fn declare_arrangement(&mut self, series: &str, role: Role) {
-        self.observations.origin.variants.push(Variant { series: series.to_owned(), role, of: series.to_owned() });
+        self.observations.origin.variants.push(Variant {
+            series: series.to_owned(),
+            role,
+            of: series.to_owned(),
+        });
     }
 
     /// Declares that the code of a series was compiled without optimisation.
@@ -62,16 +71,22 @@ impl Table {
 
     /// Declares what the copies of series do to the core, where that is known.
     pub fn declare_occupancy(&mut self, known: impl Iterator<Item = (String, Option<Occupancy>)>) {
-        self.observations.origin.occupancy.extend(known.filter_map(|(series, occupancy)| Some((series, occupancy?))));
+        self.observations
+            .origin
+            .occupancy
+            .extend(known.filter_map(|(series, occupancy)| Some((series, occupancy?))));
     }
 
     /// Declares the kinds of units that a copy of series uses, where that is known.
     pub fn declare_uses(&mut self, known: impl Iterator<Item = (String, Option<Uses>)>) {
-        self.observations.origin.uses.extend(known.filter_map(|(series, uses)| Some((series, uses?))));
+        self.observations
+            .origin
+            .uses
+            .extend(known.filter_map(|(series, uses)| Some((series, uses?))));
     }
 
-    /// Declares a series that runs the code of the series `of` in another arrangement, and returns its name, which is not in
-    /// `taken`.
+    /// Declares a series that runs the code of the series `of` in another arrangement, and returns
+    /// its name, which is not in `taken`.
     pub fn declare_check(&mut self, of: &str, role: Role, taken: &[String]) -> String {
         let words = match role {
             Role::InPlace => "in place",
@@ -80,15 +95,20 @@ impl Table {
             Role::BehindInit => "behind an init",
         };
         let series = self.new_series(&format!("{of} {words}"), taken);
-        self.observations.origin.variants.push(Variant { series: series.clone(), role, of: of.to_owned() });
+        self.observations.origin.variants.push(Variant {
+            series: series.clone(),
+            role,
+            of: of.to_owned(),
+        });
         series
     }
 
-    /// Names the series whose bodies are [`FENCED_CHAIN_COPIES`] copies of the reference chain of this length. A table has one such
-    /// series, because a fence hides the same time of all series.
+    /// Names the series whose bodies are [`FENCED_CHAIN_COPIES`] copies of the reference chain of
+    /// this length. A table has one such series, because a fence hides the same time of all series.
     pub fn declare_fenced_chain(&mut self, reference_cycles: u32, taken: &[String]) -> String {
         let series = self.new_series(FENCED_CHAIN, taken);
-        self.observations.origin.fenced_chain = Some((series.clone(), f64::from(FENCED_CHAIN_COPIES * reference_cycles)));
+        self.observations.origin.fenced_chain =
+            Some((series.clone(), f64::from(FENCED_CHAIN_COPIES * reference_cycles)));
         series
     }
 
@@ -102,7 +122,13 @@ impl Table {
     pub fn push(&mut self, readings: &[Raw]) {
         for round in readings.chunks_exact(self.rows.len().max(1)) {
             for (row, raw) in self.rows.iter().zip(round) {
-                self.observations.push_guarded(*row, self.rounds, raw.signed(), raw.flags, raw.guard);
+                self.observations.push_guarded(
+                    *row,
+                    self.rounds,
+                    raw.signed(),
+                    raw.flags,
+                    raw.guard,
+                );
             }
             self.rounds += 1;
         }
@@ -152,13 +178,18 @@ impl Table {
         self.room() < 2
     }
 
-    /// A batch of this length that fits into the table, with at least one round. `least_rounds` is the least total number of
-    /// rounds, regardless of the time.
+    /// A batch of this length that fits into the table, with at least one round. `least_rounds` is
+    /// the least total number of rounds, regardless of the time.
     pub fn batch(&self, time: Duration, least_rounds: u32) -> Batch {
-        Batch { time, fewest: least_rounds.saturating_sub(self.rounds).max(1), most: self.room().max(1) }
+        Batch {
+            time,
+            fewest: least_rounds.saturating_sub(self.rounds).max(1),
+            most: self.room().max(1),
+        }
     }
 
-    /// Whether a layout of the code has had fewer than two placements, without which its time is hardly told from that of the others.
+    /// Whether a layout of the code has had fewer than two placements, without which its time is
+    /// hardly told from that of the others.
     pub fn lacks_layouts(&self) -> bool {
         self.observations.turns().is_some_and(|turns| turns.placements.len() < 2 * turns.layouts)
     }
@@ -172,7 +203,8 @@ impl Table {
 
 /// The name, with a number appended if it is in `taken`.
 pub fn free_name(name: &str, taken: &[String]) -> String {
-    let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name} ({number})")));
+    let mut candidates =
+        std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name} ({number})")));
     candidates.find(|candidate| !taken.contains(candidate)).unwrap_or_default()
 }
 
@@ -200,8 +232,16 @@ mod tests {
         table.add_row("b", &[1.0]);
         table.push(&[raw(3), raw(u64::MAX)]);
         table.push(&[raw(4), raw(5), raw(6), raw(7)]);
-        let seen: Vec<(u32, u32, f64)> = table.observations().readings().iter().map(|one| (one.round, one.row, one.ticks)).collect();
-        assert_eq!(seen, [(0, 0, 3.0), (0, 1, -1.0), (1, 0, 4.0), (1, 1, 5.0), (2, 0, 6.0), (2, 1, 7.0)]);
+        let seen: Vec<(u32, u32, f64)> = table
+            .observations()
+            .readings()
+            .iter()
+            .map(|one| (one.round, one.row, one.ticks))
+            .collect();
+        assert_eq!(
+            seen,
+            [(0, 0, 3.0), (0, 1, -1.0), (1, 0, 4.0), (1, 1, 5.0), (2, 0, 6.0), (2, 1, 7.0)]
+        );
         assert_eq!((table.rounds(), table.room()), (3, (MOST_READINGS as u32 - 6) / 2));
     }
 
@@ -219,7 +259,9 @@ mod tests {
         let origin = &table.observations().origin;
         assert_eq!(origin.fenced_chain, Some(("shadow (2)".into(), 48.0)));
         assert!(origin.is_fenced("a") && origin.variant("a", Role::Fenced) == Some("a fenced (2)"));
-        assert!(series.iter().all(|series| origin.is_auxiliary(series)) && !origin.is_auxiliary("a"));
+        assert!(
+            series.iter().all(|series| origin.is_auxiliary(series)) && !origin.is_auxiliary("a")
+        );
     }
 
     #[test]

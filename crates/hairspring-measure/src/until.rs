@@ -2,8 +2,8 @@
 
 use crate::batches::Batches;
 use crate::limits::{
-    ASSESSING_TO_COME, Batch, FEWEST_ROUNDS, FIRST_BATCH, FIRST_PLACEMENTS, LEAST_OF_A_BATCH, LONGEST_BATCH, LONGEST_PLACEMENT,
-    PLACEMENTS_OF_A_BATCH, longest,
+    ASSESSING_TO_COME, Batch, FEWEST_ROUNDS, FIRST_BATCH, FIRST_PLACEMENTS, LEAST_OF_A_BATCH,
+    LONGEST_BATCH, LONGEST_PLACEMENT, PLACEMENTS_OF_A_BATCH, longest,
 };
 use crate::table::Table;
 use hairspring_core::estimate::Options;
@@ -20,8 +20,9 @@ pub struct Goal {
     pub level: f64,
     /// Time after which the rounds end, with their assessments and the starts of their placements.
     pub budget: Duration,
-    /// Whether the budget was given, and is kept. Otherwise the rounds go on for [`crate::limits::MOST_BUDGETS`] budgets while something else
-    /// uses the core, while the interval is wide for too few placements, and while a verdict is in reach.
+    /// Whether the budget was given, and is kept. Otherwise the rounds go on for
+    /// [`crate::limits::MOST_BUDGETS`] budgets while something else uses the core, while the
+    /// interval is wide for too few placements, and while a verdict is in reach.
     pub is_firm: bool,
     /// Rounds that are run regardless of the budget: see [`crate::limits::LEAST_ROUNDS`].
     pub least_rounds: u32,
@@ -34,7 +35,8 @@ pub enum Stop {
     Precise,
     /// The budget was spent, or the table was full.
     Budget,
-    /// The extended budget was spent: the time of the code differs from placement to placement, or it is not in its steady state within them.
+    /// The extended budget was spent: the time of the code differs from placement to placement, or
+    /// it is not in its steady state within them.
     Varied,
     /// The extended budget was spent: it stayed undecided whether alternatives differ.
     Undecided,
@@ -47,8 +49,13 @@ impl std::fmt::Display for Stop {
         f.write_str(match self {
             Stop::Precise => "precision reached",
             Stop::Budget => "budget spent",
-            Stop::Varied => "extended budget spent, because the time differs from placement to placement, or within them",
-            Stop::Undecided => "extended budget spent, because it is undecided whether the alternatives differ",
+            Stop::Varied => {
+                "extended budget spent, because the time differs from placement to placement, or \
+                 within them"
+            }
+            Stop::Undecided => {
+                "extended budget spent, because it is undecided whether the alternatives differ"
+            }
             Stop::Disturbed => "extended budget spent, because something else used the core",
         })
     }
@@ -57,12 +64,13 @@ impl std::fmt::Display for Stop {
 /// What further rounds would be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// The half-width of every body and every ratio is at most the requested share of its value, and the verdicts are decided or out of reach.
+    /// The half-width of every body and every ratio is at most the requested share of its value,
+    /// and the verdicts are decided or out of reach.
     Precise,
     /// Some interval is too wide, or the table cannot be solved yet.
     Wide,
-    /// Some interval is wide, because the time of the code differs from placement to placement, or is not in its steady state at the end of one. More and
-    /// longer placements make it narrower.
+    /// Some interval is wide, because the time of the code differs from placement to placement, or
+    /// is not in its steady state at the end of one. More and longer placements make it narrower.
     Varied,
     /// It is not decided whether two alternatives differ, and more rounds may decide it.
     Undecided,
@@ -82,10 +90,17 @@ impl Progress {
     }
 }
 
-/// What is left open in a table, and whether longer placements would show how its code warms up. Shows what is found to `look`.
-fn progress(table: &Observations, goal: &Goal, look: &mut dyn FnMut(&Assessment)) -> (Progress, bool) {
+/// What is left open in a table, and whether longer placements would show how its code warms up.
+/// Shows what is found to `look`.
+fn progress(
+    table: &Observations,
+    goal: &Goal,
+    look: &mut dyn FnMut(&Assessment),
+) -> (Progress, bool) {
     let options = Options { level: goal.level, ..Options::default() };
-    let Ok(found) = assess(table, &Question { options, ..Question::default() }) else { return (Progress::Wide, false) };
+    let Ok(found) = assess(table, &Question { options, ..Question::default() }) else {
+        return (Progress::Wide, false);
+    };
     look(&found);
     (Progress::of(&found.open, goal.precision), found.open.warms_up_late)
 }
@@ -101,9 +116,11 @@ pub struct Ended {
     pub elapsed: Duration,
 }
 
-/// Runs batches of rounds, each as long as all previous ones together and in several placements if the rows can be moved, until
-/// every body and every ratio in the table reaches the precision of the goal, or the budget is spent. `elapsed` is the spent part
-/// of the budget. No round begins that would end behind it, but for those of the first batch. `look` sees what is found whenever the readings have doubled.
+/// Runs batches of rounds, each as long as all previous ones together and in several placements if
+/// the rows can be moved, until every body and every ratio in the table reaches the precision of
+/// the goal, or the budget is spent. `elapsed` is the spent part of the budget. No round begins
+/// that would end behind it, but for those of the first batch. `look` sees what is found whenever
+/// the readings have doubled.
 ///
 /// # Errors
 /// Errors of `batches`: a row that failed, a process that died, an interruption.
@@ -128,22 +145,39 @@ fn until<B: Batches>(
     let mut placement = batches.shortest_placement();
     let first = if batches.can_move() { placement * FIRST_PLACEMENTS } else { FIRST_BATCH };
     // Half of the budget at most: longer placements must not keep a precise run from ending.
-    let mut time = first.min(goal.budget / 2).max(FIRST_BATCH).min(goal.budget.saturating_sub(elapsed()));
+    let mut time =
+        first.min(goal.budget / 2).max(FIRST_BATCH).min(goal.budget.saturating_sub(elapsed()));
     let mut end = goal.budget;
     loop {
-        run_placed(Share { time, shortest: placement, end }, &mut spent, goal.least_rounds, table, batches, elapsed)?;
+        run_placed(
+            Share { time, shortest: placement, end },
+            &mut spent,
+            goal.least_rounds,
+            table,
+            batches,
+            elapsed,
+        )?;
         let (looked, measuring) = (elapsed(), spent.measuring);
         let has_rounds = table.rounds() >= FEWEST_ROUNDS;
-        let (progress, warms_up_late) = if has_rounds { progress(table) } else { (Progress::Wide, false) };
+        let (progress, warms_up_late) =
+            if has_rounds { progress(table) } else { (Progress::Wide, false) };
         // Rows of some layouts of the code say nothing of the others.
         let lacks_layouts = has_rounds && batches.can_move() && table.lacks_layouts();
-        let progress = if lacks_layouts && matches!(progress, Progress::Precise | Progress::Wide) { Progress::Varied } else { progress };
+        let progress = if lacks_layouts && matches!(progress, Progress::Precise | Progress::Wide) {
+            Progress::Varied
+        } else {
+            progress
+        };
         let (budget, stop) = goal.limit(progress);
         end = budget.saturating_sub(elapsed().saturating_sub(looked) * ASSESSING_TO_COME);
         let left = end.saturating_sub(elapsed());
-        let is_spent = left < spent.next(table, batches.can_move().then_some(placement)).max(measuring / LEAST_OF_A_BATCH);
+        let is_spent = left
+            < spent
+                .next(table, batches.can_move().then_some(placement))
+                .max(measuring / LEAST_OF_A_BATCH);
         if progress == Progress::Precise || is_spent || left.is_zero() || table.is_full() {
-            let stop = if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
+            let stop =
+                if table.is_full() && progress != Progress::Precise { Stop::Budget } else { stop };
             return Ok(Ended { stop, measuring, elapsed: elapsed() });
         }
         if batches.can_move() && warms_up_late {
@@ -178,10 +212,12 @@ impl Spent {
         self.measuring.checked_div(table.rounds()).unwrap_or_default()
     }
 
-    /// The shortest time of what comes next: a round, or the start of a placement with the rounds that it takes to solve it.
+    /// The shortest time of what comes next: a round, or the start of a placement with the rounds
+    /// that it takes to solve it.
     fn next(self, table: &Table, placement: Option<Duration>) -> Duration {
         let round = self.round(table);
-        placement.map_or(round, |shortest| self.moving + round * rounds_to_solve(round, shortest).max(1))
+        placement
+            .map_or(round, |shortest| self.moving + round * rounds_to_solve(round, shortest).max(1))
     }
 }
 
@@ -211,20 +247,27 @@ fn run_placed<B: Batches>(
         batches.run(Batch { fewest: batch.fewest.max(fewest), ..batch }, elapsed, table)?;
         let now = elapsed();
         (spent.measuring, parts) = (spent.measuring + now.saturating_sub(begin), parts - 1);
-        let is_over = now + spent.next(table, Some(shortest)) > end || now.saturating_sub(batch_begin) >= time * LONGEST_BATCH;
+        let is_over = now + spent.next(table, Some(shortest)) > end
+            || now.saturating_sub(batch_begin) >= time * LONGEST_BATCH;
         if parts == 0 || is_over || spent.measuring - before >= time || table.is_full() {
             return Ok(());
         }
     }
 }
 
-/// A placement is at most so many times as long as the shortest one to have the rounds that it takes to solve it.
+/// A placement is at most so many times as long as the shortest one to have the rounds that it
+/// takes to solve it.
 const LONGER_FACTOR: u32 = 4;
 
-/// Rounds after which a placement is solved by itself, unless they take much longer than the shortest placement. Rounds of neighbouring
-/// placements would be solved together otherwise, and those of slow layouts of the code more often than those of fast ones.
+/// Rounds after which a placement is solved by itself, unless they take much longer than the
+/// shortest placement. Rounds of neighbouring placements would be solved together otherwise, and
+/// those of slow layouts of the code more often than those of fast ones.
 fn rounds_to_solve(round: Duration, shortest: Duration) -> u32 {
-    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= LONGER_FACTOR * shortest { FEWEST_ROUNDS_OF_A_PLACEMENT } else { 0 }
+    if round * FEWEST_ROUNDS_OF_A_PLACEMENT <= LONGER_FACTOR * shortest {
+        FEWEST_ROUNDS_OF_A_PLACEMENT
+    } else {
+        0
+    }
 }
 
 /// Number of placements that share a batch of this length.
@@ -242,7 +285,9 @@ impl Goal {
             Progress::Disturbed if !self.is_firm => (longest, Stop::Disturbed),
             Progress::Varied if !self.is_firm => (longest, Stop::Varied),
             Progress::Undecided if !self.is_firm => (longest, Stop::Undecided),
-            Progress::Disturbed | Progress::Varied | Progress::Undecided | Progress::Wide => (self.budget, Stop::Budget),
+            Progress::Disturbed | Progress::Varied | Progress::Undecided | Progress::Wide => {
+                (self.budget, Stop::Budget)
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
-//! Two alternatives of equal code through the real loop with its assessments: how often one of the looks claims a difference.
+//! Two alternatives of equal code through the real loop with its assessments: how often one of the
+//! looks claims a difference.
 //!
-//! `bench/run nulls` runs the 10,000: `cargo test --release -p hairspring-measure --test nulls -- --ignored --nocapture`.
+//! `bench/run nulls` runs the 10,000:
+//! `cargo test --release -p hairspring-measure --test nulls -- --ignored --nocapture`.
 
 use hairspring_core::judge::{Assessment, Looks, Verdict, verdict};
 use hairspring_host::clock::fake;
@@ -13,7 +15,8 @@ use std::time::Duration;
 
 /// Copies of the rows of each alternative.
 const COPIES: [u32; 3] = [8, 16, 32];
-/// Nanoseconds of a copy. The loop has its fewest rounds at the first look, and 30 times as many at the last.
+/// Nanoseconds of a copy. The loop has its fewest rounds at the first look, and 30 times as many at
+/// the last.
 const COPY: f64 = 5_000.0;
 /// Share of nulls for which a difference may be claimed.
 const MOST_FALSE: f64 = 0.01;
@@ -61,7 +64,9 @@ impl Rig for Equal {
         if self.is_warm_up {
             return 0;
         }
-        let time = 300_000.0 + COPY * f64::from(COPIES[row % COPIES.len()]) + 4.0 * COPY * self.deviation();
+        let time = 300_000.0
+            + COPY * f64::from(COPIES[row % COPIES.len()])
+            + 4.0 * COPY * self.deviation();
         let start = fake::read();
         fake::advance(time as u64);
         fake::read() - start
@@ -72,7 +77,8 @@ impl Rig for Equal {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Seen {
     looks: u32,
-    /// A look claims a difference: by the verdict that is told, and by one that is meant to be looked for once.
+    /// A look claims a difference: by the verdict that is told, and by one that is meant to be
+    /// looked for once.
     claims: bool,
     claims_at_one: bool,
     ends_equal: bool,
@@ -81,11 +87,20 @@ struct Seen {
 fn null(noise: Noise, seed: u64) -> Seen {
     fake::set(fake::Settings { per_read: 0, ..fake::Settings::default() });
     let mut table = Table::new(vec!["body".into()]);
-    ["code", "again"].iter().for_each(|name| COPIES.iter().for_each(|copies| table.add_row(name, &[f64::from(*copies)])));
-    let rig = Equal { random: fastrand::Rng::with_seed(seed), noise, before: 0.0, is_warm_up: false };
+    ["code", "again"].iter().for_each(|name| {
+        COPIES.iter().for_each(|copies| table.add_row(name, &[f64::from(*copies)]))
+    });
+    let rig =
+        Equal { random: fastrand::Rng::with_seed(seed), noise, before: 0.0, is_warm_up: false };
     let mut rows = InProcess::new(rig, &fake::clock(64), 1, 1);
     // The clock is simulated, and nobody waits: an assessment takes no time of it.
-    let goal = Goal { precision: 0.001, level: 0.95, budget: Duration::from_millis(1_600), is_firm: true, least_rounds: 1 };
+    let goal = Goal {
+        precision: 0.001,
+        level: 0.95,
+        budget: Duration::from_millis(1_600),
+        is_firm: true,
+        least_rounds: 1,
+    };
     let mut seen = Seen::default();
     let is_claim = |verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
     let mut look = |found: &Assessment| {
@@ -95,7 +110,13 @@ fn null(noise: Noise, seed: u64) -> Seen {
         seen.claims_at_one |= is_claim(verdict(&comparison.ratio, Looks::One));
         seen.ends_equal = comparison.verdict == Verdict::NoDifference;
     };
-    let ended = until_precise(&goal, &mut table, &mut rows, &|| Duration::from_nanos(fake::read()), &mut look);
+    let ended = until_precise(
+        &goal,
+        &mut table,
+        &mut rows,
+        &|| Duration::from_nanos(fake::read()),
+        &mut look,
+    );
     assert!(ended.is_ok(), "{ended:?}");
     seen
 }
@@ -103,15 +124,19 @@ fn null(noise: Noise, seed: u64) -> Seen {
 /// The nulls of these seeds.
 fn nulls(noise: Noise, count: u64) -> Vec<Seen> {
     let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let share = |worker: u64| (worker..count).step_by(workers as usize).map(|seed| null(noise, seed)).collect::<Vec<_>>();
+    let share = |worker: u64| {
+        (worker..count).step_by(workers as usize).map(|seed| null(noise, seed)).collect::<Vec<_>>()
+    };
     let share = &share;
     thread::scope(|scope| {
-        let started: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
+        let started: Vec<_> =
+            (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
         started.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     })
 }
 
-/// Runs nulls, tells how many claimed a difference, and returns that number with the one of verdicts for one look.
+/// Runs nulls, tells how many claimed a difference, and returns that number with the one of
+/// verdicts for one look.
 fn claims(noise: Noise, count: u64) -> (u64, u64) {
     let seen = nulls(noise, count);
     let of = |is: fn(&Seen) -> bool| seen.iter().filter(|one| is(one)).count() as u64;
@@ -119,8 +144,9 @@ fn claims(noise: Noise, count: u64) -> (u64, u64) {
     let looks = seen.iter().map(|one| f64::from(one.looks)).sum::<f64>() / count as f64;
     let share = |some: u64| 100.0 * some as f64 / count as f64;
     println!(
-        "{noise:?}: {count} nulls, {looks:.1} looks each: a difference is claimed in {:.2} % ({claims}); by the verdict for one look in {:.2} % \
-         ({at_one}); no difference at the end in {:.1} %",
+        "{noise:?}: {count} nulls, {looks:.1} looks each: a difference is claimed in {:.2} % \
+         ({claims}); by the verdict for one look in {:.2} % ({at_one}); no difference at the end \
+         in {:.1} %",
         share(claims),
         share(at_one),
         share(of(|one| one.ends_equal))
@@ -128,7 +154,8 @@ fn claims(noise: Noise, count: u64) -> (u64, u64) {
     (claims, at_one)
 }
 
-/// More claims than this among so many nulls are a thousandth of the chances, if the share is [`MOST_FALSE`].
+/// More claims than this among so many nulls are a thousandth of the chances, if the share is
+/// [`MOST_FALSE`].
 fn most_of(count: u64) -> u64 {
     Binomial::new(MOST_FALSE, count).unwrap().inverse_cdf(0.999)
 }
@@ -138,14 +165,18 @@ fn a_look_claims_a_difference_of_equal_code_in_one_percent_at_most() {
     let count = 600;
     let (claims, at_one) = claims(Noise::Gaussian, count);
     assert!(claims <= most_of(count), "{claims} of {count}");
-    assert!(at_one > most_of(count), "the nulls are too easy: a verdict for one look claims {at_one} of {count}");
+    assert!(
+        at_one > most_of(count),
+        "the nulls are too easy: a verdict for one look claims {at_one} of {count}"
+    );
 }
 
 #[test]
 #[ignore = "takes minutes: bench/run nulls"]
 fn ten_thousand_nulls() {
     let count = 10_000;
-    let all = [Noise::Gaussian, Noise::Skewed, Noise::Correlated].map(|noise| (noise, claims(noise, count).0));
+    let all = [Noise::Gaussian, Noise::Skewed, Noise::Correlated]
+        .map(|noise| (noise, claims(noise, count).0));
     let wrong: Vec<_> = all.into_iter().filter(|(_, claims)| *claims > count / 100).collect();
     assert!(wrong.is_empty(), "more than 1 % of {count} claim a difference: {wrong:?}");
 }

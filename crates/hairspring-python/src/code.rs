@@ -11,13 +11,15 @@ use std::rc::Rc;
 pub(crate) struct Declared {
     name: String,
     code: Option<String>,
-    /// Bodies, inits, and whether the inits are spread evenly before the bodies (a check) rather than left for the end.
+    /// Bodies, inits, and whether the inits are spread evenly before the bodies (a check) rather
+    /// than left for the end.
     rows: Vec<(u32, u32, bool)>,
     /// Runs the setup.
     prepare: Py<PyAny>,
     /// Takes the data that the setup made for the placement of a number.
     place: Py<PyAny>,
-    /// Makes the function of a row: it takes a callable that reads the clock, and returns the ticks in between.
+    /// Makes the function of a row: it takes a callable that reads the clock, and returns the ticks
+    /// in between.
     function: Py<PyAny>,
 }
 
@@ -53,7 +55,11 @@ impl Now {
 }
 
 /// The pieces of code as a group.
-pub(crate) fn group<'py>(py: Python<'py>, declared: Vec<Declared>, failure: &Failure) -> Group<'py> {
+pub(crate) fn group<'py>(
+    py: Python<'py>,
+    declared: Vec<Declared>,
+    failure: &Failure,
+) -> Group<'py> {
     Group { benchmarks: declared.into_iter().map(|one| benchmark(py, one, failure)).collect() }
 }
 
@@ -63,7 +69,12 @@ fn benchmark<'py>(py: Python<'py>, declared: Declared, failure: &Failure) -> Ben
     let function = declared.function.into_bound(py);
     let rows = declared.rows.into_iter().map(|(bodies, inits, in_place)| {
         let order = if in_place { Order::InPlace } else { Order::AtEnd };
-        Row::new(bodies, inits, order, run(function.clone(), (bodies, inits, in_place), failure.clone()))
+        Row::new(
+            bodies,
+            inits,
+            order,
+            run(function.clone(), (bodies, inits, in_place), failure.clone()),
+        )
     });
     Benchmark {
         code: declared.code,
@@ -77,8 +88,13 @@ fn benchmark<'py>(py: Python<'py>, declared: Declared, failure: &Failure) -> Ben
     }
 }
 
-/// The code of a row. Its function is made when it is first run: rows that the pilot does not get to are never compiled.
-fn run<'py>(make: Bound<'py, PyAny>, counts: (u32, u32, bool), failure: Failure) -> impl FnMut(ReadFn) -> Option<u64> + 'py {
+/// The code of a row. Its function is made when it is first run: rows that the pilot does not get
+/// to are never compiled.
+fn run<'py>(
+    make: Bound<'py, PyAny>,
+    counts: (u32, u32, bool),
+    failure: Failure,
+) -> impl FnMut(ReadFn) -> Option<u64> + 'py {
     let mut made: Option<Bound<'py, PyAny>> = None;
     move |read| {
         failure.unless(|| {

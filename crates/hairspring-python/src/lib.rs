@@ -1,5 +1,6 @@
-//! The engine in Python: PyO3 glue for the package in `python/`, and nothing else. Rows are Python functions that read the
-//! clock through a Python callable; what is said of their readings comes from the crates below, as for every language.
+//! The engine in Python: PyO3 glue for the package in `python/`, and nothing else. Rows are Python
+//! functions that read the clock through a Python callable; what is said of their readings comes
+//! from the crates below, as for every language.
 
 mod code;
 mod errors;
@@ -38,7 +39,8 @@ impl Asked {
         let default = Settings::default();
         let seating = seating(self.threads, !self.pin);
         if self.cpu.is_some() && seating != Seating::Pinned {
-            let reason = "cpu with threads=True or pin=False: the thread cannot be bound to a CPU and not be bound";
+            let reason = "cpu with threads=True or pin=False: the thread cannot be bound to a CPU \
+                          and not be bound";
             return Err(OptionError::new_err(reason));
         }
         let budget = valid("budget", &self.budget, values::duration)?;
@@ -65,33 +67,41 @@ fn valid<T>(what: &str, text: &str, read: impl Fn(&str) -> Result<T, String>) ->
     read(text).map_err(|reason| OptionError::new_err(format!("{what} {text}: {reason}")))
 }
 
-/// The rows of a statement, with an init or without, as the package declares them: bodies, inits, and whether the inits are
-/// spread evenly before the bodies. Python has no fences, so that there are no rows with them; and what a core learns of an interpreter does not
-/// depend on how long a row is, so that there are none that run blocks.
+/// The rows of a statement, with an init or without, as the package declares them: bodies, inits,
+/// and whether the inits are spread evenly before the bodies. Python has no fences, so that there
+/// are no rows with them; and what a core learns of an interpreter does not depend on how long a
+/// row is, so that there are none that run blocks.
 #[pyfunction]
 fn rows(with_init: bool) -> Vec<(u32, u32, bool)> {
     let all = shapes(if with_init { Before::Init } else { Before::Nothing }).into_iter();
-    let straight = all.filter(|row| row.runs == 1 && matches!(row.order, Order::AtEnd | Order::InPlace));
+    let straight =
+        all.filter(|row| row.runs == 1 && matches!(row.order, Order::AtEnd | Order::InPlace));
     straight.map(|row| (row.bodies, row.inits, row.order == Order::InPlace)).collect()
 }
 
-/// Measures pieces of code in the same rounds; the others are compared with the first. An exception of the code ends the
-/// measurement and is passed on unchanged.
+/// Measures pieces of code in the same rounds; the others are compared with the first. An exception
+/// of the code ends the measurement and is passed on unchanged.
 #[pyfunction]
 fn measure(py: Python<'_>, declared: Vec<Declared>, asked: Asked) -> PyResult<Report> {
     let (settings, precision) = (asked.settings()?, asked.precision()?);
     let failure = Failure::default();
     let mut group = group(py, declared, &failure);
     let session = Session::new(&settings).map_err(of_program)?;
-    let measured = session.measure(&mut group).map_err(|error| failure.take().unwrap_or_else(|| of_program(error)))?;
+    let measured = session
+        .measure(&mut group)
+        .map_err(|error| failure.take().unwrap_or_else(|| of_program(error)))?;
     let document = document(&session, &group, &measured, "time", precision).map_err(of_program)?;
     Ok(Report { document, precise: measured.run.stop == Stop::Precise, table: measured.run.table })
 }
 
-/// Runs a program with benchmarks: `arguments` with the program's name first. Returns the exit status. An exception of the
-/// code is passed on unchanged.
+/// Runs a program with benchmarks: `arguments` with the program's name first. Returns the exit
+/// status. An exception of the code is passed on unchanged.
 #[pyfunction]
-fn run_program(py: Python<'_>, arguments: Vec<OsString>, groups: Vec<Vec<Declared>>) -> PyResult<u8> {
+fn run_program(
+    py: Python<'_>,
+    arguments: Vec<OsString>,
+    groups: Vec<Vec<Declared>>,
+) -> PyResult<u8> {
     let failure = Failure::default();
     let groups = groups.into_iter().map(|declared| group(py, declared, &failure)).collect();
     let status = hairspring_program::main(arguments, Manner::Plain, groups);
@@ -100,7 +110,11 @@ fn run_program(py: Python<'_>, arguments: Vec<OsString>, groups: Vec<Vec<Declare
 
 /// Solves and checks observations that are given as columns.
 #[pyfunction]
-fn fit_columns(columns: table::Columns, confidence_level: &str, keep_all: bool) -> PyResult<Report> {
+fn fit_columns(
+    columns: table::Columns,
+    confidence_level: &str,
+    keep_all: bool,
+) -> PyResult<Report> {
     fit(columns.table()?, confidence_level, keep_all)
 }
 
@@ -108,7 +122,8 @@ fn fit_columns(columns: table::Columns, confidence_level: &str, keep_all: bool) 
 #[pyfunction]
 fn fit_file(path: PathBuf, confidence_level: &str, keep_all: bool) -> PyResult<Report> {
     let file = std::fs::File::open(&path)?;
-    let table = read_csv(file).map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
+    let table = read_csv(file)
+        .map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
     fit(table, confidence_level, keep_all)
 }
 
@@ -118,7 +133,8 @@ fn fit(table: Observations, confidence_level: &str, keep_all: bool) -> PyResult<
     let question = Question { options, ..Question::default() };
     let document = Measurement {
         command: "fit".into(),
-        environment: Environment::unknown("the observations have no reference chain").with_origin(&table.origin),
+        environment: Environment::unknown("the observations have no reference chain")
+            .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment: remedies::FIT.assess(&table, &question).map_err(of_core)?,
         subjects: Vec::new(),
@@ -128,10 +144,13 @@ fn fit(table: Observations, confidence_level: &str, keep_all: bool) -> PyResult<
     Ok(Report { document, precise: true, table })
 }
 
-/// The words of all remedies by the function that they are for: tests look for the arguments that they name.
+/// The words of all remedies by the function that they are for: tests look for the arguments that
+/// they name.
 #[pyfunction]
 fn remedy_words() -> Vec<(&'static str, Vec<&'static str>)> {
-    [("time", &remedies::TIME), ("fit", &remedies::FIT)].map(|(of, all)| (of, all.words().collect())).into()
+    [("time", &remedies::TIME), ("fit", &remedies::FIT)]
+        .map(|(of, all)| (of, all.words().collect()))
+        .into()
 }
 
 /// The native half of the package `hairspring`.

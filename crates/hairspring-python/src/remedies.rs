@@ -1,5 +1,6 @@
-//! Remedies of the Python package: they name arguments of its functions, which are also options of `python -m hairspring`. A
-//! test in `python/tests` checks that each name in backquotes is such an argument.
+//! Remedies of the Python package: they name arguments of its functions, which are also options of
+//! `python -m hairspring`. A test in `python/tests` checks that each name in backquotes is such an
+//! argument.
 
 use hairspring_core::judge::Remedies;
 
@@ -8,22 +9,26 @@ pub const TIME: Remedies = Remedies {
     by_code: &[
         (
             "non_linear",
-            "if the time depends on what earlier copies left behind, give the statement an `init`; else try another `cpu`; the rows stand in the JSON document",
+            "if the time depends on what earlier copies left behind, give the statement an \
+             `init`; else try another `cpu`; the rows stand in the JSON document",
         ),
         ("rows_left_out", "look at these rows in the JSON document, or keep the raw readings"),
         ("clock_too_coarse", "use a finer `clock`"),
         ("core_shared", "measure again; choose another `cpu`"),
         (
             "overlap",
-            "statement and init do not simply add up: what the one leaves behind changes the time of the other; time them together as one statement",
+            "statement and init do not simply add up: what the one leaves behind changes the time \
+             of the other; time them together as one statement",
         ),
         (
             "disturbed",
-            "choose a quieter `cpu`, give it more time (`budget`), or time a shorter piece of code, which other work interrupts less often",
+            "choose a quieter `cpu`, give it more time (`budget`), or time a shorter piece of \
+             code, which other work interrupts less often",
         ),
         (
             "below_resolution",
-            "if it is not that fast, Python's compiler folded or removed it: let it work on names instead of constants, and assign its result",
+            "if it is not that fast, Python's compiler folded or removed it: let it work on names \
+             instead of constants, and assign its result",
         ),
         ("wide_interval", "give it more time (`budget`), a finer `clock` or a quieter `cpu`"),
         ("not_checked", "give it more time (`budget`), or time a shorter statement"),
@@ -35,6 +40,9 @@ pub const TIME: Remedies = Remedies {
 
 /// Remedies of `fit`: observations of somebody else.
 pub const FIT: Remedies = Remedies {
-    by_code: &[("rows_left_out", "look at these rows in the JSON document; `keep_all` uses all of them")],
+    by_code: &[(
+        "rows_left_out",
+        "look at these rows in the JSON document; `keep_all` uses all of them",
+    )],
     more_rows: "add rows with other counts",
 };

@@ -18,8 +18,8 @@ pub(crate) struct Report {
     pub precise: bool,
 }
 
-/// Columns of the raw table as the bytes of arrays: counts row by row and ticks in float64, rounds in uint32, flags in uint8,
-/// the places of the series in uint16.
+/// Columns of the raw table as the bytes of arrays: counts row by row and ticks in float64, rounds
+/// in uint32, flags in uint8, the places of the series in uint16.
 type Columns<'py> = [Bound<'py, PyBytes>; 5];
 
 #[pymethods]
@@ -47,18 +47,27 @@ impl Report {
         Ok(PyBytes::new(py, &file))
     }
 
-    /// Names of the components, names of the series, unit of the readings, ticks per second where they are known.
+    /// Names of the components, names of the series, unit of the readings, ticks per second where
+    /// they are known.
     fn origin(&self) -> (Vec<String>, Vec<String>, &'static str, Option<f64>) {
         let (table, origin) = (&self.table, &self.table.origin);
         let unit = if origin.unit == Unit::Ticks { "ticks" } else { "time_ns" };
-        (table.components().to_vec(), table.series_names().to_vec(), unit, origin.rate.as_ref().map(|rate| rate.hz))
+        (
+            table.components().to_vec(),
+            table.series_names().to_vec(),
+            unit,
+            origin.rate.as_ref().map(|rate| rate.hz),
+        )
     }
 
     /// The columns of the observations.
     fn columns<'py>(&self, py: Python<'py>) -> Columns<'py> {
         let (rows, readings) = (self.table.rows(), self.table.readings());
         let row = |reading: &hairspring_core::observations::Reading| &rows[reading.row as usize];
-        let counts = readings.iter().flat_map(|reading| &row(reading).counts).flat_map(|count| count.to_ne_bytes());
+        let counts = readings
+            .iter()
+            .flat_map(|reading| &row(reading).counts)
+            .flat_map(|count| count.to_ne_bytes());
         let columns: [Vec<u8>; 5] = [
             counts.collect(),
             readings.iter().flat_map(|reading| reading.ticks.to_ne_bytes()).collect(),
@@ -84,6 +93,7 @@ pub(crate) fn joined(reports: Vec<PyRef<'_, Report>>) -> PyResult<String> {
 /// One table of a JSON document.
 #[pyfunction]
 pub(crate) fn as_table(json: &str, terminal: bool) -> PyResult<String> {
-    let result = read(json).map_err(|reason| PyValueError::new_err(format!("the document {reason}")))?;
+    let result =
+        read(json).map_err(|reason| PyValueError::new_err(format!("the document {reason}")))?;
     Ok(text::table(&result, &style(terminal)))
 }

@@ -10,7 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Identity {
     /// Time at which it was made (RFC 3339, UTC).
     pub created: String,
-    /// Fingerprint of the machine that ran Hairspring: equal for runs on the same installation of the same machine.
+    /// Fingerprint of the machine that ran Hairspring: equal for runs on the same installation of
+    /// the same machine.
     pub host: Option<String>,
     /// Version of Hairspring.
     pub version: String,
@@ -24,15 +25,22 @@ impl Identity {
     /// ```
     /// use hairspring_result::Identity;
     /// use std::time::{Duration, SystemTime};
-    /// let identity = Identity::new(SystemTime::UNIX_EPOCH + Duration::from_secs(86_400), None, None);
+    /// let identity = Identity::new(SystemTime::UNIX_EPOCH + Duration::from_secs(86_400), None,
+    ///     None);
     /// assert_eq!(identity.created, "1970-01-02T00:00:00Z");
     /// ```
     pub fn new(created: SystemTime, host: Option<String>, commit: Option<String>) -> Identity {
-        Identity { created: rfc3339(created), host, version: env!("CARGO_PKG_VERSION").to_owned(), commit }
+        Identity {
+            created: rfc3339(created),
+            host,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit,
+        }
     }
 }
 
-/// A time in UTC in the format of RFC 3339, in whole seconds. Times before 1970 are shown as the start of 1970.
+/// A time in UTC in the format of RFC 3339, in whole seconds. Times before 1970 are shown as the
+/// start of 1970.
 fn rfc3339(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (year, month, day) = date(seconds / 86_400);
@@ -58,8 +66,8 @@ fn date(mut days: u64) -> (u64, usize, u64) {
     (year, month + 1, days + 1)
 }
 
-/// Hash of a piece of code for documents: 64-bit FNV-1a, in hexadecimal. It shows whether two results are about the same
-/// code; it is not a cryptographic hash.
+/// Hash of a piece of code for documents: 64-bit FNV-1a, in hexadecimal. It shows whether two
+/// results are about the same code; it is not a cryptographic hash.
 pub fn code_hash(code: &str) -> String {
     hash::fingerprint(code.bytes())
 }

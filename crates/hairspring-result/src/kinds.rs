@@ -7,7 +7,10 @@ use hairspring_core::numbers;
 /// Findings about results.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+#[allow(
+    missing_docs,
+    reason = "the fields are named by what they hold; `describe` spells each out"
+)]
 pub enum ResultFinding {
     /// Some of several processes were not to be trusted, and their answers were left out.
     RunsLeftOut { left_out: usize, runs: usize },
@@ -27,16 +30,24 @@ impl Kind for ResultFinding {
             ResultFinding::RunsLeftOut { left_out, runs } => Description {
                 code: "runs_left_out",
                 numbers: numbers! { left_out, runs },
-                message: format!("{left_out} of {runs} processes were not to be trusted and are left out"),
+                message: format!(
+                    "{left_out} of {runs} processes were not to be trusted and are left out"
+                ),
                 remedy: "nothing to do; the JSON document has the answer of each process",
             },
             ResultFinding::FewerProcesses { processes, usual, took_s } => Description {
                 code: "fewer_processes",
                 numbers: numbers! { processes, usual, took_s },
                 message: if processes == 1 {
-                    format!("the program ran once, because it took {took_s:.0} s: the interval does not include how processes differ")
+                    format!(
+                        "the program ran once, because it took {took_s:.0} s: the interval does \
+                         not include how processes differ"
+                    )
                 } else {
-                    format!("the program ran in {processes} processes instead of {usual}, because these took {took_s:.0} s")
+                    format!(
+                        "the program ran in {processes} processes instead of {usual}, because \
+                         these took {took_s:.0} s"
+                    )
                 },
                 remedy: "name the number of processes",
             },
@@ -44,17 +55,26 @@ impl Kind for ResultFinding {
                 code: "circumstances_differ",
                 message: format!("different {what}: {old} in the old result, {new} in the new one"),
                 numbers: numbers! { what, old, new },
-                remedy: "measure both under the same circumstances: the ratio includes this difference",
+                remedy: "measure both under the same circumstances: the ratio includes this \
+                         difference",
             },
             ResultFinding::OtherBuild { old, new } => Description {
                 code: "other_build",
-                message: "the two results are of different builds of the program: each build puts its code at other addresses, which can change the time of unchanged code by some percent, and neither interval includes that".into(),
+                message: "the two results are of different builds of the program: each build puts \
+                          its code at other addresses, which can change the time of unchanged code \
+                          by some percent, and neither interval includes that"
+                    .into(),
                 numbers: numbers! { old, new },
-                remedy: "before you put a small difference down to a change, build both versions with the code at other addresses, too (for instance with -falign-functions=64), and compare again",
+                remedy: "before you put a small difference down to a change, build both versions \
+                         with the code at other addresses, too (for instance with \
+                         -falign-functions=64), and compare again",
             },
             ResultFinding::ComparedUntrusted { result, series, reason } => Description {
                 code: "compared_untrusted",
-                message: format!("the {result} result of {} is not to be trusted: {reason}", shortened(&series)),
+                message: format!(
+                    "the {result} result of {} is not to be trusted: {reason}",
+                    shortened(&series)
+                ),
                 numbers: numbers! { result, series, reason },
                 remedy: "measure it again, then compare",
             },

@@ -1,8 +1,9 @@
 //! The result of a measurement as a document; the same types write it and read it.
 //!
-//! A source fills a [`Measurement`]; [`ResultDocument::new`] makes the document of it, [`json::print`] writes it and
-//! [`read::read`] reads it again. [`compare::compare`] compares two documents, [`runs::between`] merges those of several
-//! processes. Text for people is made from documents by `hairspring-view`. Nothing here measures, prints or opens a file.
+//! A source fills a [`Measurement`]; [`ResultDocument::new`] makes the document of it,
+//! [`json::print`] writes it and [`read::read`] reads it again. [`compare::compare`] compares two
+//! documents, [`runs::between`] merges those of several processes. Text for people is made from
+//! documents by `hairspring-view`. Nothing here measures, prints or opens a file.
 //!
 //! ```
 //! use hairspring_core::judge::{Question, assess};
@@ -33,7 +34,10 @@ pub mod runs;
 mod kinds;
 mod measurement;
 
-pub use document::{Clock, Comparison, Component, Cpu, Environment, Figure, Mode, Reference, ResultDocument, Run, Series, Unit};
+pub use document::{
+    Clock, Comparison, Component, Cpu, Environment, Figure, Mode, Reference, ResultDocument, Run,
+    Series, Unit,
+};
 pub use hairspring_core::judge::Finding;
 pub use hairspring_core::named::Named;
 pub use identity::Identity;

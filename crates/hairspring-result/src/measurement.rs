@@ -13,7 +13,8 @@ pub struct Measurement {
     pub environment: Environment,
     /// The estimates and findings.
     pub assessment: Assessment,
-    /// Nanoseconds for one unit of the table (`Origin::ns_per_unit`); `None` where the clock's rate is unknown.
+    /// Nanoseconds for one unit of the table (`Origin::ns_per_unit`); `None` where the clock's rate
+    /// is unknown.
     pub ns_per_unit: Option<f64>,
     /// What is known about the series beyond the numbers, by the name of the series.
     pub subjects: Vec<Subject>,

@@ -1,7 +1,7 @@
 //! Reading a document of a measurement.
 //!
-//! Unknown keys are skipped, because later versions may add keys. Properties that other code relies on are checked here, such
-//! as that no interval is inverted.
+//! Unknown keys are skipped, because later versions may add keys. Properties that other code relies
+//! on are checked here, such as that no interval is inverted.
 
 use crate::document::{ResultDocument, Series};
 use hairspring_core::judge::code;
@@ -15,8 +15,8 @@ const EARLIER_SCHEMA: &str = "hairspring/result/1";
 /// Reads a document.
 ///
 /// # Errors
-/// The text is not JSON (with line and column), is another kind of document, or has an inverted interval. The message says
-/// what is expected.
+/// The text is not JSON (with line and column), is another kind of document, or has an inverted
+/// interval. The message says what is expected.
 pub fn read(text: &str) -> Result<ResultDocument, String> {
     #[derive(Deserialize)]
     struct Head {
@@ -25,19 +25,28 @@ pub fn read(text: &str) -> Result<ResultDocument, String> {
     let head: Head = serde_json::from_str(text).map_err(|error| match error.classify() {
         // What the library says of JSON of another shape names types of this program.
         Category::Data => {
-            format!("is not a JSON object with a text `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print")
+            format!(
+                "is not a JSON object with a text `schema`: expected {SCHEMA}, what `time --json` \
+                 and `fit --json` print"
+            )
         }
-        Category::Io | Category::Syntax | Category::Eof => format!("is not a JSON document of hairspring: {error}"),
+        Category::Io | Category::Syntax | Category::Eof => {
+            format!("is not a JSON document of hairspring: {error}")
+        }
     })?;
     match head.schema.as_deref() {
         Some(schema @ (SCHEMA | EARLIER_SCHEMA)) => {
-            let document = serde_json::from_str(text).map_err(|error| format!("is not a valid {schema} document: {error}"))?;
+            let document = serde_json::from_str(text)
+                .map_err(|error| format!("is not a valid {schema} document: {error}"))?;
             Ok(judged(if schema == EARLIER_SCHEMA { with_new_names(document) } else { document }))
         }
-        Some(other) => {
-            Err(format!("is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print", other.escape_debug()))
-        }
-        None => Err(format!("has no key `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print")),
+        Some(other) => Err(format!(
+            "is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print",
+            other.escape_debug()
+        )),
+        None => Err(format!(
+            "has no key `schema`: expected {SCHEMA}, what `time --json` and `fit --json` print"
+        )),
     }
 }
 
@@ -49,7 +58,8 @@ fn with_new_names(mut document: ResultDocument) -> ResultDocument {
     document
 }
 
-/// The document with its verdicts: one of an earlier version has none, and none may contradict the findings.
+/// The document with its verdicts: one of an earlier version has none, and none may contradict the
+/// findings.
 fn judged(mut document: ResultDocument) -> ResultDocument {
     document.results = document.results.into_iter().map(Series::judged).collect();
     document
@@ -66,15 +76,25 @@ mod tests {
             ("", "is not a JSON document"),
             ("{\"schema\": \"hairspring/mhz/2\"}", "is a document of `hairspring/mhz/2`"),
             ("{}", "has no key `schema`"),
-            ("{\"schema\": \"hairspring/result/1\"}", "is not a valid hairspring/result/1 document: missing field"),
-            ("{\"schema\": \"hairspring/result/2\"}", "is not a valid hairspring/result/2 document: missing field"),
+            (
+                "{\"schema\": \"hairspring/result/1\"}",
+                "is not a valid hairspring/result/1 document: missing field",
+            ),
+            (
+                "{\"schema\": \"hairspring/result/2\"}",
+                "is not a valid hairspring/result/2 document: missing field",
+            ),
             ("{\"schema\": \"hairspring/result/3\"}", "is a document of `hairspring/result/3`"),
             ("[]", "is not a JSON object"),
             ("{\"schema\": 3}", "is not a JSON object"),
             ("[1, 2", "is not a JSON object"),
             ("{\"schema\": ", "is not a JSON document"),
         ] {
-            assert!(read(text).is_err_and(|error| error.contains(reason)), "{text}: {:?}", read(text));
+            assert!(
+                read(text).is_err_and(|error| error.contains(reason)),
+                "{text}: {:?}",
+                read(text)
+            );
         }
     }
 
@@ -84,11 +104,18 @@ mod tests {
             "bytes_per_copy": null, "overhead": null, "components": {}, "budget": {"body": [{"source": "lack_of_fit", "half_width_ns": 0.5}]},
             "findings": [{"kind": "preempted", "severity": "note", "message": "m"}, {"kind": "seen_nowhere", "severity": "note", "message": "m"}]}]}"#;
         let found = read(text).unwrap();
-        let codes: Vec<&str> = found.results[0].findings.iter().map(|finding| &*finding.code).collect();
+        let codes: Vec<&str> =
+            found.results[0].findings.iter().map(|finding| &*finding.code).collect();
         assert_eq!(codes, ["disturbed", "seen_nowhere"]);
-        assert_eq!(found.results[0].budget["body"][0].source, hairspring_core::estimate::Source::Departure);
+        assert_eq!(
+            found.results[0].budget["body"][0].source,
+            hairspring_core::estimate::Source::Departure
+        );
         let again = serde_json::to_string(&found).unwrap();
-        assert!(again.contains("hairspring/result/2") && again.contains("\"departure\""), "{again}");
+        assert!(
+            again.contains("hairspring/result/2") && again.contains("\"departure\""),
+            "{again}"
+        );
         assert_eq!(read(&again).unwrap(), found);
     }
 

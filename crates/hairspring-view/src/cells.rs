@@ -6,7 +6,8 @@ use hairspring_core::Estimate;
 use hairspring_core::judge::upper_bound;
 use hairspring_result::document::{Standing, standing};
 
-/// A number in a column, split into the part before the decimal point, the fraction with its point, and the text after it.
+/// A number in a column, split into the part before the decimal point, the fraction with its point,
+/// and the text after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
     head: String,
@@ -61,7 +62,9 @@ impl Cell {
         let scaled = estimate.scaled(factor);
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         match standing(&scaled) {
-            Standing::BelowResolution => Cell::at_most(upper_bound(&scaled, 0.0).unwrap_or(scaled.high), &unit),
+            Standing::BelowResolution => {
+                Cell::at_most(upper_bound(&scaled, 0.0).unwrap_or(scaled.high), &unit)
+            }
             Standing::Negative => Cell { head: "negative".into(), ..Cell::default() },
             Standing::Above => {
                 let Digits { value, half } = digits(&scaled);
@@ -78,10 +81,15 @@ impl Cell {
 
 /// The cells as texts of one width, aligned at the decimal points.
 pub fn align(cells: &[Cell]) -> Vec<String> {
-    let widest = |part: fn(&Cell) -> &str| cells.iter().map(|cell| width(part(cell))).max().unwrap_or(0);
+    let widest =
+        |part: fn(&Cell) -> &str| cells.iter().map(|cell| width(part(cell))).max().unwrap_or(0);
     let (head, fraction) = (widest(|cell| &cell.head), widest(|cell| &cell.fraction));
     let line = |cell: &Cell| {
-        let fraction = if cell.tail.is_empty() { cell.fraction.clone() } else { pad(&cell.fraction, fraction) };
+        let fraction = if cell.tail.is_empty() {
+            cell.fraction.clone()
+        } else {
+            pad(&cell.fraction, fraction)
+        };
         format!("{}{}{fraction}{}", " ".repeat(head - width(&cell.head)), cell.head, cell.tail)
     };
     let lines: Vec<String> = cells.iter().map(line).collect();
@@ -99,7 +107,8 @@ mod tests {
 
     #[test]
     fn decimal_points_are_aligned() {
-        let lines = align(&[cell(0.8108, 0.0006), cell(22.7, 0.03), cell(0.001, 0.011), cell(-5.0, 1.0)]);
+        let lines =
+            align(&[cell(0.8108, 0.0006), cell(22.7, 0.03), cell(0.001, 0.011), cell(-5.0, 1.0)]);
         assert_eq!(lines[0], "       0.81080 ns +- 0.00060");
         assert_eq!(lines[1], "      22.700   ns +- 0.030  ");
         assert_eq!(lines[2], " below 0.012   ns           ");

@@ -1,6 +1,8 @@
-//! Makes text from users safe for a terminal: removes control and invisible characters, and cuts and wraps lines.
+//! Makes text from users safe for a terminal: removes control and invisible characters, and cuts
+//! and wraps lines.
 //!
-//! Lines are broken here and not by `textwrap`, which would be one more package for every program with benchmarks.
+//! Lines are broken here and not by `textwrap`, which would be one more package for every program
+//! with benchmarks.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -29,7 +31,8 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || c.width().unwrap_or(0) == 0
 }
 
-/// Characters of Unicode's category Cf: they are not seen, and may change how the text around them is.
+/// Characters of Unicode's category Cf: they are not seen, and may change how the text around them
+/// is.
 const FORMATTING: [(u32, u32); 21] = [
     (0xad, 0xad),
     (0x600, 0x605),
@@ -54,11 +57,13 @@ const FORMATTING: [(u32, u32); 21] = [
     (0xe0020, 0xe007f),
 ];
 
-/// Control characters, separators of lines and paragraphs, and characters that only format, such as a change of direction.
-/// Combining marks are none of them: they are parts of letters.
+/// Control characters, separators of lines and paragraphs, and characters that only format, such as
+/// a change of direction. Combining marks are none of them: they are parts of letters.
 pub fn is_hidden(c: char) -> bool {
     let code = u32::from(c);
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || FORMATTING.iter().any(|(first, last)| (*first..=*last).contains(&code))
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}')
+        || FORMATTING.iter().any(|(first, last)| (*first..=*last).contains(&code))
 }
 
 /// Cuts the text to a number of columns; a cut text ends in an ellipsis.
@@ -87,7 +92,8 @@ pub fn pad(text: &str, columns: usize) -> String {
     text + &" ".repeat(missing)
 }
 
-/// Breaks a text into lines of at most `columns`, between words if possible. A number is not separated from its unit.
+/// Breaks a text into lines of at most `columns`, between words if possible. A number is not
+/// separated from its unit.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in chunks(text) {
@@ -102,14 +108,18 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Words that stay with the word before, with or without a comma behind them.
-const WITH_BEFORE: [&str; 15] = ["ns", "us", "ms", "s", "ticks", "tick", "cycles", "ppm", "%", "Hz", "kHz", "MHz", "GHz", "+-", "="];
+const WITH_BEFORE: [&str; 15] = [
+    "ns", "us", "ms", "s", "ticks", "tick", "cycles", "ppm", "%", "Hz", "kHz", "MHz", "GHz", "+-",
+    "=",
+];
 
 /// The words of a text; a number, its unit and its half-width are one.
 fn chunks(text: &str) -> Vec<String> {
     let mut chunks: Vec<String> = Vec::new();
     let mut last = "";
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        let stays = WITH_BEFORE.contains(&word.trim_end_matches([',', ';'])) || matches!(last, "+-" | "=");
+        let stays =
+            WITH_BEFORE.contains(&word.trim_end_matches([',', ';'])) || matches!(last, "+-" | "=");
         match chunks.last_mut().filter(|chunk| stays && chunk.len() < 32) {
             Some(chunk) => *chunk = join(std::mem::take(chunk), word),
             None => chunks.push(word.to_owned()),
@@ -148,12 +158,33 @@ mod tests {
 
     #[test]
     fn letters_and_marks_are_not_hidden() {
-        for c in ['a', ' ', '\u{a0}', '\u{e4}', '\u{301}', '\u{4f60}', '\u{1f642}', '\u{fe0f}', '\u{602f}'] {
+        for c in [
+            'a',
+            ' ',
+            '\u{a0}',
+            '\u{e4}',
+            '\u{301}',
+            '\u{4f60}',
+            '\u{1f642}',
+            '\u{fe0f}',
+            '\u{602f}',
+        ] {
             assert!(!is_hidden(c), "{:04x}", u32::from(c));
         }
-        for c in
-            ['\0', '\n', '\u{7f}', '\u{9b}', '\u{ad}', '\u{200b}', '\u{200f}', '\u{202e}', '\u{2028}', '\u{2066}', '\u{feff}', '\u{e0041}']
-        {
+        for c in [
+            '\0',
+            '\n',
+            '\u{7f}',
+            '\u{9b}',
+            '\u{ad}',
+            '\u{200b}',
+            '\u{200f}',
+            '\u{202e}',
+            '\u{2028}',
+            '\u{2066}',
+            '\u{feff}',
+            '\u{e0041}',
+        ] {
             assert!(is_hidden(c), "{:04x}", u32::from(c));
         }
     }
@@ -169,6 +200,9 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefgh i", 3), ["abc", "def", "gh", "i"]);
         assert_eq!(wrap("", 3), [""]);
-        assert_eq!(wrap("it took 0.81 ns +- 0.02, then", 20), ["it took", "0.81 ns +- 0.02,", "then"]);
+        assert_eq!(
+            wrap("it took 0.81 ns +- 0.02, then", 20),
+            ["it took", "0.81 ns +- 0.02,", "then"]
+        );
     }
 }

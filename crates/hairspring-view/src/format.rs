@@ -4,7 +4,8 @@ use hairspring_core::Estimate;
 
 /// Smallest half-width that is shown, as a share of the value: a double holds no more digits.
 const FINEST_WIDTH: f64 = 1e-9;
-/// Values from here on are written with an exponent, and so are values with more than `MOST_DECIMALS`.
+/// Values from here on are written with an exponent, and so are values with more than
+/// `MOST_DECIMALS`.
 const LARGE_VALUE: f64 = 1e12;
 const MOST_DECIMALS: i32 = 12;
 
@@ -46,7 +47,8 @@ pub fn is_lopsided(estimate: &Estimate) -> bool {
     (above - below).abs() > 1e-6 * (above + below)
 }
 
-/// `80.0 +- 8.0`; with both ends where the value is not in the middle of them: `1000, from 530 to 4100`.
+/// `80.0 +- 8.0`; with both ends where the value is not in the middle of them:
+/// `1000, from 530 to 4100`.
 pub fn with_interval(estimate: &Estimate) -> String {
     if is_lopsided(estimate) {
         let ends = [estimate.low, estimate.high].map(|end| significant(end, 3));
@@ -71,8 +73,11 @@ pub fn fixed(number: f64, places: i32) -> String {
         return "unknown".into();
     }
     let step = 10f64.powi(-places.min(0));
-    let text =
-        if places < 0 { format!("{:.0}", (number / step).round_ties_even() * step) } else { format!("{number:.*}", places as usize) };
+    let text = if places < 0 {
+        format!("{:.0}", (number / step).round_ties_even() * step)
+    } else {
+        format!("{number:.*}", places as usize)
+    };
     let unsigned = text.trim_start_matches('-');
     let zero = unsigned.bytes().all(|digit| matches!(digit, b'0' | b'.'));
     grouped(if zero { unsigned } else { &text })
@@ -91,7 +96,11 @@ pub fn significant(number: f64, count: i32) -> String {
         return format!("{number:.*e}", (count - 1).max(0) as usize);
     }
     let text = fixed(number, places);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// An upper bound with two significant digits, rounded up so that it stays a bound.
@@ -192,7 +201,10 @@ mod tests {
     #[test]
     fn lopsided_intervals_have_both_ends() {
         let of = |low, high| with_interval(&Estimate { value: 1000.0, low, high, level: 0.95 });
-        assert_eq!((of(990.0, 1010.0), of(531.2, 4123.0)), ("1000 +- 10".into(), "1000, from 531 to 4120".to_owned()));
+        assert_eq!(
+            (of(990.0, 1010.0), of(531.2, 4123.0)),
+            ("1000 +- 10".into(), "1000, from 531 to 4120".to_owned())
+        );
         assert_eq!(of(f64::NEG_INFINITY, f64::INFINITY), "1000 +- unknown");
     }
 
@@ -221,10 +233,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn formatting_never_panics(value in proptest::num::f64::ANY, half in proptest::num::f64::ANY) {
+        fn formatting_never_panics(value in proptest::num::f64::ANY,
+            half in proptest::num::f64::ANY) {
             let text = shown(value, half.abs());
             proptest::prop_assert!(text.len() < 60, "{}", text);
-            let _ = (bound(value), significant(value, 2), fixed(value % 1e15, 3), probability(value));
+            let _ = (bound(value), significant(value, 2), fixed(value % 1e15, 3),
+                probability(value));
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Results for people and for other tools: text of 80 columns, plots of characters, and files in other tools' formats.
+//! Results for people and for other tools: text of 80 columns, plots of characters, and files in
+//! other tools' formats.
 //!
-//! Everything is made from a document (`hairspring-result`), so text and JSON agree. Only this crate formats numbers.
-//! Instruments and sources with a report of their own build it from the same parts: [`page`], [`cells`],
-//! [`format`](mod@format), [`clean`], [`plot`].
+//! Everything is made from a document (`hairspring-result`), so text and JSON agree. Only this
+//! crate formats numbers. Instruments and sources with a report of their own build it from the same
+//! parts: [`page`], [`cells`], [`format`](mod@format), [`clean`], [`plot`].
 //!
 //! ```
 //! use hairspring_result::read::read;
@@ -10,7 +11,8 @@
 //!
 //! let document = read(r#"{"schema": "hairspring/result/2", "command": "run", "results": [
 //!     {"name": "multiply", "components":
-//!     {"body": {"time_ns": {"value": 0.812, "low": 0.811, "high": 0.813, "level": 0.95}}}}]}"#).unwrap();
+//!     {"body": {"time_ns": {"value": 0.812, "low": 0.811, "high": 0.813,
+//!     "level": 0.95}}}}]}"#).unwrap();
 //! assert!(text::table(&document, &Style::default()).contains("0.81200 ns +- 0.00100"));
 //! ```
 

@@ -7,7 +7,8 @@ use crate::clean::{clean, cut, pad, width, wrap};
 pub struct Style {
     /// Whether colours may be used: only on a terminal.
     pub color: bool,
-    /// Columns of the terminal. The report uses 60 to 80 of them, the source lines of `blocks` up to 160.
+    /// Columns of the terminal. The report uses 60 to 80 of them, the source lines of `blocks` up
+    /// to 160.
     pub width: usize,
     /// Whether plots are drawn in plain ASCII instead of braille.
     pub ascii: bool,

@@ -29,12 +29,17 @@ pub struct Plot {
 /// Residuals below this share of the longest row are rounding errors.
 pub const ROUNDING: f64 = 1e-12;
 
-/// Location against the copies of the only component, with the fitted line; both axes start at zero. `None` if there is
-/// nothing to see. `factor` converts the unit of the document to that of the axis.
+/// Location against the copies of the only component, with the fitted line; both axes start at
+/// zero. `None` if there is nothing to see. `factor` converts the unit of the document to that of
+/// the axis.
 pub fn line_plot(rows: &[Row], slope: f64, overhead: f64, factor: f64) -> Option<Plot> {
     let points: Vec<Point> = rows
         .iter()
-        .map(|row| Point { x: row.counts[0], y: row.location() * factor, used: row.left_out.is_none() })
+        .map(|row| Point {
+            x: row.counts[0],
+            y: row.location() * factor,
+            used: row.left_out.is_none(),
+        })
         .filter(|point| point.x.is_finite() && point.y.is_finite())
         .collect();
     let right = points.iter().map(|point| point.x).fold(0.0, f64::max);
@@ -46,17 +51,29 @@ pub fn line_plot(rows: &[Row], slope: f64, overhead: f64, factor: f64) -> Option
     seen.then_some(Plot { points, line: ends, x: (0.0, right), y })
 }
 
-/// Residuals around a zero line: against the copies where there is one component, else against the fitted values. The factors
-/// are those of the two axes. Left-out rows beyond the edge are drawn on it.
+/// Residuals around a zero line: against the copies where there is one component, else against the
+/// fitted values. The factors are those of the two axes. Left-out rows beyond the edge are drawn on
+/// it.
 pub fn residual_plot(rows: &[Row], across: f64, up: f64) -> Option<Plot> {
     let one = rows.iter().all(|row| row.counts.len() == 1);
-    let x = |row: &Row| if one { row.counts[0] } else { (row.location() - row.residual()) * across };
-    let point = |row: &Row| Point { x: x(row), y: row.residual() * up, used: row.left_out.is_none() };
-    let points: Vec<Point> = rows.iter().map(point).filter(|point| point.x.is_finite() && point.y.is_finite()).collect();
-    let reach = points.iter().filter(|point| point.used).map(|point| point.y.abs()).fold(0.0, f64::max);
+    let x =
+        |row: &Row| if one { row.counts[0] } else { (row.location() - row.residual()) * across };
+    let point =
+        |row: &Row| Point { x: x(row), y: row.residual() * up, used: row.left_out.is_none() };
+    let points: Vec<Point> =
+        rows.iter().map(point).filter(|point| point.x.is_finite() && point.y.is_finite()).collect();
+    let reach =
+        points.iter().filter(|point| point.used).map(|point| point.y.abs()).fold(0.0, f64::max);
     let least = if one { 0.0 } else { f64::INFINITY };
-    let x = (points.iter().map(|p| p.x).fold(least, f64::min), points.iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max));
-    let largest = rows.iter().filter(|row| row.left_out.is_none()).map(|row| row.location().abs()).fold(0.0, f64::max);
+    let x = (
+        points.iter().map(|p| p.x).fold(least, f64::min),
+        points.iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max),
+    );
+    let largest = rows
+        .iter()
+        .filter(|row| row.left_out.is_none())
+        .map(|row| row.location().abs())
+        .fold(0.0, f64::max);
     let seen = points.len() >= 2 && x.1 > x.0 && reach > ROUNDING * largest * up;
     seen.then_some(Plot { points, line: [(x.0, 0.0), (x.1, 0.0)], x, y: (-reach, reach) })
 }
@@ -99,7 +116,13 @@ const BRAILLE: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80
 
 impl Canvas {
     fn new(columns: usize, rows: usize, ascii: bool) -> Canvas {
-        Canvas { columns, rows, ascii, dots: vec![0; columns * rows], marks: vec![None; columns * rows] }
+        Canvas {
+            columns,
+            rows,
+            ascii,
+            dots: vec![0; columns * rows],
+            marks: vec![None; columns * rows],
+        }
     }
 
     /// The place of a share on a grid of `steps`.
@@ -127,7 +150,11 @@ impl Canvas {
     }
 
     fn lines(&self) -> Vec<String> {
-        let line = |row: usize| (0..self.columns).map(|column| self.cell(row * self.columns + column)).collect::<String>();
+        let line = |row: usize| {
+            (0..self.columns)
+                .map(|column| self.cell(row * self.columns + column))
+                .collect::<String>()
+        };
         (0..self.rows).map(|row| line(row).trim_end().to_owned()).collect()
     }
 }
@@ -137,7 +164,12 @@ mod tests {
     use super::*;
 
     fn row(copies: f64, location: f64, residual: f64) -> Row {
-        Row { counts: vec![copies], location_ns: Some(Some(location)), residual_ns: Some(Some(residual)), ..Row::default() }
+        Row {
+            counts: vec![copies],
+            location_ns: Some(Some(location)),
+            residual_ns: Some(Some(residual)),
+            ..Row::default()
+        }
     }
 
     #[test]

@@ -18,7 +18,9 @@ fn matches(path: &str, text: &str) {
 /// Rounds to nine significant digits: the last digits depend on the processor's instructions.
 fn round(value: &mut Value) {
     match value {
-        Value::Number(number) if number.is_f64() => *value = format!("{:.8e}", number.as_f64().unwrap()).parse::<f64>().unwrap().into(),
+        Value::Number(number) if number.is_f64() => {
+            *value = format!("{:.8e}", number.as_f64().unwrap()).parse::<f64>().unwrap().into()
+        }
         Value::Array(all) => all.iter_mut().for_each(round),
         Value::Object(map) => map.values_mut().for_each(round),
         _ => {}
@@ -44,7 +46,10 @@ fn reports_match_the_golden_files() {
 
 #[test]
 fn braille_plots_match_the_golden_file() {
-    let text = text::report(&ResultDocument::new(&samples::line()), &Style { ascii: false, ..Style::default() });
+    let text = text::report(
+        &ResultDocument::new(&samples::line()),
+        &Style { ascii: false, ..Style::default() },
+    );
     sound(&text, 80);
     matches("tests/golden/braille.txt", &text);
 }
@@ -52,7 +57,13 @@ fn braille_plots_match_the_golden_file() {
 #[test]
 fn narrow_pages_are_respected() {
     for (_, measurement) in samples::all() {
-        sound(&text::report(&ResultDocument::new(&measurement), &Style { width: 60, ..Style::default() }), 60);
+        sound(
+            &text::report(
+                &ResultDocument::new(&measurement),
+                &Style { width: 60, ..Style::default() },
+            ),
+            60,
+        );
     }
 }
 
@@ -62,8 +73,12 @@ fn colour_is_only_there_when_asked_for() {
     let plain = text::report(&document, &Style::default());
     let painted = text::report(&document, &Style { color: true, ..Style::default() });
     assert!(!plain.contains('\u{1b}') && painted.contains("\u{1b}[1;31m"));
-    let stripped: String =
-        painted.split('\u{1b}').map(|part| part.strip_prefix('[').map_or(part, |rest| &rest[rest.find('m').unwrap() + 1..])).collect();
+    let stripped: String = painted
+        .split('\u{1b}')
+        .map(|part| {
+            part.strip_prefix('[').map_or(part, |rest| &rest[rest.find('m').unwrap() + 1..])
+        })
+        .collect();
     assert_eq!(stripped, plain);
 }
 
@@ -72,15 +87,32 @@ fn expectation_follows_the_number_that_it_is_about() {
     let first_order = Reach { stochastic: 8.0, systematic: 0.0 };
     let expected = Expected::symmetric(80.0, first_order);
     let expression = || "(10+50+20) * 1 ns".to_owned();
-    let wanted = |unit, is_stated| Wanted { expression: expression(), expected, first_order, is_stated, is_straight: true, unit };
+    let wanted = |unit, is_stated| Wanted {
+        expression: expression(),
+        expected,
+        first_order,
+        is_stated,
+        is_straight: true,
+        unit,
+    };
     let above = Reach { stochastic: 70.0, systematic: 0.0 };
-    let bent = Wanted { expected: Expected { above, ..expected }, is_straight: false, ..wanted(Unit::Nanoseconds, true) };
+    let bent = Wanted {
+        expected: Expected { above, ..expected },
+        is_straight: false,
+        ..wanted(Unit::Nanoseconds, true)
+    };
     let several = ResultDocument::new(&samples::alternatives()).beside(&wanted(Unit::Cycles, true));
     for (name, document) in [
-        ("expected", ResultDocument::new(&samples::line()).beside(&wanted(Unit::Nanoseconds, false))),
+        (
+            "expected",
+            ResultDocument::new(&samples::line()).beside(&wanted(Unit::Nanoseconds, false)),
+        ),
         ("expected-bent", ResultDocument::new(&samples::line()).beside(&bent)),
         ("expected-of-alternatives", several.clone()),
-        ("expected-of-init-and-body", ResultDocument::new(&samples::init_and_body()).beside(&wanted(Unit::Ticks, true))),
+        (
+            "expected-of-init-and-body",
+            ResultDocument::new(&samples::init_and_body()).beside(&wanted(Unit::Ticks, true)),
+        ),
     ] {
         let text = text::report(&document, &Style::default());
         sound(&text, 80);
@@ -138,7 +170,10 @@ fn below_resolution_is_neither_zero_nor_negative() {
 fn every_component_is_listed() {
     let text = text::report(&ResultDocument::new(&samples::many()), &Style::default());
     for block in 0..200 {
-        assert!(text.split_whitespace().any(|word| word == format!("B{block}")), "B{block} is missing");
+        assert!(
+            text.split_whitespace().any(|word| word == format!("B{block}")),
+            "B{block} is missing"
+        );
     }
 }
 
@@ -156,6 +191,10 @@ fn a_document_that_was_written_and_read_gives_the_same_report() {
     for (name, measurement) in samples::all() {
         let document = ResultDocument::new(&measurement);
         let read = hairspring_result::read::read(&json::print(&document)).unwrap();
-        assert_eq!(text::report(&read, &Style::default()), text::report(&document, &Style::default()), "{name}");
+        assert_eq!(
+            text::report(&read, &Style::default()),
+            text::report(&document, &Style::default()),
+            "{name}"
+        );
     }
 }

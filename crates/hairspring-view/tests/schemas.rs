@@ -8,7 +8,10 @@ use serde_json::Value;
 fn keeps_to(schema: &Value, document: &str) {
     let document: Value = serde_json::from_str(document).unwrap();
     let validator = jsonschema::validator_for(schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path)).collect();
+    let errors: Vec<String> = validator
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path))
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
@@ -35,7 +38,10 @@ fn non_finite_numbers_are_null_and_valid() {
     let body = &json["results"][0]["components"]["body"];
     assert_eq!(body["time_ns"], Value::Null);
     assert!(body["time_reason"].is_string());
-    hairspring_view::text::report(&ResultDocument::new(&document), &hairspring_view::Style::default());
+    hairspring_view::text::report(
+        &ResultDocument::new(&document),
+        &hairspring_view::Style::default(),
+    );
 }
 
 #[test]

@@ -4,22 +4,33 @@
 
 use hairspring_host::fence::CACHE_LINE;
 #[cfg(all(
-    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")),
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        all(target_arch = "arm", target_abi = "eabihf")
+    ),
     not(miri)
 ))]
 use std::arch::asm;
 #[cfg(all(
-    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")),
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        all(target_arch = "arm", target_abi = "eabihf")
+    ),
     not(miri)
 ))]
 use std::mem::{ManuallyDrop, MaybeUninit, transmute_copy};
 
 /// Returns the value, but hides it from the compiler, which can no longer assume anything about it.
 ///
-/// An integer, a floating-point number, a pointer, a reference, or any other value that fits two registers stays in them: this
-/// costs no instruction, and a chain of copies does not become longer (`std::hint::black_box` goes through memory and makes
-/// it 4 or 5 cycles longer). The compiler sees only the address of any other value. Memory behind a reference counts as
-/// read and written; memory behind a raw pointer does not.
+/// An integer, a floating-point number, a pointer, a reference, or any other value that fits two
+/// registers stays in them: this costs no instruction, and a chain of copies does not become longer
+/// (`std::hint::black_box` goes through memory and makes it 4 or 5 cycles longer). The compiler
+/// sees only the address of any other value. Memory behind a reference counts as read and written;
+/// memory behind a raw pointer does not.
 ///
 /// ```
 /// assert_eq!(hairspring::opaque(3u64) + 1, 4);
@@ -30,8 +41,9 @@ pub fn opaque<T>(value: T) -> T {
     imp::opaque(value)
 }
 
-/// Makes the value count as used: the compiler must compute it, in its register or, if it does not fit two registers, in memory.
-/// All memory that the compiler does not know to be private counts as read and written.
+/// Makes the value count as used: the compiler must compute it, in its register or, if it does not
+/// fit two registers, in memory. All memory that the compiler does not know to be private counts as
+/// read and written.
 ///
 /// ```
 /// let sum: u64 = (1..=4).sum();
@@ -54,8 +66,9 @@ pub fn align() {
     imp::align();
 }
 
-/// Whether the crate that calls this compiles its code without optimisation: then the call of a closure that does nothing is
-/// still there. On processors where that is not known it counts as optimised.
+/// Whether the crate that calls this compiles its code without optimisation: then the call of a
+/// closure that does nothing is still there. On processors where that is not known it counts as
+/// optimised.
 #[inline(never)]
 pub fn is_unoptimised(nothing: impl Fn()) -> bool {
     imp::length_of(nothing) > 0
@@ -65,27 +78,34 @@ pub fn is_unoptimised(nothing: impl Fn()) -> bool {
 pub fn touch<T: ?Sized>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
     for at in (0..size_of_val(value)).step_by(CACHE_LINE) {
-        // SAFETY: within a live value; bytes of any kind may be copied as bytes that may be uninitialised.
+        // SAFETY: within a live value; bytes of any kind may be copied as bytes that may be
+        // uninitialised.
         keep(&unsafe { start.add(at).cast::<std::mem::MaybeUninit<u8>>().read() });
     }
 }
 
 #[cfg(all(
-    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")),
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        all(target_arch = "arm", target_abi = "eabihf")
+    ),
     not(miri)
 ))]
 mod imp {
     use super::{ManuallyDrop, MaybeUninit, asm, transmute_copy};
 
-    /// Whether all values of the type are valid: integers and what is made of them, but no reference.
+    /// Whether all values of the type are valid: integers and what is made of them, but no
+    /// reference.
     #[cfg(target_pointer_width = "64")]
     #[inline(always)]
     const fn has_no_niche<T>() -> bool {
         size_of::<Option<T>>() > size_of::<T>()
     }
 
-    /// Whether the type is this floating-point one. The compiler knows the answer; a wrong one would cost a move between
-    /// registers and nothing else.
+    /// Whether the type is this floating-point one. The compiler knows the answer; a wrong one
+    /// would cost a move between registers and nothing else.
     #[inline(always)]
     fn is_named<T>(name: &str) -> bool {
         std::any::type_name::<T>() == name
@@ -94,10 +114,13 @@ mod imp {
     /// Passes the bits of a value through a register of this class.
     macro_rules! through {
         ($value:ident, $type:ty, $class:ident, $register:ty $(, $option:ident)?) => {{
-            // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
-            let mut bits: MaybeUninit<$register> = unsafe { transmute_copy(&ManuallyDrop::new($value)) };
+            // SAFETY: both have the same size, and bits of any kind are valid inside of
+            // `MaybeUninit`.
+            let mut bits: MaybeUninit<$register> = unsafe {
+                transmute_copy(&ManuallyDrop::new($value)) };
             // SAFETY: no instruction.
-            unsafe { asm!("/* {0} */", inout($class) bits, options(nostack, preserves_flags $(, $option)?)) };
+            unsafe { asm!("/* {0} */", inout($class) bits,
+                options(nostack, preserves_flags $(, $option)?)) };
             // SAFETY: the very bits of the value, which was not dropped.
             unsafe { transmute_copy::<MaybeUninit<$register>, $type>(&bits) }
         }};
@@ -106,7 +129,8 @@ mod imp {
     /// Shows the bits of a value in a register of this class.
     macro_rules! show {
         ($value:ident, $class:ident, $register:ty) => {{
-            // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
+            // SAFETY: both have the same size, and bits of any kind are valid inside of
+            // `MaybeUninit`.
             let bits: MaybeUninit<$register> = unsafe { transmute_copy($value) };
             // SAFETY: no instruction.
             unsafe { asm!("/* {0} */", in($class) bits, options(nostack, preserves_flags)) };
@@ -177,9 +201,13 @@ mod imp {
     #[inline(always)]
     fn pair<T>(value: T) -> T {
         // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
-        let [mut low, mut high]: [MaybeUninit<Half>; 2] = unsafe { transmute_copy(&ManuallyDrop::new(value)) };
+        let [mut low, mut high]: [MaybeUninit<Half>; 2] =
+            unsafe { transmute_copy(&ManuallyDrop::new(value)) };
         // SAFETY: no instruction.
-        unsafe { asm!("/* {0} {1} */", inout(reg) low, inout(reg) high, options(nostack, preserves_flags)) };
+        unsafe {
+            asm!("/* {0} {1} */", inout(reg) low, inout(reg) high,
+                options(nostack, preserves_flags))
+        };
         // SAFETY: the very bits of the value, which was not dropped.
         unsafe { transmute_copy::<[MaybeUninit<Half>; 2], T>(&[low, high]) }
     }
@@ -205,7 +233,10 @@ mod imp {
             8 => show!(value, reg, u64),
             PAIR if align_of::<T>() <= ALIGNED_BYTES => keep_pair(value),
             // SAFETY: no instruction.
-            _ => unsafe { asm!("/* {0} */", in(reg) std::ptr::from_ref(value), options(nostack, preserves_flags)) },
+            _ => unsafe {
+                asm!("/* {0} */", in(reg) std::ptr::from_ref(value),
+                    options(nostack, preserves_flags))
+            },
         }
     }
 
@@ -214,7 +245,9 @@ mod imp {
         // SAFETY: both have the same size, and bits of any kind are valid inside of `MaybeUninit`.
         let [low, high]: [MaybeUninit<Half>; 2] = unsafe { transmute_copy(value) };
         // SAFETY: no instruction.
-        unsafe { asm!("/* {0} {1} */", in(reg) low, in(reg) high, options(nostack, preserves_flags)) };
+        unsafe {
+            asm!("/* {0} {1} */", in(reg) low, in(reg) high, options(nostack, preserves_flags))
+        };
     }
 
     #[inline(always)]
@@ -230,26 +263,40 @@ mod imp {
         unsafe {
             asm!(".p2align 6", options(nostack, preserves_flags, nomem))
         };
-        // LLVM counts 4 bytes for a line of assembly, and places constants within the few bytes that a load reaches. So it needs a line that it
-        // counts as the 60 bytes which the alignment may add; the assembler leaves this line out.
+        // LLVM counts 4 bytes for a line of assembly, and places constants within the few bytes
+        // that a load reaches. So it needs a line that it counts as the 60 bytes which the
+        // alignment may add; the assembler leaves this line out.
         // SAFETY: as above.
         #[cfg(target_arch = "arm")]
         unsafe {
-            asm!(".if 0", ".space 60", ".endif", ".p2align 6", options(nostack, preserves_flags, nomem))
+            asm!(
+                ".if 0",
+                ".space 60",
+                ".endif",
+                ".p2align 6",
+                options(nostack, preserves_flags, nomem)
+            )
         };
     }
 
-    /// Bytes of the machine code of a call; 0 if it was optimised away, and where addresses in code cannot be taken.
+    /// Bytes of the machine code of a call; 0 if it was optimised away, and where addresses in code
+    /// cannot be taken.
     #[inline(always)]
     pub fn length_of(code: impl Fn()) -> usize {
         #[cfg(target_arch = "x86_64")]
         {
             let (begin, end): (usize, usize);
             // SAFETY: takes the address of the instruction behind it.
-            unsafe { asm!("lea {}, [rip + 2f]", "2:", out(reg) begin, options(nostack, preserves_flags, nomem)) };
+            unsafe {
+                asm!("lea {}, [rip + 2f]", "2:", out(reg) begin,
+                    options(nostack, preserves_flags, nomem))
+            };
             code();
             // SAFETY: takes its own address.
-            unsafe { asm!("2: lea {}, [rip + 2b]", out(reg) end, options(nostack, preserves_flags, nomem)) };
+            unsafe {
+                asm!("2: lea {}, [rip + 2b]", out(reg) end,
+                    options(nostack, preserves_flags, nomem))
+            };
             end.saturating_sub(begin)
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -260,11 +307,16 @@ mod imp {
     }
 }
 
-/// On other architectures: the standard library's barrier, through memory. Also under Miri, which cannot run assembly but checks
-/// the code that uses the barriers.
+/// On other architectures: the standard library's barrier, through memory. Also under Miri, which
+/// cannot run assembly but checks the code that uses the barriers.
 #[cfg(any(
     miri,
-    not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", all(target_arch = "arm", target_abi = "eabihf")))
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        all(target_arch = "arm", target_abi = "eabihf")
+    ))
 ))]
 mod imp {
     use std::hint::black_box;
@@ -302,8 +354,14 @@ mod tests {
     #[test]
     fn values_pass_unchanged() {
         assert_eq!((opaque(7u8), opaque(-3i16), opaque('x'), opaque(true)), (7, -3, 'x', true));
-        assert_eq!((opaque(1.5f32), opaque(-2.25f64), opaque(u64::MAX), opaque(5u128)), (1.5, -2.25, u64::MAX, 5));
-        assert_eq!((opaque("text"), opaque((1u8, 2u64)), opaque([1u16; 9])), ("text", (1, 2), [1; 9]));
+        assert_eq!(
+            (opaque(1.5f32), opaque(-2.25f64), opaque(u64::MAX), opaque(5u128)),
+            (1.5, -2.25, u64::MAX, 5)
+        );
+        assert_eq!(
+            (opaque("text"), opaque((1u8, 2u64)), opaque([1u16; 9])),
+            ("text", (1, 2), [1; 9])
+        );
         assert_eq!((opaque(Some(3u32)), opaque(None::<&u8>), opaque(())), (Some(3), None, ()));
         assert_eq!(opaque(vec![1, 2, 3]), [1, 2, 3]);
         assert_eq!(opaque(Box::new(9)), Box::new(9));

@@ -38,7 +38,10 @@ mod tests {
 
     #[test]
     fn the_rows_are_those_of_the_table() {
-        let table = shapes(Before::Init).into_iter().filter(|row| row.order == Order::FencedChain).map(|row| (row.bodies, row.inits));
+        let table = shapes(Before::Init)
+            .into_iter()
+            .filter(|row| row.order == Order::FencedChain)
+            .map(|row| (row.bodies, row.inits));
         assert!(fenced_chain().iter().map(|row| (row.bodies, row.inits)).eq(table));
     }
 }

@@ -3,8 +3,8 @@
 use hairspring_core::judge::{Assessment, Question, assess};
 use hairspring_core::observations::Observations;
 
-/// Solves and checks a table of observations, at a confidence level of 95 %: the time of each component, the overhead,
-/// findings, and ratios if there are several series.
+/// Solves and checks a table of observations, at a confidence level of 95 %: the time of each
+/// component, the overhead, findings, and ratios if there are several series.
 ///
 /// ```
 /// let csv = "# rate_hz: 1e9\nbody,ticks\n1,59\n2,99\n4,180\n8,341\n16,660\n";

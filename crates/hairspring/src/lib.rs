@@ -1,4 +1,5 @@
-//! Precise benchmarks: the time of a piece of code without the loop around it and the clock beside it, with its interval.
+//! Precise benchmarks: the time of a piece of code without the loop around it and the clock beside
+//! it, with its interval.
 //!
 //! In Rust, `benches/first.rs`:
 //!
@@ -33,9 +34,10 @@
 //! print(result.body.time_ns)
 //! ```
 //!
-//! Rows of a few and of many straight-line copies of a body run between two reads of the clock, in interleaved rounds. The
-//! slope of the line through them is the time of one copy; its intercept is the overhead of the measurement. Times have
-//! confidence intervals, in nanoseconds and in core cycles, and findings report doubts about them.
+//! Rows of a few and of many straight-line copies of a body run between two reads of the clock, in
+//! interleaved rounds. The slope of the line through them is the time of one copy; its intercept is
+//! the overhead of the measurement. Times have confidence intervals, in nanoseconds and in core
+//! cycles, and findings report doubts about them.
 //!
 //! In `Cargo.toml`:
 //!
@@ -66,9 +68,10 @@
 //! hairspring::main!();
 //! ```
 //!
-//! `cargo bench` measures them, `cargo bench -- sum` those whose name contains `sum`, `cargo bench -- --help` shows all
-//! options; `cargo test --benches` runs each once. [`macro@bench`] has arguments, inits that are timed separately from the
-//! body, alternatives in the same rounds, and cold caches.
+//! `cargo bench` measures them, `cargo bench -- sum` those whose name contains `sum`,
+//! `cargo bench -- --help` shows all options; `cargo test --benches` runs each once.
+//! [`macro@bench`] has arguments, inits that are timed separately from the body, alternatives in
+//! the same rounds, and cold caches.
 //!
 //! Code that needs an init before every run, and an alternative to it:
 //!
@@ -82,7 +85,8 @@
 //! }
 //!
 //! /// Or it refills what was made once; the two run in the same rounds and are compared.
-//! #[hairspring::bench(state = vec![0; 4], init = numbers.copy_from_slice(&UNSORTED), against = sort)]
+//! #[hairspring::bench(state = vec![0; 4], init = numbers.copy_from_slice(&UNSORTED),
+//!     against = sort)]
 //! fn sort_stably(numbers: &mut [u32]) {
 //!     numbers.sort();
 //! }
@@ -90,8 +94,8 @@
 //! hairspring::main!();
 //! ```
 //!
-//! Wrong uses do not compile. An argument that is not `Copy` must be taken by reference, and a setup returns nothing (use
-//! `state` for a value):
+//! Wrong uses do not compile. An argument that is not `Copy` must be taken by reference, and a
+//! setup returns nothing (use `state` for a value):
 //!
 //! ```compile_fail,E0277
 //! #[hairspring::bench(args = [String::from("text")])]
@@ -105,8 +109,8 @@
 //! fn sum() {}
 //! ```
 //!
-//! In ordinary code use [`measure`] for a closure, [`Stopwatch`] for something that happens once, and [`fit`] for observations
-//! from other sources.
+//! In ordinary code use [`measure`] for a closure, [`Stopwatch`] for something that happens once,
+//! and [`fit`] for observations from other sources.
 
 mod barrier;
 mod fenced_chain;
@@ -143,7 +147,8 @@ macro_rules! main {
     };
 }
 
-/// Used by the code that the attribute generates. Not part of the interface: it may change without notice.
+/// Used by the code that the attribute generates. Not part of the interface: it may change without
+/// notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::barrier::{align, is_unoptimised, keep, memory, opaque, touch};

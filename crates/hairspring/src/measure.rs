@@ -8,7 +8,9 @@ use hairspring_core::estimate::Estimate;
 use hairspring_core::judge::{Finding, SeriesResult, Time};
 use hairspring_core::{for_blocks, for_closure_line, repeat};
 use hairspring_host::clock::ReadFn;
-use hairspring_program::{Benchmark, Error, Group, Order, Result, Row, Session, Settings, document};
+use hairspring_program::{
+    Benchmark, Error, Group, Order, Result, Row, Session, Settings, document,
+};
 use hairspring_result::ResultDocument;
 use hairspring_view::{Style, text};
 use std::cell::RefCell;
@@ -26,7 +28,8 @@ impl Measurement {
         self.time().ns.as_ref().map(|ns| ns.estimate(self.level))
     }
 
-    /// Time of one evaluation in core cycles; `None` if no chain could be shown to have a known length on this machine.
+    /// Time of one evaluation in core cycles; `None` if no chain could be shown to have a known
+    /// length on this machine.
     pub fn cycles(&self) -> Option<Estimate> {
         self.time().cycles.as_ref().map(|cycles| cycles.estimate(self.level))
     }
@@ -86,12 +89,14 @@ macro_rules! all_rows {
     }};
 }
 
-/// Measures code whose evaluations do not wait for each other: throughput. It takes half a second at most; meanwhile the
-/// thread is bound to one CPU, unless the code runs other threads. Make constants in the code [`opaque`](crate::opaque()). If the compiler does not inline the
-/// closure, its call is part of the time; dropping what it returns is not.
+/// Measures code whose evaluations do not wait for each other: throughput. It takes half a second
+/// at most; meanwhile the thread is bound to one CPU, unless the code runs other threads. Make
+/// constants in the code [`opaque`](crate::opaque()). If the compiler does not inline the closure,
+/// its call is part of the time; dropping what it returns is not.
 ///
 /// ```
-/// let hash = hairspring::measure("hash", || hairspring::opaque(17u64).wrapping_mul(0x9e37_79b9)).unwrap();
+/// let hash = hairspring::measure("hash",
+///     || hairspring::opaque(17u64).wrapping_mul(0x9e37_79b9)).unwrap();
 /// println!("{:?} ns, {:?} cycles", hash.ns(), hash.cycles());
 /// ```
 ///
@@ -105,7 +110,11 @@ pub fn measure<T>(name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
 ///
 /// # Errors
 /// As [`measure`]; a clock or CPU that does not exist.
-pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T) -> Result<Measurement> {
+pub fn measure_with<T>(
+    settings: &Settings,
+    name: &str,
+    code: impl FnMut() -> T,
+) -> Result<Measurement> {
     let code = RefCell::new(code);
     macro_rules! row {
         ($copies:tt, $runs:expr) => {{
@@ -119,7 +128,8 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
                 results.clear();
                 ticks
             }
-            Row::new($copies * $runs, 0, Order::AtEnd, |now| catch_panic(|| run(now, &mut *code.borrow_mut()))).in_runs($runs)
+            Row::new($copies * $runs, 0, Order::AtEnd,
+                |now| catch_panic(|| run(now, &mut *code.borrow_mut()))).in_runs($runs)
         }};
     }
     measured(settings, name, is_unoptimised(|| ()), all_rows!(row))
@@ -128,13 +138,18 @@ pub fn measure_with<T>(settings: &Settings, name: &str, code: impl FnMut() -> T)
 /// Measures code of which each evaluation waits for the result of the one before: latency.
 ///
 /// ```
-/// let multiply = hairspring::measure_chain("multiply", 3u64, |x| x.wrapping_mul(0x9e37_79b9)).unwrap();
+/// let multiply = hairspring::measure_chain("multiply", 3u64,
+///     |x| x.wrapping_mul(0x9e37_79b9)).unwrap();
 /// assert!(multiply.ticks().value.is_finite());
 /// ```
 ///
 /// # Errors
 /// As [`measure`].
-pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -> Result<Measurement> {
+pub fn measure_chain<T: Clone>(
+    name: &str,
+    start: T,
+    code: impl FnMut(T) -> T,
+) -> Result<Measurement> {
     let (code, start) = (RefCell::new(code), &start);
     macro_rules! row {
         ($copies:tt, $runs:expr) => {{
@@ -148,18 +163,26 @@ pub fn measure_chain<T: Clone>(name: &str, start: T, code: impl FnMut(T) -> T) -
                 drop(link);
                 ticks
             }
-            Row::new($copies * $runs, 0, Order::AtEnd, |now| catch_panic(|| run(now, start.clone(), &mut *code.borrow_mut()))).in_runs($runs)
+            Row::new($copies * $runs, 0, Order::AtEnd,
+                |now| catch_panic(|| run(now, start.clone(),
+                &mut *code.borrow_mut()))).in_runs($runs)
         }};
     }
     measured(&Settings::default(), name, is_unoptimised(|| ()), all_rows!(row))
 }
 
-fn measured(settings: &Settings, name: &str, unoptimised: bool, rows: Vec<Row>) -> Result<Measurement> {
+fn measured(
+    settings: &Settings,
+    name: &str,
+    unoptimised: bool,
+    rows: Vec<Row>,
+) -> Result<Measurement> {
     let session = Session::new(settings)?;
     let mut group = Group::from(Benchmark { unoptimised, ..Benchmark::new(name, rows) });
     let measured = session.measure(&mut group)?;
     let document = document(&session, &group, &measured, "run", None)?;
-    let solved = document.assessment.series.first().is_some_and(|series| !series.components.is_empty());
+    let solved =
+        document.assessment.series.first().is_some_and(|series| !series.components.is_empty());
     if solved { Ok(Measurement { document, level: settings.level }) } else { Err(Error::Empty) }
 }
 
@@ -184,12 +207,20 @@ mod tests {
     #[test]
     fn results_with_destructors_and_chains_of_them() {
         assert!(measure_with(&short(), "boxes", || Box::new(3u64)).unwrap().ticks().value > 0.0);
-        assert!(measure_chain("text", String::from("a"), |text| text).unwrap().ticks().value.is_finite());
+        assert!(
+            measure_chain("text", String::from("a"), |text| text)
+                .unwrap()
+                .ticks()
+                .value
+                .is_finite()
+        );
     }
 
     #[test]
     fn code_that_panics_is_an_error() {
-        let error = measure_with(&short(), "bad", || std::panic::resume_unwind(Box::new("quietly"))).unwrap_err();
+        let error =
+            measure_with(&short(), "bad", || std::panic::resume_unwind(Box::new("quietly")))
+                .unwrap_err();
         assert!(error.to_string().contains("`bad` failed"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Names of arguments: by `Display`, else by `Debug`, else by their position.
 
-/// An argument to be named. The compiler picks the trait that needs the fewest references: `Display` before `Debug` before the
-/// position.
+/// An argument to be named. The compiler picks the trait that needs the fewest references:
+/// `Display` before `Debug` before the position.
 #[derive(Debug)]
 pub struct Named<'a, T>(pub &'a T, pub usize);
 

@@ -3,7 +3,8 @@
 use hairspring_program::{Benchmark, Group, Manner, main as run, output::complain};
 use std::process::ExitCode;
 
-/// A function with the attribute. The attribute makes one for every function, and the linker collects them.
+/// A function with the attribute. The attribute makes one for every function, and the linker
+/// collects them.
 #[derive(Debug)]
 pub struct Entry {
     /// Where it was written: benchmarks run in this order.
@@ -43,16 +44,20 @@ impl Entry {
     fn named_cases(&self) -> Vec<Case> {
         let name = self.full_name();
         let with_name = |mut case: Case| {
-            case.benchmark.name = case.argument.as_ref().map_or_else(|| name.clone(), |argument| format!("{name}/{argument}"));
+            case.benchmark.name = case
+                .argument
+                .as_ref()
+                .map_or_else(|| name.clone(), |argument| format!("{name}/{argument}"));
             case
         };
         (self.cases)().into_iter().map(with_name).collect()
     }
 }
 
-/// Runs the benchmarks of a program as its command line says; `--help` has the options. Without `--bench`, which cargo
-/// passes for `cargo bench`, every benchmark runs once. Returns the exit status: 0 done, 1 it failed, 2 wrong usage, 3 the
-/// precision asked for was missed. [`main!`](crate::main!) writes a `main` that does this.
+/// Runs the benchmarks of a program as its command line says; `--help` has the options. Without
+/// `--bench`, which cargo passes for `cargo bench`, every benchmark runs once. Returns the exit
+/// status: 0 done, 1 it failed, 2 wrong usage, 3 the precision asked for was missed.
+/// [`main!`](crate::main!) writes a `main` that does this.
 #[must_use = "the exit status is to be returned from main"]
 pub fn main() -> ExitCode {
     let mut entries: Vec<&Entry> = inventory::iter::<Entry>.into_iter().collect();
@@ -66,17 +71,25 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// One group for every argument of every benchmark that is not an alternative; alternatives join the group of their partner.
+/// One group for every argument of every benchmark that is not an alternative; alternatives join
+/// the group of their partner.
 fn groups(entries: &[&Entry]) -> Result<Vec<Group<'static>>, String> {
     let mut groups: Vec<(&Entry, Option<String>, Group)> = Vec::new();
     for entry in entries.iter().filter(|entry| entry.against.is_none()) {
-        groups.extend(entry.named_cases().into_iter().map(|case| (*entry, case.argument, case.benchmark.into())));
+        groups.extend(
+            entry
+                .named_cases()
+                .into_iter()
+                .map(|case| (*entry, case.argument, case.benchmark.into())),
+        );
     }
     for entry in entries {
         let Some(against) = entry.against else { continue };
         let first = partner(entry, against(), entries)?;
         for case in entry.named_cases() {
-            let group = groups.iter_mut().find(|(of, argument, _)| std::ptr::eq(*of, first) && *argument == case.argument);
+            let group = groups
+                .iter_mut()
+                .find(|(of, argument, _)| std::ptr::eq(*of, first) && *argument == case.argument);
             let (_, _, group) = group.ok_or_else(|| without_partner(&case, first))?;
             group.benchmarks.push(case.benchmark);
         }
@@ -87,21 +100,31 @@ fn groups(entries: &[&Entry]) -> Result<Vec<Group<'static>>, String> {
 /// The benchmark that an alternative is compared with.
 fn partner<'a>(entry: &Entry, against: &str, entries: &[&'a Entry]) -> Result<&'a Entry, String> {
     let reference = entries.iter().find(|other| (other.identity)() == against);
-    let reference =
-        reference.ok_or_else(|| format!("`{}` is compared with `{against}`, which has no #[hairspring::bench]", entry.full_name()))?;
+    let reference = reference.ok_or_else(|| {
+        format!(
+            "`{}` is compared with `{against}`, which has no #[hairspring::bench]",
+            entry.full_name()
+        )
+    })?;
     if std::ptr::eq(*reference, entry) {
         return Err(format!("`{}` is compared with itself", entry.full_name()));
     }
     if reference.against.is_some() {
         let (name, other) = (entry.full_name(), reference.full_name());
-        return Err(format!("`{name}` is compared with `{other}`, which is compared with another itself; compare both with that one"));
+        return Err(format!(
+            "`{name}` is compared with `{other}`, which is compared with another itself; compare \
+             both with that one"
+        ));
     }
     Ok(reference)
 }
 
 fn without_partner(case: &Case, first: &Entry) -> String {
     let (name, first) = (&case.benchmark.name, first.full_name());
-    format!("`{name}` has no benchmark to be compared with: `{first}` has no such argument; give both the same `args`")
+    format!(
+        "`{name}` has no benchmark to be compared with: `{first}` has no such argument; give both \
+         the same `args`"
+    )
 }
 
 #[cfg(test)]
@@ -113,10 +136,19 @@ mod tests {
     }
 
     fn sizes() -> Vec<Case> {
-        ["size:1", "size:2"].map(|size| Case { argument: Some(size.into()), benchmark: Benchmark::new("", Vec::new()) }).into()
+        ["size:1", "size:2"]
+            .map(|size| Case {
+                argument: Some(size.into()),
+                benchmark: Benchmark::new("", Vec::new()),
+            })
+            .into()
     }
 
-    const fn entry(name: &'static str, identity: fn() -> &'static str, cases: fn() -> Vec<Case>) -> Entry {
+    const fn entry(
+        name: &'static str,
+        identity: fn() -> &'static str,
+        cases: fn() -> Vec<Case>,
+    ) -> Entry {
         Entry { file: "f", line: 1, module: "program::inner", name, identity, against: None, cases }
     }
 
@@ -129,17 +161,26 @@ mod tests {
     fn alternatives_are_in_the_group_of_the_same_argument() {
         let (a, mut b) = (entry("a", || "p::a", sizes), entry("b", || "p::b", sizes));
         b.against = Some(|| "p::a");
-        let expected = [["inner::a/size:1", "inner::b/size:1"], ["inner::a/size:2", "inner::b/size:2"]];
+        let expected =
+            [["inner::a/size:1", "inner::b/size:1"], ["inner::a/size:2", "inner::b/size:2"]];
         assert_eq!(names(&[&b, &a]).unwrap(), expected);
     }
 
     #[test]
     fn alternatives_that_cannot_be_compared_are_errors() {
-        let (a, mut b, mut c) = (entry("a", || "p::a", sizes), entry("b", || "p::b", cases), entry("c", || "p::c", cases));
+        let (a, mut b, mut c) = (
+            entry("a", || "p::a", sizes),
+            entry("b", || "p::b", cases),
+            entry("c", || "p::c", cases),
+        );
         b.against = Some(|| "p::a");
         c.against = Some(|| "p::b");
         assert!(names(&[&a, &b]).unwrap_err().contains("give both the same `args`"));
-        assert!(names(&[&c, &b]).unwrap_err().contains("`inner::c` is compared with `inner::b`, which is compared with another"));
+        assert!(
+            names(&[&c, &b])
+                .unwrap_err()
+                .contains("`inner::c` is compared with `inner::b`, which is compared with another")
+        );
         assert!(names(&[&b]).unwrap_err().contains("`p::a`, which has no #[hairspring::bench]"));
         b.against = Some(|| "p::b");
         assert!(names(&[&b]).unwrap_err().contains("itself"));

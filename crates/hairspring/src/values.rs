@@ -1,6 +1,9 @@
-//! Values that bodies return and inits make while the clock runs: values with a destructor are stored and dropped after the
-//! second reading; others stay in registers or in one place.
-#![allow(unsafe_code, reason = "places are filled by number, without a test for the number while the clock runs")]
+//! Values that bodies return and inits make while the clock runs: values with a destructor are
+//! stored and dropped after the second reading; others stay in registers or in one place.
+#![allow(
+    unsafe_code,
+    reason = "places are filled by number, without a test for the number while the clock runs"
+)]
 
 use crate::barrier::{keep, memory, opaque};
 use std::mem::{MaybeUninit, needs_drop};
@@ -30,7 +33,8 @@ impl<T> Values<T> {
         memory();
     }
 
-    /// Drops them all. After a panic they are leaked instead: nothing has to be kept up to date for it while the clock runs.
+    /// Drops them all. After a panic they are leaked instead: nothing has to be kept up to date for
+    /// it while the clock runs.
     pub fn clear(mut self) {
         for place in &mut self.places[..self.filled] {
             // SAFETY: filled in order, and dropped here alone.
@@ -40,15 +44,16 @@ impl<T> Values<T> {
 
     #[inline(always)]
     fn place(&mut self, value: T) -> &mut T {
-        // More values than room would be an error in the rows: the last place is then reused, and its value leaks.
+        // More values than room would be an error in the rows: the last place is then reused, and
+        // its value leaks.
         let at = self.filled.min(self.places.len() - 1);
         self.filled = at + 1;
         self.places[at].write(value)
     }
 }
 
-/// Puts what an init made where the body gets it: on the stack, which the compiler replaces by registers if it can, or
-/// among the stored values.
+/// Puts what an init made where the body gets it: on the stack, which the compiler replaces by
+/// registers if it can, or among the stored values.
 #[inline(always)]
 pub fn hold<'a, T>(stack: &'a mut MaybeUninit<T>, aside: &'a mut Values<T>, value: T) -> &'a mut T {
     memory();

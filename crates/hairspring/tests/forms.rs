@@ -1,5 +1,5 @@
-//! Every form of the attribute, as a program of benchmarks. The bodies check what they are handed. `cargo test` runs each
-//! once; with `--bench` they are measured.
+//! Every form of the attribute, as a program of benchmarks. The bodies check what they are handed.
+//! `cargo test` runs each once; with `--bench` they are measured.
 
 use hairspring::{keep, opaque};
 use std::cell::Cell;

@@ -1,4 +1,5 @@
-//! The vectors that every language must pass, through the crate that Rust programs use: spec/vectors.
+//! The vectors that every language must pass, through the crate that Rust programs use:
+//! spec/vectors.
 
 use hairspring::{Assessment, Estimate, fit, read_csv};
 use std::fs::{File, read_to_string};
@@ -12,7 +13,13 @@ fn folder() -> PathBuf {
 }
 
 /// The estimate of a component in a unit, and whether it is below resolution.
-fn estimate_of(assessment: &Assessment, series: &str, component: &str, unit: &str, level: f64) -> Option<(Estimate, bool)> {
+fn estimate_of(
+    assessment: &Assessment,
+    series: &str,
+    component: &str,
+    unit: &str,
+    level: f64,
+) -> Option<(Estimate, bool)> {
     let series = assessment.series.iter().find(|one| one.name == series)?;
     let time = &series.components.iter().find(|part| part.name == component)?.time;
     let estimate = match unit {
@@ -29,14 +36,23 @@ fn every_expected_estimate_is_found() {
     let mut seen = 0;
     for line in text.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
-        let &[file, level, series, component, unit, value, low, high, below] = fields.as_slice() else { panic!("{line}") };
+        let &[file, level, series, component, unit, value, low, high, below] = fields.as_slice()
+        else {
+            panic!("{line}")
+        };
         let table = read_csv(File::open(folder().join(file)).unwrap()).unwrap();
         let level = level.parse().unwrap();
         let (estimate, below_resolution) =
-            estimate_of(&fit(&table).unwrap(), series, component, unit, level).unwrap_or_else(|| panic!("{line}"));
+            estimate_of(&fit(&table).unwrap(), series, component, unit, level)
+                .unwrap_or_else(|| panic!("{line}"));
         let expected = [value, low, high].map(|text| text.parse::<f64>().unwrap());
-        for (found, expected) in [estimate.value, estimate.low, estimate.high].into_iter().zip(expected) {
-            assert!((found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3), "{line}: {estimate:?}");
+        for (found, expected) in
+            [estimate.value, estimate.low, estimate.high].into_iter().zip(expected)
+        {
+            assert!(
+                (found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3),
+                "{line}: {estimate:?}"
+            );
         }
         assert_eq!(below_resolution, below == "1", "{line}");
         seen += 1;

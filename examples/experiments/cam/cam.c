@@ -1,19 +1,23 @@
-/* One evaluation of a cost function from a cold start against 100,000 evaluations in a loop, as in Figure 5 and Table 3 of "A precise
- * timing routine" (StopWatch): directly, by GCA and by TANA-3 (cam.h).
+/* One evaluation of a cost function from a cold start against 100,000 evaluations in a loop, as in
+ * Figure 5 and Table 3 of "A precise timing routine" (StopWatch): directly, by GCA and by TANA-3
+ * (cam.h).
  *
  *   hairspring run cam.c
  *   cc -O2 -I../../../probe cam.c -lm -o cam && ./cam > cam.csv && hairspring fit cam.csv
  *
  * It prints observations. The series of each function are
  *
- *   single         the caches hold something else when it begins: this program has just passed over 4 MiB of other data.
- *                  `first` is the first evaluation after that, `next` each one that follows it. Each ends before the next one begins,
- *                  as in an optimisation, where the next design depends on the cost of the one before
+ *   single         the caches hold something else when it begins: this program has just passed over
+ *                  4 MiB of other data. `first` is the first evaluation after that, `next` each one
+ *                  that follows it. Each ends before the next one begins, as in an optimisation,
+ *                  where the next design depends on the cost of the one before
  *   loop           25,000 to 100,000 evaluations in a loop, in which the core overlaps them
- *   loop cpu_time  the same loops by the processor time that the system counts (the paper's CPU_TIME)
+ *   loop cpu_time  the same loops by the processor time that the system counts (the paper's
+ *                  CPU_TIME)
  *
- * All times come from straight lines over the number of evaluations, so the reads of the clocks cancel.
- * With any argument it runs shortened loops in a single round: `hairspring run` asks for the names of the series in this way. */
+ * All times come from straight lines over the number of evaluations, so the reads of the clocks
+ * cancel. With any argument it runs shortened loops in a single round: `hairspring run` asks for
+ * the names of the series in this way. */
 #include "hairspring.h"
 
 #include "cam.h"
@@ -62,7 +66,8 @@ static void pass_over_other_data(void) {
   HAIRSPRING_USE_MEMORY();
 }
 
-/* Ticks of so many evaluations, each of which ends before the next one begins. The compiler knows neither the function nor the design. */
+/* Ticks of so many evaluations, each of which ends before the next one begins. The compiler knows
+ * neither the function nor the design. */
 static double one_by_one(cost_function cost, unsigned times) {
   HAIRSPRING_OPAQUE(cost);
   uint64_t begin = hairspring_now();
@@ -115,31 +120,37 @@ static void run_loops(unsigned rounds, unsigned shortened) {
       unsigned function = order[at] / LOOPS, row = order[at] % LOOPS;
       in_a_loop(functions[function].cost, 1);
       clock_t before = clock();
-      loop_ticks[round][function][row] = in_a_loop(functions[function].cost, loops[row] / shortened);
+      loop_ticks[round][function][row] =
+          in_a_loop(functions[function].cost, loops[row] / shortened);
       loop_cpu_ns[round][function][row] = (double)(clock() - before) * (1e9 / CLOCKS_PER_SEC);
     }
   }
 }
 
-static void print_all(unsigned single_rounds, unsigned loop_rounds, unsigned shortened, double ns_per_tick) {
+static void print_all(unsigned single_rounds, unsigned loop_rounds, unsigned shortened,
+    double ns_per_tick) {
   printf("# hairspring observations: 1\nseries,first,next,evaluation,round,time_ns\n");
   for (unsigned function = 0; function < FUNCTIONS; function += 1) {
     const char *name = functions[function].name;
     for (unsigned round = 0; round < single_rounds; round += 1)
       for (unsigned row = 0; row < SINGLES; row += 1)
-        printf("%s single,%d,%u,0,%u,%.3f\n", name, singles[row] > 0, singles[row] > 0 ? singles[row] - 1 : 0, round,
+        printf("%s single,%d,%u,0,%u,%.3f\n", name, singles[row] > 0,
+            singles[row] > 0 ? singles[row] - 1 : 0, round,
                single_ticks[round][function][row] * ns_per_tick);
     for (unsigned round = 0; round < loop_rounds; round += 1)
       for (unsigned row = 0; row < LOOPS; row += 1) {
-        printf("%s loop,0,0,%u,%u,%.3f\n", name, loops[row] / shortened, round, loop_ticks[round][function][row] * ns_per_tick);
-        printf("%s loop cpu_time,0,0,%u,%u,%.3f\n", name, loops[row] / shortened, round, loop_cpu_ns[round][function][row]);
+        printf("%s loop,0,0,%u,%u,%.3f\n", name, loops[row] / shortened, round,
+            loop_ticks[round][function][row] * ns_per_tick);
+        printf("%s loop cpu_time,0,0,%u,%u,%.3f\n", name, loops[row] / shortened, round,
+            loop_cpu_ns[round][function][row]);
       }
   }
 }
 
 int main(int argc, char **argv) {
   (void)argv;
-  unsigned single_rounds = argc > 1 ? 1 : SINGLE_ROUNDS, loop_rounds = argc > 1 ? 1 : LOOP_ROUNDS, shortened = argc > 1 ? 1000 : 1;
+  unsigned single_rounds = argc > 1 ? 1 : SINGLE_ROUNDS, loop_rounds = argc > 1 ? 1 : LOOP_ROUNDS,
+      shortened = argc > 1 ? 1000 : 1;
   /* The start of the paper's optimisation, and a point on the way to its result. */
   struct cam_known previous = cam_known(0.75, 0.75), current = cam_known(0.9, 0.2);
   gca = cam_gca(&previous, &current);
@@ -149,7 +160,8 @@ int main(int argc, char **argv) {
   run_singles(single_rounds);
   run_loops(loop_rounds, shortened);
   double ticks = (double)(hairspring_now() - begin);
-  double ns = (double)(hairspring_system_now() - system_begin) * (1e9 / (double)hairspring_system_hz());
+  double ns = (double)(hairspring_system_now() - system_begin) *
+      (1e9 / (double)hairspring_system_hz());
   print_all(single_rounds, loop_rounds, shortened, ns / ticks);
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

@@ -1,9 +1,11 @@
-!> One evaluation of a cost function from a cold start against 100,000 evaluations in a loop: the measurement of cam.c in Fortran, with
-!> the stopwatch of the module `hairspring` and the intrinsic CPU_TIME, as in Table 3 of "A precise timing routine" (StopWatch).
+!> One evaluation of a cost function from a cold start against 100,000 evaluations in a loop: the
+!> measurement of cam.c in Fortran, with the stopwatch of the module `hairspring` and the intrinsic
+!> CPU_TIME, as in Table 3 of "A precise timing routine" (StopWatch).
 !>
 !>   hairspring run cam.f90
 !>
-!> The series are those of cam.c. Without a fence, evaluations that follow each other in `single` may overlap.
+!> The series are those of cam.c. Without a fence, evaluations that follow each other in `single`
+!> may overlap.
 include 'cam_functions.f90'
 
 module cam_measured
@@ -57,7 +59,8 @@ contains
     end select
   end subroutine
 
-  !> The numbers from 0 in random order; in the first round in their own, which becomes the order of the series in the result.
+  !> The numbers from 0 in random order; in the first round in their own, which becomes the order of
+  !> the series in the result.
   function shuffled(count, is_first) result(order)
     integer, intent(in) :: count
     logical, intent(in) :: is_first
@@ -99,7 +102,8 @@ contains
         call watch%start()
         call evaluate(function, times)
         call watch%stop(time)
-        call print_reading(function, 'single', [min(times, 1), max(times - 1, 0), 0], round, time%ns%value)
+        call print_reading(function, 'single', [min(times, 1), max(times - 1, 0), 0], round, &
+            time%ns%value)
       end do
     end do
   end subroutine
@@ -123,7 +127,8 @@ contains
         call watch%stop(time)
         call cpu_time(after)
         call print_reading(function, 'loop', [0, 0, times], round, time%ns%value)
-        call print_reading(function, 'loop cpu_time', [0, 0, times], round, 1e9_real64 * (after - before))
+        call print_reading(function, 'loop cpu_time', [0, 0, times], round, &
+            1e9_real64 * (after - before))
       end do
     end do
   end subroutine
@@ -137,7 +142,8 @@ program cam
   type(known) :: previous, current
   logical :: is_short
 
-  ! With any argument it runs shortened loops in a single round: `hairspring run` asks for the names of the series in this way.
+  ! With any argument it runs shortened loops in a single round: `hairspring run` asks for the names
+  ! of the series in this way.
   is_short = command_argument_count() > 0
   ! The start of the paper's optimisation, and a point on the way to its result.
   previous = known_at([0.75_real64, 0.75_real64])

@@ -1,5 +1,5 @@
-!> The cost function of the cam design problem and two approximations of it. The sources of the formulas are in cam.h, which has the
-!> same functions in C.
+!> The cost function of the cam design problem and two approximations of it. The sources of the
+!> formulas are in cam.h, which has the same functions in C.
 module cam_functions
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
@@ -31,7 +31,8 @@ contains
     angle = pi * (1.0_real64 / 3 + (number - 1) / 180.0_real64)
   end function
 
-  !> The cost: pi / 3.6 times the sum of ((log t + x2) sin t + x1 cos t)**2 + ((log t + x2) cos t - x1 sin t)**2 over 100 angles t.
+  !> The cost: pi / 3.6 times the sum of ((log t + x2) sin t + x1 cos t)**2 + ((log t + x2) cos t -
+  !> x1 sin t)**2 over 100 angles t.
   pure function direct_cost(x) result(cost)
     real(real64), intent(in) :: x(2)
     real(real64) :: cost, radius, t
@@ -59,11 +60,13 @@ contains
       radius = log(t) + x(2)
       along = radius * sin(t) + x(1) * cos(t)
       across = radius * cos(t) - x(1) * sin(t)
-      at%gradient = at%gradient + pi / 1.8_real64 * [along * cos(t) - across * sin(t), along * sin(t) + across * cos(t)]
+      at%gradient = at%gradient + pi / 1.8_real64 * &
+          [along * cos(t) - across * sin(t), along * sin(t) + across * cos(t)]
     end do
   end function
 
-  !> The exponent with which a power of the variable has the gradients of both points; 1 where no power has both.
+  !> The exponent with which a power of the variable has the gradients of both points; 1 where no
+  !> power has both.
   elemental function exponent_of(gradients, variables) result(r)
     real(real64), intent(in) :: gradients, variables
     real(real64) :: r
@@ -73,8 +76,9 @@ contains
     if (abs(log(variables)) > 1e-12_real64) r = 1 + log(gradients) / log(variables)
   end function
 
-  !> Value and gradient are those of the function at the current point, and the gradient also at the previous one. A term is convex
-  !> if its exponent is at least 1 where the gradient is positive, and at most 1 where it is negative.
+  !> Value and gradient are those of the function at the current point, and the gradient also at the
+  !> previous one. A term is convex if its exponent is at least 1 where the gradient is positive,
+  !> and at most 1 where it is negative.
   pure function gca_of(previous, current) result(made)
     type(known), intent(in) :: previous, current
     type(gca) :: made
@@ -115,6 +119,7 @@ contains
     power = x**made%exponent
     from1 = sum((power - made%power1)**2)
     from2 = sum((power - made%power2)**2)
-    cost = made%value + sum(made%factor * (power - made%power2)) + 0.5_real64 * made%h / (from1 + from2) * from2
+    cost = made%value + sum(made%factor * (power - made%power2)) + 0.5_real64 * made%h / &
+        (from1 + from2) * from2
   end function
 end module

@@ -1,4 +1,5 @@
-//! The same instrument in the middle of a program: a function measured, a piece of code timed once, a table solved.
+//! The same instrument in the middle of a program: a function measured, a piece of code timed once,
+//! a table solved.
 
 use hairspring::{Stopwatch, default_clock, fit, measure, measure_chain, opaque, read_csv};
 use hairspring_example::sum;
@@ -19,10 +20,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     stopwatch.start();
     opaque(sum(opaque(&bytes)));
     let elapsed = stopwatch.stop().map(|span| stopwatch.elapsed(span))?.ns.estimate(0.95);
-    println!("once       {:.0} ns, between {:.0} and {:.0}", elapsed.value, elapsed.low, elapsed.high);
+    println!(
+        "once       {:.0} ns, between {:.0} and {:.0}",
+        elapsed.value, elapsed.low, elapsed.high
+    );
 
     let solved = fit(&read_csv(TABLE.as_bytes())?)?;
     let body = &solved.series[0].components[0].time;
-    println!("table      {:.2} ticks a copy, between {:.2} and {:.2}", body.ticks.value, body.ticks.low, body.ticks.high);
+    println!(
+        "table      {:.2} ticks a copy, between {:.2} and {:.2}",
+        body.ticks.value, body.ticks.low, body.ticks.high
+    );
     Ok(())
 }

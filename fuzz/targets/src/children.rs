@@ -1,4 +1,5 @@
-//! Data from other processes and machines: replies of the host, frames of a partner, programs to be traced.
+//! Data from other processes and machines: replies of the host, frames of a partner, programs to be
+//! traced.
 
 use hairspring_instruments::period::frame::Frame;
 

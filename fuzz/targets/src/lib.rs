@@ -1,8 +1,9 @@
 //! Every reader of untrusted bytes as a function that a fuzzer can call.
 //!
-//! A target takes any bytes. It panics if the reader panics or breaks a property that the target documents.
-//! It returns whether the bytes were accepted. The same functions are called by libFuzzer (`fuzz/fuzz_targets/`), which
-//! needs a nightly compiler, and by `tests/short.rs`, which any compiler runs.
+//! A target takes any bytes. It panics if the reader panics or breaks a property that the target
+//! documents. It returns whether the bytes were accepted. The same functions are called by
+//! libFuzzer (`fuzz/fuzz_targets/`), which needs a nightly compiler, and by `tests/short.rs`, which
+//! any compiler runs.
 
 mod children;
 mod options;

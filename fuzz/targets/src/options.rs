@@ -1,4 +1,5 @@
-//! Text that users write: inputs of `blocks`, `--let` declarations, values of options, expectations and experiments.
+//! Text that users write: inputs of `blocks`, `--let` declarations, values of options, expectations
+//! and experiments.
 
 use hairspring_expect::evaluate;
 use hairspring_experiment::Plan;
@@ -18,8 +19,14 @@ pub fn declaration(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(declared) = Declaration::parse(text) else { return false };
     let _ = (declared.is_wide_scalar(), declared.sized_by_initialiser());
-    assert!(!declared.name.is_empty() && declared.declarator.contains(&declared.name), "{declared:?}");
-    assert!(declared.text.starts_with(&declared.declarator) && !declared.text.contains('\n'), "{declared:?}");
+    assert!(
+        !declared.name.is_empty() && declared.declarator.contains(&declared.name),
+        "{declared:?}"
+    );
+    assert!(
+        declared.text.starts_with(&declared.declarator) && !declared.text.contains('\n'),
+        "{declared:?}"
+    );
     // Parsing the parsed text again gives the same declaration.
     assert_eq!(Declaration::parse(&declared.text).ok().as_ref(), Some(&declared));
     true
@@ -29,13 +36,24 @@ pub fn declaration(bytes: &[u8]) -> bool {
 pub fn values(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let (time, part, confidence) = (duration(text), share(text), level(text));
-    assert!(time.as_ref().is_ok_and(|time| *time <= Duration::from_secs(86_400)) || time.is_err(), "{time:?}");
-    assert!(part.as_ref().is_ok_and(|part| *part > 0.0 && *part < 1.0) || part.is_err(), "{part:?}");
-    assert!(confidence.as_ref().is_ok_and(|level| (0.5..=0.9999).contains(level)) || confidence.is_err(), "{confidence:?}");
+    assert!(
+        time.as_ref().is_ok_and(|time| *time <= Duration::from_secs(86_400)) || time.is_err(),
+        "{time:?}"
+    );
+    assert!(
+        part.as_ref().is_ok_and(|part| *part > 0.0 && *part < 1.0) || part.is_err(),
+        "{part:?}"
+    );
+    assert!(
+        confidence.as_ref().is_ok_and(|level| (0.5..=0.9999).contains(level))
+            || confidence.is_err(),
+        "{confidence:?}"
+    );
     time.is_ok() || part.is_ok()
 }
 
-/// Expectations: an error points into the text, and a value written as an expression is the same value.
+/// Expectations: an error points into the text, and a value written as an expression is the same
+/// value.
 pub fn expression(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let value = match evaluate(text) {
@@ -45,11 +63,17 @@ pub fn expression(bytes: &[u8]) -> bool {
             return false;
         }
     };
-    assert!(value.value.is_finite() && value.stochastic >= 0.0 && value.systematic >= 0.0, "{value:?}");
+    assert!(
+        value.value.is_finite() && value.stochastic >= 0.0 && value.systematic >= 0.0,
+        "{value:?}"
+    );
     let again = evaluate(&value.to_string()).unwrap_or_else(|fault| panic!("{value}: {fault}"));
     assert_eq!(again.dimension, value.dimension, "{value}");
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs() || a.abs() < 1e-290;
-    assert!(near(value.value, again.value) && near(value.systematic, again.systematic), "{value:?} {again:?}");
+    assert!(
+        near(value.value, again.value) && near(value.systematic, again.systematic),
+        "{value:?} {again:?}"
+    );
     true
 }
 
@@ -58,7 +82,12 @@ pub fn experiment(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     match Plan::read(text) {
         Ok(plan) => {
-            assert!(plan.definition.setup.work().is_ok() && plan.expected.value.is_finite() && plan.level < 1.0, "{plan:?}");
+            assert!(
+                plan.definition.setup.work().is_ok()
+                    && plan.expected.value.is_finite()
+                    && plan.level < 1.0,
+                "{plan:?}"
+            );
             true
         }
         Err(error) => {

@@ -25,7 +25,8 @@ fn captured(bytes: &[u8], format: Format) {
 
 /// Sounds of every container, by every method of finding edges.
 pub fn sound(bytes: &[u8]) -> bool {
-    let read = |method| read_sound(bytes, &Request { method, ..Request::default() }, &mut finite).is_ok();
+    let read =
+        |method| read_sound(bytes, &Request { method, ..Request::default() }, &mut finite).is_ok();
     captured(bytes, Format::Sound);
     Method::NAMES.iter().filter(|(_, method)| read(*method)).count() > 0
 }
@@ -54,8 +55,8 @@ pub fn sigrok(bytes: &[u8]) -> bool {
     read_sigrok(Cursor::new(bytes), &first_channel(), &mut finite).is_ok()
 }
 
-/// The decoder of frames, with bytes as intervals in tenths of a unit, 0 for a missing edge: a frame has as many
-/// pulses as its header states, and none of them is negative.
+/// The decoder of frames, with bytes as intervals in tenths of a unit, 0 for a missing edge: a
+/// frame has as many pulses as its header states, and none of them is negative.
 pub fn pattern(bytes: &[u8]) -> bool {
     let (mut decoder, mut collector) = (Decoder::new(None), Collector::new(Vec::new()));
     let mut take = |item| match item {

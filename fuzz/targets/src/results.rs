@@ -16,7 +16,8 @@ pub fn harmless(text: &str) {
     }
 }
 
-/// Two saved results with a zero byte between them, or one that is compared with itself: `compare` and `report`.
+/// Two saved results with a zero byte between them, or one that is compared with itself: `compare`
+/// and `report`.
 pub fn saved(bytes: &[u8]) -> bool {
     let mut parts = bytes.splitn(2, |byte| *byte == 0).map(document);
     let Some(Some(old)) = parts.next() else { return false };
@@ -43,16 +44,22 @@ fn document(bytes: &[u8]) -> Option<ResultDocument> {
 }
 
 fn is_json(text: &str) {
-    serde_json::from_str::<serde_json::Value>(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    serde_json::from_str::<serde_json::Value>(text)
+        .unwrap_or_else(|error| panic!("{error}:\n{text}"));
 }
 
-/// Whole documents, which `run` reads from programs: joined, combined over processes, and shown as a table.
+/// Whole documents, which `run` reads from programs: joined, combined over processes, and shown as
+/// a table.
 pub fn documents(bytes: &[u8]) -> bool {
     let Some(document) = document(bytes) else { return false };
     let printed = json::print(&document);
-    let again = || read::read(&printed).unwrap_or_else(|error| panic!("what was printed {error}:\n{printed}"));
+    let again = || {
+        read::read(&printed).unwrap_or_else(|error| panic!("what was printed {error}:\n{printed}"))
+    };
     assert_eq!(json::print(&again()), printed);
-    for document in [joined([again(), again()]), between(vec![document, again()], None)].into_iter().flatten() {
+    for document in
+        [joined([again(), again()]), between(vec![document, again()], None)].into_iter().flatten()
+    {
         harmless(&text::table(&document, &Style::default()));
         harmless(&text::report(&document, &Style::default()));
     }

@@ -9,13 +9,14 @@ use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
 use std::collections::BTreeSet;
 
-/// Observation files: a table that is written and read again is the same, and `fit` makes a report of it whose JSON can be
-/// read back.
+/// Observation files: a table that is written and read again is the same, and `fit` makes a report
+/// of it whose JSON can be read back.
 pub fn observations(bytes: &[u8]) -> bool {
     let Ok(table) = read_csv(bytes) else { return false };
     let mut written = Vec::new();
     write_csv(&table, &mut written).expect("a vector takes all bytes");
-    let again = read_csv(&written[..]).unwrap_or_else(|error| panic!("{error}:\n{}", String::from_utf8_lossy(&written)));
+    let again = read_csv(&written[..])
+        .unwrap_or_else(|error| panic!("{error}:\n{}", String::from_utf8_lossy(&written)));
     assert_same(&table, &again);
     fitted(&table);
     true
@@ -42,11 +43,13 @@ pub fn google_benchmark(bytes: &[u8]) -> bool {
     imported(bytes, Tool::GoogleBenchmark)
 }
 
-/// Tables of instructions to compare with: every number is finite and not negative, and a form has one number of a quantity.
+/// Tables of instructions to compare with: every number is finite and not negative, and a form has
+/// one number of a quantity.
 pub fn instructions(bytes: &[u8]) -> bool {
     let Ok(figures) = hairspring_instructions::against::read(bytes) else { return false };
     assert!(figures.iter().all(|figure| figure.cycles.is_finite() && figure.cycles >= 0.0));
-    let forms: BTreeSet<_> = figures.iter().map(|figure| (&figure.form, figure.quantity.name())).collect();
+    let forms: BTreeSet<_> =
+        figures.iter().map(|figure| (&figure.form, figure.quantity.name())).collect();
     assert_eq!(forms.len(), figures.len());
     true
 }
@@ -56,7 +59,10 @@ fn imported(bytes: &[u8], tool: Tool) -> bool {
     let _ = detect(bytes);
     let Ok(imported) = hairspring_import::read(bytes, tool) else { return false };
     let table = &imported.table;
-    assert!(!table.readings().is_empty() && table.readings().iter().all(|reading| reading.ticks.is_finite()));
+    assert!(
+        !table.readings().is_empty()
+            && table.readings().iter().all(|reading| reading.ticks.is_finite())
+    );
     assert!(table.rows().iter().all(|row| row.counts[0].is_finite() && row.counts[0] > 0.0));
     fitted(table);
     true

@@ -1,8 +1,10 @@
-//! A short run of every fuzz target on any compiler: its corpus, and a fixed number of inputs derived from it by random edits
-//! with a fixed seed. A failure is shrunk to few edits and printed with the bytes.
+//! A short run of every fuzz target on any compiler: its corpus, and a fixed number of inputs
+//! derived from it by random edits with a fixed seed. A failure is shrunk to few edits and printed
+//! with the bytes.
 //!
-//! `HAIRSPRING_FUZZ_CASES=1000000` runs longer. proptest chooses the edits and shrinks a failure. The edits themselves are
-//! written here because `mutatis`, the library for them, needs a newer compiler than this project.
+//! `HAIRSPRING_FUZZ_CASES=1000000` runs longer. proptest chooses the edits and shrinks a failure.
+//! The edits themselves are written here because `mutatis`, the library for them, needs a newer
+//! compiler than this project.
 
 use hairspring_fuzz_targets::{TARGETS, Target, by_name};
 use proptest::collection::vec;
@@ -107,14 +109,16 @@ fn folder(target: &str) -> PathBuf {
 }
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
-    let entries = std::fs::read_dir(folder(target)).unwrap_or_else(|error| panic!("the corpus of {target}: {error}"));
+    let entries = std::fs::read_dir(folder(target))
+        .unwrap_or_else(|error| panic!("the corpus of {target}: {error}"));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
 fn cases(target: &Target) -> u32 {
-    std::env::var("HAIRSPRING_FUZZ_CASES").map_or(target.cases, |cases| cases.parse().expect("HAIRSPRING_FUZZ_CASES is a number"))
+    std::env::var("HAIRSPRING_FUZZ_CASES")
+        .map_or(target.cases, |cases| cases.parse().expect("HAIRSPRING_FUZZ_CASES is a number"))
 }
 
 /// Runs the target, and returns how many of the edited inputs were accepted.
@@ -122,13 +126,20 @@ fn short_run(target: &Target) -> Result<u32, String> {
     let corpus = corpus(target.name);
     assert!(corpus.iter().any(|seed| (target.run)(seed)), "no seed of {} is accepted", target.name);
     let accepted = Cell::new(0);
-    let config = Config { cases: cases(target), failure_persistence: None, max_shrink_iters: 1_000, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let config = Config {
+        cases: cases(target),
+        failure_persistence: None,
+        max_shrink_iters: 1_000,
+        ..Config::default()
+    };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let edits = (any::<Index>(), vec((any::<Index>(), edit()), 1..4));
     let done = runner.run(&edits, |(seed, edits)| {
         let mut bytes = corpus[seed.index(corpus.len())].clone();
         edits.iter().for_each(|(at, edit)| apply(&mut bytes, at, edit, &corpus));
-        let ran = quietly(|| (target.run)(&bytes)).map_err(|panic| TestCaseError::fail(format!("{panic}\n{}", bytes.escape_ascii())))?;
+        let ran = quietly(|| (target.run)(&bytes))
+            .map_err(|panic| TestCaseError::fail(format!("{panic}\n{}", bytes.escape_ascii())))?;
         accepted.set(accepted.get() + u32::from(ran));
         Ok(())
     });
@@ -137,7 +148,8 @@ fn short_run(target: &Target) -> Result<u32, String> {
 }
 
 thread_local! {
-    /// The last panic of this thread while panics are caught: shrinking causes hundreds, of which only the last matters.
+    /// The last panic of this thread while panics are caught: shrinking causes hundreds, of which
+    /// only the last matters.
     static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -147,7 +159,9 @@ fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            let caught = CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(|caught| *caught = panic.to_string()));
+            let caught = CAUGHT.with_borrow_mut(|caught| {
+                caught.as_mut().map(|caught| *caught = panic.to_string())
+            });
             caught.unwrap_or_else(|| usual(panic));
         }));
     });
@@ -157,12 +171,16 @@ fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     ran.map_err(|_| caught)
 }
 
-/// Runs the target; some of the edited inputs must be accepted, or the run would only reach the first lines of the reader.
+/// Runs the target; some of the edited inputs must be accepted, or the run would only reach the
+/// first lines of the reader.
 fn survives(name: &str) {
     let target = by_name(name);
     let accepted = short_run(&target).unwrap_or_else(|failure| panic!("{name}: {failure}"));
     println!("{name}: {accepted} of {} edited inputs were accepted", cases(&target));
-    assert!(accepted > cases(&target) / 200, "{name}: too few of the edited inputs were accepted: {accepted}");
+    assert!(
+        accepted > cases(&target) / 200,
+        "{name}: too few of the edited inputs were accepted: {accepted}"
+    );
 }
 
 macro_rules! targets {
@@ -182,14 +200,23 @@ targets! {
 fn every_target_has_corpus_test_and_fuzzer() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
     let names = |folder: &str| -> BTreeSet<String> {
-        let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder)).unwrap();
-        entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
+        let entries =
+            std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder))
+                .unwrap();
+        entries
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect()
     };
-    assert_eq!(TESTED_READERS.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(), targets);
+    assert_eq!(
+        TESTED_READERS.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(),
+        targets
+    );
     assert_eq!(names("corpus"), targets);
     assert_eq!(names("fuzz_targets"), targets);
     let manifest = include_str!("../../Cargo.toml");
-    assert!(targets.iter().all(|name| manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\""))));
+    assert!(
+        targets.iter().all(|name| manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")))
+    );
 }
 
 /// The run can fail: it finds and shrinks a panic that needs a word that no seed contains.

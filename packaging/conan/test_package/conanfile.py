@@ -30,4 +30,6 @@ class HairspringTest(ConanFile):  # type: ignore[misc]
     def test(self) -> None:
         """The program runs, and its readings are those of the benchmark."""
         if can_run(self):
-            self.run(f"{os.path.join(self.cpp.build.bindir, 'multiply')} | grep multiply", env="conanrun")
+            self.run(
+                f"{os.path.join(self.cpp.build.bindir, 'multiply')} | grep multiply", env="conanrun"
+            )

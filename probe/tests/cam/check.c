@@ -1,5 +1,5 @@
-/* Reads points, one a line, and prints the cost of the cam design problem and both approximations of it (check.py). The arguments are
- * the two points at which the approximations are made. */
+/* Reads points, one a line, and prints the cost of the cam design problem and both approximations
+ * of it (check.py). The arguments are the two points at which the approximations are made. */
 #include "../../../examples/experiments/cam/cam.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ int main(int argc, char **argv) {
   double x[2];
   while (scanf("%lf %lf", &x[0], &x[1]) == 2) {
     struct cam_known known = cam_known(x[0], x[1]);
-    printf("%.17g %.17g %.17g %.17g %.17g\n", known.value, known.gradient[0], known.gradient[1], cam_gca_cost(&gca, x),
+    printf("%.17g %.17g %.17g %.17g %.17g\n", known.value, known.gradient[0], known.gradient[1],
+        cam_gca_cost(&gca, x),
            cam_tana3_cost(&tana3, x));
   }
   return 0;

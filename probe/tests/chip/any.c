@@ -14,7 +14,8 @@ void put_somewhere(char letter);
 void send_frames(void);
 void observe(void);
 
-HAIRSPRING_BENCHMARK(multiply, (uint32_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c; HAIRSPRING_OPAQUE(x));
+HAIRSPRING_BENCHMARK(multiply, (uint32_t x = 3, c = 5; HAIRSPRING_OPAQUE(c)), x *= c;
+    HAIRSPRING_OPAQUE(x));
 
 void send_frames(void) {
   static struct hairspring_pin pin = HAIRSPRING_PIN(100);

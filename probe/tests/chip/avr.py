@@ -1,4 +1,5 @@
-"""Compares avr-gcc's code for the headers in probe/chip/ with the expected instructions and the table in its README.md.
+"""Compares avr-gcc's code for the headers in probe/chip/ with the expected instructions and the
+table in its README.md.
 
 Argument: a folder to work in.
 """
@@ -17,9 +18,11 @@ VARIANTS = {"sbi": [], "out": ["-DHAIRSPRING_TOGGLE_BY_OUT"], "sts": ["-DHAIRSPR
 # An instruction: its words, and its size in bytes.
 Code = tuple[str, int]
 
-# Cycles of straight-line code with a 22-bit program counter; a skip that does not skip takes one, and then the next
-# instruction takes another.
-CYCLES = dict.fromkeys("adc add and cli com eor in ldi lpm lsr mov movw nop or out ror sbrc".split(), 1)
+# Cycles of straight-line code with a 22-bit program counter; a skip that does not skip takes one,
+# and then the next instruction takes another.
+CYCLES = dict.fromkeys(
+    "adc add and cli com eor in ldi lpm lsr mov movw nop or out ror sbrc".split(), 1
+)
 CYCLES |= dict.fromkeys("adiw cbi ld ldd lds rjmp sbi sbiw st std sts".split(), 2) | {"lpm": 3}
 
 # All instructions of a function, in order; registers are the compiler's choice.
@@ -46,27 +49,46 @@ def disassembled(folder: Path, variant: str) -> dict[str, list[Code]]:
     built = folder / f"avr-{variant}.o"
     include = [f"-I{PROBE}", f"-I{PROBE / 'chip'}"]
     subprocess.run(
-        ["avr-gcc", *FLAGS, *VARIANTS[variant], *include, "-c", str(HERE / "avr.c"), "-o", str(built)], check=True
+        [
+            "avr-gcc",
+            *FLAGS,
+            *VARIANTS[variant],
+            *include,
+            "-c",
+            str(HERE / "avr.c"),
+            "-o",
+            str(built),
+        ],
+        check=True,
     )
     # -z: includes code that looks like padding, such as 210 nops.
-    dump = subprocess.run(["avr-objdump", "-d", "-z", str(built)], check=True, capture_output=True, text=True).stdout
+    dump = subprocess.run(
+        ["avr-objdump", "-d", "-z", str(built)], check=True, capture_output=True, text=True
+    ).stdout
     functions: dict[str, list[Code]] = {}
     for line in dump.splitlines():
         if begin := re.match(r"[0-9a-f]+ <(\w+)>:", line):
             functions[begin.group(1)] = []
         elif code := re.match(r" +[0-9a-f]+:\t((?:[0-9a-f]{2} )+) *\t([^;]*)", line):
-            functions[list(functions)[-1]].append((" ".join(code.group(2).split()), len(code.group(1).split())))
+            functions[list(functions)[-1]].append(
+                (" ".join(code.group(2).split()), len(code.group(1).split()))
+            )
     return functions
 
 
 def compiler_version() -> str:
     """The version of avr-gcc."""
-    return subprocess.run(["avr-gcc", "-dumpversion"], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["avr-gcc", "-dumpversion"], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def matches(code: list[Code], expected: list[str]) -> bool:
     """Whether the instructions are the expected ones: a mnemonic alone matches any operands."""
-    found = [words if " " in wanted else words.split()[0] for (words, _), wanted in zip(code, expected, strict=False)]
+    found = [
+        words if " " in wanted else words.split()[0]
+        for (words, _), wanted in zip(code, expected, strict=False)
+    ]
     return len(code) == len(expected) and found == expected
 
 
@@ -84,7 +106,11 @@ def size_and_cycles(code: list[Code]) -> tuple[int, int]:
 
 def promised() -> dict[str, tuple[str, str]]:
     """The table of the page: bytes and cycles of each part."""
-    rows = re.findall(r"^\| (.*?) \| (\d+) \| ([^|]+?) \|$", (PROBE / "chip" / "README.md").read_text("utf-8"), re.M)
+    rows = re.findall(
+        r"^\| (.*?) \| (\d+) \| ([^|]+?) \|$",
+        (PROBE / "chip" / "README.md").read_text("utf-8"),
+        re.M,
+    )
     return {part: (size, cycles) for part, size, cycles in rows}
 
 
@@ -127,20 +153,31 @@ def complaints(functions: dict[str, dict[str, list[Code]]]) -> list[str]:
     for variant, made in functions.items():
         for name, expected in (GOLDEN | {"toggle": TOGGLES[variant]}).items():
             if not matches(made[name], expected):
-                wrong.append(f"{variant} {name}: {[words for words, _ in made[name]]} where {expected} is expected")
+                wrong.append(
+                    f"{variant} {name}: {[words for words, _ in made[name]]} where {expected} is "
+                    "expected"
+                )
         for name, copies in PULSES.items():
             if (code := inside_pulse(made[name], variant)) != ["nop"] * copies:
                 wrong.append(f"{variant} {name}: {code} where {copies} copies are expected")
-        if any(words.split()[0].startswith(("br", "call", "rcall")) for words, _ in made["clock_read"]):
+        if any(
+            words.split()[0].startswith(("br", "call", "rcall")) for words, _ in made["clock_read"]
+        ):
             wrong.append(f"{variant} clock_read: branches or calls")
     table, seen = promised(), found(functions)
     if not compiler_version().startswith("5."):
-        # Code from C and not from assembly depends on the compiler; that it has no branch is checked above.
-        print(f"avr-gcc {compiler_version()}: hairspring_clock_read has bytes, cycles {seen[CLOCK_READ]}")
+        # Code from C and not from assembly depends on the compiler; that it has no branch is
+        # checked above.
+        print(
+            f"avr-gcc {compiler_version()}: hairspring_clock_read has bytes, cycles "
+            f"{seen[CLOCK_READ]}"
+        )
         seen[CLOCK_READ] = table[CLOCK_READ]
     for part in sorted(table.keys() | seen.keys()):
         if table.get(part) != seen.get(part):
-            wrong.append(f"README {part}: {table.get(part)} where the disassembly has {seen.get(part)}")
+            wrong.append(
+                f"README {part}: {table.get(part)} where the disassembly has {seen.get(part)}"
+            )
     return wrong
 
 

@@ -44,7 +44,10 @@ std::uint64_t opaque_array() {
 
 /* Rows: multiplications between the two reads of the clock, without a call or a jump. */
 constexpr std::uint64_t factor = 6364136223846793005u;
-HAIRSPRING_ADD(hairspring::chain("latency", std::uint64_t{3}, [](std::uint64_t x) { return x * factor; }));
-HAIRSPRING_ADD(hairspring::chain("by reference", std::uint64_t{3}, [c = factor](std::uint64_t &x) HAIRSPRING_INLINE { x *= c; })
+HAIRSPRING_ADD(hairspring::chain("latency", std::uint64_t{3},
+    [](std::uint64_t x) { return x * factor; }));
+HAIRSPRING_ADD(hairspring::chain("by reference", std::uint64_t{3},
+    [c = factor](std::uint64_t &x) HAIRSPRING_INLINE { x *= c; })
                    .init([](std::uint64_t &x) HAIRSPRING_INLINE { x *= factor; }));
-HAIRSPRING_BENCH("throughput", [](std::uint64_t x) { return x * factor; }).state([] { return std::uint64_t{3}; });
+HAIRSPRING_BENCH("throughput", [](std::uint64_t x) { return x * factor; })
+    .state([] { return std::uint64_t{3}; });

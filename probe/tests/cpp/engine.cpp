@@ -1,4 +1,5 @@
-/* With the engine: names of all kinds, code that throws, two types in the same rounds with an init, a stopwatch. */
+/* With the engine: names of all kinds, code that throws, two types in the same rounds with an init,
+ * a stopwatch. */
 #include "hairspring.hpp"
 
 #include <stdexcept>
@@ -42,7 +43,8 @@ int main(int argc, char **argv) {
   the_stopwatch_times_and_refuses();
   hairspring::Suite suite;
   suite.add(hairspring::bench("\"a\", b/c:1\t#;<&>%s %n \xc3\xa9", hairspring::called([] {})));
-  suite.add(hairspring::bench("throws", hairspring::called([] { throw std::runtime_error("the spring is loose"); })));
+  suite.add(hairspring::bench("throws",
+      hairspring::called([] { throw std::runtime_error("the spring is loose"); })));
   suite.add(hairspring::compare_types<int, double>("kinds", [](const std::string &name, auto tag) {
     using Number = typename decltype(tag)::type;
     return hairspring::bench(name, hairspring::called([](Number &number) { number += 1; }))

@@ -47,7 +47,8 @@ class Solved {
     check(hairspring_observations_read_csv((folder + file).c_str(), &table_), file);
     check(hairspring_assess(table_, nullptr, &assessment_), file);
     std::size_t count = 0;
-    check(hairspring_assessment_components(assessment_, components_.data(), sizeof components_[0], components_.size(), &count), file);
+    check(hairspring_assessment_components(assessment_, components_.data(), sizeof components_[0],
+        components_.size(), &count), file);
     if (count > components_.size()) throw std::runtime_error(file + ": too many components");
     count_ = count;
   }
@@ -59,7 +60,8 @@ class Solved {
   }
   const hairspring_component *find(const Expected &line) const {
     for (std::size_t at = 0; at < count_; at += 1) {
-      if (components_[at].series == line.series && components_[at].name == line.component) return &components_[at];
+      if (components_[at].series == line.series && components_[at].name == line.component)
+        return &components_[at];
     }
     return nullptr;
   }
@@ -71,14 +73,18 @@ class Solved {
   std::size_t count_ = 0;
 };
 
-bool close_to(double found, double expected) { return std::fabs(found - expected) <= 1e-9 * std::fmax(std::fabs(expected), 1e-3); }
+bool close_to(double found, double expected) {
+  return std::fabs(found - expected) <= 1e-9 * std::fmax(std::fabs(expected), 1e-3);
+}
 
 bool passes(const Expected &line) {
   const Solved solved(line.file);
   const hairspring_component *const found = solved.find(line);
   if (found == nullptr) return false;
-  const hairspring_estimate &estimate = line.unit == "ns" ? found->ns : line.unit == "cycles" ? found->cycles : found->ticks;
-  return close_to(estimate.level, line.level) && close_to(estimate.value, line.value) && close_to(estimate.low, line.low) &&
+  const hairspring_estimate &estimate = line.unit == "ns" ? found->ns : line.unit == "cycles"
+      ? found->cycles : found->ticks;
+  return close_to(estimate.level, line.level) && close_to(estimate.value, line.value) &&
+      close_to(estimate.low, line.low) &&
          close_to(estimate.high, line.high) && (found->below_resolution != 0) == line.below;
 }
 

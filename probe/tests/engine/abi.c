@@ -1,4 +1,5 @@
-/* The C ABI: a table is solved, files are written and read back, and null pointers, wrong sizes and two threads do no harm. */
+/* The C ABI: a table is solved, files are written and read back, and null pointers, wrong sizes and
+ * two threads do no harm. */
 #include "check.h"
 #include "hairspring_engine.h"
 
@@ -7,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Copies of a piece of code of `slope` ticks on top of a constant of 40, with a wobble that differs from row to row. */
+/* Copies of a piece of code of `slope` ticks on top of a constant of 40, with a wobble that differs
+ * from row to row. */
 static void add_line(hairspring_observations *table, const char *series, double slope) {
   for (unsigned copies = 1; copies <= 8; copies += 1) {
     double count = copies;
@@ -31,7 +33,8 @@ static hairspring_observations *new_table(void) {
   return table;
 }
 
-static size_t components_of(hairspring_observations *table, hairspring_component *found, size_t room) {
+static size_t components_of(hairspring_observations *table, hairspring_component *found,
+    size_t room) {
   hairspring_assessment *assessment = NULL;
   size_t count = 0;
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
@@ -52,12 +55,15 @@ static void a_table_is_solved_and_compared(void) {
   size_t count = 0;
   CHECK_OK(hairspring_assessment_components(assessment, found, sizeof found[0], 4, &count));
   CHECK(count == 4 && strcmp(found[0].series, "a") == 0 && strcmp(found[0].name, "body") == 0);
-  CHECK(found[0].ticks.low <= 100.0 && found[0].ticks.high >= 100.0 && fabs(found[0].ticks.level - 0.99) < 1e-9);
+  CHECK(found[0].ticks.low <= 100.0 && found[0].ticks.high >= 100.0 &&
+      fabs(found[0].ticks.level - 0.99) < 1e-9);
   CHECK(fabs(found[0].ns.value - 50.0) < 1.0 && fabs(found[0].cycles.level) < 1e-9);
   CHECK(found[1].kind == HAIRSPRING_KIND_OVERHEAD && fabs(found[1].ticks.value - 40.0) < 5.0);
   hairspring_comparison comparison;
-  CHECK_OK(hairspring_assessment_comparisons(assessment, &comparison, sizeof comparison, 1, &count));
-  CHECK(count == 1 && strcmp(comparison.a, "b") == 0 && comparison.verdict == HAIRSPRING_VERDICT_SLOWER);
+  CHECK_OK(hairspring_assessment_comparisons(assessment, &comparison, sizeof comparison, 1,
+      &count));
+  CHECK(count == 1 && strcmp(comparison.a, "b") == 0 &&
+      comparison.verdict == HAIRSPRING_VERDICT_SLOWER);
   CHECK(fabs(comparison.ratio.value - 2.0) < 0.05);
   CHECK_OK(hairspring_assessment_findings(assessment, NULL, sizeof(hairspring_finding), 0, &count));
   hairspring_assessment_free(assessment);
@@ -79,7 +85,8 @@ static void files_go_there_and_back(const char *path) {
   hairspring_observations_free(again);
   hairspring_observations_free(table);
   static const unsigned char bad[] = "body,ticks\n1,many\n";
-  CHECK(hairspring_observations_parse_csv(bad, sizeof bad - 1, &again) == HAIRSPRING_STATUS_BAD_OBSERVATIONS);
+  CHECK(hairspring_observations_parse_csv(bad, sizeof bad - 1,
+      &again) == HAIRSPRING_STATUS_BAD_OBSERVATIONS);
   CHECK(strstr(last_error(), "line 2") != NULL);
   CHECK(hairspring_observations_read_csv("no/such/file", &again) == HAIRSPRING_STATUS_INPUT_OUTPUT);
 }
@@ -102,17 +109,23 @@ static void null_pointers_are_refused(void) {
   CHECK(hairspring_observations_parse_csv(NULL, 4, &table) == bad);
   CHECK(hairspring_observations_write_csv(NULL, "x") == bad);
   CHECK(hairspring_assess(NULL, NULL, NULL) == bad);
-  CHECK(hairspring_assessment_components(NULL, NULL, sizeof(hairspring_component), 0, &number) == bad);
+  CHECK(hairspring_assessment_components(NULL, NULL, sizeof(hairspring_component), 0,
+      &number) == bad);
   CHECK(hairspring_assessment_findings(NULL, NULL, sizeof(hairspring_finding), 0, &number) == bad);
-  CHECK(hairspring_assessment_comparisons(NULL, NULL, sizeof(hairspring_comparison), 0, &number) == bad);
-  CHECK(hairspring_clock_count(NULL) == bad && hairspring_clock_at(0, NULL) == bad && hairspring_clock_find(NULL, NULL) == bad);
+  CHECK(hairspring_assessment_comparisons(NULL, NULL, sizeof(hairspring_comparison), 0,
+      &number) == bad);
+  CHECK(hairspring_clock_count(NULL) == bad && hairspring_clock_at(0, NULL) == bad &&
+      hairspring_clock_find(NULL, NULL) == bad);
   CHECK(hairspring_stopwatch_new(NULL, NULL) == bad && hairspring_stopwatch_start(NULL) == bad);
-  CHECK(hairspring_stopwatch_lap(NULL, NULL) == bad && hairspring_stopwatch_stop(NULL, NULL) == bad);
-  CHECK(hairspring_stopwatch_total(NULL, NULL) == bad && hairspring_stopwatch_elapsed(NULL, NULL, 0, NULL) == bad);
+  CHECK(hairspring_stopwatch_lap(NULL, NULL) == bad &&
+      hairspring_stopwatch_stop(NULL, NULL) == bad);
+  CHECK(hairspring_stopwatch_total(NULL, NULL) == bad &&
+      hairspring_stopwatch_elapsed(NULL, NULL, 0, NULL) == bad);
   hairspring_observations_free(NULL);
   hairspring_assessment_free(NULL);
   hairspring_stopwatch_free(NULL);
-  CHECK(hairspring_last_error(NULL, 0) > 0 && hairspring_status_name(99) != NULL && hairspring_version() != NULL);
+  CHECK(hairspring_last_error(NULL, 0) > 0 && hairspring_status_name(99) != NULL &&
+      hairspring_version() != NULL);
 }
 
 static void wrong_sizes_and_values_are_refused(void) {
@@ -120,7 +133,8 @@ static void wrong_sizes_and_values_are_refused(void) {
   hairspring_assessment *assessment = NULL;
   hairspring_question question = HAIRSPRING_SIZED(hairspring_question);
   question.size -= 1;
-  CHECK(hairspring_assess(table, &question, &assessment) == HAIRSPRING_STATUS_WRONG_SIZE && assessment == NULL);
+  CHECK(hairspring_assess(table, &question, &assessment) == HAIRSPRING_STATUS_WRONG_SIZE &&
+      assessment == NULL);
   CHECK(strstr(last_error(), "size") != NULL);
   question.size += 1;
   question.level = 2.0;
@@ -129,7 +143,8 @@ static void wrong_sizes_and_values_are_refused(void) {
   double counts[2] = {1.0, -1.0};
   uint32_t row = 0;
   CHECK(hairspring_observations_row(table, NULL, counts, 2, &row) == HAIRSPRING_STATUS_BAD_VALUE);
-  CHECK(hairspring_observations_row(table, NULL, counts + 1, 1, &row) == HAIRSPRING_STATUS_BAD_VALUE);
+  CHECK(hairspring_observations_row(table, NULL, counts + 1, 1,
+      &row) == HAIRSPRING_STATUS_BAD_VALUE);
   CHECK(hairspring_observations_row(table, "", counts, 1, &row) == HAIRSPRING_STATUS_BAD_VALUE);
   CHECK(hairspring_observations_row(table, "\xff", counts, 1, &row) == HAIRSPRING_STATUS_BAD_VALUE);
   CHECK(hairspring_observations_push(table, 7, 0, 1.0) == HAIRSPRING_STATUS_BAD_VALUE);
@@ -139,7 +154,8 @@ static void wrong_sizes_and_values_are_refused(void) {
   hairspring_component found[2];
   size_t count = 0;
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK(hairspring_assessment_components(assessment, found, sizeof found[0] + 4, 2, &count) == HAIRSPRING_STATUS_WRONG_SIZE);
+  CHECK(hairspring_assessment_components(assessment, found, sizeof found[0] + 4, 2,
+      &count) == HAIRSPRING_STATUS_WRONG_SIZE);
   hairspring_assessment_free(assessment);
   hairspring_observations_free(table);
   const char *twice[] = {"a", "a"}, *reserved[] = {"ticks"};
@@ -178,8 +194,10 @@ static void the_stopwatch_runs(void) {
   CHECK_OK(hairspring_stopwatch_total(stopwatch, &span));
   CHECK(span.pairs == 2);
   CHECK_OK(hairspring_stopwatch_elapsed(stopwatch, &span, 0, &elapsed));
-  CHECK(elapsed.overhead_ticks > 0 && elapsed.ns.low <= elapsed.ns.value && elapsed.ns.value <= elapsed.ns.high);
-  CHECK(hairspring_stopwatch_elapsed(stopwatch, &span, 0.2, &elapsed) == HAIRSPRING_STATUS_BAD_VALUE);
+  CHECK(elapsed.overhead_ticks > 0 && elapsed.ns.low <= elapsed.ns.value &&
+      elapsed.ns.value <= elapsed.ns.high);
+  CHECK(hairspring_stopwatch_elapsed(stopwatch, &span, 0.2,
+      &elapsed) == HAIRSPRING_STATUS_BAD_VALUE);
   hairspring_stopwatch_free(stopwatch);
 }
 
@@ -197,7 +215,8 @@ static void two_threads_may_use_one_table(void) {
   hairspring_observations *table = new_table();
   pthread_t threads[2];
   size_t readings = 0;
-  for (int at = 0; at < 2; at += 1) CHECK(pthread_create(&threads[at], NULL, push_and_assess, table) == 0);
+  for (int at = 0; at < 2; at += 1)
+    CHECK(pthread_create(&threads[at], NULL, push_and_assess, table) == 0);
   for (int at = 0; at < 2; at += 1) CHECK(pthread_join(threads[at], NULL) == 0);
   CHECK_OK(hairspring_observations_count(table, &readings));
   CHECK(readings == 2 * 20 * 8 * 64);

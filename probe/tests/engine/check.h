@@ -17,7 +17,8 @@ static inline const char *last_error(void) {
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
     if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, last_error()); \
+      fprintf(stderr, "%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
+          last_error()); \
       exit(1);                                                                                     \
     }                                                                                              \
   } while (0)

@@ -1,5 +1,6 @@
-/* Every function of the C ABI with a null pointer for each of its pointers in turn, and every sized struct with sizes of 0,
- * too small and too large: refused with a status and a text, and nothing is written. */
+/* Every function of the C ABI with a null pointer for each of its pointers in turn, and every sized
+ * struct with sizes of 0, too small and too large: refused with a status and a text, and nothing is
+ * written. */
 #include "check.h"
 #include "hairspring_engine.h"
 
@@ -12,15 +13,15 @@
   } while (0)
 
 /* The call with each of these sizes in the struct; then the struct has its own size again. */
-#define BAD_SIZES(type, variable, call)                                                                      \
-  do {                                                                                                       \
-    const size_t sizes[] = {0, 1, sizeof(type) - 1, sizeof(type) + 1, 8192, SIZE_MAX};                       \
-    for (size_t at_size = 0; at_size < sizeof sizes / sizeof sizes[0]; at_size += 1) {                       \
-      (variable).size = sizes[at_size];                                                                      \
-      CHECK((call) == HAIRSPRING_STATUS_WRONG_SIZE && strstr(last_error(), "bytes") != NULL);                \
-      CHECK((variable).size == sizes[at_size]);                                                              \
-    }                                                                                                        \
-    (variable).size = sizeof(type);                                                                          \
+#define BAD_SIZES(type, variable, call)                                                       \
+  do {                                                                                        \
+    const size_t sizes[] = {0, 1, sizeof(type) - 1, sizeof(type) + 1, 8192, SIZE_MAX};        \
+    for (size_t at_size = 0; at_size < sizeof sizes / sizeof sizes[0]; at_size += 1) {        \
+      (variable).size = sizes[at_size];                                                       \
+      CHECK((call) == HAIRSPRING_STATUS_WRONG_SIZE && strstr(last_error(), "bytes") != NULL); \
+      CHECK((variable).size == sizes[at_size]);                                               \
+    }                                                                                         \
+    (variable).size = sizeof(type);                                                           \
   } while (0)
 
 #define BAD_ELEMENT_SIZES(type, call)                                                     \
@@ -40,7 +41,8 @@ static hairspring_observations *a_table(void) {
     double count = copies;
     uint32_t row = 0;
     CHECK_OK(hairspring_observations_row(table, NULL, &count, 1, &row));
-    for (unsigned round = 0; round < 40; round += 1) CHECK_OK(hairspring_observations_push(table, row, round, 10.0 * count + round % 5));
+    for (unsigned round = 0; round < 40; round += 1)
+      CHECK_OK(hairspring_observations_push(table, row, round, 10.0 * count + round % 5));
   }
   return table;
 }
@@ -60,12 +62,14 @@ static void tables(const char *path) {
   BAD_POINTER(hairspring_observations_set_clock(NULL, "clock", &clock));
   BAD_POINTER(hairspring_observations_set_clock(table, "clock", NULL));
   CHECK_OK(hairspring_observations_set_clock(table, NULL, &clock));
-  BAD_SIZES(hairspring_table_clock, clock, hairspring_observations_set_clock(table, "clock", &clock));
+  BAD_SIZES(hairspring_table_clock, clock,
+      hairspring_observations_set_clock(table, "clock", &clock));
   BAD_POINTER(hairspring_observations_row(NULL, "main", &count, 1, &row));
   BAD_POINTER(hairspring_observations_row(table, "main", NULL, 1, &row));
   BAD_POINTER(hairspring_observations_row(table, "main", &count, 1, NULL));
   CHECK(hairspring_observations_row(table, "main", &count, 0, &row) == HAIRSPRING_STATUS_BAD_VALUE);
-  CHECK(hairspring_observations_row(table, "main", &count, SIZE_MAX, &row) == HAIRSPRING_STATUS_BAD_VALUE);
+  CHECK(hairspring_observations_row(table, "main", &count, SIZE_MAX,
+      &row) == HAIRSPRING_STATUS_BAD_VALUE);
   BAD_POINTER(hairspring_observations_push(NULL, 0, 0, 1.0));
   BAD_POINTER(hairspring_observations_count(NULL, &number));
   BAD_POINTER(hairspring_observations_count(table, NULL));
@@ -73,8 +77,10 @@ static void tables(const char *path) {
   CHECK_OK(hairspring_observations_write_csv(table, path));
   BAD_POINTER(hairspring_observations_read_csv(path, NULL));
   BAD_POINTER(hairspring_observations_parse_csv(NULL, 4, &other));
-  BAD_POINTER(hairspring_observations_parse_csv((const unsigned char *)"body,ticks\n1,2\n2,3\n3,4\n", 23, NULL));
-  CHECK(hairspring_observations_parse_csv((const unsigned char *)"x", SIZE_MAX, &other) == HAIRSPRING_STATUS_BAD_VALUE);
+  BAD_POINTER(hairspring_observations_parse_csv(
+      (const unsigned char *)"body,ticks\n1,2\n2,3\n3,4\n", 23, NULL));
+  CHECK(hairspring_observations_parse_csv((const unsigned char *)"x", SIZE_MAX,
+      &other) == HAIRSPRING_STATUS_BAD_VALUE);
   BAD_POINTER(hairspring_observations_write_csv(NULL, "x"));
   BAD_POINTER(hairspring_observations_write_csv(table, NULL));
   CHECK(other == NULL);
@@ -96,14 +102,20 @@ static void assessments(void) {
   hairspring_comparison comparisons[4];
   BAD_POINTER(hairspring_assessment_components(NULL, components, sizeof components[0], 4, &number));
   BAD_POINTER(hairspring_assessment_components(assessment, NULL, sizeof components[0], 4, &number));
-  BAD_POINTER(hairspring_assessment_components(assessment, components, sizeof components[0], 4, NULL));
-  BAD_ELEMENT_SIZES(hairspring_component, hairspring_assessment_components(assessment, components, element_size, 4, &number));
+  BAD_POINTER(hairspring_assessment_components(assessment, components, sizeof components[0], 4,
+      NULL));
+  BAD_ELEMENT_SIZES(hairspring_component,
+      hairspring_assessment_components(assessment, components, element_size, 4, &number));
   BAD_POINTER(hairspring_assessment_findings(NULL, findings, sizeof findings[0], 4, &number));
   BAD_POINTER(hairspring_assessment_findings(assessment, findings, sizeof findings[0], 4, NULL));
-  BAD_ELEMENT_SIZES(hairspring_finding, hairspring_assessment_findings(assessment, findings, element_size, 4, &number));
-  BAD_POINTER(hairspring_assessment_comparisons(NULL, comparisons, sizeof comparisons[0], 4, &number));
-  BAD_POINTER(hairspring_assessment_comparisons(assessment, comparisons, sizeof comparisons[0], 4, NULL));
-  BAD_ELEMENT_SIZES(hairspring_comparison, hairspring_assessment_comparisons(assessment, comparisons, element_size, 4, &number));
+  BAD_ELEMENT_SIZES(hairspring_finding,
+      hairspring_assessment_findings(assessment, findings, element_size, 4, &number));
+  BAD_POINTER(hairspring_assessment_comparisons(NULL, comparisons, sizeof comparisons[0], 4,
+      &number));
+  BAD_POINTER(hairspring_assessment_comparisons(assessment, comparisons, sizeof comparisons[0], 4,
+      NULL));
+  BAD_ELEMENT_SIZES(hairspring_comparison,
+      hairspring_assessment_comparisons(assessment, comparisons, element_size, 4, &number));
   CHECK(number == 77);
   CHECK_OK(hairspring_assessment_components(assessment, NULL, sizeof components[0], 0, &number));
   CHECK(number == 2);
@@ -126,7 +138,8 @@ static void stopwatches(void) {
   hairspring_span span = HAIRSPRING_SIZED(hairspring_span);
   hairspring_elapsed elapsed = HAIRSPRING_SIZED(hairspring_elapsed);
   BAD_POINTER(hairspring_stopwatch_new(NULL, NULL));
-  CHECK(hairspring_stopwatch_new("sundial", &stopwatch) == HAIRSPRING_STATUS_CLOCK_UNAVAILABLE && stopwatch == NULL);
+  CHECK(hairspring_stopwatch_new("sundial", &stopwatch) == HAIRSPRING_STATUS_CLOCK_UNAVAILABLE &&
+      stopwatch == NULL);
   CHECK_OK(hairspring_stopwatch_new(NULL, &stopwatch));
   BAD_POINTER(hairspring_stopwatch_start(NULL));
   CHECK_OK(hairspring_stopwatch_start(stopwatch));
@@ -146,7 +159,8 @@ static void stopwatches(void) {
   BAD_POINTER(hairspring_stopwatch_elapsed(stopwatch, NULL, 0.0, &elapsed));
   BAD_POINTER(hairspring_stopwatch_elapsed(stopwatch, &span, 0.0, NULL));
   BAD_SIZES(hairspring_span, span, hairspring_stopwatch_elapsed(stopwatch, &span, 0.0, &elapsed));
-  BAD_SIZES(hairspring_elapsed, elapsed, hairspring_stopwatch_elapsed(stopwatch, &span, 0.0, &elapsed));
+  BAD_SIZES(hairspring_elapsed, elapsed,
+      hairspring_stopwatch_elapsed(stopwatch, &span, 0.0, &elapsed));
   hairspring_stopwatch_free(stopwatch);
 }
 
@@ -160,7 +174,8 @@ static void measurements(void) {
   BAD_SIZES(hairspring_series, series, hairspring_measure(&series, sizeof series, 1, NULL, &table));
   BAD_SIZES(hairspring_plan, plan, hairspring_measure(&series, sizeof series, 1, &plan, &table));
   CHECK(hairspring_measure(&series, sizeof series, 0, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
-  CHECK(hairspring_measure(&series, sizeof series, SIZE_MAX, NULL, &table) == HAIRSPRING_STATUS_BAD_VALUE);
+  CHECK(hairspring_measure(&series, sizeof series, SIZE_MAX, NULL,
+      &table) == HAIRSPRING_STATUS_BAD_VALUE);
   CHECK(table == NULL);
 }
 
@@ -174,16 +189,19 @@ static void trials(void) {
   BAD_POINTER(hairspring_trials_new(&plan, &now, NULL));
   BAD_SIZES(hairspring_trials_plan, plan, hairspring_trials_new(&plan, &now, &experiments));
   plan.experiments = 1000000;
-  CHECK(hairspring_trials_new(&plan, &now, &experiments) == HAIRSPRING_STATUS_BAD_VALUE && experiments == NULL && now == NULL);
+  CHECK(hairspring_trials_new(&plan, &now, &experiments) == HAIRSPRING_STATUS_BAD_VALUE &&
+      experiments == NULL && now == NULL);
   CHECK_OK(hairspring_trials_new(NULL, &now, &experiments));
-  CHECK(now != NULL && hairspring_trials_result(experiments, 0.0, &found) == HAIRSPRING_STATUS_REFUSED);
+  CHECK(now != NULL &&
+      hairspring_trials_result(experiments, 0.0, &found) == HAIRSPRING_STATUS_REFUSED);
   BAD_POINTER(hairspring_trials_next(NULL, 0, 0, &trips));
   BAD_POINTER(hairspring_trials_next(experiments, 0, 0, NULL));
   BAD_POINTER(hairspring_trials_result(NULL, 0.0, &found));
   BAD_POINTER(hairspring_trials_result(experiments, 0.0, NULL));
   BAD_SIZES(hairspring_trip_time, found, hairspring_trials_result(experiments, 0.0, &found));
   CHECK_OK(hairspring_trials_next(experiments, 0, 0, &trips));
-  CHECK(trips == 1 && hairspring_trials_next(experiments, 5, 2, &trips) == HAIRSPRING_STATUS_REFUSED && trips == 0);
+  CHECK(trips == 1 && hairspring_trials_next(experiments, 5, 2,
+      &trips) == HAIRSPRING_STATUS_REFUSED && trips == 0);
   hairspring_trials_free(experiments);
   hairspring_trials_free(NULL);
   BAD_POINTER(hairspring_lmbench_begin(0.0, 0, NULL, NULL, &experiments));
@@ -196,10 +214,12 @@ static void pointers_to_the_middle(void) {
   void *odd = bytes + 1;
   size_t number = 0;
   uint64_t trips = 0;
-  CHECK(hairspring_stopwatch_start(odd) == HAIRSPRING_STATUS_BAD_POINTER && strstr(last_error(), "not aligned") != NULL);
+  CHECK(hairspring_stopwatch_start(odd) == HAIRSPRING_STATUS_BAD_POINTER &&
+      strstr(last_error(), "not aligned") != NULL);
   CHECK(hairspring_stopwatch_stop(odd, odd) == HAIRSPRING_STATUS_BAD_POINTER);
   CHECK(hairspring_observations_count(odd, &number) == HAIRSPRING_STATUS_BAD_POINTER);
-  CHECK(hairspring_clock_at(0, odd) == HAIRSPRING_STATUS_BAD_POINTER && hairspring_clock_count(odd) == HAIRSPRING_STATUS_BAD_POINTER);
+  CHECK(hairspring_clock_at(0, odd) == HAIRSPRING_STATUS_BAD_POINTER &&
+      hairspring_clock_count(odd) == HAIRSPRING_STATUS_BAD_POINTER);
   CHECK(hairspring_trials_next(odd, 0, 0, &trips) == HAIRSPRING_STATUS_BAD_POINTER);
   CHECK(hairspring_assess(odd, NULL, odd) == HAIRSPRING_STATUS_BAD_POINTER);
 }

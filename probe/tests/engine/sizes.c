@@ -1,5 +1,6 @@
-/* Programs that were compiled with another version of the header: shorter and longer structs work, and no byte beyond their end
- * is accessed. Each struct is at the end of a page, before one that can be neither read nor written. */
+/* Programs that were compiled with another version of the header: shorter and longer structs work,
+ * and no byte beyond their end is accessed. Each struct is at the end of a page, before one that
+ * can be neither read nor written. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include "hairspring_engine.h"
@@ -10,10 +11,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A copy of the first `size` bytes of a struct that has `known` bytes, followed by zeros, at the end of a page. */
+/* A copy of the first `size` bytes of a struct that has `known` bytes, followed by zeros, at the
+ * end of a page. */
 static void *at_the_end(const void *from, size_t known, size_t size) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  unsigned char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  unsigned char *pages =
+      mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(pages != MAP_FAILED && size <= page && mprotect(pages + page, page, PROT_NONE) == 0);
   unsigned char *start = pages + page - size;
   memcpy(start, from, size < known ? size : known);
@@ -28,12 +31,15 @@ static void give_back(const void *start, size_t size) {
 /* The older headers: the same structs without the fields that were added last. */
 struct old_table_clock { size_t size; double rate_hz; };
 struct old_question { size_t size; double level; };
-struct old_component { size_t size; const char *series, *name; hairspring_kind kind; uint32_t below_resolution; double bound; hairspring_estimate ticks; };
+struct old_component { size_t size; const char *series, *name; hairspring_kind kind;
+    uint32_t below_resolution; double bound; hairspring_estimate ticks; };
 struct old_clock { size_t size; const char *name, *description; uint64_t (*read)(void); };
-struct old_elapsed { size_t size; hairspring_estimate ns; uint32_t below_resolution; double bound_ns; };
+struct old_elapsed { size_t size; hairspring_estimate ns; uint32_t below_resolution;
+    double bound_ns; };
 struct old_series { size_t size; const char *name; const hairspring_row *rows; size_t row_count; };
 struct old_plan { size_t size; const char *clock; };
-struct old_procedure { const char *name, *argument_name; int64_t argument; void (*procedure)(void *context); };
+struct old_procedure { const char *name, *argument_name; int64_t argument;
+    void (*procedure)(void *context); };
 
 /* A newer header: the current struct with one more field. */
 struct new_question { hairspring_question now; uint64_t added; };
@@ -60,7 +66,8 @@ static hairspring_observations *new_table(void) {
 }
 
 /* Assesses with the question's first `size` bytes, which are at the end of a page. */
-static hairspring_status assess(const void *question, size_t known, size_t size, hairspring_assessment **assessment) {
+static hairspring_status assess(const void *question, size_t known, size_t size,
+    hairspring_assessment **assessment) {
   hairspring_observations *table = new_table();
   hairspring_question *given = at_the_end(question, known, size);
   hairspring_status status = hairspring_assess(table, given, assessment);
@@ -82,7 +89,8 @@ static void a_question_is_read_to_its_end(void) {
   memcpy(few, found, sizeof few);
   give_back(found, sizeof few);
   CHECK(count == 2 && strcmp(few[0].name, "body") == 0 && few[1].kind == HAIRSPRING_KIND_OVERHEAD);
-  CHECK(few[0].size == sizeof few[0] && fabs(few[0].ticks.value - 100.0) < 1.0 && fabs(few[0].ticks.level - 0.99) < 1e-9);
+  CHECK(few[0].size == sizeof few[0] && fabs(few[0].ticks.value - 100.0) < 1.0 &&
+      fabs(few[0].ticks.level - 0.99) < 1e-9);
   struct new_component many[2];
   memset(many, 0x55, sizeof many);
   CHECK_OK(hairspring_assessment_components(assessment, &many[0].now, sizeof many[0], 2, &count));
@@ -97,7 +105,8 @@ static void a_field_that_is_not_known_must_be_0(void) {
   CHECK_OK(assess(&question, sizeof question, sizeof question, &assessment));
   hairspring_assessment_free(assessment), assessment = NULL;
   question.added = 1;
-  CHECK(assess(&question, sizeof question, sizeof question, &assessment) == HAIRSPRING_STATUS_WRONG_SIZE && assessment == NULL);
+  CHECK(assess(&question, sizeof question, sizeof question,
+      &assessment) == HAIRSPRING_STATUS_WRONG_SIZE && assessment == NULL);
   CHECK(strstr(last_error(), "a field is set that this library does not know") != NULL);
 }
 
@@ -119,7 +128,8 @@ static void results_are_written_to_their_end(void) {
   CHECK_OK(hairspring_stopwatch_elapsed(stopwatch, &span, 0, room));
   memcpy(&elapsed, room, sizeof elapsed);
   give_back(room, sizeof elapsed);
-  CHECK(elapsed.size == sizeof elapsed && elapsed.below_resolution <= 1 && elapsed.ns.low <= elapsed.ns.high);
+  CHECK(elapsed.size == sizeof elapsed && elapsed.below_resolution <= 1 &&
+      elapsed.ns.low <= elapsed.ns.high);
   hairspring_stopwatch_free(stopwatch);
 }
 
@@ -129,11 +139,15 @@ static uint64_t add_up(uint64_t (*now)(void), int64_t copies) {
   return now() - begin;
 }
 
-static uint64_t argument_is_0(uint64_t (*now)(void), int64_t argument) { return argument == 0 ? add_up(now, 100) : HAIRSPRING_FAILED; }
+static uint64_t argument_is_0(uint64_t (*now)(void), int64_t argument) {
+  return argument == 0 ? add_up(now, 100) : HAIRSPRING_FAILED;
+}
 
 static void benchmarks_have_their_own_distance(void) {
-  static const hairspring_row rows[4] = {{argument_is_0, 1, 0, 0}, {argument_is_0, 2, 0, 0}, {argument_is_0, 3, 0, 0}, {argument_is_0, 4, 0, 0}};
-  const struct old_series series[2] = {{sizeof series[0], "a", rows, 4}, {sizeof series[0], "b", rows, 4}};
+  static const hairspring_row rows[4] = {{argument_is_0, 1, 0, 0}, {argument_is_0, 2, 0, 0},
+      {argument_is_0, 3, 0, 0}, {argument_is_0, 4, 0, 0}};
+  const struct old_series series[2] =
+      {{sizeof series[0], "a", rows, 4}, {sizeof series[0], "b", rows, 4}};
   const struct old_plan plan = {sizeof plan, "monotonic"};
   hairspring_series *given = at_the_end(series, sizeof series, sizeof series);
   hairspring_plan *how = at_the_end(&plan, sizeof plan, sizeof plan);

@@ -1,5 +1,6 @@
-/* Handles in two threads at once: tables, assessments, stopwatches and experiments. Their results may be useless, but every call
- * returns a status, and no data is torn. (A thread sanitizer for C does not see the locks of the library.) */
+/* Handles in two threads at once: tables, assessments, stopwatches and experiments. Their results
+ * may be useless, but every call returns a status, and no data is torn. (A thread sanitizer for C
+ * does not see the locks of the library.) */
 #include "check.h"
 #include "hairspring_engine.h"
 
@@ -20,7 +21,8 @@ static void push_rows(hairspring_observations *table) {
     double count = copies;
     uint32_t row = 0;
     CHECK_OK(hairspring_observations_row(table, NULL, &count, 1, &row));
-    for (unsigned round = 0; round < 8; round += 1) CHECK_OK(hairspring_observations_push(table, row, round, 10.0 * count + round % 5));
+    for (unsigned round = 0; round < 8; round += 1)
+      CHECK_OK(hairspring_observations_push(table, row, round, 10.0 * count + round % 5));
   }
 }
 
@@ -29,7 +31,8 @@ static void use_stopwatch(hairspring_stopwatch *stopwatch) {
   hairspring_elapsed elapsed = HAIRSPRING_SIZED(hairspring_elapsed);
   CHECK_OK(hairspring_stopwatch_start(stopwatch));
   /* If the other thread has stopped it, the status says so. */
-  hairspring_status lap = hairspring_stopwatch_lap(stopwatch, &span), stop = hairspring_stopwatch_stop(stopwatch, &span);
+  hairspring_status lap = hairspring_stopwatch_lap(stopwatch, &span),
+      stop = hairspring_stopwatch_stop(stopwatch, &span);
   CHECK(lap == HAIRSPRING_STATUS_OK || lap == HAIRSPRING_STATUS_REFUSED);
   CHECK(stop == HAIRSPRING_STATUS_OK || stop == HAIRSPRING_STATUS_REFUSED);
   CHECK_OK(hairspring_stopwatch_total(stopwatch, &span));
@@ -52,11 +55,13 @@ static void *use_all(void *argument) {
   size_t count = 0;
   for (unsigned turn = 0; turn < TURNS; turn += 1) {
     push_rows(shared->table);
-    CHECK_OK(hairspring_assessment_components(shared->assessment, components, sizeof components[0], 2, &count));
+    CHECK_OK(hairspring_assessment_components(shared->assessment, components, sizeof components[0],
+        2, &count));
     use_stopwatch(shared->stopwatch);
     use_trials(shared);
     /* Each thread has its own text. */
-    CHECK(hairspring_observations_count(shared->table, NULL) == HAIRSPRING_STATUS_BAD_POINTER && last_error()[0] != 0);
+    CHECK(hairspring_observations_count(shared->table, NULL) == HAIRSPRING_STATUS_BAD_POINTER &&
+        last_error()[0] != 0);
   }
   return NULL;
 }

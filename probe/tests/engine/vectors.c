@@ -13,11 +13,15 @@ struct expected {
   unsigned below;
 };
 
-static int close_to(double found, double expected) { return fabs(found - expected) <= 1e-9 * fmax(fabs(expected), 1e-3); }
+static int close_to(double found, double expected) {
+  return fabs(found - expected) <= 1e-9 * fmax(fabs(expected), 1e-3);
+}
 
-static const hairspring_component *find(const hairspring_component *components, size_t count, const struct expected *line) {
+static const hairspring_component *find(const hairspring_component *components, size_t count,
+    const struct expected *line) {
   for (size_t at = 0; at < count; at += 1) {
-    if (strcmp(components[at].series, line->series) == 0 && strcmp(components[at].name, line->component) == 0) return &components[at];
+    if (strcmp(components[at].series, line->series) == 0 &&
+        strcmp(components[at].name, line->component) == 0) return &components[at];
   }
   return NULL;
 }
@@ -31,7 +35,8 @@ static void passes(const struct expected *line) {
   snprintf(path, sizeof path, FOLDER "%s", line->file);
   CHECK_OK(hairspring_observations_read_csv(path, &table));
   CHECK_OK(hairspring_assess(table, NULL, &assessment));
-  CHECK_OK(hairspring_assessment_components(assessment, components, sizeof components[0], 16, &count));
+  CHECK_OK(hairspring_assessment_components(assessment, components, sizeof components[0], 16,
+      &count));
   CHECK(count <= 16);
   const hairspring_component *found = find(components, count, line);
   CHECK(found != NULL);
@@ -52,7 +57,8 @@ int main(void) {
   CHECK(file != NULL && fgets(text, sizeof text, file) != NULL);
   while (fgets(text, sizeof text, file) != NULL) {
     struct expected line;
-    CHECK(sscanf(text, "%63[^,],%lf,%63[^,],%63[^,],%15[^,],%lf,%lf,%lf,%u", line.file, &line.level, line.series, line.component, line.unit,
+    CHECK(sscanf(text, "%63[^,],%lf,%63[^,],%63[^,],%15[^,],%lf,%lf,%lf,%u", line.file, &line.level,
+        line.series, line.component, line.unit,
                  &line.value, &line.low, &line.high, &line.below) == 9);
     passes(&line);
     seen += 1;

@@ -1,5 +1,5 @@
-!> Tests of the module: a table is solved, wrong arguments are refused, names with blanks and an init are passed on, a stopwatch
-!> runs. The first argument of the program is a file to write.
+!> Tests of the module: a table is solved, wrong arguments are refused, names with blanks and an
+!> init are passed on, a stopwatch runs. The first argument of the program is a file to write.
 module counted
   use, intrinsic :: iso_c_binding, only: c_int64_t
   implicit none
@@ -38,10 +38,12 @@ program check
   call get_command_argument(1, path)
   select case (path)
   case ('counted')
-    call all%add_with_argument('counted "%s", b', 'n', [7, -7], count_body, init=count_init, setup=count_setup)
+    call all%add_with_argument('counted "%s", b', 'n', [7, -7], count_body, init=count_init, &
+        setup=count_setup)
     status = all%run()
     call expect(status == 0, 'the benchmark runs')
-    call expect(bodies > 100 .and. inits > bodies .and. setups == 2 .and. seen == -7, 'all procedures are called')
+    call expect(bodies > 100 .and. inits > bodies .and. setups == 2 .and. seen == -7, &
+        'all procedures are called')
   case ('--odd-event')
     print *, stop_watch('LAP')
   case default
@@ -68,7 +70,8 @@ contains
     integer :: unit, round, copies, ticks
 
     open (newunit=unit, file=path, status='replace', action='write')
-    write (unit, '(a)') '# hairspring observations: 1', '# clock: tsc', '# rate_hz: 2000000000', 'series,body,round,ticks'
+    write (unit, '(a)') '# hairspring observations: 1', '# clock: tsc', '# rate_hz: 2000000000', &
+        'series,body,round,ticks'
     do round = 0, 99
       do copies = 1, 8
         ticks = 100 + 5 * copies + mod(7 * round + 3 * copies, 3)
@@ -79,8 +82,10 @@ contains
     call fit_csv(path, found)
     call expect(size(found) == 2, 'a body and an overhead')
     call expect(found(1)%series == 'five, and more' .and. found(1)%name == 'body', 'their names')
-    call expect(abs(found(1)%ticks%value - 5) < 0.05_real64 .and. abs(found(1)%ns%value - 2.5_real64) < 0.03_real64, 'its time')
-    call expect(found(1)%ticks%low < found(1)%ticks%value .and. found(1)%ticks%value < found(1)%ticks%high, 'its interval')
+    call expect(abs(found(1)%ticks%value - 5) < 0.05_real64 .and. &
+        abs(found(1)%ns%value - 2.5_real64) < 0.03_real64, 'its time')
+    call expect(found(1)%ticks%low < found(1)%ticks%value .and. &
+        found(1)%ticks%value < found(1)%ticks%high, 'its interval')
     call expect(found(2)%is_overhead .and. .not. found(1)%is_overhead, 'which is which')
   end subroutine
 
@@ -101,7 +106,8 @@ contains
     call expect(status /= 0, 'a watch that was not started is refused')
     call watch%start()
     call watch%stop(time)
-    call expect(time%ns%low <= time%ns%value .and. time%ns%value <= time%ns%high, 'a span has an interval')
+    call expect(time%ns%low <= time%ns%value .and. time%ns%value <= time%ns%high, &
+        'a span has an interval')
     call watch%free()
     call expect(abs(stop_watch('START')) <= 0, 'START returns 0')
     call expect(abs(stop_watch('STOP')) < 1e3_real64, 'STOP returns seconds')

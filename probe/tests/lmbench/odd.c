@@ -1,4 +1,5 @@
-/* lmbench's interface with odd input: every case ends with a line that says what is wrong, or with an interval. */
+/* lmbench's interface with odd input: every case ends with a line that says what is wrong, or with
+ * an interval. */
 #include "lmbench.h"
 
 #include "../engine/check.h"
@@ -20,7 +21,9 @@ static int has(const char *line, const char *what) {
   return 0;
 }
 
-static void set(const char *name, const char *value) { CHECK(value == NULL ? unsetenv(name) == 0 : setenv(name, value, 1) == 0); }
+static void set(const char *name, const char *value) {
+  CHECK(value == NULL ? unsetenv(name) == 0 : setenv(name, value, 1) == 0);
+}
 
 /* Some hundred cycles, so that it can be distinguished from an empty loop even on a busy core. */
 static void work(void) {
@@ -40,8 +43,10 @@ static void before_the_first_there_is_no_result(void) {
 static void lines_have_intervals(void) {
   BENCH(work(), 0);
   CHECK(get_n() > 0 && gettime() >= 2500);
-  CHECK(has(nano_line(), "work: ") && has(nano_line(), " nanoseconds [") && has(nano_line(), " to ") && has(nano_line(), "98.8 %, 11 exp"));
-  CHECK(has(line_of(HAIRSPRING_LINE_MB, get_n()), " MB/sec [") && has(line_of(HAIRSPRING_LINE_KB, get_n()), " KB/sec ["));
+  CHECK(has(nano_line(), "work: ") && has(nano_line(), " nanoseconds [") &&
+      has(nano_line(), " to ") && has(nano_line(), "98.8 %, 11 exp"));
+  CHECK(has(line_of(HAIRSPRING_LINE_MB, get_n()), " MB/sec [") &&
+      has(line_of(HAIRSPRING_LINE_KB, get_n()), " KB/sec ["));
   /* Twice the operations in a trip: half the time for each. */
   double one = atof(nano_line() + strlen("work: "));
   uint64 before = get_n();
@@ -52,7 +57,8 @@ static void lines_have_intervals(void) {
 }
 
 #ifndef SANITIZED /* a sanitizer changes different loops differently */
-/* Measures an empty loop until its time is below resolution. Neighbours on the CPU disturb one measurement, not all of them. */
+/* Measures an empty loop until its time is below resolution. Neighbours on the CPU disturb one
+ * measurement, not all of them. */
 static int nothing_is_seen(void) {
   for (int attempt = 0; attempt < 20; attempt += 1) {
     BENCH(, 0);
@@ -99,7 +105,8 @@ static void lengths_that_make_no_sense_are_refused(void) {
 }
 
 static void the_environment_sets_the_parameters(void) {
-  static const char *const names[] = {"ENOUGH", "TIMING_O", "LOOP_O"}, *const garbage[] = {"soon", "", "-3", "nan", "1e300", "5 ms", "0x"};
+  static const char *const names[] = {"ENOUGH", "TIMING_O", "LOOP_O"},
+      *const garbage[] = {"soon", "", "-3", "nan", "1e300", "5 ms", "0x"};
   for (size_t name = 0; name < 3; name += 1) {
     for (size_t at = 0; at < sizeof garbage / sizeof garbage[0]; at += 1) {
       set(names[name], garbage[at]);
@@ -140,11 +147,14 @@ static void bodies_may_be_odd(void) {
 
 static void numbers_may_be_odd(void) {
   BENCH(work(), 1000);
-  CHECK(has(line_of(HAIRSPRING_LINE_MICRO, 0), "0 operations") && has(line_of(HAIRSPRING_LINE_MB, 0), "0 bytes"));
-  CHECK(has(line_of(HAIRSPRING_LINE_MICRO, UINT64_MAX), " microseconds [") && has(line_of(HAIRSPRING_LINE_KB, UINT64_MAX), " KB/sec ["));
+  CHECK(has(line_of(HAIRSPRING_LINE_MICRO, 0), "0 operations") &&
+      has(line_of(HAIRSPRING_LINE_MB, 0), "0 bytes"));
+  CHECK(has(line_of(HAIRSPRING_LINE_MICRO, UINT64_MAX), " microseconds [") &&
+      has(line_of(HAIRSPRING_LINE_KB, UINT64_MAX), " KB/sec ["));
   CHECK(has(line_of((hairspring_line)77, 1), "unit 77"));
   char few[8];
-  CHECK(hairspring_lmbench_line("\xff\n\x1b[2J", 1, 1, few, sizeof few) > sizeof few && strlen(few) < sizeof few);
+  CHECK(hairspring_lmbench_line("\xff\n\x1b[2J", 1, 1, few, sizeof few) > sizeof few &&
+      strlen(few) < sizeof few);
   CHECK(hairspring_lmbench_line(NULL, 1, 1, NULL, 0) > 0);
   save_n(0);
   CHECK(get_n() == 0 && has(nano_line(), "0 operations"));
@@ -165,7 +175,8 @@ static void each_thread_has_its_own_result(void) {
   int enough[2] = {300, 1000};
   BENCH(work(), 500);
   uint64 before = get_n();
-  for (int at = 0; at < 2; at += 1) CHECK(pthread_create(&threads[at], NULL, in_a_thread, &enough[at]) == 0);
+  for (int at = 0; at < 2; at += 1)
+    CHECK(pthread_create(&threads[at], NULL, in_a_thread, &enough[at]) == 0);
   for (int at = 0; at < 2; at += 1) CHECK(pthread_join(threads[at], NULL) == 0);
   CHECK(get_n() == before);
 }

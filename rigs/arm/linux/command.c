@@ -1,5 +1,6 @@
-/* The command (crates/hairspring-cli) and a program that is linked with the engine, in the emulated Linux, with each of its counters. What
- * they print is for ../command.py; each run is between a line `run NAME` and a line `ended NAME STATUS`. */
+/* The command (crates/hairspring-cli) and a program that is linked with the engine, in the emulated
+ * Linux, with each of its counters. What they print is for ../command.py; each run is between a
+ * line `run NAME` and a line `ended NAME STATUS`. */
 #include "guest.h"
 
 #include <dirent.h>
@@ -7,7 +8,8 @@
 #define COMMAND "/hairspring"
 #define PROGRAM "/benchmarks"
 #define SPAN "/span"
-#define SURVEY COMMAND, "clocks", "--json", "--budget", "50ms", "pmccntr", "perf", "perf_read", "cntvct", "monotonic"
+#define SURVEY COMMAND, "clocks", "--json", "--budget", "50ms", "pmccntr", "perf", "perf_read", \
+    "cntvct", "monotonic"
 
 static pid_t start(const char *const *words) {
   fflush(stdout);
@@ -31,7 +33,8 @@ static long since_start(void) {
 static void ended(const char *name, pid_t child) {
   int status = -1;
   (void)waitpid(child, &status, 0);
-  printf("\nended %s %d\n", name, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+  printf("\nended %s %d\n", name,
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
   char counters[512]; /* what the module says of its counter, for somebody who looks */
   read_text("/dev/" HAIRSPRING_CYCLES_DEVICE, counters, sizeof counters);
   printf("%safter %ld s\n", counters, since_start());
@@ -43,16 +46,19 @@ static void run_one(const char *name, const char *const *words) {
   ended(name, start(words));
 }
 
-/* ---- what happens to a run -------------------------------------------------------------------------------------- */
+/* ---- what happens to a run ------------------------------------------------------------------- */
 
-/* Lets the command or the program begin for some time, and then does something to it again and again until it ends. */
-static void run_disturbed(const char *name, const char *const *words, long begin_ms, void (*disturb)(pid_t)) {
+/* Lets the command or the program begin for some time, and then does something to it again and
+ * again until it ends. */
+static void run_disturbed(const char *name, const char *const *words, long begin_ms,
+    void (*disturb)(pid_t)) {
   siginfo_t child_ended = {0};
   unsigned times = 0;
   printf("run %s\n", name);
   pid_t child = start(words);
   sleep_ms(begin_ms);
-  for (; waitid(P_PID, (id_t)child, &child_ended, WEXITED | WNOHANG | WNOWAIT) == 0 && child_ended.si_pid != child; times += 1) {
+  for (; waitid(P_PID, (id_t)child, &child_ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      child_ended.si_pid != child; times += 1) {
     if (disturb != NULL) disturb(child);
     sleep_ms(60);
   }
@@ -61,16 +67,19 @@ static void run_disturbed(const char *name, const char *const *words, long begin
 }
 
 /* The same on CPU 0. */
-static void run_there(const char *name, const char *const *words, long begin_ms, void (*disturb)(pid_t)) {
+static void run_there(const char *name, const char *const *words, long begin_ms,
+    void (*disturb)(pid_t)) {
   cpu_set_t anywhere, first;
   CPU_ZERO(&first);
   CPU_SET(0, &first);
-  check(sched_getaffinity(0, sizeof anywhere, &anywhere) == 0 && sched_setaffinity(0, sizeof first, &first) == 0, "on CPU 0");
+  check(sched_getaffinity(0, sizeof anywhere, &anywhere) == 0 &&
+      sched_setaffinity(0, sizeof first, &first) == 0, "on CPU 0");
   run_disturbed(name, words, begin_ms, disturb);
   check(sched_setaffinity(0, sizeof anywhere, &anywhere) == 0, "anywhere");
 }
 
-/* How many saved readings have the flag of a disturbed one. The columns: series, body, round, flags ... */
+/* How many saved readings have the flag of a disturbed one. The columns: series, body, round, flags
+ * ... */
 static void count_flags(const char *name) {
   char path[64], line[256];
   unsigned readings = 0, flagged = 0;
@@ -136,14 +145,18 @@ static void cpu_goes(pid_t child) {
   (void)write_text("/sys/devices/system/cpu/cpu1/online", "1");
 }
 
-#define DISTURB(name, cpu, clock, disturb)                                                                                              \
-  do {                                                                                                                                   \
-    run_disturbed(name, (const char *const[]){PROGRAM, "multiply", "--json", "--budget", "1s", "--precision", "0.0001%", "--cpu", cpu, "--clock", clock, "--save", "/tmp/" name, NULL}, 300, disturb); \
-    count_flags(name);                                                                                                                   \
+#define DISTURB(name, cpu, clock, disturb)                                                       \
+  do {                                                                                           \
+    run_disturbed(name, (const char *const[]){PROGRAM, "multiply", "--json", "--budget", "1s",   \
+        "--precision", "0.0001%", "--cpu", cpu, "--clock", clock, "--save", "/tmp/" name, NULL}, \
+        300, disturb);                                                                           \
+    count_flags(name);                                                                           \
   } while (0)
-/* For half a second it looks at its clocks, and refuses one that is disturbed then; later it holds the module. */
+/* For half a second it looks at its clocks, and refuses one that is disturbed then; later it holds
+ * the module. */
 #define DISTURB_PERIOD(name, begin_ms, disturb) \
-  run_disturbed(name, (const char *const[]){COMMAND, "period", "10ms", "--duration", "3s", "--cpu", "0", "--clock", "pmccntr", "--json", NULL}, begin_ms, disturb)
+  run_disturbed(name, (const char *const[]){COMMAND, "period", "10ms", "--duration", "3s", \
+      "--cpu", "0", "--clock", "pmccntr", "--json", NULL}, begin_ms, disturb)
 
 static void with_module(void) {
   check(load_module(HAIRSPRING_CYCLES_DEVICE, "") == 0, "the module loads");
@@ -173,7 +186,8 @@ static void with_other_modules(void) {
   check(unload_module("peek") == 0, "peek unloads");
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
   check(load_module("peek", "one=1") == 0, "programs may read the counter of CPU 0 alone");
-  RUN("other_cpu", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "pmccntr", "--cpu", "1");
+  RUN("other_cpu", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "pmccntr",
+      "--cpu", "1");
   check(unload_module("peek") == 0, "peek unloads");
 }
 
@@ -181,7 +195,8 @@ static void with_other_modules(void) {
 static void with_closed_module(void) {
   check(load_module(HAIRSPRING_CYCLES_DEVICE, "user=0") == 0, "the module loads with user=0");
   RUN("closed", SURVEY);
-  RUN("closed_benchmarks", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock", "pmccntr");
+  RUN("closed_benchmarks", PROGRAM, "multiply", "--json", "--budget", "100ms", "--clock",
+      "pmccntr");
   check(unload_module(HAIRSPRING_CYCLES_DEVICE) == 0, "it unloads");
 }
 

@@ -24,7 +24,8 @@ static inline void check(int passed, const char *name) {
 static inline void check_range(const char *name, uint64_t found, uint64_t least, uint64_t most) {
   int passed = found >= least && found <= most;
   printf("%s: %s = %llu", passed ? "ok" : "FAILED", name, (unsigned long long)found);
-  if (!passed) printf(", must be from %llu to %llu", (unsigned long long)least, (unsigned long long)most);
+  if (!passed) printf(", must be from %llu to %llu", (unsigned long long)least,
+      (unsigned long long)most);
   printf("\n");
   failures += !passed;
 }
@@ -47,7 +48,9 @@ static inline int load_module(const char *name, const char *parameters) {
   close(file);
   return error;
 }
-static inline int unload_module(const char *name) { return syscall(SYS_delete_module, name, O_NONBLOCK) == 0 ? 0 : errno; }
+static inline int unload_module(const char *name) {
+  return syscall(SYS_delete_module, name, O_NONBLOCK) == 0 ? 0 : errno;
+}
 
 /* The beginning of a file; empty if it cannot be read. */
 static inline void read_text(const char *path, char *text, size_t size) {
@@ -63,7 +66,8 @@ static inline int write_text(const char *path, const char *text) {
   return written;
 }
 
-/* Runs a function in a process of its own. The status is 128 and the signal's number if one ended it. */
+/* Runs a function in a process of its own. The status is 128 and the signal's number if one ended
+ * it. */
 static inline int in_child(int (*function)(void)) {
   int status = 0;
   fflush(stdout);
@@ -94,7 +98,9 @@ static inline int open_perf_event(uint64_t event, int thread) {
   wanted.exclude_kernel = thread != 0;
   return (int)syscall(SYS_perf_event_open, &wanted, thread ? 0 : -1, thread ? -1 : 0, -1, 0);
 }
-static inline int open_perf(int thread) { return open_perf_event(PERF_COUNT_HW_CPU_CYCLES, thread); }
+static inline int open_perf(int thread) {
+  return open_perf_event(PERF_COUNT_HW_CPU_CYCLES, thread);
+}
 
 /* 1: perf lets programs read its counters (aarch64). */
 #define USER_ACCESS "/proc/sys/kernel/perf_user_access"

@@ -1,5 +1,6 @@
-/* The only program of the emulated Linux. The kernel's command line names the scenario: hairspring=counters, nothing,
- * tables or command. It prints its checks and switches the machine off. */
+/* The only program of the emulated Linux. The kernel's command line names the scenario:
+ * hairspring=counters, nothing, tables or command. It prints its checks and switches the machine
+ * off. */
 #include "guest.h"
 
 #include "slope.h"
@@ -21,7 +22,7 @@
 #endif
 SLOPES(of_nop, READ, "nop")
 
-/* ---- what a program sees ---------------------------------------------------------------------------------------- */
+/* ---- what a program sees --------------------------------------------------------------------- */
 
 /* Interrupts lengthen single readings, so the shortest of several counts. */
 static unsigned slopes_of_program_wrong(void) {
@@ -49,23 +50,27 @@ static void check_clock(const char *name, const char *why) {
   check_text("the reason", hairspring_clock_why(), why);
 }
 
-/* The clock that was started, over a sleep that is longer than a wrap of 32 bits, and over instructions. */
+/* The clock that was started, over a sleep that is longer than a wrap of 32 bits, and over
+ * instructions. */
 static void check_counting(uint64_t ticks_in_5_s) {
   (void)hairspring_clock_doubts();
   uint64_t before = hairspring_now();
   sleep_seconds(5);
-  check_range("ticks in 5 s", hairspring_now() - before, ticks_in_5_s, ticks_in_5_s + ticks_in_5_s / 500);
+  check_range("ticks in 5 s", hairspring_now() - before, ticks_in_5_s,
+      ticks_in_5_s + ticks_in_5_s / 500);
   check_range("doubts", hairspring_clock_doubts(), 0, 0);
 }
 
 static void without_module(void) {
-  check(in_child(read_without_guard) == 128 + SIGILL, "a read without permission is an illegal instruction");
+  check(in_child(read_without_guard) == 128 + SIGILL,
+      "a read without permission is an illegal instruction");
   check_clock(WITHOUT_MODULE, "the kernel module " CYCLES " is not loaded");
   uint64_t before = hairspring_now();
   for (unsigned turn = 0; turn < 1000; turn += 1) (void)hairspring_now();
   check(hairspring_now() > before, "it counts");
   hairspring_clock_stop();
-  check(load_module("hairspring_latency", "") == ENODEV, "hairspring_latency refuses a counter that is off");
+  check(load_module("hairspring_latency", "") == ENODEV,
+      "hairspring_latency refuses a counter that is off");
 }
 
 static int start_as_nobody(void) {
@@ -92,7 +97,7 @@ static int go_to(int cpu) {
   return sched_setaffinity(0, sizeof set, &set) == 0 && sched_getcpu() == cpu;
 }
 
-/* ---- the module ------------------------------------------------------------------------------------------------- */
+/* ---- the module ------------------------------------------------------------------------------ */
 
 static void settings(char *text, size_t size) {
   (void)load_module("peek", "");
@@ -109,7 +114,8 @@ static void forces(void) {
   check_counting(5000000000u);
   hairspring_clock_stop();
   check(unload_module(CYCLES) == 0, "it unloads");
-  check(go_to(0) && in_child(read_without_guard) == 0, "the other module's permission is handed back");
+  check(go_to(0) && in_child(read_without_guard) == 0,
+      "the other module's permission is handed back");
   check(unload_module("peek") == 0, "peek unloads");
 }
 
@@ -138,11 +144,13 @@ static void parameters(void) {
   check(load_module(CYCLES, "keeper_ms=0") == EINVAL, "keeper_ms=0 is refused");
   check(load_module(CYCLES, "keeper_ms=5000") == EINVAL, "keeper_ms=5000 is refused");
 #if defined(__aarch64__)
-  check(load_module(CYCLES, "keeper_ms=4000") == 0, "64 bits do not wrap: keeper_ms=4000 is allowed");
+  check(load_module(CYCLES, "keeper_ms=4000") == 0,
+      "64 bits do not wrap: keeper_ms=4000 is allowed");
   check(unload_module(CYCLES) == 0, "it unloads");
   check(load_module(CYCLES, "divided=1") == EINVAL, "divided=1 is refused on aarch64");
 #else
-  check(load_module(CYCLES, "keeper_ms=1001") == EINVAL, "keeper_ms=1001 is refused: a fast core wraps before");
+  check(load_module(CYCLES, "keeper_ms=1001") == EINVAL,
+      "keeper_ms=1001 is refused: a fast core wraps before");
   check(load_module(CYCLES, "divided=1 keeper_ms=4000") == 0, "the module loads with divided=1");
   check_clock("ccnt", "");
   check_counting(78125000);
@@ -157,7 +165,8 @@ static void parameters(void) {
 
 /* The program of docs/arm.md: its clock, no reason, and a table. */
 static int run_documented(void) {
-  int table = open("/documented.csv", O_WRONLY | O_CREAT | O_TRUNC, 0644), errors = open("/documented.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  int table = open("/documented.csv", O_WRONLY | O_CREAT | O_TRUNC, 0644),
+      errors = open("/documented.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (dup2(table, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0) return 1;
   execl("/documented", "/documented", (char *)NULL);
   return 127;
@@ -182,16 +191,18 @@ static void with_module(void) {
   check_range("wrong slopes of nop, k = 0 to 20", slopes_of_program_wrong(), 0, 0);
   check_counting(5000000000u);
   check(unload_module(CYCLES) == EWOULDBLOCK, "the module stays while a program has it open");
-  check(load_module("peek", "power=1") == 0, "the core loses its settings, as in a deep idle state");
+  check(load_module("peek", "power=1") == 0,
+      "the core loses its settings, as in a deep idle state");
   check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_STOPPED, "which is a doubt");
   check(unload_module("peek") == 0, "peek unloads");
   check_counting(5000000000u);
   permissions();
   documented();
-  check_clock(HAIRSPRING_CYCLES_NAME, ""); /* the first choice: nothing else was tried, which could take the counter */
+  /* the first choice: nothing else was tried, which could take the counter */
+  check_clock(HAIRSPRING_CYCLES_NAME, "");
 }
 
-/* ---- perf ------------------------------------------------------------------------------------------------------- */
+/* ---- perf ------------------------------------------------------------------------------------ */
 
 /* Instructions that an event of perf counts in a loop. */
 static uint64_t instructions_of_loop(int perf) {
@@ -205,9 +216,11 @@ static uint64_t instructions_of_loop(int perf) {
 /* The event counters have been perf's since the module was loaded: they go on. */
 static void unloads_under_perf(void) {
   check(go_to(0), "the thread stays on CPU 0");
-  int perf = open_perf_event(PERF_COUNT_HW_INSTRUCTIONS, 0); /* of the CPU, so that no switch turns it on again */
+  /* of the CPU, so that no switch turns it on again */
+  int perf = open_perf_event(PERF_COUNT_HW_INSTRUCTIONS, 0);
   check(perf >= 0, "perf counts the instructions of CPU 0");
-  check_range("instructions while the module is loaded", instructions_of_loop(perf), 10000, UINT64_MAX);
+  check_range("instructions while the module is loaded", instructions_of_loop(perf), 10000,
+      UINT64_MAX);
   check(unload_module(CYCLES) == 0, "the module unloads");
   check_range("instructions afterwards", instructions_of_loop(perf), 10000, UINT64_MAX);
   close(perf);
@@ -228,13 +241,16 @@ static void perf_takes_it(void) {
   check(load_module(CYCLES, "force=1") == EBUSY, "nor with force=1");
   close(perf);
   close(open_perf(1));
-  check(load_module(CYCLES, "") == 0, "it loads afterwards, and counts in the kernel too, which perf did not");
+  check(load_module(CYCLES, "") == 0,
+      "it loads afterwards, and counts in the kernel too, which perf did not");
   check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "the clock starts again");
   check_counting(5000000000u);
   perf = open_perf(1);
-  check((hairspring_clock_doubts() & HAIRSPRING_DOUBT_STOPPED) != 0, "the module sees that perf has the counter");
+  check((hairspring_clock_doubts() & HAIRSPRING_DOUBT_STOPPED) != 0,
+      "the module sees that perf has the counter");
   close(perf);
-  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME), "the clock starts as soon as perf has given it back");
+  check(hairspring_clock_start_only(HAIRSPRING_CYCLES_NAME),
+      "the clock starts as soon as perf has given it back");
   hairspring_clock_stop();
   unloads_under_perf();
 }
@@ -243,7 +259,8 @@ static void perf_takes_it(void) {
 /* perf's page, whose counter counts only while the thread runs. */
 static void perf_page(void) {
   check(write_text(USER_ACCESS, "1"), "kernel.perf_user_access = 1");
-  check_clock("perf cycles", HAIRSPRING_CYCLES_NAME ": the kernel module hairspring_cycles is not loaded");
+  check_clock("perf cycles",
+      HAIRSPRING_CYCLES_NAME ": the kernel module hairspring_cycles is not loaded");
   check_range("wrong slopes of nop, k = 0 to 20", slopes_of_program_wrong(), 0, 0);
   (void)hairspring_clock_doubts();
   uint64_t before = hairspring_now();
@@ -259,7 +276,7 @@ static void perf_page(void) {
 static void perf_page(void) {}
 #endif
 
-/* ---- several cores ---------------------------------------------------------------------------------------------- */
+/* ---- several cores --------------------------------------------------------------------------- */
 
 static void cores(void) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
@@ -271,7 +288,8 @@ static void cores(void) {
   check(hairspring_clock_doubts() == 0, "no doubts");
   check(go_to(1), "the thread goes to CPU 1");
   (void)hairspring_now();
-  check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_MIGRATED, "a read after migration is doubtful");
+  check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_MIGRATED,
+      "a read after migration is doubtful");
   check_counting(5000000000u);
   check(go_to(0) && write_text("/sys/devices/system/cpu/cpu1/online", "0"), "CPU 1 goes offline");
   check(write_text("/sys/devices/system/cpu/cpu1/online", "1") && go_to(1), "and comes back");
@@ -285,7 +303,7 @@ static void cores(void) {
   check(unload_module(CYCLES) == 0 && go_to(0), "the module unloads");
 }
 
-/* ---- scenarios -------------------------------------------------------------------------------------------------- */
+/* ---- scenarios ------------------------------------------------------------------------------- */
 
 static void run_counters(void) {
   without_module();
@@ -298,22 +316,27 @@ static void run_counters(void) {
   cores();
 }
 
-/* The Cortex-A8's board is the only one that is named. QEMU's A8 has a counter that never counts and no generic timer. */
+/* The Cortex-A8's board is the only one that is named. QEMU's A8 has a counter that never counts
+ * and no generic timer. */
 static const char *board(void) { return getenv("board"); }
 
 /* A core without a counter that counts. */
 static void run_nothing(void) {
   check(hairspring_clock_start(), "a clock starts");
-  check_text("the reason", hairspring_clock_why(), board() == NULL ? "perf knows no cycle counter here" : "perf read: it accepts its settings but does not count");
+  check_text("the reason", hairspring_clock_why(),
+      board() == NULL ? "perf knows no cycle counter here"
+      : "perf read: it accepts its settings but does not count");
   printf("the clock is %s: %s\n", hairspring_clock_name(), hairspring_clock_why());
-  check(strcmp(hairspring_clock_name(), "cntvct") == 0 || strcmp(hairspring_clock_name(), "monotonic") == 0, "it is one of the system's");
+  check(strcmp(hairspring_clock_name(), "cntvct") == 0 ||
+      strcmp(hairspring_clock_name(), "monotonic") == 0, "it is one of the system's");
   check(hairspring_clock_hz() > 0, "its rate is known");
   check(load_module(CYCLES, "") == ENODEV, "the module refuses to load");
 }
 
 static int prepare(void) {
   (void)mkdir("/proc", 0755), (void)mkdir("/sys", 0755), (void)mkdir("/dev", 0755);
-  return mount("proc", "/proc", "proc", 0, NULL) == 0 && mount("sysfs", "/sys", "sysfs", 0, NULL) == 0 &&
+  return mount("proc", "/proc", "proc", 0, NULL) == 0 &&
+      mount("sysfs", "/sys", "sysfs", 0, NULL) == 0 &&
          (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) == 0 || errno == EBUSY);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * For tests: shows the settings of the cycle counter on each CPU (/sys/module/peek/parameters/results), and with power=1 does on
- * this CPU what an idle state does that switches the core off: the notifiers of the kernel run, and the settings are lost between. With
- * leave=1 it ends the emulator, by ARM's semihosting, for boards that cannot be switched off.
+ * For tests: shows the settings of the cycle counter on each CPU
+ * (/sys/module/peek/parameters/results), and with power=1 does on this CPU what an idle state does
+ * that switches the core off: the notifiers of the kernel run, and the settings are lost between.
+ * With leave=1 it ends the emulator, by ARM's semihosting, for boards that cannot be switched off.
  *
- * Until it is unloaded, programs may read a counter that is off (still=1), or the counter of CPU 0 alone (one=1); with closed=1 it takes
- * the permission from programs: modules by others do that.
+ * Until it is unloaded, programs may read a counter that is off (still=1), or the counter of CPU 0
+ * alone (one=1); with closed=1 it takes the permission from programs: modules by others do that.
  */
 #include <linux/cpu_pm.h>
 #include <linux/module.h>
@@ -34,7 +35,8 @@ static void show(void *data)
 	size_t used = strlen(results);
 
 	hairspring_pmu_save(&settings);
-	scnprintf(results + used, sizeof(results) - used, "cpu %d: pmcr %lx, enabled %lx, filter %lx, user %lx\n", smp_processor_id(),
+	scnprintf(results + used, sizeof(results) - used,
+     "cpu %d: pmcr %lx, enabled %lx, filter %lx, user %lx\n", smp_processor_id(),
 		  settings.control, settings.enabled, settings.filter, settings.user);
 }
 

@@ -1,9 +1,11 @@
 /* The engine's stopwatch over sleeps, in the emulated Linux:
  *
- *   span CLOCK MS...      a time that begins with 0 is slept by a child process, with the stopwatch of its parent
+ *   span CLOCK MS...      a time that begins with 0 is slept by a child process, with the stopwatch
+ *                         of its parent
  *
- * For each sleep it prints `span MS: NS LOW HIGH SYSTEM`, where SYSTEM is the time by the system's clock, read outside of the stopwatch; or
- * `span MS: refused: REASON`. Exit status 2 if there is no stopwatch. */
+ * For each sleep it prints `span MS: NS LOW HIGH SYSTEM`, where SYSTEM is the time by the system's
+ * clock, read outside of the stopwatch; or `span MS: refused: REASON`. Exit status 2 if there is no
+ * stopwatch. */
 #include "hairspring_engine.h"
 
 #include <stdio.h>
@@ -42,7 +44,8 @@ static void measure(hairspring_stopwatch *stopwatch, long ms) {
   double passed = system_ns() - before;
   if (hairspring_stopwatch_stop(stopwatch, &span) == HAIRSPRING_STATUS_OK &&
       hairspring_stopwatch_elapsed(stopwatch, &span, 0.95, &elapsed) == HAIRSPRING_STATUS_OK)
-    printf("span %ld: %.0f %.0f %.0f %.0f\n", ms, elapsed.ns.value, elapsed.ns.low, elapsed.ns.high, passed);
+    printf("span %ld: %.0f %.0f %.0f %.0f\n", ms, elapsed.ns.value, elapsed.ns.low, elapsed.ns.high,
+        passed);
   else printf("span %ld: refused: %s\n", ms, last_error());
 }
 
@@ -55,7 +58,8 @@ static void measure_in_child(hairspring_stopwatch *stopwatch, long ms) {
     fflush(stdout);
     _exit(0);
   }
-  if (waitpid(child, &status, 0) != child || status != 0) printf("span %ld: the child ended with %d\n", ms, status);
+  if (waitpid(child, &status, 0) != child || status != 0)
+    printf("span %ld: the child ended with %d\n", ms, status);
 }
 
 int main(int count, char **words) {
@@ -64,7 +68,8 @@ int main(int count, char **words) {
     printf("no stopwatch: %s\n", count < 3 ? "name a clock and times in ms" : last_error());
     return 2;
   }
-  for (int at = 2; at < count; at += 1) (words[at][0] == '0' ? measure_in_child : measure)(stopwatch, strtol(words[at], NULL, 10));
+  for (int at = 2; at < count; at += 1)
+    (words[at][0] == '0' ? measure_in_child : measure)(stopwatch, strtol(words[at], NULL, 10));
   hairspring_stopwatch_free(stopwatch);
   return 0;
 }

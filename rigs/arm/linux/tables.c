@@ -1,5 +1,5 @@
-/* The measurements for the tables: in the kernel by hairspring_latency, and the same in a program. Each line is: place, experiment,
- * method, number of values, sum, minimum, maximum. */
+/* The measurements for the tables: in the kernel by hairspring_latency, and the same in a program.
+ * Each line is: place, experiment, method, number of values, sum, minimum, maximum. */
 #include "guest.h"
 
 #define MOST_REPEATS 100000u
@@ -17,10 +17,11 @@ static void add(struct spread *spread, int64_t value) {
 }
 
 static void put(const char *experiment, const char *method, const struct spread *spread) {
-  printf("user %s %s %u %lld %lld %lld\n", experiment, method, spread->count, (long long)spread->sum, (long long)spread->least, (long long)spread->most);
+  printf("user %s %s %u %lld %lld %lld\n", experiment, method, spread->count,
+      (long long)spread->sum, (long long)spread->least, (long long)spread->most);
 }
 
-/* ---- the methods ------------------------------------------------------------------------------------------------ */
+/* ---- the methods ----------------------------------------------------------------------------- */
 
 static int64_t by_vdso(void) {
   struct timespec now;
@@ -42,21 +43,24 @@ struct method {
   const char *name;
   int64_t (*read)(void);
 };
-static const struct method methods[] = {{"vdso", by_vdso}, {"syscall", by_system_call}, {"cycles", by_cycles}, {"now", by_now}};
+static const struct method methods[] =
+    {{"vdso", by_vdso}, {"syscall", by_system_call}, {"cycles", by_cycles}, {"now", by_now}};
 
 /* The raw counter may have 32 bits. */
 static int64_t step(int64_t before, int64_t after, int64_t (*read)(void)) {
-  return read == by_cycles ? (int64_t)(unsigned long)((unsigned long)after - (unsigned long)before) : after - before;
+  return read == by_cycles ? (int64_t)(unsigned long)((unsigned long)after - (unsigned long)before)
+      : after - before;
 }
 
-/* ---- the experiments -------------------------------------------------------------------------------------------- */
+/* ---- the experiments ------------------------------------------------------------------------- */
 
 static int64_t moments[MOST_REPEATS];
 
 static void consecutive(const struct method *method, unsigned repeats) {
   struct spread spread = {0, 0, 0, 0};
   for (unsigned at = 0; at < repeats; at += 1) moments[at] = method->read();
-  for (unsigned at = 1; at < repeats; at += 1) add(&spread, step(moments[at - 1], moments[at], method->read));
+  for (unsigned at = 1; at < repeats; at += 1)
+    add(&spread, step(moments[at - 1], moments[at], method->read));
   put("consecutive", method->name, &spread);
 }
 
@@ -78,7 +82,8 @@ static void sleep_until(struct timespec *due, unsigned seconds, long nanoseconds
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, due, NULL);
 }
 
-static void pairs(const char *experiment, const struct method *method, unsigned sleeps, unsigned even_seconds) {
+static void pairs(const char *experiment, const struct method *method, unsigned sleeps,
+    unsigned even_seconds) {
   struct spread spread = {0, 0, 0, 0};
   struct timespec due;
   clock_gettime(CLOCK_MONOTONIC, &due);
@@ -90,7 +95,8 @@ static void pairs(const char *experiment, const struct method *method, unsigned 
   put(experiment, method->name, &spread);
 }
 
-static void periods(const char *experiment, const struct method *method, unsigned repeats, long nanoseconds) {
+static void periods(const char *experiment, const struct method *method, unsigned repeats,
+    long nanoseconds) {
   struct spread spread = {0, 0, 0, 0};
   struct timespec due;
   clock_gettime(CLOCK_MONOTONIC, &due);
@@ -98,7 +104,8 @@ static void periods(const char *experiment, const struct method *method, unsigne
     sleep_until(&due, 0, nanoseconds);
     moments[at] = method->read();
   }
-  for (unsigned at = 1; at < repeats; at += 1) add(&spread, step(moments[at - 1], moments[at], method->read));
+  for (unsigned at = 1; at < repeats; at += 1)
+    add(&spread, step(moments[at - 1], moments[at], method->read));
   put(experiment, method->name, &spread);
 }
 
@@ -125,7 +132,8 @@ static void put_kernel(unsigned repeats, unsigned sleeps) {
   snprintf(parameters, sizeof parameters, "repeats=%u sleeps=%u", repeats, sleeps);
   check(load_module("hairspring_latency", parameters) == 0, "hairspring_latency loads");
   read_text("/sys/module/hairspring_latency/parameters/results", text, sizeof text);
-  for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) printf("kernel %s\n", line);
+  for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+    printf("kernel %s\n", line);
 }
 
 void run_tables(void) {

@@ -22,10 +22,13 @@ static inline void gic_start(void) {
 static inline uint32_t gic_acknowledge(void) { return GIC_REGISTER(GIC_CPU + 12u) & 1023u; }
 static inline void gic_end(uint32_t number) { GIC_REGISTER(GIC_CPU + 16u) = number; }
 
-static inline void timer_control(uint32_t bits) { __asm__ volatile("mcr p15, 0, %0, c14, c3, 1\n\tisb" : : "r"(bits) : "memory"); }
+static inline void timer_control(uint32_t bits) {
+  __asm__ volatile("mcr p15, 0, %0, c14, c3, 1\n\tisb" : : "r"(bits) : "memory");
+}
 static inline void timer_stop(void) { timer_control(0); }
 
-/* Waits without running instructions. Other interrupts than the timer's may wake the core in between. */
+/* Waits without running instructions. Other interrupts than the timer's may wake the core in
+ * between. */
 static inline void timer_sleep(unsigned seconds) {
   uint64_t end = hairspring_cntvct() + (uint64_t)seconds * hairspring_cntfrq();
   __asm__ volatile("mcrr p15, 3, %Q0, %R0, c14" : : "r"(end) : "memory");

@@ -1,5 +1,5 @@
-/* Output and checks of a program without a system, by semihosting: QEMU prints the text on standard error and ends with the
- * program's status. */
+/* Output and checks of a program without a system, by semihosting: QEMU prints the text on standard
+ * error and ends with the program's status. */
 #ifndef HAIRSPRING_RIG_H
 #define HAIRSPRING_RIG_H
 

@@ -1,5 +1,5 @@
-/* Pieces of code between labels, each run RUNS times: prints how many instructions the cycle counter found in them, for comparison
- * with the plugin's count. */
+/* Pieces of code between labels, each run RUNS times: prints how many instructions the cycle
+ * counter found in them, for comparison with the plugin's count. */
 #include "hairspring_arm.h"
 #include "rig.h"
 
@@ -14,7 +14,8 @@
 #define SEGMENT(k)                                                                            \
   __attribute__((noinline, noclone)) static unsigned long segment_##k(void) {                 \
     unsigned long before, after;                                                              \
-    __asm__ volatile("isb\n\t" READ("%0") "\nsegment_" #k "_begin:\n\t.rept " #k "\n\tnop\n\t.endr\nsegment_" #k "_end:\n\t" READ("%1") \
+    __asm__ volatile("isb\n\t" READ("%0") "\nsegment_" #k "_begin:\n\t.rept " #k \
+        "\n\tnop\n\t.endr\nsegment_" #k "_end:\n\t" READ("%1") \
                      : "=&r"(before), "=&r"(after)                                            \
                      :                                                                        \
                      : "memory");                                                             \

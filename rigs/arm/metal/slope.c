@@ -1,4 +1,5 @@
-/* The cycle counter of an A-profile core counts each instruction once: k instructions between two reads give k + 1. */
+/* The cycle counter of an A-profile core counts each instruction once: k instructions between two
+ * reads give k + 1. */
 #include "hairspring_arm.h"
 #include "rig.h"
 #include "slope.h"
@@ -44,8 +45,10 @@ int main(void) {
   check_range("overhead of the ordered read", ordered[0](), 3, 60);
   check(hairspring_clock_doubts() == 0, "no doubts");
   hairspring_set_pmcntenclr(HAIRSPRING_PMU_CYCLES);
-  check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_STOPPED, "a counter that somebody stopped is doubtful");
-  check(hairspring_clock_start() == 1 && hairspring_clock_doubts() == 0, "a new start counts again");
+  check(hairspring_clock_doubts() == HAIRSPRING_DOUBT_STOPPED,
+      "a counter that somebody stopped is doubtful");
+  check(hairspring_clock_start() == 1 && hairspring_clock_doubts() == 0,
+      "a new start counts again");
   check(hairspring_clock_start_only("sundial") == 0, "an unknown clock does not start");
   check_text("the reason", hairspring_clock_why(), "sundial: there is no clock of this name here");
   check(hairspring_now() == 0 && hairspring_clock_span() == 0, "and reads 0 with a span of 0");

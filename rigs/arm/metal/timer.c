@@ -1,4 +1,5 @@
-/* The generic timer, where it makes one tick for each instruction (-icount shift=4: 16 ns, at 62.5 MHz). */
+/* The generic timer, where it makes one tick for each instruction (-icount shift=4: 16 ns, at 62.5
+ * MHz). */
 #if defined(__aarch64__)
 #define READ(into) "mrs " into ", cntvct_el0"
 #else

@@ -1,4 +1,5 @@
-/* The overflow of the 32 bits of CCNT, at every instruction of a read, and over gaps that are longer than a wrap. */
+/* The overflow of the 32 bits of CCNT, at every instruction of a read, and over gaps that are
+ * longer than a wrap. */
 #include "gic.h"
 #include "hairspring_arm.h"
 #include "rig.h"
@@ -30,11 +31,13 @@ static uint64_t flag_before_count(void) {
     hairspring_arm.wraps.high += WRAP;
   }
   __asm__ volatile("nop\n\tnop\n\tnop\n\tnop");
-  return hairspring_arm.wraps.high | hairspring_cycles_low(); /* but the overflow may be after the flag */
+  /* but the overflow may be after the flag */
+  return hairspring_arm.wraps.high | hairspring_cycles_low();
 }
 static uint64_t without_flag(void) { return hairspring_cycles_low(); }
 
-/* Two reads soon after the counter was set to 2^32 - j, for j = 1 to 64: how many of these pairs are wrong. */
+/* Two reads soon after the counter was set to 2^32 - j, for j = 1 to 64: how many of these pairs
+ * are wrong. */
 static unsigned sweep(uint64_t (*read)(void)) {
   unsigned wrong = 0;
   for (uint32_t j = 1; j <= 64; j += 1) {
@@ -61,9 +64,10 @@ void on_interrupt(void) {
   gic_end(number);
 }
 
-/* The ticks of some seconds of sleep, with a call of keep after each second or without. The first wrap is 0.1 s after the start, so
- * that 5 s have two. The core wakes every second in any case: QEMU sets the overflow flag only if something reads the registers
- * of the performance monitors, or an interrupt comes, in the second half of each wrap. */
+/* The ticks of some seconds of sleep, with a call of keep after each second or without. The first
+ * wrap is 0.1 s after the start, so that 5 s have two. The core wakes every second in any case:
+ * QEMU sets the overflow flag only if something reads the registers of the performance monitors, or
+ * an interrupt comes, in the second half of each wrap. */
 static uint64_t sleep_ticks(unsigned seconds, int kept) {
   set_counter((uint32_t)(WRAP - SECOND / 10));
   uint64_t before = hairspring_now();
@@ -85,11 +89,13 @@ static void gaps(void) {
   sweeps();
   check_range("span", hairspring_clock_span(), WRAP - 1, WRAP - 1);
   check_range("4 s", sleep_ticks(4, 0), 4 * SECOND, 4 * SECOND + 1000);
-  check_range("5 s by the flag alone, which loses a wrap", sleep_ticks(5, 0), 5 * SECOND - WRAP, 5 * SECOND - WRAP + 1000);
+  check_range("5 s by the flag alone, which loses a wrap", sleep_ticks(5, 0), 5 * SECOND - WRAP,
+      5 * SECOND - WRAP + 1000);
   check_range("5 s, kept every second", sleep_ticks(5, 1), 5 * SECOND, 5 * SECOND + 1000);
   check(hairspring_clock_overflow_interrupt(1), "the overflow interrupt is on");
   check_range("5 s with the overflow interrupt", sleep_ticks(5, 0), 5 * SECOND, 5 * SECOND + 1000);
-  check_range("100 s with the overflow interrupt", sleep_ticks(100, 0), 100 * SECOND, 100 * SECOND + 10000);
+  check_range("100 s with the overflow interrupt", sleep_ticks(100, 0), 100 * SECOND,
+      100 * SECOND + 10000);
   check_range("wrong of 64 phases of the wrap, with the interrupt", sweep(hairspring_now), 0, 0);
   check(hairspring_clock_overflow_interrupt(0), "the overflow interrupt is off");
 }

@@ -1,10 +1,12 @@
-"""Runs a Cortex-M program in Unicorn with a model of the DWT's cycle counter, which QEMU does not have.
+"""Runs a Cortex-M program in Unicorn with a model of the DWT's cycle counter, which QEMU does not
+have.
 
     dwt.py PROGRAM.elf [--lock]
 
-The model counts instructions. It answers while DEMCR.TRCENA is set and counts only while DWT_CTRL.CYCCNTENA is set.
-With --lock (as on a Cortex-M7) writes to the DWT have no effect before the lock register got its key. It is a model of
-ARM's manual and not of a chip: it checks the order of enabling and the arithmetic. The status is that of the program.
+The model counts instructions. It answers while DEMCR.TRCENA is set and counts only while
+DWT_CTRL.CYCCNTENA is set. With --lock (as on a Cortex-M7) writes to the DWT have no effect before
+the lock register got its key. It is a model of ARM's manual and not of a chip: it checks the order
+of enabling and the arithmetic. The status is that of the program.
 """
 
 # Unicorn's functions have no types, and it does not export its class by name.

@@ -1,5 +1,6 @@
-/* The experiment of the report's Table 2: INPUTS pulses, each around one run of the coder with a different input. There is no
- * header, because the counts are not numbers of copies: they come from the simulator, pulse by pulse. */
+/* The experiment of the report's Table 2: INPUTS pulses, each around one run of the coder with a
+ * different input. There is no header, because the counts are not numbers of copies: they come from
+ * the simulator, pulse by pulse. */
 #define HAIRSPRING_PORT B
 #define HAIRSPRING_BIT 7
 #include "hairspring_pin.h"
@@ -21,10 +22,12 @@ static uint16_t random_number(void) {
 
 /* 1 to 64 samples of any loudness, from any state of the coder; sometimes at the limits of both. */
 static uint8_t new_input(struct coder *coder, int16_t *samples) {
-  uint8_t count = (uint8_t)(1 + random_number() % MOST_SAMPLES), shift = (uint8_t)(random_number() % 16);
+  uint8_t count = (uint8_t)(1 + random_number() % MOST_SAMPLES),
+      shift = (uint8_t)(random_number() % 16);
   uint8_t extreme = random_number() % 4 == 0;
   for (uint8_t at = 0; at < count; at++) {
-    samples[at] = extreme ? (random_number() % 2 ? INT16_MAX : INT16_MIN) : (int16_t)((int16_t)random_number() >> shift);
+    samples[at] = extreme ? (random_number() % 2 ? INT16_MAX : INT16_MIN)
+        : (int16_t)((int16_t)random_number() >> shift);
   }
   coder->predicted = (int16_t)random_number();
   coder->index = (int8_t)(random_number() % 89);

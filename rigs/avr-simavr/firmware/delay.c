@@ -1,4 +1,5 @@
-/* One pulse around hairspring_delay(c) for each c from 4 to 400, in order: each must be a cycle longer than the one before. */
+/* One pulse around hairspring_delay(c) for each c from 4 to 400, in order: each must be a cycle
+ * longer than the one before. */
 #define HAIRSPRING_PORT B
 #define HAIRSPRING_BIT 7
 #include "hairspring_pin.h"

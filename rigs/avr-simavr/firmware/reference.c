@@ -1,7 +1,9 @@
-/* The experiments of the report's Table 1: a frame of six seconds for the calibration, then FRAMES frames of one of:
+/* The experiments of the report's Table 1: a frame of six seconds for the calibration, then FRAMES
+ * frames of one of:
  *   LINE            pulses of k = 1, 2, 3, ... 20 copies
  *   DIRECT          pulses of k = 1, 10, 20, 55, 100, 210 copies
- *   DIFFERENTIAL    two pulses, of 1 and 2 copies, without a header, so that thousands of them take less than an hour */
+ *   DIFFERENTIAL    two pulses, of 1 and 2 copies, without a header, so that thousands of them take
+ *                   less than an hour */
 #ifndef HAIRSPRING_PORT
 #define HAIRSPRING_PORT B
 #define HAIRSPRING_BIT 7
@@ -20,7 +22,8 @@ int main(void);
 static void frame(struct hairspring_pin *pin) {
   hairspring_frame_steps(pin, 1, 1, 20);
   PULSE(1) PULSE(2) PULSE(3) PULSE(4) PULSE(5) PULSE(6) PULSE(7) PULSE(8) PULSE(9) PULSE(10)
-  PULSE(11) PULSE(12) PULSE(13) PULSE(14) PULSE(15) PULSE(16) PULSE(17) PULSE(18) PULSE(19) PULSE(20)
+  PULSE(11) PULSE(12) PULSE(13) PULSE(14) PULSE(15) PULSE(16) PULSE(17) PULSE(18) PULSE(19)
+      PULSE(20)
   hairspring_frame_end(pin);
 }
 

@@ -1,5 +1,5 @@
-/* The routine of the report's Table 1: 91 nops, with rcall (4) and ret (5) exactly 100 cycles on parts with a 22-bit program
- * counter, such as the ATmega2560. It changes no register. */
+/* The routine of the report's Table 1: 91 nops, with rcall (4) and ret (5) exactly 100 cycles on
+ * parts with a 22-bit program counter, such as the ATmega2560. It changes no register. */
 #ifndef ROUTINE_H
 #define ROUTINE_H
 

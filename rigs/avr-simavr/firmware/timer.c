@@ -1,5 +1,6 @@
-/* The same routine timed by the chip itself, with its 16-bit timer; the serial line sends the observations as the table that
- * `hairspring fit` reads. The rows are those of HAIRSPRING_BENCHMARK, up to 256 copies. */
+/* The same routine timed by the chip itself, with its 16-bit timer; the serial line sends the
+ * observations as the table that `hairspring fit` reads. The rows are those of
+ * HAIRSPRING_BENCHMARK, up to 256 copies. */
 #define HAIRSPRING_BAUD 9600
 #include "hairspring_clock.h"
 #include "routine.h"

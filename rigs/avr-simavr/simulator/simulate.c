@@ -2,21 +2,23 @@
  *
  * Runs a firmware for AVR in libsimavr, cycle by cycle, and writes what it did:
  *
- *   simulate FIRMWARE.elf [--mcu NAME] [--frequency HZ] [--pin B7] [--seconds LIMIT] [--edges FILE] [--vcd FILE]
- *            [--uart FILE] [--from ADDRESS --to ADDRESS --steps FILE]
+ *   simulate FIRMWARE.elf [--mcu NAME] [--frequency HZ] [--pin B7] [--seconds LIMIT] [--edges FILE]
+ *            [--vcd FILE] [--uart FILE] [--from ADDRESS --to ADDRESS --steps FILE]
  *
  *   --edges    each change of the pin: `cycle level`
- *   --vcd      the same as a value change dump, in picoseconds, rounded if a cycle is not a whole number of them
+ *   --vcd      the same as a value change dump, in picoseconds, rounded if a cycle is not a whole
+ *              number of them
  *   --uart     the output of the firmware on serial line 0
- *   --steps    each window (the pin high) as lines `window,from,to,count,cycles`: how often the instruction at byte address
- *              `from`, within the addresses of --from and --to, was followed by the one at `to`, and its cycles; and one
- *              line `window,,,,cycles` with the cycles from edge to edge
+ *   --steps    each window (the pin high) as lines `window,from,to,count,cycles`: how often the
+ *              instruction at byte address `from`, within the addresses of --from and --to, was
+ *              followed by the one at `to`, and its cycles; and one line `window,,,,cycles` with
+ *              the cycles from edge to edge
  *
- * It ends when the firmware sleeps with interrupts off. Exit status: 0 at this end, 1 the firmware crashed or anything failed,
- * 2 wrong arguments, 3 the limit of simulated seconds was reached.
+ * It ends when the firmware sleeps with interrupts off. Exit status: 0 at this end, 1 the firmware
+ * crashed or anything failed, 2 wrong arguments, 3 the limit of simulated seconds was reached.
  *
- * libsimavr is free software under the GPL, version 3 or later, and so is this program: see README.md. It runs as a separate
- * program, and nothing of Hairspring is linked with it. */
+ * libsimavr is free software under the GPL, version 3 or later, and so is this program: see
+ * README.md. It runs as a separate program, and nothing of Hairspring is linked with it. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,12 +81,14 @@ static size_t words(const struct recorder *recorder) { return (recorder->to - re
 
 static void write_window(struct recorder *recorder) {
   size_t at, next;
-  fprintf(recorder->steps, "%" PRIu64 ",,,,%" PRIu64 "\n", recorder->windows, recorder->avr->cycle - recorder->opened);
+  fprintf(recorder->steps, "%" PRIu64 ",,,,%" PRIu64 "\n", recorder->windows,
+      recorder->avr->cycle - recorder->opened);
   for (at = 0; at < words(recorder); at += 1) {
     for (next = 0; next < MOST_SUCCESSORS; next += 1) {
       const struct successor *after = &recorder->instructions[at].after[next];
       if (after->count == 0) break;
-      fprintf(recorder->steps, "%" PRIu64 ",%zu,%" PRIu32 ",%" PRIu64 ",%" PRIu64 "\n", recorder->windows,
+      fprintf(recorder->steps, "%" PRIu64 ",%zu,%" PRIu32 ",%" PRIu64 ",%" PRIu64 "\n",
+          recorder->windows,
               (size_t)recorder->from + 2 * at, after->to, after->count, after->cycles);
     }
   }
@@ -103,15 +107,18 @@ static void count_step(struct recorder *recorder, uint32_t from, uint32_t to, ui
       return;
     }
   }
-  fprintf(stderr, "simulate: the instruction at %#" PRIx32 " has more than %d successors\n", from, MOST_SUCCESSORS);
+  fprintf(stderr, "simulate: the instruction at %#" PRIx32 " has more than %d successors\n", from,
+      MOST_SUCCESSORS);
   recorder->failed = true;
 }
 
 /* ---- the pin and the serial line ---- */
 
 static void write_vcd_change(struct recorder *recorder) {
-  uint64_t hertz = recorder->avr->frequency, seconds = recorder->avr->cycle / hertz, rest = recorder->avr->cycle % hertz;
-  uint64_t picoseconds = seconds * UINT64_C(1000000000000) + (rest * UINT64_C(1000000) * 1000000 + hertz / 2) / hertz;
+  uint64_t hertz = recorder->avr->frequency, seconds = recorder->avr->cycle / hertz,
+      rest = recorder->avr->cycle % hertz;
+  uint64_t picoseconds =
+      seconds * UINT64_C(1000000000000) + (rest * UINT64_C(1000000) * 1000000 + hertz / 2) / hertz;
   fprintf(recorder->vcd, "#%" PRIu64 "\n%d!\n", picoseconds, recorder->level);
 }
 
@@ -123,7 +130,8 @@ static void on_pin(struct avr_irq_t *irq, uint32_t value, void *parameter) {
   if (level == before) return;
   recorder->level = level;
   if (before == -1 && level == 0) return; /* the pin becomes an output */
-  if (recorder->edges != NULL) fprintf(recorder->edges, "%" PRIu64 " %d\n", (uint64_t)recorder->avr->cycle, level);
+  if (recorder->edges != NULL)
+    fprintf(recorder->edges, "%" PRIu64 " %d\n", (uint64_t)recorder->avr->cycle, level);
   if (recorder->vcd != NULL) write_vcd_change(recorder);
   if (recorder->steps == NULL) return;
   if (level == 1) {
@@ -180,15 +188,20 @@ static avr_t *load(const struct options *options) {
 static void listen(struct recorder *recorder, const struct options *options) {
   uint32_t flags = 0;
   avr_t *avr = recorder->avr;
-  avr_irq_register_notify(avr_io_getirq(avr, (uint32_t)AVR_IOCTL_IOPORT_GETIRQ(options->port), (int)options->bit), on_pin, recorder);
+  avr_irq_register_notify(avr_io_getirq(avr, (uint32_t)AVR_IOCTL_IOPORT_GETIRQ(options->port),
+      (int)options->bit), on_pin, recorder);
   avr_ioctl(avr, (uint32_t)AVR_IOCTL_UART_GET_FLAGS('0'), &flags);
   flags &= ~(uint32_t)(AVR_UART_FLAG_STDIO | AVR_UART_FLAG_POLL_SLEEP);
   avr_ioctl(avr, (uint32_t)AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
   if (recorder->uart != NULL)
-    avr_irq_register_notify(avr_io_getirq(avr, (uint32_t)AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), on_uart, recorder);
+    avr_irq_register_notify(avr_io_getirq(avr, (uint32_t)AVR_IOCTL_UART_GETIRQ('0'),
+        UART_IRQ_OUTPUT), on_uart, recorder);
   if (recorder->vcd != NULL)
-    fprintf(recorder->vcd, "$version simavr $end\n$timescale 1 ps $end\n$scope module chip $end\n$var wire 1 ! P%c%u $end\n$upscope $end\n"
-                           "$enddefinitions $end\n#0\n$dumpvars\n0!\n$end\n", options->port, options->bit);
+    fprintf(recorder->vcd,
+        "$version simavr $end\n$timescale 1 ps $end\n$scope module chip $end\n$var wire 1 ! P%c%u "
+        "$end\n$upscope $end\n"
+                           "$enddefinitions $end\n#0\n$dumpvars\n0!\n$end\n", options->port,
+                               options->bit);
 }
 
 static int run(struct recorder *recorder, double seconds) {
@@ -201,7 +214,8 @@ static int run(struct recorder *recorder, double seconds) {
     state = avr_run(avr);
     if (recorder->steps != NULL) count_step(recorder, from, avr->pc, avr->cycle - before);
   }
-  if (state == cpu_Crashed) fprintf(stderr, "simulate: the firmware crashed at %#" PRIx32 "\n", avr->pc);
+  if (state == cpu_Crashed)
+    fprintf(stderr, "simulate: the firmware crashed at %#" PRIx32 "\n", avr->pc);
   if (state == cpu_Crashed || recorder->failed) return 1;
   if (state == cpu_Done) return 0;
   fprintf(stderr, "simulate: the firmware did not end within %g s\n", seconds);
@@ -215,7 +229,8 @@ static int close_all(struct recorder *recorder) {
   /* The last line shows a reader how long the last level lasted. */
   if (recorder->vcd != NULL) {
     recorder->avr->cycle += recorder->avr->frequency / 1000;
-    fprintf(recorder->vcd, "#%" PRIu64 "\n", (uint64_t)((double)recorder->avr->cycle * 1e12 / recorder->avr->frequency));
+    fprintf(recorder->vcd, "#%" PRIu64 "\n",
+        (uint64_t)((double)recorder->avr->cycle * 1e12 / recorder->avr->frequency));
   }
   for (at = 0; at < sizeof files / sizeof *files; at += 1) {
     if (files[at] != NULL && (ferror(files[at]) | fclose(files[at])) != 0) failed = 1;
@@ -227,8 +242,11 @@ static int close_all(struct recorder *recorder) {
 /* ---- arguments ---- */
 
 static int usage(const char *reason, const char *what) {
-  fprintf(stderr, "simulate: %s%s\nusage: simulate FIRMWARE.elf [--mcu NAME] [--frequency HZ] [--pin B7] [--seconds LIMIT]\n"
-                  "                [--edges FILE] [--vcd FILE] [--uart FILE] [--from ADDRESS --to ADDRESS --steps FILE]\n", reason, what);
+  fprintf(stderr,
+      "simulate: %s%s\nusage: simulate FIRMWARE.elf [--mcu NAME] [--frequency HZ] [--pin B7] "
+      "[--seconds LIMIT]\n"
+                  "                [--edges FILE] [--vcd FILE] [--uart FILE] [--from ADDRESS --to "
+                      "ADDRESS --steps FILE]\n", reason, what);
   return 2;
 }
 
@@ -247,10 +265,12 @@ static bool take(struct options *options, const char *name, const char *value) {
   if (strcmp(name, "--vcd") == 0) return (options->vcd = value) != NULL;
   if (strcmp(name, "--uart") == 0) return (options->uart = value) != NULL;
   if (strcmp(name, "--steps") == 0) return (options->steps = value) != NULL;
-  if (strcmp(name, "--frequency") == 0) return number(value, &options->frequency) && options->frequency > 0;
+  if (strcmp(name, "--frequency") == 0)
+    return number(value, &options->frequency) && options->frequency > 0;
   if (strcmp(name, "--from") == 0) return number(value, &options->from);
   if (strcmp(name, "--to") == 0) return number(value, &options->to);
-  if (strcmp(name, "--seconds") == 0) return (options->seconds = strtod(value, &end)) > 0 && options->seconds < 1e6 && *end == 0;
+  if (strcmp(name, "--seconds") == 0)
+    return (options->seconds = strtod(value, &end)) > 0 && options->seconds < 1e6 && *end == 0;
   if (strcmp(name, "--pin") != 0 || strlen(value) != 2) return false;
   options->port = value[0];
   options->bit = (unsigned)(value[1] - '0');
@@ -258,7 +278,8 @@ static bool take(struct options *options, const char *name, const char *value) {
 }
 
 int main(int argc, char **argv) {
-  struct options options = {.mcu = "atmega2560", .frequency = 1000000, .seconds = 3600, .port = 'B', .bit = 7};
+  struct options options =
+      {.mcu = "atmega2560", .frequency = 1000000, .seconds = 3600, .port = 'B', .bit = 7};
   struct recorder recorder = {.level = -1};
   int at, status;
   for (at = 1; at < argc; at += 1) {
@@ -271,7 +292,8 @@ int main(int argc, char **argv) {
     }
   }
   if (options.firmware == NULL) return usage("no firmware", "");
-  if (options.steps != NULL && options.to <= options.from) return usage("--steps needs --from and --to", "");
+  if (options.steps != NULL && options.to <= options.from)
+    return usage("--steps needs --from and --to", "");
   avr_global_logger_set(log_errors);
   recorder.avr = load(&options);
   if (recorder.avr == NULL) return 1;

@@ -1,4 +1,5 @@
-//! Divan: `bench_local` with a returned value, `with_inputs` and `bench_local_refs` for what must be made anew.
+//! Divan: `bench_local` with a returned value, `with_inputs` and `bench_local_refs` for what must
+//! be made anew.
 
 use divan::{Bencher, black_box};
 use work::{DOCUMENT, Data, Numbers, copy, hash, json, parse, sort};
@@ -28,13 +29,17 @@ fn parse_list(bencher: Bencher) {
 #[divan::bench]
 fn memcpy_4k(bencher: Bencher) {
     let mut data = Data::default();
-    bencher.bench_local(|| copy(black_box(&mut data.buffers.to[..4096]), black_box(&data.buffers.from[..4096])));
+    bencher.bench_local(|| {
+        copy(black_box(&mut data.buffers.to[..4096]), black_box(&data.buffers.from[..4096]))
+    });
 }
 
 #[divan::bench]
 fn memcpy_64k(bencher: Bencher) {
     let mut data = Data::default();
-    bencher.bench_local(|| copy(black_box(&mut data.buffers.to[..]), black_box(&data.buffers.from[..])));
+    bencher.bench_local(|| {
+        copy(black_box(&mut data.buffers.to[..]), black_box(&data.buffers.from[..]))
+    });
 }
 
 #[divan::bench]

@@ -23,11 +23,15 @@ fn table() -> impl IntoBenchmarks {
         }),
         benchmark_fn("memcpy_4k", |b| {
             let mut data = Data::default();
-            b.iter(move || copy(black_box(&mut data.buffers.to[..4096]), black_box(&data.buffers.from[..4096])))
+            b.iter(move || {
+                copy(black_box(&mut data.buffers.to[..4096]), black_box(&data.buffers.from[..4096]))
+            })
         }),
         benchmark_fn("memcpy_64k", |b| {
             let mut data = Data::default();
-            b.iter(move || copy(black_box(&mut data.buffers.to[..]), black_box(&data.buffers.from[..])))
+            b.iter(move || {
+                copy(black_box(&mut data.buffers.to[..]), black_box(&data.buffers.from[..]))
+            })
         }),
         benchmark_fn("json_500", |b| b.iter(|| json(black_box(DOCUMENT)))),
     ]

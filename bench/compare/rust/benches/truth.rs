@@ -1,7 +1,9 @@
-//! Loops of each workload, timed by two clocks: the truth is made of their differences (bench/suite/compare_truth.py).
+//! Loops of each workload, timed by two clocks: the truth is made of their differences
+//! (bench/suite/compare_truth.py).
 //!
-//! `truth MICROSECONDS ROUNDS` prints one line for each loop: case, round, form, passes, ns by the wall clock, ns by the clock
-//! of the thread. `truth count CASE FORM PASSES` runs one loop, for counters of the hardware.
+//! `truth MICROSECONDS ROUNDS` prints one line for each loop: case, round, form, passes, ns by the
+//! wall clock, ns by the clock of the thread. `truth count CASE FORM PASSES` runs one loop, for
+//! counters of the hardware.
 
 use hairspring::{keep, opaque};
 use std::process::ExitCode;
@@ -15,7 +17,13 @@ const LENGTHS: [&[u64]; 4] = [&[1, 2, 4, 8], &[1], &[1, 2, 4, 8], &[1]];
 
 /// A loop of passes.
 #[inline(always)]
-fn passes(form: usize, passes: u64, data: &mut Data, init: impl Fn(&mut Data), body: impl Fn(&mut Data)) {
+fn passes(
+    form: usize,
+    passes: u64,
+    data: &mut Data,
+    init: impl Fn(&mut Data),
+    body: impl Fn(&mut Data),
+) {
     let once = |data: &mut Data| {
         init(data);
         if form < 2 {
@@ -50,8 +58,14 @@ fn cases() -> [(&'static str, fn(usize, u64, &mut Data)); 6] {
         case!("sort_100", |d| d.numbers.refill(), |d| sort(opaque(&mut d.numbers.values))),
         case!("hash_1k", |_| (), |d| keep(&hash(opaque(&d.kilobyte)))),
         case!("parse_list", |_| (), |d| keep(&parse(opaque(&d.list)))),
-        case!("memcpy_4k", |_| (), |d| copy(opaque(&mut d.buffers.to[..4096]), opaque(&d.buffers.from[..4096]))),
-        case!("memcpy_64k", |_| (), |d| copy(opaque(&mut d.buffers.to[..]), opaque(&d.buffers.from[..]))),
+        case!("memcpy_4k", |_| (), |d| copy(
+            opaque(&mut d.buffers.to[..4096]),
+            opaque(&d.buffers.from[..4096])
+        )),
+        case!("memcpy_64k", |_| (), |d| copy(
+            opaque(&mut d.buffers.to[..]),
+            opaque(&d.buffers.from[..])
+        )),
         case!("json_500", |_| (), |_| keep(&json(opaque(DOCUMENT)))),
     ]
 }
@@ -86,11 +100,15 @@ fn enough(run: fn(usize, u64, &mut Data), micros: u128, data: &mut Data) -> u64 
 /// All loops of a case, in another order in each round.
 fn measure(name: &str, run: fn(usize, u64, &mut Data), micros: u128, rounds: u32, data: &mut Data) {
     let shortest = enough(run, micros, data);
-    let mut loops: Vec<(usize, u64)> = (0..4).flat_map(|form| LENGTHS[form].iter().map(move |times| (form, times * shortest))).collect();
+    let mut loops: Vec<(usize, u64)> = (0..4)
+        .flat_map(|form| LENGTHS[form].iter().map(move |times| (form, times * shortest)))
+        .collect();
     let mut state: u64 = 1;
     for round in 0..rounds {
         for at in (1..loops.len()).rev() {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             loops.swap(at, (state >> 33) as usize % (at + 1));
         }
         for &(form, count) in &loops {
@@ -107,11 +125,15 @@ fn main() -> ExitCode {
         ["count", case, form, count] => {
             let found = cases().into_iter().find(|(name, _)| name == case);
             let form = FORMS.iter().position(|name| name == form);
-            let (Some((_, run)), Some(form), Ok(count)) = (found, form, count.parse()) else { return ExitCode::from(2) };
+            let (Some((_, run)), Some(form), Ok(count)) = (found, form, count.parse()) else {
+                return ExitCode::from(2);
+            };
             run(form, count, &mut data);
         }
         [micros, rounds] => {
-            let (Ok(micros), Ok(rounds)) = (micros.parse(), rounds.parse()) else { return ExitCode::from(2) };
+            let (Ok(micros), Ok(rounds)) = (micros.parse(), rounds.parse()) else {
+                return ExitCode::from(2);
+            };
             println!("case,round,form,passes,wall_ns,thread_ns");
             for (name, run) in cases() {
                 measure(name, run, micros, rounds, &mut data);

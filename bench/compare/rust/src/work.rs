@@ -1,4 +1,5 @@
-//! Ordinary code that people time. Every function is called, never inlined, so that all tools time the same instructions.
+//! Ordinary code that people time. Every function is called, never inlined, so that all tools time
+//! the same instructions.
 
 use std::hash::{DefaultHasher, Hasher};
 
@@ -64,7 +65,8 @@ pub fn parse(list: &str) -> i64 {
     list.split(',').map(str::parse::<i64>).sum::<Result<i64, _>>().unwrap_or(-1)
 }
 
-/// Bytes to copy and the place for them, in the same distance and at the same place of a page for all tools.
+/// Bytes to copy and the place for them, in the same distance and at the same place of a page for
+/// all tools.
 #[repr(C, align(4096))]
 pub struct Buffers {
     pub from: [u8; 1 << 16],
@@ -105,6 +107,11 @@ pub struct Data {
 
 impl Default for Data {
     fn default() -> Data {
-        Data { numbers: Numbers::default(), kilobyte: (0..1024).map(byte).collect(), list: list(), buffers: Box::default() }
+        Data {
+            numbers: Numbers::default(),
+            kilobyte: (0..1024).map(byte).collect(),
+            list: list(),
+            buffers: Box::default(),
+        }
     }
 }

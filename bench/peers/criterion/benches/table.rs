@@ -1,4 +1,5 @@
-//! The truth table as criterion's users write it: `iter` with a returned value, `iter_batched` for the init.
+//! The truth table as criterion's users write it: `iter` with a returned value, `iter_batched` for
+//! the init.
 
 use criterion::{criterion_group, criterion_main, BatchSize, Criterion};
 

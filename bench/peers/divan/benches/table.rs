@@ -1,4 +1,5 @@
-//! The truth table as Divan's users write it: `bench_local` with a returned value, `with_inputs` for the init.
+//! The truth table as Divan's users write it: `bench_local` with a returned value, `with_inputs`
+//! for the init.
 
 use divan::Bencher;
 

@@ -1,10 +1,12 @@
-//! The truth table as a difference of two builds, which is what tango measures: with the feature `candidate` each benchmark
-//! runs a chain of 30 cycles and then its case, without the feature only the chain. The init is such a chain, too.
+//! The truth table as a difference of two builds, which is what tango measures: with the feature
+//! `candidate` each benchmark runs a chain of 30 cycles and then its case, without the feature only
+//! the chain. The init is such a chain, too.
 
 use tango_bench::{benchmark_fn, tango_benchmarks, tango_main, Benchmark, IntoBenchmarks};
 
 /// A benchmark whose builds differ by the case. Generic, so that both chains are inlined.
-fn pair(name: &str, before: impl Fn(u64) -> u64 + Copy + 'static, case: impl Fn(u64) -> u64 + Copy + 'static) -> Benchmark {
+fn pair(name: &str, before: impl Fn(u64) -> u64 + Copy + 'static,
+    case: impl Fn(u64) -> u64 + Copy + 'static) -> Benchmark {
     benchmark_fn(name, move |b| {
         let mut x = chains::SEED;
         b.iter(move || {

@@ -31,47 +31,69 @@ impl Runs for BlocksArguments {
 /// Time for the rounds, unless it is given.
 const BUDGET: Duration = Duration::from_secs(3);
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         (
             "rows_left_out",
-            "nothing to do for short calls, whose first cycles the clock's fence hides; repeat on a quieter CPU (--cpu) if others are left out again",
+            "nothing to do for short calls, whose first cycles the clock's fence hides; repeat on \
+             a quieter CPU (--cpu) if others are left out again",
         ),
         ("core_shared", "measure again; choose another CPU (--cpu)"),
         (
             "disturbed",
-            "choose a quieter CPU (--cpu), give it more time (--budget), or time a shorter piece of code, which other work interrupts less often",
+            "choose a quieter CPU (--cpu), give it more time (--budget), or time a shorter piece \
+             of code, which other work interrupts less often",
         ),
-        ("wide_interval", "give it more time (--budget), or add inputs that run this part more often"),
+        (
+            "wide_interval",
+            "give it more time (--budget), or add inputs that run this part more often",
+        ),
         ("few_rounds", "give it more time (--budget), or fewer inputs"),
-        ("not_checked", "add inputs that take other paths through the function, or time parts of long calls (--parts 40)"),
+        (
+            "not_checked",
+            "add inputs that take other paths through the function, or time parts of long calls \
+             (--parts 40)",
+        ),
         (
             "not_additive",
-            "the times of single parts mean nothing here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges (--unknowns edges)",
+            "the times of single parts mean nothing here (the core overlaps them, or the time \
+             depends on the data): use the coarser parts, or solve for edges (--unknowns edges)",
         ),
         (
             "depends_on_data",
-            "if it does, this time is attributed to another block whose count changes along with the data: keep the data of these calls alike, or time such a block on its own with --until",
+            "if it does, this time is attributed to another block whose count changes along with \
+             the data: keep the data of these calls alike, or time such a block on its own with \
+             --until",
         ),
     ],
-    more_rows: "add inputs that take other paths through the function, or end calls early (--until each), or time parts of long calls (--parts 40)",
+    more_rows: "add inputs that take other paths through the function, or end calls early \
+                (--until each), or time parts of long calls (--parts 40)",
 };
 
 /// Remedies for parts of calls in place of those above.
 const IN_PARTS: Remedies = Remedies {
     by_code: &[
-        ("not_checked", "take more parts (--parts), of a call with a longer loop (--longest finds it)"),
+        (
+            "not_checked",
+            "take more parts (--parts), of a call with a longer loop (--longest finds it)",
+        ),
         ("few_rounds", "give it more time (--budget), or take fewer parts (--parts)"),
-        ("not_additive", "take more parts (--parts), or parts that begin at another block (--from)"),
+        (
+            "not_additive",
+            "take more parts (--parts), or parts that begin at another block (--from)",
+        ),
         (
             "parts_beyond_call",
-            "the rows tell a part only from rows of few trips, which show its latency: take more parts (--parts), or parts that begin at another block (--from)",
+            "the rows tell a part only from rows of few trips, which show its latency: take more \
+             parts (--parts), or parts that begin at another block (--from)",
         ),
         (
             "time_in_no_part",
-            "parts run on data that is in the caches and with branches that are predicted, and what runs rarely may be in none of them: begin parts at a block that has no time yet (--from), or look for what the whole call waits for",
+            "parts run on data that is in the caches and with branches that are predicted, and \
+             what runs rarely may be in none of them: begin parts at a block that has no time yet \
+             (--from), or look for what the whole call waits for",
         ),
     ],
     more_rows: "take more parts (--parts), of a call with a longer loop (--longest finds it)",
@@ -94,7 +116,10 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         IN_PARTS.apply(&mut measured.analysis.findings);
     }
     for skipped in &measured.skipped {
-        output::complain(&format!("input {} ({}) left out: {}", skipped.input, skipped.text, skipped.reason));
+        output::complain(&format!(
+            "input {} ({}) left out: {}",
+            skipped.input, skipped.text, skipped.reason
+        ));
     }
     measured.notes.iter().for_each(|note| output::complain(note));
     if let Some(save) = save {
@@ -108,7 +133,11 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
     output::print(&if arguments.report.json {
         json::print(&document::blocks(&measured, &circumstances))
     } else {
-        let stages = if arguments.explain.explain { text::explain(&measured, &output::style()) } else { String::new() };
+        let stages = if arguments.explain.explain {
+            text::explain(&measured, &output::style())
+        } else {
+            String::new()
+        };
         text::blocks(&measured, &circumstances, &output::style(), arguments.annotate) + &stages
     })?;
     Ok(Outcome::Done)
@@ -160,7 +189,9 @@ fn list(arguments: &BlocksArguments) -> Result<String, AnyError> {
 /// The error with the remedy of this verb.
 fn with_remedy(error: Error, in_parts: bool) -> Error {
     match error {
-        Error::Core(reason) => Error::Core(if in_parts { IN_PARTS.explain(reason) } else { REMEDIES.explain(reason) }),
+        Error::Core(reason) => {
+            Error::Core(if in_parts { IN_PARTS.explain(reason) } else { REMEDIES.explain(reason) })
+        }
         other => other,
     }
 }
@@ -169,19 +200,25 @@ fn with_remedy(error: Error, in_parts: bool) -> Error {
 fn debug_files(arguments: &BlocksArguments) -> Result<&Path, AnyError> {
     let folder = arguments.debug_files.as_path();
     if folder != Path::new(DEBUG_FILES) && !folder.is_dir() {
-        let reason = format!("--debug-files {}: there is no such folder; leave the option out for {DEBUG_FILES}", folder.display());
+        let reason = format!(
+            "--debug-files {}: there is no such folder; leave the option out for {DEBUG_FILES}",
+            folder.display()
+        );
         return Err(Error::BadRequest(reason).into());
     }
     Ok(folder)
 }
 
-/// The program's path; a name without a slash is looked up in the current folder first, then in PATH.
+/// The program's path; a name without a slash is looked up in the current folder first, then in
+/// PATH.
 fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> {
     let given = &arguments.program;
     let on_path = || {
         let path = std::env::var_os("PATH")?;
         let bare = given.components().count() == 1;
-        std::env::split_paths(&path).map(|folder| folder.join(given)).find(|candidate| bare && candidate.is_file())
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(given))
+            .find(|candidate| bare && candidate.is_file())
     };
     let found = if given.is_file() { Some(given.clone()) } else { on_path() };
     let found = found.ok_or_else(|| format!("there is no program `{}`", given.display()))?;
@@ -190,8 +227,14 @@ fn program(arguments: &BlocksArguments) -> Result<std::path::PathBuf, AnyError> 
 
 fn circumstances(measured: &MeasuredFunction) -> Environment {
     let origin = &measured.run.table.origin;
-    let clock = Clock { granularity_ticks: origin.granularity, ..Clock::named("tsc", "time stamp counter, lfence before and after") };
-    let reference = measured.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
+    let clock = Clock {
+        granularity_ticks: origin.granularity,
+        ..Clock::named("tsc", "time stamp counter, lfence before and after")
+    };
+    let reference = measured
+        .ruler
+        .clone()
+        .map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
         clock: Some(match &origin.rate {
             Some(rate) => clock.with_rate(rate),

@@ -19,7 +19,9 @@ pub fn show(progress: Progress) {
     }
     let Ok(mut last) = LAST.lock() else { return };
     let now = Instant::now();
-    if now.duration_since(*last.get_or_insert(now)) >= TIME_BETWEEN_LINES || progress == Progress::Solving {
+    if now.duration_since(*last.get_or_insert(now)) >= TIME_BETWEEN_LINES
+        || progress == Progress::Solving
+    {
         *last = Some(now);
         output::status_line(&describe(progress));
     }
@@ -34,7 +36,11 @@ fn describe(progress: Progress) -> String {
     match progress {
         Progress::Following { input, of } => format!("following input {input} of {of}"),
         Progress::Timing { elapsed, budget } => {
-            format!("timing, {:.0} s of {:.0} s", elapsed.as_secs_f64(), budget.max(elapsed).as_secs_f64().ceil())
+            format!(
+                "timing, {:.0} s of {:.0} s",
+                elapsed.as_secs_f64(),
+                budget.max(elapsed).as_secs_f64().ceil()
+            )
         }
         Progress::Solving => "solving".to_owned(),
     }
@@ -47,7 +53,10 @@ mod tests {
     #[test]
     fn progress_is_described() {
         assert_eq!(describe(Progress::Following { input: 3, of: 9 }), "following input 3 of 9");
-        let timing = Progress::Timing { elapsed: Duration::from_millis(1_200), budget: Duration::from_secs(3) };
+        let timing = Progress::Timing {
+            elapsed: Duration::from_millis(1_200),
+            budget: Duration::from_secs(3),
+        };
         assert_eq!(describe(timing), "timing, 1 s of 3 s");
     }
 }

@@ -7,14 +7,17 @@ use hairspring_program::values::seconds;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
-Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV of sigrok and Saleae, and lists of edges.
+Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV \
+of sigrok and Saleae, and lists of edges.
 The header pattern of spec/capture.md, or --k, says which pulse has which k.
 
 Examples:
   hairspring capture pin.wav                        frames with the header pattern
   hairspring capture trace.vcd --channel PORTB[7]   a bit of a simulator's dump
-  hairspring capture pin.wav --reference 1s         in the chip's time: the recording holds its 1 s frames
-  hairspring capture pin.csv --k 1..20              a pin without the pattern: 1 to 20 copies, repeated
+  hairspring capture pin.wav --reference 1s         in the chip's time: the recording holds its 1 \
+s frames
+  hairspring capture pin.csv --k 1..20              a pin without the pattern: 1 to 20 copies, \
+repeated
   hairspring capture pin.wav --edges                only the times of the edges
   arecord -f S24_3LE -r 192000 -d 60 | hairspring capture -";
 
@@ -68,7 +71,8 @@ pub struct CaptureArguments {
     /// The recording, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The channel, by its name or its number from 1; in a sound file also left or right [default: the only one, or the first of a sound file]
+    /// The channel, by its name or its number from 1; in a sound file also left or right
+    /// [default: the only one, or the first of a sound file]
     #[arg(long, value_name = "NAME|N")]
     pub channel: Option<String>,
     /// The format [default: detected from its content]
@@ -92,13 +96,15 @@ pub struct CaptureArguments {
     /// Length of the reference intervals in the recording: calibrates the recorder's rate
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub reference: Option<f64>,
-    /// Standard uncertainty of the reference, in parts per million [default: 0, times are in the reference's time]
+    /// Standard uncertainty of the reference, in parts per million
+    /// [default: 0, times are in the reference's time]
     #[arg(long, value_name = "PPM", requires = "reference", value_parser = ppm)]
     pub reference_ppm: Option<f64>,
     /// Another recording by the same recorder that holds the reference intervals
     #[arg(long, value_name = "FILE", requires = "reference")]
     pub reference_file: Option<PathBuf>,
-    /// Standard uncertainty of the recorder's rate, in parts per million [default: 58, a crystal within 100 ppm; 0 for the VCD of a simulator]
+    /// Standard uncertainty of the recorder's rate, in parts per million
+    /// [default: 58, a crystal within 100 ppm; 0 for the VCD of a simulator]
     #[arg(long, value_name = "PPM", conflicts_with = "reference", value_parser = ppm)]
     pub rate_ppm: Option<f64>,
     /// Print only the times of all edges in seconds, one per line
@@ -124,7 +130,10 @@ fn counts(text: &str) -> Result<CountsArgument, String> {
     }
     let number = |text: &str| match text.trim().parse::<u32>() {
         Ok(number) if number <= 1_000_000 => Ok(number),
-        _ => Err(format!("`{text}` is not a whole number up to 1000000; expected `pattern` or a list such as 1..20 or 1,10,55")),
+        _ => Err(format!(
+            "`{text}` is not a whole number up to 1000000; expected `pattern` or a list such as \
+             1..20 or 1,10,55"
+        )),
     };
     let mut list = Vec::new();
     for part in text.split(',') {
@@ -133,7 +142,9 @@ fn counts(text: &str) -> Result<CountsArgument, String> {
             None => (number(part)?, number(part)?),
         };
         if last < first || (last - first) as usize >= MOST_COUNTS - list.len() {
-            return Err(format!("`{part}` is not an ascending range, or the list has more than {MOST_COUNTS} counts"));
+            return Err(format!(
+                "`{part}` is not an ascending range, or the list has more than {MOST_COUNTS} counts"
+            ));
         }
         list.extend((first..=last).map(f64::from));
     }
@@ -144,17 +155,27 @@ fn counts(text: &str) -> Result<CountsArgument, String> {
 fn component(text: &str) -> Result<String, String> {
     let name = text.trim();
     if name == OVERHEAD {
-        return Err(format!("`{name}` is reserved for the overhead of a pulse: choose another name"));
+        return Err(format!(
+            "`{name}` is reserved for the overhead of a pulse: choose another name"
+        ));
     }
     let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
     if begins && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')) {
         return Ok(name.to_owned());
     }
-    Err(format!("`{text}` is not a component name: expected a letter or _ first, then letters, digits, _, -, . or spaces"))
+    Err(format!(
+        "`{text}` is not a component name: expected a letter or _ first, then letters, digits, _, \
+         -, . or spaces"
+    ))
 }
 
 fn ppm(text: &str) -> Result<f64, String> {
-    let ppm = text.trim_end_matches("ppm").trim().parse::<f64>().ok().filter(|ppm| (0.0..=1e5).contains(ppm));
+    let ppm = text
+        .trim_end_matches("ppm")
+        .trim()
+        .parse::<f64>()
+        .ok()
+        .filter(|ppm| (0.0..=1e5).contains(ppm));
     ppm.ok_or_else(|| "expected parts per million from 0 to 100000".into())
 }
 

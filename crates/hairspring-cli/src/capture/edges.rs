@@ -8,8 +8,8 @@ use std::fmt::Write;
 use std::io::{Read, Result as IoResult, Seek, SeekFrom};
 use std::rc::Rc;
 
-/// Most edges that are kept while the sample rate is unknown. A table of volts, or a file without a timescale, gives its rate
-/// only at the end.
+/// Most edges that are kept while the sample rate is unknown. A table of volts, or a file without a
+/// timescale, gives its rate only at the end.
 const MOST_WAITING: usize = 8_000_000;
 /// Size of a write, in bytes.
 const BLOCK: usize = 1 << 16;
@@ -32,7 +32,15 @@ pub struct EdgeList {
 impl EdgeList {
     /// A list at the rate that the reader states times the ratio of the recorder's crystal.
     pub fn new(crystal: f64, stated: Rc<Cell<Option<f64>>>) -> EdgeList {
-        EdgeList { crystal, stated, waiting: Vec::new(), dropped: 0, lines: String::new(), closed: Rc::default(), failed: None }
+        EdgeList {
+            crystal,
+            stated,
+            waiting: Vec::new(),
+            dropped: 0,
+            lines: String::new(),
+            closed: Rc::default(),
+            failed: None,
+        }
     }
 
     /// The recording, which ends when standard output has no reader any more.
@@ -53,11 +61,13 @@ impl EdgeList {
         }
     }
 
-    /// Writes the edges that waited for the rate; without a rate they are discarded. Returns whether standard output still
-    /// has a reader.
+    /// Writes the edges that waited for the rate; without a rate they are discarded. Returns
+    /// whether standard output still has a reader.
     pub fn finish(&mut self, hz: Option<f64>) -> Result<bool, String> {
         if let Some(hz) = hz {
-            std::mem::take(&mut self.waiting).into_iter().for_each(|at| self.line(at / (hz * self.crystal)));
+            std::mem::take(&mut self.waiting)
+                .into_iter()
+                .for_each(|at| self.line(at / (hz * self.crystal)));
         }
         self.flush();
         if let Some(reason) = self.failed.take() {
@@ -66,7 +76,8 @@ impl EdgeList {
         if self.dropped > 0 && !self.closed.get() {
             let dropped = self.dropped;
             return Err(format!(
-                "{dropped} edges after the first {MOST_WAITING} are not listed, because the recording gives its rate only at the end: split it"
+                "{dropped} edges after the first {MOST_WAITING} are not listed, because the \
+                 recording gives its rate only at the end: split it"
             ));
         }
         Ok(!self.closed.get())

@@ -1,4 +1,5 @@
-//! `hairspring capture`: a recording of a pin becomes observations, and they are solved like any others.
+//! `hairspring capture`: a recording of a pin becomes observations, and they are solved like any
+//! others.
 
 mod arguments;
 mod edges;
@@ -14,7 +15,10 @@ use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
-use hairspring_capture::{Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_bend, doubt_counts, read_edges};
+use hairspring_capture::{
+    Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_bend,
+    doubt_counts, read_edges,
+};
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::write_csv;
@@ -37,31 +41,46 @@ impl Runs for CaptureArguments {
     }
 }
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
         ("rounds_trimmed", "nothing to do: --trim asks for it"),
         ("rows_left_out", "look at these rows in the --json document; --keep-all uses all of them"),
         (
             "clock_too_coarse",
-            "nothing to do if the interval is narrow enough; otherwise record at a higher rate, or send frames with larger counts",
+            "nothing to do if the interval is narrow enough; otherwise record at a higher rate, \
+             or send frames with larger counts",
         ),
         (
             "disturbed",
-            "look at these pulses with --save: they are far from the others of their k, by an interrupt on the chip, a glitch or dropped samples; nothing to do if they are few",
+            "look at these pulses with --save: they are far from the others of their k, by an \
+             interrupt on the chip, a glitch or dropped samples; nothing to do if they are few",
         ),
         ("below_resolution", "send frames with larger counts, or more of them"),
         ("wide_interval", "record more frames, or send frames with larger counts"),
         ("wide_interval", "record more frames, or send frames with larger counts"),
         ("not_checked", "send several frames with more different counts"),
-        ("frames_left_out", "look at the signal there (--edges lists the edges); none of the pulses of these frames is used"),
-        ("pulses_doubted", "look at them with --save (flag x): a glitch was taken for a pulse, or the chip handled an interrupt"),
-        ("pulses_outside", "nothing to do if the pin has other uses between the frames; otherwise look for glitches with --edges"),
+        (
+            "frames_left_out",
+            "look at the signal there (--edges lists the edges); none of the pulses of these \
+             frames is used",
+        ),
+        (
+            "pulses_doubted",
+            "look at them with --save (flag x): a glitch was taken for a pulse, or the chip \
+             handled an interrupt",
+        ),
+        (
+            "pulses_outside",
+            "nothing to do if the pin has other uses between the frames; otherwise look for \
+             glitches with --edges",
+        ),
         ("channel_assumed", "choose another channel with --channel"),
         (
             "overhead_below_zero",
-            "compare --k, or the counts in the firmware's headers, with what the first pulse holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
+            "compare --k, or the counts in the firmware's headers, with what the first pulse \
+             holds; if they are right, one of the two edges is recorded late (a slow pull-up)",
         ),
     ],
     more_rows: "send frames with more different counts (spec/capture.md)",
@@ -72,15 +91,22 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
     if arguments.trim && arguments.k == CountsArgument::Pattern {
         return Err(crate::misuse::Misuse(
-            "--trim is about the list of --k, as in --k 1..20 --trim: frames with the pattern need none".into(),
+            "--trim is about the list of --k, as in --k 1..20 --trim: frames with the pattern need \
+             none".into(),
         )
         .into());
     }
     // Before anything is read: a path that cannot be written fails at once.
-    let save = arguments.save.as_deref().map(|path| Output::open("--save", path, &mut recordings(arguments))).transpose()?;
+    let save = arguments
+        .save
+        .as_deref()
+        .map(|path| Output::open("--save", path, &mut recordings(arguments)))
+        .transpose()?;
     let mut options = options(arguments);
     if let (Some(file), Some(reference)) = (&arguments.reference_file, options.reference) {
-        options.crystal = Some(calibrated_crystal(input(file)?, &options, reference).map_err(|e| named(file, &e))?);
+        options.crystal = Some(
+            calibrated_crystal(input(file)?, &options, reference).map_err(|e| named(file, &e))?,
+        );
     }
     if arguments.edges {
         return list_edges(arguments, &options);
@@ -103,7 +129,10 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
 fn recordings(arguments: &CaptureArguments) -> Taken {
     let mut taken = Taken::default();
     taken.add("the recording", &arguments.file);
-    arguments.reference_file.iter().for_each(|path| taken.add("the recording of --reference-file", path));
+    arguments
+        .reference_file
+        .iter()
+        .for_each(|path| taken.add("the recording of --reference-file", path));
     taken
 }
 
@@ -138,9 +167,16 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
     }
 }
 
-fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultDocument, hairspring_core::Error> {
+fn document(
+    arguments: &CaptureArguments,
+    captured: &Captured,
+) -> Result<ResultDocument, hairspring_core::Error> {
     let table = &captured.table;
-    let options = Options { level: arguments.report.confidence_level, leave_rows_out: !arguments.keep_all, ..Options::default() };
+    let options = Options {
+        level: arguments.report.confidence_level,
+        leave_rows_out: !arguments.keep_all,
+        ..Options::default()
+    };
     let mut assessment = REMEDIES.assess(table, &Question { options, ..Question::default() })?;
     doubt_counts(table, &mut assessment);
     REMEDIES.apply(assessment.series.iter_mut().flat_map(|series| &mut series.findings));
@@ -148,8 +184,11 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
     doubt_bend(&mut assessment);
     Ok(ResultDocument::new(&Measurement {
         command: "capture".into(),
-        environment: Environment { identity: Some(identity()), ..Environment::unknown("a recording has no reference chain") }
-            .with_origin(&table.origin),
+        environment: Environment {
+            identity: Some(identity()),
+            ..Environment::unknown("a recording has no reference chain")
+        }
+        .with_origin(&table.origin),
         ns_per_unit: table.origin.ns_per_unit(),
         assessment,
         subjects: Vec::new(),
@@ -161,11 +200,17 @@ fn document(arguments: &CaptureArguments, captured: &Captured) -> Result<ResultD
 /// Prints the times of all edges in seconds while the recording is read.
 fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
-    let mut list = EdgeList::new(options.crystal.as_ref().map_or(1.0, |crystal| crystal.ratio), options.request.stated.clone());
+    let mut list = EdgeList::new(
+        options.crystal.as_ref().map_or(1.0, |crystal| crystal.ratio),
+        options.request.stated.clone(),
+    );
     let input = list.while_read(input(path)?);
-    let recording = read_edges(input, options.format, &options.request, &mut |edge| list.take(edge));
+    let recording =
+        read_edges(input, options.format, &options.request, &mut |edge| list.take(edge));
     // Edges that were found before an error are written too.
-    let read = list.finish(recording.as_ref().ok().map(|recording| recording.hz.unwrap_or(1.0))).map_err(|e| named(path, &e))?;
+    let read = list
+        .finish(recording.as_ref().ok().map(|recording| recording.hz.unwrap_or(1.0)))
+        .map_err(|e| named(path, &e))?;
     if read {
         recording.map_err(|e| named(path, &e))?;
     }
@@ -174,7 +219,9 @@ fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<
 
 /// The signal around the first edge, where it was sampled.
 fn picture(recording: &Recording, style: &Style) -> String {
-    let Some(window) = recording.signal.as_ref().and_then(|signal| signal.window.as_ref()) else { return String::new() };
+    let Some(window) = recording.signal.as_ref().and_then(|signal| signal.window.as_ref()) else {
+        return String::new();
+    };
     let edge = (window.edge.at - window.first) / window.every;
     signal(&window.samples, edge, recording.hz.map(|hz| hz / window.every), style)
 }
@@ -183,7 +230,10 @@ fn picture(recording: &Recording, style: &Style) -> String {
 fn input(path: &Path) -> Result<Input, AnyError> {
     if path == Path::new("-") {
         if std::io::stdin().is_terminal() {
-            return Err(crate::misuse::Misuse("standard input is a terminal: redirect a recording to it".into()).into());
+            return Err(crate::misuse::Misuse(
+                "standard input is a terminal: redirect a recording to it".into(),
+            )
+            .into());
         }
         return Ok(Input::Pipe(Box::new(Watched::new(std::io::stdin().lock(), None))));
     }
@@ -199,5 +249,9 @@ fn input(path: &Path) -> Result<Input, AnyError> {
 
 /// An error with the name of the file that it is about.
 fn named(path: &Path, reason: &dyn Display) -> String {
-    if path == Path::new("-") { format!("standard input: {reason}") } else { format!("{}: {reason}", path.display()) }
+    if path == Path::new("-") {
+        format!("standard input: {reason}")
+    } else {
+        format!("{}: {reason}", path.display())
+    }
 }

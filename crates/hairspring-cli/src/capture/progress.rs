@@ -22,7 +22,15 @@ pub struct Watched<S> {
 impl<S> Watched<S> {
     /// A stream, and its size if that is known.
     pub fn new(stream: S, size: Option<u64>) -> Watched<S> {
-        Watched { stream, size, read: 0, last: Instant::now(), between: TIME_BETWEEN_LINES, show: output::status_line, shown: false }
+        Watched {
+            stream,
+            size,
+            read: 0,
+            last: Instant::now(),
+            between: TIME_BETWEEN_LINES,
+            show: output::status_line,
+            shown: false,
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use crate::{AnyError, Outcome, output};
 use arguments::ClocksArguments;
 use hairspring_host::clock::{Clock, catalogue, default_clock, find};
 use hairspring_host::thread::{PreparedThread, RaisedPriority, allowed_cpus, prepare_thread};
-use hairspring_instruments::clocks::{LatencyPlan, SurveyPlan, compare, latency, overheads, survey};
+use hairspring_instruments::clocks::{
+    LatencyPlan, SurveyPlan, compare, latency, overheads, survey,
+};
 use hairspring_instruments::clocks::{document, text};
 use hairspring_program::circumstances::bound;
 use hairspring_result::{Environment, json};
@@ -40,10 +42,16 @@ fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
     Ok(Outcome::Done)
 }
 
-fn all(arguments: &ClocksArguments, thread: &PreparedThread, cpus: Vec<usize>) -> Result<String, AnyError> {
+fn all(
+    arguments: &ClocksArguments,
+    thread: &PreparedThread,
+    cpus: Vec<usize>,
+) -> Result<String, AnyError> {
     let known: Vec<&str> = catalogue().iter().map(|(clock, _)| clock.name).collect();
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Misuse(format!("no clock is called `{name}`; known are {}", known.join(", "))).into());
+        return Err(
+            Misuse(format!("no clock is called `{name}`; known are {}", known.join(", "))).into()
+        );
     }
     announce(&format!("measuring the clocks for {:.1} s ...", arguments.budget.as_secs_f64()));
     let others = cpus.into_iter().filter(|cpu| *cpu != thread.cpu);
@@ -64,9 +72,14 @@ fn all(arguments: &ClocksArguments, thread: &PreparedThread, cpus: Vec<usize>) -
 
 fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
     let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
-    let plan = LatencyPlan { count: arguments.count as usize, scale: arguments.scale, level: arguments.report.confidence_level };
+    let plan = LatencyPlan {
+        count: arguments.count as usize,
+        scale: arguments.scale,
+        level: arguments.report.confidence_level,
+    };
     announce(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
-    let (latency, circumstances) = (latency(&clocks, plan, std::thread::sleep), circumstances(thread));
+    let (latency, circumstances) =
+        (latency(&clocks, plan, std::thread::sleep), circumstances(thread));
     Ok(if arguments.report.json {
         json::print(&document::clock_latency(&latency, &circumstances))
     } else {
@@ -74,10 +87,18 @@ fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<Str
     })
 }
 
-fn compared(arguments: &ClocksArguments, names: &[String], thread: &PreparedThread) -> Result<String, AnyError> {
+fn compared(
+    arguments: &ClocksArguments,
+    names: &[String],
+    thread: &PreparedThread,
+) -> Result<String, AnyError> {
     let [a, b] = names else { return Err("--compare takes two clocks".into()) };
     if a == b {
-        return Err(Misuse(format!("--compare {a} {b}: this is the same clock twice; name two (hairspring clocks lists them)")).into());
+        return Err(Misuse(format!(
+            "--compare {a} {b}: this is the same clock twice; name two (hairspring clocks lists \
+             them)"
+        ))
+        .into());
     }
     let (first, second) = (find(a)?, find(b)?);
     let comparison = compare(first, second, arguments.budget);
@@ -90,27 +111,54 @@ fn compared(arguments: &ClocksArguments, names: &[String], thread: &PreparedThre
 }
 
 fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
-    let old_way = catalogue().into_iter().find(|(clock, here)| clock.name == "tsc-cpuid" && here.is_ok()).map(|(clock, _)| clock.name);
-    let defaults: Vec<&str> = [Some(default_clock().name), Some("monotonic"), old_way].into_iter().flatten().collect();
+    let old_way = catalogue()
+        .into_iter()
+        .find(|(clock, here)| clock.name == "tsc-cpuid" && here.is_ok())
+        .map(|(clock, _)| clock.name);
+    let defaults: Vec<&str> =
+        [Some(default_clock().name), Some("monotonic"), old_way].into_iter().flatten().collect();
     let clocks = chosen(&arguments.names, &defaults, 3)?;
     let raised = arguments.priority.then(RaisedPriority::raise).transpose()?;
-    let report = overheads(&clocks, arguments.runs as usize, thread.priority_raised || raised.is_some());
+    let report =
+        overheads(&clocks, arguments.runs as usize, thread.priority_raised || raised.is_some());
     drop(raised);
     let circumstances = circumstances(thread);
     Ok(if arguments.report.json {
-        json::print(&document::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances))
+        json::print(&document::stopwatch_overhead(
+            &report,
+            arguments.report.confidence_level,
+            &circumstances,
+        ))
     } else {
-        text::stopwatch_overhead(&report, arguments.report.confidence_level, &circumstances, &output::style())
+        text::stopwatch_overhead(
+            &report,
+            arguments.report.confidence_level,
+            &circumstances,
+            &output::style(),
+        )
     })
 }
 
 /// The named clocks, or the default ones; at most as many as fit into a table.
 fn chosen(names: &[String], defaults: &[&str], most: usize) -> Result<Vec<Clock>, AnyError> {
     if names.len() > most {
-        return Err(Misuse(format!("{} clocks are named; at most {most} can be shown side by side", names.len())).into());
+        return Err(Misuse(format!(
+            "{} clocks are named; at most {most} can be shown side by side",
+            names.len()
+        ))
+        .into());
     }
-    let mut wanted: Vec<&str> = if names.is_empty() { defaults.to_vec() } else { names.iter().map(String::as_str).collect() };
-    if let Some(twice) = wanted.iter().enumerate().find(|(at, name)| wanted[..*at].contains(name)).filter(|_| !names.is_empty()) {
+    let mut wanted: Vec<&str> = if names.is_empty() {
+        defaults.to_vec()
+    } else {
+        names.iter().map(String::as_str).collect()
+    };
+    if let Some(twice) = wanted
+        .iter()
+        .enumerate()
+        .find(|(at, name)| wanted[..*at].contains(name))
+        .filter(|_| !names.is_empty())
+    {
         return Err(Misuse(format!("clock `{}` is named twice; name it once", twice.1)).into());
     }
     wanted.dedup();

@@ -22,20 +22,25 @@ Examples:
   hairspring experiment switch.toml --save switch        runs it; writes switch.md and switch.json
   hairspring experiment switch.json                      runs a recorded experiment again
 
-The file names the need, the quantity, the required accuracy, the circumstances, a model of what is expected, and the set-up: a verb
-of hairspring or a program that prints observations, run in the folder of the file. Read a file of somebody else before you run it.";
+The file names the need, the quantity, the required accuracy, the circumstances, a model of what \
+is expected, and the set-up: a verb
+of hairspring or a program that prints observations, run in the folder of the file. Read a file of \
+somebody else before you run it.";
 
-/// Run an experiment in seven steps: need, quantity, accuracy, expectation, error budget, run, sanity check
+/// Run an experiment in seven steps: need, quantity, accuracy, expectation, error budget, run,
+/// sanity check
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ExperimentArguments {
-    /// The file of the experiment (TOML), or the JSON record of an earlier run; `new` prints a commented template
+    /// The file of the experiment (TOML), or the JSON record of an earlier run; `new` prints a
+    /// commented template
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Check the file and evaluate its expectation, and run nothing
     #[arg(long)]
     pub check: bool,
-    /// Run in this folder [default: the folder of the file, or the folder in which the record was made]
+    /// Run in this folder
+    /// [default: the folder of the file, or the folder in which the record was made]
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
     /// Write the record as NAME.md and NAME.json
@@ -60,10 +65,15 @@ impl Runs for ExperimentArguments {
 /// Largest record of an earlier run, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Runs the verb: exits with 3 if the required accuracy is not reached, or the expectation or the second method deviates.
+/// Runs the verb: exits with 3 if the required accuracy is not reached, or the expectation or the
+/// second method deviates.
 fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
     if arguments.file == Path::new("new") {
-        if arguments.check || arguments.json || arguments.save.is_some() || arguments.folder.is_some() {
+        if arguments.check
+            || arguments.json
+            || arguments.save.is_some()
+            || arguments.folder.is_some()
+        {
             return Err(Misuse("`new` prints a template, and takes no options".into()).into());
         }
         output::print(TEMPLATE)?;
@@ -85,21 +95,32 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
         write(markdown_file, &markdown::markdown(&record))?;
         write(json_file, &json::print(&record))?;
     }
-    output::print(&if arguments.json { json::print(&record) } else { markdown::markdown(&record) })?;
+    output::print(&if arguments.json {
+        json::print(&record)
+    } else {
+        markdown::markdown(&record)
+    })?;
     Ok(if record.passed { Outcome::Done } else { Outcome::LimitMissed })
 }
 
-/// The folder in which the set-ups run. That of a record may be on another machine, or gone: then the record's own is tried.
+/// The folder in which the set-ups run. That of a record may be on another machine, or gone: then
+/// the record's own is tried.
 fn folder_of(arguments: &ExperimentArguments, recorded: Option<String>) -> PathBuf {
     if let Some(folder) = &arguments.folder {
         return folder.clone();
     }
-    let folder_of_plan = arguments.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+    let folder_of_plan = arguments
+        .file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+        .to_owned();
     match recorded.map(PathBuf::from) {
         Some(folder) if folder.is_dir() => folder,
         Some(folder) => {
             output::complain(&format!(
-                "the record was made in {}, which is not here: its set-ups run in the record's own folder; --folder names another one",
+                "the record was made in {}, which is not here: its set-ups run in the record's \
+                 own folder; --folder names another one",
                 folder.display()
             ));
             folder_of_plan
@@ -123,12 +144,19 @@ fn checked(plan: &Plan) -> String {
     let names: Vec<String> = plan.to_measure().map(|(name, _)| format!("`{name}`")).collect();
     if !names.is_empty() {
         let (name, what) = (plan.definition.name.escape_debug(), plan.expected.dimension.words());
-        return format!("{name}: expected {what}, from {}, which is measured before the run\n", names.join(", "));
+        return format!(
+            "{name}: expected {what}, from {}, which is measured before the run\n",
+            names.join(", ")
+        );
     }
     let (by, (unit, size)) = (&plan.expected.monte_carlo, &plan.unit);
     let agree = match by.agrees {
         true => "Monte Carlo agrees".to_owned(),
-        false => format!("Monte Carlo gives {} to {} {unit}, which counts", significant(by.low / size, 3), significant(by.high / size, 3)),
+        false => format!(
+            "Monte Carlo gives {} to {} {unit}, which counts",
+            significant(by.low / size, 3),
+            significant(by.high / size, 3)
+        ),
     };
     let rounded = Quantity {
         value: digits(plan.expected.value, 6),
@@ -139,18 +167,27 @@ fn checked(plan: &Plan) -> String {
     format!("{}: expected {rounded}; {agree}\n", plan.definition.name.escape_debug())
 }
 
-/// The number with so many digits: no expectation is known more precisely, and its uncertainty has fewer.
+/// The number with so many digits: no expectation is known more precisely, and its uncertainty has
+/// fewer.
 fn digits(number: f64, count: usize) -> f64 {
     format!("{number:.*e}", count - 1).parse().unwrap_or(number)
 }
 
 fn read(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(|error| error.to_string())?;
+    std::fs::File::open(path)
+        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("is larger than {} MiB; an experiment has at most {} KiB", MOST_BYTES >> 20, definition::MOST_BYTES >> 10));
+        return Err(format!(
+            "is larger than {} MiB; an experiment has at most {} KiB",
+            MOST_BYTES >> 20,
+            definition::MOST_BYTES >> 10
+        ));
     }
-    String::from_utf8(bytes).map_err(|error| format!("is not UTF-8 text: byte {} is not valid", error.utf8_error().valid_up_to()))
+    String::from_utf8(bytes).map_err(|error| {
+        format!("is not UTF-8 text: byte {} is not valid", error.utf8_error().valid_up_to())
+    })
 }
 
 /// The files of a record. Whether they can be written is checked before the run.

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
-Every cycle has a due time, fixed beforehand. A task that is not done when its next cycles are due skips them: they count as \
+Every cycle has a due time, fixed beforehand. A task that is not done when its next cycles are due \
+skips them: they count as \
 missed, and the next cycle is the first that is due in the future.
 
 Examples:
@@ -31,21 +32,26 @@ pub struct PeriodArguments {
     #[arg(short = 'D', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     /// How many cycles to run, instead of a time
-    #[arg(short = 'l', long, value_name = "N", conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(3..=100_000_000_000))]
+    #[arg(short = 'l', long, value_name = "N", conflicts_with = "duration",
+        value_parser = clap::value_parser!(u64).range(3..=100_000_000_000))]
     pub cycles: Option<u64>,
     /// The CPU to run on (default: the last one allowed)
     #[arg(short = 'a', long, value_name = "N")]
     pub cpu: Option<usize>,
     /// Real-time priority (SCHED_FIFO), 1 to 99; 0 for none [default: 80, if that is allowed]
-    #[arg(short = 'p', long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..=99))]
+    #[arg(short = 'p', long, value_name = "N",
+        value_parser = clap::value_parser!(i32).range(0..=99))]
     pub priority: Option<i32>,
-    /// A clock that measures the period, as tsc or monotonic (at most two) [default: the best one here, and monotonic]
+    /// A clock that measures the period, as tsc or monotonic (at most two)
+    /// [default: the best one here, and monotonic]
     #[arg(long, value_name = "NAME")]
     pub clock: Vec<String>,
-    /// Latencies up to this are counted in bins; later cycles are listed [default: the period, 1ms at most]
+    /// Latencies up to this are counted in bins; later cycles are listed
+    /// [default: the period, 1ms at most]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub histogram: Option<Duration>,
-    /// Width of a bin, at least a 100,000th of the histogram [default: 1us, or less for a short histogram]
+    /// Width of a bin, at least a 100,000th of the histogram
+    /// [default: 1us, or less for a short histogram]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub bin: Option<Duration>,
     /// Exit with 3 if a wake-up was later than this
@@ -62,13 +68,15 @@ pub struct PeriodArguments {
     pub exchange: Option<String>,
     /// Be the partner: answer frames until Ctrl-C (or --duration) [default address: 0.0.0.0:47110]
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "0.0.0.0",
-        conflicts_with_all = ["positional", "period", "cycles", "clock", "histogram", "bin", "limit", "save", "exchange"])]
+        conflicts_with_all = ["positional", "period", "cycles", "clock", "histogram", "bin",
+            "limit", "save", "exchange"])]
     pub respond: Option<String>,
     #[command(flatten)]
     pub report: ReportArguments,
 }
 
-/// A period: a time with its unit. A bare number is refused: other tools read it as microseconds, the options here as seconds.
+/// A period: a time with its unit. A bare number is refused: other tools read it as microseconds,
+/// the options here as seconds.
 fn period(text: &str) -> Result<Duration, String> {
     if text.trim().parse::<f64>().is_ok_and(|number| number != 0.0) {
         return Err(format!("give a unit: {text}us, {text}ms or {text}s"));

@@ -1,4 +1,5 @@
-//! `hairspring period`: a cyclic task measured by two clocks, or the partner that answers its frames.
+//! `hairspring period`: a cyclic task measured by two clocks, or the partner that answers its
+//! frames.
 
 mod arguments;
 
@@ -39,11 +40,15 @@ impl Runs for PeriodArguments {
     }
 }
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        ("cycles_missed", "ask for a longer period, raise the priority (--priority), or use a CPU that has nothing else to do (--cpu)"),
+        (
+            "cycles_missed",
+            "ask for a longer period, raise the priority (--priority), or use a CPU that has \
+             nothing else to do (--cpu)",
+        ),
         ("quantum_hides_spread", "use a finer clock (--clock); the mean is not affected"),
     ],
     more_rows: "let it run for longer (--duration)",
@@ -92,13 +97,25 @@ fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     let mut measured = measure(&request, recorder, &stop)?;
     let saved = save.map(|(recorder, end)| recorder.finish(&end, rates(&measured))).transpose();
     if let Ok(Some(cycles @ 1..)) = saved {
-        measured.summary.findings.push(Finding::new(Severity::Note, PeriodFinding::NotSaved { cycles }));
+        measured
+            .summary
+            .findings
+            .push(Finding::new(Severity::Note, PeriodFinding::NotSaved { cycles }));
     }
     REMEDIES.apply(&mut measured.summary.findings);
-    let report = PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
-    output::print(&if arguments.report.json { json::print(&document::period(&report)) } else { text::period(&report, &output::style()) })?;
+    let report =
+        PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
+    output::print(&if arguments.report.json {
+        json::print(&document::period(&report))
+    } else {
+        text::period(&report, &output::style())
+    })?;
     saved.map_err(|error| format!("--save: {error}"))?;
-    Ok(if measured.summary.limit_exceeded() || measured.summary.stop == Stop::LimitExceeded { Outcome::LimitMissed } else { Outcome::Done })
+    Ok(if measured.summary.limit_exceeded() || measured.summary.stop == Stop::LimitExceeded {
+        Outcome::LimitMissed
+    } else {
+        Outcome::Done
+    })
 }
 
 fn request(arguments: &PeriodArguments) -> Result<Request, AnyError> {
@@ -106,15 +123,23 @@ fn request(arguments: &PeriodArguments) -> Result<Request, AnyError> {
     let period_ns = period.as_nanos() as u64;
     let mut bins = Bins::for_period(period_ns);
     if let Some(range) = arguments.histogram {
-        bins = Bins { range_ns: range.as_nanos() as f64, ..Bins::for_period(range.as_nanos() as u64) };
+        bins =
+            Bins { range_ns: range.as_nanos() as f64, ..Bins::for_period(range.as_nanos() as u64) };
     }
     if let Some(bin) = arguments.bin {
         bins.bin_ns = bin.as_nanos() as f64;
         if bins.bin_ns > bins.range_ns {
-            return Err(Misuse(format!("--bin {bin:?} is wider than the histogram, which ends at {} ns", bins.range_ns)).into());
+            return Err(Misuse(format!(
+                "--bin {bin:?} is wider than the histogram, which ends at {} ns",
+                bins.range_ns
+            ))
+            .into());
         }
     }
-    let limit = arguments.limit.map(|limit| Limit { latency_ns: limit.as_nanos() as f64, ends_run: arguments.break_at_limit });
+    let limit = arguments.limit.map(|limit| Limit {
+        latency_ns: limit.as_nanos() as f64,
+        ends_run: arguments.break_at_limit,
+    });
     Ok(Request {
         period_ns,
         cycles: cycles(arguments, period)?,
@@ -141,7 +166,8 @@ fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, Misuse> 
     let cycles = (time.as_nanos() / period.as_nanos()) as u64;
     if cycles < FEWEST_CYCLES {
         return Err(Misuse(format!(
-            "a run of {time:?} has {cycles} cycles of {period:?}, at least {FEWEST_CYCLES} are needed; give a longer --duration"
+            "a run of {time:?} has {cycles} cycles of {period:?}, at least {FEWEST_CYCLES} are \
+             needed; give a longer --duration"
         )));
     }
     Ok(cycles)
@@ -151,14 +177,21 @@ fn cycles(arguments: &PeriodArguments, period: Duration) -> Result<u64, Misuse> 
 fn clocks(names: &[String]) -> Result<[Clock; 2], AnyError> {
     match names {
         [one, other] if one == other => {
-            let why = format!("--clock {one} --clock {other}: this is the same clock twice; name two, or one to use with {DUE_CLOCK}");
+            let why = format!(
+                "--clock {one} --clock {other}: this is the same clock twice; name two, or one to \
+                 use with {DUE_CLOCK}"
+            );
             Err(Misuse(why).into())
         }
         [] => Ok([another_clock()?, find(DUE_CLOCK)?]),
         [one] if one == DUE_CLOCK => Ok([another_clock()?, find(DUE_CLOCK)?]),
         [one] => Ok([find(one)?, find(DUE_CLOCK)?]),
         [one, other] => Ok([find(one)?, find(other)?]),
-        more => Err(Misuse(format!("{} clocks were named with --clock; a period is measured by at most two", more.len())).into()),
+        more => Err(Misuse(format!(
+            "{} clocks were named with --clock; a period is measured by at most two",
+            more.len()
+        ))
+        .into()),
     }
 }
 
@@ -171,7 +204,8 @@ fn another_clock() -> Result<Clock, AnyError> {
 type Saving = (CsvRecorder, std::sync::mpsc::SyncSender<Notes>);
 
 fn begin_saving(path: &std::path::Path, request: &Request) -> Result<Saving, String> {
-    let file = std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display()))?;
+    let file =
+        std::fs::File::create(path).map_err(|e| format!("--save {}: {e}", path.display()))?;
     let note = |key: &str, value: String| (key.to_owned(), value);
     let notes = vec![
         note("hairspring period observations", "1".into()),
@@ -187,7 +221,10 @@ fn begin_saving(path: &std::path::Path, request: &Request) -> Result<Saving, Str
 fn rates(measured: &MeasuredTask) -> Notes {
     let notes = |name: &str, at: usize| {
         let rate = &measured.rates[at];
-        [(format!("{name}_rate_hz"), rate.hz.to_string()), (format!("{name}_rate_uncertainty_ppm"), rate.uncertainty_ppm.to_string())]
+        [
+            (format!("{name}_rate_hz"), rate.hz.to_string()),
+            (format!("{name}_rate_uncertainty_ppm"), rate.uncertainty_ppm.to_string()),
+        ]
     };
     notes("first", 0).into_iter().chain(notes("second", 1)).collect()
 }

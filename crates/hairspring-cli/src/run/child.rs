@@ -1,4 +1,5 @@
-//! Runs a program for its output, with limits on time and output. All processes that it started end with it.
+//! Runs a program for its output, with limits on time and output. All processes that it started end
+//! with it.
 
 use hairspring_host::process::{Group, wait_until};
 use hairspring_result::ResultDocument;
@@ -42,19 +43,21 @@ pub struct Ended {
 /// Runs a command to its end. Its standard error is this command's.
 ///
 /// # Errors
-/// It cannot be started, prints too much or takes too long. It and the processes that it started are then killed.
+/// It cannot be started, prints too much or takes too long. It and the processes that it started
+/// are then killed.
 pub fn run(command: Command, limits: &Limits) -> Result<Ended, String> {
     run_looking(command, limits, limits.timeout, |_| ())
 }
 
-/// As [`run`]; also tells whether the program was seen with more than one thread. Looking for them takes time from the program if it runs on
-/// this CPU.
+/// As [`run`]; also tells whether the program was seen with more than one thread. Looking for them
+/// takes time from the program if it runs on this CPU.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_counting_threads(command: Command, limits: &Limits) -> Result<(Ended, bool), String> {
     let mut several = false;
-    let ended = run_looking(command, limits, BETWEEN_LOOKS, |process| several |= has_threads(process))?;
+    let ended =
+        run_looking(command, limits, BETWEEN_LOOKS, |process| several |= has_threads(process))?;
     Ok((ended, several))
 }
 
@@ -64,12 +67,19 @@ fn has_threads(process: u32) -> bool {
 }
 
 /// Runs a command to its end, and looks at the process after each such time.
-fn run_looking(mut command: Command, limits: &Limits, every: Duration, mut look: impl FnMut(u32)) -> Result<Ended, String> {
+fn run_looking(
+    mut command: Command,
+    limits: &Limits,
+    every: Duration,
+    mut look: impl FnMut(u32),
+) -> Result<Ended, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let deadline = Instant::now() + limits.timeout;
-    let (mut child, group) = Group::spawn(&mut command).map_err(|error| format!("cannot be started: {error}"))?;
+    let (mut child, group) =
+        Group::spawn(&mut command).map_err(|error| format!("cannot be started: {error}"))?;
     let output = read_in_background(&mut child);
-    let too_long = || format!("did not end within {} s ({})", limits.timeout.as_secs_f64(), limits.named);
+    let too_long =
+        || format!("did not end within {} s ({})", limits.timeout.as_secs_f64(), limits.named);
     let waited = loop {
         let left = deadline.saturating_duration_since(Instant::now());
         match output.recv_timeout(every.min(left)) {
@@ -83,7 +93,8 @@ fn run_looking(mut command: Command, limits: &Limits, every: Duration, mut look:
         Ok(Err(error)) => Err(format!("its output cannot be read: {error}")),
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(too_long()),
     };
-    // The output has ended, so the program ends soon; what it leaves running is killed with the group.
+    // The output has ended, so the program ends soon; what it leaves running is killed with the
+    // group.
     let status = if text.is_ok() { wait_until(&mut child, deadline).ok().flatten() } else { None };
     drop(group);
     // Reap it in every case.
@@ -98,7 +109,8 @@ fn read_in_background(child: &mut Child) -> Receiver<std::io::Result<Vec<u8>>> {
     let stream = child.stdout.take();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let read = stream.map_or(Ok(0), |stream| stream.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
+        let read = stream
+            .map_or(Ok(0), |stream| stream.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
         // The receiver is gone after a timeout.
         let _ = sender.send(read.map(|_| bytes));
     });
@@ -111,7 +123,8 @@ pub fn complaint(status: ExitStatus) -> Option<String> {
         (Some(0 | 3), _) => None,
         (Some(code), _) => Some(format!("ended with status {code}")),
         (None, Some(signal)) => {
-            let name = nix::sys::signal::Signal::try_from(signal).map_or_else(|_| signal.to_string(), |signal| signal.to_string());
+            let name = nix::sys::signal::Signal::try_from(signal)
+                .map_or_else(|_| signal.to_string(), |signal| signal.to_string());
             Some(format!("was ended by the signal {name}"))
         }
         (None, None) => Some("ended without a status".to_owned()),

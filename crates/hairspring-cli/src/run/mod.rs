@@ -1,4 +1,5 @@
-//! `hairspring run`: programs with benchmarks, run one after the other; one table, one JSON document.
+//! `hairspring run`: programs with benchmarks, run one after the other; one table, one JSON
+//! document.
 
 mod arguments;
 pub mod child;
@@ -35,14 +36,23 @@ impl Runs for RunArguments {
     }
 }
 
-const WIDE_REMEDY: &str = "give it more processes (--processes) or more time (--budget), or a quieter CPU (--cpu)";
+const WIDE_REMEDY: &str =
+    "give it more processes (--processes) or more time (--budget), or a quieter CPU (--cpu)";
 
-/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding that is not listed keeps the
-/// neutral remedy of its kind.
+/// Remedies by the code of a finding (`spec/result.md`); they name options of this verb. A finding
+/// that is not listed keeps the neutral remedy of its kind.
 const REMEDIES: Remedies = Remedies {
     by_code: &[
-        ("non_linear", "if the time depends on what earlier runs left behind, reset that in an init; otherwise use another CPU (--cpu)"),
-        ("disturbed", "choose a quieter CPU (--cpu), or time a shorter piece of code, which other work interrupts less often"),
+        (
+            "non_linear",
+            "if the time depends on what earlier runs left behind, reset that in an init; \
+             otherwise use another CPU (--cpu)",
+        ),
+        (
+            "disturbed",
+            "choose a quieter CPU (--cpu), or time a shorter piece of code, which other work \
+             interrupts less often",
+        ),
         ("wide_interval", WIDE_REMEDY),
         ("fewer_processes", "name their number (--processes 5), or choose fewer benchmarks"),
     ],
@@ -50,21 +60,34 @@ const REMEDIES: Remedies = Remedies {
 };
 
 /// What times a program without benchmarks.
-const NO_BENCHMARKS: &str =
-    "if it has none, `hairspring blocks PROGRAM FUNCTION` times a function of it, and hyperfine or perf stat the whole command";
+const NO_BENCHMARKS: &str = "if it has none, `hairspring blocks PROGRAM FUNCTION` times a \
+                             function of it, and hyperfine or perf stat the whole command";
 
 /// Runs the verb.
 fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     let (files, filters) = arguments.split();
     if files.is_empty() {
-        let what = if filters.is_empty() { "no program given".to_owned() } else { format!("there is no file `{}`", filters[0]) };
-        return Err(Misuse(format!("{what}: name a program with benchmarks, or a file in C, C++, Fortran or Python")).into());
+        let what = if filters.is_empty() {
+            "no program given".to_owned()
+        } else {
+            format!("there is no file `{}`", filters[0])
+        };
+        return Err(Misuse(format!(
+            "{what}: name a program with benchmarks, or a file in C, C++, Fortran or Python"
+        ))
+        .into());
     }
     arguments.cpu.map_or(Ok(()), check_cpu)?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
-    let arguments = &RunArguments { cpu: baseline.cpu(arguments.cpu, arguments.seating.value()), ..arguments.clone() };
+    let arguments = &RunArguments {
+        cpu: baseline.cpu(arguments.cpu, arguments.seating.value()),
+        ..arguments.clone()
+    };
     let flags = hairspring_snippet::shell_words("--cflags", &arguments.cflags)?;
-    let mut programs = files.iter().map(|file| Program::prepare(file, &flags, arguments)).collect::<Result<Vec<_>, AnyError>>()?;
+    let mut programs = files
+        .iter()
+        .map(|file| Program::prepare(file, &flags, arguments))
+        .collect::<Result<Vec<_>, AnyError>>()?;
     for program in &mut programs {
         program.find_benchmarks(&arguments.limits())?;
         program.choose(|name| arguments.choice.chooses(&filters, name));
@@ -81,12 +104,18 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     }
     let chosen: usize = programs.iter().map(|program| program.chosen.len()).sum();
     if arguments.expect.is_llvm() {
-        return Err(Misuse("--expect llvm is about a compiled copy of a piece of code: `hairspring time` has it".into()).into());
+        return Err(Misuse(
+            "--expect llvm is about a compiled copy of a piece of code: `hairspring time` has it"
+                .into(),
+        )
+        .into());
     }
     if arguments.expect.expect.is_some() && chosen > 1 {
-        return Err(
-            Misuse(format!("--expect is about one benchmark, and {chosen} are chosen: add a filter (--list shows the names)")).into()
-        );
+        return Err(Misuse(format!(
+            "--expect is about one benchmark, and {chosen} are chosen: add a filter (--list shows \
+             the names)"
+        ))
+        .into());
     }
     measure(arguments, &programs, &baseline)
 }
@@ -94,16 +123,30 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
 /// One name per line, with the program before it where there are several.
 fn list(programs: &[Program]) -> String {
     let line = |program: &Program, name: &String| {
-        if programs.len() > 1 { format!("{}: {name}\n", program.shown) } else { format!("{name}\n") }
+        if programs.len() > 1 {
+            format!("{}: {name}\n", program.shown)
+        } else {
+            format!("{name}\n")
+        }
     };
-    programs.iter().flat_map(|program| program.chosen.iter().map(move |name| line(program, name))).collect()
+    programs
+        .iter()
+        .flat_map(|program| program.chosen.iter().map(move |name| line(program, name)))
+        .collect()
 }
 
-fn measure(arguments: &RunArguments, programs: &[Program], baseline: &Baseline) -> Result<Outcome, AnyError> {
+fn measure(
+    arguments: &RunArguments,
+    programs: &[Program],
+    baseline: &Baseline,
+) -> Result<Outcome, AnyError> {
     let ran = Ran::of(arguments, programs);
     let several = ran.documents.len() > 1;
-    let Some(mut all) = between(ran.documents, arguments.precision) else { return Ok(Outcome::Failed) };
-    let missed = if several { misses_precision(&all) && arguments.precision.is_some() } else { ran.missed };
+    let Some(mut all) = between(ran.documents, arguments.precision) else {
+        return Ok(Outcome::Failed);
+    };
+    let missed =
+        if several { misses_precision(&all) && arguments.precision.is_some() } else { ran.missed };
     if several {
         REMEDIES.apply(about_means(&mut all));
     }
@@ -137,12 +180,16 @@ struct Ran {
 }
 
 impl Ran {
-    /// Runs the programs, one after the other, in as many processes as asked for. A program that fails does not run again.
+    /// Runs the programs, one after the other, in as many processes as asked for. A program that
+    /// fails does not run again.
     fn of(arguments: &RunArguments, programs: &[Program]) -> Ran {
         let (processes, begin, mut ran) = (arguments.processes(), Instant::now(), Ran::default());
-        let mut left: Vec<&Program> = programs.iter().filter(|program| !program.chosen.is_empty()).collect();
+        let mut left: Vec<&Program> =
+            programs.iter().filter(|program| !program.chosen.is_empty()).collect();
         let keep_to_own_time = left.iter().all(|program| program.observes());
-        for process in (0..).take_while(|done| processes.goes_on(*done, begin.elapsed(), keep_to_own_time)) {
+        for process in
+            (0..).take_while(|done| processes.goes_on(*done, begin.elapsed(), keep_to_own_time))
+        {
             if process > 0 && begin.elapsed() >= processes.longest {
                 ran.fewer = Some(fewer(process, processes.most, begin.elapsed()));
                 break;
@@ -150,7 +197,10 @@ impl Ran {
             let mut of_process = Vec::new();
             left.retain(|program| {
                 progress(&program.shown, process, processes.most);
-                let answer = program.run(arguments).inspect_err(|error| output::complain(&format!("{}: {error}", program.shown))).ok();
+                let answer = program
+                    .run(arguments)
+                    .inspect_err(|error| output::complain(&format!("{}: {error}", program.shown)))
+                    .ok();
                 let is_well = answer.is_some();
                 ran.failed |= !is_well;
                 ran.missed |= answer.as_ref().is_some_and(|answer| answer.limit_missed);
@@ -170,9 +220,13 @@ fn fewer(processes: u32, usual: u32, took: Duration) -> Finding {
     finding
 }
 
-/// Joins the documents of several programs. A name that several programs share is prefixed with the program.
+/// Joins the documents of several programs. A name that several programs share is prefixed with the
+/// program.
 fn joined(mut documents: Vec<(&Program, ResultDocument)>) -> Option<ResultDocument> {
-    let all: Vec<String> = documents.iter().flat_map(|(_, document)| document.results.iter().map(|series| series.name.clone())).collect();
+    let all: Vec<String> = documents
+        .iter()
+        .flat_map(|(_, document)| document.results.iter().map(|series| series.name.clone()))
+        .collect();
     let twice = |name: &str| all.iter().filter(|other| *other == name).count() > 1;
     for (program, document) in &mut documents {
         let rename = |name: &mut String| {
@@ -191,7 +245,8 @@ fn joined(mut documents: Vec<(&Program, ResultDocument)>) -> Option<ResultDocume
     Some(all)
 }
 
-/// Shows which of several processes runs, on a terminal only. The program's own progress line follows.
+/// Shows which of several processes runs, on a terminal only. The program's own progress line
+/// follows.
 fn progress(program: &str, process: u32, processes: u32) {
     let mut out = std::io::stderr().lock();
     if out.is_terminal() && processes > 1 {

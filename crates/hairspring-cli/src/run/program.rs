@@ -21,7 +21,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// Total length of the names on a program's command line, in bytes; with more, the program runs all its benchmarks.
+/// Total length of the names on a program's command line, in bytes; with more, the program runs all
+/// its benchmarks.
 const MOST_NAMES: usize = 100_000;
 
 /// A program.
@@ -42,9 +43,21 @@ pub struct Program {
 
 impl Program {
     /// Finds out how a file is run; source is compiled with these flags.
-    pub fn prepare(file: &Path, flags: &[String], arguments: &RunArguments) -> Result<Program, AnyError> {
-        let started = source::prepare(file, flags, arguments).map_err(|error| format!("{}: {error}", shown(file)))?;
-        Ok(Program { shown: shown(file), chosen: Vec::new(), started, names: Vec::new(), observes: false, has_threads: false })
+    pub fn prepare(
+        file: &Path,
+        flags: &[String],
+        arguments: &RunArguments,
+    ) -> Result<Program, AnyError> {
+        let started = source::prepare(file, flags, arguments)
+            .map_err(|error| format!("{}: {error}", shown(file)))?;
+        Ok(Program {
+            shown: shown(file),
+            chosen: Vec::new(),
+            started,
+            names: Vec::new(),
+            observes: false,
+            has_threads: false,
+        })
     }
 
     /// Whether it said that it has no benchmarks.
@@ -55,27 +68,40 @@ impl Program {
     /// Asks the program for its benchmarks.
     pub fn find_benchmarks(&mut self, limits: &Limits) -> Result<(), AnyError> {
         let words = ["--list", "--format", "terse"].map(OsString::from).into();
-        let (ended, has_threads) =
-            child::run_counting_threads(self.command(words), limits).map_err(|error| format!("{}: {error}", self.shown))?;
+        let (ended, has_threads) = child::run_counting_threads(self.command(words), limits)
+            .map_err(|error| format!("{}: {error}", self.shown))?;
         self.has_threads = has_threads;
         let missed = || (ended.status.code() == Some(3)).then(|| "ended with status 3".to_owned());
         if let Some(complaint) = complaint(ended.status).or_else(missed) {
-            return Err(
-                format!("{}: {complaint} when asked for its benchmarks (--list --format terse); {NO_BENCHMARKS}", self.shown).into()
-            );
+            return Err(format!(
+                "{}: {complaint} when asked for its benchmarks (--list --format terse); \
+                 {NO_BENCHMARKS}",
+                self.shown
+            )
+            .into());
         }
         let text = String::from_utf8_lossy(&ended.output).into_owned();
         self.observes = is_observations(&text);
-        self.names = if self.observes { series(&self.observations(&ended.output)?) } else { self.listed(&text)? };
+        self.names = if self.observes {
+            series(&self.observations(&ended.output)?)
+        } else {
+            self.listed(&text)?
+        };
         Ok(())
     }
 
     fn listed(&self, text: &str) -> Result<Vec<String>, AnyError> {
         let name = |line: &str| line.strip_suffix(": benchmark").map(str::to_owned);
-        let names: Option<Vec<String>> = text.lines().filter(|line| !line.trim().is_empty()).map(name).collect();
+        let names: Option<Vec<String>> =
+            text.lines().filter(|line| !line.trim().is_empty()).map(name).collect();
         let first: String = text.lines().next().unwrap_or_default().chars().take(60).collect();
         names.ok_or_else(|| {
-            format!("{}: is not a program with benchmarks: with --list --format terse it prints `{first}`", self.shown).into()
+            format!(
+                "{}: is not a program with benchmarks: with --list --format terse it prints \
+                 `{first}`",
+                self.shown
+            )
+            .into()
         })
     }
 
@@ -111,7 +137,8 @@ impl Program {
         }
         let ended = self.start(words, &limits)?;
         failed(&ended)?;
-        let text = std::fs::read_to_string(&file).map_err(|error| format!("wrote no result: {error}"))?;
+        let text =
+            std::fs::read_to_string(&file).map_err(|error| format!("wrote no result: {error}"))?;
         let document = read(&text).map_err(|error| format!("its result {error}"))?;
         Ok(Answer { document, limit_missed: ended.status.code() == Some(3) })
     }
@@ -127,17 +154,26 @@ impl Program {
     }
 
     fn observations(&self, bytes: &[u8]) -> Result<Observations, AnyError> {
-        let why = "a program that prints its observations may print nothing else on standard output";
-        Ok(read_csv(bytes).map_err(|error| format!("{}: its observations: {error} ({why})", self.shown))?)
+        let why =
+            "a program that prints its observations may print nothing else on standard output";
+        Ok(read_csv(bytes)
+            .map_err(|error| format!("{}: its observations: {error} ({why})", self.shown))?)
     }
 
-    /// Runs a program that prints observations, and solves them. It does not show its own core clock, so it runs on the CPU whose clock is
-    /// measured before and after it, unless it may use all CPUs.
-    fn observed(&self, arguments: &RunArguments, limits: &Limits) -> Result<ResultDocument, AnyError> {
+    /// Runs a program that prints observations, and solves them. It does not show its own core
+    /// clock, so it runs on the CPU whose clock is measured before and after it, unless it may use
+    /// all CPUs.
+    fn observed(
+        &self,
+        arguments: &RunArguments,
+        limits: &Limits,
+    ) -> Result<ResultDocument, AnyError> {
         let meter = RateMeter::start(default_clock());
         let start = || self.start(Vec::new(), limits).map_err(|error| error.to_string());
-        let is_bound = arguments.seating.value() == Seating::Pinned && (arguments.cpu.is_some() || !self.has_threads);
-        let beside = if is_bound { beside_core_clock(arguments.cpu, start)? } else { on_any_cpu(start)? };
+        let is_bound = arguments.seating.value() == Seating::Pinned
+            && (arguments.cpu.is_some() || !self.has_threads);
+        let beside =
+            if is_bound { beside_core_clock(arguments.cpu, start)? } else { on_any_cpu(start)? };
         let ended = beside.answer?;
         failed(&ended)?;
         let mut table = self.observations(&ended.output)?;
@@ -146,7 +182,8 @@ impl Program {
                 table.origin.rate = Some(meter.rate());
             }
             if table.origin.reference.is_none() {
-                (table.origin.core_clock, table.origin.clock_spread) = (beside.clock, beside.spread);
+                (table.origin.core_clock, table.origin.clock_spread) =
+                    (beside.clock, beside.spread);
                 table.origin.pauses = beside.pauses;
             }
         }
@@ -154,14 +191,21 @@ impl Program {
     }
 
     /// Solves the chosen series of a program that prints observations.
-    fn solved(&self, table: &Observations, arguments: &RunArguments) -> Result<ResultDocument, AnyError> {
+    fn solved(
+        &self,
+        table: &Observations,
+        arguments: &RunArguments,
+    ) -> Result<ResultDocument, AnyError> {
         let options = Options { level: arguments.confidence_level, ..Options::default() };
         let question = Question { options, precision: arguments.precision, ..Question::default() };
         let assessment = REMEDIES.assess(table, &question)?;
         let mut document = ResultDocument::new(&Measurement {
             command: "run".into(),
             environment: here(match table.origin.core_clock {
-                Some(_) => "core cycles are by the core clock of the CPU before and after the program, which runs no reference chain",
+                Some(_) => {
+                    "core cycles are by the core clock of the CPU before and after the program, \
+                     which runs no reference chain"
+                }
                 None => "the program runs no reference chain",
             })
             .with_origin(&table.origin),
@@ -184,7 +228,8 @@ fn failed(ended: &Ended) -> Result<(), AnyError> {
 
 fn is_observations(text: &str) -> bool {
     let first = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
-    text.starts_with("# hairspring observations") || first.split(',').any(|column| matches!(column.trim(), "ticks" | "time_ns"))
+    text.starts_with("# hairspring observations")
+        || first.split(',').any(|column| matches!(column.trim(), "ticks" | "time_ns"))
 }
 
 /// Names of the series, without the auxiliary ones.

@@ -1,4 +1,5 @@
-//! Turns a file into a command: programs run as they are, scripts by their interpreter, source after compilation.
+//! Turns a file into a command: programs run as they are, scripts by their interpreter, source
+//! after compilation.
 
 use super::arguments::RunArguments;
 use super::child;
@@ -15,10 +16,12 @@ pub struct Started {
     _folder: Option<Folder>,
 }
 
-/// The header for C programs that need no library: a link to probe/, so that the crate's package has it.
+/// The header for C programs that need no library: a link to probe/, so that the crate's package
+/// has it.
 const HEADER: &str = include_str!("hairspring.h");
 
-/// A language that is compiled: endings of its files, the compiler, the headers that are at hand without the library.
+/// A language that is compiled: endings of its files, the compiler, the headers that are at hand
+/// without the library.
 struct Compiled {
     endings: &'static [&'static str],
     compiler: &'static str,
@@ -29,7 +32,12 @@ struct Compiled {
 const COMPILED_LANGUAGES: [Compiled; 3] = [
     Compiled { endings: &["c"], compiler: "cc", alone: true, what: "C" },
     Compiled { endings: &["cc", "cpp", "cxx", "C"], compiler: "c++", alone: false, what: "C++" },
-    Compiled { endings: &["f90", "F90", "f95", "f03", "f08"], compiler: "gfortran", alone: false, what: "Fortran" },
+    Compiled {
+        endings: &["f90", "F90", "f95", "f03", "f08"],
+        compiler: "gfortran",
+        alone: false,
+        what: "Fortran",
+    },
 ];
 
 /// Makes a file ready to be run.
@@ -42,10 +50,16 @@ pub fn prepare(file: &Path, flags: &[String], arguments: &RunArguments) -> Resul
     if path.is_dir() {
         return Err("is a folder: name the programs in it".into());
     }
-    if let Some(language) = COMPILED_LANGUAGES.iter().find(|language| language.endings.contains(&ending)) {
+    if let Some(language) =
+        COMPILED_LANGUAGES.iter().find(|language| language.endings.contains(&ending))
+    {
         return compile(&path, language, flags, arguments);
     }
-    let command = if ending == "py" { vec![OsString::from("python3"), path.into()] } else { executable(&path)? };
+    let command = if ending == "py" {
+        vec![OsString::from("python3"), path.into()]
+    } else {
+        executable(&path)?
+    };
     Ok(Started { command, _folder: None })
 }
 
@@ -53,19 +67,32 @@ fn executable(path: &Path) -> Result<Vec<OsString>, String> {
     use std::os::unix::fs::PermissionsExt;
     let mode = path.metadata().map_err(|error| error.to_string())?.permissions().mode();
     if mode & 0o111 == 0 {
-        return Err("is neither a program (it is not executable) nor a file in C, C++, Fortran or Python".into());
+        return Err(
+            "is neither a program (it is not executable) nor a file in C, C++, Fortran or Python"
+                .into(),
+        );
     }
     Ok(vec![path.into()])
 }
 
-fn compile(path: &Path, language: &Compiled, flags: &[String], arguments: &RunArguments) -> Result<Started, String> {
+fn compile(
+    path: &Path,
+    language: &Compiled,
+    flags: &[String],
+    arguments: &RunArguments,
+) -> Result<Started, String> {
     let folder = Folder::new().map_err(|error| format!("a temporary folder: {error}"))?;
     let program = folder.path().join("program");
     let library = library_flags();
     if library.is_none() && !language.alone {
-        return Err(format!("{} needs the installed library: pkg-config finds no `hairspring` (see docs/install.md)", language.what));
+        return Err(format!(
+            "{} needs the installed library: pkg-config finds no `hairspring` (see \
+             docs/install.md)",
+            language.what
+        ));
     }
-    std::fs::write(folder.path().join("hairspring.h"), HEADER).map_err(|error| format!("a temporary file: {error}"))?;
+    std::fs::write(folder.path().join("hairspring.h"), HEADER)
+        .map_err(|error| format!("a temporary file: {error}"))?;
     let compiler = arguments.cc.as_deref().unwrap_or(language.compiler);
     let mut command = Command::new(compiler);
     command.args(flags);
@@ -80,7 +107,8 @@ fn compile(path: &Path, language: &Compiled, flags: &[String], arguments: &RunAr
         None => command.arg("-I").arg(folder.path()),
     };
     command.args(["-lm", "-lpthread"]).stderr(Stdio::inherit());
-    let ended = child::run(command, &arguments.limits()).map_err(|error| format!("the compiler `{compiler}` (--cc) {error}"))?;
+    let ended = child::run(command, &arguments.limits())
+        .map_err(|error| format!("the compiler `{compiler}` (--cc) {error}"))?;
     if !ended.status.success() {
         return Err("does not compile".into());
     }
@@ -93,7 +121,12 @@ fn module() -> Option<String> {
 
 /// What pkg-config says of the library.
 fn ask_library(words: &[&str]) -> Option<String> {
-    let output = Command::new("pkg-config").args(words).arg("hairspring").stderr(Stdio::null()).output().ok()?;
+    let output = Command::new("pkg-config")
+        .args(words)
+        .arg("hairspring")
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -101,5 +134,11 @@ fn ask_library(words: &[&str]) -> Option<String> {
 fn library_flags() -> Option<Vec<String>> {
     let flags = ask_library(&["--cflags", "--libs"])?;
     let folder = ask_library(&["--variable=libdir"])?;
-    Some(flags.split_whitespace().map(str::to_owned).chain([format!("-Wl,-rpath,{folder}")]).collect())
+    Some(
+        flags
+            .split_whitespace()
+            .map(str::to_owned)
+            .chain([format!("-Wl,-rpath,{folder}")])
+            .collect(),
+    )
 }

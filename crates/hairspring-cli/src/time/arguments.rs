@@ -75,7 +75,8 @@ Examples:
   hairspring time 'sort(a, 16)' --init 'memcpy(a, b, sizeof a)' --file sort.c \\
              --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}' --fence
   hairspring time --lang asm 'imul rax, rcx'
-  hairspring time 'x = x / 3' --let 'unsigned x = 7' --show asm                  what the compiler made of it
+  hairspring time 'x = x / 3' --let 'unsigned x = 7' --show asm                  what the compiler \
+made of it
   hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'
   hairspring time --lang asm 'imul rax, rcx' --expect '3 cycles'";
 
@@ -83,23 +84,27 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = TIME_EXAMPLES)]
 pub struct TimeArguments {
-    /// The code: an expression (its value is kept alive), an assignment to a --let variable, or statements. The time
-    /// is a latency if each compiled copy waits for the one before, as in `x = x * c`, else a throughput
+    /// The code: an expression (its value is kept alive), an assignment to a --let variable, or
+    /// statements. The time is a latency if each compiled copy waits for the one before, as in
+    /// `x = x * c`, else a throughput
     #[arg(value_name = "CODE", allow_hyphen_values = true)]
     pub code: String,
     /// Declare a variable that is opaque to the compiler before every copy (repeatable)
     #[arg(long = "let", value_name = "DECLARATION")]
     pub lets: Vec<String>,
-    /// Code that runs before every evaluation, and in some rows several times in turn; its time is reported separately
+    /// Code that runs before every evaluation, and in some rows several times in turn; its time is
+    /// reported separately
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub init: Option<String>,
     /// Code that runs once (in assembly: at the start of every row, to set up registers)
     #[arg(long, value_name = "CODE", allow_hyphen_values = true)]
     pub setup: Option<String>,
-    /// Time every evaluation from a standing start: fences before and behind it keep evaluations from overlapping
+    /// Time every evaluation from a standing start: fences before and behind it keep evaluations
+    /// from overlapping
     #[arg(long)]
     pub fence: bool,
-    /// Flush data from the caches before every evaluation: NAME of a variable, or POINTER:BYTES (repeatable)
+    /// Flush data from the caches before every evaluation: NAME of a variable, or POINTER:BYTES
+    /// (repeatable)
     #[arg(long, value_name = "DATA", value_delimiter = ',')]
     pub cold: Vec<String>,
     /// An alternative to compare with, run in the same rounds (repeatable)
@@ -108,7 +113,8 @@ pub struct TimeArguments {
     /// Language of the code
     #[arg(long, value_enum, default_value = "c")]
     pub lang: LanguageArgument,
-    /// A file with functions that the code may call; source is included, objects and archives are linked (repeatable)
+    /// A file with functions that the code may call; source is included, objects and archives are
+    /// linked (repeatable)
     #[arg(long, value_name = "FILE")]
     pub file: Vec<PathBuf>,
     /// A header to include, as vector or my.h (repeatable)
@@ -121,12 +127,20 @@ pub struct TimeArguments {
     #[arg(long, value_name = "FLAGS", default_value = "-O2", allow_hyphen_values = true)]
     pub cflags: String,
     /// Flags for the linker
-    #[arg(long, value_name = "FLAGS", default_value = "", allow_hyphen_values = true, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        default_value = "",
+        allow_hyphen_values = true,
+        hide_default_value = true
+    )]
     pub link: String,
-    /// Compile anew: neither take what was compiled before from the cache folder (`~/.cache/hairspring`), nor keep it there
+    /// Compile anew: neither take what was compiled before from the cache folder
+    /// (`~/.cache/hairspring`), nor keep it there
     #[arg(long)]
     pub no_cache: bool,
-    /// Measure as in a process that has started a thread: std::shared_ptr and others are faster in one that has not
+    /// Measure as in a process that has started a thread: std::shared_ptr and others are faster in
+    /// one that has not
     #[arg(long)]
     pub multithreaded: bool,
     /// The clock, for instance tsc, monotonic, gettimeofday
@@ -137,15 +151,17 @@ pub struct TimeArguments {
     pub cpu: Option<usize>,
     #[command(flatten)]
     pub seating: SeatingArguments,
-    /// Measure in N processes, one after the other; the interval then includes the variation between them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "save")]
+    /// Measure in N processes, one after the other; the interval then includes the variation
+    /// between them
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "save")]
     pub processes: u32,
-    /// Time for measuring, compilation apart (default: 0.8s, up to 1.6s while something else uses the core, or a
-    /// verdict is in reach; a given budget is kept, but for one round of all rows)
+    /// Time for measuring, compilation apart (default: 0.8s, up to 1.6s while something else uses
+    /// the core, or a verdict is in reach; a given budget is kept, but for one round of all rows)
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
-    /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it stays wider [default: 0.5%, without
-    /// that exit]
+    /// Stop when the interval is this narrow, as a share of the value; exit with 3 if it stays
+    /// wider [default: 0.5%, without that exit]
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// How to measure; other methods are shown beside the line
@@ -164,7 +180,8 @@ pub struct TimeArguments {
     #[command(flatten)]
     pub baseline: crate::baseline::BaselineArguments,
     /// Time after which code that has not answered counts as hanging
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration,
+        allow_hyphen_values = true)]
     pub timeout: Duration,
     #[command(flatten)]
     pub explain: ExplainArguments,

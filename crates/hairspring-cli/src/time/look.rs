@@ -1,4 +1,5 @@
-//! The first line of an answer, on a terminal only: the times as they are known so far, refined while the rounds go on.
+//! The first line of an answer, on a terminal only: the times as they are known so far, refined
+//! while the rounds go on.
 
 use crate::output;
 use hairspring_core::Estimate;
@@ -17,7 +18,11 @@ pub fn clear() {
 
 /// `so far: 4.01 +- 0.02 cycles`, with a time for each alternative.
 fn line(series: &[SeriesResult]) -> String {
-    let times: Vec<String> = series.iter().filter_map(time).map(|(time, unit)| format!("{} {unit}", plus_minus(&time))).collect();
+    let times: Vec<String> = series
+        .iter()
+        .filter_map(time)
+        .map(|(time, unit)| format!("{} {unit}", plus_minus(&time)))
+        .collect();
     if times.is_empty() { String::new() } else { format!("so far: {}", times.join(", ")) }
 }
 
@@ -25,7 +30,9 @@ fn line(series: &[SeriesResult]) -> String {
 fn time(series: &SeriesResult) -> Option<(Estimate, &'static str)> {
     let time = &series.components.first()?.time;
     let level = time.ticks.level;
-    let of = |value: &Option<hairspring_core::estimate::Uncertain>, unit| value.as_ref().map(|value| (value.estimate(level), unit));
+    let of = |value: &Option<hairspring_core::estimate::Uncertain>, unit| {
+        value.as_ref().map(|value| (value.estimate(level), unit))
+    };
     of(&time.cycles, "cycles").or(of(&time.ns, "ns")).or(Some((time.ticks, "ticks")))
 }
 
@@ -40,13 +47,20 @@ mod tests {
         let mut table = Observations::new(vec!["body".into()]);
         for (name, time) in [("code", 4.0), ("again", 8.0)] {
             let series = table.series(name);
-            for (round, copies) in (0..40).flat_map(|round| [8.0, 16.0, 32.0].map(|copies| (round, copies))) {
+            for (round, copies) in
+                (0..40).flat_map(|round| [8.0, 16.0, 32.0].map(|copies| (round, copies)))
+            {
                 let row = table.row(series, &[copies]);
                 table.push(row, round, 100.0 + time * copies + f64::from(round * 7 % 5));
             }
         }
         let shown = line(&assess(&table, &Question::default()).unwrap().series);
-        assert!(shown.starts_with("so far: 4.0") && shown.contains(", 8.0") && shown.ends_with(" ticks"), "{shown}");
+        assert!(
+            shown.starts_with("so far: 4.0")
+                && shown.contains(", 8.0")
+                && shown.ends_with(" ticks"),
+            "{shown}"
+        );
         assert_eq!(line(&[]), "");
     }
 }

@@ -18,19 +18,24 @@ use hairspring_measure::Stop;
 use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::{about_means, between, misses_precision};
-use hairspring_result::{Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json};
+use hairspring_result::{
+    Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json,
+};
 use hairspring_snippet::{
-    Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values, measure_watched, series_names,
+    Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values,
+    measure_watched, series_names,
 };
 use hairspring_view::text;
 use remedies::REMEDIES;
 use std::time::{Duration, Instant};
 
 /// The verb.
-pub const VERB: Verb = Verb::of::<TimeArguments>().with_remedies(REMEDIES).with_common_options(&COMMON_OPTIONS);
+pub const VERB: Verb =
+    Verb::of::<TimeArguments>().with_remedies(REMEDIES).with_common_options(&COMMON_OPTIONS);
 
 /// The options that people need first.
-const COMMON_OPTIONS: [&str; 10] = ["let", "init", "setup", "vs", "lang", "file", "include", "budget", "show", "json"];
+const COMMON_OPTIONS: [&str; 10] =
+    ["let", "init", "setup", "vs", "lang", "file", "include", "budget", "show", "json"];
 
 impl Runs for TimeArguments {
     const NAME: &'static str = "time";
@@ -46,12 +51,18 @@ const BUDGET: Duration = Duration::from_millis(800);
 /// Runs the verb.
 fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
     let mut request = request(arguments)?;
-    // The file is opened before the measurement, so that a path that cannot be written fails at once.
-    let save = arguments.save.as_deref().map(|path| Output::open("--save", path, &mut Taken::default())).transpose()?;
+    // The file is opened before the measurement, so that a path that cannot be written fails at
+    // once.
+    let save = arguments
+        .save
+        .as_deref()
+        .map(|path| Output::open("--save", path, &mut Taken::default()))
+        .transpose()?;
     let baseline = Baseline::prepare(&arguments.baseline)?;
     request.cpu = baseline.cpu(request.cpu, request.seating);
     if arguments.expect.is_llvm() && (arguments.init.is_some() || arguments.fence) {
-        let reason = "--expect llvm simulates a whole copy, and the body alone is compared: leave out --init and --fence";
+        let reason = "--expect llvm simulates a whole copy, and the body alone is compared: leave \
+                      out --init and --fence";
         return Err(Misuse(reason.into()).into());
     }
     arguments.expect.prepare()?;
@@ -72,14 +83,32 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         result.results.iter_mut().for_each(|series| series.disassembly = None);
     }
     let (ended, against) = baseline.judge(&mut result)?;
-    let text = || if arguments.processes > 1 { text::table(&result, &output::style()) } else { text::report(&result, &output::style()) };
-    output::print(&if arguments.report.json { json::print(&result) } else { text() + &arguments.explain.text(&result) + &against })?;
+    let text = || {
+        if arguments.processes > 1 {
+            text::table(&result, &output::style())
+        } else {
+            text::report(&result, &output::style())
+        }
+    };
+    output::print(&if arguments.report.json {
+        json::print(&result)
+    } else {
+        text() + &arguments.explain.text(&result) + &against
+    })?;
     baseline.save(&result)?;
-    Ok(if arguments.precision.is_some() && !reached { Outcome::LimitMissed } else { ended.or(expected) })
+    Ok(if arguments.precision.is_some() && !reached {
+        Outcome::LimitMissed
+    } else {
+        ended.or(expected)
+    })
 }
 
 /// One measurement in a process of its own, and whether it reached the precision.
-fn once(arguments: &TimeArguments, request: &Request, save: Option<Output>) -> Result<(ResultDocument, bool), AnyError> {
+fn once(
+    arguments: &TimeArguments,
+    request: &Request,
+    save: Option<Output>,
+) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
     let is_shown = !arguments.report.json;
     let mut look = |found: &Assessment| {
@@ -107,16 +136,20 @@ fn once(arguments: &TimeArguments, request: &Request, save: Option<Output>) -> R
 }
 
 fn request(arguments: &TimeArguments) -> Result<Request, AnyError> {
-    let lets = arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
+    let lets =
+        arguments.lets.iter().map(|text| Declaration::parse(text)).collect::<Result<_, _>>()?;
     let all_methods = arguments.method != Choice::Line;
     if all_methods && (arguments.init.is_some() || arguments.fence || !arguments.cold.is_empty()) {
         return Err(Misuse(format!(
-            "--method: {} measurements cannot separate a body from its --init, --fence or --cold; use --method line",
+            "--method: {} measurements cannot separate a body from its --init, --fence or --cold; \
+             use --method line",
             arguments::names_of_other_methods()
         ))
         .into());
     }
-    let file = |path: &std::path::PathBuf| path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()));
+    let file = |path: &std::path::PathBuf| {
+        path.canonicalize().map_err(|e| format!("--file {}: {e}", path.display()))
+    };
     Ok(Request {
         codes: std::iter::once(&arguments.code).chain(&arguments.vs).cloned().collect(),
         lets,
@@ -158,7 +191,12 @@ const ALLOWED_OVERRUN: Duration = Duration::from_millis(200);
 fn overrun(budget: Duration, run: &hairspring_measure::Run) -> String {
     let ms = |time: Duration| (time.as_secs_f64() * 1e3).round();
     let round = ms(run.measuring / run.rounds.max(1));
-    format!("budget of {} ms overrun: the least rounds and their start took {} ms; a round takes {round} ms", ms(budget), ms(run.elapsed))
+    format!(
+        "budget of {} ms overrun: the least rounds and their start took {} ms; a round takes \
+         {round} ms",
+        ms(budget),
+        ms(run.elapsed)
+    )
 }
 
 /// Whether every body reached the precision.
@@ -174,12 +212,19 @@ fn document(
     assessment: Assessment,
     begin: Instant,
 ) -> ResultDocument {
-    let methods = chosen_methods(arguments.method, methods::methods(&measured.run.table, &assessment));
+    let methods =
+        chosen_methods(arguments.method, methods::methods(&measured.run.table, &assessment));
     ResultDocument::new(&Measurement {
         command: "time".into(),
         environment: environment(request, measured),
         ns_per_unit: measured.run.table.origin.ns_per_unit(),
-        subjects: subjects(request, measured, &assessment, &methods, arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm()),
+        subjects: subjects(
+            request,
+            measured,
+            &assessment,
+            &methods,
+            arguments.show.contains(&Show::Asm) || arguments.expect.is_llvm(),
+        ),
         methods,
         run: Some(Run {
             rounds: measured.run.rounds,
@@ -187,7 +232,9 @@ fn document(
             budget_spent_ms: Some(measured.run.elapsed.as_secs_f64() * 1e3),
             elapsed_ms: Some(begin.elapsed().as_secs_f64() * 1e3),
             stop: match measured.run.stop {
-                Stop::Budget if measured.run.elapsed > request.budget + ALLOWED_OVERRUN => overrun(request.budget, &measured.run),
+                Stop::Budget if measured.run.elapsed > request.budget + ALLOWED_OVERRUN => {
+                    overrun(request.budget, &measured.run)
+                }
                 stop => stop.to_string(),
             },
             stolen_ms: measured.run.stolen_ms,
@@ -204,7 +251,9 @@ fn chosen_methods(method: Choice, mut tables: Vec<MethodTable>) -> Vec<MethodTab
     if method == Choice::Line {
         return Vec::new();
     }
-    let wanted = |name: &'static str| name == methods::LINE || method == Choice::All || method == Choice::Other(name);
+    let wanted = |name: &'static str| {
+        name == methods::LINE || method == Choice::All || method == Choice::Other(name)
+    };
     tables.iter_mut().for_each(|table| table.rows.retain(|row| wanted(row.method)));
     tables.retain(|table| !table.rows.is_empty());
     tables
@@ -213,9 +262,14 @@ fn chosen_methods(method: Choice, mut tables: Vec<MethodTable>) -> Vec<MethodTab
 fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
     let ready = &measured.ready;
     let clock = Clock::named(ready.clock.0.clone(), ready.clock.1.clone());
-    let reference = measured.ruler.clone().map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
+    let reference = measured
+        .ruler
+        .clone()
+        .map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
-        clock: Some(clock.with_rate(&measured.ended.rate).with_reading(ready.quantum, ready.read_cost)),
+        clock: Some(
+            clock.with_rate(&measured.ended.rate).with_reading(ready.quantum, ready.read_cost),
+        ),
         compiler: Some(measured.compiler.version.clone()),
         compiler_flags: Some(request.flags.clone()),
         pinned_cpu: measured.seated.cpu,
@@ -225,14 +279,30 @@ fn environment(request: &Request, measured: &MeasuredCode) -> Environment {
     }
 }
 
-fn subjects(request: &Request, measured: &MeasuredCode, found: &Assessment, tables: &[MethodTable], show: bool) -> Vec<Subject> {
+fn subjects(
+    request: &Request,
+    measured: &MeasuredCode,
+    found: &Assessment,
+    tables: &[MethodTable],
+    show: bool,
+) -> Vec<Subject> {
     let names = series_names(request);
-    let doubts = |name: &str| tables.iter().filter(|table| table.subject == name).flat_map(methods::doubts).collect::<Vec<_>>();
+    let doubts = |name: &str| {
+        tables
+            .iter()
+            .filter(|table| table.subject == name)
+            .flat_map(methods::doubts)
+            .collect::<Vec<_>>()
+    };
     names
         .into_iter()
         .enumerate()
         .map(|(at, name)| Subject {
-            findings: findings(request, measured, at).into_iter().chain(doubts(&name)).chain(through_memory(measured, found, at)).collect(),
+            findings: findings(request, measured, at)
+                .into_iter()
+                .chain(doubts(&name))
+                .chain(through_memory(measured, found, at))
+                .collect(),
             name,
             code: Some(request.codes[at].clone()),
             mode: measured.copies[at].judged.mode.map(|mode| match mode {
@@ -251,13 +321,28 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     let code = &request.codes[at];
     let uses_variable = request.lets.iter().any(|declaration| code.contains(&declaration.name));
     // Loading a constant takes up to ten bytes, and code without a variable may do just that.
-    let constant = |bytes: f64| !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm;
+    let constant = |bytes: f64| {
+        !uses_variable && !code.contains('(') && bytes <= 10.0 && request.language != Language::Asm
+    };
     let is_call = |code: &str| request.language != Language::Asm && calls(code);
     let optimised = measured.copy_bytes[at]
-        .filter(|bytes| *bytes < 1.0 || (constant(*bytes) || is_call(code)) && measured.copies[at].only_moves)
-        .map(|bytes| Finding::new(Severity::Warning, SnippetFinding::OptimisedAway { bytes_per_copy: bytes.max(0.0) }));
+        .filter(|bytes| {
+            *bytes < 1.0 || (constant(*bytes) || is_call(code)) && measured.copies[at].only_moves
+        })
+        .map(|bytes| {
+            Finding::new(
+                Severity::Warning,
+                SnippetFinding::OptimisedAway { bytes_per_copy: bytes.max(0.0) },
+            )
+        });
     let printed = measured.printed.as_ref().filter(|_| at == 0).map(|printed| {
-        Finding::new(Severity::Warning, SnippetFinding::Printed { bytes: printed.bytes, first_line: printed.first_line.clone() })
+        Finding::new(
+            Severity::Warning,
+            SnippetFinding::Printed {
+                bytes: printed.bytes,
+                first_line: printed.first_line.clone(),
+            },
+        )
     });
     let mut all: Vec<Finding> = optimised
         .into_iter()
@@ -274,13 +359,17 @@ fn findings(request: &Request, measured: &MeasuredCode, at: usize) -> Vec<Findin
     all
 }
 
-/// Functions that compilers make into stores, so that a copy of their code computes nothing and is still the work that was asked for.
+/// Functions that compilers make into stores, so that a copy of their code computes nothing and is
+/// still the work that was asked for.
 const STORES: [&str; 6] = ["memset", "bzero", "fill", "fill_n", "wmemset", "__builtin_memset"];
 
-/// Whether code in C or C++ calls a function by its name, as far as its text tells, and not only such that consist of stores.
+/// Whether code in C or C++ calls a function by its name, as far as its text tells, and not only
+/// such that consist of stores.
 fn calls(code: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let mut names = code.match_indices('(').filter_map(|(at, _)| code[..at].trim_end().rsplit(|letter| !is_letter(letter)).next());
+    let mut names = code
+        .match_indices('(')
+        .filter_map(|(at, _)| code[..at].trim_end().rsplit(|letter| !is_letter(letter)).next());
     names.any(|name| !name.is_empty() && !STORES.contains(&name))
 }
 
@@ -288,46 +377,71 @@ fn calls(code: &str) -> bool {
 fn changed_work(measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let lost = measured.lost[at].iter();
     lost.map(|lost| {
-        let kind = SnippetFinding::WorkChanged { operation: lost.operation.clone(), copy: lost.copy, source: lost.source };
+        let kind = SnippetFinding::WorkChanged {
+            operation: lost.operation.clone(),
+            copy: lost.copy,
+            source: lost.source,
+        };
         Finding::new(Severity::Warning, kind)
     })
 }
 
 /// That the rows have other code than the copy that was looked at.
 fn other_code(measured: &MeasuredCode, at: usize) -> Option<Finding> {
-    let (_, short_bytes, bytes) = *measured.other_code.iter().find(|(subject, ..)| *subject == at)?;
+    let (_, short_bytes, bytes) =
+        *measured.other_code.iter().find(|(subject, ..)| *subject == at)?;
     Some(Finding::new(Severity::Warning, SnippetFinding::OtherCode { short_bytes, bytes }))
 }
 
 /// What the copy does faster in a process with one thread.
 fn one_thread(request: &Request, measured: &MeasuredCode, at: usize) -> Option<Finding> {
     let is_alone = !request.multithreaded && measured.seated.threads.is_none();
-    (is_alone && measured.copies[at].asks_for_threads).then(|| Finding::new(Severity::Warning, SnippetFinding::OneThread))
+    (is_alone && measured.copies[at].asks_for_threads)
+        .then(|| Finding::new(Severity::Warning, SnippetFinding::OneThread))
 }
 
 /// The values on which the time of some instructions of the copy depends.
 fn values(request: &Request, measured: &MeasuredCode, at: usize) -> Option<Finding> {
     let instructions = measured.copies[at].on_values.clone();
-    let kind = |instructions| SnippetFinding::DependsOnValues { instructions, values: first_values(request, at) };
+    let kind = |instructions| SnippetFinding::DependsOnValues {
+        instructions,
+        values: first_values(request, at),
+    };
     (!instructions.is_empty()).then(|| Finding::new(Severity::Note, kind(instructions)))
 }
 
 /// Evaluations in the longest row.
 fn most_evaluations(measured: &MeasuredCode) -> u32 {
     let table = &measured.run.table;
-    let own = table.rows().iter().filter(|row| !table.origin.is_auxiliary(&table.series_names()[usize::from(row.series)]));
+    let own = table
+        .rows()
+        .iter()
+        .filter(|row| !table.origin.is_auxiliary(&table.series_names()[usize::from(row.series)]));
     own.filter_map(|row| row.counts.first()).fold(0.0, |most: f64, count| most.max(*count)) as u32
 }
 
-/// A walk through memory that every row begins anew, values that decide a branch, and others on which it depends what the code does.
-fn restarts(request: &Request, measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
+/// A walk through memory that every row begins anew, values that decide a branch, and others on
+/// which it depends what the code does.
+fn restarts(
+    request: &Request,
+    measured: &MeasuredCode,
+    at: usize,
+) -> impl Iterator<Item = Finding> {
     let (copy, most) = (&measured.copies[at], most_evaluations(measured));
-    let begin_anew = |names: &[String]| names.iter().filter(|name| !measured.walks.contains(name)).cloned().collect::<Vec<String>>();
-    let walk = begin_anew(&copy.walked).into_iter().map(move |variable| SnippetFinding::WalkRestarts { variable, most });
-    let branch = begin_anew(&copy.decides).into_iter().map(move |variable| SnippetFinding::BranchRestarts { variable, most });
+    let begin_anew = |names: &[String]| {
+        names.iter().filter(|name| !measured.walks.contains(name)).cloned().collect::<Vec<String>>()
+    };
+    let walk = begin_anew(&copy.walked)
+        .into_iter()
+        .map(move |variable| SnippetFinding::WalkRestarts { variable, most });
+    let branch = begin_anew(&copy.decides)
+        .into_iter()
+        .map(move |variable| SnippetFinding::BranchRestarts { variable, most });
     let is_unfollowed = copy.work.is_none() && !copy.disassembly.is_empty();
     let changed = if is_unfollowed { request.changed_integers(at) } else { copy.indexes.clone() };
-    let value = begin_anew(&changed).into_iter().map(move |variable| SnippetFinding::ValuesRestart { variable, most });
+    let value = begin_anew(&changed)
+        .into_iter()
+        .map(move |variable| SnippetFinding::ValuesRestart { variable, most });
     walk.chain(branch).chain(value).map(|kind| Finding::new(Severity::Warning, kind))
 }
 
@@ -339,18 +453,26 @@ fn through_memory(measured: &MeasuredCode, assessment: &Assessment, at: usize) -
     let cycles = assessment.series.get(at)?.components.first()?.time.cycles.as_ref()?.value;
     let few_cycles = measured.few.get(at).copied().flatten()?;
     let is_another = cycles > ANOTHER_TIME * few_cycles || few_cycles > ANOTHER_TIME * cycles;
-    is_another.then(|| Finding::new(Severity::Warning, SnippetFinding::ThroughMemory { few_cycles, cycles }))
+    is_another.then(|| {
+        Finding::new(Severity::Warning, SnippetFinding::ThroughMemory { few_cycles, cycles })
+    })
 }
 
 /// Notes about the request.
 fn notes(request: &Request, measured: &MeasuredCode, at: usize) -> impl Iterator<Item = Finding> {
     let (code, copy) = (&request.codes[at], &measured.copies[at]);
-    let is_kept = |declaration: &&Declaration| declaration.is_wide_scalar() || declaration.is_vector() && copy.stores_and_loads();
-    let wide = |declaration: &&Declaration| is_kept(declaration) && code.contains(&declaration.name);
-    let variables: Vec<String> = request.lets.iter().filter(wide).map(|declaration| declaration.name.clone()).collect();
+    let is_kept = |declaration: &&Declaration| {
+        declaration.is_wide_scalar() || declaration.is_vector() && copy.stores_and_loads()
+    };
+    let wide =
+        |declaration: &&Declaration| is_kept(declaration) && code.contains(&declaration.name);
+    let variables: Vec<String> =
+        request.lets.iter().filter(wide).map(|declaration| declaration.name.clone()).collect();
     let compiled = request.language != Language::Asm;
-    let kept = (compiled && !variables.is_empty()).then_some(SnippetFinding::KeptInMemory { variables });
-    let plain = compiled && at == 0 && !request.flags.split_whitespace().any(|flag| flag.starts_with("-O"));
+    let kept =
+        (compiled && !variables.is_empty()).then_some(SnippetFinding::KeptInMemory { variables });
+    let plain =
+        compiled && at == 0 && !request.flags.split_whitespace().any(|flag| flag.starts_with("-O"));
     let plain = plain.then(|| SnippetFinding::NotOptimised { flags: request.flags.clone() });
     kept.into_iter().chain(plain).map(|kind| Finding::new(Severity::Note, kind))
 }

@@ -16,10 +16,15 @@ pub struct Done {
 fn hairspring(arguments: &[&str]) -> Done {
     let done = Command::new(env!("CARGO_BIN_EXE_hairspring")).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Done { status: done.status.code().unwrap_or(-1), stdout: text(done.stdout), stderr: text(done.stderr) }
+    Done {
+        status: done.status.code().unwrap_or(-1),
+        stdout: text(done.stdout),
+        stderr: text(done.stderr),
+    }
 }
 
-/// A loop around a switch with a jump table, an if within an if; blocks are dependent multiplications.
+/// A loop around a switch with a jump table, an if within an if; blocks are dependent
+/// multiplications.
 const WORK: &str = include_str!("../../../../bench/programs/blocks.c");
 
 /// Programs that are hard to follow, by their first argument.
@@ -81,7 +86,14 @@ fn compile_with(compiler: &str, source: &str, name: &str, flags: &[&str]) -> Rig
     let folder = TempDir::new().unwrap();
     let (file, program) = (folder.path().join(name), folder.path().join("program"));
     std::fs::write(&file, source).unwrap();
-    let done = Command::new(compiler).args(flags).arg(&file).arg("-o").arg(&program).arg("-pthread").output().expect(compiler);
+    let done = Command::new(compiler)
+        .args(flags)
+        .arg(&file)
+        .arg("-o")
+        .arg(&program)
+        .arg("-pthread")
+        .output()
+        .expect(compiler);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     Rig { folder, program }
 }
@@ -108,13 +120,17 @@ fn is_running(program: &Path) -> bool {
 /// Processes of this program.
 fn processes(program: &Path) -> Vec<i32> {
     let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let of_program = all.filter(|entry| std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program));
+    let of_program = all.filter(|entry| {
+        std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program)
+    });
     of_program.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Inputs that take every path through `work`.
 fn ways() -> String {
-    let line = |n: usize| (0..n % 7).map(|i| format!("{} ", (n * 5 + i * 3 + n * i) % 32)).collect::<String>();
+    let line = |n: usize| {
+        (0..n % 7).map(|i| format!("{} ", (n * 5 + i * 3 + n * i) % 32)).collect::<String>()
+    };
     (0..40).map(|n| if n % 7 == 0 { "--\n".to_owned() } else { line(n) + "\n" }).collect()
 }
 
@@ -127,25 +143,52 @@ pub fn json(done: &Done) -> Value {
 fn a_switch_in_a_loop_is_followed_block_by_block() {
     let rig = compile(WORK, &["-O2", "-g"]);
     let document = json(&rig.blocks("work", &ways(), &["--json", "--until", "each"]));
-    let schema: Value = serde_json::from_str(include_str!("../../../../spec/blocks.schema.json")).unwrap();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../spec/blocks.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    let errors: Vec<String> =
+        validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let blocks = document["blocks"].as_array().unwrap();
     assert!(blocks.len() >= 14, "{}", blocks.len());
     assert_eq!(document["unknowns"], "blocks");
     assert_eq!(document["inputs"]["given"], 40);
-    // Every run of the program counts: each of the codes takes one case of the switch, identified by its source line.
-    let codes: usize = ways().lines().filter(|line| *line != "--").map(|line| line.split_whitespace().count()).sum();
-    let line_of = |text: &str| WORK.lines().position(|line| line.contains(text)).unwrap() as u64 + 1;
-    let runs = |line: u64| blocks.iter().filter(|block| block["line"] == line).map(|block| block["runs"].as_f64().unwrap()).sum::<f64>();
+    // Every run of the program counts: each of the codes takes one case of the switch, identified
+    // by its source line.
+    let codes: usize = ways()
+        .lines()
+        .filter(|line| *line != "--")
+        .map(|line| line.split_whitespace().count())
+        .sum();
+    let line_of =
+        |text: &str| WORK.lines().position(|line| line.contains(text)).unwrap() as u64 + 1;
+    let runs = |line: u64| {
+        blocks
+            .iter()
+            .filter(|block| block["line"] == line)
+            .map(|block| block["runs"].as_f64().unwrap())
+            .sum::<f64>()
+    };
     let cases: f64 = (0..8).map(|case| runs(line_of(&format!("case {case}:")))).sum();
     assert_eq!(cases as usize, codes);
-    // With calls that end early all blocks can be separated; only the first one includes the overhead.
-    // On a loaded CPU some are so uncertain that they are told together.
-    let places: Vec<&str> = document["parts"].as_array().unwrap().iter().map(|part| part["place"].as_str().unwrap()).collect();
-    assert!(places.iter().filter(|place| matches!(**place, "alone" | "together")).count() >= places.len() - 3, "{places:?}");
-    assert!(document["dependencies"].as_array().unwrap().len() <= 3, "{}", document["dependencies"]);
+    // With calls that end early all blocks can be separated; only the first one includes the
+    // overhead. On a loaded CPU some are so uncertain that they are told together.
+    let places: Vec<&str> = document["parts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["place"].as_str().unwrap())
+        .collect();
+    assert!(
+        places.iter().filter(|place| matches!(**place, "alone" | "together")).count()
+            >= places.len() - 3,
+        "{places:?}"
+    );
+    assert!(
+        document["dependencies"].as_array().unwrap().len() <= 3,
+        "{}",
+        document["dependencies"]
+    );
 }
 
 #[test]
@@ -197,7 +240,11 @@ int main(int argc, char **argv) { return (int)pick(argc > 1 ? atol(argv[1]) : 0,
     let inputs: String = (1..60).map(|n| format!("{}\n", n * 7919 % 4096)).collect();
     let document = json(&rig.blocks("pick", &inputs, &["--json"]));
     assert_eq!(document["unknowns"], "edges");
-    assert!(document["undetermined_edges"].as_array().unwrap().len() >= 4, "{}", document["undetermined_edges"]);
+    assert!(
+        document["undetermined_edges"].as_array().unwrap().len() >= 4,
+        "{}",
+        document["undetermined_edges"]
+    );
     let blocks = json(&rig.blocks("pick", &inputs, &["--json", "--unknowns", "blocks"]));
     assert_eq!(blocks["unknowns"], "blocks");
 }
@@ -216,15 +263,29 @@ fn calls_of_itself_and_of_others_are_counted_as_they_should() {
 #[test]
 fn bad_inputs_are_left_out_by_name_and_the_rest_is_solved() {
     let rig = compile(HARD_PROGRAMS, &["-O1", "-fno-inline"]);
-    let done = rig.blocks("part", "1\n2\n13\n3\n14\n4\n15 < /dev/zero\n17\n19\n20\n22\n23\n5\n6\n", &["--json", "--timeout", "1s"]);
+    let done = rig.blocks(
+        "part",
+        "1\n2\n13\n3\n14\n4\n15 < /dev/zero\n17\n19\n20\n22\n23\n5\n6\n",
+        &["--json", "--timeout", "1s"],
+    );
     let document = json(&done);
     let skipped = document["inputs"]["skipped"].as_array().unwrap();
-    let reason = |input: usize| skipped.iter().find(|skip| skip["input"] == input).map_or("", |skip| skip["reason"].as_str().unwrap());
+    let reason = |input: usize| {
+        skipped
+            .iter()
+            .find(|skip| skip["input"] == input)
+            .map_or("", |skip| skip["reason"].as_str().unwrap())
+    };
     assert!(reason(3).contains("SIGSEGV"), "{skipped:#?}");
     assert!(reason(5).contains("not finished after 1 s"), "{skipped:#?}");
     assert!(reason(7).contains("read"), "{skipped:#?}");
     assert!(reason(8).contains("ended during the call, with status 3"), "{skipped:#?}");
-    assert!(reason(9).contains("changes its own code") || reason(9).contains("bytes") || reason(9).contains("SIG"), "{skipped:#?}");
+    assert!(
+        reason(9).contains("changes its own code")
+            || reason(9).contains("bytes")
+            || reason(9).contains("SIG"),
+        "{skipped:#?}"
+    );
     assert!(reason(11).contains("replaces itself with another program"), "{skipped:#?}");
     assert!(reason(12).contains("ended before, with status 4"), "{skipped:#?}");
     // A thread that sleeps does no harm.
@@ -247,14 +308,21 @@ fn an_input_whose_program_dies_while_it_is_timed_is_left_out() {
     let killer = std::thread::spawn(move || {
         let second = loop {
             let all = processes(&program);
-            let of = |id: &i32| std::fs::read(format!("/proc/{id}/cmdline")).is_ok_and(|words| words.ends_with(b"\x003\0"));
+            let of = |id: &i32| {
+                std::fs::read(format!("/proc/{id}/cmdline"))
+                    .is_ok_and(|words| words.ends_with(b"\x003\0"))
+            };
             match all.iter().find(|id| of(id)) {
                 Some(id) if all.len() == 4 => break *id,
                 _ => std::thread::sleep(std::time::Duration::from_millis(1)),
             }
         };
         std::thread::sleep(std::time::Duration::from_millis(300));
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(second), nix::sys::signal::Signal::SIGKILL).unwrap();
+        nix::sys::signal::kill(
+            nix::unistd::Pid::from_raw(second),
+            nix::sys::signal::Signal::SIGKILL,
+        )
+        .unwrap();
     });
     let document = json(&rig.blocks("part", "1\n3\n4\n5\n", &["--json", "--budget", "2s"]));
     killer.join().unwrap();
@@ -290,39 +358,66 @@ int main(int n, char **v) { return catcher(atoi(v[1])) & n; }
     let document = json(&rig.blocks("catcher", "2\n20\n5\n7\n9\n", &["--json"]));
     let skipped = document["inputs"]["skipped"].as_array().unwrap();
     assert!(skipped.len() == 1 && skipped[0]["input"] == 2, "{skipped:#?}");
-    assert!(skipped[0]["reason"].as_str().unwrap().contains("an exception returned control into the function"), "{skipped:#?}");
+    assert!(
+        skipped[0]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("an exception returned control into the function"),
+        "{skipped:#?}"
+    );
 }
 
 #[test]
 fn a_function_of_a_library_that_is_loaded_later_is_found_and_names_what_it_calls() {
-    let library =
-        "#include <stdlib.h>\nint turn(int n) { int sum = atoi(\"7\"); for (int i = 0; i < n; i++) sum ^= sum * 5 + i; return sum; }";
+    let library = "#include <stdlib.h>\nint turn(int n) { int sum = atoi(\"7\"); for (int i = 0; \
+                   i < n; i++) sum ^= sum * 5 + i; return sum; }";
     let shared = compile(library, &["-O1", "-shared", "-fPIC"]);
-    let main = "#include <dlfcn.h>\n#include <stdlib.h>\nint main(int n, char **v) { void *l = n > 2 ? dlopen(v[2], RTLD_NOW) : 0; if (!l) return 3; return ((int (*)(int))dlsym(l, \"turn\"))(atoi(v[1])) & 1; }";
+    let main = "#include <dlfcn.h>\n#include <stdlib.h>\n\
+                int main(int n, char **v) { void *l = n > 2 ? dlopen(v[2], RTLD_NOW) : 0; if (!l) \
+                return 3; return ((int (*)(int))dlsym(l, \"turn\"))(atoi(v[1])) & 1; }";
     let rig = compile(main, &["-O1", "-ldl"]);
     let path = shared.program.to_str().unwrap();
-    let document = json(&rig.blocks("turn", &format!("1 {path}\n2 {path}\n3\n9 {path}\n"), &["--json"]));
+    let document =
+        json(&rig.blocks("turn", &format!("1 {path}\n2 {path}\n3\n9 {path}\n"), &["--json"]));
     assert_eq!(document["function"]["object"].as_str().unwrap(), path);
-    assert_eq!((&document["inputs"]["calls"], &document["inputs"]["skipped"][0]["input"]), (&3.into(), &3.into()));
-    assert!(document["inputs"]["skipped"][0]["reason"].as_str().unwrap().contains("no library that has `turn` was loaded"));
+    assert_eq!(
+        (&document["inputs"]["calls"], &document["inputs"]["skipped"][0]["input"]),
+        (&3.into(), &3.into())
+    );
     assert!(
-        document["blocks"]
-            .as_array()
+        document["inputs"]["skipped"][0]["reason"]
+            .as_str()
             .unwrap()
-            .iter()
-            .any(|block| block["calls"][0].as_str().is_some_and(|name| name == "atoi" || name.contains("strtol"))),
+            .contains("no library that has `turn` was loaded")
+    );
+    assert!(
+        document["blocks"].as_array().unwrap().iter().any(|block| block["calls"][0]
+            .as_str()
+            .is_some_and(|name| name == "atoi" || name.contains("strtol"))),
         "{}",
         document["blocks"]
     );
     let done = rig.blocks("trun", &format!("1 {path}\n"), &[]);
-    assert!(done.status == 1 && done.stderr.contains("no function `trun`") && done.stderr.contains("turn"), "{}", done.stderr);
+    assert!(
+        done.status == 1
+            && done.stderr.contains("no function `trun`")
+            && done.stderr.contains("turn"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
 fn a_function_that_is_not_there_is_an_error_with_a_suggestion() {
     let rig = compile(WORK, &["-O2"]);
     let done = rig.blocks("wrok", "1\n", &[]);
-    assert!(done.status == 1 && done.stderr.contains("no function `wrok`") && done.stderr.contains("work"), "{}", done.stderr);
+    assert!(
+        done.status == 1
+            && done.stderr.contains("no function `wrok`")
+            && done.stderr.contains("work"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -338,21 +433,36 @@ fn stripped_and_static_programs_are_found_by_address() {
         let entry = address(&rig);
         assert!(Command::new("strip").arg(&rig.program).status().unwrap().success());
         let done = rig.blocks("work", "1\n", &[]);
-        assert!(done.status == 1 && done.stderr.contains("stripped: give the address"), "{flags:?} {}", done.stderr);
+        assert!(
+            done.status == 1 && done.stderr.contains("stripped: give the address"),
+            "{flags:?} {}",
+            done.stderr
+        );
         let document = json(&rig.blocks(&entry, &ways(), &["--json"]));
         assert_eq!(document["inputs"]["calls"], 40, "{flags:?}");
         let inside = format!("{:#x}", u64::from_str_radix(&entry[2..], 16).unwrap() + 4);
         let done = rig.blocks(&inside, "1\n", &[]);
-        assert!(done.status == 1 && done.stderr.contains("inside a function"), "{flags:?} {}", done.stderr);
+        assert!(
+            done.status == 1 && done.stderr.contains("inside a function"),
+            "{flags:?} {}",
+            done.stderr
+        );
     }
 }
 
 #[test]
 fn a_function_of_a_library_is_found_where_it_is_loaded() {
-    let source = "#include <stdlib.h>\n#include <string.h>\nstatic int less(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }\nint main(int n, char **v) { int a[64]; for (int i = 0; i < n; i++) a[i] = atoi(v[i]); qsort(a, (size_t)n, sizeof *a, less); return a[0]; }";
+    let source = "#include <stdlib.h>\n#include <string.h>\n\
+                  static int less(const void *a, const void *b) { return *(const int *)a - \
+                  *(const int *)b; }\nint main(int n, char **v) { int a[64]; for (int i = 0; i < \
+                  n; i++) a[i] = atoi(v[i]); qsort(a, (size_t)n, sizeof *a, less); return a[0]; }";
     let rig = compile(source, &["-O1"]);
     let document = json(&rig.blocks("qsort", "1\n2 1\n3 2 1\n5 4 3 2 1\n", &["--json"]));
-    assert!(document["function"]["object"].as_str().unwrap().contains("libc"), "{}", document["function"]);
+    assert!(
+        document["function"]["object"].as_str().unwrap().contains("libc"),
+        "{}",
+        document["function"]
+    );
 }
 
 #[test]
@@ -366,12 +476,31 @@ fn wrong_usage_ends_with_2() {
         ("1\n", &["--cpu", "999"], "CPU 999 is not available"),
     ] {
         let done = rig.blocks("work", inputs, more);
-        assert!(done.status == 2 && done.stderr.contains(expected), "{expected}: {} {}", done.status, done.stderr);
+        assert!(
+            done.status == 2 && done.stderr.contains(expected),
+            "{expected}: {} {}",
+            done.status,
+            done.stderr
+        );
     }
     let script = rig.folder.path().join("script");
     std::fs::write(&script, "#!/bin/sh\nexit 0\n").unwrap();
-    let done = hairspring(&["blocks", script.to_str().unwrap(), "--function", "f", "--generate", "echo 1"]);
+    let done = hairspring(&[
+        "blocks",
+        script.to_str().unwrap(),
+        "--function",
+        "f",
+        "--generate",
+        "echo 1",
+    ]);
     assert!(done.status == 1 && done.stderr.contains("not a script"), "{}", done.stderr);
-    let done = hairspring(&["blocks", rig.program.to_str().unwrap(), "--function", "work", "--generate", "exit 5"]);
+    let done = hairspring(&[
+        "blocks",
+        rig.program.to_str().unwrap(),
+        "--function",
+        "work",
+        "--generate",
+        "exit 5",
+    ]);
     assert!(done.status == 1 && done.stderr.contains("--generate"), "{}", done.stderr);
 }

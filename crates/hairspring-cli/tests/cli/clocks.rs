@@ -4,7 +4,11 @@ use crate::command::time;
 use crate::document::Document;
 
 fn chain_by(clock: &str) -> Document {
-    time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5").option("--clock", clock).document()
+    time("x = x * c")
+        .given("uint64_t x = 3")
+        .given("uint64_t c = 5")
+        .option("--clock", clock)
+        .document()
 }
 
 /// The time of the chain by the best clock, in nanoseconds.
@@ -12,7 +16,8 @@ fn truth_ns() -> f64 {
     chain_by("tsc").body()["time_ns"]["value"].as_f64().unwrap()
 }
 
-/// A factor beyond any noise: a clock's interval must be this close to the truth, or have a finding.
+/// A factor beyond any noise: a clock's interval must be this close to the truth, or have a
+/// finding.
 const LOOSE_FACTOR: f64 = 20.0;
 
 fn is_honest(clock: &str) {
@@ -26,10 +31,14 @@ fn is_honest(clock: &str) {
     let end = |name: &str| body["time_ns"][name].as_f64();
     // Below resolution the claim is the bound, and the solved value stays as it is.
     let below = body["below_resolution"] == true;
-    let covers =
-        below || end("low").is_none_or(|low| low <= truth * LOOSE_FACTOR) && end("high").is_none_or(|high| high >= truth / LOOSE_FACTOR);
+    let covers = below
+        || end("low").is_none_or(|low| low <= truth * LOOSE_FACTOR)
+            && end("high").is_none_or(|high| high >= truth / LOOSE_FACTOR);
     let bound = body["bound_ns"].as_f64().is_none_or(|bound| bound >= truth / LOOSE_FACTOR);
-    assert!(covers && bound, "the chain takes {truth} ns, clock {clock} says {body:#}\n{findings:#?}");
+    assert!(
+        covers && bound,
+        "the chain takes {truth} ns, clock {clock} says {body:#}\n{findings:#?}"
+    );
 }
 
 macro_rules! honest {
@@ -53,12 +62,21 @@ honest! {
 
 #[test]
 fn tsc_serialize_is_honest_or_missing_for_a_reason() {
-    let chain = || time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5").option("--clock", "tsc-serialize");
+    let chain = || {
+        time("x = x * c")
+            .given("uint64_t x = 3")
+            .given("uint64_t c = 5")
+            .option("--clock", "tsc-serialize")
+    };
     let serialises = std::fs::read_to_string("/proc/cpuinfo").unwrap().contains(" serialize ");
     if serialises {
         is_honest("tsc-serialize");
     } else {
-        chain().ends_with(2).complains("the CPU has no serialize instruction").complains("available here: tsc").in_one_line();
+        chain()
+            .ends_with(2)
+            .complains("the CPU has no serialize instruction")
+            .complains("available here: tsc")
+            .in_one_line();
     }
 }
 
@@ -66,10 +84,19 @@ fn tsc_serialize_is_honest_or_missing_for_a_reason() {
 fn a_clock_that_is_far_too_coarse_gives_no_time() {
     let document = chain_by("times");
     let doubts = ["clock_too_coarse", "below_resolution"];
-    assert!(document.findings(0).iter().any(|kind| doubts.contains(kind)), "{:?}", document.findings(0));
+    assert!(
+        document.findings(0).iter().any(|kind| doubts.contains(kind)),
+        "{:?}",
+        document.findings(0)
+    );
 }
 
 #[test]
 fn a_missing_clock_is_refused_with_the_available_ones() {
-    time("1").option("--clock", "sundial").ends_with(2).complains("clock `sundial`").complains("monotonic_raw").in_one_line();
+    time("1")
+        .option("--clock", "sundial")
+        .ends_with(2)
+        .complains("clock `sundial`")
+        .complains("monotonic_raw")
+        .in_one_line();
 }

@@ -21,18 +21,21 @@ fn independent_copies_are_a_throughput() {
     assert_eq!(asm("lea rax, [rcx + rdx]").document().mode().0, "throughput");
 }
 
-/// A core may learn which load takes what a store has written, and where branches and calls lead, as in a loop.
+/// A core may learn which load takes what a store has written, and where branches and calls lead,
+/// as in a loop.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn code_that_a_core_learns_runs_in_repeated_blocks() {
-    let several = "mov [rsp - 64], rcx; lea rax, [rcx + rdx]; lea rbx, [rcx + rdx]; push rax; pop rsi";
+    let several =
+        "mov [rsp - 64], rcx; lea rax, [rcx + rdx]; lea rbx, [rcx + rdx]; push rax; pop rsi";
     let counts = |code: &dyn Fn() -> Hairspring| -> Vec<f64> {
         let document = code().document();
         let rows = document.result_of(0)["fit"]["rows_detail"].as_array().unwrap().clone();
         rows.iter().map(|row| row["counts"][0].as_f64().unwrap()).collect()
     };
-    // The second block has a quarter more copies than the first, and the second straight row half more. The fit may do without the longest
-    // rows. A pilot that something else disturbs by far asks for a few copies.
+    // The second block has a quarter more copies than the first, and the second straight row half
+    // more. The fit may do without the longest rows. A pilot that something else disturbs by far
+    // asks for a few copies.
     let is_of_blocks = |counts: &Vec<f64>| counts[1] / counts[0] == 1.25;
     let expect_blocks = |code: &dyn Fn() -> Hairspring| {
         let tries: Vec<Vec<f64>> = (0..3).map(|_| counts(code)).collect();
@@ -41,8 +44,15 @@ fn code_that_a_core_learns_runs_in_repeated_blocks() {
     expect_blocks(&|| asm("inc qword ptr [rsp - 8]"));
     expect_blocks(&|| asm(several).option("--setup", "mov ecx, 3"));
     expect_blocks(&|| time("a[1] += x; x ^= a[1]").given("int a[4]").given("int x = 3"));
-    expect_blocks(&|| time("x = x & 1 ? x * 3 + 1 : x >> 1; if (x < 2) x = 27").given("uint64_t x = 27"));
-    expect_blocks(&|| time("x += abs(x) + strlen(s)").given("int x = 3").given("char *s = \"four\"").option("--include", "string.h"));
+    expect_blocks(&|| {
+        time("x = x & 1 ? x * 3 + 1 : x >> 1; if (x < 2) x = 27").given("uint64_t x = 27")
+    });
+    expect_blocks(&|| {
+        time("x += abs(x) + strlen(s)")
+            .given("int x = 3")
+            .given("char *s = \"four\"")
+            .option("--include", "string.h")
+    });
     assert!((0..2).any(|_| !is_of_blocks(&counts(&|| asm("imul rax, rcx")))));
 }
 
@@ -53,7 +63,11 @@ fn variables_are_operands() {
         let product = asm("imul %[c], %[x]").given("uint64_t x = 3").given("uint64_t c = 5");
         product.option("--cc", compiler).succeeds().says("chained through x");
     }
-    asm("addsd %[y], %[x]").given("double x = 3").given("double y = 5").succeeds().says("chained through x");
+    asm("addsd %[y], %[x]")
+        .given("double x = 3")
+        .given("double y = 5")
+        .succeeds()
+        .says("chained through x");
     asm("imul %[c], %rax").given("uint64_t c = 5").succeeds().says("chained through rax");
 }
 
@@ -112,19 +126,29 @@ const TELLS: bool = cfg!(target_arch = "x86_64");
 
 #[test]
 fn vector_registers_begin_with_ordinary_values() {
-    // Divisions and products of the same number: a denormal, or a number far from 1, would end in denormals.
+    // Divisions and products of the same number: a denormal, or a number far from 1, would end in
+    // denormals.
     for code in ["mulsd xmm5, xmm6", "divps %xmm3, %xmm2", "divsd xmm0, xmm15\nmulsd xmm1, xmm15"] {
         let document = asm(code).document();
-        assert!(!document.findings(0).contains(&"denormals"), "{code}: {:#}", document.result_of(0)["findings"]);
+        assert!(
+            !document.findings(0).contains(&"denormals"),
+            "{code}: {:#}",
+            document.result_of(0)["findings"]
+        );
     }
 }
 
 #[test]
 fn denormals_that_are_made_on_purpose_are_named() {
     if TELLS {
-        let document = asm("mulsd xmm0, xmm1").option("--setup", "mov eax, 1000; movq xmm0, rax").document();
+        let document =
+            asm("mulsd xmm0, xmm1").option("--setup", "mov eax, 1000; movq xmm0, rax").document();
         let finding = document.finding("denormals");
-        assert_eq!((&finding["operands"], &finding["severity"]), (&true.into(), &"warning".into()), "{finding:#}");
+        assert_eq!(
+            (&finding["operands"], &finding["severity"]),
+            (&true.into(), &"warning".into()),
+            "{finding:#}"
+        );
         assert!(finding["remedy"].as_str().unwrap().contains("--setup"));
     }
 }
@@ -132,9 +156,11 @@ fn denormals_that_are_made_on_purpose_are_named() {
 #[test]
 fn a_product_that_shrinks_into_denormals_is_not_to_be_trusted() {
     if TELLS {
-        // Every row begins with 2 to the power of -622, and a copy takes a quarter. After 200 copies the product is denormal: in the
-        // long rows, which have about 400 to 1,024, and not in the short ones, which have an eighth of that.
-        let setup = "mov rax, 0x1910000000000000; movq xmm0, rax; mov rax, 0x3fd0000000000000; movq xmm1, rax";
+        // Every row begins with 2 to the power of -622, and a copy takes a quarter. After 200
+        // copies the product is denormal: in the long rows, which have about 400 to 1,024, and not
+        // in the short ones, which have an eighth of that.
+        let setup = "mov rax, 0x1910000000000000; movq xmm0, rax; mov rax, 0x3fd0000000000000; \
+                     movq xmm1, rax";
         let document = asm("mulsd xmm0, xmm1").option("--setup", setup).document();
         assert_eq!(document.finding("denormals")["severity"], "untrusted");
     }
@@ -142,21 +168,40 @@ fn a_product_that_shrinks_into_denormals_is_not_to_be_trusted() {
 
 #[test]
 fn treating_denormals_as_zero_is_a_way_out() {
-    let flushed = time("x *= y").given("double x = 1e-310").given("double y = 1.5").option("--include", "xmmintrin.h");
+    let flushed = time("x *= y")
+        .given("double x = 1e-310")
+        .given("double y = 1.5")
+        .option("--include", "xmmintrin.h");
     if TELLS {
         let flushed = flushed.option("--setup", "_mm_setcsr(_mm_getcsr() | 0x8040);").document();
-        assert!(!flushed.findings(0).contains(&"denormals"), "{:#}", flushed.result_of(0)["findings"]);
+        assert!(
+            !flushed.findings(0).contains(&"denormals"),
+            "{:#}",
+            flushed.result_of(0)["findings"]
+        );
     }
 }
 
 #[test]
 fn divisions_say_on_which_values() {
     if TELLS {
-        let values = |document: crate::document::Document| document.finding("depends_on_values")["values"].clone();
+        let values = |document: crate::document::Document| {
+            document.finding("depends_on_values")["values"].clone()
+        };
         let first = asm("divsd xmm0, xmm1").document();
-        assert_eq!(first.finding("depends_on_values")["instructions"], serde_json::json!(["divsd"]));
-        assert_eq!(values(first), serde_json::json!(["1.0125 in double precision in every vector register"]));
-        let named = time("x / c").given("uint64_t x = 1000").given("uint64_t c = 10").given("int other = 3").document();
+        assert_eq!(
+            first.finding("depends_on_values")["instructions"],
+            serde_json::json!(["divsd"])
+        );
+        assert_eq!(
+            values(first),
+            serde_json::json!(["1.0125 in double precision in every vector register"])
+        );
+        let named = time("x / c")
+            .given("uint64_t x = 1000")
+            .given("uint64_t c = 10")
+            .given("int other = 3")
+            .document();
         assert_eq!(values(named), serde_json::json!(["uint64_t x = 1000", "uint64_t c = 10"]));
         assert!(!asm("mulsd xmm0, xmm1").document().findings(0).contains(&"depends_on_values"));
     }
@@ -171,7 +216,11 @@ fn wide_registers_begin_with_ordinary_values_too() {
     ] {
         if has {
             let document = asm(code).document();
-            assert!(!document.findings(0).contains(&"denormals"), "{code}: {:#}", document.result_of(0)["findings"]);
+            assert!(
+                !document.findings(0).contains(&"denormals"),
+                "{code}: {:#}",
+                document.result_of(0)["findings"]
+            );
             document.takes_a_few_cycles();
         }
     }

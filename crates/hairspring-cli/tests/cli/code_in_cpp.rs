@@ -8,7 +8,9 @@ fn cpp(code: &str) -> Hairspring {
 
 #[test]
 fn objects_are_variables_too() {
-    let sum = cpp("std::accumulate(v.begin(), v.end(), 0)").option("--include", "vector").option("--include", "numeric");
+    let sum = cpp("std::accumulate(v.begin(), v.end(), 0)")
+        .option("--include", "vector")
+        .option("--include", "numeric");
     let document = sum.given("std::vector<int> v(100, 1)").document();
     assert_eq!(document.mode().0, "throughput");
 }
@@ -28,7 +30,8 @@ fn lambdas_and_templates_are_expressions() {
 
 #[test]
 fn functions_come_from_a_source_file() {
-    let file = "struct Twice { int of(int x) const; };\nint Twice::of(int x) const { return x * 2; }\n";
+    let file =
+        "struct Twice { int of(int x) const; };\nint Twice::of(int x) const { return x * 2; }\n";
     cpp("t.of(x)").given("int x = 3").with_file("twice.cpp", file).given("Twice t").succeeds();
 }
 
@@ -39,8 +42,11 @@ fn a_constructor_that_dies_is_reported() {
 
 #[test]
 fn an_exception_that_nobody_catches_is_reported() {
-    let uncaught =
-        |command: Hairspring| command.fails("SIGABRT").complains("it printed: terminate called after throwing an instance of 'int'");
+    let uncaught = |command: Hairspring| {
+        command
+            .fails("SIGABRT")
+            .complains("it printed: terminate called after throwing an instance of 'int'")
+    };
     uncaught(cpp("throw 3"));
     uncaught(cpp("x").given("int x").option("--setup", "throw 3;"));
 }
@@ -52,6 +58,9 @@ fn an_exception_that_is_caught_is_fine() {
 
 #[test]
 fn messages_name_the_users_line() {
-    cpp("std::vektor<int> v").fails("CODE:1:6: error: 'vektor'").does_not_complain("checked.c").does_not_complain("hs_");
+    cpp("std::vektor<int> v")
+        .fails("CODE:1:6: error: 'vektor'")
+        .does_not_complain("checked.c")
+        .does_not_complain("hs_");
     cpp("x").given("std::vektor<int> x").fails("--let:1");
 }

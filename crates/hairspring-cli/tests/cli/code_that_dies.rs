@@ -14,19 +14,24 @@ fn a_fault_is_reported_with_its_place() {
     x("x").option("--init", CRASH).fails("SIGSEGV at address 0x0 while it was measured");
     x("x").option("--setup", CRASH).fails("SIGSEGV at address 0x0 in --setup");
     x("x").option("--vs", CRASH).fails("SIGSEGV at address 0x0");
-    time("x").given("int x = *(volatile int *)8").fails("SIGSEGV at address 0x8 in --setup or the initialisers of --let");
+    time("x")
+        .given("int x = *(volatile int *)8")
+        .fails("SIGSEGV at address 0x8 in --setup or the initialisers of --let");
 }
 
 #[test]
 fn a_fault_while_loading_is_reported() {
-    let file = "static int *volatile nowhere;\n__attribute__((constructor)) static void begin(void) { *nowhere = 1; }\n";
+    let file = "static int *volatile nowhere;\n\
+                __attribute__((constructor)) static void begin(void) { *nowhere = 1; }\n";
     x("x").with_file("begin.c", file).fails("SIGSEGV at address 0x0 while it was loaded");
 }
 
 #[test]
 fn exit_and_abort_are_reported() {
     x("abort()").fails("SIGABRT while it was measured");
-    x("exit(0)").fails("ended the process with status 0 instead of returning").complains("remove the call of exit");
+    x("exit(0)")
+        .fails("ended the process with status 0 instead of returning")
+        .complains("remove the call of exit");
     x("_exit(3)").fails("status 3");
     x("x").option("--setup", "exit(7);").fails("status 7");
     x("raise(SIGKILL)").fails("SIGKILL");
@@ -40,7 +45,9 @@ fn last_output_is_reported() {
         .option("--include", "assert.h")
         .fails("SIGABRT while it was measured\nit printed: ")
         .complains("Assertion `x == 4' failed.");
-    x("fputs(\"first\\nlast \\033[31m\\n\\n\", stderr); exit(3);").fails("status 3").complains("it printed: last ?[31m");
+    x("fputs(\"first\\nlast \\033[31m\\n\\n\", stderr); exit(3);")
+        .fails("status 3")
+        .complains("it printed: last ?[31m");
 }
 
 #[test]
@@ -53,13 +60,17 @@ fn arithmetic_faults_are_reported() {
 #[test]
 fn instructions_that_the_processor_refuses_have_no_address() {
     for code in ["hlt", "movaps xmm0, [rsp+1]"] {
-        time(code).option("--lang", "asm").fails("SIGSEGV while it was measured").complains("the processor refused an instruction");
+        time(code)
+            .option("--lang", "asm")
+            .fails("SIGSEGV while it was measured")
+            .complains("the processor refused an instruction");
     }
 }
 
 #[test]
 fn recursion_without_end_is_reported() {
-    let file = "static int deeper(int n) { volatile char a[4096]; a[0] = n; return deeper(n + a[0]) + a[0]; }\n";
+    let file = "static int deeper(int n) { volatile char a[4096]; a[0] = n; return deeper(n + \
+                a[0]) + a[0]; }\n";
     x("deeper(1)").with_file("deeper.c", file).option("--cflags", "-O0").fails("SIGSEGV");
 }
 

@@ -26,7 +26,8 @@ fn the_line_of_every_piece_is_named() {
 
 #[test]
 fn a_mistake_in_shared_code_is_reported_once() {
-    let ended = x("x").option("--vs", "x + 1").option("--init", "nosuch++").fails("--init:1:1: error:");
+    let ended =
+        x("x").option("--vs", "x + 1").option("--init", "nosuch++").fails("--init:1:1: error:");
     assert_eq!(ended.error.matches("error:").count(), 1, "{ended}");
 }
 
@@ -59,12 +60,18 @@ fn directives_can_refuse_and_files_without_end_are_survived() {
 #[test]
 fn functions_must_be_known() {
     refused(x("nosuch(x)"), "CODE:1:1: error: implicit declaration of function 'nosuch'");
-    refused(x("extern int nosuch(int); nosuch(x);"), "undefined reference to `nosuch'\nfunctions that the code calls must be in --file");
+    refused(
+        x("extern int nosuch(int); nosuch(x);"),
+        "undefined reference to `nosuch'\nfunctions that the code calls must be in --file",
+    );
 }
 
 #[test]
 fn labels_must_be_local() {
-    refused(x("again: x = x * 3; if (x == 5) goto again;"), "error: duplicate label 'again'\nthe code is repeated");
+    refused(
+        x("again: x = x * 3; if (x == 5) goto again;"),
+        "error: duplicate label 'again'\nthe code is repeated",
+    );
 }
 
 #[test]
@@ -76,7 +83,10 @@ fn a_missing_header_or_library_is_named() {
 
 #[test]
 fn a_mistake_in_a_file_is_named_there() {
-    refused(x("twice(x)").with_file("twice.c", "int twice(int x)\n{ return nosuch; }\n"), "twice.c:2:");
+    refused(
+        x("twice(x)").with_file("twice.c", "int twice(int x)\n{ return nosuch; }\n"),
+        "twice.c:2:",
+    );
 }
 
 #[test]
@@ -128,23 +138,41 @@ fn a_message_without_end_is_cut() {
 
 #[test]
 fn without_a_compiler_it_says_what_to_install() {
-    x("x").variable("PATH", "/nosuch").fails("no C compiler found").complains("apt-get install gcc").in_one_line();
-    x("x").option("--lang", "c++").variable("PATH", "/nosuch").fails("no C++ compiler").complains("apt-get install g++");
-    x("x").option("--cc", "nosuch").fails("tried nosuch").complains("apt-get install gcc").in_one_line();
+    x("x")
+        .variable("PATH", "/nosuch")
+        .fails("no C compiler found")
+        .complains("apt-get install gcc")
+        .in_one_line();
+    x("x")
+        .option("--lang", "c++")
+        .variable("PATH", "/nosuch")
+        .fails("no C++ compiler")
+        .complains("apt-get install g++");
+    x("x")
+        .option("--cc", "nosuch")
+        .fails("tried nosuch")
+        .complains("apt-get install gcc")
+        .in_one_line();
     x("x").variable("CC", "nosuch -m64").fails("tried nosuch -m64");
 }
 
 #[test]
 fn a_compiler_that_fails_in_silence_is_reported() {
     let script = "case \"$*\" in *--version*) echo silent 1;; *) exit 3;; esac\n";
-    x("x").with_script("silent", script).option("--cc", "./silent").fails("(exit status: 3) without a message");
+    x("x")
+        .with_script("silent", script)
+        .option("--cc", "./silent")
+        .fails("(exit status: 3) without a message");
 }
 
 #[test]
 fn a_compiler_that_makes_nonsense_is_reported() {
     let script = "case \"$*\" in *--version*) echo odd 1; exit;; esac\n\
                   while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo nonsense > \"$2\"; shift; done\n";
-    x("x").with_script("odd", script).option("--cc", "./odd").fails("the compiled rows cannot be read");
+    x("x")
+        .with_script("odd", script)
+        .option("--cc", "./odd")
+        .fails("the compiled rows cannot be read");
 }
 
 #[test]

@@ -10,14 +10,24 @@ fn x(code: &str) -> Hairspring {
 
 #[test]
 fn processes_are_refused() {
-    for code in ["fork()", "vfork()", "system(\"true\")", "popen(\"true\", \"r\")", "execl(\"/bin/true\", \"true\", (char *)0)"] {
+    for code in [
+        "fork()",
+        "vfork()",
+        "system(\"true\")",
+        "popen(\"true\", \"r\")",
+        "execl(\"/bin/true\", \"true\", (char *)0)",
+    ] {
         x(code).fails("tried to start a process").complains("SIGSYS");
     }
-    let spawn = x("posix_spawn(&pid, \"/bin/true\", 0, 0, arguments, 0)").given("int pid").given("char *arguments[] = {\"true\", 0}");
+    let spawn = x("posix_spawn(&pid, \"/bin/true\", 0, 0, arguments, 0)")
+        .given("int pid")
+        .given("char *arguments[] = {\"true\", 0}");
     spawn.fails("tried to start a process");
     x("x").option("--setup", "fork();").fails("tried to start a process");
     // The pilot, which has a filter, runs the code 14,020 times at most.
-    x("if (++late == 30000) fork()").with_file("late.h", "static int late;\n").fails("tried to start a process");
+    x("if (++late == 30000) fork()")
+        .with_file("late.h", "static int late;\n")
+        .fails("tried to start a process");
 }
 
 #[test]
@@ -29,15 +39,22 @@ fn leaving_the_group_is_refused() {
 #[test]
 fn threads_are_allowed() {
     let file = "static void *nothing(void *p) { return p; }\n";
-    let started = x("pthread_create(&t, 0, nothing, 0); pthread_join(t, 0)").given("pthread_t t").with_file("nothing.c", file);
+    let started = x("pthread_create(&t, 0, nothing, 0); pthread_join(t, 0)")
+        .given("pthread_t t")
+        .with_file("nothing.c", file);
     started.option("--link", "-lpthread").succeeds();
 }
 
 #[test]
 fn a_thread_that_goes_on_does_not_outlive_the_command() {
-    let file = "#include <unistd.h>\nstatic void *forever(void *p) { for (;;) pause(); return p; }\n";
+    let file =
+        "#include <unistd.h>\nstatic void *forever(void *p) { for (;;) pause(); return p; }\n";
     let setup = "pthread_t t; pthread_create(&t, 0, forever, 0);";
-    x("x = x * 3").with_file("forever.c", file).option("--setup", setup).option("--link", "-lpthread").succeeds();
+    x("x = x * 3")
+        .with_file("forever.c", file)
+        .option("--setup", setup)
+        .option("--link", "-lpthread")
+        .succeeds();
 }
 
 #[test]
@@ -51,18 +68,25 @@ fn signals_reach_nobody_else() {
         "sigqueue(getppid(), SIGTERM, (union sigval){0})",
     ] {
         let call = code.split('(').next().unwrap_or_default();
-        x(&format!("if ({code} == 0) abort()")).fails(&format!("tried to reach another process with {call}()"));
+        x(&format!("if ({code} == 0) abort()"))
+            .fails(&format!("tried to reach another process with {call}()"));
     }
     let file = "#include <sys/syscall.h>\n#include <unistd.h>\n";
-    x("if (syscall(SYS_tkill, getppid(), SIGTERM) == 0) abort()").with_file("calls.c", file).fails("with tkill()");
-    x("if (syscall(SYS_tgkill, getppid(), getppid(), SIGTERM) == 0) abort()").with_file("calls.c", file).fails("with tgkill()");
+    x("if (syscall(SYS_tkill, getppid(), SIGTERM) == 0) abort()")
+        .with_file("calls.c", file)
+        .fails("with tkill()");
+    x("if (syscall(SYS_tgkill, getppid(), getppid(), SIGTERM) == 0) abort()")
+        .with_file("calls.c", file)
+        .fails("with tgkill()");
 }
 
 #[test]
 fn limits_cannot_be_lifted() {
-    let lift = "struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY}; if (setrlimit(RLIMIT_AS, &most) == 0) abort();";
+    let lift = "struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY}; if (setrlimit(RLIMIT_AS, \
+                &most) == 0) abort();";
     x("x = x * 3").option("--setup", lift).succeeds();
-    x("struct rlimit now; getrlimit(RLIMIT_AS, &now); if (now.rlim_max == RLIM_INFINITY) abort();").succeeds();
+    x("struct rlimit now; getrlimit(RLIMIT_AS, &now); if (now.rlim_max == RLIM_INFINITY) abort();")
+        .succeeds();
 }
 
 #[test]
@@ -70,7 +94,9 @@ fn descriptors_that_are_not_its_own_are_reported() {
     let close = "for (int i = 0; i < 1024; i++) close(i);";
     x(close).fails("closed the instrument's descriptors");
     x("x = x * 3").option("--setup", close).fails("closed the instrument's descriptors");
-    x("x = x * 3").option("--setup", format!("{close} for (;;) pause();")).fails("closed the instrument's descriptors");
+    x("x = x * 3")
+        .option("--setup", format!("{close} for (;;) pause();"))
+        .fails("closed the instrument's descriptors");
 }
 
 #[test]
@@ -80,12 +106,22 @@ fn its_own_three_descriptors_may_be_closed() {
 
 #[test]
 fn garbage_on_every_descriptor_is_reported() {
-    for garbage in ["\"garbage\", 7", "\"\\0\\0\\0\\0\\0\\0\\0\", 7", "\"\\1\\0\\0\\0\\7\", 5", "\"\\377\\377\\377\\377\", 4"] {
+    for garbage in [
+        "\"garbage\", 7",
+        "\"\\0\\0\\0\\0\\0\\0\\0\", 7",
+        "\"\\1\\0\\0\\0\\7\", 5",
+        "\"\\377\\377\\377\\377\", 4",
+    ] {
         let write = format!("for (int i = 0; i < 1024; i++) write(i, {garbage});");
         let ended = x("x = x * 3").option("--setup", &write).ends_with(1);
-        assert!(ended.error.contains("the measuring process failed") || ended.error.contains("code under test"), "{ended}");
+        assert!(
+            ended.error.contains("the measuring process failed")
+                || ended.error.contains("code under test"),
+            "{ended}"
+        );
     }
-    x("for (int i = 0; i < 1024; i++) write(i, \"garbage\", 7);").fails("written into the instrument's memory or pipe");
+    x("for (int i = 0; i < 1024; i++) write(i, \"garbage\", 7);")
+        .fails("written into the instrument's memory or pipe");
 }
 
 #[test]

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A command that takes longer has hung. A busy CPU alone, at a nice value of 19, does not make it so slow.
+/// A command that takes longer has hung. A busy CPU alone, at a nice value of 19, does not make it
+/// so slow.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A command line that is being built.
@@ -36,24 +37,40 @@ pub fn fit(content: impl AsRef<[u8]>) -> Hairspring {
 /// All verbs, as `--help` lists them.
 pub fn verbs() -> Vec<String> {
     let help = Hairspring::new().with("--help").succeeds().output;
-    let listed = help.split_once("<COMMAND>\n").unwrap().1.lines().take_while(|line| *line != "Options:");
-    let name =
-        |line: &str| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')).map(|line| line.split(' ').next().unwrap().to_owned());
+    let listed =
+        help.split_once("<COMMAND>\n").unwrap().1.lines().take_while(|line| *line != "Options:");
+    let name = |line: &str| {
+        line.strip_prefix("  ")
+            .filter(|line| !line.starts_with(' '))
+            .map(|line| line.split(' ').next().unwrap().to_owned())
+    };
     let all: Vec<String> = listed.filter_map(name).collect();
-    assert!(all.len() >= 13 && all.contains(&"time".to_owned()) && all.contains(&"man".to_owned()), "{all:?}");
+    assert!(
+        all.len() >= 13 && all.contains(&"time".to_owned()) && all.contains(&"man".to_owned()),
+        "{all:?}"
+    );
     all
 }
 
 /// Fails, saying what to install, where a program that a test needs is missing.
 pub fn needs(program: &str) {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
-    assert!(found.is_ok(), "this test needs {program}: apt-get install {program} (./test does that)");
+    assert!(
+        found.is_ok(),
+        "this test needs {program}: apt-get install {program} (./test does that)"
+    );
 }
 
 impl Hairspring {
     /// `hairspring` and nothing else.
     pub fn new() -> Hairspring {
-        Hairspring { place: Place::new(), arguments: Vec::new(), variables: Vec::new(), input: Vec::new(), output: None }
+        Hairspring {
+            place: Place::new(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            input: Vec::new(),
+            output: None,
+        }
     }
 
     /// One more argument.
@@ -91,7 +108,10 @@ impl Hairspring {
 
     /// A source file in that folder as an object file.
     pub fn compiled(self, source: &str, object: &str) -> Self {
-        let done = Command::new("cc").args(["-O1", "-fPIC", "-c", source, "-o", object]).current_dir(self.place.work()).status();
+        let done = Command::new("cc")
+            .args(["-O1", "-fPIC", "-c", source, "-o", object])
+            .current_dir(self.place.work())
+            .status();
         assert!(done.expect("cc is needed here: apt-get install gcc").success());
         self
     }
@@ -150,15 +170,26 @@ impl Hairspring {
         for name in ["CC", "CXX", "NO_COLOR", "LC_ALL", "LC_CTYPE"] {
             command.env_remove(name);
         }
-        command.args(&self.arguments).current_dir(self.place.work()).env("TMPDIR", self.place.temporary()).env("LANG", "C.UTF-8");
+        command
+            .args(&self.arguments)
+            .current_dir(self.place.work())
+            .env("TMPDIR", self.place.temporary())
+            .env("LANG", "C.UTF-8");
         // What one test compiles is not for another one, nor for the user.
         command.env("XDG_CACHE_HOME", self.place.cache());
-        if self.arguments.first().is_some_and(|verb| verb == "time") && !self.arguments.iter().any(|argument| argument == "--budget") {
+        if self.arguments.first().is_some_and(|verb| verb == "time")
+            && !self.arguments.iter().any(|argument| argument == "--budget")
+        {
             command.args(["--budget", "200ms"]);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let stdout = self.output.unwrap_or_else(|| out.try_clone().unwrap());
-        let mut process = command.stdin(Stdio::piped()).stdout(stdout).stderr(err.try_clone().unwrap()).spawn().unwrap();
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(stdout)
+            .stderr(err.try_clone().unwrap())
+            .spawn()
+            .unwrap();
         // A command that does not read its input closes it.
         let _ = process.stdin.take().unwrap().write_all(&self.input);
         Running { process, place: self.place, out, err }
@@ -176,7 +207,12 @@ pub struct Running {
 impl Running {
     /// Waits until a process that it started has this in its command line.
     pub fn until_it_runs(&self, part: &str) -> &Self {
-        let found = || self.place.processes().iter().any(|(pid, line)| *pid != self.process.id() as i32 && line.contains(part));
+        let found = || {
+            self.place
+                .processes()
+                .iter()
+                .any(|(pid, line)| *pid != self.process.id() as i32 && line.contains(part))
+        };
         assert!(wait_for(found), "no process `{part}` was seen");
         self
     }
@@ -186,7 +222,11 @@ impl Running {
         let status = format!("/proc/{}/status", self.process.id());
         let caught = || {
             let text = std::fs::read_to_string(&status).unwrap_or_default();
-            let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim).unwrap_or("0");
+            let mask = text
+                .lines()
+                .find_map(|line| line.strip_prefix("SigCgt:"))
+                .map(str::trim)
+                .unwrap_or("0");
             u64::from_str_radix(mask, 16).unwrap_or(0) >> (Signal::SIGINT as u64 - 1) & 1 == 1
         };
         assert!(wait_for(caught), "no handler for SIGINT was seen");
@@ -200,7 +240,9 @@ impl Running {
     /// Kills every process that it started and that has this in its command line.
     pub fn kill_those(&self, part: &str) {
         let all = self.place.processes();
-        for (pid, _) in all.iter().filter(|(pid, line)| *pid != self.process.id() as i32 && line.contains(part)) {
+        for (pid, _) in
+            all.iter().filter(|(pid, line)| *pid != self.process.id() as i32 && line.contains(part))
+        {
             // It may have ended since.
             let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
         }
@@ -216,14 +258,30 @@ impl Running {
         self.ends_with_any(&[status])
     }
 
-    /// Waits for its end with one of these, and checks what holds for every end: no panic, nothing left behind.
+    /// Waits for its end with one of these, and checks what holds for every end: no panic, nothing
+    /// left behind.
     pub fn ends_with_any(mut self, statuses: &[i32]) -> Ended {
         let ended = self.wait();
-        let ended = Ended { output: text(&mut self.out), error: text(&mut self.err), place: self.place, status: ended };
+        let ended = Ended {
+            output: text(&mut self.out),
+            error: text(&mut self.err),
+            place: self.place,
+            status: ended,
+        };
         assert!(!ended.error.contains("panicked"), "{ended}");
-        assert!(ended.status.code().is_some_and(|code| statuses.contains(&code)), "it should end with {statuses:?}\n{ended}");
-        assert!(wait_for(|| ended.place.processes().is_empty()), "processes were left: {:?}\n{ended}", ended.place.processes());
-        let left: Vec<PathBuf> = std::fs::read_dir(ended.place.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(
+            ended.status.code().is_some_and(|code| statuses.contains(&code)),
+            "it should end with {statuses:?}\n{ended}"
+        );
+        assert!(
+            wait_for(|| ended.place.processes().is_empty()),
+            "processes were left: {:?}\n{ended}",
+            ended.place.processes()
+        );
+        let left: Vec<PathBuf> = std::fs::read_dir(ended.place.temporary())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         assert!(left.is_empty(), "temporary files were left: {left:?}\n{ended}");
         assert!(ended.is_harmless(), "{ended:?}");
         ended
@@ -300,7 +358,10 @@ impl Ended {
 
     /// Its error is one line, and there is no output.
     pub fn in_one_line(self) -> Self {
-        assert!(self.error.lines().count() == 1 && self.output.is_empty(), "it is not one line of error\n{self}");
+        assert!(
+            self.error.lines().count() == 1 && self.output.is_empty(),
+            "it is not one line of error\n{self}"
+        );
         self
     }
 
@@ -312,7 +373,11 @@ impl Ended {
 
 impl std::fmt::Display for Ended {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "it ended with {}\n---- output\n{}\n---- error\n{}", self.status, self.output, self.error)
+        write!(
+            f,
+            "it ended with {}\n---- output\n{}\n---- error\n{}",
+            self.status, self.output, self.error
+        )
     }
 }
 

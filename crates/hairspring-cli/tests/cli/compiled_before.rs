@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 
 fn measured(cache: &Path) -> Hairspring {
     needs("gcc");
-    time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5").option("--cc", "gcc").variable("XDG_CACHE_HOME", cache)
+    time("x = x * c")
+        .given("uint64_t x = 3")
+        .given("uint64_t c = 5")
+        .option("--cc", "gcc")
+        .variable("XDG_CACHE_HOME", cache)
 }
 
 /// The entries, by name.
@@ -30,7 +34,10 @@ fn a_second_run_finds_what_the_first_one_compiled() {
     assert!(first.iter().all(|entry| entries(&place.work()).contains(entry)));
     first.iter().for_each(other);
     measured(&place.work()).succeeds();
-    assert!(first.iter().any(|entry| std::fs::read(entry).unwrap() != b"garbage"), "a damaged entry is written anew");
+    assert!(
+        first.iter().any(|entry| std::fs::read(entry).unwrap() != b"garbage"),
+        "a damaged entry is written anew"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `doctor`: what this machine can give. On a machine that is too busy for the lattice it says so, and its status with it.
+//! `doctor`: what this machine can give. On a machine that is too busy for the lattice it says so,
+//! and its status with it.
 
 use crate::command::Hairspring;
 use crate::document::Document;

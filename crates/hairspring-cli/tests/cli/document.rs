@@ -59,20 +59,32 @@ impl Document {
 
     /// Kinds of the findings on a result.
     pub fn findings(&self, number: usize) -> Vec<&str> {
-        self.result_of(number)["findings"].as_array().unwrap().iter().map(|finding| finding["kind"].as_str().unwrap()).collect()
+        self.result_of(number)["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| finding["kind"].as_str().unwrap())
+            .collect()
     }
 
     /// The finding of that kind on the first result.
     pub fn finding(&self, kind: &str) -> &Value {
         let all = self.result_of(0)["findings"].as_array().unwrap();
-        all.iter().find(|finding| finding["kind"] == kind).unwrap_or_else(|| panic!("no finding `{kind}` in {all:#?}"))
+        all.iter()
+            .find(|finding| finding["kind"] == kind)
+            .unwrap_or_else(|| panic!("no finding `{kind}` in {all:#?}"))
     }
 
-    /// The body takes between 1 and 20 core cycles, as any chain of single multiplications does, or none could be counted.
+    /// The body takes between 1 and 20 core cycles, as any chain of single multiplications does, or
+    /// none could be counted.
     pub fn takes_a_few_cycles(&self) -> &Self {
         let cycles = &self.body()["cycles"];
         let counted = cycles["value"].as_f64().is_some_and(|value| (1.0..20.0).contains(&value));
-        assert!(counted || cycles.is_null() && self.body()["cycles_reason"].is_string(), "{:#}", self.result_of(0));
+        assert!(
+            counted || cycles.is_null() && self.body()["cycles_reason"].is_string(),
+            "{:#}",
+            self.result_of(0)
+        );
         self
     }
 }
@@ -85,7 +97,10 @@ fn schema(name: &str) -> Validator {
 
 fn valid(text: &str, schema: &Validator) -> Value {
     let document: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let errors: Vec<String> = schema.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path)).collect();
+    let errors: Vec<String> = schema
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path))
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}\n{document:#}");
     document
 }

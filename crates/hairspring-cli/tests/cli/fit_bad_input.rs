@@ -38,8 +38,14 @@ fn bad_headers_are_refused() {
 
 #[test]
 fn headers_that_are_too_long() {
-    refused(format!("{}ticks\n", "c,".repeat(20_000)), "line 1: the header has 20001 columns, the limit is 10000");
-    refused((0..1_000_000).map(|n| format!("c{n},")).collect::<String>() + "ticks\n", "line 1: is longer than");
+    refused(
+        format!("{}ticks\n", "c,".repeat(20_000)),
+        "line 1: the header has 20001 columns, the limit is 10000",
+    );
+    refused(
+        (0..1_000_000).map(|n| format!("c{n},")).collect::<String>() + "ticks\n",
+        "line 1: is longer than",
+    );
 }
 
 #[test]
@@ -80,7 +86,11 @@ fn too_few_rows() {
     for rows in ["1,108\n", "1,108\n1,108\n1,109\n"] {
         let ended = fit(format!("body,ticks\n{rows}")).start().ends_with_any(&[0, 1]);
         // One row gives at most the sum of body and overhead, which must be reported.
-        let honest = if ended.output.is_empty() { ended.error.contains("rows") } else { ended.output.contains("cannot separate") };
+        let honest = if ended.output.is_empty() {
+            ended.error.contains("rows")
+        } else {
+            ended.output.contains("cannot separate")
+        };
         assert!(honest, "{rows}: {ended}");
     }
     fit("body,init,ticks\n1,1,5\n2,1,8\n").start().ends_with_any(&[0, 1]);
@@ -91,7 +101,8 @@ fn non_text_bytes_are_refused() {
     refused(b"body,ticks\n1,\xff\n", "line 2: is not UTF-8 text");
     refused(b"\xff\xfe\x00b", "line 1: is not UTF-8 text");
     refused(b"bo\x00dy\n\x00", "line 1: ");
-    let garbage: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let garbage: Vec<u8> =
+        (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     refused(garbage, "line 1: ");
 }
 
@@ -109,10 +120,14 @@ fn messages_show_odd_fields_in_a_harmless_way() {
 
 #[test]
 fn numbers_at_the_end_of_their_range_are_survived() {
-    for rows in
-        ["1,1e308\n2,-1e308\n3,1e308\n4,5\n", "1e308,1\n2e307,2\n3,3\n4,4\n", "1,5e-324\n2,5e-324\n3,0\n4,0\n", "1,-1\n2,-2\n3,-3\n4,-4\n"]
-    {
-        let ended = fit(format!("body,ticks\n{rows}")).with("--json").start().ends_with_any(&[0, 1]);
+    for rows in [
+        "1,1e308\n2,-1e308\n3,1e308\n4,5\n",
+        "1e308,1\n2e307,2\n3,3\n4,4\n",
+        "1,5e-324\n2,5e-324\n3,0\n4,0\n",
+        "1,-1\n2,-2\n3,-3\n4,-4\n",
+    ] {
+        let ended =
+            fit(format!("body,ticks\n{rows}")).with("--json").start().ends_with_any(&[0, 1]);
         if !ended.output.is_empty() {
             crate::document::Document::result(&ended.output);
         }
@@ -121,24 +136,45 @@ fn numbers_at_the_end_of_their_range_are_survived() {
 
 #[test]
 fn stages_that_do_not_exist_or_are_needed_cannot_be_left_out() {
-    for (name, shown) in
-        [("nosuch", "'nosuch'"), ("spikes,nosuch", "'nosuch'"), ("line", "'line'"), ("express", "'express'"), ("Spikes", "'Spikes'")]
-    {
+    for (name, shown) in [
+        ("nosuch", "'nosuch'"),
+        ("spikes,nosuch", "'nosuch'"),
+        ("line", "'line'"),
+        ("express", "'express'"),
+        ("Spikes", "'Spikes'"),
+    ] {
         let ended = fit("body,ticks\n1,108\n2,208\n3,308\n").option("--without", name).ends_with(2);
         ended.complains(shown).complains("possible values: flags, quantum").complains("--help");
     }
-    fit("body,ticks\n1,108\n2,208\n").with("--without=").ends_with(2).complains("--without").complains("spikes");
+    fit("body,ticks\n1,108\n2,208\n")
+        .with("--without=")
+        .ends_with(2)
+        .complains("--without")
+        .complains("spikes");
     fit("body,ticks\n1,108\n2,208\n").with("--without").ends_with(2);
 }
 
 #[test]
 fn readings_go_to_a_file_that_can_be_written_and_lost() {
     let rows = "body,ticks\n1,108\n2,208\n3,308\n";
-    fit(rows).option("--readings", "nosuch/readings.csv").fails("--readings nosuch/readings.csv: No such file").in_one_line();
+    fit(rows)
+        .option("--readings", "nosuch/readings.csv")
+        .fails("--readings nosuch/readings.csv: No such file")
+        .in_one_line();
     fit(rows).option("--readings", ".").fails("--readings .: ").in_one_line();
     fit(rows).option("--readings", "").ends_with(2).complains("--readings");
-    fit(rows).option("--readings", "/dev/full").fails("--readings: /dev/full: No space left").in_one_line();
-    fit(rows).option("--readings", "-").ends_with(2).complains("--readings -: the report goes to standard output").in_one_line();
-    let ended = fit(rows).option("--readings", "observations.csv").ends_with(2).complains("it is the file that is solved");
+    fit(rows)
+        .option("--readings", "/dev/full")
+        .fails("--readings: /dev/full: No space left")
+        .in_one_line();
+    fit(rows)
+        .option("--readings", "-")
+        .ends_with(2)
+        .complains("--readings -: the report goes to standard output")
+        .in_one_line();
+    let ended = fit(rows)
+        .option("--readings", "observations.csv")
+        .ends_with(2)
+        .complains("it is the file that is solved");
     assert_eq!(ended.file("observations.csv"), rows);
 }

@@ -17,16 +17,29 @@ fn the_constant_that_was_hidden_is_shown() {
     let overhead = document.0["results"][0]["overhead"]["time_ns"]["value"].as_f64().unwrap();
     assert!((body - 40.0).abs() < 0.05 && (overhead - 2_500.5).abs() < 3.0, "{body} {overhead}");
     let origin = &document.0["methods"][0]["rows"][1];
-    assert!(origin["technique"] == "direct, through origin" && origin["distance_percent"].as_f64().unwrap() > 50.0, "{origin:#}");
-    fit(sample()).succeeds().says("direct, through origin").says("a direct measurement includes the overhead");
+    assert!(
+        origin["technique"] == "direct, through origin"
+            && origin["distance_percent"].as_f64().unwrap() > 50.0,
+        "{origin:#}"
+    );
+    fit(sample())
+        .succeeds()
+        .says("direct, through origin")
+        .says("a direct measurement includes the overhead");
 }
 
 #[test]
 fn formats_are_detected_or_named() {
     fit(sample()).option("--format", "criterion").succeeds();
-    fit(sample()).option("--format", "google-benchmark").fails("is not JSON of Google Benchmark").in_one_line();
+    fit(sample())
+        .option("--format", "google-benchmark")
+        .fails("is not JSON of Google Benchmark")
+        .in_one_line();
     fit(sample()).option("--format", "observations").fails("observations.csv: ").in_one_line();
-    fit("body,ticks\n1,108\n2,208\n3,309\n4,408\n").option("--format", "criterion").fails("missing field").in_one_line();
+    fit("body,ticks\n1,108\n2,208\n3,309\n4,408\n")
+        .option("--format", "criterion")
+        .fails("missing field")
+        .in_one_line();
     Hairspring::new().with("fit").with("-").input(sample()).succeeds().says("hairspring fit: main");
 }
 
@@ -34,9 +47,13 @@ fn formats_are_detected_or_named() {
 fn runs_that_are_left_out_are_reported() {
     let entry = |name: &str, k: u32| {
         let mean = 40.0 + 25.0 / f64::from(k);
-        format!("{{\"name\": \"{name}\", \"run_type\": \"iteration\", \"iterations\": {k}, \"real_time\": {mean}, \"time_unit\": \"ns\"}}")
+        format!(
+            "{{\"name\": \"{name}\", \"run_type\": \"iteration\", \"iterations\": {k}, \
+             \"real_time\": {mean}, \"time_unit\": \"ns\"}}"
+        )
     };
-    let entries: Vec<String> = [1, 2, 4, 8].map(|k| entry("BM_x", k)).into_iter().chain([entry("BM_once", 5)]).collect();
+    let entries: Vec<String> =
+        [1, 2, 4, 8].map(|k| entry("BM_x", k)).into_iter().chain([entry("BM_once", 5)]).collect();
     let text = format!("{{\"context\": {{}}, \"benchmarks\": [{}]}}", entries.join(","));
     fit(text).succeeds().says("body").complains("`BM_once` is left out");
     fit("{\"context\": {}, \"benchmarks\": []}").fails("contains no benchmark run").in_one_line();

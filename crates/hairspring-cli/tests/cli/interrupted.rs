@@ -1,14 +1,19 @@
-//! Signals to the command while it compiles and while it measures: it ends with 128 and the signal's number, and nothing
-//! is left of it (which every end is checked for).
+//! Signals to the command while it compiles and while it measures: it ends with 128 and the
+//! signal's number, and nothing is left of it (which every end is checked for).
 
 use crate::command::{Hairspring, Running, time};
 use nix::sys::signal::Signal;
 
 /// A compiler that leaves a temporary file and hangs.
-const SLOW_COMPILER: &str = "case \"$*\" in *--version*) echo slow 1; exit;; esac\n: > \"$TMPDIR/half-done.s\"\nexec sleep 1000\n";
+const SLOW_COMPILER: &str = "case \"$*\" in *--version*) echo slow 1; exit;; esac\n\
+                             : > \"$TMPDIR/half-done.s\"\nexec sleep 1000\n";
 
 fn compiling() -> Running {
-    let running = time("x = x * 3").given("int x = 3").with_script("slow", SLOW_COMPILER).option("--cc", "./slow").start();
+    let running = time("x = x * 3")
+        .given("int x = 3")
+        .with_script("slow", SLOW_COMPILER)
+        .option("--cc", "./slow")
+        .start();
     running.until_it_runs("sleep 1000");
     running
 }
@@ -47,7 +52,11 @@ fn ctrl_c_while_the_code_hangs() {
 #[test]
 fn at_any_moment() {
     for milliseconds in [0, 5, 20, 60, 150, 400] {
-        let running = time("x = x * 3").given("int x = 3").option("--budget", "100s").option("--precision", "0.00001%").start();
+        let running = time("x = x * 3")
+            .given("int x = 3")
+            .option("--budget", "100s")
+            .option("--precision", "0.00001%")
+            .start();
         running.until_it_catches_signals();
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));
         running.signal(Signal::SIGINT);

@@ -17,12 +17,26 @@ fn fits_a_terminal(ended: &Ended) {
 fn json_has_what_scripts_rely_on() {
     let document = chain().document().0;
     assert_eq!(document["schema"], "hairspring/result/2");
-    assert_eq!((&document["command"], &document["results"][0]["code"]), (&"time".into(), &"x = x * c".into()));
-    for path in ["/environment/cpu/cpus", "/environment/clock/rate_hz", "/run/rounds", "/results/0/components/body/time_ns/low"] {
-        assert!(document.pointer(path).is_some_and(serde_json::Value::is_number), "{path}: {document:#}");
+    assert_eq!(
+        (&document["command"], &document["results"][0]["code"]),
+        (&"time".into(), &"x = x * c".into())
+    );
+    for path in [
+        "/environment/cpu/cpus",
+        "/environment/clock/rate_hz",
+        "/run/rounds",
+        "/results/0/components/body/time_ns/low",
+    ] {
+        assert!(
+            document.pointer(path).is_some_and(serde_json::Value::is_number),
+            "{path}: {document:#}"
+        );
     }
     for path in ["/environment/compiler", "/environment/clock/name", "/environment/system"] {
-        assert!(document.pointer(path).is_some_and(serde_json::Value::is_string), "{path}: {document:#}");
+        assert!(
+            document.pointer(path).is_some_and(serde_json::Value::is_string),
+            "{path}: {document:#}"
+        );
     }
 }
 
@@ -38,7 +52,9 @@ fn text_fits_80_columns() {
 fn stages_are_explained_on_request() {
     let ended = chain().with("--explain").succeeds();
     fits_a_terminal(&ended);
-    ended.says("stages what each asked, and what it did with").says("How did the core clock move, and which code follows it?");
+    ended
+        .says("stages what each asked, and what it did with")
+        .says("How did the core clock move, and which code follows it?");
     chain().succeeds().does_not_say("what each asked");
     let document = chain().with("--explain").document();
     assert!(document.result_of(0)["stages"].as_array().is_some_and(|stages| stages.len() > 20));
@@ -47,8 +63,20 @@ fn stages_are_explained_on_request() {
 
 #[test]
 fn text_with_everything_in_it_fits_80_columns() {
-    fits_a_terminal(&chain().option("--method", "all").option("--vs", "x + c").option("--vs", "puts(\"hello\")").succeeds());
-    fits_a_terminal(&time("a[0]").given("int a[999]").option("--init", "a[1]++").option("--cold", "a").succeeds());
+    fits_a_terminal(
+        &chain()
+            .option("--method", "all")
+            .option("--vs", "x + c")
+            .option("--vs", "puts(\"hello\")")
+            .succeeds(),
+    );
+    fits_a_terminal(
+        &time("a[0]")
+            .given("int a[999]")
+            .option("--init", "a[1]++")
+            .option("--cold", "a")
+            .succeeds(),
+    );
     fits_a_terminal(&chain().option("--clock", "times").succeeds());
 }
 
@@ -83,7 +111,11 @@ fn a_full_disk_is_an_error() {
 
 #[test]
 fn a_missing_temporary_folder_is_named() {
-    chain().variable("TMPDIR", "/nosuch").fails("making a temporary folder").complains("/nosuch").in_one_line();
+    chain()
+        .variable("TMPDIR", "/nosuch")
+        .fails("making a temporary folder")
+        .complains("/nosuch")
+        .in_one_line();
 }
 
 #[test]
@@ -97,8 +129,14 @@ fn a_pipe_has_no_colours_and_ascii_where_the_locale_asks_for_it() {
 fn a_terminal_has_colours_unless_asked_not_to() {
     // `script` (package bsdutils or util-linux) runs a command on a terminal of its own.
     let on_terminal = |no_color: &str| {
-        let line = format!("NO_COLOR={no_color} {} time 3 --budget 100ms", env!("CARGO_BIN_EXE_hairspring"));
-        let output = std::process::Command::new("script").args(["-qec", &line, "/dev/null"]).stdin(std::process::Stdio::null()).output();
+        let line = format!(
+            "NO_COLOR={no_color} {} time 3 --budget 100ms",
+            env!("CARGO_BIN_EXE_hairspring")
+        );
+        let output = std::process::Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .stdin(std::process::Stdio::null())
+            .output();
         let output = output.expect("`script` is needed here: apt-get install bsdutils");
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()

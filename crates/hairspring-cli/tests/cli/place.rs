@@ -35,10 +35,16 @@ impl Place {
     /// Number and command line of every process that inherited the folder for temporary files.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let mark = self.temporary().display().to_string();
-        let read = |pid: i32, what: &str| std::fs::read(Path::new("/proc").join(pid.to_string()).join(what)).unwrap_or_default();
-        let numbers = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-        let ours = numbers.filter(|pid| String::from_utf8_lossy(&read(*pid, "environ")).contains(&mark));
-        ours.map(|pid| (pid, String::from_utf8_lossy(&read(pid, "cmdline")).replace('\0', " "))).collect()
+        let read = |pid: i32, what: &str| {
+            std::fs::read(Path::new("/proc").join(pid.to_string()).join(what)).unwrap_or_default()
+        };
+        let numbers = std::fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+        let ours =
+            numbers.filter(|pid| String::from_utf8_lossy(&read(*pid, "environ")).contains(&mark));
+        ours.map(|pid| (pid, String::from_utf8_lossy(&read(pid, "cmdline")).replace('\0', " ")))
+            .collect()
     }
 }
 

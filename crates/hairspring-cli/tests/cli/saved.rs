@@ -22,9 +22,14 @@ fn same(a: &Value, b: &Value) -> bool {
             (a - b).abs() <= 1e-9 * a.abs().max(b.abs()) + 1e-12
         }
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| key == REASON || same(value, other)))
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| {
+                    b.get(key).is_some_and(|other| key == REASON || same(value, other))
+                })
         }
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
         _ => a == b,
     }
 }
@@ -41,7 +46,10 @@ fn agree(times: &Document, fits: &Document) {
                 assert!(same(a, b), "{name} {figure}: {a:#} is not {b:#}");
             }
         }
-        assert!(same(&result["overhead"], &again["overhead"]) && same(&result["fit"], &again["fit"]), "{result:#}\n{again:#}");
+        assert!(
+            same(&result["overhead"], &again["overhead"]) && same(&result["fit"], &again["fit"]),
+            "{result:#}\n{again:#}"
+        );
         let kinds = |document: &Document| -> Vec<String> {
             let kept = document.findings(at).into_iter().filter(|kind| !OF_THE_RUN.contains(kind));
             kept.map(str::to_owned).collect()
@@ -49,22 +57,34 @@ fn agree(times: &Document, fits: &Document) {
         assert_eq!(kinds(times), kinds(fits));
     }
     assert!(same(&times.0["comparisons"], &fits.0["comparisons"]));
-    assert!(same(&times.0["environment"]["core_clock_hz"], &fits.0["environment"]["core_clock_hz"]));
+    assert!(same(
+        &times.0["environment"]["core_clock_hz"],
+        &fits.0["environment"]["core_clock_hz"]
+    ));
 }
 
 #[test]
 fn a_line_is_read_back_as_it_was() {
-    let (times, fits) = there_and_back(time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5"));
+    let (times, fits) =
+        there_and_back(time("x = x * c").given("uint64_t x = 3").given("uint64_t c = 5"));
     agree(&times, &fits);
     assert_eq!(fits.0["environment"]["clock"]["name"], "tsc");
 }
 
 #[test]
 fn other_arrangements_of_init_and_body_are_saved_as_checks() {
-    let ended = time("x = x * 3").given("unsigned x = 3").option("--init", "x = 5").option("--save", "saved.csv").succeeds();
+    let ended = time("x = x * 3")
+        .given("unsigned x = 3")
+        .option("--init", "x = 5")
+        .option("--save", "saved.csv")
+        .succeeds();
     let saved = ended.file("saved.csv");
     let text = String::from_utf8_lossy(saved.as_ref()).into_owned();
-    for line in ["# variant: code in place = in_place of code", "# variant: code fenced = fenced of code", "# shadow: shadow "] {
+    for line in [
+        "# variant: code in place = in_place of code",
+        "# variant: code fenced = fenced of code",
+        "# shadow: shadow ",
+    ] {
         assert!(text.contains(line), "{}", &text[..text.len().min(800)]);
     }
     // They are checks, without a result of their own.
@@ -73,14 +93,20 @@ fn other_arrangements_of_init_and_body_are_saved_as_checks() {
 
 #[test]
 fn several_components_are_read_back() {
-    let (times, fits) = there_and_back(time("x = x / 3").given("unsigned x = 3").option("--init", "x = 1000"));
+    let (times, fits) =
+        there_and_back(time("x = x / 3").given("unsigned x = 3").option("--init", "x = 1000"));
     agree(&times, &fits);
     assert_eq!(fits.components(), ["body", "init"]);
 }
 
 #[test]
 fn several_series_are_read_back() {
-    let (times, fits) = there_and_back(time("x = x * 3").given("unsigned x = 3").option("--vs", "x = x + 5").option("--vs", "x / 7"));
+    let (times, fits) = there_and_back(
+        time("x = x * 3")
+            .given("unsigned x = 3")
+            .option("--vs", "x = x + 5")
+            .option("--vs", "x / 7"),
+    );
     agree(&times, &fits);
     assert_eq!(fits.0["comparisons"].as_array().unwrap().len(), 2);
 }
@@ -94,11 +120,18 @@ fn code_of_many_lines_and_odd_characters_is_saved_in_one() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_known_before_the_measurement() {
-    time("abort()").option("--save", "nosuch/saved.csv").fails("--save nosuch/saved.csv: No such file").in_one_line();
+    time("abort()")
+        .option("--save", "nosuch/saved.csv")
+        .fails("--save nosuch/saved.csv: No such file")
+        .in_one_line();
     time("x = x * 3").given("int x = 3").option("--save", ".").fails("--save .: ").in_one_line();
 }
 
 #[test]
 fn a_full_disk_is_an_error() {
-    time("x = x * 3").given("int x = 3").option("--save", "/dev/full").fails("--save").in_one_line();
+    time("x = x * 3")
+        .given("int x = 3")
+        .option("--save", "/dev/full")
+        .fails("--save")
+        .in_one_line();
 }

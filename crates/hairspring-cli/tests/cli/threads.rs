@@ -1,4 +1,5 @@
-//! Code that runs other threads: it has the CPUs and the priority of the process, and the report says what was done.
+//! Code that runs other threads: it has the CPUs and the priority of the process, and the report
+//! says what was done.
 
 use crate::command::{Hairspring, time};
 use crate::document::Document;
@@ -11,8 +12,8 @@ fn cpus() -> usize {
     (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)).count()
 }
 
-/// Ends the process when a thread, or the code that is run when the file is loaded, has not all CPUs, or another priority than the
-/// process had when it was started.
+/// Ends the process when a thread, or the code that is run when the file is loaded, has not all
+/// CPUs, or another priority than the process had when it was started.
 const CHECKED_CODE: &str = r#"
 #include <pthread.h>
 #include <sched.h>
@@ -49,16 +50,26 @@ static void start(void) {
 
 fn checked(code: &str) -> Hairspring {
     let flags = format!("-O2 -D_GNU_SOURCE -DCPUS={}", cpus());
-    time(code).option("--cflags", flags).option("--link", "-pthread").with_file("checked.c", CHECKED_CODE)
+    time(code)
+        .option("--cflags", flags)
+        .option("--link", "-pthread")
+        .with_file("checked.c", CHECKED_CODE)
 }
 
 fn is_not_bound(document: &Document) {
     let environment = &document.0["environment"];
     assert!(environment["pinned_cpu"].is_null(), "{environment:#}");
     assert_eq!(environment["priority_raised"], false, "{environment:#}");
-    assert!(document.body()["cycles"].is_null() && document.body()["cycles_reason"].as_str().unwrap().contains("several CPUs"));
+    assert!(
+        document.body()["cycles"].is_null()
+            && document.body()["cycles_reason"].as_str().unwrap().contains("several CPUs")
+    );
     // What others do on the CPUs can hide a thread's time: then the interval reaches below zero.
-    assert!(document.body()["time_ns"]["high"].as_f64().is_some_and(|ns| ns > 0.0), "{:#}", document.body());
+    assert!(
+        document.body()["time_ns"]["high"].as_f64().is_some_and(|ns| ns > 0.0),
+        "{:#}",
+        document.body()
+    );
 }
 
 #[test]
@@ -66,8 +77,12 @@ fn threads_of_the_code_have_all_cpus_and_the_priority_of_the_process() {
     let document = checked("start()").document();
     is_not_bound(&document);
     let found = document.finding("threads");
-    // No limit but zero: beside others that use the CPUs, a thread waits for most of the time that its share is taken of.
-    assert!(found["cpus_used"].as_f64().is_some_and(|used| used > 0.0) && found["cpus"] == cpus(), "{found:#}");
+    // No limit but zero: beside others that use the CPUs, a thread waits for most of the time that
+    // its share is taken of.
+    assert!(
+        found["cpus_used"].as_f64().is_some_and(|used| used > 0.0) && found["cpus"] == cpus(),
+        "{found:#}"
+    );
     assert!(found["remedy"].as_str().unwrap().contains("--threads"), "{found:#}");
 }
 
@@ -83,7 +98,11 @@ fn threads_that_are_declared_are_not_looked_for() {
 #[test]
 fn threads_of_the_setup_are_free_too() {
     let document = checked("__asm__ volatile(\"\")").option("--setup", "start()").document();
-    assert!(!document.findings(0).contains(&"threads"), "the code runs none: {:?}", document.findings(0));
+    assert!(
+        !document.findings(0).contains(&"threads"),
+        "the code runs none: {:?}",
+        document.findings(0)
+    );
     assert!(document.0["environment"]["pinned_cpu"].is_u64());
 }
 
@@ -96,17 +115,26 @@ fn a_pool_of_threads_is_made_for_all_cpus() {
 #[test]
 fn a_cpu_that_was_asked_for_is_kept_and_that_is_doubted() {
     let spawn = "#include <thread>\nstatic void start() { std::thread([] {}).join(); }\n";
-    let command = time("start()").option("--lang", "c++").option("--link", "-pthread").with_file("spawn.cpp", spawn);
+    let command = time("start()")
+        .option("--lang", "c++")
+        .option("--link", "-pthread")
+        .with_file("spawn.cpp", spawn);
     let document = command.option("--cpu", "0").document();
     let found = document.finding("threads_bound");
-    assert!(found["cpu"] == 0 && found["severity"] == "warning" && found["remedy"].as_str().unwrap().contains("--cpu"), "{found:#}");
+    assert!(
+        found["cpu"] == 0
+            && found["severity"] == "warning"
+            && found["remedy"].as_str().unwrap().contains("--cpu"),
+        "{found:#}"
+    );
     assert_eq!(document.0["environment"]["pinned_cpu"], 0);
     assert_eq!(document.0["environment"]["priority_raised"], false);
 }
 
 #[test]
 fn the_thread_can_be_left_where_it_is() {
-    let check = "cpu_set_t set; if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != CPUS) abort()";
+    let check = "cpu_set_t set; if (sched_getaffinity(0, sizeof set, &set) != 0 || \
+                 CPU_COUNT(&set) != CPUS) abort()";
     let document = checked(check).with("--no-pin").document();
     assert!(document.0["environment"]["pinned_cpu"].is_null());
     assert_eq!(document.finding("unbound")["threads"], false);

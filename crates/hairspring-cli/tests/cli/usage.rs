@@ -12,7 +12,11 @@ fn misused(command: Hairspring, message: &str) {
 #[test]
 fn help_and_version_are_there() {
     for verb in verbs() {
-        Hairspring::new().with(&verb).with("--help").succeeds().says(&format!("Usage: hairspring {verb}"));
+        Hairspring::new()
+            .with(&verb)
+            .with("--help")
+            .succeeds()
+            .says(&format!("Usage: hairspring {verb}"));
     }
     for verb in ["time", "fit", "verify", "period"] {
         Hairspring::new().with(verb).with("--help").succeeds().says("--json");
@@ -59,7 +63,10 @@ fn values_must_make_sense() {
     misused(time("1").option("--cpu", "first"), "invalid digit");
     misused(time("1").with("--cpu=-1"), "--cpu");
     misused(time("1").option("--lang", "cobol"), "[possible values: c, c++, asm]");
-    misused(time("1").option("--method", "guess"), "[possible values: line, differential, direct, all]");
+    misused(
+        time("1").option("--method", "guess"),
+        "[possible values: line, differential, direct, all]",
+    );
     misused(time("1").with("--json").with("--json"), "cannot be used multiple times");
 }
 

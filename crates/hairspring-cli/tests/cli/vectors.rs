@@ -13,15 +13,24 @@ fn every_expected_estimate_is_found() {
     let mut seen = 0;
     for line in text.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
-        let &[file, level, series, component, unit, value, low, high, below] = fields.as_slice() else { panic!("{line}") };
+        let &[file, level, series, component, unit, value, low, high, below] = fields.as_slice()
+        else {
+            panic!("{line}")
+        };
         let document = fit(std::fs::read(folder.join(file)).unwrap()).document().0;
-        let result = document["results"].as_array().unwrap().iter().find(|result| result["name"] == series);
+        let result =
+            document["results"].as_array().unwrap().iter().find(|result| result["name"] == series);
         let figure = &result.unwrap_or_else(|| panic!("{line}"))["components"][component];
         let estimate = &figure[if unit == "ns" { "time_ns" } else { unit }];
         for (name, expected) in [("value", value), ("low", low), ("high", high), ("level", level)] {
             let expected: f64 = expected.parse().unwrap();
-            let found = estimate[name].as_f64().unwrap_or_else(|| panic!("{line}: no {name} in {figure:#}"));
-            assert!((found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3), "{line}: {name} is {found}");
+            let found = estimate[name]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{line}: no {name} in {figure:#}"));
+            assert!(
+                (found - expected).abs() <= CLOSE_SHARE * expected.abs().max(1e-3),
+                "{line}: {name} is {found}"
+            );
         }
         assert_eq!(figure["below_resolution"], below == "1", "{line}");
         seen += 1;

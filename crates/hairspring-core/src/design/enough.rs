@@ -1,10 +1,13 @@
-//! Time needed for an accuracy: how long one timed interval must last on a given clock (Staelin and McVoy, 6.1).
+//! Time needed for an accuracy: how long one timed interval must last on a given clock (Staelin and
+//! McVoy, 6.1).
 //!
-//! There are two methods. The published one ("enough") tests the clock with the loop itself: it lengthens the interval
-//! until small variations of the work show as equally small variations of the time. It needs no knowledge of the clock,
-//! but it mistakes noise for a coarse clock: on a busy machine no interval passes, and it falls back to one second. The
-//! second method is [`resolution_window_ns`]: the quantum is measured, and the interval follows from it. The line fit
-//! needs neither: it takes many short intervals at a dithered phase, and their mean is free of the quantum.
+//! There are two methods. The published one ("enough") tests the clock with the loop itself: it
+//! lengthens the interval until small variations of the work show as equally small variations of
+//! the time. It needs no knowledge of the clock, but it mistakes noise for a coarse clock: on a
+//! busy machine no interval passes, and it falls back to one second. The second method is
+//! [`resolution_window_ns`]: the quantum is measured, and the interval follows from it. The line
+//! fit needs neither: it takes many short intervals at a dithered phase, and their mean is free of
+//! the quantum.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +17,8 @@ pub const ACCURACY: f64 = 0.01;
 pub const WINDOWS_NS: [f64; 4] = [5e6, 1e7, 5e7, 1e8];
 /// The interval that is used unproven if the last of [`WINDOWS_NS`] does not pass: one second.
 pub const LAST_WINDOW_NS: f64 = 1e9;
-/// The work of the check, as shares of the trips that fill the interval: 100.0, 100.5, 101.0 and 101.5 %.
+/// The work of the check, as shares of the trips that fill the interval: 100.0, 100.5, 101.0 and
+/// 101.5 %.
 pub const WORK: [f64; 4] = [1.0, 1.005, 1.01, 1.015];
 /// Accepted departure of each of the four times, as a share of the interval: 0.1 %.
 pub const TOLERANCE: f64 = 0.001;
@@ -31,7 +35,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The trial with these times for the [`jiggled`] trips; `reference_ns` is a time of `trips` taken before.
+    /// The trial with these times for the [`jiggled`] trips; `reference_ns` is a time of `trips`
+    /// taken before.
     pub fn new(window_ns: f64, trips: u64, reference_ns: f64, times_ns: [f64; 4]) -> Trial {
         let steps = jiggled(trips);
         let expected = |at: usize| steps[at] as f64 / trips as f64;
@@ -63,11 +68,13 @@ pub struct Enough {
 /// assert_eq!(hairspring_core::design::enough::jiggled(10), [10, 11, 12, 13]);
 /// ```
 pub fn jiggled(trips: u64) -> [u64; 4] {
-    std::array::from_fn(|at| ((trips as f64 * WORK[at]).round() as u64).max(trips.saturating_add(at as u64)))
+    std::array::from_fn(|at| {
+        ((trips as f64 * WORK[at]).round() as u64).max(trips.saturating_add(at as u64))
+    })
 }
 
-/// The interval in nanoseconds that reaches an accuracy on a clock with this quantum: the difference of two readings is off
-/// by less than one quantum.
+/// The interval in nanoseconds that reaches an accuracy on a clock with this quantum: the
+/// difference of two readings is off by less than one quantum.
 ///
 /// ```
 /// assert_eq!(hairspring_core::design::enough::resolution_window_ns(1e7, 0.01), 1e9);
@@ -108,7 +115,8 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn passing_interval_is_at_least_the_resolution_window(quanta in 0.5f64..400.0, phase in 0.0f64..1.0) {
+        fn passing_interval_is_at_least_the_resolution_window(quanta in 0.5f64..400.0,
+            phase in 0.0f64..1.0) {
             // A clock whose quantum is the interval over `quanta`, read at any phase.
             let read = |share: f64| ((share * quanta + phase).floor()) / quanta;
             let times = WORK.map(read);

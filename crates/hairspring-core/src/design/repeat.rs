@@ -1,6 +1,7 @@
 //! Code repeated straight-line.
 
-/// Repeats a block of code without a loop. The number of copies must be one that the row table uses.
+/// Repeats a block of code without a loop. The number of copies must be one that the row table
+/// uses.
 ///
 /// ```
 /// let mut sum = 0;

@@ -1,4 +1,5 @@
-//! Dense linear algebra for normal equations: a matrix, weighted sums of outer products, Cholesky factors.
+//! Dense linear algebra for normal equations: a matrix, weighted sums of outer products, Cholesky
+//! factors.
 
 use std::ops::{Index, IndexMut};
 
@@ -22,7 +23,10 @@ impl Matrix {
 
     /// The value at each row and column.
     pub fn from_fn(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64) -> Matrix {
-        let values = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))).map(|(i, j)| value(i, j)).collect();
+        let values = (0..rows)
+            .flat_map(|i| (0..columns).map(move |j| (i, j)))
+            .map(|(i, j)| value(i, j))
+            .collect();
         Matrix { columns, values }
     }
 
@@ -51,12 +55,19 @@ impl Matrix {
     /// `sum of w x x'` over rows `x` of this width with weights `w`.
     pub fn gram<'r>(width: usize, rows: impl Iterator<Item = (&'r [f64], f64)>) -> Matrix {
         let padded = width.next_multiple_of(SQUARE_SIDE);
-        let (mut sum, mut plain, mut weighted, mut filled) =
-            (vec![0.0; padded * padded], vec![0.0; padded * DEEP_ROWS], vec![0.0; padded * DEEP_ROWS], 0);
+        let (mut sum, mut plain, mut weighted, mut filled) = (
+            vec![0.0; padded * padded],
+            vec![0.0; padded * DEEP_ROWS],
+            vec![0.0; padded * DEEP_ROWS],
+            0,
+        );
         for (row, weight) in rows.filter(|(_, weight)| *weight != 0.0) {
             let at = filled * padded;
             plain[at..at + width].copy_from_slice(&row[..width]);
-            weighted[at..at + width].iter_mut().zip(row).for_each(|(slot, value)| *slot = value * weight);
+            weighted[at..at + width]
+                .iter_mut()
+                .zip(row)
+                .for_each(|(slot, value)| *slot = value * weight);
             filled += 1;
             if filled == DEEP_ROWS {
                 add_products(&mut sum, &plain, &weighted, padded);
@@ -92,7 +103,10 @@ fn add_products(sum: &mut [f64], left: &[f64], right: &[f64], width: usize) {
             }
             for (at, line) in square.iter().enumerate() {
                 let begin = (i + at) * width + j;
-                sum[begin..begin + SQUARE_SIDE].iter_mut().zip(line).for_each(|(sum, value)| *sum += value);
+                sum[begin..begin + SQUARE_SIDE]
+                    .iter_mut()
+                    .zip(line)
+                    .for_each(|(sum, value)| *sum += value);
             }
         }
     }
@@ -116,7 +130,8 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + ends.map(|(a, b)| a * b).sum::<f64>()
 }
 
-/// The lower factor `L` of a symmetric positive definite matrix `L L'`, and its transpose, so that both are read by rows.
+/// The lower factor `L` of a symmetric positive definite matrix `L L'`, and its transpose, so that
+/// both are read by rows.
 #[derive(Debug, Clone)]
 pub struct Cholesky {
     lower: Matrix,
@@ -182,18 +197,22 @@ mod tests {
 
     /// Rows of one width with weights.
     fn rows() -> impl Strategy<Value = Vec<(Vec<f64>, f64)>> {
-        (1usize..11).prop_flat_map(|width| prop::collection::vec((prop::collection::vec(-1.0..1.0, width), 0.0..2.0), 12..70))
+        (1usize..11).prop_flat_map(|width| {
+            prop::collection::vec((prop::collection::vec(-1.0..1.0, width), 0.0..2.0), 12..70)
+        })
     }
 
     fn gram(rows: &[(Vec<f64>, f64)]) -> Matrix {
         Matrix::gram(rows[0].0.len(), rows.iter().map(|(row, weight)| (&row[..], *weight)))
     }
 
-    /// One matrix for this module and for nalgebra. A diagonal is added to keep its condition number below a thousand.
+    /// One matrix for this module and for nalgebra. A diagonal is added to keep its condition
+    /// number below a thousand.
     fn well_conditioned(rows: &[(Vec<f64>, f64)]) -> (Matrix, DMatrix<f64>) {
         let width = rows[0].0.len();
         let plain = gram(rows);
-        let ours = Matrix::from_fn(width, width, |i, j| plain[(i, j)] + if i == j { 1.0 } else { 0.0 });
+        let ours =
+            Matrix::from_fn(width, width, |i, j| plain[(i, j)] + if i == j { 1.0 } else { 0.0 });
         let theirs = DMatrix::from_fn(width, width, |i, j| ours[(i, j)]);
         (ours, theirs)
     }
@@ -208,7 +227,8 @@ mod tests {
             let (width, found) = (rows[0].0.len(), gram(&rows));
             for (i, j) in (0..width).flat_map(|i| (0..width).map(move |j| (i, j))) {
                 let naive: f64 = rows.iter().map(|(row, weight)| weight * row[i] * row[j]).sum();
-                prop_assert!(near(found[(i, j)], naive, 100.0), "{i} {j}: {} {naive}", found[(i, j)]);
+                prop_assert!(near(found[(i, j)], naive, 100.0), "{i} {j}: {} {naive}",
+                    found[(i, j)]);
             }
         }
 
@@ -227,19 +247,24 @@ mod tests {
             let (ours, theirs) = well_conditioned(&rows);
             let (ours, theirs) = (Cholesky::new(&ours).unwrap(), theirs.cholesky().unwrap());
             let right = rows[1].0.clone();
-            let (found, expected) = (ours.solve(right.clone()), theirs.solve(&DVector::from_vec(right)));
-            prop_assert!(found.iter().zip(&expected).all(|(a, b)| near(*a, *b, expected.amax())), "{found:?} {expected}");
+            let (found, expected) = (ours.solve(right.clone()),
+                theirs.solve(&DVector::from_vec(right)));
+            prop_assert!(found.iter().zip(&expected).all(|(a, b)| near(*a, *b, expected.amax())),
+                "{found:?} {expected}");
             let (found, expected) = (ours.inverse(), theirs.inverse());
-            for (i, j) in (0..expected.nrows()).flat_map(|i| (0..expected.ncols()).map(move |j| (i, j))) {
+            for (i, j) in (0..expected.nrows()).flat_map(|i| (0..expected.ncols()).map(move |j| (i,
+                j))) {
                 prop_assert!(near(found[(i, j)], expected[(i, j)], expected.amax()));
             }
-            prop_assert!(ours.diagonal().enumerate().all(|(j, pivot)| near(pivot, theirs.l_dirty()[(j, j)], pivot)));
+            prop_assert!(ours.diagonal().enumerate().all(|(j, pivot)| near(pivot,
+                theirs.l_dirty()[(j, j)], pivot)));
         }
     }
 
     #[test]
     fn matrix_that_is_not_positive_definite_has_no_factor() {
-        let factor = |values: [f64; 4]| Cholesky::new(&Matrix::from_fn(2, 2, |i, j| values[2 * i + j]));
+        let factor =
+            |values: [f64; 4]| Cholesky::new(&Matrix::from_fn(2, 2, |i, j| values[2 * i + j]));
         assert!(factor([1.0, 2.0, 2.0, 1.0]).is_none());
         assert!(factor([1.0, 1.0, 1.0, 1.0]).is_none());
         assert!(factor([f64::NAN, 0.0, 0.0, 1.0]).is_none());

@@ -1,16 +1,18 @@
-//! One estimate from several runs, each in its own process. The addresses of code and data, the state of the allocator and
-//! of the machine are the same for all rounds of a run, so the interval of a single run cannot contain their effect; the
-//! spread between runs does.
+//! One estimate from several runs, each in its own process. The addresses of code and data, the
+//! state of the allocator and of the machine are the same for all rounds of a run, so the interval
+//! of a single run cannot contain their effect; the spread between runs does.
 
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain, t_quantile};
 use super::median;
 
-/// The mean of the runs, with two entries in its budget: their spread, as a standard deviation of the mean, and the mean
-/// half-width of their own intervals as a bound, because an error that is systematic in one run is systematic in all.
-/// `None` for fewer than two runs, or if a value is not finite.
+/// The mean of the runs, with two entries in its budget: their spread, as a standard deviation of
+/// the mean, and the mean half-width of their own intervals as a bound, because an error that is
+/// systematic in one run is systematic in all. `None` for fewer than two runs, or if a value is not
+/// finite.
 ///
-/// A run whose interval is wider than that of the median run counts less: its weight is the inverse of its own variance and the variance between
-/// runs together, which is that of Paule and Mandel (1982), and the spread of the weighted mean is that of Hartung and Knapp (2001). Runs with
+/// A run whose interval is wider than that of the median run counts less: its weight is the inverse
+/// of its own variance and the variance between runs together, which is that of Paule and Mandel
+/// (1982), and the spread of the weighted mean is that of Hartung and Knapp (2001). Runs with
 /// intervals of about the same width have equal weights.
 ///
 /// ```
@@ -26,12 +28,15 @@ use super::median;
 /// ```
 pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
     let count = runs.len() as f64;
-    if runs.len() < 2 || runs.iter().any(|run| !run.value.is_finite() || run.half_width().is_nan()) {
+    if runs.len() < 2 || runs.iter().any(|run| !run.value.is_finite() || run.half_width().is_nan())
+    {
         return None;
     }
     let level = runs.iter().map(|run| run.level).fold(1.0, f64::min);
     let weights = weights(runs);
-    let mean = |of: &dyn Fn(&Estimate) -> f64| runs.iter().zip(&weights).map(|(run, weight)| weight * of(run)).sum::<f64>();
+    let mean = |of: &dyn Fn(&Estimate) -> f64| {
+        runs.iter().zip(&weights).map(|(run, weight)| weight * of(run)).sum::<f64>()
+    };
     let value = mean(&|run| run.value);
     let variance = mean(&|run| (run.value - value).powi(2)) / (count - 1.0);
     let within = mean(&Estimate::half_width);
@@ -45,31 +50,44 @@ pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
 
 /// The weights of the runs, with a sum of 1.
 fn weights(runs: &[Estimate]) -> Vec<f64> {
-    let own_variance = |run: &Estimate| (run.half_width() / t_quantile(run.level, f64::INFINITY)).powi(2);
+    let own_variance =
+        |run: &Estimate| (run.half_width() / t_quantile(run.level, f64::INFINITY)).powi(2);
     let mut sorted: Vec<f64> = runs.iter().map(own_variance).collect();
     let median = median(&mut sorted);
     // An interval that is narrow by chance gives a run no weight beyond that of the others.
     let own_variance: Vec<f64> = runs.iter().map(|run| own_variance(run).max(median)).collect();
     let between = between_variance(runs, &own_variance);
     // Runs that agree without any uncertainty have equal weights.
-    let inverse = |own_variance: &f64| if between + median > 0.0 { 1.0 / (between + own_variance) } else { 1.0 };
+    let inverse = |own_variance: &f64| {
+        if between + median > 0.0 { 1.0 / (between + own_variance) } else { 1.0 }
+    };
     let total: f64 = own_variance.iter().map(inverse).sum();
     own_variance.iter().map(|own_variance| inverse(own_variance) / total).collect()
 }
 
-/// The variance between the runs beside their own, for which their weighted sum of squares is as expected; 0 if their own are enough.
+/// The variance between the runs beside their own, for which their weighted sum of squares is as
+/// expected; 0 if their own are enough.
 fn between_variance(runs: &[Estimate], own_variances: &[f64]) -> f64 {
     let count = runs.len() as f64;
     let center = runs.iter().map(|run| run.value).sum::<f64>() / count;
     let excess = |between: f64| {
-        let weighted = || runs.iter().zip(own_variances).map(|(run, own_variances)| (1.0 / (between + own_variances), run.value));
-        let mean = weighted().map(|(weight, value)| weight * value).sum::<f64>() / weighted().map(|(weight, _)| weight).sum::<f64>();
-        weighted().map(|(weight, value)| weight * (value - mean).powi(2)).sum::<f64>() - (count - 1.0)
+        let weighted = || {
+            runs.iter()
+                .zip(own_variances)
+                .map(|(run, own_variances)| (1.0 / (between + own_variances), run.value))
+        };
+        let mean = weighted().map(|(weight, value)| weight * value).sum::<f64>()
+            / weighted().map(|(weight, _)| weight).sum::<f64>();
+        weighted().map(|(weight, value)| weight * (value - mean).powi(2)).sum::<f64>()
+            - (count - 1.0)
     };
     // The sum of squares is less than expected at the high end, whatever the own variances are.
-    let (mut low, mut high) = (0.0, runs.iter().map(|run| (run.value - center).powi(2)).sum::<f64>());
+    let (mut low, mut high) =
+        (0.0, runs.iter().map(|run| (run.value - center).powi(2)).sum::<f64>());
     // Until the halves are no numbers of their own.
-    while let Some(middle) = Some(f64::midpoint(low, high)).filter(|middle| low < *middle && *middle < high) {
+    while let Some(middle) =
+        Some(f64::midpoint(low, high)).filter(|middle| low < *middle && *middle < high)
+    {
         if excess(middle) > 0.0 { low = middle } else { high = middle }
     }
     low
@@ -105,10 +123,16 @@ mod tests {
         let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
         let (mut covered, mut half) = (0, 0.0);
         for _ in 0..1_000 {
-            // Runs differ by 1 %; each knows its own time within 0.5 %, and one of five within 15 %.
+            // Runs differ by 1 %; each knows its own time within 0.5 %, and one of five within 15
+            // %.
             let runs: Vec<Estimate> = [0.5, 15.0, 0.5, 0.5, 0.5]
                 .map(|sd| (100.0 + normal() + sd * normal(), 1.96 * sd))
-                .map(|(value, half)| Estimate { value, low: value - half, high: value + half, level: 0.95 })
+                .map(|(value, half)| Estimate {
+                    value,
+                    low: value - half,
+                    high: value + half,
+                    level: 0.95,
+                })
                 .to_vec();
             let all = between_runs(&runs).unwrap().estimate(0.95);
             covered += u32::from(all.contains(100.0));
@@ -121,7 +145,9 @@ mod tests {
     #[test]
     fn runs_that_agree_keep_their_own_half_width() {
         let run = Estimate { value: 5.0, low: 4.9, high: 5.1, level: 0.95 };
-        assert!((between_runs(&[run, run]).unwrap().estimate(0.95).half_width() - 0.1).abs() < 1e-12);
+        assert!(
+            (between_runs(&[run, run]).unwrap().estimate(0.95).half_width() - 0.1).abs() < 1e-12
+        );
         assert_eq!(between_runs(&[run]), None);
         assert_eq!(between_runs(&[run, Estimate { value: f64::NAN, ..run }]), None);
     }

@@ -1,5 +1,5 @@
-//! The readings of a series that are used, as means of each row in each block of rounds: all that is needed of them behind the choice of
-//! readings.
+//! The readings of a series that are used, as means of each row in each block of rounds: all that
+//! is needed of them behind the choice of readings.
 
 use super::{Moments, median};
 use crate::grid::Grid;
@@ -39,10 +39,13 @@ impl Cells {
         });
         let of = |series: SeriesId| {
             let rows = sheet.rows_of(series);
-            let cells: Vec<Vec<Moments>> =
-                rows.iter().map(|row| cells[*row as usize * width..(*row as usize + 1) * width].to_vec()).collect();
+            let cells: Vec<Vec<Moments>> = rows
+                .iter()
+                .map(|row| cells[*row as usize * width..(*row as usize + 1) * width].to_vec())
+                .collect();
             let near = rows.iter().map(|row| near[*row as usize].unwrap_or(0.0)).collect();
-            let used: Vec<f64> = cells.iter().map(|row| row.iter().map(|cell| cell.count).sum()).collect();
+            let used: Vec<f64> =
+                cells.iter().map(|row| row.iter().map(|cell| cell.count).sum()).collect();
             Cells { rows, starved: Vec::new(), used, cells, near }
         };
         (0..sheet.table.series_names().len() as SeriesId).map(of).collect()
@@ -73,13 +76,19 @@ impl Cells {
 
     /// Has nothing but these blocks count as used.
     pub fn use_only(&mut self, blocks: &[usize]) {
-        self.used = self.cells.iter().map(|row| blocks.iter().map(|block| row[*block].count).sum()).collect();
+        self.used = self
+            .cells
+            .iter()
+            .map(|row| blocks.iter().map(|block| row[*block].count).sum())
+            .collect();
     }
 
     /// The means of the rows in a block; that of all its readings for a row without one.
     pub fn means(&self, block: usize) -> Vec<f64> {
         let mean = |row: usize| {
-            let cell = Some(self.cells[row][block]).filter(|cell| cell.count > 0.0).unwrap_or_else(|| self.total(row));
+            let cell = Some(self.cells[row][block])
+                .filter(|cell| cell.count > 0.0)
+                .unwrap_or_else(|| self.total(row));
             self.near[row] + cell.mean()
         };
         (0..self.rows.len()).map(mean).collect()
@@ -88,7 +97,10 @@ impl Cells {
     /// The mean and the number of the readings of each row that has some.
     pub fn totals(&self) -> impl Iterator<Item = (RowId, f64, usize)> {
         let total = |row: usize| (self.rows[row], self.total(row));
-        let all = (0..self.rows.len()).map(total).zip(&self.near).filter(|((_, total), _)| total.count > 0.0);
+        let all = (0..self.rows.len())
+            .map(total)
+            .zip(&self.near)
+            .filter(|((_, total), _)| total.count > 0.0);
         all.map(|((row, total), near)| (row, near + total.mean(), total.count as usize))
     }
 
@@ -98,14 +110,16 @@ impl Cells {
         total
     }
 
-    /// Variance of a single reading of a row around others of about the same time; `None` for too few.
+    /// Variance of a single reading of a row around others of about the same time; `None` for too
+    /// few.
     pub fn variance(&self, row: usize) -> Option<f64> {
         let (mut squares, mut dof) = (0.0, 0.0);
         for cell in self.cells[row].iter().filter(|cell| cell.count > 1.0) {
             squares += cell.around_mean();
             dof += cell.count - 1.0;
         }
-        let singles: Vec<f64> = self.cells[row].iter().filter(|cell| cell.count == 1.0).map(|cell| cell.sum).collect();
+        let singles: Vec<f64> =
+            self.cells[row].iter().filter(|cell| cell.count == 1.0).map(|cell| cell.sum).collect();
         for pair in singles.chunks_exact(2) {
             squares += (pair[0] - pair[1]).powi(2) / 2.0;
             dof += 1.0;

@@ -1,9 +1,10 @@
-//! The result of several experiments: their median with an interval, or their minimum with the next larger value
-//! (Staelin and McVoy, 6.5 and 7).
+//! The result of several experiments: their median with an interval, or their minimum with the next
+//! larger value (Staelin and McVoy, 6.5 and 7).
 //!
-//! The paper reports the median of eleven experiments without an interval. Here the order statistics around the median
-//! give an interval that only assumes independent experiments. The location of [`crate::pipeline::solve`], the mean of inliers over
-//! dithered rounds, is more precise on a coarse clock, because a median of coarse readings is a multiple of the quantum.
+//! The paper reports the median of eleven experiments without an interval. Here the order
+//! statistics around the median give an interval that only assumes independent experiments. The
+//! location of [`crate::pipeline::solve`], the mean of inliers over dithered rounds, is more
+//! precise on a coarse clock, because a median of coarse readings is a multiple of the quantum.
 
 use super::interval::Estimate;
 use super::median;
@@ -15,7 +16,8 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 pub struct Experiments {
     /// Values in the order of the experiments.
     pub values: Vec<f64>,
-    /// How far the true value may lie below all values, because of the clock's quantum or of a subtracted overhead.
+    /// How far the true value may lie below all values, because of the clock's quantum or of a
+    /// subtracted overhead.
     pub below: f64,
     /// How far the true value may lie above all values.
     pub above: f64,
@@ -31,7 +33,8 @@ pub struct Minimum {
 }
 
 impl Experiments {
-    /// Values that may be off by a bound in either direction. The bound is in the unit of the values.
+    /// Values that may be off by a bound in either direction. The bound is in the unit of the
+    /// values.
     pub fn new(values: Vec<f64>, bound: f64) -> Experiments {
         Experiments { values, below: bound, above: bound }
     }
@@ -44,9 +47,10 @@ impl Experiments {
 
     /// The median; `None` for fewer than two values, which have no spread.
     ///
-    /// Its interval lies between the nearest two symmetric order statistics that cover at least `level`, and the bounds are
-    /// added on both sides. [`Estimate::level`] is their actual coverage: 0.988 for eleven values and a level of 0.95. It is
-    /// less than `level` if even all values do not cover it (0.75 for three values).
+    /// Its interval lies between the nearest two symmetric order statistics that cover at least
+    /// `level`, and the bounds are added on both sides. [`Estimate::level`] is their actual
+    /// coverage: 0.988 for eleven values and a level of 0.95. It is less than `level` if even all
+    /// values do not cover it (0.75 for three values).
     pub fn median(&self, level: f64) -> Option<Estimate> {
         let sorted = self.sorted();
         if sorted.len() < 2 {
@@ -57,7 +61,8 @@ impl Experiments {
         Some(Estimate { value: median(&mut sorted.clone()), low, high, level: coverage })
     }
 
-    /// A single value with its bounds; `None` unless there is exactly one value. The level is 0 because the spread is unknown.
+    /// A single value with its bounds; `None` unless there is exactly one value. The level is 0
+    /// because the spread is unknown.
     pub fn alone(&self) -> Option<Estimate> {
         let [value] = self.values[..] else { return None };
         Some(Estimate { value, low: value - self.below, high: value + self.above, level: 0.0 })
@@ -65,8 +70,8 @@ impl Experiments {
 
     /// The minimum and the next larger value; `None` for fewer than two values.
     ///
-    /// Use it for quantities that noise can only increase. In the paper the distance of the two values shows whether the
-    /// minimum can be trusted.
+    /// Use it for quantities that noise can only increase. In the paper the distance of the two
+    /// values shows whether the minimum can be trusted.
     pub fn minimum(&self) -> Option<Minimum> {
         let sorted = self.sorted();
         Some(Minimum { value: *sorted.first()?, next: *sorted.get(1)? })
@@ -80,9 +85,12 @@ impl Minimum {
     }
 }
 
-/// The largest rank from both ends whose order statistics cover the median with at least `level`, and their coverage.
+/// The largest rank from both ends whose order statistics cover the median with at least `level`,
+/// and their coverage.
 fn median_rank(count: usize, level: f64) -> (usize, f64) {
-    let below = |rank: usize| Binomial::new(0.5, count as u64).map_or(0.0, |fair| fair.cdf(rank as u64 - 1));
+    let below = |rank: usize| {
+        Binomial::new(0.5, count as u64).map_or(0.0, |fair| fair.cdf(rank as u64 - 1))
+    };
     let coverage = |rank: usize| 1.0 - 2.0 * below(rank);
     let rank = (1..=count / 2).take_while(|rank| coverage(*rank) >= level).last().unwrap_or(1);
     (rank, coverage(rank))
@@ -95,7 +103,8 @@ mod tests {
 
     #[test]
     fn ranks_agree_with_published_tables() {
-        // Tables of order-statistic intervals: 11 values 2nd to 10th, 0.988; 20 values 6th to 15th, 0.959.
+        // Tables of order-statistic intervals: 11 values 2nd to 10th, 0.988; 20 values 6th to 15th,
+        // 0.959.
         assert_eq!(median_rank(11, 0.95).0, 2);
         assert!((median_rank(11, 0.95).1 - 0.988_281_25).abs() < 1e-9);
         assert_eq!(median_rank(20, 0.95).0, 6);
@@ -114,7 +123,10 @@ mod tests {
                 let u: f64 = random.random();
                 u.powi(3) + if u > 0.95 { 1_000.0 } else { 0.0 }
             };
-            Experiments::new((0..11).map(|_| one(&mut random)).collect(), 0.0).median(0.95).unwrap().contains(0.125)
+            Experiments::new((0..11).map(|_| one(&mut random)).collect(), 0.0)
+                .median(0.95)
+                .unwrap()
+                .contains(0.125)
         });
         let share = covered.count() as f64 / 4_000.0;
         assert!((share - 0.988).abs() < 0.008, "{share}");

@@ -6,7 +6,8 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 /// A value with its confidence interval.
 ///
-/// In serialised form an infinite end is `null`; deserialising an interval that does not contain its value is an error.
+/// In serialised form an infinite end is `null`; deserialising an interval that does not contain
+/// its value is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Ends", into = "Ends")]
 pub struct Estimate {
@@ -23,7 +24,10 @@ pub struct Estimate {
 /// The serialised form of an estimate.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Estimate", description = "A value with its confidence interval."))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "Estimate", description = "A value with its confidence interval.")
+)]
 struct Ends {
     /// The most likely value.
     value: f64,
@@ -39,9 +43,13 @@ impl TryFrom<Ends> for Estimate {
     type Error = String;
 
     fn try_from(ends: Ends) -> Result<Self, String> {
-        let (low, high) = (ends.low.unwrap_or(f64::NEG_INFINITY), ends.high.unwrap_or(f64::INFINITY));
+        let (low, high) =
+            (ends.low.unwrap_or(f64::NEG_INFINITY), ends.high.unwrap_or(f64::INFINITY));
         if !(low <= ends.value && ends.value <= high) {
-            return Err(format!("the value {} is not between `low` and `high` ({low} and {high})", ends.value));
+            return Err(format!(
+                "the value {} is not between `low` and `high` ({low} and {high})",
+                ends.value
+            ));
         }
         if !(0.0 < ends.level && ends.level < 1.0) {
             return Err(format!("the level {} is not between 0 and 1", ends.level));
@@ -53,7 +61,12 @@ impl TryFrom<Ends> for Estimate {
 impl From<Estimate> for Ends {
     fn from(estimate: Estimate) -> Ends {
         let end = |end: f64| end.is_finite().then_some(end);
-        Ends { value: estimate.value, low: end(estimate.low), high: end(estimate.high), level: estimate.level }
+        Ends {
+            value: estimate.value,
+            low: end(estimate.low),
+            high: end(estimate.high),
+            level: estimate.level,
+        }
     }
 }
 
@@ -71,7 +84,8 @@ impl schemars::JsonSchema for Estimate {
 impl Estimate {
     /// The rate of a clock with its interval.
     pub fn of_rate(rate: &Rate, level: f64) -> Estimate {
-        Uncertain { value: rate.hz, budget: vec![Contribution::rate(rate.hz, rate)] }.estimate(level)
+        Uncertain { value: rate.hz, budget: vec![Contribution::rate(rate.hz, rate)] }
+            .estimate(level)
     }
 
     /// The estimate if its value is finite: JSON has no other numbers.
@@ -99,7 +113,12 @@ impl Estimate {
     /// The estimate with this added to the value and to both ends.
     #[must_use]
     pub fn shifted(&self, by: f64) -> Estimate {
-        Estimate { value: self.value + by, low: self.low + by, high: self.high + by, level: self.level }
+        Estimate {
+            value: self.value + by,
+            low: self.low + by,
+            high: self.high + by,
+            level: self.level,
+        }
     }
 
     /// Whether the interval contains a number.
@@ -108,7 +127,8 @@ impl Estimate {
     }
 }
 
-/// The source of an uncertainty: each entry of the error budget has one. In documents of the first version some had other names.
+/// The source of an uncertainty: each entry of the error budget has one. In documents of the first
+/// version some had other names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -116,17 +136,20 @@ pub enum Source {
     /// Variation between rounds: noise, interference.
     #[serde(alias = "stochastic")]
     Noise,
-    /// Differences between the placements of one run: fresh processes with other addresses and other physical memory.
+    /// Differences between the placements of one run: fresh processes with other addresses and
+    /// other physical memory.
     Placement,
     /// Departure of the rows from the straight line (or plane).
     #[serde(alias = "lack_of_fit")]
     Departure,
-    /// Times that are not negative describe the rows nearly as well: the share of each is hardly known.
+    /// Times that are not negative describe the rows nearly as well: the share of each is hardly
+    /// known.
     Negative,
     /// The quantum of the clock, if it is not averaged out.
     #[serde(alias = "granularity")]
     Quantum,
-    /// Errors of the readings themselves that their source doubts, such as an overloaded recorder: they may follow the counts.
+    /// Errors of the readings themselves that their source doubts, such as an overloaded recorder:
+    /// they may follow the counts.
     Readings,
     /// How calls begin and end: what the reads of the clock hide or add there differs between rows.
     Ends,
@@ -142,12 +165,14 @@ pub enum Source {
     Slow,
     /// Pauses of the CPU.
     Pauses,
-    /// What chains of known length miss of their lengths: an effect of a co-runner on the core that remains in the readings.
+    /// What chains of known length miss of their lengths: an effect of a co-runner on the core that
+    /// remains in the readings.
     #[serde(alias = "neighbour")]
     Controls,
     /// Uncertainty of the reference chain that counts core cycles.
     Reference,
-    /// Movement of the core clock, during this run or between runs: the next run may have any of these clocks.
+    /// Movement of the core clock, during this run or between runs: the next run may have any of
+    /// these clocks.
     CoreClock,
     /// Uncertainty of the clock's rate.
     Rate,
@@ -155,7 +180,8 @@ pub enum Source {
     Runs,
 }
 
-/// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller, step 5).
+/// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller,
+/// step 5).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
@@ -187,7 +213,11 @@ impl Contribution {
 
     /// The contribution of a clock's rate to a value that was converted with it.
     pub fn rate(value: f64, rate: &Rate) -> Self {
-        Contribution::standard(Source::Rate, value.abs() * rate.uncertainty_ppm * 1e-6, f64::INFINITY)
+        Contribution::standard(
+            Source::Rate,
+            value.abs() * rate.uncertainty_ppm * 1e-6,
+            f64::INFINITY,
+        )
     }
 
     /// A bound from a source.
@@ -234,8 +264,8 @@ pub struct Uncertain {
 }
 
 impl Uncertain {
-    /// The interval at a confidence level: the standard deviations added in quadrature, times Student's quantile for the
-    /// Welch-Satterthwaite degrees of freedom, plus the bounds.
+    /// The interval at a confidence level: the standard deviations added in quadrature, times
+    /// Student's quantile for the Welch-Satterthwaite degrees of freedom, plus the bounds.
     pub fn estimate(&self, level: f64) -> Estimate {
         let (mut variance, mut weight, mut bounds) = (0.0, 0.0, 0.0);
         for entry in &self.budget {
@@ -248,14 +278,18 @@ impl Uncertain {
             }
         }
         let dof = if weight > 0.0 { variance * variance / weight } else { f64::INFINITY };
-        let half = if variance > 0.0 { t_quantile(level, dof) * variance.sqrt() } else { 0.0 } + bounds;
+        let half =
+            if variance > 0.0 { t_quantile(level, dof) * variance.sqrt() } else { 0.0 } + bounds;
         Estimate { value: self.value, low: self.value - half, high: self.value + half, level }
     }
 
     /// The value in another unit: everything times `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Uncertain {
-        Uncertain { value: self.value * factor, budget: self.budget.iter().map(|entry| entry.scaled(factor)).collect() }
+        Uncertain {
+            value: self.value * factor,
+            budget: self.budget.iter().map(|entry| entry.scaled(factor)).collect(),
+        }
     }
 
     /// The value with one more entry in the budget, unless it is rounding.
@@ -268,19 +302,28 @@ impl Uncertain {
     /// The value without the budget entries of one source.
     #[must_use]
     pub fn without(&self, source: Source) -> Uncertain {
-        Uncertain { value: self.value, budget: self.budget.iter().filter(|entry| entry.source != source).copied().collect() }
+        Uncertain {
+            value: self.value,
+            budget: self.budget.iter().filter(|entry| entry.source != source).copied().collect(),
+        }
     }
 
     /// Half-width that the entries of one source alone would give.
     pub fn part(&self, source: Source, level: f64) -> f64 {
-        self.budget.iter().filter(|entry| entry.source == source).map(|entry| entry.half_width(level)).sum()
+        self.budget
+            .iter()
+            .filter(|entry| entry.source == source)
+            .map(|entry| entry.half_width(level))
+            .sum()
     }
 }
 
-/// Degrees of freedom above which the expansion around the normal quantile is more accurate than the inversion.
+/// Degrees of freedom above which the expansion around the normal quantile is more accurate than
+/// the inversion.
 const MANY_DOF: f64 = 300.0;
 
-/// Half-width of a normal distribution's interval at a confidence level, in standard deviations: 1.96 at 95 %.
+/// Half-width of a normal distribution's interval at a confidence level, in standard deviations:
+/// 1.96 at 95 %.
 pub fn coverage_factor(level: f64) -> f64 {
     t_quantile(level, f64::INFINITY)
 }
@@ -295,7 +338,8 @@ pub(crate) fn t_quantile(level: f64, dof: f64) -> f64 {
     StudentsT::new(0.0, 1.0, dof).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
-/// Probability of a larger ratio of two variances with these degrees of freedom by chance (Fisher's distribution); NaN if one has none.
+/// Probability of a larger ratio of two variances with these degrees of freedom by chance (Fisher's
+/// distribution); NaN if one has none.
 pub(crate) fn f_tail(f: f64, dof: f64, dof_below: f64) -> f64 {
     match FisherSnedecor::new(dof, dof_below) {
         Ok(law) if f.is_finite() => 1.0 - law.cdf(f),
@@ -327,7 +371,10 @@ mod tests {
     fn bounds_add_linearly_to_standard_deviations() {
         let value = Uncertain {
             value: 10.0,
-            budget: vec![Contribution::standard(Source::Noise, 0.3, 1e6), Contribution::standard(Source::Departure, 0.4, 1e6)],
+            budget: vec![
+                Contribution::standard(Source::Noise, 0.3, 1e6),
+                Contribution::standard(Source::Departure, 0.4, 1e6),
+            ],
         };
         let plain = value.estimate(0.95);
         assert!((plain.half_width() - 1.96 * 0.5).abs() < 1e-3);

@@ -1,5 +1,5 @@
-//! Pure functions from numbers to estimates, without tables of findings, clocks, files or output: algebra, intervals, variances, the line
-//! through rows, the vector of times and its views.
+//! Pure functions from numbers to estimates, without tables of findings, clocks, files or output:
+//! algebra, intervals, variances, the line through rows, the vector of times and its views.
 //!
 //! [`ratio`] compares two solved systems.
 
@@ -25,7 +25,9 @@ pub mod solution;
 pub(crate) use algebra::{Cholesky, Matrix, dot};
 pub use between::between_runs;
 pub(crate) use cells::Cells;
-pub(crate) use departure::{Departure, LIMITS as DEPARTURE_LIMITS, along_columns, clearest, departure, rounding};
+pub(crate) use departure::{
+    Departure, LIMITS as DEPARTURE_LIMITS, along_columns, clearest, departure, rounding,
+};
 pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
 pub(crate) use interval::{f_tail, t_quantile};
 pub(crate) use linear::LinearMap;
@@ -40,10 +42,13 @@ pub use skewness::skewness_bound;
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 pub(crate) use solution::{Entry, Part, RowDeparture, Vector, combined, components};
 pub(crate) use system::{Fit, System, location_variances};
-pub(crate) use variation::{InBlocks, LIMITS as VARIATION_LIMITS, LayoutMeans, LayoutsAre, weights};
+pub(crate) use variation::{
+    InBlocks, LIMITS as VARIATION_LIMITS, LayoutMeans, LayoutsAre, weights,
+};
 pub use variation::{variance, variance_of_mean, variance_of_runs};
 
-/// Median (the mean of the two middle values if their number is even); NaN for no values. Reorders the values.
+/// Median (the mean of the two middle values if their number is even); NaN for no values. Reorders
+/// the values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -54,21 +59,26 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     (lower + *upper) / 2.0
 }
 
-/// The order of numbers, which takes half of the time of a total one: none of them is NaN, or all are equal to it.
+/// The order of numbers, which takes half of the time of a total one: none of them is NaN, or all
+/// are equal to it.
 #[inline]
 fn in_order(a: &f64, b: &f64) -> std::cmp::Ordering {
     a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
 }
 
-/// Standard deviation about a middle by the median of the distances from it, as that of a normal distribution; NaN for no values.
+/// Standard deviation about a middle by the median of the distances from it, as that of a normal
+/// distribution; NaN for no values.
 pub(crate) fn robust_sd(values: &[f64], middle: f64) -> f64 {
     1.4826 * median(&mut values.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>())
 }
 
-/// Largest error of an unknown whose rows have these counts, by a clock of this quantum: a quantum between the row with the fewest and the row with
-/// the most. A larger error would show as a reading that is one quantum longer. For a constant, such as the overhead, it is the quantum.
+/// Largest error of an unknown whose rows have these counts, by a clock of this quantum: a quantum
+/// between the row with the fewest and the row with the most. A larger error would show as a
+/// reading that is one quantum longer. For a constant, such as the overhead, it is the quantum.
 pub(crate) fn largest_error(counts: impl Iterator<Item = f64>, quantum: f64) -> f64 {
-    let (least, most) = counts.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), count| (least.min(count), most.max(count)));
+    let (least, most) = counts.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), count| {
+        (least.min(count), most.max(count))
+    });
     if most > least { quantum / (most - least) } else { quantum }
 }
 

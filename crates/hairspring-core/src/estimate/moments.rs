@@ -1,4 +1,5 @@
-//! Sums over values from which their mean and variance follow. Values are best given as distances from a number near to them.
+//! Sums over values from which their mean and variance follow. Values are best given as distances
+//! from a number near to them.
 
 /// The number of some values, their sum, and that of their squares.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,7 +19,11 @@ impl Moments {
     /// Adds those of other values.
     #[inline]
     pub fn add(&mut self, other: &Moments) {
-        *self = Moments { count: self.count + other.count, sum: self.sum + other.sum, squares: self.squares + other.squares };
+        *self = Moments {
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            squares: self.squares + other.squares,
+        };
     }
 
     /// NaN for none.

@@ -9,15 +9,18 @@ pub struct Options {
     pub level: f64,
     /// Whether rows off the line may be left out; the solution lists them with the reason.
     pub leave_rows_out: bool,
-    /// Whether the rows' departure from the plane may follow their counts, as with parts that overlap: the intervals then
-    /// treat rows with similar counts as one. Applies only to repeated rows.
+    /// Whether the rows' departure from the plane may follow their counts, as with parts that
+    /// overlap: the intervals then treat rows with similar counts as one. Applies only to repeated
+    /// rows.
     pub departure_follows_counts: bool,
     /// Which readings of a row count. Applies only to repeated rows.
     pub repeats: Repeats,
-    /// Rows that may be longer than their parts, because of how they begin and end. Applies only to repeated rows.
+    /// Rows that may be longer than their parts, because of how they begin and end. Applies only to
+    /// repeated rows.
     pub ends: Vec<Ending>,
-    /// Whether parts overlap whose times are not negative: where the rows depart from the plane and times without negative ones describe
-    /// them nearly as well, the intervals reach to those. Applies only to repeated rows.
+    /// Whether parts overlap whose times are not negative: where the rows depart from the plane and
+    /// times without negative ones describe them nearly as well, the intervals reach to those.
+    /// Applies only to repeated rows.
     pub overlapping: bool,
     /// Names of stages that do not run, of [`crate::pipeline::optional_stages`].
     pub without: Vec<String>,
@@ -50,14 +53,15 @@ pub enum Repeats {
     /// All but spikes.
     #[default]
     All,
-    /// Those of calm groups: the readings of a row in one round were taken one after the other, so that what slows the core slows them
-    /// together. There may be fewer blocks of rounds.
+    /// Those of calm groups: the readings of a row in one round were taken one after the other, so
+    /// that what slows the core slows them together. There may be fewer blocks of rounds.
     Calm,
-    /// The quickest fifth of those: rows so short that a branch more or less that is mispredicted is a good part of them. How many are differs
-    /// from one repeat to the next and from row to row, and no sum of the parts describes it; the quickest repeats have the fewest.
+    /// The quickest fifth of those: rows so short that a branch more or less that is mispredicted
+    /// is a good part of them. How many are differs from one repeat to the next and from row to
+    /// row, and no sum of the parts describes it; the quickest repeats have the fewest.
     ///
-    /// All calm groups, where the quantum of the clock is not much shorter than what the repeats differ by: the quickest readings are then
-    /// those that met the clock shortly before its step.
+    /// All calm groups, where the quantum of the clock is not much shorter than what the repeats
+    /// differ by: the quickest readings are then those that met the clock shortly before its step.
     Quickest,
 }
 
@@ -79,7 +83,8 @@ pub struct Ending {
     pub low: f64,
     /// By how much at the most.
     pub high: f64,
-    /// Standard deviation between kinds beyond that: code that takes other paths is followed by other waits.
+    /// Standard deviation between kinds beyond that: code that takes other paths is followed by
+    /// other waits.
     pub sd: f64,
 }
 

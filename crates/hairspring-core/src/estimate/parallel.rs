@@ -1,4 +1,5 @@
-//! Independent pieces of work on all processors. The results do not depend on the number of processors.
+//! Independent pieces of work on all processors. The results do not depend on the number of
+//! processors.
 
 use threads::{distribute, processors};
 
@@ -31,12 +32,27 @@ mod threads {
     }
 
     /// Worker 0 takes the first piece, worker 1 the second, and so on in turn.
-    pub fn distribute<T: Send>(workers: usize, pieces: usize, work: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
-        let share = |worker: usize| (worker..pieces).step_by(workers).map(|piece| (piece, work(piece))).collect::<Vec<(usize, T)>>();
+    pub fn distribute<T: Send>(
+        workers: usize,
+        pieces: usize,
+        work: &(impl Fn(usize) -> T + Sync),
+    ) -> Vec<T> {
+        let share = |worker: usize| {
+            (worker..pieces)
+                .step_by(workers)
+                .map(|piece| (piece, work(piece)))
+                .collect::<Vec<(usize, T)>>()
+        };
         let share = &share;
         let mut done: Vec<(usize, T)> = thread::scope(|scope| {
-            let started: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
-            started.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            let started: Vec<_> =
+                (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
+            started
+                .into_iter()
+                .flat_map(|thread| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
         });
         done.sort_by_key(|(piece, _)| *piece);
         done.into_iter().map(|(_, result)| result).collect()

@@ -1,8 +1,10 @@
-//! The levels of a value that steps and is read with noise: the segments with the least squares plus a penalty for each (PELT: Killick, Fearnhead and
-//! Eckley 2012, Optimal detection of changepoints with a linear computational cost).
+//! The levels of a value that steps and is read with noise: the segments with the least squares
+//! plus a penalty for each (PELT: Killick, Fearnhead and Eckley 2012, Optimal detection of
+//! changepoints with a linear computational cost).
 
-/// The level at each of some values in the order of time, given with the variances of their noise. The penalty of a step is `3 ln n`, so that a
-/// steady value has one level: a segment costs its mean and its place.
+/// The level at each of some values in the order of time, given with the variances of their noise.
+/// The penalty of a step is `3 ln n`, so that a steady value has one level: a segment costs its
+/// mean and its place.
 ///
 /// # Cost
 /// `n` times the mean length of a segment.
@@ -10,14 +12,19 @@ pub(crate) fn levels_with_steps(values: &[f64], variances: &[f64]) -> Vec<f64> {
     let penalty = 3.0 * (values.len() as f64).ln();
     let origin = values.first().copied().unwrap_or(0.0);
     let (mut open, mut sums, mut least) = (Open::default(), Sums::default(), -penalty);
-    // The sums before each value, and where the last segment of the best segmentation that ends behind it begins.
+    // The sums before each value, and where the last segment of the best segmentation that ends
+    // behind it begins.
     let (mut before, mut begins) = (vec![sums], Vec::new());
     let mut costs = Vec::new();
     for (at, (value, variance)) in values.iter().zip(variances).enumerate() {
         open.push(at, least + penalty, sums);
         sums = sums.with(value - origin, 1.0 / variance);
         open.costs(sums, &mut costs);
-        let (best, cost) = costs.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(at, cost)| (at, *cost));
+        let (best, cost) = costs
+            .iter()
+            .enumerate()
+            .min_by(|a, b| a.1.total_cmp(b.1))
+            .map_or((0, 0.0), |(at, cost)| (at, *cost));
         least = cost;
         begins.push(open.from[best]);
         before.push(sums);
@@ -43,7 +50,11 @@ struct Sums {
 impl Sums {
     fn with(self, value: f64, weight: f64) -> Sums {
         let weighted = weight * value;
-        Sums { weights: self.weights + weight, values: self.values + weighted, squares: self.squares + weighted * value }
+        Sums {
+            weights: self.weights + weight,
+            values: self.values + weighted,
+            squares: self.squares + weighted * value,
+        }
     }
 
     fn mean_since(self, begin: Sums) -> f64 {
@@ -51,7 +62,8 @@ impl Sums {
     }
 }
 
-/// Where the last segment may begin: the least cost of what is before, with the penalty, and the sums there.
+/// Where the last segment may begin: the least cost of what is before, with the penalty, and the
+/// sums there.
 #[derive(Debug, Default)]
 struct Open {
     from: Vec<usize>,
@@ -75,7 +87,9 @@ impl Open {
         costs.clear();
         costs.extend((0..self.from.len()).map(|at| {
             let values = until.values - self.values[at];
-            self.cost[at] + until.squares - self.squares[at] - values * values / (until.weights - self.weights[at])
+            self.cost[at] + until.squares
+                - self.squares[at]
+                - values * values / (until.weights - self.weights[at])
         }));
     }
 
@@ -90,12 +104,14 @@ impl Open {
             kept += 1;
         }
         self.from.truncate(kept);
-        [&mut self.cost, &mut self.weights, &mut self.values, &mut self.squares].into_iter().for_each(|one| one.truncate(kept));
+        [&mut self.cost, &mut self.weights, &mut self.values, &mut self.squares]
+            .into_iter()
+            .for_each(|one| one.truncate(kept));
     }
 }
 
-/// Standard deviation of one of several values in the order of time, from the median of the successive differences, which
-/// steps and slow changes hardly affect.
+/// Standard deviation of one of several values in the order of time, from the median of the
+/// successive differences, which steps and slow changes hardly affect.
 pub fn noise(values: &[f64]) -> f64 {
     const MEDIAN_OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
     let mut steps: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
@@ -110,7 +126,8 @@ mod tests {
 
     fn noisy(levels: &[(f64, usize)], sd: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
-        let exact: Vec<f64> = levels.iter().flat_map(|(level, count)| vec![*level; *count]).collect();
+        let exact: Vec<f64> =
+            levels.iter().flat_map(|(level, count)| vec![*level; *count]).collect();
         let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
         (exact.iter().map(|level| level + sd * normal()).collect(), exact)
     }
@@ -121,7 +138,11 @@ mod tests {
 
     #[test]
     fn a_steady_value_has_one_level() {
-        let with_steps = (0..200).filter(|seed| steps(&levels_with_steps(&noisy(&[(0.7, 300)], 0.003, *seed).0, &[9e-6; 300])) > 0).count();
+        let with_steps = (0..200)
+            .filter(|seed| {
+                steps(&levels_with_steps(&noisy(&[(0.7, 300)], 0.003, *seed).0, &[9e-6; 300])) > 0
+            })
+            .count();
         assert!(with_steps < 10, "{with_steps} of 200");
         assert!(levels_with_steps(&[], &[]).is_empty());
         assert_eq!(levels_with_steps(&[3.0], &[1.0]), [3.0]);
@@ -129,10 +150,14 @@ mod tests {
 
     #[test]
     fn steps_are_found_where_they_are() {
-        let (values, exact) = noisy(&[(0.75, 40), (0.90, 1), (0.75, 30), (0.72, 25), (0.78, 60)], 0.003, 7);
+        let (values, exact) =
+            noisy(&[(0.75, 40), (0.90, 1), (0.75, 30), (0.72, 25), (0.78, 60)], 0.003, 7);
         let levels = levels_with_steps(&values, &[9e-6; 156]);
         assert_eq!(steps(&levels), 4);
-        assert!(levels.iter().zip(exact).all(|(level, exact)| (level - exact).abs() < 0.009), "{levels:?}");
+        assert!(
+            levels.iter().zip(exact).all(|(level, exact)| (level - exact).abs() < 0.009),
+            "{levels:?}"
+        );
     }
 
     #[test]
@@ -140,12 +165,14 @@ mod tests {
         for seed in 0..20 {
             let (values, _) = noisy(&[(1.0, 4), (1.6, 3), (1.1, 4)], 0.3, seed);
             let cost = |levels: &[f64]| {
-                let squares: f64 = values.iter().zip(levels).map(|(value, level)| (value - level).powi(2)).sum();
+                let squares: f64 =
+                    values.iter().zip(levels).map(|(value, level)| (value - level).powi(2)).sum();
                 squares / 0.09 + 3.0 * 11f64.ln() * steps(levels) as f64
             };
             // Each bit of a number says whether a segment ends there.
             let by_bits = |bits: u32| {
-                let ends: Vec<usize> = (1..11).filter(|at| bits >> (at - 1) & 1 == 1).chain([11]).collect();
+                let ends: Vec<usize> =
+                    (1..11).filter(|at| bits >> (at - 1) & 1 == 1).chain([11]).collect();
                 let mut from = 0;
                 let level = |end: usize| {
                     let part = &values[from..end];

@@ -1,5 +1,5 @@
-//! The solution of a system: components, overhead, rows, lack of fit; and the vector of its unknowns with one error budget, of which
-//! every time and every ratio is a view.
+//! The solution of a system: components, overhead, rows, lack of fit; and the vector of its
+//! unknowns with one error budget, of which every time and every ratio is a view.
 
 use super::algebra::Matrix;
 use super::interval::{Contribution, Estimate, Source, Uncertain};
@@ -16,7 +16,8 @@ use std::sync::Arc;
 pub struct Component {
     /// The name of the component or combination, such as `B4 + B6`.
     pub name: String,
-    /// The components in it with their coefficients; one entry with coefficient 1 for a single component.
+    /// The components in it with their coefficients; one entry with coefficient 1 for a single
+    /// component.
     pub parts: Vec<(String, f64)>,
     /// Time of one execution, in the table's unit.
     pub ticks: Estimate,
@@ -71,7 +72,8 @@ pub struct RowFit {
     pub left_out: Option<LeftOut>,
 }
 
-/// Lack of fit of the rows against the pure error of the repeats (the F test of regression analysis).
+/// Lack of fit of the rows against the pure error of the repeats (the F test of regression
+/// analysis).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LackOfFit {
     /// Mean square of the rows' deviations over the mean square expected from noise.
@@ -99,7 +101,8 @@ pub struct Solution {
     pub rows: Vec<RowFit>,
     /// Lack of fit, if there are enough rows and repeats, or enough readings of nearly equal size.
     pub lack_of_fit: Option<LackOfFit>,
-    /// Largest location of a row (largest fitted reading if rows are not repeated), in the table's unit.
+    /// Largest location of a row (largest fitted reading if rows are not repeated), in the table's
+    /// unit.
     pub largest: f64,
     /// Root mean square of the residuals of the rows used.
     pub residual_sd: f64,
@@ -109,18 +112,20 @@ pub struct Solution {
     pub readings_used: usize,
     /// The places in the table of readings that a regression found far off its plane.
     pub(crate) off_plane: Vec<u32>,
-    /// Unknowns of each block of rounds, with the block's first round; empty if rows are not repeated.
+    /// Unknowns of each block of rounds, with the block's first round; empty if rows are not
+    /// repeated.
     pub blocks: Vec<(u32, Vec<f64>)>,
     /// Quantum of the clock in the table's unit; 0 if unknown.
     pub quantum: f64,
-    /// Largest standard deviation of a row in quanta of the clock; `None` if the quantum is unknown. Far below 0.3 the
-    /// readings are not dithered: the quantum does not average out.
+    /// Largest standard deviation of a row in quanta of the clock; `None` if the quantum is
+    /// unknown. Far below 0.3 the readings are not dithered: the quantum does not average out.
     pub phase_spread: Option<f64>,
     /// The unknowns with their budget.
     pub(crate) vector: Vector,
 }
 
-/// An entry of the budget of an unknown. Entries of one cause that several times have in common have a sign, and cancel in a difference.
+/// An entry of the budget of an unknown. Entries of one cause that several times have in common
+/// have a sign, and cancel in a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
     pub source: Source,
@@ -128,7 +133,8 @@ pub(crate) struct Entry {
     pub size: f64,
     /// Degrees of freedom of a standard deviation; `None` for a bound.
     pub dof: Option<f64>,
-    /// The number of the error, if other unknowns with an entry of this source and number are off by the same one.
+    /// The number of the error, if other unknowns with an entry of this source and number are off
+    /// by the same one.
     pub shared: Option<u8>,
 }
 
@@ -182,13 +188,15 @@ pub(crate) struct Vector {
     pub blocks: Vec<usize>,
     /// The unknowns in these blocks.
     pub in_blocks: Vec<Vec<f64>>,
-    /// Noise has at least this variance, as far as the clock's quantum lets readings agree; for each unknown.
+    /// Noise has at least this variance, as far as the clock's quantum lets readings agree; for
+    /// each unknown.
     pub least_noise: Vec<f64>,
     /// The weights of the rows in each unknown.
     pub map: Matrix,
     /// The departures of the rows from the line; empty if chance explains them.
     pub departures: Vec<RowDeparture>,
-    /// What the departure is by itself, where rows of similar counts depart alike, for each unknown; empty if they count singly.
+    /// What the departure is by itself, where rows of similar counts depart alike, for each
+    /// unknown; empty if they count singly.
     pub grouped: Vec<Option<Contribution>>,
     /// Degrees of freedom of what the departures do to each unknown.
     pub departure_dof: Vec<f64>,
@@ -200,17 +208,22 @@ pub(crate) struct Part<'s> {
     pub solution: &'s Solution,
     pub unknown: usize,
     pub factor: f64,
-    /// What its entries are called, if not by their own source: the reference chain has one entry of its own.
+    /// What its entries are called, if not by their own source: the reference chain has one entry
+    /// of its own.
     pub called: Option<Source>,
 }
 
-/// A linear combination of times with its budget: the noise of blocks that all have in common, the departure of rows, where rows with the
-/// same counts depart together, and all entries, of which shared ones cancel.
+/// A linear combination of times with its budget: the noise of blocks that all have in common, the
+/// departure of rows, where rows with the same counts depart together, and all entries, of which
+/// shared ones cancel.
 pub(crate) fn combined(value: f64, parts: &[Part], level: f64, layouts: LayoutsAre) -> Uncertain {
     let mut budget = noise(parts, level, layouts);
     budget.extend(departure(parts));
     budget.extend(entries(parts));
-    budget.retain(|entry| entry.source == Source::Noise || entry.half_width(level) > 0.0 && !entry.is_negligible(value));
+    budget.retain(|entry| {
+        entry.source == Source::Noise
+            || entry.half_width(level) > 0.0 && !entry.is_negligible(value)
+    });
     Uncertain { value, budget }
 }
 
@@ -218,41 +231,63 @@ pub(crate) fn combined(value: f64, parts: &[Part], level: f64, layouts: LayoutsA
 pub(crate) fn in_common_blocks(parts: &[Part]) -> (Vec<usize>, Vec<f64>) {
     let Some((first, others)) = parts.split_first() else { return (Vec::new(), Vec::new()) };
     let place = |part: &Part, block: usize| part.solution.vector.blocks.binary_search(&block).ok();
-    let value = |part: &Part, at: usize| part.factor * part.solution.vector.in_blocks[at][part.unknown];
+    let value =
+        |part: &Part, at: usize| part.factor * part.solution.vector.in_blocks[at][part.unknown];
     let sum = |(at, block): (usize, &usize)| {
-        let others = others.iter().map(|part| Some(value(part, place(part, *block)?))).sum::<Option<f64>>()?;
+        let others = others
+            .iter()
+            .map(|part| Some(value(part, place(part, *block)?)))
+            .sum::<Option<f64>>()?;
         Some((*block, value(first, at) + others))
     };
     first.solution.vector.blocks.iter().enumerate().filter_map(sum).unzip()
 }
 
 fn noise(parts: &[Part], level: f64, layouts: LayoutsAre) -> Vec<Contribution> {
-    let with_blocks: Vec<Part> = parts.iter().copied().filter(|part| !part.solution.vector.blocks.is_empty()).collect();
+    let with_blocks: Vec<Part> =
+        parts.iter().copied().filter(|part| !part.solution.vector.blocks.is_empty()).collect();
     let Some(first) = with_blocks.first() else { return Vec::new() };
     let (blocks, values) = in_common_blocks(&with_blocks);
     if blocks.len() < 2 {
         return Vec::new();
     }
-    let mut budget = InBlocks { blocks: &blocks, values: &values }.budget(&first.solution.vector.grid, level, layouts);
-    let least: f64 = with_blocks.iter().map(|part| part.factor.powi(2) * part.solution.vector.least_noise[part.unknown]).sum();
+    let mut budget = InBlocks { blocks: &blocks, values: &values }.budget(
+        &first.solution.vector.grid,
+        level,
+        layouts,
+    );
+    let least: f64 = with_blocks
+        .iter()
+        .map(|part| part.factor.powi(2) * part.solution.vector.least_noise[part.unknown])
+        .sum();
     if let super::Spread::Standard { sd, .. } = &mut budget[0].spread {
         *sd = sd.max(least.sqrt());
     }
     budget
 }
 
-/// What the departure of the rows adds: every row counts with its own residual (MacKinnon and White 1985, HC2; Bell and McCaffrey 2002 for the degrees
-/// of freedom), without what noise explains. Rows with the same counts depart together.
+/// What the departure of the rows adds: every row counts with its own residual (MacKinnon and White
+/// 1985, HC2; Bell and McCaffrey 2002 for the degrees of freedom), without what noise explains.
+/// Rows with the same counts depart together.
 fn departure(parts: &[Part]) -> Vec<Contribution> {
     if let [part] = parts {
         if let Some(grouped) = part.solution.vector.grouped.get(part.unknown) {
-            return grouped.iter().map(|entry| named(entry.scaled(part.factor), part.called)).collect();
+            return grouped
+                .iter()
+                .map(|entry| named(entry.scaled(part.factor), part.called))
+                .collect();
         }
     }
     // The departure of the reference chain has a name of its own.
-    let (named_parts, own): (Vec<Part>, Vec<Part>) = parts.iter().copied().partition(|part| part.called.is_some());
-    let of = |parts: &[Part], called: Option<Source>| departure_of(parts).map(|entry| named(entry, called));
-    of(&own, None).into_iter().chain(of(&named_parts, named_parts.first().and_then(|part| part.called))).collect()
+    let (named_parts, own): (Vec<Part>, Vec<Part>) =
+        parts.iter().copied().partition(|part| part.called.is_some());
+    let of = |parts: &[Part], called: Option<Source>| {
+        departure_of(parts).map(|entry| named(entry, called))
+    };
+    of(&own, None)
+        .into_iter()
+        .chain(of(&named_parts, named_parts.first().and_then(|part| part.called)))
+        .collect()
 }
 
 fn named(entry: Contribution, called: Option<Source>) -> Contribution {
@@ -268,29 +303,55 @@ fn departure_of(parts: &[Part]) -> Option<Contribution> {
         let vector = &part.solution.vector;
         for (at, row) in vector.departures.iter().enumerate() {
             let weight = part.factor * vector.map[(part.unknown, at)];
-            let sum = rows.entry(row.counts.iter().map(|count| count.to_bits()).collect()).or_default();
+            let sum =
+                rows.entry(row.counts.iter().map(|count| count.to_bits()).collect()).or_default();
             *sum = (sum.0 + weight * row.residual, sum.1 + weight * weight * row.noise);
         }
     }
     let variance: f64 = rows.values().map(|(effect, noise)| effect * effect - noise).sum();
-    let dof = parts.iter().filter_map(|part| part.solution.vector.departure_dof.get(part.unknown).copied()).fold(f64::INFINITY, f64::min);
+    let dof = parts
+        .iter()
+        .filter_map(|part| part.solution.vector.departure_dof.get(part.unknown).copied())
+        .fold(f64::INFINITY, f64::min);
     (variance > 0.0).then(|| Contribution::standard(Source::Departure, variance.sqrt(), dof))
 }
 
 /// The same of one time: rows with the same counts may be of other data, and depart by themselves.
 fn departure_alone(part: &Part) -> Option<Contribution> {
     let vector = &part.solution.vector;
-    let weights = vector.departures.iter().enumerate().map(|(at, row)| (part.factor * vector.map[(part.unknown, at)], row));
-    let variance: f64 = weights.map(|(weight, row)| weight * weight * (row.residual * row.residual - row.noise)).sum();
-    (variance > 0.0).then(|| Contribution::standard(Source::Departure, variance.sqrt(), vector.departure_dof[part.unknown]))
+    let weights = vector
+        .departures
+        .iter()
+        .enumerate()
+        .map(|(at, row)| (part.factor * vector.map[(part.unknown, at)], row));
+    let variance: f64 = weights
+        .map(|(weight, row)| weight * weight * (row.residual * row.residual - row.noise))
+        .sum();
+    (variance > 0.0).then(|| {
+        Contribution::standard(
+            Source::Departure,
+            variance.sqrt(),
+            vector.departure_dof[part.unknown],
+        )
+    })
 }
 
-/// The entries of all parts: shared ones of an error are added with their signs, and bounds of one source by their sizes.
+/// The entries of all parts: shared ones of an error are added with their signs, and bounds of one
+/// source by their sizes.
 fn entries(parts: &[Part]) -> Vec<Contribution> {
-    let all = || parts.iter().flat_map(|part| part.solution.vector.entries[part.unknown].iter().map(move |entry| (part, entry)));
-    let scaled =
-        |part: &Part, entry: &Entry| Entry { size: part.factor * entry.size, source: part.called.unwrap_or(entry.source), ..*entry };
-    let own_entries = all().filter(|(_, entry)| entry.shared.is_none()).map(|(part, entry)| scaled(part, entry).contribution());
+    let all = || {
+        parts.iter().flat_map(|part| {
+            part.solution.vector.entries[part.unknown].iter().map(move |entry| (part, entry))
+        })
+    };
+    let scaled = |part: &Part, entry: &Entry| Entry {
+        size: part.factor * entry.size,
+        source: part.called.unwrap_or(entry.source),
+        ..*entry
+    };
+    let own_entries = all()
+        .filter(|(_, entry)| entry.shared.is_none())
+        .map(|(part, entry)| scaled(part, entry).contribution());
     let mut shared: BTreeMap<(Source, bool, Option<u8>), Entry> = BTreeMap::new();
     for (part, entry) in all().filter(|(_, entry)| entry.shared.is_some()) {
         let size = part.factor * entry.size;
@@ -301,8 +362,12 @@ fn entries(parts: &[Part]) -> Vec<Contribution> {
     for entry in shared.values().filter(|entry| entry.dof.is_none()) {
         *bounds.entry(entry.source).or_default() += entry.size.abs();
     }
-    let standard = shared.into_values().filter(|entry| entry.dof.is_some()).map(Entry::contribution);
-    own_entries.chain(standard).chain(bounds.into_iter().map(|(source, bound)| Contribution::bound(source, bound))).collect()
+    let standard =
+        shared.into_values().filter(|entry| entry.dof.is_some()).map(Entry::contribution);
+    own_entries
+        .chain(standard)
+        .chain(bounds.into_iter().map(|(source, bound)| Contribution::bound(source, bound)))
+        .collect()
 }
 
 impl Solution {
@@ -351,7 +416,9 @@ impl Solution {
         vector.entries.iter_mut().flatten().for_each(|entry| entry.size *= factor);
         vector.in_blocks.iter_mut().flatten().for_each(|value| *value *= factor);
         vector.least_noise.iter_mut().for_each(|variance| *variance *= factor * factor);
-        vector.departures.iter_mut().for_each(|row| (row.residual, row.noise) = (row.residual * factor, row.noise * factor * factor));
+        vector.departures.iter_mut().for_each(|row| {
+            (row.residual, row.noise) = (row.residual * factor, row.noise * factor * factor)
+        });
         vector.grouped.iter_mut().flatten().for_each(|entry| *entry = entry.scaled(factor));
     }
 
@@ -362,7 +429,11 @@ impl Solution {
             self.components[at].ticks = uncertain.estimate(level);
             self.components[at].uncertain = uncertain;
         }
-        let overhead = self.rank.identifiable.iter().position(|one| one.terms == [(self.columns.len() - 1, 1.0)]);
+        let overhead = self
+            .rank
+            .identifiable
+            .iter()
+            .position(|one| one.terms == [(self.columns.len() - 1, 1.0)]);
         self.overhead = overhead.map(|unknown| self.uncertain(unknown, level).estimate(level));
     }
 }
@@ -389,10 +460,17 @@ pub(crate) fn components(columns: &[String], rank: &Rank, influence: &[f64]) -> 
     let overhead = columns.len() - 1;
     let component = |(unknown, influence): (usize, &f64)| {
         let terms = &rank.identifiable[unknown].terms;
-        let parts: Vec<(String, f64)> = terms.iter().map(|(j, c)| (columns[*j].clone(), *c)).collect();
+        let parts: Vec<(String, f64)> =
+            terms.iter().map(|(j, c)| (columns[*j].clone(), *c)).collect();
         let none = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, level: 0.95 };
-        let component =
-            Component { name: spell(&parts), parts, ticks: none, uncertain: Uncertain::default(), row_influence: *influence, unknown };
+        let component = Component {
+            name: spell(&parts),
+            parts,
+            ticks: none,
+            uncertain: Uncertain::default(),
+            row_influence: *influence,
+            unknown,
+        };
         (*terms != [(overhead, 1.0)]).then_some(component)
     };
     influence.iter().enumerate().filter_map(component).collect()
@@ -404,7 +482,9 @@ mod tests {
 
     #[test]
     fn combinations_are_formatted_as_sums() {
-        let spelled = |terms: &[(&str, f64)]| spell(&terms.iter().map(|(name, c)| ((*name).to_owned(), *c)).collect::<Vec<_>>());
+        let spelled = |terms: &[(&str, f64)]| {
+            spell(&terms.iter().map(|(name, c)| ((*name).to_owned(), *c)).collect::<Vec<_>>())
+        };
         assert_eq!(spelled(&[("a", 1.0), ("b", 2.0), ("c", -1.0)]), "a + 2 b - c");
         assert_eq!(spelled(&[("a", -1.0), ("b", 0.5)]), "-a + 0.5 b");
     }

@@ -1,5 +1,5 @@
-//! Weighted least squares over the locations of rows, with the rows' departure from the line as a variance component of its own (DerSimonian
-//! and Laird's moment estimator for random effects).
+//! Weighted least squares over the locations of rows, with the rows' departure from the line as a
+//! variance component of its own (DerSimonian and Laird's moment estimator for random effects).
 
 use super::interval::f_tail;
 use super::linear::LinearMap;
@@ -35,9 +35,13 @@ pub(crate) struct Fit {
 impl System {
     /// A system of rows with these counts of the table's components.
     pub fn new(components: &[String], counts: &[&[f64]]) -> System {
-        let full: Vec<Vec<f64>> = counts.iter().map(|row| row.iter().copied().chain([1.0]).collect()).collect();
-        let used: Vec<usize> = (0..full.first().map_or(0, Vec::len)).filter(|j| full.iter().any(|row| row[*j] != 0.0)).collect();
-        let full: Vec<Vec<f64>> = full.iter().map(|row| used.iter().map(|j| row[*j]).collect()).collect();
+        let full: Vec<Vec<f64>> =
+            counts.iter().map(|row| row.iter().copied().chain([1.0]).collect()).collect();
+        let used: Vec<usize> = (0..full.first().map_or(0, Vec::len))
+            .filter(|j| full.iter().any(|row| row[*j] != 0.0))
+            .collect();
+        let full: Vec<Vec<f64>> =
+            full.iter().map(|row| used.iter().map(|j| row[*j]).collect()).collect();
         let names: Vec<&str> = components.iter().map(String::as_str).chain(["overhead"]).collect();
         let rank = exact_rank(&full);
         let design = full.iter().map(|row| rank.pivots.iter().map(|j| row[*j]).collect()).collect();
@@ -45,7 +49,8 @@ impl System {
         System { columns, rank, design, location: Vec::new(), variance: Vec::new(), repeats: 0.0 }
     }
 
-    /// The same, with the location of each row, its variance, and the number of independent values that show it.
+    /// The same, with the location of each row, its variance, and the number of independent values
+    /// that show it.
     #[must_use]
     pub fn with(self, location: Vec<f64>, variance: Vec<f64>, repeats: f64) -> System {
         System { location, variance, repeats, ..self }
@@ -55,8 +60,9 @@ impl System {
         self.rank.pivots.len()
     }
 
-    /// Weighted least squares over these rows; `None` if they are singular. Departures with a larger probability by chance than `alpha` do not
-    /// count; else a second pass has them in the weights.
+    /// Weighted least squares over these rows; `None` if they are singular. Departures with a
+    /// larger probability by chance than `alpha` do not count; else a second pass has them in the
+    /// weights.
     pub fn fit(&self, rows: &[usize], alpha: f64) -> Option<Fit> {
         let pick = |all: &[f64]| -> Vec<f64> { rows.iter().map(|i| all[*i]).collect() };
         let design: Vec<Vec<f64>> = rows.iter().map(|i| self.design[*i].clone()).collect();
@@ -98,24 +104,43 @@ impl System {
 
     /// Whether each of some rows is a sum of others.
     pub fn spanned(&self, other_rows: &[usize], rows: &[usize]) -> Vec<bool> {
-        let designs = |rows: &[usize]| rows.iter().map(|row| self.design[*row].clone()).collect::<Vec<_>>();
+        let designs =
+            |rows: &[usize]| rows.iter().map(|row| self.design[*row].clone()).collect::<Vec<_>>();
         spanned(&designs(other_rows), &designs(rows))
     }
 }
 
-/// Variance of each row's location, from the means of the rows in blocks: a factor that all rows of a block share, as a step of the core clock,
-/// takes none of them off the line. `NAN` where too few blocks show it; and the number of independent values.
-pub(crate) fn location_variances(means: &[Vec<f64>], weights: &[f64], location: &[f64]) -> (Vec<f64>, f64) {
+/// Variance of each row's location, from the means of the rows in blocks: a factor that all rows of
+/// a block share, as a step of the core clock, takes none of them off the line. `NAN` where too few
+/// blocks show it; and the number of independent values.
+pub(crate) fn location_variances(
+    means: &[Vec<f64>],
+    weights: &[f64],
+    location: &[f64],
+) -> (Vec<f64>, f64) {
     let square: f64 = location.iter().map(|one| one * one).sum();
-    let factor =
-        |block: &Vec<f64>| if square > 0.0 { block.iter().zip(location).map(|(mean, one)| mean * one).sum::<f64>() / square } else { 1.0 };
+    let factor = |block: &Vec<f64>| {
+        if square > 0.0 {
+            block.iter().zip(location).map(|(mean, one)| mean * one).sum::<f64>() / square
+        } else {
+            1.0
+        }
+    };
     let factors: Vec<f64> = means.iter().map(factor).collect();
     let effective = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
     let variance = |(row, one): (usize, &f64)| {
-        let squares: f64 =
-            means.iter().zip(&factors).zip(weights).map(|((block, factor), weight)| weight * (block[row] - one * factor).powi(2)).sum();
+        let squares: f64 = means
+            .iter()
+            .zip(&factors)
+            .zip(weights)
+            .map(|((block, factor), weight)| weight * (block[row] - one * factor).powi(2))
+            .sum();
         let independent = 1.0 - if square > 0.0 { one * one / square } else { 0.0 };
-        if independent > 0.01 && effective > 1.0 { squares / independent / (effective - 1.0) } else { f64::NAN }
+        if independent > 0.01 && effective > 1.0 {
+            squares / independent / (effective - 1.0)
+        } else {
+            f64::NAN
+        }
     };
     let all = location.iter().enumerate().map(variance).collect();
     (all, (effective - 1.0) * (location.len() as f64 - 1.0).max(1.0))

@@ -29,7 +29,8 @@ pub const SLOW_EVALUATIONS: &str = "slow_evaluations";
 pub const UNORDERED_CLOCK: &str = "unordered_clock";
 pub const WIDE_INTERVAL: &str = "wide_interval";
 
-/// The code of the findings that had this one in documents of the first version. Where a kind was several causes, it is now one finding each.
+/// The code of the findings that had this one in documents of the first version. Where a kind was
+/// several causes, it is now one finding each.
 pub fn of_before(code: &str) -> &str {
     match code {
         "bend_left_out" | "outliers" => ROWS_LEFT_OUT,

@@ -1,5 +1,5 @@
-//! Findings as data: a code, a severity, a message and its numbers. Each kind of finding is defined next to the code that
-//! raises it; those of this crate in the files of its stages.
+//! Findings as data: a code, a severity, a message and its numbers. Each kind of finding is defined
+//! next to the code that raises it; those of this crate in the files of its stages.
 
 pub mod code;
 pub mod words;
@@ -26,7 +26,8 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Kind of the finding, in snake case, such as `non_linear`; readers must accept kinds that they do not know.
+    /// Kind of the finding, in snake case, such as `non_linear`; readers must accept kinds that
+    /// they do not know.
     #[serde(rename = "kind")]
     pub code: Cow<'static, str>,
     /// Its severity.
@@ -37,7 +38,8 @@ pub struct Finding {
     /// ([`Remedies`](crate::judge::Remedies)).
     #[serde(default)]
     pub remedy: Cow<'static, str>,
-    /// Whether that of a front end for this code would be wrong, because this finding has another cause.
+    /// Whether that of a front end for this code would be wrong, because this finding has another
+    /// cause.
     #[serde(skip)]
     pub keeps_remedy: bool,
     /// The numbers by name; each name ends in the unit of its number.
@@ -84,7 +86,8 @@ pub struct Description {
     pub numbers: Numbers,
     /// The finding in words.
     pub message: String,
-    /// What to do about it, in words that fit every front end: no names of options, arguments or functions.
+    /// What to do about it, in words that fit every front end: no names of options, arguments or
+    /// functions.
     pub remedy: &'static str,
 }
 
@@ -92,7 +95,14 @@ impl Finding {
     /// A finding with the description of its kind.
     pub fn new(severity: Severity, kind: impl Kind) -> Finding {
         let Description { code, numbers, message, remedy } = kind.describe();
-        Finding { code: code.into(), severity, message, remedy: remedy.into(), keeps_remedy: false, numbers }
+        Finding {
+            code: code.into(),
+            severity,
+            message,
+            remedy: remedy.into(),
+            keeps_remedy: false,
+            numbers,
+        }
     }
 
     /// A finding of this crate.
@@ -103,7 +113,14 @@ impl Finding {
         numbers: Numbers,
         remedy: impl Into<Cow<'static, str>>,
     ) -> Finding {
-        Finding { code: code.into(), severity, message, remedy: remedy.into(), keeps_remedy: false, numbers }
+        Finding {
+            code: code.into(),
+            severity,
+            message,
+            remedy: remedy.into(),
+            keeps_remedy: false,
+            numbers,
+        }
     }
 
     /// Whether the finding has this code.
@@ -135,7 +152,8 @@ impl Finding {
 
     /// Whether it makes this component untrusted.
     pub fn distrusts(&self, component: &str) -> bool {
-        self.severity == Severity::Untrusted && self.component().is_none_or(|about| about == component)
+        self.severity == Severity::Untrusted
+            && self.component().is_none_or(|about| about == component)
     }
 
     /// A list of names by its name; `None` if there is no such name or its value is not a list.
@@ -159,7 +177,8 @@ impl Finding {
 #[macro_export]
 macro_rules! numbers {
     ($($name:ident),* $(,)?) => {
-        $crate::finding::Numbers::from([$((stringify!($name), $crate::finding::Value::from($name))),*])
+        $crate::finding::Numbers::from([$((stringify!($name),
+            $crate::finding::Value::from($name))),*])
     };
 }
 
@@ -219,7 +238,11 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 
 /// Numbers about a component, if there is one.
 pub(crate) fn about(component: Option<&str>, numbers: Numbers) -> Numbers {
-    component.map(|component| ("component".to_owned(), Value::Text(component.to_owned()))).into_iter().chain(numbers).collect()
+    component
+        .map(|component| ("component".to_owned(), Value::Text(component.to_owned())))
+        .into_iter()
+        .chain(numbers)
+        .collect()
 }
 
 /// Numbers in one unit; the unit is appended to their names.

@@ -17,7 +17,11 @@ pub fn in_percent(share: f64) -> String {
 pub fn shortened(names: &[String]) -> String {
     const SHOWN_NAMES: usize = 4;
     let list = names[..names.len().min(SHOWN_NAMES)].join("; ");
-    if names.len() > SHOWN_NAMES { format!("{list}; and {} more", names.len() - SHOWN_NAMES) } else { list }
+    if names.len() > SHOWN_NAMES {
+        format!("{list}; and {} more", names.len() - SHOWN_NAMES)
+    } else {
+        list
+    }
 }
 
 /// A number with the singular or plural of its noun.
@@ -41,7 +45,10 @@ pub(crate) fn interval(time: &Estimate, unit: &str) -> String {
 
 /// What the hypervisor took, where it took something.
 pub(crate) fn taken(stolen_ms: Option<f64>) -> String {
-    stolen_ms.filter(|ms| *ms > 0.0).map(|ms| format!("; the hypervisor took {ms:.0} ms")).unwrap_or_default()
+    stolen_ms
+        .filter(|ms| *ms > 0.0)
+        .map(|ms| format!("; the hypervisor took {ms:.0} ms"))
+        .unwrap_or_default()
 }
 
 /// A factor with two decimals.
@@ -62,7 +69,8 @@ pub(crate) fn rows_of(rows: usize) -> String {
     counted(rows as u64, "row", "rows")
 }
 
-/// A number by its first three digits, without the noise of its last ones: 100 times 0.000001 is 0.0001.
+/// A number by its first three digits, without the noise of its last ones: 100 times 0.000001 is
+/// 0.0001.
 pub(crate) fn short(number: f64) -> String {
     format!("{number:.2e}").parse::<f64>().unwrap_or(number).to_string()
 }
@@ -75,7 +83,11 @@ pub(crate) fn bound(bound: f64) -> String {
     let place = bound.log10().floor() as i32 - 1;
     let up = (bound / 10f64.powi(place) - 1e-9).ceil() * 10f64.powi(place);
     let text = format!("{up:.*}", (-place).max(0) as usize);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -89,7 +101,14 @@ mod tests {
 
     #[test]
     fn bounds_are_rounded_up() {
-        for (value, text) in [(0.01234, "0.013"), (0.02, "0.02"), (123.0, "130"), (99.5, "100"), (0.0, "0"), (7.0, "7")] {
+        for (value, text) in [
+            (0.01234, "0.013"),
+            (0.02, "0.02"),
+            (123.0, "130"),
+            (99.5, "100"),
+            (0.0, "0"),
+            (7.0, "7"),
+        ] {
             assert_eq!(bound(value), text);
         }
     }

@@ -3,11 +3,12 @@
 use crate::estimate::{Estimate, coverage_factor};
 use serde::{Deserialize, Serialize};
 
-/// Uncertainty of an expectation that states none, as a share of its value. It is also the precision that a measurement needs
-/// before it can agree with an expectation that is narrower.
+/// Uncertainty of an expectation that states none, as a share of its value. It is also the
+/// precision that a measurement needs before it can agree with an expectation that is narrower.
 pub const UNSTATED_SHARE: f64 = 0.02;
 
-/// How far an expected value may be off. Stochastic contributions have been added in quadrature, systematic ones linearly.
+/// How far an expected value may be off. Stochastic contributions have been added in quadrature,
+/// systematic ones linearly.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Reach {
     /// From stochastic contributions, at the confidence level of the measurement.
@@ -23,7 +24,8 @@ impl Reach {
     }
 }
 
-/// An expected value. Its two sides differ if the model is far from a straight line within its uncertainties.
+/// An expected value. Its two sides differ if the model is far from a straight line within its
+/// uncertainties.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
     /// The value, in the unit of the measurement.
@@ -56,8 +58,8 @@ pub struct Against {
     pub half_width: f64,
     /// Measured over expected; `None` for an expectation of zero.
     pub factor: Option<f64>,
-    /// By how many standard deviations the difference is larger than the systematic bounds allow; `None` without any stochastic
-    /// uncertainty.
+    /// By how many standard deviations the difference is larger than the systematic bounds allow;
+    /// `None` without any stochastic uncertainty.
     pub sigmas: Option<f64>,
     /// The verdict.
     pub agreement: Agreement,
@@ -71,17 +73,27 @@ impl Expected {
 
     /// The value with its interval.
     pub fn interval(&self, level: f64) -> Estimate {
-        Estimate { value: self.value, low: self.value - self.below.total(), high: self.value + self.above.total(), level }
+        Estimate {
+            value: self.value,
+            low: self.value - self.below.total(),
+            high: self.value + self.above.total(),
+            level,
+        }
     }
 }
 
-/// Compares a measurement with its expectation. Of both, the side that faces the other one counts. The measurement's half-width and the
-/// stochastic part of the expectation add in quadrature, the systematic part adds linearly. A measurement agrees only if it is at least
-/// as precise as the expectation.
+/// Compares a measurement with its expectation. Of both, the side that faces the other one counts.
+/// The measurement's half-width and the stochastic part of the expectation add in quadrature, the
+/// systematic part adds linearly. A measurement agrees only if it is at least as precise as the
+/// expectation.
 pub fn against(measured: &Estimate, expected: &Expected) -> Against {
     let difference = measured.value - expected.value;
     // Of an interval that is not symmetric, the side that faces the expectation counts.
-    let own_width = if difference > 0.0 { measured.value - measured.low } else { measured.high - measured.value };
+    let own_width = if difference > 0.0 {
+        measured.value - measured.low
+    } else {
+        measured.high - measured.value
+    };
     let side = if difference > 0.0 { &expected.above } else { &expected.below };
     let stochastic = own_width.hypot(side.stochastic);
     let half_width = stochastic + side.systematic;
@@ -116,7 +128,10 @@ mod tests {
     }
 
     fn judged(value: f64, half: f64, stochastic: f64, systematic: f64) -> Against {
-        against(&measured(value, half), &Expected::symmetric(10.0, Reach { stochastic, systematic }))
+        against(
+            &measured(value, half),
+            &Expected::symmetric(10.0, Reach { stochastic, systematic }),
+        )
     }
 
     #[test]
@@ -161,10 +176,16 @@ mod tests {
 
     #[test]
     fn lopsided_expectation_counts_on_the_side_of_the_measurement() {
-        let (near, far) = (Reach { stochastic: 0.0, systematic: 1.0 }, Reach { stochastic: 0.0, systematic: 30.0 });
+        let (near, far) = (
+            Reach { stochastic: 0.0, systematic: 1.0 },
+            Reach { stochastic: 0.0, systematic: 30.0 },
+        );
         let expected = Expected { value: 10.0, below: near, above: far };
         let verdict = |value| against(&measured(value, 0.1), &expected).agreement;
-        assert_eq!([8.0, 9.5, 39.0, 41.0].map(verdict), [Agreement::Deviates, Agreement::Agrees, Agreement::Agrees, Agreement::Deviates]);
+        assert_eq!(
+            [8.0, 9.5, 39.0, 41.0].map(verdict),
+            [Agreement::Deviates, Agreement::Agrees, Agreement::Agrees, Agreement::Deviates]
+        );
         let interval = expected.interval(0.95);
         assert_eq!((interval.low, interval.high), (9.0, 40.0));
     }

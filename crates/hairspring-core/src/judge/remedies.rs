@@ -1,5 +1,6 @@
-//! The remedies of a front end. A finding comes with a remedy in neutral words; a front end that can be more specific,
-//! because it knows the names of its options, arguments or fields, replaces it from its own table.
+//! The remedies of a front end. A finding comes with a remedy in neutral words; a front end that
+//! can be more specific, because it knows the names of its options, arguments or fields, replaces
+//! it from its own table.
 
 use super::{Assessment, Finding, Question, assess};
 use crate::error::{Error, Result};
@@ -42,8 +43,12 @@ impl Remedies {
     /// Puts the advice of this front end into an error.
     pub fn explain(&self, error: Error) -> Error {
         match error {
-            Error::TooFewRows { usable, unknowns, detail, .. } => Error::TooFewRows { usable, unknowns, detail, advice: self.more_rows },
-            Error::Singular { rows, left_out, unknowns, .. } => Error::Singular { rows, left_out, unknowns, advice: self.more_rows },
+            Error::TooFewRows { usable, unknowns, detail, .. } => {
+                Error::TooFewRows { usable, unknowns, detail, advice: self.more_rows }
+            }
+            Error::Singular { rows, left_out, unknowns, .. } => {
+                Error::Singular { rows, left_out, unknowns, advice: self.more_rows }
+            }
             other => other,
         }
     }
@@ -59,8 +64,10 @@ mod tests {
     use super::super::{Severity, shared_finding, stepped_finding};
     use super::*;
 
-    const LIBRARY_REMEDIES: Remedies =
-        Remedies { by_code: &[("core_shared", "set `all` to see them")], more_rows: "call `row` more often" };
+    const LIBRARY_REMEDIES: Remedies = Remedies {
+        by_code: &[("core_shared", "set `all` to see them")],
+        more_rows: "call `row` more often",
+    };
 
     #[test]
     fn only_listed_remedies_are_replaced() {

@@ -1,4 +1,5 @@
-//! Two executions minus one (Moreno and Fischmeister, 3.1): free of the overhead, but noisier than a line fit.
+//! Two executions minus one (Moreno and Fischmeister, 3.1): free of the overhead, but noisier than
+//! a line fit.
 
 use super::Means;
 use super::method::{Departure, Measured, Method, Shown};
@@ -13,7 +14,8 @@ pub const METHOD: Method = Method {
     copies: &[1, 2],
     shown: Shown::OnRequest,
     departure: Departure::Doubtful,
-    remedy: "use the line fit: the clock's fence hides the first cycles of a short row, and with them part of the difference",
+    remedy: "use the line fit: the clock's fence hides the first cycles of a short row, and with \
+             them part of the difference",
     measure: measured,
 };
 
@@ -21,7 +23,11 @@ fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured>
     let technique = |(many, few): (f64, f64)| format!("differential {many}x - {few}x");
     let measured = differential(table, series, level);
     measured
-        .map(|measured| Measured { technique: technique(measured.copies), ticks: measured.ticks, sd: measured.sd })
+        .map(|measured| Measured {
+            technique: technique(measured.copies),
+            ticks: measured.ticks,
+            sd: measured.sd,
+        })
         .into_iter()
         .collect()
 }
@@ -37,15 +43,20 @@ pub struct Differential {
     pub sd: f64,
 }
 
-/// The difference of the two rows with the fewest copies of the first component and nothing else; `None` if there are
-/// fewer than two such rows or complete blocks of rounds.
+/// The difference of the two rows with the fewest copies of the first component and nothing else;
+/// `None` if there are fewer than two such rows or complete blocks of rounds.
 pub fn differential(table: &Observations, series: SeriesId, level: f64) -> Option<Differential> {
     let means = Means::of(table, series)?;
-    let mut alone: Vec<(f64, usize)> =
-        means.rows.iter().enumerate().filter_map(|(at, row)| Some((means.copies_alone(*row)?, at))).collect();
+    let mut alone: Vec<(f64, usize)> = means
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(|(at, row)| Some((means.copies_alone(*row)?, at)))
+        .collect();
     alone.sort_by(|a, b| a.0.total_cmp(&b.0));
     let [(few, short), (many, long)] = *alone.get(..2)? else { return None };
-    let differences: Vec<f64> = means.blocks.iter().map(|block| (block[long] - block[short]) / (many - few)).collect();
+    let differences: Vec<f64> =
+        means.blocks.iter().map(|block| (block[long] - block[short]) / (many - few)).collect();
     let value = differences.iter().sum::<f64>() / differences.len() as f64;
     let (of_mean, dof) = variance_of_mean(&differences);
     let entry = Contribution::standard(Source::Noise, of_mean.sqrt(), dof);

@@ -1,5 +1,6 @@
-//! "Execute n times and divide", for comparison with the line fit (Moreno and Fischmeister, Table 1). It wrongly takes the
-//! overhead as 0, so the result is too high by `overhead / n`; its interval does not include this error.
+//! "Execute n times and divide", for comparison with the line fit (Moreno and Fischmeister, Table
+//! 1). It wrongly takes the overhead as 0, so the result is too high by `overhead / n`; its
+//! interval does not include this error.
 
 use super::Means;
 use super::method::{Departure, Measured, Method, Shown};
@@ -18,7 +19,8 @@ pub const METHOD: Method = Method {
     measure: measured,
 };
 
-/// Copies of the rows as in Table 1 of Moreno and Fischmeister, as far as straight-line code allows.
+/// Copies of the rows as in Table 1 of Moreno and Fischmeister, as far as straight-line code
+/// allows.
 const COPIES: [u32; 5] = [1, 10, 20, 55, 100];
 
 /// If the rows of the report's table were run, the rows of the line fit are left out.
@@ -27,7 +29,13 @@ fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured>
     let asked = |copies: f64| COPIES.iter().any(|n| f64::from(*n) == copies);
     let ran_all = COPIES[..2].iter().all(|n| found.iter().any(|one| one.copies == f64::from(*n)));
     let shown = found.into_iter().filter(|one| !ran_all || asked(one.copies));
-    shown.map(|one| Measured { technique: format!("direct {}x", one.copies), ticks: one.ticks, sd: one.sd }).collect()
+    shown
+        .map(|one| Measured {
+            technique: format!("direct {}x", one.copies),
+            ticks: one.ticks,
+            sd: one.sd,
+        })
+        .collect()
 }
 
 /// One direct measurement.
@@ -41,8 +49,8 @@ pub struct Direct {
     pub sd: f64,
 }
 
-/// The direct measurement of every row of a series in which only the first component ran, fewest copies first. Empty if
-/// there are fewer than two complete blocks of rounds.
+/// The direct measurement of every row of a series in which only the first component ran, fewest
+/// copies first. Empty if there are fewer than two complete blocks of rounds.
 pub fn direct(table: &Observations, series: SeriesId, level: f64) -> Vec<Direct> {
     let Some(means) = Means::of(table, series) else { return Vec::new() };
     let alone = |(at, row): (usize, &RowId)| Some((at, means.copies_alone(*row)?));
@@ -51,10 +59,16 @@ pub fn direct(table: &Observations, series: SeriesId, level: f64) -> Vec<Direct>
         let value = values.iter().sum::<f64>() / values.len() as f64;
         let (of_mean, dof) = variance_of_mean(&values);
         let entry = Contribution::standard(Source::Noise, of_mean.sqrt(), dof);
-        let single: Vec<f64> = means.readings(means.rows[at]).into_iter().map(|(_, ticks)| ticks / copies).collect();
-        Direct { copies, ticks: Uncertain { value, budget: vec![entry] }.estimate(level), sd: variance(&single).sqrt() }
+        let single: Vec<f64> =
+            means.readings(means.rows[at]).into_iter().map(|(_, ticks)| ticks / copies).collect();
+        Direct {
+            copies,
+            ticks: Uncertain { value, budget: vec![entry] }.estimate(level),
+            sd: variance(&single).sqrt(),
+        }
     };
-    let mut found: Vec<Direct> = means.rows.iter().enumerate().filter_map(alone).map(of_row).collect();
+    let mut found: Vec<Direct> =
+        means.rows.iter().enumerate().filter_map(alone).map(of_row).collect();
     found.sort_by(|a, b| a.copies.total_cmp(&b.copies));
     found
 }
@@ -81,7 +95,10 @@ mod tests {
         let found = direct(&table, series, 0.95);
         assert_eq!(found.iter().map(|one| one.copies).collect::<Vec<_>>(), [1.0, 5.0, 20.0]);
         for one in found {
-            assert!((one.ticks.value - (40.0 + 25.0 / one.copies)).abs() < 1e-9 && one.sd.abs() < 1e-9, "{one:?}");
+            assert!(
+                (one.ticks.value - (40.0 + 25.0 / one.copies)).abs() < 1e-9 && one.sd.abs() < 1e-9,
+                "{one:?}"
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! What a method is that is shown beside the line fit. Each is a file of this folder, registered in the list of `mod.rs`.
+//! What a method is that is shown beside the line fit. Each is a file of this folder, registered in
+//! the list of `mod.rs`.
 
 use crate::estimate::Estimate;
 use crate::observations::{Observations, SeriesId};
@@ -18,7 +19,8 @@ pub struct Method {
     pub departure: Departure,
     /// What to do if it departs.
     pub remedy: &'static str,
-    /// Its measurements of one series, for intervals of a confidence level; empty if the table has not the rows for it.
+    /// Its measurements of one series, for intervals of a confidence level; empty if the table has
+    /// not the rows for it.
     pub measure: fn(&Observations, SeriesId, f64) -> Vec<Measured>,
 }
 
@@ -47,7 +49,8 @@ pub enum Shown {
 pub enum Departure {
     /// One of the two is wrong.
     Doubtful,
-    /// Nothing new: the method includes an error, such as the overhead, that the line fit is free of.
+    /// Nothing new: the method includes an error, such as the overhead, that the line fit is free
+    /// of.
     Expected,
 }
 
@@ -57,7 +60,8 @@ mod tests {
     use crate::observations::Observations;
     use std::collections::HashSet;
 
-    /// Rows of 1 to 8 copies and those that a method needs, in rounds, each exactly as long as its copies.
+    /// Rows of 1 to 8 copies and those that a method needs, in rounds, each exactly as long as its
+    /// copies.
     fn proportional(copies: &[u32], ticks: f64) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("main");
@@ -79,7 +83,11 @@ mod tests {
             let found = (method.measure)(&table, series, 0.95);
             assert!(!found.is_empty(), "{} has no rows", method.name);
             for one in found {
-                assert!((one.ticks.value - 40.0).abs() < 1e-9 && one.ticks.level == 0.95, "{}: {one:?}", method.name);
+                assert!(
+                    (one.ticks.value - 40.0).abs() < 1e-9 && one.ticks.level == 0.95,
+                    "{}: {one:?}",
+                    method.name
+                );
             }
         }
     }
@@ -95,12 +103,24 @@ mod tests {
 
     #[test]
     fn methods_have_names_of_their_own_and_texts() {
-        let word = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let word = |name: &str| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+        };
         let names: HashSet<&str> = METHODS.iter().map(|method| method.name).collect();
         assert_eq!(names.len(), METHODS.len(), "{names:?}");
         for method in METHODS {
-            assert!(word(method.name) && !["line", "all"].contains(&method.name), "`{}`", method.name);
-            assert!(!method.summary.is_empty() && !method.remedy.is_empty() && !method.summary.ends_with('.'), "{}", method.name);
+            assert!(
+                word(method.name) && !["line", "all"].contains(&method.name),
+                "`{}`",
+                method.name
+            );
+            assert!(
+                !method.summary.is_empty()
+                    && !method.remedy.is_empty()
+                    && !method.summary.ends_with('.'),
+                "{}",
+                method.name
+            );
         }
     }
 }

@@ -8,7 +8,8 @@ pub use table::{LINE, MethodRow, MethodTable, beside_tools, departs, doubts, met
 
 use crate::observations::{Observations, RowId, SeriesId};
 
-/// Declares the modules of the methods beside the line fit, and the table of them, from one list of names.
+/// Declares the modules of the methods beside the line fit, and the table of them, from one list of
+/// names.
 macro_rules! methods {
     ($($name:ident,)*) => {
         $(pub mod $name;)*
@@ -24,7 +25,8 @@ methods! {
     through_origin,
 }
 
-/// The means of the rows of a series in blocks of rounds, from the readings that the pipeline uses for it.
+/// The means of the rows of a series in blocks of rounds, from the readings that the pipeline uses
+/// for it.
 struct Means<'t> {
     table: &'t Observations,
     rows: Vec<RowId>,
@@ -49,6 +51,9 @@ impl Means<'_> {
 
     /// The readings of a row, with their rounds.
     fn readings(&self, row: RowId) -> Vec<(u32, f64)> {
-        self.rows.iter().position(|known| *known == row).map_or_else(Vec::new, |at| self.readings[at].clone())
+        self.rows
+            .iter()
+            .position(|known| *known == row)
+            .map_or_else(Vec::new, |at| self.readings[at].clone())
     }
 }

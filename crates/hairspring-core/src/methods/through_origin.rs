@@ -1,5 +1,6 @@
-//! A line forced through the origin, as Criterion.rs fits it (`sum(k T) / sum(k^2)`), for comparison with the line fit. It
-//! wrongly takes the overhead as 0, so a part of the overhead is in the slope; the interval does not include this error.
+//! A line forced through the origin, as Criterion.rs fits it (`sum(k T) / sum(k^2)`), for
+//! comparison with the line fit. It wrongly takes the overhead as 0, so a part of the overhead is
+//! in the slope; the interval does not include this error.
 
 use super::method::{Departure, Measured, Method, Shown};
 use crate::estimate::variance_of_mean;
@@ -19,7 +20,14 @@ pub const METHOD: Method = Method {
 
 fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured> {
     let found = through_origin(table, series, level);
-    found.map(|found| Measured { technique: "direct, through origin".into(), ticks: found.ticks, sd: found.sd }).into_iter().collect()
+    found
+        .map(|found| Measured {
+            technique: "direct, through origin".into(),
+            ticks: found.ticks,
+            sd: found.sd,
+        })
+        .into_iter()
+        .collect()
 }
 
 /// A line through the origin.
@@ -27,7 +35,8 @@ fn measured(table: &Observations, series: SeriesId, level: f64) -> Vec<Measured>
 pub struct ThroughOrigin {
     /// Its slope, in the table's unit.
     pub ticks: Estimate,
-    /// Standard deviation of the slope from a single reading with the root mean square number of copies.
+    /// Standard deviation of the slope from a single reading with the root mean square number of
+    /// copies.
     pub sd: f64,
 }
 
@@ -37,18 +46,24 @@ const FEWEST_BLOCKS: usize = 8;
 /// Blocks have the same rows if their mean squares of the copies differ by less than this share.
 const SAME_ROWS: f64 = 0.05;
 
-/// The line through the origin and all unflagged readings in which only the first component ran; `None` for fewer than two
-/// such readings.
+/// The line through the origin and all unflagged readings in which only the first component ran;
+/// `None` for fewer than two such readings.
 ///
-/// The interval comes from the slopes of blocks of rounds if every block has the same rows, otherwise from the readings as if
-/// they were independent.
+/// The interval comes from the slopes of blocks of rounds if every block has the same rows,
+/// otherwise from the readings as if they were independent.
 pub fn through_origin(table: &Observations, series: SeriesId, level: f64) -> Option<ThroughOrigin> {
     let rows = table.rows();
     let only = |counts: &[f64]| counts[0] > 0.0 && counts[1..].iter().all(|count| *count == 0.0);
     let usable = |row: usize| rows[row].series == series && only(&rows[row].counts);
-    let readings = || table.readings().iter().filter(|reading| !reading.flags.any() && usable(reading.row as usize));
+    let readings = || {
+        table
+            .readings()
+            .iter()
+            .filter(|reading| !reading.flags.any() && usable(reading.row as usize))
+    };
     let copies = |row: u32| rows[row as usize].counts[0];
-    let points: Vec<(f64, f64)> = readings().map(|reading| (copies(reading.row), reading.ticks)).collect();
+    let points: Vec<(f64, f64)> =
+        readings().map(|reading| (copies(reading.row), reading.ticks)).collect();
     if points.len() < 2 {
         return None;
     }
@@ -57,10 +72,14 @@ pub fn through_origin(table: &Observations, series: SeriesId, level: f64) -> Opt
     let dof = points.len() as f64 - 1.0;
     let variance = points.iter().map(|(k, ticks)| (ticks - slope * k).powi(2)).sum::<f64>() / dof;
     let by_round = readings().map(|reading| (reading.round, copies(reading.row), reading.ticks));
-    let (of_mean, dof) = slopes_of_blocks(by_round, table.rounds()).map_or((variance / square, dof), |slopes| variance_of_mean(&slopes));
+    let (of_mean, dof) = slopes_of_blocks(by_round, table.rounds())
+        .map_or((variance / square, dof), |slopes| variance_of_mean(&slopes));
     let entry = Contribution::standard(Source::Noise, of_mean.sqrt(), dof);
     let sd = (variance * points.len() as f64 / square).sqrt();
-    Some(ThroughOrigin { ticks: Uncertain { value: slope, budget: vec![entry] }.estimate(level), sd })
+    Some(ThroughOrigin {
+        ticks: Uncertain { value: slope, budget: vec![entry] }.estimate(level),
+        sd,
+    })
 }
 
 /// Sums over the readings of a block.
@@ -71,19 +90,31 @@ struct Block {
     readings: f64,
 }
 
-/// The slope of every block, from rounds, copies and readings; `None` if there are few blocks, or they have different rows.
-fn slopes_of_blocks(readings: impl Iterator<Item = (u32, f64, f64)>, rounds: u32) -> Option<Vec<f64>> {
+/// The slope of every block, from rounds, copies and readings; `None` if there are few blocks, or
+/// they have different rows.
+fn slopes_of_blocks(
+    readings: impl Iterator<Item = (u32, f64, f64)>,
+    rounds: u32,
+) -> Option<Vec<f64>> {
     let count = MOST_BLOCKS.min(rounds);
     let mut blocks = vec![Block::default(); count as usize];
     for (round, copies, ticks) in readings {
         let block = &mut blocks[(u64::from(round) * u64::from(count) / u64::from(rounds)) as usize];
-        *block =
-            Block { products: block.products + copies * ticks, squares: block.squares + copies * copies, readings: block.readings + 1.0 };
+        *block = Block {
+            products: block.products + copies * ticks,
+            squares: block.squares + copies * copies,
+            readings: block.readings + 1.0,
+        };
     }
     let mean_squares = || blocks.iter().map(|block| block.squares / block.readings);
-    let (least, most) = mean_squares().fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(one), most.max(one)));
-    let have_same_rows = blocks.iter().all(|block| block.readings > 0.0) && most <= (1.0 + SAME_ROWS) * least;
-    (blocks.len() >= FEWEST_BLOCKS && have_same_rows).then(|| blocks.iter().map(|block| block.products / block.squares).collect())
+    let (least, most) = mean_squares()
+        .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| {
+            (least.min(one), most.max(one))
+        });
+    let have_same_rows =
+        blocks.iter().all(|block| block.readings > 0.0) && most <= (1.0 + SAME_ROWS) * least;
+    (blocks.len() >= FEWEST_BLOCKS && have_same_rows)
+        .then(|| blocks.iter().map(|block| block.products / block.squares).collect())
 }
 
 #[cfg(test)]
@@ -103,7 +134,10 @@ mod tests {
         }
         let found = through_origin(&table, series, 0.95).unwrap();
         // sum(k) / sum(k^2) = 3 / (2 n + 1).
-        assert!((found.ticks.value - (40.0 + 25.0 * 3.0 / f64::from(2 * n + 1))).abs() < 1e-9, "{found:?}");
+        assert!(
+            (found.ticks.value - (40.0 + 25.0 * 3.0 / f64::from(2 * n + 1))).abs() < 1e-9,
+            "{found:?}"
+        );
         let line = solve(&table, series, &Options::default()).unwrap();
         assert!((line.components[0].ticks.value - 40.0).abs() < 1e-9);
         assert!((line.overhead.unwrap().value - 25.0).abs() < 1e-6);
@@ -123,7 +157,12 @@ mod tests {
             }
             through_origin(&table, series, 0.95).unwrap().ticks.half_width()
         };
-        assert!(half_width(true) > 3.0 * half_width(false), "{} {}", half_width(true), half_width(false));
+        assert!(
+            half_width(true) > 3.0 * half_width(false),
+            "{} {}",
+            half_width(true),
+            half_width(false)
+        );
     }
 
     #[test]

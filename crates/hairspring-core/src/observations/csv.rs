@@ -1,4 +1,5 @@
-//! The observation file: CSV that a microcontroller can print and a spreadsheet can open (spec/observations.md).
+//! The observation file: CSV that a microcontroller can print and a spreadsheet can open
+//! (spec/observations.md).
 
 mod bounded;
 mod head;
@@ -23,7 +24,8 @@ const MAX_LAYOUTS: u32 = 1_000;
 const MAX_PLACEMENTS: usize = 100_000;
 /// Highest round number.
 const MAX_ROUND: u32 = 1 << 30;
-/// Rounds of each series, for each reading, that a file may have beyond a few millions: memory and time follow the rounds.
+/// Rounds of each series, for each reading, that a file may have beyond a few millions: memory and
+/// time follow the rounds.
 const ROUNDS_OF_READING: usize = 16;
 const FREE_ROUNDS: usize = 1 << 22;
 /// Longest line that is read, in bytes.
@@ -36,9 +38,10 @@ const MAX_READINGS: usize = 100_000_000;
 /// Reads an observation file from a stream.
 ///
 /// # Errors
-/// [`Error::BadObservation`] with the line number for a missing column, a value that is not a number, a negative or
-/// infinite count, a wrong number of fields, or a line longer than 1 MiB. [`Error::BadTable`] for a file without a header
-/// or rows, or a header that names a series without rows.
+/// [`Error::BadObservation`] with the line number for a missing column, a value that is not a
+/// number, a negative or infinite count, a wrong number of fields, or a line longer than 1 MiB.
+/// [`Error::BadTable`] for a file without a header or rows, or a header that names a series without
+/// rows.
 ///
 /// ```
 /// let text = "# rate_hz: 1e6\nbody,ticks\n1,108\n2,208\n3,308\n";
@@ -54,7 +57,10 @@ pub fn read_csv(stream: impl Read) -> Result<Observations> {
     table.origin = Origin { unit: layout.unit, ..origin };
     read_rows(lines, &layout, header_line, &mut table)?;
     if table.readings().is_empty() {
-        return Err(Error::BadTable("the file has a header but no rows: it needs at least two rows with different counts".into()));
+        return Err(Error::BadTable(
+            "the file has a header but no rows: it needs at least two rows with different counts"
+                .into(),
+        ));
     }
     check_names(&table)?;
     check_excluded(&table)?;
@@ -70,19 +76,23 @@ fn check_rounds(table: &Observations) -> Result<()> {
     }
     let last = rounds - 1;
     Err(Error::BadTable(format!(
-        "the highest round is {last}, and there are only {readings} readings: number the rounds without gaps, from 0"
+        "the highest round is {last}, and there are only {readings} readings: number the rounds \
+         without gaps, from 0"
     )))
 }
 
 /// Checks that each series has readings that count.
 fn check_excluded(table: &Observations) -> Result<()> {
     let mut counts = vec![false; table.series_names().len()];
-    for reading in table.readings().iter().filter(|reading| !reading.flags.contains(Flags::EXCLUDED)) {
+    for reading in
+        table.readings().iter().filter(|reading| !reading.flags.contains(Flags::EXCLUDED))
+    {
         counts[table.rows()[reading.row as usize].series as usize] = true;
     }
     match table.series_names().iter().zip(counts).find(|(_, counts)| !counts) {
         Some((name, _)) => Err(Error::BadTable(format!(
-            "all readings of the series `{name}` have the flag `x`, which leaves them out: remove the series, or the flag of those that count"
+            "all readings of the series `{name}` have the flag `x`, which leaves them out: remove \
+             the series, or the flag of those that count"
         ))),
         None => Ok(()),
     }
@@ -93,13 +103,27 @@ fn check_names(table: &Observations) -> Result<()> {
     let origin = &table.origin;
     let controls = origin.controls.iter().map(|(name, _)| ("control", name));
     let chains = [("reference", &origin.reference), ("shadow", &origin.fenced_chain)];
-    let chains = chains.into_iter().filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0))).chain(controls);
-    let variants = origin.variants.iter().flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
+    let chains = chains
+        .into_iter()
+        .filter_map(|(key, chain)| Some((key, &chain.as_ref()?.0)))
+        .chain(controls);
+    let variants = origin
+        .variants
+        .iter()
+        .flat_map(|variant| [("variant", &variant.series), ("variant", &variant.of)]);
     let unoptimised = origin.unoptimised.iter().map(|name| ("unoptimised", name));
     let occupancy = origin.occupancy.iter().map(|(name, occupancy)| (occupancy.key(), name));
     let uses = origin.uses.iter().map(|(name, _)| ("uses", name));
-    match chains.chain(variants).chain(unoptimised).chain(occupancy).chain(uses).find(|(_, name)| table.find_series(name).is_none()) {
-        Some((key, name)) => Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows"))),
+    match chains
+        .chain(variants)
+        .chain(unoptimised)
+        .chain(occupancy)
+        .chain(uses)
+        .find(|(_, name)| table.find_series(name).is_none())
+    {
+        Some((key, name)) => {
+            Err(Error::BadTable(format!("`{key}` names the series `{name}`, which has no rows")))
+        }
         None => check_serving(table),
     }
 }
@@ -108,10 +132,12 @@ fn check_names(table: &Observations) -> Result<()> {
 fn check_serving(table: &Observations) -> Result<()> {
     let (serving, components) = (&table.origin.serving, table.components());
     match serving.iter().find(|name| !components.contains(name)) {
-        Some(name) => Err(Error::BadTable(format!("`serves` names the component `{name}`, which has no column"))),
-        None if components.iter().all(|name| serving.contains(name)) => {
-            Err(Error::BadTable("`serves` names every component: leave out the one whose time is asked for".into()))
-        }
+        Some(name) => Err(Error::BadTable(format!(
+            "`serves` names the component `{name}`, which has no column"
+        ))),
+        None if components.iter().all(|name| serving.contains(name)) => Err(Error::BadTable(
+            "`serves` names every component: leave out the one whose time is asked for".into(),
+        )),
         None => Ok(()),
     }
 }
@@ -136,9 +162,13 @@ enum Field {
 impl Layout {
     fn from_header(header: &[String], line: u64) -> Result<Layout> {
         if header.len() > MAX_COMPONENTS {
-            return Err(bad(line, &format!("the header has {} columns, the limit is {MAX_COMPONENTS}", header.len())));
+            return Err(bad(
+                line,
+                &format!("the header has {} columns, the limit is {MAX_COMPONENTS}", header.len()),
+            ));
         }
-        let unit = if header.iter().any(|name| name == "time_ns") { Unit::TimeNs } else { Unit::Ticks };
+        let unit =
+            if header.iter().any(|name| name == "time_ns") { Unit::TimeNs } else { Unit::Ticks };
         let fields: Vec<Field> = header.iter().map(|name| Field::from_name(name)).collect();
         for (at, name) in header.iter().enumerate() {
             if name.is_empty() {
@@ -150,18 +180,30 @@ impl Layout {
         }
         match fields.iter().filter(|field| **field == Field::Reading).count() {
             1 => {}
-            0 => return Err(bad(line, "no column `ticks` (or `time_ns`): the header names one column per component and then `ticks`")),
+            0 => {
+                return Err(bad(
+                    line,
+                    "no column `ticks` (or `time_ns`): the header names one column per component \
+                     and then `ticks`",
+                ));
+            }
             _ => return Err(bad(line, "the header has both `ticks` and `time_ns`: keep one")),
         }
         if !fields.contains(&Field::Component) {
-            return Err(bad(line, "no component: the header names one column per component, as in `body,ticks`"));
+            return Err(bad(
+                line,
+                "no component: the header names one column per component, as in `body,ticks`",
+            ));
         }
         Ok(Layout { fields, unit })
     }
 
     fn component_names(&self, header: &[String]) -> Vec<String> {
         let named = header.iter().zip(&self.fields);
-        named.filter(|(_, field)| **field == Field::Component).map(|(name, _)| name.clone()).collect()
+        named
+            .filter(|(_, field)| **field == Field::Component)
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 }
 
@@ -178,9 +220,19 @@ impl Field {
     }
 }
 
-/// Reads all lines after the header. Without a `round` column the n-th reading of a row belongs to round n - 1.
-fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mut Observations) -> Result<()> {
-    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).flexible(true).from_reader(Bounded::new(stream));
+/// Reads all lines after the header. Without a `round` column the n-th reading of a row belongs to
+/// round n - 1.
+fn read_rows(
+    stream: impl BufRead,
+    layout: &Layout,
+    header_line: u64,
+    table: &mut Observations,
+) -> Result<()> {
+    let mut reader = ::csv::ReaderBuilder::new()
+        .has_headers(false)
+        .comment(Some(b'#'))
+        .flexible(true)
+        .from_reader(Bounded::new(stream));
     let mut record = ::csv::ByteRecord::new();
     let mut seen: Vec<u32> = Vec::new();
     let mut counts = vec![0.0; table.components().len()];
@@ -196,10 +248,19 @@ fn read_rows(stream: impl BufRead, layout: &Layout, header_line: u64, table: &mu
         }
         let parsed = parse_line(&record, layout, &mut counts, line)?;
         if table.series_names().len() > MAX_SERIES {
-            return Err(bad(line, &format!("begins series number {}, the limit is {MAX_SERIES}", table.series_names().len())));
+            return Err(bad(
+                line,
+                &format!(
+                    "begins series number {}, the limit is {MAX_SERIES}",
+                    table.series_names().len()
+                ),
+            ));
         }
         if table.readings().len() >= MAX_READINGS {
-            return Err(bad(line, &format!("is reading number {}, the limit is {MAX_READINGS}", MAX_READINGS + 1)));
+            return Err(bad(
+                line,
+                &format!("is reading number {}, the limit is {MAX_READINGS}", MAX_READINGS + 1),
+            ));
         }
         let series = table.series(parsed.series.filter(|name| !name.is_empty()).unwrap_or("main"));
         let row = table.row(series, &counts);
@@ -226,11 +287,24 @@ struct Line<'a> {
     guard: Option<NonZeroU32>,
 }
 
-fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [f64], line: u64) -> Result<Line<'a>> {
+fn parse_line<'a>(
+    record: &'a ::csv::ByteRecord,
+    layout: &Layout,
+    counts: &mut [f64],
+    line: u64,
+) -> Result<Line<'a>> {
     if record.len() != layout.fields.len() {
-        return Err(bad(line, &format!("has {}, the header has {}", counted(record.len(), "field"), layout.fields.len())));
+        return Err(bad(
+            line,
+            &format!(
+                "has {}, the header has {}",
+                counted(record.len(), "field"),
+                layout.fields.len()
+            ),
+        ));
     }
-    let mut parsed = Line { ticks: f64::NAN, round: None, flags: Flags::NONE, series: None, guard: None };
+    let mut parsed =
+        Line { ticks: f64::NAN, round: None, flags: Flags::NONE, series: None, guard: None };
     let mut component = 0;
     for (bytes, field) in record.iter().zip(&layout.fields) {
         let text = std::str::from_utf8(bytes).map_err(|_| bad(line, "is not UTF-8 text"))?.trim();
@@ -242,10 +316,18 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
             Field::Reading => parsed.ticks = finite(text, "the reading", line)?,
             Field::Round => parsed.round = Some(round_number(text, line)?),
             Field::Flags => {
-                parsed.flags = Flags::from_letters(text)
-                    .map_err(|letter| bad(line, &format!("flag `{letter}` is unknown: the flags are s, g, b, c, x, d, u and w")))?
+                parsed.flags = Flags::from_letters(text).map_err(|letter| {
+                    bad(
+                        line,
+                        &format!(
+                            "flag `{letter}` is unknown: the flags are s, g, b, c, x, d, u and w"
+                        ),
+                    )
+                })?
             }
-            Field::Series if text.contains(['\n', '\r']) => return Err(bad(line, "the name of a series has a line break")),
+            Field::Series if text.contains(['\n', '\r']) => {
+                return Err(bad(line, "the name of a series has a line break"));
+            }
             Field::Series => parsed.series = Some(text),
             Field::Guard => parsed.guard = guard(text, line)?,
         }
@@ -255,36 +337,58 @@ fn parse_line<'a>(record: &'a ::csv::ByteRecord, layout: &Layout, counts: &mut [
 
 fn round_number(text: &str, line: u64) -> Result<u32> {
     let number = text.parse().ok().filter(|round| *round <= MAX_ROUND);
-    number.ok_or_else(|| bad(line, &format!("round `{}` is not a whole number from 0 to {MAX_ROUND}", shown(text))))
+    number.ok_or_else(|| {
+        bad(line, &format!("round `{}` is not a whole number from 0 to {MAX_ROUND}", shown(text)))
+    })
 }
 
 /// A guard; empty if it was not taken.
 fn guard(text: &str, line: u64) -> Result<Option<NonZeroU32>> {
-    let wrong = |_| bad(line, &format!("guard `{}` is not a whole number from 1 to {}", shown(text), u32::MAX));
+    let wrong = |_| {
+        bad(line, &format!("guard `{}` is not a whole number from 1 to {}", shown(text), u32::MAX))
+    };
     if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(wrong) }
 }
 
 fn finite(text: &str, what: &str, line: u64) -> Result<f64> {
-    let number: f64 = text.parse().map_err(|_| bad(line, &format!("{what} is `{}`, which is not a number", shown(text))))?;
+    let number: f64 = text
+        .parse()
+        .map_err(|_| bad(line, &format!("{what} is `{}`, which is not a number", shown(text))))?;
     if !number.is_finite() {
-        return Err(bad(line, &format!("{what} is `{}`, which is not a finite number", shown(text))));
+        return Err(bad(
+            line,
+            &format!("{what} is `{}`, which is not a finite number", shown(text)),
+        ));
     }
-    if is_usable(number) { Ok(number) } else { Err(bad(line, &format!("{what} is `{}`: {USABLE_NUMBERS}", shown(text)))) }
+    if is_usable(number) {
+        Ok(number)
+    } else {
+        Err(bad(line, &format!("{what} is `{}`: {USABLE_NUMBERS}", shown(text))))
+    }
 }
 
 fn not_negative(text: &str, what: &str, line: u64) -> Result<f64> {
     let number = finite(text, what, line)?;
-    if number < 0.0 { Err(bad(line, &format!("{what} is {}, which is negative", shown(text)))) } else { Ok(number) }
+    if number < 0.0 {
+        Err(bad(line, &format!("{what} is {}, which is negative", shown(text))))
+    } else {
+        Ok(number)
+    }
 }
 
 fn positive(text: &str, what: &str, line: u64) -> Result<f64> {
     let number = finite(text, what, line)?;
-    if number > 0.0 { Ok(number) } else { Err(bad(line, &format!("{what} is {}, but it must be above 0", shown(text)))) }
+    if number > 0.0 {
+        Ok(number)
+    } else {
+        Err(bad(line, &format!("{what} is {}, but it must be above 0", shown(text))))
+    }
 }
 
 /// The first 40 characters of a field, without control characters, for a message.
 fn shown(text: &str) -> String {
-    let short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let short: String =
+        text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().count() > 40 { format!("{short}...") } else { short }
 }
 

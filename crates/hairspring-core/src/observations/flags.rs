@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is known about one reading. A reading with a doubt stays in the table and is left out of the fit; denormals and waiting are
-/// no doubt, because the code did so in this time.
+/// What is known about one reading. A reading with a doubt stays in the table and is left out of
+/// the fit; denormals and waiting are no doubt, because the code did so in this time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Flags(pub u8);
 
@@ -23,7 +23,8 @@ impl Flags {
 
     /// A floating-point instruction of the row had a denormal operand. No doubt about the reading.
     pub const DENORMAL_OPERAND: Flags = Flags(32);
-    /// A floating-point instruction of the row had a result too small for a normal number. No doubt about the reading.
+    /// A floating-point instruction of the row had a result too small for a normal number. No doubt
+    /// about the reading.
     pub const DENORMAL_RESULT: Flags = Flags(64);
     /// The code waited, and gave the CPU to others meanwhile. No doubt about the reading.
     pub const WAITED: Flags = Flags(128);
@@ -72,7 +73,11 @@ impl Flags {
 
     /// The letters that stand for the flags in an observation file.
     pub fn letters(self) -> String {
-        Self::LETTERS.iter().filter(|(_, flag)| self.contains(*flag)).map(|(letter, _)| letter).collect()
+        Self::LETTERS
+            .iter()
+            .filter(|(_, flag)| self.contains(*flag))
+            .map(|(letter, _)| letter)
+            .collect()
     }
 
     /// Reads the letters of an observation file.

@@ -1,7 +1,9 @@
-//! The raw table: which counts ran, in which round, and what the clock read. Readings are flagged, but never altered.
+//! The raw table: which counts ran, in which round, and what the clock read. Readings are flagged,
+//! but never altered.
 //!
-//! A table holds one or more *series*. Each series is a separate linear system with its own components and overhead.
-//! Series that were acquired together share their rounds, so that ratios between them can be taken round by round.
+//! A table holds one or more *series*. Each series is a separate linear system with its own
+//! components and overhead. Series that were acquired together share their rounds, so that ratios
+//! between them can be taken round by round.
 
 mod csv;
 mod flags;
@@ -63,8 +65,9 @@ pub struct Reading {
     pub ticks: f64,
     /// Flags of this reading.
     pub flags: Flags,
-    /// Time of two pairs of clock reads with nothing between them, just before and just after the reading, in the table's
-    /// unit. It shows whether the core's other hardware thread was active; `None` if it was not taken.
+    /// Time of two pairs of clock reads with nothing between them, just before and just after the
+    /// reading, in the table's unit. It shows whether the core's other hardware thread was active;
+    /// `None` if it was not taken.
     pub guard: Option<NonZeroU32>,
 }
 
@@ -131,8 +134,12 @@ impl Observations {
         let next = self.rows.len() as RowId;
         let known = *self.index.entry(hash(series, counts)).or_insert(next);
         if known != next {
-            let same = |id: &RowId| self.rows[*id as usize].series == series && self.rows[*id as usize].counts == counts;
-            if let Some(id) = std::iter::once(&known).chain(&self.collisions).copied().find(|id| same(id)) {
+            let same = |id: &RowId| {
+                self.rows[*id as usize].series == series && self.rows[*id as usize].counts == counts
+            };
+            if let Some(id) =
+                std::iter::once(&known).chain(&self.collisions).copied().find(|id| same(id))
+            {
                 return id;
             }
             self.collisions.push(next);
@@ -141,8 +148,8 @@ impl Observations {
         next
     }
 
-    /// Adds a row even if another one has the same counts: for the same parts on other data, whose times differ by more
-    /// than noise. An observation file does not preserve this distinction.
+    /// Adds a row even if another one has the same counts: for the same parts on other data, whose
+    /// times differ by more than noise. An observation file does not preserve this distinction.
     ///
     /// # Panics
     /// If the number of counts differs from the number of components.
@@ -163,13 +170,24 @@ impl Observations {
     }
 
     /// Adds a reading with its flags and its guard.
-    pub fn push_guarded(&mut self, row: RowId, round: u32, ticks: f64, flags: Flags, guard: Option<NonZeroU32>) {
+    pub fn push_guarded(
+        &mut self,
+        row: RowId,
+        round: u32,
+        ticks: f64,
+        flags: Flags,
+        guard: Option<NonZeroU32>,
+    ) {
         self.readings.push(Reading { row, round, ticks, flags, guard });
     }
 
     /// Rows of one series, in the order in which they were added.
     pub fn rows_of(&self, series: SeriesId) -> impl Iterator<Item = (RowId, &Row)> {
-        self.rows.iter().enumerate().filter(move |(_, row)| row.series == series).map(|(id, row)| (id as RowId, row))
+        self.rows
+            .iter()
+            .enumerate()
+            .filter(move |(_, row)| row.series == series)
+            .map(|(id, row)| (id as RowId, row))
     }
 
     /// The rounds of each placement: [`Origin::placements`] divides them.
@@ -180,14 +198,23 @@ impl Observations {
     /// The same for a number of rounds that is known already.
     pub(crate) fn placements_until(&self, rounds: u32) -> Vec<Range<u32>> {
         let firsts = std::iter::once(0).chain(self.origin.placements.iter().copied());
-        let ends = self.origin.placements.iter().map(|first| rounds.min(*first)).chain(std::iter::once(rounds));
+        let ends = self
+            .origin
+            .placements
+            .iter()
+            .map(|first| rounds.min(*first))
+            .chain(std::iter::once(rounds));
         firsts.zip(ends).filter(|(first, end)| first < end).map(|(first, end)| first..end).collect()
     }
 
-    /// The table with other times of its readings, by the name of the series and the row: raw readings change in simulations only.
+    /// The table with other times of its readings, by the name of the series and the row: raw
+    /// readings change in simulations only.
     #[cfg(test)]
     #[must_use]
-    pub(crate) fn with_times(&self, mut ticks: impl FnMut(&str, &Row, &Reading) -> f64) -> Observations {
+    pub(crate) fn with_times(
+        &self,
+        mut ticks: impl FnMut(&str, &Row, &Reading) -> f64,
+    ) -> Observations {
         let time = |one: &Reading| {
             let row = &self.rows[one.row as usize];
             ticks(&self.series[usize::from(row.series)], row, one)
@@ -203,7 +230,9 @@ impl Observations {
     pub fn in_rounds(&self, rounds: &Range<u32>) -> Observations {
         let mut part = self.without_readings();
         let readings = self.readings.iter().filter(|reading| rounds.contains(&reading.round));
-        part.readings = readings.map(|reading| Reading { round: reading.round - rounds.start, ..*reading }).collect();
+        part.readings = readings
+            .map(|reading| Reading { round: reading.round - rounds.start, ..*reading })
+            .collect();
         part
     }
 

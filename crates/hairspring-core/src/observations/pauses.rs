@@ -1,11 +1,13 @@
-//! Pauses: moments in which the CPU did not run the thread, and that nothing counts: what a hypervisor or the system's own interrupts take.
+//! Pauses: moments in which the CPU did not run the thread, and that nothing counts: what a
+//! hypervisor or the system's own interrupts take.
 
 use serde::{Deserialize, Serialize};
 
 /// Fewest pauses from which their share of the time is known.
 const FEWEST_PAUSES: u32 = 5;
 
-/// Pauses that were seen while the clock was read all the time. Times are in the unit of the readings.
+/// Pauses that were seen while the clock was read all the time. Times are in the unit of the
+/// readings.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Pauses {
     /// How long the clock was read.
@@ -14,8 +16,8 @@ pub struct Pauses {
     pub lost: f64,
     /// How many there were.
     pub number: u32,
-    /// How many times the thread did not run for longer than that: another process ran, or another virtual machine. They are not among the time.
-    /// `None` if that was not counted.
+    /// How many times the thread did not run for longer than that: another process ran, or another
+    /// virtual machine. They are not among the time. `None` if that was not counted.
     pub longer: Option<u32>,
 }
 
@@ -29,18 +31,23 @@ impl Pauses {
         self.number = self.number.saturating_add(other.number);
     }
 
-    /// The pauses as a part of the time in which the CPU runs the thread, and the time from one to the next; `None` if there were too few to
-    /// know.
+    /// The pauses as a part of the time in which the CPU runs the thread, and the time from one to
+    /// the next; `None` if there were too few to know.
     pub fn share(&self) -> Option<(f64, f64)> {
         let running = self.watched - self.lost;
-        (self.number >= FEWEST_PAUSES && running > 0.0).then(|| (self.lost / running, self.watched / f64::from(self.number)))
+        (self.number >= FEWEST_PAUSES && running > 0.0)
+            .then(|| (self.lost / running, self.watched / f64::from(self.number)))
     }
 
-    /// How long the clock was read, and the most times that the thread may not have run for longer than this in it; `None` if the longest ones
-    /// were not counted.
+    /// How long the clock was read, and the most times that the thread may not have run for longer
+    /// than this in it; `None` if the longest ones were not counted.
     pub fn most_beyond(&self, length: f64) -> Option<(f64, u32)> {
         // More pauses of this length would have lost more time.
-        let pauses = if length > 0.0 { (self.lost / length).min(f64::from(self.number)) as u32 } else { self.number };
+        let pauses = if length > 0.0 {
+            (self.lost / length).min(f64::from(self.number)) as u32
+        } else {
+            self.number
+        };
         Some((self.watched, self.longer?.saturating_add(pauses)))
     }
 
@@ -63,7 +70,10 @@ mod tests {
         assert_eq!(pauses.share(), None, "four are too few");
         pauses.add(Pauses { watched: 500.0, lost: 40.0, number: 4, longer: Some(1) });
         assert_eq!(pauses.share(), Some((0.1, 137.5)));
-        assert_eq!([0.0, 5.0, 20.0, 200.0].map(|length| pauses.most_beyond(length)), [11, 11, 8, 3].map(|most| Some((1_100.0, most))));
+        assert_eq!(
+            [0.0, 5.0, 20.0, 200.0].map(|length| pauses.most_beyond(length)),
+            [11, 11, 8, 3].map(|most| Some((1_100.0, most)))
+        );
         assert!((pauses.most_share().unwrap() - 0.2).abs() < 1e-12);
         pauses.add(Pauses { watched: 500.0, longer: None, ..Pauses::default() });
         assert_eq!(pauses.most_beyond(20.0), None, "of some time it is not known");

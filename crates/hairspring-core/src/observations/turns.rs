@@ -52,6 +52,9 @@ mod tests {
         table.origin.layouts = 3;
         let turns = table.turns().unwrap();
         assert_eq!([0, 2, 3, 4, 8, 9].map(|round| turns.of_round(round)), [0, 0, 1, 2, 2, 0]);
-        assert_eq!(turns.iter().collect::<Vec<_>>(), [(0, &(0..3)), (1, &(3..4)), (2, &(4..9)), (0, &(9..10))]);
+        assert_eq!(
+            turns.iter().collect::<Vec<_>>(),
+            [(0, &(0..3)), (1, &(3..4)), (2, &(4..9)), (0, &(9..10))]
+        );
     }
 }

@@ -39,7 +39,8 @@ pub struct ComponentResult {
     pub name: String,
     /// Its time.
     pub time: Time,
-    /// Whether it only serves the others, such as an init: their verdicts do not depend on its verdict.
+    /// Whether it only serves the others, such as an init: their verdicts do not depend on its
+    /// verdict.
     pub serves: bool,
     /// Largest change when any one row is left out, in the table's unit.
     pub row_influence: f64,
@@ -68,14 +69,18 @@ impl SeriesResult {
         self.findings.iter().map(|finding| finding.severity).max()
     }
 
-    /// Whether the time of a component can be trusted: no untrusted finding is about it, or about the whole series.
+    /// Whether the time of a component can be trusted: no untrusted finding is about it, or about
+    /// the whole series.
     pub fn trusts(&self, component: &str) -> bool {
         !self.findings.iter().any(|finding| finding.distrusts(component))
     }
 
     /// Whether every time that is asked for can be trusted.
     pub fn is_trusted(&self) -> bool {
-        self.components.iter().filter(|component| !component.serves).all(|component| self.trusts(&component.name))
+        self.components
+            .iter()
+            .filter(|component| !component.serves)
+            .all(|component| self.trusts(&component.name))
     }
 
     /// Adds a finding of a check outside this crate, and keeps the order by severity.
@@ -107,7 +112,8 @@ pub struct Assessment {
     pub comparisons: Vec<Comparison>,
     /// Frequency of the core clock during the run in Hz, where a reference chain ran.
     pub core_hz: Option<Estimate>,
-    /// Share of the run during which nobody else used the core, as far as guards of the reference chain show; `None` where they do not.
+    /// Share of the run during which nobody else used the core, as far as guards of the reference
+    /// chain show; `None` where they do not.
     pub quiet_share: Option<f64>,
     /// What further rounds would be good for.
     pub open: Open,
@@ -116,11 +122,13 @@ pub struct Assessment {
 /// What is left open that further rounds may decide.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Open {
-    /// Largest relative half-width of the bodies and of the ratios, without what a longer run does not reduce.
+    /// Largest relative half-width of the bodies and of the ratios, without what a longer run does
+    /// not reduce.
     pub widest: f64,
     /// Something else uses the core.
     pub is_disturbed: bool,
-    /// A wide interval is mostly that of differences between placements, or code is not in its steady state at their end.
+    /// A wide interval is mostly that of differences between placements, or code is not in its
+    /// steady state at their end.
     pub varies: bool,
     /// Longer placements would show how the code warms up.
     pub warms_up_late: bool,
@@ -129,10 +137,15 @@ pub struct Open {
 }
 
 impl Assessment {
-    /// The verdict of a comparison; if one of the times is not to be trusted, only a large factor decides.
+    /// The verdict of a comparison; if one of the times is not to be trusted, only a large factor
+    /// decides.
     pub fn verdict(&self, comparison: &Comparison) -> Verdict {
-        let mut compared = self.series.iter().filter(|series| [&comparison.a, &comparison.b].contains(&&series.name));
-        let trusted = compared.all(|series| series.components.first().is_none_or(|first| series.trusts(&first.name)));
+        let mut compared = self
+            .series
+            .iter()
+            .filter(|series| [&comparison.a, &comparison.b].contains(&&series.name));
+        let trusted = compared
+            .all(|series| series.components.first().is_none_or(|first| series.trusts(&first.name)));
         if trusted { comparison.verdict } else { verdict_in_doubt(&comparison.ratio, Looks::Every) }
     }
 }

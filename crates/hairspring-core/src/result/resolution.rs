@@ -1,11 +1,13 @@
-//! The upper bound of a time that is indistinguishable from zero. Findings, tables and documents all use it.
+//! The upper bound of a time that is indistinguishable from zero. Findings, tables and documents
+//! all use it.
 
 use crate::estimate::{Estimate, Solution};
 use crate::limit::{Basis, limits};
 
 limits! {
     /// What a component must add to the longest row to be distinguishable from zero.
-    SHOWN_QUANTA = 0.02, "quanta of the clock", Basis::Derived("a thousand readings at random phases show a hundredth");
+    SHOWN_QUANTA = 0.02, "quanta of the clock",
+        Basis::Derived("a thousand readings at random phases show a hundredth");
 }
 
 /// Upper bound of a time below resolution.
@@ -23,13 +25,14 @@ pub(crate) fn component_floor(solution: &Solution) -> f64 {
     overhead_floor(solution) / most_runs
 }
 
-/// Smallest overhead that the readings can show, in the table's unit. The overhead occurs once in each row.
+/// Smallest overhead that the readings can show, in the table's unit. The overhead occurs once in
+/// each row.
 pub(crate) fn overhead_floor(solution: &Solution) -> f64 {
     SHOWN_QUANTA * solution.quantum
 }
 
-/// Upper bound of a time whose interval contains zero or that is below the floor; `None` for any other time. A negative
-/// value gives the same bound as zero would: half the width of the interval.
+/// Upper bound of a time whose interval contains zero or that is below the floor; `None` for any
+/// other time. A negative value gives the same bound as zero would: half the width of the interval.
 ///
 /// ```
 /// use hairspring_core::{Estimate, judge::upper_bound};

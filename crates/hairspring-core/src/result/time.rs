@@ -17,8 +17,8 @@ pub struct Time {
 }
 
 impl Time {
-    /// The time that its precision is judged by: in core cycles where available, since they do not change with the core
-    /// clock, else in the table's unit.
+    /// The time that its precision is judged by: in core cycles where available, since they do not
+    /// change with the core clock, else in the table's unit.
     pub fn judged(&self, level: f64) -> Estimate {
         self.cycles.as_ref().map_or(self.ticks, |cycles| cycles.estimate(level))
     }

@@ -1,4 +1,5 @@
-//! Means of the rows in blocks of rounds (batch means): their variation shows the real uncertainty, including correlated noise.
+//! Means of the rows in blocks of rounds (batch means): their variation shows the real uncertainty,
+//! including correlated noise.
 
 use crate::estimate::Cells;
 use crate::finding::words::counted;
@@ -8,11 +9,15 @@ use crate::stages::{Did, Stage, State};
 use std::sync::Arc;
 
 limits! {
-    /// Fewest repeats of the rows, and blocks with readings of all, for an interval from the variation between rounds.
-    MIN_ROUNDS = 4.0, "rounds", Basis::Derived("Student's quantile is 3.2 for three degrees of freedom, and 4.3 for two");
-    /// Most rows that count as a repeated design. A table with more is a sample of many different counts.
+    /// Fewest repeats of the rows, and blocks with readings of all, for an interval from the
+    /// variation between rounds.
+    MIN_ROUNDS = 4.0, "rounds",
+        Basis::Derived("Student's quantile is 3.2 for three degrees of freedom, and 4.3 for two");
+    /// Most rows that count as a repeated design. A table with more is a sample of many different
+    /// counts.
     MOST_REPEATED_ROWS = 2000.0, "rows", Basis::Size("time of the factorisation");
-    /// Groups of repeats are few, and among many rows some always lack one: a run has fewer and longer blocks, but at least these.
+    /// Groups of repeats are few, and among many rows some always lack one: a run has fewer and
+    /// longer blocks, but at least these.
     FEWEST_BLOCKS = 6.0, "blocks", Basis::Derived("five degrees of freedom");
 }
 
@@ -28,19 +33,27 @@ pub(crate) const STAGE: Stage = Stage {
 /// Averages the rows of all series.
 pub(crate) fn average(state: &mut State) -> Did {
     state.cells = Cells::all(&state.sheet, &state.grid);
-    while state.options.repeats.are_consecutive() && state.cells.iter().any(|cells| lacks_blocks(cells, &state.grid)) {
+    while state.options.repeats.are_consecutive()
+        && state.cells.iter().any(|cells| lacks_blocks(cells, &state.grid))
+    {
         let Some(grid) = longer_blocks(state) else { break };
         state.grid = Arc::new(grid);
         state.cells = Cells::all(&state.sheet, &state.grid);
     }
     state.are_cells_old = false;
-    Did::something(format!("{} in {}", counted(state.grid.blocks.len() as u64, "block", "blocks"), groups(&state.grid)))
+    Did::something(format!(
+        "{} in {}",
+        counted(state.grid.blocks.len() as u64, "block", "blocks"),
+        groups(&state.grid)
+    ))
 }
 
-/// Half as many blocks; `None` where they would be too few, or where each span has as few as it can have.
+/// Half as many blocks; `None` where they would be too few, or where each span has as few as it can
+/// have.
 fn longer_blocks(state: &State) -> Option<Grid> {
     let before = state.grid.blocks.len();
-    let grid = (before / 2 >= FEWEST_BLOCKS as usize).then(|| state.grid.in_blocks(state.table, state.sheet.rounds, before / 2))?;
+    let grid = (before / 2 >= FEWEST_BLOCKS as usize)
+        .then(|| state.grid.in_blocks(state.table, state.sheet.rounds, before / 2))?;
     (grid.blocks.len() < before).then_some(grid)
 }
 
@@ -73,7 +86,9 @@ mod tests {
         let mut table = Observations::new(vec!["body".into()]);
         table.origin.placements = (1..placements).map(|at| 10 * at).collect();
         let series = table.series("code");
-        for (round, copies) in (0..10 * placements).flat_map(|round| (1..6).map(move |copies| (round, copies))) {
+        for (round, copies) in
+            (0..10 * placements).flat_map(|round| (1..6).map(move |copies| (round, copies)))
+        {
             let row = table.row(series, &[f64::from(copies)]);
             if copies < 5 || round / 10 % 2 == 0 {
                 table.push(row, round, f64::from(100 * copies + 40 + round * 7 % 5));

@@ -1,6 +1,7 @@
-//! Chains of known length that ran in the same rounds: what they miss of their lengths, times of code may miss too. A process on the other hardware
-//! thread slows some chains and not others. A chain of the code waits as they do; independent copies fill units of the core, of which the chains
-//! need few, and are slowed by much more.
+//! Chains of known length that ran in the same rounds: what they miss of their lengths, times of
+//! code may miss too. A process on the other hardware thread slows some chains and not others. A
+//! chain of the code waits as they do; independent copies fill units of the core, of which the
+//! chains need few, and are slowed by much more.
 
 use crate::estimate::{Entry, Estimate, LayoutsAre, Solution, Source, combined};
 use crate::finding::{Finding, Severity, code};
@@ -11,9 +12,13 @@ use crate::stages::{Did, Stage, State, need};
 
 limits! {
     /// Who slows one kind of units slows all code, as if it used them for this share of its time.
-    LEAST_SHARE = 0.25, "share of the time", Basis::Seen("with a tenth 94 and 96 % of the intervals of chains hold, with a quarter 96 and 97 %; AMD family 25, November 2026");
+    LEAST_SHARE = 0.25, "share of the time", Basis::Seen("with a tenth 94 and 96 % of the \
+                                                          intervals of chains hold, with a \
+                                                          quarter 96 and 97 %; AMD family 25, \
+                                                          November 2026");
     /// So much of a chain's distance from its length is chance.
-    BY_CHANCE = 0.5, "half-widths", Basis::Derived("some of several chains are always off by chance");
+    BY_CHANCE = 0.5, "half-widths",
+        Basis::Derived("some of several chains are always off by chance");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -41,28 +46,37 @@ impl Control {
         (self.cycles.value - self.length).abs()
     }
 
-    /// The distance from its length as a bound for the times of code, as a share: less what it may be off by chance.
+    /// The distance from its length as a bound for the times of code, as a share: less what it may
+    /// be off by chance.
     fn distance(&self) -> f64 {
         ((self.off() - BY_CHANCE * self.cycles.half_width()) / self.length).max(0.0)
     }
 
-    /// Whether it surely does not have its length, by so much that it matters to code that uses its units for this share of the time.
+    /// Whether it surely does not have its length, by so much that it matters to code that uses its
+    /// units for this share of the time.
     fn is_doubted(&self, share: f64) -> bool {
         self.off() > self.cycles.half_width() && share * self.off() / self.length > HALF_PRECISION
     }
 
-    /// The largest share of the time of a series in which it uses the units of the control, one instruction after the other. All of it, if nothing
-    /// tells what units they are.
+    /// The largest share of the time of a series in which it uses the units of the control, one
+    /// instruction after the other. All of it, if nothing tells what units they are.
     fn share(&self, state: &State, series: SeriesId) -> f64 {
         let uses = state.table.origin.uses_of(&self.name).zip(watched(state, series));
-        let (Some((own, code)), Some(cycles)) = (uses, cycles_of(state, series)) else { return 1.0 };
-        let number = |uses: &Uses, unit: &str| uses.iter().find(|(name, _)| name == unit).map_or(0.0, |(_, number)| f64::from(*number));
-        let taken = |(unit, of_copy): &(String, u32)| number(code, unit) / f64::from((*of_copy).max(1)) * self.length;
+        let (Some((own, code)), Some(cycles)) = (uses, cycles_of(state, series)) else {
+            return 1.0;
+        };
+        let number = |uses: &Uses, unit: &str| {
+            uses.iter().find(|(name, _)| name == unit).map_or(0.0, |(_, number)| f64::from(*number))
+        };
+        let taken = |(unit, of_copy): &(String, u32)| {
+            number(code, unit) / f64::from((*of_copy).max(1)) * self.length
+        };
         (own.iter().map(taken).fold(0.0, f64::max) / cycles).clamp(LEAST_SHARE, 1.0)
     }
 }
 
-/// The units that a chain uses, if chains watch all of them: code that fills units is slowed by more than they are, and of other units nobody knows.
+/// The units that a chain uses, if chains watch all of them: code that fills units is slowed by
+/// more than they are, and of other units nobody knows.
 fn watched<'s>(state: &'s State, series: SeriesId) -> Option<&'s Uses> {
     let origin = &state.table.origin;
     let is_watched = |(unit, _): &(String, u32)| {
@@ -88,24 +102,40 @@ fn cycles_per_tick<'s>(state: &'s State) -> Option<(&'s Solution, f64)> {
 
 /// Whether a control is off that matters to a series.
 pub(crate) fn is_disturbed(state: &State) -> bool {
-    let doubts = |series| state.controls.iter().any(|control| control.is_doubted(control.share(state, series)));
+    let doubts = |series| {
+        state.controls.iter().any(|control| control.is_doubted(control.share(state, series)))
+    };
     state.subjects().into_iter().any(doubts)
 }
 
-/// Adds what each control misses of its length to the times of code that uses its units, for its share of the time. It is an error that all
-/// times have that use them, so that it cancels in a ratio. Where nothing tells which units the code uses, the largest counts.
+/// Adds what each control misses of its length to the times of code that uses its units, for its
+/// share of the time. It is an error that all times have that use them, so that it cancels in a
+/// ratio. Where nothing tells which units the code uses, the largest counts.
 pub(crate) fn widen(state: &mut State) -> Did {
-    state.controls = state.table.origin.controls.iter().filter_map(|(name, length)| control(state, name, *length)).collect();
-    let bounds: Vec<_> = state.subjects().into_iter().map(|series| (series, bounds(state, series))).collect();
+    state.controls = state
+        .table
+        .origin
+        .controls
+        .iter()
+        .filter_map(|(name, length)| control(state, name, *length))
+        .collect();
+    let bounds: Vec<_> =
+        state.subjects().into_iter().map(|series| (series, bounds(state, series))).collect();
     let mut done = Vec::new();
     for (series, bounds) in bounds.into_iter().filter(|(_, bounds)| !bounds.is_empty()) {
         let sum: f64 = bounds.iter().map(|(_, bound)| bound).sum();
-        done.push((series, format!("the units that the code uses are off by up to {:.3} %", 100.0 * sum)));
+        done.push((
+            series,
+            format!("the units that the code uses are off by up to {:.3} %", 100.0 * sum),
+        ));
         let Some(solution) = state.solution_mut(series) else { continue };
         for unknown in 0..solution.vector.values.len() {
             let value = solution.vector.values[unknown];
             bounds.iter().for_each(|(control, bound)| {
-                solution.add(unknown, Entry::bound(Source::Controls, bound * value).shared_as(*control));
+                solution.add(
+                    unknown,
+                    Entry::bound(Source::Controls, bound * value).shared_as(*control),
+                );
             });
         }
     }
@@ -114,21 +144,30 @@ pub(crate) fn widen(state: &mut State) -> Did {
 
 /// The bounds of a series by the controls, with the number of each.
 fn bounds(state: &State, series: SeriesId) -> Vec<(u8, f64)> {
-    let bound = |(at, control): (usize, &Control)| (at as u8, control.share(state, series) * control.distance());
+    let bound = |(at, control): (usize, &Control)| {
+        (at as u8, control.share(state, series) * control.distance())
+    };
     let all = state.controls.iter().enumerate().map(bound).filter(|(_, bound)| *bound > 0.0);
-    if watched(state, series).is_some() { all.collect() } else { all.max_by(|a, b| a.1.total_cmp(&b.1)).into_iter().collect() }
+    if watched(state, series).is_some() {
+        all.collect()
+    } else {
+        all.max_by(|a, b| a.1.total_cmp(&b.1)).into_iter().collect()
+    }
 }
 
 fn control(state: &State, name: &str, length: f64) -> Option<Control> {
-    let (chain, (ruler, per_tick)) = (state.solution(state.table.find_series(name)?)?, cycles_per_tick(state)?);
+    let (chain, (ruler, per_tick)) =
+        (state.solution(state.table.find_series(name)?)?, cycles_per_tick(state)?);
     let cycles = chain.vector.values[0] * per_tick;
     let parts = [chain.part(0, per_tick), ruler.part(0, -cycles / ruler.vector.values[0])];
-    let cycles = combined(cycles, &parts, state.options.level, LayoutsAre::Fixed).estimate(state.options.level);
+    let cycles = combined(cycles, &parts, state.options.level, LayoutsAre::Fixed)
+        .estimate(state.options.level);
     Some(Control { name: name.to_owned(), cycles, length })
 }
 
-/// The finding about the control that is off by most for a series. The interval holds what it misses, and code that waits misses no more. Where
-/// the code fills units of the core, it may have been slowed by more than a chain, unless rounds show its time in which they were its own.
+/// The finding about the control that is off by most for a series. The interval holds what it
+/// misses, and code that waits misses no more. Where the code fills units of the core, it may have
+/// been slowed by more than a chain, unless rounds show its time in which they were its own.
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let occupancy = state.occupancy(series);
     let is_shown = state.ports[usize::from(series)].is_some_and(|shared| shared.has_floor);
@@ -138,7 +177,12 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
             Some(Occupancy::Fills) if !is_shown => Severity::Untrusted,
             _ => Severity::Warning,
         };
-        control.is_doubted(share).then(|| (share * control.distance(), shared_finding(severity, control.cycles.value, control.length)))
+        control.is_doubted(share).then(|| {
+            (
+                share * control.distance(),
+                shared_finding(severity, control.cycles.value, control.length),
+            )
+        })
     };
     let most = state.controls.iter().filter_map(finding).max_by(|a, b| a.0.total_cmp(&b.0));
     most.map(|(_, finding)| finding).into_iter().collect()
@@ -148,10 +192,18 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 pub fn shared_finding(severity: Severity, control_cycles: f64, expected_cycles: f64) -> Finding {
     let unit = if expected_cycles == 1.0 { "cycle" } else { "cycles" };
     let message = format!(
-        "a control chain of {expected_cycles} {unit} was measured as {control_cycles:.3}: something else used the core (for example a process on its other hardware thread), or slowed one chain and not the other"
+        "a control chain of {expected_cycles} {unit} was measured as {control_cycles:.3}: \
+         something else used the core (for example a process on its other hardware thread), or \
+         slowed one chain and not the other"
     );
     let remedy = "measure again, on another CPU or a quieter machine";
-    Finding::of(severity, code::CORE_SHARED, message, numbers! { control_cycles, expected_cycles }, remedy)
+    Finding::of(
+        severity,
+        code::CORE_SHARED,
+        message,
+        numbers! { control_cycles, expected_cycles },
+        remedy,
+    )
 }
 
 #[cfg(test)]
@@ -163,11 +215,17 @@ mod tests {
     use crate::observations::{Observations, Occupancy};
     use crate::result::Assessment;
 
-    /// Code of 10 cycles and three chains: a reference, and controls of 1 and 4 cycles, the second of which is longer by this share.
+    /// Code of 10 cycles and three chains: a reference, and controls of 1 and 4 cycles, the second
+    /// of which is longer by this share.
     fn table(longer: f64) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
         for round in 0..200 {
-            for (name, cycles) in [("code", 10.0), ("reference", 3.0), ("simple", 1.0), ("load", 4.0 * (1.0 + longer))] {
+            for (name, cycles) in [
+                ("code", 10.0),
+                ("reference", 3.0),
+                ("simple", 1.0),
+                ("load", 4.0 * (1.0 + longer)),
+            ] {
                 let series = table.series(name);
                 for copies in [32.0, 64.0, 96.0, 128.0] {
                     let row = table.row(series, &[copies]);
@@ -193,7 +251,8 @@ mod tests {
         let found = assessed(table);
         let code = &found.series[0];
         let cycles = code.components[0].time.cycles.as_ref().unwrap();
-        let said = code.findings.iter().find(|finding| finding.is(crate::finding::code::CORE_SHARED));
+        let said =
+            code.findings.iter().find(|finding| finding.is(crate::finding::code::CORE_SHARED));
         (cycles.part(Source::Controls, 0.95) / cycles.value, said.map(|finding| finding.severity))
     }
 
@@ -201,12 +260,25 @@ mod tests {
     fn a_control_bounds_code_by_the_share_of_its_units() {
         let mut table = table(0.1);
         let (bound, severity) = found(&table);
-        assert!((bound - 0.1).abs() < 0.005 && severity == Some(Severity::Warning), "all code, if nothing tells its units: {bound}");
-        for (uses, share) in [(vec![("load", 1), ("simple", 6)], 0.4), (vec![("load", 2)], 0.8), (vec![("load", 9)], 1.0)] {
+        assert!(
+            (bound - 0.1).abs() < 0.005 && severity == Some(Severity::Warning),
+            "all code, if nothing tells its units: {bound}"
+        );
+        for (uses, share) in [
+            (vec![("load", 1), ("simple", 6)], 0.4),
+            (vec![("load", 2)], 0.8),
+            (vec![("load", 9)], 1.0),
+        ] {
             table.origin.uses.truncate(2);
-            table.origin.uses.push(("code".into(), uses.into_iter().map(|(unit, number)| (unit.to_owned(), number)).collect()));
+            table.origin.uses.push((
+                "code".into(),
+                uses.into_iter().map(|(unit, number)| (unit.to_owned(), number)).collect(),
+            ));
             let (bound, severity) = found(&table);
-            assert!((bound - share * 0.1).abs() < 0.005 && severity == Some(Severity::Warning), "{share}: {bound}");
+            assert!(
+                (bound - share * 0.1).abs() < 0.005 && severity == Some(Severity::Warning),
+                "{share}: {bound}"
+            );
         }
         table.origin.uses.truncate(2);
         table.origin.uses.push(("code".into(), vec![("simple".into(), 10)]));
@@ -220,7 +292,8 @@ mod tests {
     fn what_slows_code_by_more_than_a_chain_is_no_warning_alone() {
         let severity = |longer: f64, occupancy: Option<Occupancy>| {
             let mut table = table(longer);
-            table.origin.occupancy = occupancy.map(|one| ("code".to_owned(), one)).into_iter().collect();
+            table.origin.occupancy =
+                occupancy.map(|one| ("code".to_owned(), one)).into_iter().collect();
             found(&table).1
         };
         assert_eq!(severity(0.0, None), None);

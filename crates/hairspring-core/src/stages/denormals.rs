@@ -1,4 +1,5 @@
-//! Whether the code met denormals, numbers below the smallest normal one: many cores take 100 cycles and more for them.
+//! Whether the code met denormals, numbers below the smallest normal one: many cores take 100
+//! cycles and more for them.
 
 use crate::finding::words::share;
 use crate::finding::{Finding, Severity, code};
@@ -9,11 +10,18 @@ use crate::stages::{Did, Stage, State};
 
 limits! {
     /// Share of the readings above which the finding is a warning.
-    DENORMALS_MATTER = 0.01, "share of the readings", Basis::Derived("a hundredth of the readings at 100 times their time doubles the mean");
+    DENORMALS_MATTER = 0.01, "share of the readings",
+        Basis::Derived("a hundredth of the readings at 100 times their time doubles the mean");
 }
 
-pub(crate) const STAGE: Stage =
-    Stage { name: "denormals", question: "Did the code meet denormals?", needs: &[], limits: &[LIMITS], source: None, says };
+pub(crate) const STAGE: Stage = Stage {
+    name: "denormals",
+    question: "Did the code meet denormals?",
+    needs: &[],
+    limits: &[LIMITS],
+    source: None,
+    says,
+};
 
 /// Denormals in the readings of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +29,8 @@ pub(crate) struct Denormals {
     share: f64,
     operands: bool,
     results: bool,
-    /// Whether some rows always meet them and others never: the slope between these is no time of a copy.
+    /// Whether some rows always meet them and others never: the slope between these is no time of a
+    /// copy.
     some_rows: bool,
 }
 
@@ -29,23 +38,33 @@ pub(crate) struct Denormals {
 pub(crate) fn look(state: &mut State) -> Did {
     state.denormals = state.all_series().map(|series| denormals(state, series)).collect();
     let met = state.all_series().filter(|series| state.denormals[usize::from(*series)].is_some());
-    Did::each(met.map(|series| (series, "some readings met them".to_owned())).collect(), "no reading met any")
+    Did::each(
+        met.map(|series| (series, "some readings met them".to_owned())).collect(),
+        "no reading met any",
+    )
 }
 
 fn denormals(state: &State, series: SeriesId) -> Option<Denormals> {
     if !state.sheet.flags.has_denormals() {
         return None;
     }
-    let seen = state.sheet.raw(series).fold(Flags::NONE, |seen, (_, reading)| seen.with(reading.flags));
+    let seen =
+        state.sheet.raw(series).fold(Flags::NONE, |seen, (_, reading)| seen.with(reading.flags));
     if !seen.has_denormals() {
         return None;
     }
     let has = |one: &crate::sheet::Sample| state.sheet.reading(one.at).flags.has_denormals();
-    let met = |row: u32| (state.sheet.row(row).filter(has).count() as f64, state.sheet.number_of(row) as f64);
-    let rows: Vec<(f64, f64)> = state.sheet.rows_of(series).into_iter().map(met).filter(|(_, all)| *all > 0.0).collect();
-    let share = rows.iter().map(|row| row.0).sum::<f64>() / rows.iter().map(|row| row.1).sum::<f64>();
-    let some_rows = rows.iter().any(|(met, all)| *met > NEARLY_ALL * all) && rows.iter().any(|(met, all)| *met < (1.0 - NEARLY_ALL) * all);
-    let (operands, results) = (seen.contains(Flags::DENORMAL_OPERAND), seen.contains(Flags::DENORMAL_RESULT));
+    let met = |row: u32| {
+        (state.sheet.row(row).filter(has).count() as f64, state.sheet.number_of(row) as f64)
+    };
+    let rows: Vec<(f64, f64)> =
+        state.sheet.rows_of(series).into_iter().map(met).filter(|(_, all)| *all > 0.0).collect();
+    let share =
+        rows.iter().map(|row| row.0).sum::<f64>() / rows.iter().map(|row| row.1).sum::<f64>();
+    let some_rows = rows.iter().any(|(met, all)| *met > NEARLY_ALL * all)
+        && rows.iter().any(|(met, all)| *met < (1.0 - NEARLY_ALL) * all);
+    let (operands, results) =
+        (seen.contains(Flags::DENORMAL_OPERAND), seen.contains(Flags::DENORMAL_RESULT));
     Some(Denormals { share, operands, results, some_rows })
 }
 
@@ -66,13 +85,26 @@ fn told(met: &Denormals) -> Finding {
         (true, false) => "operands",
         _ => "results",
     };
-    let rows = if some_rows { ", but not in all rows, so that their difference is no time of the code" } else { "" };
+    let rows = if some_rows {
+        ", but not in all rows, so that their difference is no time of the code"
+    } else {
+        ""
+    };
     let message = format!(
-        "denormal {what} in {} % of the readings{rows}: many cores take 100 cycles or more for an instruction that meets one",
+        "denormal {what} in {} % of the readings{rows}: many cores take 100 cycles or more for an \
+         instruction that meets one",
         share(share_percent)
     );
-    let remedy = "begin with values that stay ordinary, or have the processor treat denormals as zero (FTZ and DAZ) as the real program does; nothing to do if denormals are what you want to time";
-    Finding::of(severity, code::DENORMALS, message, numbers! { share_percent, operands, results, some_rows }, remedy)
+    let remedy = "begin with values that stay ordinary, or have the processor treat denormals as \
+                  zero (FTZ and DAZ) as the real program does; nothing to do if denormals are \
+                  what you want to time";
+    Finding::of(
+        severity,
+        code::DENORMALS,
+        message,
+        numbers! { share_percent, operands, results, some_rows },
+        remedy,
+    )
 }
 
 #[cfg(test)]
@@ -94,7 +126,10 @@ mod tests {
             }
         }
         let mut found = assess(&table, &Question::default()).unwrap().series.remove(0);
-        assert_eq!(found.solution.readings_used, found.solution.readings, "denormals are not left out");
+        assert_eq!(
+            found.solution.readings_used, found.solution.readings,
+            "denormals are not left out"
+        );
         found.findings.retain(|finding| finding.is("denormals"));
         found.findings
     }
@@ -104,14 +139,21 @@ mod tests {
         let findings = found(1, 100, Flags::DENORMAL_OPERAND);
         assert_eq!((findings.len(), findings[0].severity), (1, Severity::Warning));
         assert_eq!(findings[0].number("share_percent"), Some(99.0));
-        assert!(findings[0].message.starts_with("denormal operands in 99 % of the readings"), "{}", findings[0].message);
+        assert!(
+            findings[0].message.starts_with("denormal operands in 99 % of the readings"),
+            "{}",
+            findings[0].message
+        );
     }
 
     #[test]
     fn rows_that_differ_in_denormals_are_not_to_be_trusted() {
         let findings = found(5, 100, Flags::DENORMAL_RESULT);
         assert_eq!(findings[0].severity, Severity::Untrusted);
-        assert!(findings[0].message.contains("denormal results") && findings[0].message.contains("not in all rows"));
+        assert!(
+            findings[0].message.contains("denormal results")
+                && findings[0].message.contains("not in all rows")
+        );
     }
 
     #[test]
@@ -126,7 +168,12 @@ mod tests {
         let series = table.series("main");
         for round in 0..1000 {
             let row = table.row(series, &[1.0]);
-            table.push_flagged(row, round, 5.0, if round == 7 { Flags::DENORMAL_OPERAND } else { Flags::NONE });
+            table.push_flagged(
+                row,
+                round,
+                5.0,
+                if round == 7 { Flags::DENORMAL_OPERAND } else { Flags::NONE },
+            );
         }
         let options = crate::estimate::Options::default();
         let state = crate::pipeline::state_of(&table, &options);

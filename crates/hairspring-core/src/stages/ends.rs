@@ -1,8 +1,10 @@
-//! How calls begin and end: what the reads of the clock hide or add there is not the same in all rows.
+//! How calls begin and end: what the reads of the clock hide or add there is not the same in all
+//! rows.
 //!
-//! A fence lets the first instructions of a call run beside the end of the read before it, so a call that does next to nothing takes
-//! longer than what longer calls have in common; a call that is ended early has no return. The source of the rows measures by how
-//! much, and for which rows it may be so. Rows of a kind (the same exit, the same early end) are off together.
+//! A fence lets the first instructions of a call run beside the end of the read before it, so a
+//! call that does next to nothing takes longer than what longer calls have in common; a call that
+//! is ended early has no return. The source of the rows measures by how much, and for which rows it
+//! may be so. Rows of a kind (the same exit, the same early end) are off together.
 
 use crate::estimate::{Ending, Entry, Source};
 use crate::limit::{Basis, limits};
@@ -12,13 +14,17 @@ use std::collections::{BTreeMap, HashMap};
 
 limits! {
     /// Degrees of freedom of the standard deviation between kinds.
-    FEW_KINDS = 4.0, "degrees of freedom", Basis::Derived("a few functions of known length show it");
+    FEW_KINDS = 4.0, "degrees of freedom",
+        Basis::Derived("a few functions of known length show it");
 }
 
 pub(crate) const STAGE: Stage = Stage {
     name: "ends",
     question: "What do the reads of the clock hide or add where calls begin and end?",
-    needs: &[Need { what: "rows whose ends were measured", is_met: |state| !state.options.ends.is_empty() }],
+    needs: &[Need {
+        what: "rows whose ends were measured",
+        is_met: |state| !state.options.ends.is_empty(),
+    }],
     limits: &[LIMITS],
     source: Some(Source::Ends),
     says: |_, _| Vec::new(),
@@ -31,13 +37,19 @@ pub(crate) fn take_off(state: &mut State) -> Did {
     Did::something(format!("taken off {} rows", options.ends.len()))
 }
 
-/// Adds what is left: kinds are off independently, by their bounds in the worst case all in the direction that moves an unknown.
+/// Adds what is left: kinds are off independently, by their bounds in the worst case all in the
+/// direction that moves an unknown.
 pub(crate) fn widen(state: &mut State) -> Did {
     for series in state.all_series() {
         let endings = &state.options.ends;
         let Some(rows) = &state.systems[usize::from(series)] else { continue };
-        let places: HashMap<RowId, usize> = rows.active_rows().enumerate().map(|(at, row)| (row, at)).collect();
-        let Some(solution) = state.solutions[usize::from(series)].as_mut().and_then(|found| found.as_mut().ok()) else { continue };
+        let places: HashMap<RowId, usize> =
+            rows.active_rows().enumerate().map(|(at, row)| (row, at)).collect();
+        let Some(solution) =
+            state.solutions[usize::from(series)].as_mut().and_then(|found| found.as_mut().ok())
+        else {
+            continue;
+        };
         for unknown in 0..solution.vector.map.rows() {
             let left = left(&places, solution.vector.map.row(unknown), endings);
             left.into_iter().for_each(|entry| solution.add(unknown, entry));

@@ -1,4 +1,5 @@
-//! Readings that were seen to be disturbed while they were taken, or that the author of the table excluded.
+//! Readings that were seen to be disturbed while they were taken, or that the author of the table
+//! excluded.
 
 use crate::finding::words::taken;
 use crate::finding::{Finding, Severity, code};
@@ -8,15 +9,20 @@ use crate::observations::{Flags, Reading, SeriesId};
 use crate::stages::{Did, Stage, State};
 
 limits! {
-    /// If a smaller share of the readings is undisturbed, the disturbed ones count too: code that takes longer than a slice of the scheduler is
-    /// never undisturbed.
-    LEAST_UNDISTURBED = 0.25, "share of the readings", Basis::Seen("code of 20 ms in virtual machines with two CPUs, September 2026");
+    /// If a smaller share of the readings is undisturbed, the disturbed ones count too: code that
+    /// takes longer than a slice of the scheduler is never undisturbed.
+    LEAST_UNDISTURBED = 0.25, "share of the readings",
+        Basis::Seen("code of 20 ms in virtual machines with two CPUs, September 2026");
     /// Share of disturbed readings that is told.
-    DISTURBED_NOTE = 0.02, "share of the readings", Basis::Seen("calm machines lose less; all CPU models of docs/measured.md");
-    /// The same for a warning; and what long readings, which are rarely free of interrupts, may have.
-    DISTURBED_WARNING = 0.15, "share of the readings", Basis::Seen("beside a busy process on the same CPU; all CPU models of docs/measured.md");
+    DISTURBED_NOTE = 0.02, "share of the readings",
+        Basis::Seen("calm machines lose less; all CPU models of docs/measured.md");
+    /// The same for a warning; and what long readings, which are rarely free of interrupts, may
+    /// have.
+    DISTURBED_WARNING = 0.15, "share of the readings",
+        Basis::Seen("beside a busy process on the same CPU; all CPU models of docs/measured.md");
     /// Readings longer than this are rarely free of interrupts.
-    LONG_NS = 1e6, "ns", Basis::Derived("the timer of most systems interrupts 100 to 1,000 times in a second");
+    LONG_NS = 1e6, "ns", Basis::Derived("the timer of most systems interrupts 100 to 1,000 times \
+                                         in a second");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -42,12 +48,19 @@ pub(crate) fn choose(state: &mut State) -> Did {
     if !state.sheet.flags.any() {
         return Did::nothing("no reading has a flag");
     }
-    let is_asked = |reading: &Reading| reading.flags.any() && state.sheet.number_of(reading.row) > 0;
-    let readings = state.table.readings().iter().enumerate().filter(|(_, reading)| is_asked(reading));
-    let flagged: Vec<(SeriesId, usize, Flags)> = readings.map(|(at, reading)| (state.sheet.series_of(at), at, reading.flags)).collect();
+    let is_asked =
+        |reading: &Reading| reading.flags.any() && state.sheet.number_of(reading.row) > 0;
+    let readings =
+        state.table.readings().iter().enumerate().filter(|(_, reading)| is_asked(reading));
+    let flagged: Vec<(SeriesId, usize, Flags)> =
+        readings.map(|(at, reading)| (state.sheet.series_of(at), at, reading.flags)).collect();
     let mut out = Vec::new();
     for series in state.all_series() {
-        let flagged: Vec<(usize, Flags)> = flagged.iter().filter(|(of, _, _)| *of == series).map(|(_, at, flags)| (*at, *flags)).collect();
+        let flagged: Vec<(usize, Flags)> = flagged
+            .iter()
+            .filter(|(of, _, _)| *of == series)
+            .map(|(_, at, flags)| (*at, *flags))
+            .collect();
         let is_excluded = |one: &&(usize, Flags)| one.1.contains(Flags::EXCLUDED);
         let excluded = flagged.iter().filter(is_excluded).count();
         let kept = state.sheet.number_in(series) - excluded;
@@ -55,36 +68,52 @@ pub(crate) fn choose(state: &mut State) -> Did {
         let is_few = ((kept - doubted) as f64) < LEAST_UNDISTURBED * kept as f64;
         let count = doubted > 0 && (is_few || lacks_rows(state, series, &flagged));
         state.disturbed[usize::from(series)] = Disturbed { excluded, flagged: doubted, count };
-        out.extend(flagged.iter().filter(|one| kept > 0 && (!count || is_excluded(one))).map(|(at, _)| *at));
+        out.extend(
+            flagged
+                .iter()
+                .filter(|one| kept > 0 && (!count || is_excluded(one)))
+                .map(|(at, _)| *at),
+        );
     }
     state.leave_out_all(out, "no flag is a doubt")
 }
 
-/// Whether undisturbed readings are in too few rows for the unknowns of a series, which all of its rows are enough for.
+/// Whether undisturbed readings are in too few rows for the unknowns of a series, which all of its
+/// rows are enough for.
 fn lacks_rows(state: &State, series: SeriesId, flagged: &[(usize, Flags)]) -> bool {
     let unknowns = state.table.components().len() + 1;
     let rows = state.sheet.rows_of(series);
     let mut flagged_in = vec![0; state.table.rows().len()];
     flagged.iter().for_each(|(at, _)| flagged_in[state.table.readings()[*at].row as usize] += 1);
-    let undisturbed = rows.iter().filter(|row| state.sheet.number_of(**row) > flagged_in[**row as usize]).count();
+    let undisturbed =
+        rows.iter().filter(|row| state.sheet.number_of(**row) > flagged_in[**row as usize]).count();
     undisturbed <= unknowns && rows.len() > undisturbed
 }
 
-/// A finding if the share of disturbed readings is large: of those that stages left out, and of the flagged ones that count.
+/// A finding if the share of disturbed readings is large: of those that stages left out, and of the
+/// flagged ones that count.
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(solution) = state.solution(series) else { return Vec::new() };
     let Disturbed { excluded, flagged, count } = state.disturbed[usize::from(series)];
     let all = solution.readings.saturating_sub(excluded).max(1) as f64;
     let left_out = state.out_as_disturbed(series).saturating_sub(excluded) as f64 / all;
     let share = left_out.max(flagged as f64 / all);
-    let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max) * state.table.origin.ns_per_unit().unwrap_or(0.0);
+    let longest = solution.rows.iter().map(|row| row.location).fold(0.0, f64::max)
+        * state.table.origin.ns_per_unit().unwrap_or(0.0);
     let is_long = longest > LONG_NS && state.table.origin.pauses.share().is_none();
-    disturbed(share, if count { left_out } else { share }, is_long, state.stolen_ms).into_iter().collect()
+    disturbed(share, if count { left_out } else { share }, is_long, state.stolen_ms)
+        .into_iter()
+        .collect()
 }
 
-/// The finding that so many readings were disturbed, as a share of all, of which so many are left out. The others give the time; of long readings
-/// none is free of interrupts.
-pub fn disturbed(share: f64, left_out: f64, is_long: bool, stolen_ms: Option<f64>) -> Option<Finding> {
+/// The finding that so many readings were disturbed, as a share of all, of which so many are left
+/// out. The others give the time; of long readings none is free of interrupts.
+pub fn disturbed(
+    share: f64,
+    left_out: f64,
+    is_long: bool,
+    stolen_ms: Option<f64>,
+) -> Option<Finding> {
     let count = share - left_out > DISTURBED_NOTE;
     let severity = match share {
         s if count || is_long && s > DISTURBED_WARNING => Severity::Untrusted,
@@ -94,13 +123,21 @@ pub fn disturbed(share: f64, left_out: f64, is_long: bool, stolen_ms: Option<f64
     };
     let (share_percent, left_out_percent) = (100.0 * share, 100.0 * left_out);
     let message = if count {
-        let out = if left_out_percent < 0.05 { "none are".to_owned() } else { format!("only {left_out_percent:.1} % are") };
+        let out = if left_out_percent < 0.05 {
+            "none are".to_owned()
+        } else {
+            format!("only {left_out_percent:.1} % are")
+        };
         format!(
-            "{share_percent:.1} % of the readings were disturbed, and the time includes what disturbed them: too few others remain, so {out} left out{}",
+            "{share_percent:.1} % of the readings were disturbed, and the time includes what \
+             disturbed them: too few others remain, so {out} left out{}",
             taken(stolen_ms)
         )
     } else {
-        format!("{share_percent:.1} % of the readings were disturbed and left out{}", taken(stolen_ms))
+        format!(
+            "{share_percent:.1} % of the readings were disturbed and left out{}",
+            taken(stolen_ms)
+        )
     };
     let numbers = numbers! { share_percent, left_out_percent, stolen_ms };
     Some(Finding::of(
@@ -126,7 +163,9 @@ mod tests {
         let rows = [1.0, 2.0, 3.0, 4.0].map(|count| table.row(series, &[count]));
         for round in 0..2 {
             for (at, row) in rows.iter().enumerate() {
-                let ticks = 2e6 * (at + 1) as f64 * if (at + round as usize) % 2 == 0 { 1.02 } else { 0.98 };
+                let ticks = 2e6
+                    * (at + 1) as f64
+                    * if (at + round as usize) % 2 == 0 { 1.02 } else { 0.98 };
                 let flags = if round == 0 && at < 2 { Flags::NONE } else { Flags::GAP };
                 table.push_flagged(*row, round, ticks, flags);
             }
@@ -134,7 +173,12 @@ mod tests {
         let found = crate::judge::assess(&table, &crate::judge::Question::default()).unwrap();
         let body = &found.series[0].components[0].time.ticks;
         assert!((1.8e6..2.2e6).contains(&body.value), "{body:?}");
-        assert!(found.series[0].findings.iter().any(|finding| finding.is(crate::finding::code::DISTURBED)));
+        assert!(
+            found.series[0]
+                .findings
+                .iter()
+                .any(|finding| finding.is(crate::finding::code::DISTURBED))
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Layouts of the code, which the placements take in turns. How branches are predicted and decoded depends on where they lie in a line of the cache.
-//! The layouts are the same in every run, so they are a fixed factor: the time is the mean of their means, and what varies within each is noise.
+//! Layouts of the code, which the placements take in turns. How branches are predicted and decoded
+//! depends on where they lie in a line of the cache. The layouts are the same in every run, so they
+//! are a fixed factor: the time is the mean of their means, and what varies within each is noise.
 
 use crate::estimate::{InBlocks, LayoutMeans, Vector};
 use crate::finding::words::times;
@@ -45,18 +46,26 @@ pub(crate) fn look(state: &mut State) -> Did {
         let of_subject = |series: &SeriesId| {
             let vector = state.solution(*series).map(|solution| &solution.vector);
             let is_of = |span: &Span| span.layout == Some(layout);
-            let has_block = |block: &usize| is_of(&state.grid.spans[state.grid.blocks[*block].span]);
+            let has_block =
+                |block: &usize| is_of(&state.grid.spans[state.grid.blocks[*block].span]);
             // Single readings, which are solved without blocks, are of all spans.
-            let has =
-                |vector: &Vector| vector.blocks.iter().any(has_block) || vector.blocks.is_empty() && state.grid.spans.iter().any(is_of);
+            let has = |vector: &Vector| {
+                vector.blocks.iter().any(has_block)
+                    || vector.blocks.is_empty() && state.grid.spans.iter().any(is_of)
+            };
             vector.is_some_and(has)
         };
         state.subjects().iter().all(of_subject)
     };
     // Layouts that share their spans say nothing of each.
     let are_mixed = state.grid.spans.iter().any(|span| span.layout.is_none());
-    let turns = state.grid.spans.iter().map(|span| span.placements).sum::<usize>().min(state.grid.layouts);
-    let tried = if are_mixed { turns } else { (0..state.grid.layouts).filter(|layout| has_readings(*layout)).count() };
+    let turns =
+        state.grid.spans.iter().map(|span| span.placements).sum::<usize>().min(state.grid.layouts);
+    let tried = if are_mixed {
+        turns
+    } else {
+        (0..state.grid.layouts).filter(|layout| has_readings(*layout)).count()
+    };
     state.layouts = Layouts { tried, times };
     Did::something(format!("{tried} of {} layouts", state.grid.layouts))
 }
@@ -64,25 +73,50 @@ pub(crate) fn look(state: &mut State) -> Did {
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let (tried, layouts) = (state.layouts.tried, state.grid.layouts);
     let message = format!(
-        "the code ran in {tried} of {layouts} layouts: its time may depend on where it lies, and the interval does not include that"
+        "the code ran in {tried} of {layouts} layouts: its time may depend on where it lies, and \
+         the interval does not include that"
     );
     let remedy = "give it more time, so that it runs in all of them";
-    let untried = (layouts > 1 && tried < layouts)
-        .then(|| Finding::of(Severity::Warning, code::LAYOUTS_UNTRIED, message, numbers! { tried, layouts }, remedy));
-    let means = state.layouts.times.get(usize::from(series)).and_then(Option::as_ref).filter(|means| differ(means) && means.mean() > 0.0);
+    let untried = (layouts > 1 && tried < layouts).then(|| {
+        Finding::of(
+            Severity::Warning,
+            code::LAYOUTS_UNTRIED,
+            message,
+            numbers! { tried, layouts },
+            remedy,
+        )
+    });
+    let means = state
+        .layouts
+        .times
+        .get(usize::from(series))
+        .and_then(Option::as_ref)
+        .filter(|means| differ(means) && means.mean() > 0.0);
     untried.into_iter().chain(means.map(|means| told(state, series, means))).collect()
 }
 
 fn told(state: &State, series: SeriesId, means: &LayoutMeans) -> Finding {
     let (least, most) = means.range();
-    let severity = if most > (1.0 + WIDE_SHARE) * least { Severity::Warning } else { Severity::Note };
-    let component = state.solution(series).map_or_else(String::new, |solution| solution.components[0].name.clone());
-    let (layouts, least_factor, most_factor) = (state.grid.layouts, least / means.mean(), most / means.mean());
+    let severity =
+        if most > (1.0 + WIDE_SHARE) * least { Severity::Warning } else { Severity::Note };
+    let component = state
+        .solution(series)
+        .map_or_else(String::new, |solution| solution.components[0].name.clone());
+    let (layouts, least_factor, most_factor) =
+        (state.grid.layouts, least / means.mean(), most / means.mean());
     let message = format!(
-        "the time of {component} depends on where the code lies: in {layouts} layouts it takes {} to {} times the mean, which is the time",
+        "the time of {component} depends on where the code lies: in {layouts} layouts it takes {} \
+         to {} times the mean, which is the time",
         times(least_factor),
         times(most_factor)
     );
-    let remedy = "align the code, or expect any of these times where other code comes before it: a change elsewhere in a program moves it";
-    Finding::of(severity, code::LAYOUTS_DIFFER, message, numbers! { component, layouts, least_factor, most_factor }, remedy)
+    let remedy = "align the code, or expect any of these times where other code comes before it: \
+                  a change elsewhere in a program moves it";
+    Finding::of(
+        severity,
+        code::LAYOUTS_DIFFER,
+        message,
+        numbers! { component, layouts, least_factor, most_factor },
+        remedy,
+    )
 }

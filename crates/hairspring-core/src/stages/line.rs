@@ -29,12 +29,20 @@ pub(crate) const STAGE: Stage = Stage {
     says,
 };
 
-/// Solves all series. A series whose rows were not repeated is solved by a regression over its readings.
+/// Solves all series. A series whose rows were not repeated is solved by a regression over its
+/// readings.
 pub(crate) fn fit(state: &mut State) -> Did {
     let mut done = Vec::new();
-    for series in state.all_series().filter(|series| state.sheet.number_in(*series) > 0).collect::<Vec<SeriesId>>() {
+    for series in state
+        .all_series()
+        .filter(|series| state.sheet.number_in(*series) > 0)
+        .collect::<Vec<SeriesId>>()
+    {
         let (solution, mut fit) = match &state.systems[usize::from(series)] {
-            Some(rows) => solve(state, series, rows).map_or_else(|error| (Err(error), None), |(solution, fit)| (Ok(solution), Some(fit))),
+            Some(rows) => solve(state, series, rows).map_or_else(
+                |error| (Err(error), None),
+                |(solution, fit)| (Ok(solution), Some(fit)),
+            ),
             None => (regression::solve(state, series), None),
         };
         let by = match (&solution, &fit) {
@@ -51,8 +59,11 @@ pub(crate) fn fit(state: &mut State) -> Did {
 
 /// Leaves out the readings that are far off the plane of a regression.
 pub(crate) fn leave_out(state: &mut State) -> Did {
-    let places = |solution: &Solution| solution.off_plane.iter().map(|at| *at as usize).collect::<Vec<usize>>();
-    let out = state.all_series().filter_map(|series| state.solution(series)).flat_map(places).collect();
+    let places = |solution: &Solution| {
+        solution.off_plane.iter().map(|at| *at as usize).collect::<Vec<usize>>()
+    };
+    let out =
+        state.all_series().filter_map(|series| state.solution(series)).flat_map(places).collect();
     state.leave_out_all(out, "")
 }
 
@@ -66,9 +77,15 @@ fn solve(state: &State, series: SeriesId, rows: &Rows) -> crate::Result<(Solutio
         return Err(rows.too_few());
     }
     let fit = rows.system.fit(&rows.active, DEPARTURE_ALPHA).ok_or_else(|| rows.singular())?;
-    let per_block: Vec<Vec<f64>> =
-        rows.means.iter().map(|means| fit.map.solve(&rows.active.iter().map(|row| means[*row]).collect::<Vec<f64>>())).collect();
-    let influence: Vec<f64> = (0..fit.unknowns.len()).map(|unknown| row_influence(&fit, unknown)).collect();
+    let per_block: Vec<Vec<f64>> = rows
+        .means
+        .iter()
+        .map(|means| {
+            fit.map.solve(&rows.active.iter().map(|row| means[*row]).collect::<Vec<f64>>())
+        })
+        .collect();
+    let influence: Vec<f64> =
+        (0..fit.unknowns.len()).map(|unknown| row_influence(&fit, unknown)).collect();
     let mean_square = fit.residuals.iter().map(|r| r * r).sum::<f64>() / fit.residuals.len() as f64;
     let first_round = |block: &usize| state.grid.blocks[*block].rounds.start;
     let solution = Solution {
@@ -106,10 +123,15 @@ fn phase_spread(state: &State, rows: &Rows) -> Option<f64> {
     rows.variances.iter().flatten().map(|variance| variance.sqrt() / quantum).max_by(f64::total_cmp)
 }
 
-/// Largest change of an unknown when any one row is left out (the closed form of the leave-one-out fit).
+/// Largest change of an unknown when any one row is left out (the closed form of the leave-one-out
+/// fit).
 fn row_influence(fit: &Fit, unknown: usize) -> f64 {
     let weights = fit.map.row_weights(unknown);
-    let shifts = weights.iter().zip(&fit.residuals).zip(&fit.map.leverage).map(|((w, r), h)| (w * r / (1.0 - h).max(1e-9)).abs());
+    let shifts = weights
+        .iter()
+        .zip(&fit.residuals)
+        .zip(&fit.map.leverage)
+        .map(|((w, r), h)| (w * r / (1.0 - h).max(1e-9)).abs());
     shifts.fold(0.0, f64::max)
 }
 
@@ -134,7 +156,11 @@ fn row_fits(state: &State, rows: &Rows, fit: &Fit) -> Vec<RowFit> {
         location: median(&mut state.sheet.row(*row).map(|one| one.ticks).collect::<Vec<f64>>()),
         sd: None,
         residual: f64::NAN,
-        left_out: Some(if state.is_excluded(*row) { LeftOut::Excluded } else { LeftOut::Interference }),
+        left_out: Some(if state.is_excluded(*row) {
+            LeftOut::Excluded
+        } else {
+            LeftOut::Interference
+        }),
     });
     let mut all: Vec<RowFit> = kept.chain(lost).collect();
     all.sort_by_key(|row| row.row);
@@ -145,7 +171,10 @@ impl State<'_> {
     /// Whether the author of the table excluded all readings of a row.
     pub(crate) fn is_excluded(&self, row: RowId) -> bool {
         self.sheet.flags.contains(Flags::EXCLUDED)
-            && self.sheet.row(row).all(|one| self.sheet.reading(one.at).flags.contains(Flags::EXCLUDED))
+            && self
+                .sheet
+                .row(row)
+                .all(|one| self.sheet.reading(one.at).flags.contains(Flags::EXCLUDED))
     }
 }
 
@@ -156,42 +185,79 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 
 fn rank(solution: &Solution) -> Option<Finding> {
     let names = |terms: &[(usize, f64)]| {
-        let named: Vec<(String, f64)> = terms.iter().map(|(j, c)| (solution.columns[*j].clone(), *c)).collect();
+        let named: Vec<(String, f64)> =
+            terms.iter().map(|(j, c)| (solution.columns[*j].clone(), *c)).collect();
         crate::estimate::solution::spell(&named)
     };
     let dependent = solution.rank.dependent.iter();
-    let dependent: Vec<String> =
-        dependent.map(|(column, sum)| format!("{} runs as often as {}", solution.columns[*column], names(&sum.terms))).collect();
+    let dependent: Vec<String> = dependent
+        .map(|(column, sum)| {
+            format!("{} runs as often as {}", solution.columns[*column], names(&sum.terms))
+        })
+        .collect();
     let (rank, unknowns) = (solution.rank.pivots.len(), solution.columns.len());
     let message = format!(
-        "the counts tell only {rank} of {unknowns} unknowns apart, because some always run in the same proportion: {}",
+        "the counts tell only {rank} of {unknowns} unknowns apart, because some always run in the \
+         same proportion: {}",
         shortened(&dependent)
     );
-    let remedy =
-        "the result reports the combinations that can be told apart; add rows in which the counts of the others change independently";
-    (!dependent.is_empty())
-        .then(|| Finding::of(Severity::Warning, code::RANK_DEFICIENT, message, numbers! { rank, unknowns, dependent }, remedy))
+    let remedy = "the result reports the combinations that can be told apart; add rows in which \
+                  the counts of the others change independently";
+    (!dependent.is_empty()).then(|| {
+        Finding::of(
+            Severity::Warning,
+            code::RANK_DEFICIENT,
+            message,
+            numbers! { rank, unknowns, dependent },
+            remedy,
+        )
+    })
 }
 
 fn not_checked(solution: &Solution) -> Option<Finding> {
     let (rows, _) = solution.rows_used();
     let unknowns = solution.rank.pivots.len();
     // Rows that lie exactly on the line check it without repeats.
-    let exact = rows >= unknowns + EXACT_ROWS as usize && solution.residual_sd <= EXACT_RESIDUAL * solution.largest;
-    let bare = solution.lack_of_fit.is_none() && !solution.rows.is_empty() && rows < unknowns + CHECKING_ROWS as usize && !exact;
+    let exact = rows >= unknowns + EXACT_ROWS as usize
+        && solution.residual_sd <= EXACT_RESIDUAL * solution.largest;
+    let bare = solution.lack_of_fit.is_none()
+        && !solution.rows.is_empty()
+        && rows < unknowns + CHECKING_ROWS as usize
+        && !exact;
     let of = counted(unknowns as u64, "unknown", "unknowns");
-    let message = format!("{} for {of}, without enough repeats: the fit to a straight line cannot be checked", rows_of(rows));
+    let message = format!(
+        "{} for {of}, without enough repeats: the fit to a straight line cannot be checked",
+        rows_of(rows)
+    );
     let remedy = "add rows with other counts, and repeat each of them";
-    bare.then(|| Finding::of(Severity::Warning, code::NOT_CHECKED, message, numbers! { rows, unknowns }, remedy))
+    bare.then(|| {
+        Finding::of(
+            Severity::Warning,
+            code::NOT_CHECKED,
+            message,
+            numbers! { rows, unknowns },
+            remedy,
+        )
+    })
 }
 
-/// Components that are 0 in every row of the table, unless they only serve: programs without an init have its column.
+/// Components that are 0 in every row of the table, unless they only serve: programs without an
+/// init have its column.
 fn never_ran(state: &State) -> Option<Finding> {
     let (table, serving) = (state.table, &state.table.origin.serving);
     let ran = |at: usize| table.rows().iter().any(|row| row.counts[at] != 0.0);
-    let idle = table.components().iter().enumerate().filter(|(at, name)| !serving.contains(name) && !ran(*at));
+    let idle = table
+        .components()
+        .iter()
+        .enumerate()
+        .filter(|(at, name)| !serving.contains(name) && !ran(*at));
     let components: Vec<String> = idle.map(|(_, name)| name.clone()).collect();
-    let message = format!("never ran and are not in the result: {} (count 0 in every row)", shortened(&components));
+    let message = format!(
+        "never ran and are not in the result: {} (count 0 in every row)",
+        shortened(&components)
+    );
     let remedy = "add rows in which they run, or remove their columns";
-    (!components.is_empty()).then(|| Finding::of(Severity::Warning, code::NEVER_RAN, message, numbers! { components }, remedy))
+    (!components.is_empty()).then(|| {
+        Finding::of(Severity::Warning, code::NEVER_RAN, message, numbers! { components }, remedy)
+    })
 }

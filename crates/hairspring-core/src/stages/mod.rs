@@ -1,5 +1,5 @@
-//! The stages of the pipeline, a file each: its question, what it needs, its limits, what it does at each of its steps, its words, its tests.
-//! [`crate::pipeline`] has their order.
+//! The stages of the pipeline, a file each: its question, what it needs, its limits, what it does
+//! at each of its steps, its words, its tests. [`crate::pipeline`] has their order.
 
 mod stage;
 mod state;

@@ -12,8 +12,9 @@ pub(crate) const STAGE: Stage = Stage {
     says: |_, _| Vec::new(),
 };
 
-/// Gives each vector its values in the blocks. Few blocks may agree by chance, but not closer than the quantum lets them for long; where the phases
-/// of the clock do not change, the quantum has an entry of its own.
+/// Gives each vector its values in the blocks. Few blocks may agree by chance, but not closer than
+/// the quantum lets them for long; where the phases of the clock do not change, the quantum has an
+/// entry of its own.
 pub(crate) fn widen(state: &mut State) -> Did {
     let rounding = state.quantum.rounding();
     let mut solved = 0;
@@ -25,7 +26,8 @@ pub(crate) fn widen(state: &mut State) -> Did {
         if rows.stuck == 0.0 {
             let least = |unknown: usize| {
                 let weights = vector.map.row(unknown).iter().zip(&rows.active);
-                weights.map(|(w, row)| w * w / rows.cells.used[*row].max(1.0)).sum::<f64>() * rounding
+                weights.map(|(w, row)| w * w / rows.cells.used[*row].max(1.0)).sum::<f64>()
+                    * rounding
             };
             vector.least_noise = (0..vector.values.len()).map(least).collect();
         }

@@ -6,8 +6,14 @@ use crate::numbers;
 use crate::observations::{Origin, SeriesId};
 use crate::stages::{Did, Stage, State};
 
-pub(crate) const STAGE: Stage =
-    Stage { name: "origin", question: "What does the table say of its clock and its code?", needs: &[], limits: &[], source: None, says };
+pub(crate) const STAGE: Stage = Stage {
+    name: "origin",
+    question: "What does the table say of its clock and its code?",
+    needs: &[],
+    limits: &[],
+    source: None,
+    says,
+};
 
 /// Key of a note that holds a finding.
 const KEY: &str = "finding";
@@ -30,7 +36,9 @@ fn carried(origin: &Origin) -> impl Iterator<Item = Finding> + '_ {
 pub(crate) fn look(state: &mut State) -> Did {
     match carried(&state.table.origin).count() {
         0 => Did::nothing("it came without findings"),
-        some => Did::something(format!("it came with {}", counted(some as u64, "finding", "findings"))),
+        some => {
+            Did::something(format!("it came with {}", counted(some as u64, "finding", "findings")))
+        }
     }
 }
 
@@ -43,23 +51,36 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 }
 
 fn not_optimised() -> Finding {
-    let message = "the code was compiled without optimisation: moves between registers and the stack may take most of the time";
-    let remedy = "compile it with optimisation (-O2), unless unoptimised code is what you want to time";
-    Finding::of(Severity::Warning, code::NOT_OPTIMISED, message.to_owned(), Numbers::default(), remedy)
+    let message = "the code was compiled without optimisation: moves between registers and the \
+                   stack may take most of the time";
+    let remedy =
+        "compile it with optimisation (-O2), unless unoptimised code is what you want to time";
+    Finding::of(
+        Severity::Warning,
+        code::NOT_OPTIMISED,
+        message.to_owned(),
+        Numbers::default(),
+        remedy,
+    )
 }
 
 /// A finding if the clock is not ordered.
 pub fn clock_finding(clock: &str) -> Option<Finding> {
-    let message = format!("clock `{clock}` is not ordered: the core may run the code and the read at the same time");
+    let message = format!(
+        "clock `{clock}` is not ordered: the core may run the code and the read at the same time"
+    );
     let is_ordered = clock != "rdtsc";
     let clock = clock.to_owned();
     let remedy = "use an ordered clock, unless this effect is what you study";
-    (!is_ordered).then(|| Finding::of(Severity::Warning, code::UNORDERED_CLOCK, message, numbers! { clock }, remedy))
+    (!is_ordered).then(|| {
+        Finding::of(Severity::Warning, code::UNORDERED_CLOCK, message, numbers! { clock }, remedy)
+    })
 }
 
 fn no_cycles(state: &State) -> Option<Finding> {
     let is_asked = !state.options.is_without(super::reference::STAGE.name);
-    let (name, _) = state.table.origin.reference.as_ref().filter(|_| is_asked && state.ruler().is_none())?;
+    let (name, _) =
+        state.table.origin.reference.as_ref().filter(|_| is_asked && state.ruler().is_none())?;
     let reason = format!("the reference chain `{name}` could not be measured in this run");
     let message = format!("no core cycles: {reason}");
     Some(Finding::of(

@@ -1,7 +1,9 @@
-//! Pauses of the CPU that nothing counts, as of a hypervisor. In a short reading a pause makes an outlier, which is left out as a spike. Of rows
-//! that are not much longer than the time from one pause to the next, many readings have none: they lie in a narrow peak below the others, and the
-//! others are about as many as the pauses make expect that were seen while the clock was watched. Then the others are left out. In still longer
-//! rows every reading has some, and their share is taken off the times.
+//! Pauses of the CPU that nothing counts, as of a hypervisor. In a short reading a pause makes an
+//! outlier, which is left out as a spike. Of rows that are not much longer than the time from one
+//! pause to the next, many readings have none: they lie in a narrow peak below the others, and the
+//! others are about as many as the pauses make expect that were seen while the clock was watched.
+//! Then the others are left out. In still longer rows every reading has some, and their share is
+//! taken off the times.
 
 use crate::estimate::{Entry, Source};
 use crate::finding::{Finding, Severity, code};
@@ -12,22 +14,30 @@ use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
-    /// Pauses in the longest row, in the mean, below which a paused reading is a spike like others ...
+    /// Pauses in the longest row, in the mean, below which a paused reading is a spike like others
+    /// ...
     FEWEST_PAUSES = 0.05, "pauses", Basis::Derived("one reading in twenty");
     /// ... and above which too few readings have none.
     MOST_PAUSES = 2.5, "pauses", Basis::Derived("one reading in twelve");
     /// The peak is narrow if it ends within this part of a mean pause.
-    NARROW_PEAK = 0.25, "mean pauses", Basis::Derived("a fifth of exponential pauses are shorter, and take a fortieth of the time of all");
+    NARROW_PEAK = 0.25, "mean pauses",
+        Basis::Derived("a fifth of exponential pauses are shorter, and take a fortieth of the \
+                        time of all");
     /// Of the paused readings that are expected, up to this many times as many may be there ...
-    MORE_PAUSED = 1.6, "", Basis::Seen("pauses of chains beside those of the watch; AMD family 26, Intel family 6, November 2026");
+    MORE_PAUSED = 1.6, "", Basis::Seen("pauses of chains beside those of the watch; AMD family \
+                                        26, Intel family 6, November 2026");
     /// ... and this share of all readings further: other outliers.
-    OTHER_OUTLIERS = 0.03, "share of the readings", Basis::Seen("calm machines; all CPU models of docs/measured.md");
+    OTHER_OUTLIERS = 0.03, "share of the readings",
+        Basis::Seen("calm machines; all CPU models of docs/measured.md");
     /// Most that one reading counts for: longer ones are outliers of another kind.
     LONGEST_COUNTED = 4.0, "mean pauses", Basis::Derived("exponential pauses: all but one in 50");
-    /// The middle reading of a row has the share of its pauses, but for this part of one pause. Where the longest row has more, pauses are told.
-    HALF_A_PAUSE = 0.5, "pauses", Basis::Derived("the middle of a Poisson distribution is within half a pause of its mean");
+    /// The middle reading of a row has the share of its pauses, but for this part of one pause.
+    /// Where the longest row has more, pauses are told.
+    HALF_A_PAUSE = 0.5, "pauses",
+        Basis::Derived("the middle of a Poisson distribution is within half a pause of its mean");
     /// Pauses of which more than this share of the time is unknown make a time untrusted.
-    MUCH_UNKNOWN = 0.3, "share of the time", Basis::Derived("less is in the interval, which says enough");
+    MUCH_UNKNOWN = 0.3, "share of the time",
+        Basis::Derived("less is in the interval, which says enough");
     /// Code that waits in more than this share of its readings is not lengthened by all pauses.
     WAITS_SHARE = 0.1, "share of the readings", Basis::Derived("one reading in ten");
 }
@@ -81,7 +91,8 @@ struct Known {
 impl Known {
     fn of(state: &State) -> Option<Known> {
         let pauses = &state.table.origin.pauses;
-        let ((share, _), most, number) = (pauses.share()?, pauses.most_share()?, f64::from(pauses.number));
+        let ((share, _), most, number) =
+            (pauses.share()?, pauses.most_share()?, f64::from(pauses.number));
         let length = pauses.lost / number;
         Some(Known { apart: length / share, length, number, share, most })
     }
@@ -92,7 +103,8 @@ impl Known {
     }
 }
 
-/// Leaves the readings with a pause out, if they can be told from the others in all alternatives: what is done with one is done with all.
+/// Leaves the readings with a pause out, if they can be told from the others in all alternatives:
+/// what is done with one is done with all.
 pub(crate) fn choose(state: &mut State) -> Did {
     state.paused = Paused(vec![None; state.solutions.len()]);
     let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_SHARE) else {
@@ -101,15 +113,25 @@ pub(crate) fn choose(state: &mut State) -> Did {
     if state.slow.iter().any(|slow| slow.counts) {
         return Did::nothing("the code's own slow evaluations are not told from them");
     }
-    let chains: Vec<SeriesId> = state.table.origin.chains().filter_map(|(name, _)| state.table.find_series(name)).collect();
+    let chains: Vec<SeriesId> =
+        state.table.origin.chains().filter_map(|(name, _)| state.table.find_series(name)).collect();
     let subjects = state.subjects();
-    let found: Vec<(SeriesId, Option<Peaks>)> =
-        state.all_series().filter(|series| !chains.contains(series)).map(|series| (series, Peaks::of(state, series, known))).collect();
-    let are_all_clear =
-        found.iter().filter(|(series, _)| subjects.contains(series)).all(|(_, peaks)| peaks.as_ref().is_none_or(|peaks| peaks.is_clear));
+    let found: Vec<(SeriesId, Option<Peaks>)> = state
+        .all_series()
+        .filter(|series| !chains.contains(series))
+        .map(|series| (series, Peaks::of(state, series, known)))
+        .collect();
+    let are_all_clear = found
+        .iter()
+        .filter(|(series, _)| subjects.contains(series))
+        .all(|(_, peaks)| peaks.as_ref().is_none_or(|peaks| peaks.is_clear));
     let mut out = 0;
     for (series, peaks) in found {
-        let Some(peaks) = peaks.filter(|peaks| peaks.is_clear && (are_all_clear || !subjects.contains(&series))) else { continue };
+        let Some(peaks) =
+            peaks.filter(|peaks| peaks.is_clear && (are_all_clear || !subjects.contains(&series)))
+        else {
+            continue;
+        };
         let removed = Removed { bound: peaks.unexplained, in_longest: peaks.longest / known.apart };
         state.paused.0[usize::from(series)] = Some((Are::LeftOut, removed));
         out += peaks.mark(state);
@@ -129,30 +151,54 @@ struct Peaks {
 impl Peaks {
     /// The peaks of a series; `None` if the rows are so short that a paused reading is a spike.
     fn of(state: &State, series: SeriesId, known: Known) -> Option<Peaks> {
-        if state.cells[usize::from(series)].totals().all(|(_, mean, _)| mean < FEWEST_PAUSES / 2.0 * known.apart) {
+        if state.cells[usize::from(series)]
+            .totals()
+            .all(|(_, mean, _)| mean < FEWEST_PAUSES / 2.0 * known.apart)
+        {
             return None;
         }
         let sorted = |row: &RowId| {
-            let mut ticks: Vec<f64> = state.sheet.row(*row).filter(|one| is_judged(state, one)).map(|one| one.ticks).collect();
+            let mut ticks: Vec<f64> = state
+                .sheet
+                .row(*row)
+                .filter(|one| is_judged(state, one))
+                .map(|one| one.ticks)
+                .collect();
             ticks.sort_by(f64::total_cmp);
             (*row, ticks)
         };
-        let rows: Vec<(RowId, Vec<f64>)> = state.sheet.rows_of(series).iter().map(sorted).filter(|(_, ticks)| !ticks.is_empty()).collect();
-        let peaks: Vec<(RowId, Peak)> = rows.iter().map(|(row, ticks)| (*row, Peak::of(ticks, known, state.quantum.step))).collect();
+        let rows: Vec<(RowId, Vec<f64>)> = state
+            .sheet
+            .rows_of(series)
+            .iter()
+            .map(sorted)
+            .filter(|(_, ticks)| !ticks.is_empty())
+            .collect();
+        let peaks: Vec<(RowId, Peak)> = rows
+            .iter()
+            .map(|(row, ticks)| (*row, Peak::of(ticks, known, state.quantum.step)))
+            .collect();
         let at = (0..peaks.len()).max_by(|a, b| peaks[*a].1.time.total_cmp(&peaks[*b].1.time))?;
         let (longest, ticks) = (&peaks[at].1, &rows[at].1);
-        let is_clear =
-            longest.time <= MOST_PAUSES * known.apart && peaks.iter().zip(&rows).all(|((_, peak), (_, ticks))| peak.is_clear(ticks, known));
+        let is_clear = longest.time <= MOST_PAUSES * known.apart
+            && peaks.iter().zip(&rows).all(|((_, peak), (_, ticks))| peak.is_clear(ticks, known));
         let unexplained = (longest.excess(ticks, known) + longest.hidden(known)) / longest.time;
         let time = longest.time;
-        (time >= FEWEST_PAUSES * known.apart).then_some(Peaks { rows: peaks, longest: time, unexplained, is_clear })
+        (time >= FEWEST_PAUSES * known.apart).then_some(Peaks {
+            rows: peaks,
+            longest: time,
+            unexplained,
+            is_clear,
+        })
     }
 
-    /// Leaves out the readings beyond the peaks, and uses those within, whatever the filter of spikes made of them.
+    /// Leaves out the readings beyond the peaks, and uses those within, whatever the filter of
+    /// spikes made of them.
     fn mark(&self, state: &mut State) -> usize {
         let mut out = 0;
         for (row, peak) in &self.rows {
-            let judged: Vec<Sample> = state.sheet.row(*row).filter(|one| is_judged(state, one)).collect();
+            let judged: Vec<Sample> =
+                state.sheet.row(*row).filter(|one| is_judged(state, one)).collect();
             for one in judged {
                 state.sheet.restore(one.at);
                 if (one.ticks - peak.time).abs() > peak.reach {
@@ -187,25 +233,33 @@ impl Peak {
         let at = |share: f64| ticks[((share * ticks.len() as f64) as usize).min(ticks.len() - 1)];
         let without = 1.0 - known.paused(at(0.05));
         let time = at(0.5 * without);
-        // A normal distribution has 16 % of its values below one standard deviation from its middle.
+        // A normal distribution has 16 % of its values below one standard deviation from its
+        // middle.
         let reach = FAR_SIGMAS * (time - at(0.16 * without)) + TWO_ROUNDINGS * quantum;
         Peak { time, reach, without: ticks.partition_point(|one| *one <= time + reach) }
     }
 
-    /// What pauses do not explain of the time that the others take beyond it, in the mean of all readings.
+    /// What pauses do not explain of the time that the others take beyond it, in the mean of all
+    /// readings.
     fn excess(&self, ticks: &[f64], known: Known) -> f64 {
         let beyond = |from: usize| -> f64 {
-            let all = ticks.iter().skip(from).map(|one| (one - self.time).min(LONGEST_COUNTED * known.length));
+            let all = ticks
+                .iter()
+                .skip(from)
+                .map(|one| (one - self.time).min(LONGEST_COUNTED * known.length));
             all.sum::<f64>() / ticks.len() as f64
         };
-        // Those that are more than pauses explain may be the longest. There may be fewer pauses than were seen, by a standard deviation.
-        let explained = ticks.len() as f64 * known.paused(self.time) / (1.0 + known.number.sqrt().recip());
+        // Those that are more than pauses explain may be the longest. There may be fewer pauses
+        // than were seen, by a standard deviation.
+        let explained =
+            ticks.len() as f64 * known.paused(self.time) / (1.0 + known.number.sqrt().recip());
         let by_number = beyond(self.without + explained as usize);
         let by_time = (beyond(self.without) - known.share * self.time).max(0.0);
         by_number.min(by_time)
     }
 
-    /// What pauses that are too short to be found add to a reading, in the mean of exponential ones.
+    /// What pauses that are too short to be found add to a reading, in the mean of exponential
+    /// ones.
     fn hidden(&self, known: Known) -> f64 {
         known.paused(self.time) * self.reach * self.reach / known.length / 2.0
     }
@@ -215,11 +269,13 @@ impl Peak {
         let (all, beyond) = (ticks.len() as f64, (ticks.len() - self.without) as f64);
         let expected = all * known.paused(self.time);
         let by_chance = 3.0 * expected.sqrt();
-        self.reach <= NARROW_PEAK * known.length && beyond <= MORE_PAUSED * expected + by_chance + OTHER_OUTLIERS * all
+        self.reach <= NARROW_PEAK * known.length
+            && beyond <= MORE_PAUSED * expected + by_chance + OTHER_OUTLIERS * all
     }
 }
 
-/// Takes the share of pauses off the times of series whose rows are so long that each reading has some. Widens those of which it is not known.
+/// Takes the share of pauses off the times of series whose rows are so long that each reading has
+/// some. Widens those of which it is not known.
 pub(crate) fn subtract(state: &mut State) -> Did {
     let Some(known) = Known::of(state).filter(|known| known.share >= LITTLE_SHARE) else {
         return Did::nothing("they take little of the time");
@@ -227,13 +283,17 @@ pub(crate) fn subtract(state: &mut State) -> Did {
     let mut done = Vec::new();
     for series in state.subjects() {
         let left_out = state.paused.0.get(usize::from(series)).copied().flatten();
-        let Some((are, removed)) = left_out.or_else(|| in_long_rows(state, series, known)) else { continue };
+        let Some((are, removed)) = left_out.or_else(|| in_long_rows(state, series, known)) else {
+            continue;
+        };
         if let Are::Subtracted = are {
             let share = known.most - known.share;
             if let Some(solution) = state.solution_mut(series) {
                 solution.scale(1.0 / (1.0 + known.share));
                 let entry = |value: f64| Entry::bound(Source::Pauses, share * value).shared();
-                (0..solution.vector.values.len()).for_each(|unknown| solution.add(unknown, entry(solution.vector.values[unknown])));
+                (0..solution.vector.values.len()).for_each(|unknown| {
+                    solution.add(unknown, entry(solution.vector.values[unknown]))
+                });
             }
             state.bound_all(series, removed.bound - share, Source::Pauses);
         } else {
@@ -245,14 +305,24 @@ pub(crate) fn subtract(state: &mut State) -> Did {
     Did::each(done, "rows are short")
 }
 
-/// What is done about the pauses in a series from which no reading was left out for them; `None` if its rows are short.
+/// What is done about the pauses in a series from which no reading was left out for them; `None` if
+/// its rows are short.
 fn in_long_rows(state: &State, series: SeriesId, known: Known) -> Option<(Are, Removed)> {
-    let rows = || state.solution(series).into_iter().flat_map(|solution| &solution.rows).map(|row| row.location);
+    let rows = || {
+        state
+            .solution(series)
+            .into_iter()
+            .flat_map(|solution| &solution.rows)
+            .map(|row| row.location)
+    };
     let (shortest, longest) = (rows().fold(f64::INFINITY, f64::min), rows().fold(0.0, f64::max));
     let in_longest = longest / known.apart;
     let is_share_known = in_longest > MOST_PAUSES && longest > shortest && !waits(state, series);
     let (are, bound) = if is_share_known {
-        (Are::Subtracted, known.most - known.share + HALF_A_PAUSE * known.length / (longest - shortest))
+        (
+            Are::Subtracted,
+            known.most - known.share + HALF_A_PAUSE * known.length / (longest - shortest),
+        )
     } else {
         (Are::InInterval, known.most)
     };
@@ -261,8 +331,12 @@ fn in_long_rows(state: &State, series: SeriesId, known: Known) -> Option<(Are, R
 
 /// Whether the code of a series waits by itself.
 fn waits(state: &State, series: SeriesId) -> bool {
-    let waited = || state.sheet.raw(series).filter(|(_, reading)| reading.flags.contains(Flags::WAITED)).count() as f64;
-    state.sheet.flags.contains(Flags::WAITED) && waited() > WAITS_SHARE * state.sheet.number_in(series) as f64
+    let waited = || {
+        state.sheet.raw(series).filter(|(_, reading)| reading.flags.contains(Flags::WAITED)).count()
+            as f64
+    };
+    state.sheet.flags.contains(Flags::WAITED)
+        && waited() > WAITS_SHARE * state.sheet.number_in(series) as f64
 }
 
 impl Are {
@@ -276,8 +350,11 @@ impl Are {
     }
 
     fn remedy(self, unknown: f64) -> &'static str {
-        const SHORTER_CODE: &str = "time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
-        const MORE_TIME: &str = "give it more time, in which more pauses are seen; else time a shorter piece of code, whose rows fit between two pauses, or measure on another CPU or machine";
+        const SHORTER_CODE: &str = "time a shorter piece of code, whose rows fit between two \
+                                    pauses, or measure on another CPU or machine";
+        const MORE_TIME: &str = "give it more time, in which more pauses are seen; else time a \
+                                 shorter piece of code, whose rows fit between two pauses, or \
+                                 measure on another CPU or machine";
         match self {
             _ if unknown > MUCH_UNKNOWN => MORE_TIME,
             Are::InInterval => SHORTER_CODE,
@@ -304,10 +381,17 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let in_longest = removed.in_longest;
     let each = mean_us.map(|us| format!(", for {us:.1} us each")).unwrap_or_default();
     let message = format!(
-        "the CPU pauses for {share_percent:.1} % of the time{each}, and nothing counts it: the longest row contains {in_longest:.1} pauses in the mean; {}",
+        "the CPU pauses for {share_percent:.1} % of the time{each}, and nothing counts it: the \
+         longest row contains {in_longest:.1} pauses in the mean; {}",
         are.text(removed.bound)
     );
-    vec![Finding::of(severity, code::PAUSED, message, numbers! { share_percent, mean_us, in_longest }, are.remedy(removed.bound))]
+    vec![Finding::of(
+        severity,
+        code::PAUSED,
+        message,
+        numbers! { share_percent, mean_us, in_longest },
+        are.remedy(removed.bound),
+    )]
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
-//! Readings of code that fills units of the core, taken while somebody else used these units too. Chains do not show that: they leave most units free.
-//! The code itself does. Straight code that only waits for its units takes the same time in every round of a core that it has for itself: its fastest
-//! rounds are a floor, at which many lie close together. Rounds above it were shared. Where there is no such floor, the core was shared all the time,
-//! and nobody knows by how much.
+//! Readings of code that fills units of the core, taken while somebody else used these units too.
+//! Chains do not show that: they leave most units free. The code itself does. Straight code that
+//! only waits for its units takes the same time in every round of a core that it has for itself:
+//! its fastest rounds are a floor, at which many lie close together. Rounds above it were shared.
+//! Where there is no such floor, the core was shared all the time, and nobody knows by how much.
 
 use crate::estimate::Source;
 use crate::finding::{Finding, Severity, code};
-use crate::limit::{Basis, FAR_ERRORS, FAR_SIGMAS, RARELY_CHANCE, SLIGHT_SHARE, WIDE_SHARE, limits};
+use crate::limit::{
+    Basis, FAR_ERRORS, FAR_SIGMAS, RARELY_CHANCE, SLIGHT_SHARE, WIDE_SHARE, limits,
+};
 use crate::numbers;
 use crate::observations::{Occupancy, SeriesId};
 use crate::stages::blocks::MIN_ROUNDS;
@@ -13,7 +16,8 @@ use crate::stages::{Did, Stage, State, need};
 
 limits! {
     /// A floor has more rounds than the span above it, by this factor.
-    STEP_UP = 2.0, "", Basis::Seen("rounds beside a co-runner that is always there become more frequent upwards; AMD family 25, November 2026");
+    STEP_UP = 2.0, "", Basis::Seen("rounds beside a co-runner that is always there become more \
+                                    frequent upwards; AMD family 25, November 2026");
 }
 
 /// Rounds that a floor has at least: so many are surely more than none.
@@ -21,7 +25,8 @@ const ROUNDS_OF_FLOOR: f64 = FAR_ERRORS * FAR_ERRORS;
 
 pub(crate) const STAGE: Stage = Stage {
     name: "ports",
-    question: "Which readings of code that fills units of the core were taken while somebody else used them?",
+    question: "Which readings of code that fills units of the core were taken while somebody else \
+               used them?",
     needs: &[need::REFERENCE],
     limits: &[LIMITS],
     source: Some(Source::Controls),
@@ -44,7 +49,9 @@ pub(crate) fn choose(state: &mut State) -> Did {
     if filling.is_empty() {
         return Did::nothing("no code is known to fill units of the core");
     }
-    let Some((reference, _)) = state.reference() else { return Did::nothing("there is no reference chain") };
+    let Some((reference, _)) = state.reference() else {
+        return Did::nothing("there is no reference chain");
+    };
     let reference = Rounds::of(state, reference);
     let mut out = Vec::new();
     for series in filling {
@@ -75,7 +82,11 @@ impl Rounds {
         let mut sums = vec![(0.0, 0.0); sheet.rounds as usize];
         let (mut all, mut number) = (0.0, 0.0);
         for row in sheet.rows_of(series) {
-            let used: Vec<(u32, f64)> = sheet.row(row).filter(|one| one.is_used).map(|one| (one.round, one.ticks)).collect();
+            let used: Vec<(u32, f64)> = sheet
+                .row(row)
+                .filter(|one| one.is_used)
+                .map(|one| (one.round, one.ticks))
+                .collect();
             let Some(fast) = fast(used.iter().map(|(_, ticks)| *ticks).collect()) else { continue };
             (all, number) = (all + fast, number + 1.0);
             for (round, ticks) in used {
@@ -83,17 +94,22 @@ impl Rounds {
                 *sum = (sum.0 + ticks, sum.1 + fast);
             }
         }
-        let ratios: Vec<f64> = sums.iter().map(|(sum, fast)| if *fast > all / 2.0 { sum / fast } else { f64::NAN }).collect();
+        let ratios: Vec<f64> = sums
+            .iter()
+            .map(|(sum, fast)| if *fast > all / 2.0 { sum / fast } else { f64::NAN })
+            .collect();
         Rounds::new(ratios, (number * state.quantum.rounding()).sqrt() / all)
     }
 
     fn new(ratios: Vec<f64>, rounding: f64) -> Rounds {
-        let mut sorted: Vec<f64> = ratios.iter().copied().filter(|ratio| ratio.is_finite()).collect();
+        let mut sorted: Vec<f64> =
+            ratios.iter().copied().filter(|ratio| ratio.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         Rounds { ratios, sorted, rounding }
     }
 
-    /// The same without what was fast because the core clock was: in these rounds the reference chain was fast too.
+    /// The same without what was fast because the core clock was: in these rounds the reference
+    /// chain was fast too.
     fn beside(&self, reference: &Rounds) -> Rounds {
         let usual = reference.at(0.5);
         let slower = |(ratio, chain): (&f64, &f64)| ratio / (chain / usual).min(1.0);
@@ -113,10 +129,12 @@ impl Rounds {
         self.sorted.partition_point(|one| *one <= ratio)
     }
 
-    /// What was shared, and the ratio above which rounds were. A few rounds may be too fast by chance, as a step of the core clock is not seen at once.
+    /// What was shared, and the ratio above which rounds were. A few rounds may be too fast by
+    /// chance, as a step of the core clock is not seen at once.
     fn shared(&self, scatter: f64) -> (Shared, f64) {
         let number = self.sorted.len();
-        let Some(fastest) = self.sorted.get((RARELY_CHANCE * number as f64) as usize).copied() else {
+        let Some(fastest) = self.sorted.get((RARELY_CHANCE * number as f64) as usize).copied()
+        else {
             return (Shared { has_floor: false, above: 0.0 }, f64::INFINITY);
         };
         let width = fastest * SLIGHT_SHARE.max(FAR_SIGMAS * scatter.hypot(self.rounding));
@@ -128,40 +146,60 @@ impl Rounds {
 
     /// Whether each row keeps enough readings.
     fn keeps_rows(&self, state: &State, series: SeriesId, above: f64) -> bool {
-        let kept = |row| state.sheet.row(row).filter(|one| one.is_used && self.ratios[one.round as usize] <= above).count();
+        let kept = |row| {
+            state
+                .sheet
+                .row(row)
+                .filter(|one| one.is_used && self.ratios[one.round as usize] <= above)
+                .count()
+        };
         state.sheet.rows_of(series).into_iter().all(|row| kept(row) >= MIN_ROUNDS as usize)
     }
 
     fn places_above(&self, state: &State, series: SeriesId, above: f64) -> Vec<usize> {
         let rows = state.sheet.rows_of(series);
         let all = rows.into_iter().flat_map(|row| state.sheet.row(row));
-        all.filter(|one| one.is_used && self.ratios[one.round as usize] > above).map(|one| one.at).collect()
+        all.filter(|one| one.is_used && self.ratios[one.round as usize] > above)
+            .map(|one| one.at)
+            .collect()
     }
 }
 
 /// A fast reading of a row.
 fn fast(mut ticks: Vec<f64>) -> Option<f64> {
     let at = ticks.len() / 20;
-    (!ticks.is_empty()).then(|| *ticks.select_nth_unstable_by(at, f64::total_cmp).1).filter(|fast| *fast > 0.0)
+    (!ticks.is_empty())
+        .then(|| *ticks.select_nth_unstable_by(at, f64::total_cmp).1)
+        .filter(|fast| *fast > 0.0)
 }
 
 /// Without a floor, the time may be too long by what the rounds take more than the fastest.
 pub(crate) fn widen(state: &mut State) -> Did {
-    let shared: Vec<(SeriesId, f64)> = state.all_series().filter_map(|series| Some((series, doubt(state, series)?.above))).collect();
+    let shared: Vec<(SeriesId, f64)> = state
+        .all_series()
+        .filter_map(|series| Some((series, doubt(state, series)?.above)))
+        .collect();
     shared.iter().for_each(|(series, above)| state.bound_all(*series, *above, Source::Controls));
-    let text = |(series, above): (SeriesId, f64)| (series, format!("no floor: up to {:.1} % too long", 100.0 * above));
-    Did::each(shared.into_iter().map(text).collect(), "the units were its own in the readings that count")
+    let text = |(series, above): (SeriesId, f64)| {
+        (series, format!("no floor: up to {:.1} % too long", 100.0 * above))
+    };
+    Did::each(
+        shared.into_iter().map(text).collect(),
+        "the units were its own in the readings that count",
+    )
 }
 
 fn doubt(state: &State, series: SeriesId) -> Option<Shared> {
-    state.ports[usize::from(series)].filter(|shared| !shared.has_floor && shared.above > SLIGHT_SHARE)
+    state.ports[usize::from(series)]
+        .filter(|shared| !shared.has_floor && shared.above > SLIGHT_SHARE)
 }
 
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(shared) = doubt(state, series) else { return Vec::new() };
     let above_percent = 100.0 * shared.above;
     let message = format!(
-        "something else used the units of the core that the code fills: rounds take {above_percent:.0} % more than the fastest, and hardly any is undisturbed"
+        "something else used the units of the core that the code fills: rounds take \
+         {above_percent:.0} % more than the fastest, and hardly any is undisturbed"
     );
     let remedy = "measure again, on another CPU or a quieter machine";
     // Where all rounds are near the fastest, the interval holds what was shared.
@@ -180,7 +218,8 @@ mod tests {
 
     const ROUNDS: u32 = 600;
 
-    /// Code of 2 cycles a copy that fills units, and a chain; `slower` gives what a round of the code takes, as a multiple.
+    /// Code of 2 cycles a copy that fills units, and a chain; `slower` gives what a round of the
+    /// code takes, as a multiple.
     fn table(mut slower: impl FnMut(u32, &mut Pcg64Mcg) -> f64) -> Observations {
         let mut random = Pcg64Mcg::seed_from_u64(7);
         let mut table = Observations::new(vec!["body".into()]);
@@ -203,14 +242,20 @@ mod tests {
 
     fn found(table: &Observations, without: &[&str]) -> (f64, bool) {
         let without = without.iter().map(|name| (*name).to_owned()).collect();
-        let found = assess(table, &Question { options: Options { without, ..Options::default() }, ..Question::default() }).unwrap();
+        let found = assess(
+            table,
+            &Question { options: Options { without, ..Options::default() }, ..Question::default() },
+        )
+        .unwrap();
         let code = found.series.iter().find(|series| series.name == "code").unwrap();
         (code.components[0].time.cycles.as_ref().unwrap().value, code.is_trusted())
     }
 
     /// A co-runner that is away in a share of the rounds.
     fn co_runner(away: f64) -> impl FnMut(u32, &mut Pcg64Mcg) -> f64 {
-        move |_, random| if random.random::<f64>() < away { 1.0 } else { 1.05 + 0.6 * random.random::<f64>() }
+        move |_, random| {
+            if random.random::<f64>() < away { 1.0 } else { 1.05 + 0.6 * random.random::<f64>() }
+        }
     }
 
     #[test]
@@ -250,10 +295,18 @@ mod tests {
 
     #[test]
     fn rounds_at_a_faster_core_clock_are_no_floor() {
-        let chain: Vec<f64> = (0..400).map(|round| if round % 10 == 0 { 0.95 } else { 1.0 }).collect();
-        let code: Vec<f64> = chain.iter().enumerate().map(|(round, clock)| clock * (1.0 + 1e-5 * round as f64)).collect();
+        let chain: Vec<f64> =
+            (0..400).map(|round| if round % 10 == 0 { 0.95 } else { 1.0 }).collect();
+        let code: Vec<f64> = chain
+            .iter()
+            .enumerate()
+            .map(|(round, clock)| clock * (1.0 + 1e-5 * round as f64))
+            .collect();
         let rounds = Rounds::new(code, 0.0).beside(&Rounds::new(chain, 0.0));
         let (shared, above) = rounds.shared(0.001);
-        assert!(shared.has_floor && rounds.number_below(above) == rounds.sorted.len(), "{shared:?}");
+        assert!(
+            shared.has_floor && rounds.number_below(above) == rounds.sorted.len(),
+            "{shared:?}"
+        );
     }
 }

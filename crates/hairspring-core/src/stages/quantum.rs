@@ -1,7 +1,8 @@
 //! The step of the clock (its quantum): how large it is, and what of it repeats do not average out.
 //!
-//! Readings are whole numbers of quanta. Over all phases of the clock their mean is the true time. Where the rounds of a row have nearly the same
-//! phase, it is off by up to a quantum, which neither noise nor the departure from the line shows.
+//! Readings are whole numbers of quanta. Over all phases of the clock their mean is the true time.
+//! Where the rounds of a row have nearly the same phase, it is off by up to a quantum, which
+//! neither noise nor the departure from the line shows.
 
 use crate::estimate::{Entry, Solution, Source, dot, largest_error, median};
 use crate::finding::{Finding, Severity, about, code};
@@ -13,16 +14,23 @@ use crate::stages::{Did, Stage, State};
 use std::f64::consts::PI;
 
 limits! {
-    /// Largest middle standard deviation of the rows' readings at which their phases may hardly change, and largest jitter that is looked for.
-    STILL_QUANTA = 0.35, "quanta", Basis::Derived("over all phases half of the rows have more than 0.43");
-    /// Rows times squared mean resultant length of their fractional parts above which these are alike (Rayleigh's test).
+    /// Largest middle standard deviation of the rows' readings at which their phases may hardly
+    /// change, and largest jitter that is looked for.
+    STILL_QUANTA = 0.35, "quanta",
+        Basis::Derived("over all phases half of the rows have more than 0.43");
+    /// Rows times squared mean resultant length of their fractional parts above which these are
+    /// alike (Rayleigh's test).
     PHASES_ALIKE = 7.0, "", Basis::Derived("spread parts exceed it in one of 1,000 tables");
-    /// Least mean resultant length: in tables of many rows the test would also find parts that are only a little alike.
+    /// Least mean resultant length: in tables of many rows the test would also find parts that are
+    /// only a little alike.
     MUCH_ALIKE = 0.5, "", Basis::Derived("half of the way from spread parts to equal ones");
     /// Mean variance of a row's readings from which repeats average the rounding out.
-    AVERAGED_PHASES = 0.15, "squared quanta", Basis::Derived("phases that are evenly distributed give 1/6 without any jitter");
-    /// Below this spread repeated readings do not average the quantum out; a reading so near to a whole number of quanta is one.
-    LEAST_DITHER = 0.05, "quanta", Basis::Derived("less than a sixth of the least that phases give");
+    AVERAGED_PHASES = 0.15, "squared quanta",
+        Basis::Derived("phases that are evenly distributed give 1/6 without any jitter");
+    /// Below this spread repeated readings do not average the quantum out; a reading so near to a
+    /// whole number of quanta is one.
+    LEAST_DITHER = 0.05, "quanta",
+        Basis::Derived("less than a sixth of the least that phases give");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -48,12 +56,16 @@ pub(crate) struct Quantum {
 impl Quantum {
     /// The quantum that a table states, or that of the digits of its readings.
     pub fn stated(table: &Observations) -> Quantum {
-        let step = table.origin.granularity.unwrap_or_else(|| table.origin.quantum().max(digit_of_readings(table)));
+        let step = table
+            .origin
+            .granularity
+            .unwrap_or_else(|| table.origin.quantum().max(digit_of_readings(table)));
         Quantum { step, is_known: table.origin.granularity.is_some(), is_learnt: false }
     }
 
-    /// Variance of a reading by the quantum alone, where that is known: two roundings at phases that are evenly distributed. A row whose few
-    /// readings happen to be equal has no smaller one, and would else draw the line to its whole number of quanta.
+    /// Variance of a reading by the quantum alone, where that is known: two roundings at phases
+    /// that are evenly distributed. A row whose few readings happen to be equal has no smaller one,
+    /// and would else draw the line to its whole number of quanta.
     pub fn rounding(&self) -> f64 {
         if self.is_known { self.step * self.step / 6.0 } else { 0.0 }
     }
@@ -69,11 +81,13 @@ pub(crate) fn learn(state: &mut State) -> Did {
     }
     let unit = unit(state.table);
     match state.quantum {
-        Quantum { is_learnt: true, step, .. } => {
-            Did::something(format!("all readings are multiples of {step} {unit}, which nothing states"))
-        }
+        Quantum { is_learnt: true, step, .. } => Did::something(format!(
+            "all readings are multiples of {step} {unit}, which nothing states"
+        )),
         Quantum { is_known: true, step, .. } => Did::nothing(format!("{step} {unit}, as stated")),
-        Quantum { step, .. } => Did::nothing(format!("not stated and not seen: taken as {step} {unit}")),
+        Quantum { step, .. } => {
+            Did::nothing(format!("not stated and not seen: taken as {step} {unit}"))
+        }
     }
 }
 
@@ -81,8 +95,9 @@ fn unit(table: &Observations) -> &'static str {
     if table.origin.unit == Unit::TimeNs { "ns" } else { "ticks" }
 }
 
-/// Variance of each row's location by rounding that more rounds do not reduce, by the variance of the readings of each row. Readings between whole
-/// quanta were not rounded to this quantum. Rounds that are measured beside a reference chain begin at random phases, unless readings do not vary
+/// Variance of each row's location by rounding that more rounds do not reduce, by the variance of
+/// the readings of each row. Readings between whole quanta were not rounded to this quantum. Rounds
+/// that are measured beside a reference chain begin at random phases, unless readings do not vary
 /// at all.
 pub(crate) fn stuck(state: &State, rows: &[RowId], variances: &[f64]) -> f64 {
     let square = state.quantum.step * state.quantum.step;
@@ -93,15 +108,21 @@ pub(crate) fn stuck(state: &State, rows: &[RowId], variances: &[f64]) -> f64 {
     if state.table.origin.reference.is_some() && mean > square * LEAST_DITHER.powi(2) {
         return 0.0;
     }
-    unaveraged(mean / square).filter(|_| are_whole(state, rows)).map_or(0.0, |variance| variance * square)
+    unaveraged(mean / square)
+        .filter(|_| are_whole(state, rows))
+        .map_or(0.0, |variance| variance * square)
 }
 
-/// Whether readings of a row differ by whole numbers of quanta, but for the digits that a file may have cut. They themselves need not be whole:
-/// a constant may be subtracted from them.
+/// Whether readings of a row differ by whole numbers of quanta, but for the digits that a file may
+/// have cut. They themselves need not be whole: a constant may be subtracted from them.
 fn are_whole(state: &State, rows: &[RowId]) -> bool {
     let (mut whole, mut all) = (0_usize, 0_usize);
     for row in rows {
-        let mut readings = state.sheet.row(*row).map(|one| state.sheet.reading(one.at)).filter(|one| !one.flags.any());
+        let mut readings = state
+            .sheet
+            .row(*row)
+            .map(|one| state.sheet.reading(one.at))
+            .filter(|one| !one.flags.any());
         let Some(first) = readings.next() else { continue };
         for reading in readings {
             let quanta = (reading.ticks - first.ticks) / state.quantum.step;
@@ -116,33 +137,55 @@ fn are_whole(state: &State, rows: &[RowId]) -> bool {
 pub(crate) fn widen(state: &mut State) -> Did {
     let mut done = Vec::new();
     for series in 0..state.solutions.len() {
-        let (Some(rows), Some(Ok(solution))) = (&state.systems[series], &mut state.solutions[series]) else { continue };
-        let active = rows.active.iter().map(|row| (&rows.system.design[*row][..], rows.variances[*row])).collect::<Vec<_>>();
+        let (Some(rows), Some(Ok(solution))) =
+            (&state.systems[series], &mut state.solutions[series])
+        else {
+            continue;
+        };
+        let active = rows
+            .active
+            .iter()
+            .map(|row| (&rows.system.design[*row][..], rows.variances[*row]))
+            .collect::<Vec<_>>();
         let entries = unaveraged_parts(&active, rows.stuck, solution, state.quantum.step);
-        done.extend((!entries.is_empty()).then(|| (series as SeriesId, "repeats do not average it out".to_owned())));
+        done.extend(
+            (!entries.is_empty())
+                .then(|| (series as SeriesId, "repeats do not average it out".to_owned())),
+        );
         entries.into_iter().for_each(|(unknown, entry)| solution.add(unknown, entry));
     }
     Did::each(done, "repeats average it out")
 }
 
-/// The entry of each unknown, if it has one, by the counts of the rows in use and the variance of a reading of each.
-fn unaveraged_parts(rows: &[(&[f64], Option<f64>)], stuck: f64, solution: &Solution, quantum: f64) -> Vec<(usize, Entry)> {
+/// The entry of each unknown, if it has one, by the counts of the rows in use and the variance of a
+/// reading of each.
+fn unaveraged_parts(
+    rows: &[(&[f64], Option<f64>)],
+    stuck: f64,
+    solution: &Solution,
+    quantum: f64,
+) -> Vec<(usize, Entry)> {
     let fitted = rows.iter().map(|(counts, _)| dot(counts, &solution.vector.values));
-    let mut sds: Vec<f64> = rows.iter().filter_map(|(_, variance)| *variance).map(f64::sqrt).collect();
+    let mut sds: Vec<f64> =
+        rows.iter().filter_map(|(_, variance)| *variance).map(f64::sqrt).collect();
     let is_commensurate = is_commensurate(fitted, median(&mut sds), quantum);
     let entry = |unknown: usize| {
         if is_commensurate {
             let counts = rows.iter().map(|(counts, _)| counts[unknown]);
             return Some(Entry::bound(Source::Quantum, largest_error(counts, quantum)));
         }
-        let spread: f64 = solution.vector.map.row(unknown).iter().map(|weight| weight * weight).sum();
-        (stuck > 0.0).then(|| Entry::standard(Source::Quantum, (stuck * spread).sqrt(), f64::INFINITY))
+        let spread: f64 =
+            solution.vector.map.row(unknown).iter().map(|weight| weight * weight).sum();
+        (stuck > 0.0)
+            .then(|| Entry::standard(Source::Quantum, (stuck * spread).sqrt(), f64::INFINITY))
     };
-    (0..solution.vector.values.len()).filter_map(|unknown| Some((unknown, entry(unknown)?))).collect()
+    (0..solution.vector.values.len())
+        .filter_map(|unknown| Some((unknown, entry(unknown)?)))
+        .collect()
 }
 
-/// Whether the fitted times of the rows are whole numbers of quanta but for the same fraction of one, while readings of a row hardly vary
-/// (`sd` is typical of the rows).
+/// Whether the fitted times of the rows are whole numbers of quanta but for the same fraction of
+/// one, while readings of a row hardly vary (`sd` is typical of the rows).
 pub(crate) fn is_commensurate(fitted: impl Iterator<Item = f64>, sd: f64, quantum: f64) -> bool {
     if quantum <= 0.0 || sd.is_nan() || sd >= STILL_QUANTA * quantum {
         return false;
@@ -156,13 +199,15 @@ pub(crate) fn is_commensurate(fitted: impl Iterator<Item = f64>, sd: f64, quantu
     squared > PHASES_ALIKE * rows && squared > (MUCH_ALIKE * rows).powi(2)
 }
 
-/// The variance of a row's mean, in squared quanta, that repeats do not reduce, because each row has its own phase relative to the clock and
-/// its readings differ by less than a quantum. `variance` is that of the readings of a row in squared quanta, as the mean of the rows; `None`
+/// The variance of a row's mean, in squared quanta, that repeats do not reduce, because each row
+/// has its own phase relative to the clock and its readings differ by less than a quantum.
+/// `variance` is that of the readings of a row in squared quanta, as the mean of the rows; `None`
 /// where repeats average the rounding out.
 ///
-/// With a jitter of `s` quanta (normal), the mean of rounded readings is off by a sum of sines of the phase, whose variance over all phases is
-/// `b = sum of exp(-4 pi^2 k^2 s^2) / (2 pi^2 k^2)`, and the readings have the variance `s^2 + 1/12 - b` (Widrow and Kollar 2008, on rounding
-/// and dither). Twice as much counts: both ends of a reading are rounded.
+/// With a jitter of `s` quanta (normal), the mean of rounded readings is off by a sum of sines of
+/// the phase, whose variance over all phases is `b = sum of exp(-4 pi^2 k^2 s^2) / (2 pi^2 k^2)`,
+/// and the readings have the variance `s^2 + 1/12 - b` (Widrow and Kollar 2008, on rounding and
+/// dither). Twice as much counts: both ends of a reading are rounded.
 fn unaveraged(variance: f64) -> Option<f64> {
     if variance.is_nan() || variance >= AVERAGED_PHASES {
         return None;
@@ -183,15 +228,24 @@ fn unaveraged(variance: f64) -> Option<f64> {
     Some(2.0 * off(less))
 }
 
-/// A finding for each component that the quantum makes uncertain; a note if there is none, or if the quantum is learnt.
+/// A finding for each component that the quantum makes uncertain; a note if there is none, or if
+/// the quantum is learnt.
 fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     let Some(solution) = state.solution(series) else { return Vec::new() };
-    let learnt = state.quantum.is_learnt.then(|| learnt_finding(state.quantum.step, unit(state.table)));
-    let Some(spread) = solution.phase_spread.filter(|spread| *spread < LEAST_DITHER) else { return learnt.into_iter().collect() };
-    let matters = |component: &&crate::estimate::Component| {
-        component.uncertain.part(Source::Quantum, component.ticks.level) > LITTLE_SHARE * component.ticks.value.abs()
+    let learnt =
+        state.quantum.is_learnt.then(|| learnt_finding(state.quantum.step, unit(state.table)));
+    let Some(spread) = solution.phase_spread.filter(|spread| *spread < LEAST_DITHER) else {
+        return learnt.into_iter().collect();
     };
-    let affected = solution.components.iter().filter(matters).map(|component| coarse_finding(Some(&component.name), spread));
+    let matters = |component: &&crate::estimate::Component| {
+        component.uncertain.part(Source::Quantum, component.ticks.level)
+            > LITTLE_SHARE * component.ticks.value.abs()
+    };
+    let affected = solution
+        .components
+        .iter()
+        .filter(matters)
+        .map(|component| coarse_finding(Some(&component.name), spread));
     let mut all: Vec<Finding> = affected.collect();
     if all.is_empty() {
         all.push(coarse_finding(None, spread));
@@ -202,16 +256,26 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
 fn coarse_finding(component: Option<&str>, phase_spread: f64) -> Finding {
     let of = component.map(|component| format!(" of {component}")).unwrap_or_default();
     let message = format!(
-        "repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does not average out and is included in the interval{of}"
+        "repeated readings hardly vary ({phase_spread:.3} quanta of the clock): the quantum does \
+         not average out and is included in the interval{of}"
     );
     let severity = if component.is_some() { Severity::Warning } else { Severity::Note };
     let remedy = "use a finer clock, or rows with larger counts";
-    Finding::of(severity, code::CLOCK_TOO_COARSE, message, about(component, numbers! { phase_spread }), remedy)
+    Finding::of(
+        severity,
+        code::CLOCK_TOO_COARSE,
+        message,
+        about(component, numbers! { phase_spread }),
+        remedy,
+    )
 }
 
 fn learnt_finding(step: f64, unit: &str) -> Finding {
     let step = (1e6 * step).round() / 1e6;
-    let message = format!("all readings are multiples of {step} {unit}: this is taken as the quantum of the clock, which nothing states");
+    let message = format!(
+        "all readings are multiples of {step} {unit}: this is taken as the quantum of the clock, \
+         which nothing states"
+    );
     let unit = unit.to_owned();
     let remedy = "nothing to do; `# granularity:` in the file states the clock's quantum";
     Finding::of(Severity::Note, code::CLOCK_TOO_COARSE, message, numbers! { step, unit }, remedy)
@@ -230,7 +294,10 @@ mod tests {
             for _ in 0..400 {
                 let phase: f64 = random.random();
                 // A sum of twelve even numbers is nearly normal.
-                let mut reading = || (phase + jitter * ((0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0)).floor();
+                let mut reading = || {
+                    (phase + jitter * ((0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0))
+                        .floor()
+                };
                 let all: Vec<f64> = (0..400).map(|_| reading()).collect();
                 let mean = all.iter().sum::<f64>() / 400.0;
                 seen += all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 399.0 / 400.0;
@@ -254,7 +321,8 @@ mod tests {
         assert!(!is_commensurate(at(0.004).take(6), 0.1, 1.0), "six rows may be alike by chance");
         assert!(!is_commensurate(at(0.004), 0.1, 0.0));
         assert!(!is_commensurate(std::iter::empty(), 0.1, 1.0));
-        let many = (1..=10_000).map(|n| f64::from(n) * 0.618_034 + if n % 20 == 0 { 0.0 } else { 1e-3 });
+        let many =
+            (1..=10_000).map(|n| f64::from(n) * 0.618_034 + if n % 20 == 0 { 0.0 } else { 1e-3 });
         assert!(!is_commensurate(many, 0.1, 1.0));
     }
 }

@@ -1,6 +1,7 @@
-//! How code warms up in a new process: branch predictors learn, caches fill, and a loop of 10,000 branches becomes three times as fast within
-//! some hundred evaluations. A mean over all rounds then depends on how long the placements were. Users ask for the time that the code
-//! comes to, so the rounds before its steady state are left out.
+//! How code warms up in a new process: branch predictors learn, caches fill, and a loop of 10,000
+//! branches becomes three times as fast within some hundred evaluations. A mean over all rounds
+//! then depends on how long the placements were. Users ask for the time that the code comes to, so
+//! the rounds before its steady state are left out.
 
 use crate::estimate::{Source, median, variance_of_mean};
 use crate::finding::words::in_percent;
@@ -15,14 +16,19 @@ use std::ops::Range;
 
 limits! {
     /// This part of a placement, the last one, is its end.
-    END_SHARE = 0.25, "share of a placement", Basis::Size("a longer end is not in the steady state");
+    END_SHARE = 0.25, "share of a placement",
+        Basis::Size("a longer end is not in the steady state");
     /// A placement is long enough if the steady state begins in this part of it.
     EARLY_SHARE = 0.5, "share of a placement", Basis::Size("time of the run");
     /// Rounds of which nothing is said.
-    FEW_ROUNDS = 3.0, "rounds", Basis::Seen("the first rounds of new processes find cold caches; all CPU models of docs/measured.md");
-    /// Another run may warm up for so many times as long; and code that still becomes faster by a share at the end of the placements may do so by this many
-    /// times as much.
-    FURTHER_LEFT = 2.0, "", Basis::Derived("exponential warm-up times: three quarters of the placements; the rest of a decay that halved twice in the last quarter");
+    FEW_ROUNDS = 3.0, "rounds",
+        Basis::Seen("the first rounds of new processes find cold caches; all CPU models of \
+                     docs/measured.md");
+    /// Another run may warm up for so many times as long; and code that still becomes faster by a
+    /// share at the end of the placements may do so by this many times as much.
+    FURTHER_LEFT = 2.0, "", Basis::Derived("exponential warm-up times: three quarters of the \
+                                            placements; the rest of a decay that halved twice in \
+                                            the last quarter");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -43,7 +49,8 @@ pub(crate) struct WarmUp {
     pub of: u32,
     /// How many times as long the first round takes as the last ones.
     pub first_factor: f64,
-    /// By which share it still becomes faster towards the end of the placements; 0 where it is in its steady state before.
+    /// By which share it still becomes faster towards the end of the placements; 0 where it is in
+    /// its steady state before.
     pub left: f64,
     /// Whether the other rounds are too few, so that all count.
     pub is_needed: bool,
@@ -57,17 +64,27 @@ impl WarmUp {
 
     /// The rounds before the steady state.
     pub fn before_steady_state(&self, placements: &[Range<u32>]) -> Vec<Range<u32>> {
-        placements.iter().map(|placement| placement.start..placement.end.min(placement.start + self.rounds)).collect()
+        placements
+            .iter()
+            .map(|placement| placement.start..placement.end.min(placement.start + self.rounds))
+            .collect()
     }
 }
 
 /// Leaves out the rounds before the steady state.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let Some(found) = warm_up(&state.sheet) else { return Did::nothing("no round of a placement takes longer than its last ones") };
-    state.leave_out_rounds(&found.before_steady_state(&state.table.placements_until(state.sheet.rounds)));
+    let Some(found) = warm_up(&state.sheet) else {
+        return Did::nothing("no round of a placement takes longer than its last ones");
+    };
+    state.leave_out_rounds(
+        &found.before_steady_state(&state.table.placements_until(state.sheet.rounds)),
+    );
     state.warm_up = Some(found);
     let WarmUp { rounds, of, first_factor, .. } = found;
-    Did::something(format!("the first {rounds} of {of} rounds of each placement; the first one takes {first_factor:.1} times as long"))
+    Did::something(format!(
+        "the first {rounds} of {of} rounds of each placement; the first one takes \
+         {first_factor:.1} times as long"
+    ))
 }
 
 /// Uses the rounds before after all, if a series cannot be solved without them.
@@ -92,19 +109,28 @@ pub(crate) fn widen(state: &mut State) -> Did {
     for series in state.subjects() {
         state.bound_all(series, FURTHER_LEFT * left, Source::Settling);
     }
-    Did::something(format!("it still becomes faster, by {}, at the end of the placements", in_percent(100.0 * left)))
+    Did::something(format!(
+        "it still becomes faster, by {}, at the end of the placements",
+        in_percent(100.0 * left)
+    ))
 }
 
 fn says(state: &State, _: SeriesId) -> Vec<Finding> {
-    let Some(WarmUp { rounds, of, first_factor, left, is_needed }) = state.warm_up else { return Vec::new() };
+    let Some(WarmUp { rounds, of, first_factor, left, is_needed }) = state.warm_up else {
+        return Vec::new();
+    };
     if rounds <= FEW_ROUNDS as u32 && left == 0.0 {
         return Vec::new();
     }
     let left_percent = 100.0 * left;
     let message = format!(
-        "the code warms up in each placement, as caches fill and branch predictors learn: its first round takes {first_factor:.1} times as long as later ones{}",
+        "the code warms up in each placement, as caches fill and branch predictors learn: its \
+         first round takes {first_factor:.1} times as long as later ones{}",
         if left > 0.0 {
-            format!(", and it still becomes faster, by {}, at the end of the placements", in_percent(left_percent))
+            format!(
+                ", and it still becomes faster, by {}, at the end of the placements",
+                in_percent(left_percent)
+            )
         } else if is_needed {
             format!("; the rounds behind the first {rounds} of {of} are too few, so all are used")
         } else {
@@ -116,11 +142,17 @@ fn says(state: &State, _: SeriesId) -> Vec<Finding> {
     } else {
         (Severity::Note, "nothing to do: the time is what the code comes to where it runs often")
     };
-    vec![Finding::of(severity, code::SETTLES, message, numbers! { rounds, of, first_factor, left_percent }, remedy)]
+    vec![Finding::of(
+        severity,
+        code::SETTLES,
+        message,
+        numbers! { rounds, of, first_factor, left_percent },
+        remedy,
+    )]
 }
 
-/// How the code of a table warms up, by the series that takes longest to; `None` if no round of a placement takes longer than the last ones,
-/// or if the placements are few or short.
+/// How the code of a table warms up, by the series that takes longest to; `None` if no round of a
+/// placement takes longer than the last ones, or if the placements are few or short.
 ///
 /// # Cost
 /// About 10 ns for each reading.
@@ -128,18 +160,29 @@ fn warm_up(sheet: &Sheet) -> Option<WarmUp> {
     let table = sheet.table;
     let mut placements = table.placements_until(sheet.rounds);
     let longest = placements.iter().map(rounds_of).max()?;
-    placements.retain(|placement| 2 * rounds_of(placement) > longest && rounds_of(placement) >= ROUNDS_OF_SPAN as u32);
+    placements.retain(|placement| {
+        2 * rounds_of(placement) > longest && rounds_of(placement) >= ROUNDS_OF_SPAN as u32
+    });
     if placements.len() < FEWEST_VALUES as usize {
         return None;
     }
     // The core clock may rise in each new process, too, and the reference chain with it.
     let sums = sums(sheet);
-    let chain = table.origin.reference.as_ref().and_then(|(name, _)| table.find_series(name)).map(|chain| &sums[usize::from(chain)]);
+    let chain = table
+        .origin
+        .reference
+        .as_ref()
+        .and_then(|(name, _)| table.find_series(name))
+        .map(|chain| &sums[usize::from(chain)]);
     let relative = |series: usize| match chain {
         Some(chain) => sums[series].iter().zip(chain).map(|(sum, chain)| sum / chain).collect(),
         None => sums[series].clone(),
     };
-    let subjects = table.series_names().iter().enumerate().filter(|(_, name)| !table.origin.is_auxiliary(name));
+    let subjects = table
+        .series_names()
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| !table.origin.is_auxiliary(name));
     let found = subjects.filter_map(|(series, _)| of_series(&relative(series), &placements));
     found.max_by_key(|warm_up| warm_up.rounds)
 }
@@ -148,13 +191,14 @@ fn rounds_of(placement: &Range<u32>) -> u32 {
     placement.end - placement.start
 }
 
-/// The sum of all readings of each series in each round; NaN where one is missing or flagged. The core clock of single rounds cancels in the quotient
-/// of two.
+/// The sum of all readings of each series in each round; NaN where one is missing or flagged. The
+/// core clock of single rounds cancels in the quotient of two.
 fn sums(sheet: &Sheet) -> Vec<Vec<f64>> {
     let (series, rows) = (sheet.table.series_names().len(), sheet.table.rows());
     let mut all = vec![vec![(0.0, 0); sheet.rounds as usize]; series];
     for one in sheet.table.readings().iter().filter(|one| !one.flags.any()) {
-        let (sum, number) = &mut all[usize::from(rows[one.row as usize].series)][one.round as usize];
+        let (sum, number) =
+            &mut all[usize::from(rows[one.row as usize].series)][one.round as usize];
         *sum += one.ticks;
         *number += 1;
     }
@@ -168,13 +212,23 @@ fn sums(sheet: &Sheet) -> Vec<Vec<f64>> {
 fn of_series(sums: &[f64], placements: &[Range<u32>]) -> Option<WarmUp> {
     let length = placements.iter().map(rounds_of).min()?;
     let end = length - (END_SHARE * f64::from(length)) as u32;
-    let windows: Vec<(u32, Window)> =
-        borders(end).windows(2).filter_map(|two| Some((two[0], window(sums, placements, two[0]..two[1], end..length)?))).collect();
+    let windows: Vec<(u32, Window)> = borders(end)
+        .windows(2)
+        .filter_map(|two| Some((two[0], window(sums, placements, two[0]..two[1], end..length)?)))
+        .collect();
     let last_longer = windows.iter().rposition(|(_, window)| window.is_longer())?;
-    let rounds = windows.get(last_longer + 1).map_or(end, |(begin, _)| end.min(FURTHER_LEFT as u32 * *begin));
+    let rounds = windows
+        .get(last_longer + 1)
+        .map_or(end, |(begin, _)| end.min(FURTHER_LEFT as u32 * *begin));
     let is_last = last_longer + 1 == windows.len();
     let left = if is_last { windows[last_longer].1.longer } else { 0.0 };
-    Some(WarmUp { rounds, of: length, first_factor: 1.0 + windows[0].1.longer, left, is_needed: false })
+    Some(WarmUp {
+        rounds,
+        of: length,
+        first_factor: 1.0 + windows[0].1.longer,
+        left,
+        is_needed: false,
+    })
 }
 
 /// Borders of windows that become longer: a warm-up takes its time in proportion.
@@ -200,19 +254,32 @@ impl Window {
     }
 }
 
-/// The median over the placements, with its standard error; `None` if too few of them have readings in both.
-fn window(sums: &[f64], placements: &[Range<u32>], of: Range<u32>, end: Range<u32>) -> Option<Window> {
+/// The median over the placements, with its standard error; `None` if too few of them have readings
+/// in both.
+fn window(
+    sums: &[f64],
+    placements: &[Range<u32>],
+    of: Range<u32>,
+    end: Range<u32>,
+) -> Option<Window> {
     let middle = |start: u32, rounds: &Range<u32>| {
-        let mut all: Vec<f64> =
-            rounds.clone().filter_map(|at| sums.get((start + at) as usize).copied()).filter(|sum| sum.is_finite()).collect();
+        let mut all: Vec<f64> = rounds
+            .clone()
+            .filter_map(|at| sums.get((start + at) as usize).copied())
+            .filter(|sum| sum.is_finite())
+            .collect();
         (!all.is_empty()).then(|| median(&mut all))
     };
-    let longer = |placement: &Range<u32>| Some(middle(placement.start, &of)? / middle(placement.start, &end)? - 1.0);
-    let mut all: Vec<f64> = placements.iter().filter_map(longer).filter(|longer| longer.is_finite()).collect();
+    let longer = |placement: &Range<u32>| {
+        Some(middle(placement.start, &of)? / middle(placement.start, &end)? - 1.0)
+    };
+    let mut all: Vec<f64> =
+        placements.iter().filter_map(longer).filter(|longer| longer.is_finite()).collect();
     if all.len() < FEWEST_VALUES as usize {
         return None;
     }
-    // A median of numbers that scatter by chance has a standard error that is a quarter larger than that of their mean.
+    // A median of numbers that scatter by chance has a standard error that is a quarter larger than
+    // that of their mean.
     let error = 1.25 * variance_of_mean(&all).0.sqrt();
     Some(Window { longer: median(&mut all), error })
 }
@@ -223,16 +290,23 @@ mod tests {
     use crate::observations::{Observations, Reading};
     use rand::{Rng, SeedableRng};
 
-    /// Placements of so many rounds, in which code takes `1 + first * 2^(-round / half)` times as long as it comes to.
+    /// Placements of so many rounds, in which code takes `1 + first * 2^(-round / half)` times as
+    /// long as it comes to.
     fn table(placements: u32, rounds: u32, first: f64, half: f64) -> Observations {
         let mut table = Observations::new(vec!["body".into()]);
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(11);
         let (code, chain) = (table.series("code"), table.series("reference"));
-        let rows: Vec<_> = [1.0, 2.0, 4.0].map(|copies| (table.row(code, &[copies]), table.row(chain, &[copies]), copies)).into();
+        let rows: Vec<_> = [1.0, 2.0, 4.0]
+            .map(|copies| (table.row(code, &[copies]), table.row(chain, &[copies]), copies))
+            .into();
         for round in 0..placements * rounds {
             let longer = 1.0 + first * 0.5_f64.powf(f64::from(round % rounds) / half);
             for (code, chain, copies) in &rows {
-                let noise = if random.random::<f64>() < 0.02 { 500.0 } else { 4.0 * random.random::<f64>() };
+                let noise = if random.random::<f64>() < 0.02 {
+                    500.0
+                } else {
+                    4.0 * random.random::<f64>()
+                };
                 table.push(*code, round, 400.0 * copies * longer + 60.0 + noise);
                 table.push(*chain, round, 30.0 * copies + 60.0 + 4.0 * random.random::<f64>());
             }
@@ -249,14 +323,19 @@ mod tests {
     #[test]
     fn steady_code_has_no_warm_up() {
         for (placements, rounds) in [(20, 100), (20, 13), (300, 40), (4, 100), (20, 6)] {
-            assert_eq!(found_in(&table(placements, rounds, 0.0, 1.0)), None, "{placements} of {rounds}");
+            assert_eq!(
+                found_in(&table(placements, rounds, 0.0, 1.0)),
+                None,
+                "{placements} of {rounds}"
+            );
         }
     }
 
     #[test]
     fn a_core_clock_that_rises_in_each_placement_is_no_warm_up() {
         let slower = |reading: &Reading| if reading.round % 100 < 20 { 1.3 } else { 1.0 };
-        let mut rising = table(20, 100, 0.0, 1.0).with_times(|_, _, reading| slower(reading) * reading.ticks);
+        let mut rising =
+            table(20, 100, 0.0, 1.0).with_times(|_, _, reading| slower(reading) * reading.ticks);
         assert_eq!(found_in(&rising), None);
         rising.origin.reference = None;
         assert_eq!(found_in(&rising).map(|warm_up| warm_up.rounds), Some(38));
@@ -266,7 +345,10 @@ mod tests {
     fn rounds_before_the_steady_state_are_counted() {
         let warm_up = found_in(&table(20, 200, 1.0, 4.0)).unwrap();
         // After 26 rounds it takes 1 % longer.
-        assert!((36..=80).contains(&warm_up.rounds) && warm_up.left == 0.0 && !warm_up.is_late(), "{warm_up:?}");
+        assert!(
+            (36..=80).contains(&warm_up.rounds) && warm_up.left == 0.0 && !warm_up.is_late(),
+            "{warm_up:?}"
+        );
         assert!((1.9..2.1).contains(&warm_up.first_factor), "{warm_up:?}");
         let before = warm_up.before_steady_state(&[0..200, 200..210]);
         assert_eq!(before, [0..warm_up.rounds, 200..210], "a placement may be too short");

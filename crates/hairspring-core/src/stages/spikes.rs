@@ -1,4 +1,5 @@
-//! Readings that are far from the others of their row in the same time: something else ran meanwhile (a Hampel filter).
+//! Readings that are far from the others of their row in the same time: something else ran
+//! meanwhile (a Hampel filter).
 
 use crate::estimate::median;
 use crate::grid::{Span, divided};
@@ -8,10 +9,13 @@ use crate::stages::{Did, Stage, State, need};
 use std::ops::Range;
 
 limits! {
-    /// The limit is `1 + this / n^2` times larger in a window of `n` readings, whose spread is poorly known.
-    SPIKE_SMALL_WINDOW = 150.0, "", Basis::Simulated("short_clean_rows_lose_at_most_one_reading_in_a_thousand");
+    /// The limit is `1 + this / n^2` times larger in a window of `n` readings, whose spread is
+    /// poorly known.
+    SPIKE_SMALL_WINDOW = 150.0, "",
+        Basis::Simulated("short_clean_rows_lose_at_most_one_reading_in_a_thousand");
     /// Readings of a window.
-    WINDOW_READINGS = 96.0, "readings", Basis::Size("longer windows mix what the code takes at other times");
+    WINDOW_READINGS = 96.0, "readings",
+        Basis::Size("longer windows mix what the code takes at other times");
 }
 
 pub(crate) const STAGE: Stage = Stage {
@@ -23,16 +27,21 @@ pub(crate) const STAGE: Stage = Stage {
     says: |_, _| Vec::new(),
 };
 
-/// Leaves out spikes in all rows that are repeated. Windows do not reach over the borders of placements: another placement may take another
-/// time.
+/// Leaves out spikes in all rows that are repeated. Windows do not reach over the borders of
+/// placements: another placement may take another time.
 pub(crate) fn choose(state: &mut State) -> Did {
-    let (mut rows, mut scratch, mut out) = (vec![Sorted::default(); state.sheet.rows().len()], Vec::new(), Vec::new());
+    let (mut rows, mut scratch, mut out) =
+        (vec![Sorted::default(); state.sheet.rows().len()], Vec::new(), Vec::new());
     for rounds in windows(state) {
         state.sheet.sort_into(&mut rows, rounds);
         for row in &rows {
             scratch.clone_from(&row.ticks);
             let Some((middle, reach)) = limit(&mut scratch, state.quantum.step) else { continue };
-            let off = row.ticks.iter().zip(&row.places).filter(|(ticks, _)| (**ticks - middle).abs() > reach);
+            let off = row
+                .ticks
+                .iter()
+                .zip(&row.places)
+                .filter(|(ticks, _)| (**ticks - middle).abs() > reach);
             out.extend(off.map(|(_, at)| *at as usize));
         }
     }
@@ -42,27 +51,39 @@ pub(crate) fn choose(state: &mut State) -> Did {
 /// Windows of about the same number of rounds within each span.
 fn windows(state: &State) -> Vec<Range<u32>> {
     let rows = state.sheet.rows().filter(|row| state.sheet.number_of(*row) > 0).count();
-    let readings = state.sheet.len() as f64 / rows.max(1) as f64 / f64::from(state.sheet.rounds.max(1));
+    let readings =
+        state.sheet.len() as f64 / rows.max(1) as f64 / f64::from(state.sheet.rounds.max(1));
     let parts = |span: &Span| {
         let length = span.rounds.end - span.rounds.start;
-        divided(&span.rounds, (f64::from(length) * readings / WINDOW_READINGS).round().clamp(1.0, f64::from(length.max(1))) as u32)
+        divided(
+            &span.rounds,
+            (f64::from(length) * readings / WINDOW_READINGS)
+                .round()
+                .clamp(1.0, f64::from(length.max(1))) as u32,
+        )
     };
     state.grid.spans.iter().flat_map(parts).collect()
 }
 
-/// The middle of some readings, and the largest distance from it that is no spike, if there is one; spoils them.
+/// The middle of some readings, and the largest distance from it that is no spike, if there is one;
+/// spoils them.
 pub(crate) fn limit(ticks: &mut [f64], quantum: f64) -> Option<(f64, f64)> {
-    let (least, most) = ticks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (one.min(least), one.max(most)));
+    let (least, most) =
+        ticks.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| {
+            (one.min(least), one.max(most))
+        });
     // Roundings alone make no spike, and most windows of a coarse clock have nothing else.
     if ticks.len() < FEWEST_VALUES as usize || most - least <= TWO_ROUNDINGS * quantum {
         return None;
     }
     let (middle, number) = (median(ticks), ticks.len() as f64);
     let sigmas = 1.4826 * FAR_SIGMAS * (1.0 + SPIKE_SMALL_WINDOW / (number * number));
-    // Readings that are mostly equal have a robust deviation of 0: the limit must still be above rounding.
+    // Readings that are mostly equal have a robust deviation of 0: the limit must still be above
+    // rounding.
     let rounding = TWO_ROUNDINGS * quantum + 1e-9 * middle.abs();
     let furthest = (most - middle).max(middle - least);
-    // If half of the readings are further from the middle than this, the limit reaches to all: mostly, no more need be known.
+    // If half of the readings are further from the middle than this, the limit reaches to all:
+    // mostly, no more need be known.
     let far = (furthest - rounding) / sigmas;
     if 2 * ticks.iter().filter(|one| (**one - middle).abs() < far).count() < ticks.len() {
         return None;
@@ -86,12 +107,17 @@ pub(crate) struct Inliers {
 pub(crate) fn inliers(ticks: &[f64], scratch: &mut Vec<f64>, quantum: f64) -> Inliers {
     scratch.clear();
     scratch.extend_from_slice(ticks);
-    let (middle, reach) = limit(scratch, quantum).unwrap_or_else(|| (ticks.first().copied().unwrap_or(f64::NAN), f64::INFINITY));
+    let (middle, reach) = limit(scratch, quantum)
+        .unwrap_or_else(|| (ticks.first().copied().unwrap_or(f64::NAN), f64::INFINITY));
     let (mut sum, mut squares, mut number) = (0.0, 0.0, 0.0);
     for off in ticks.iter().map(|one| one - middle).filter(|off| off.abs() <= reach) {
         (sum, squares, number) = (sum + off, squares + off * off, number + 1.0);
     }
-    Inliers { mean: middle + sum / number, squares: (squares - sum * sum / number).max(0.0), number }
+    Inliers {
+        mean: middle + sum / number,
+        squares: (squares - sum * sum / number).max(0.0),
+        number,
+    }
 }
 
 #[cfg(test)]
@@ -121,7 +147,8 @@ mod tests {
         let marks = used(&values, 1.0);
         assert_eq!(marks.iter().filter(|ok| !**ok).count(), 1);
         assert!(!marks[50]);
-        let step: Vec<f64> = (0..400).map(|i| if i < 200 { 100.0 } else { 108.0 } + f64::from(i % 3)).collect();
+        let step: Vec<f64> =
+            (0..400).map(|i| if i < 200 { 100.0 } else { 108.0 } + f64::from(i % 3)).collect();
         assert!(used(&step, 1.0).iter().filter(|ok| !**ok).count() < 40);
     }
 
@@ -140,7 +167,11 @@ mod tests {
         }
         let one = table.find_series("a").unwrap();
         let alone = crate::pipeline::solve(&table, one, &Options::default()).unwrap();
-        assert!((alone.components[0].ticks.value - 104.5).abs() < 0.6, "{:?}", alone.components[0].ticks);
+        assert!(
+            (alone.components[0].ticks.value - 104.5).abs() < 0.6,
+            "{:?}",
+            alone.components[0].ticks
+        );
     }
 
     #[test]
@@ -151,10 +182,16 @@ mod tests {
             let mut lost = 0;
             let rows = 100_000 / length;
             for _ in 0..rows {
-                let row: Vec<f64> = (0..length).map(|_| 1e3 + (0..12).map(|_| random.random::<f64>()).sum::<f64>()).collect();
+                let row: Vec<f64> = (0..length)
+                    .map(|_| 1e3 + (0..12).map(|_| random.random::<f64>()).sum::<f64>())
+                    .collect();
                 lost += used(&row, 0.0).iter().filter(|ok| !**ok).count();
             }
-            assert!(lost <= rows * length / 1_000, "{lost} of {} lost in rows of {length}", rows * length);
+            assert!(
+                lost <= rows * length / 1_000,
+                "{lost} of {} lost in rows of {length}",
+                rows * length
+            );
         }
     }
 
@@ -193,7 +230,10 @@ mod tests {
             let own = if round / 14 == 3 { 33.1 } else { 27.3 };
             table.push(row, round, 1_000.0 * own + f64::from(round * 7 % 11));
         }
-        assert!(used_in(&table).iter().filter(|used| !**used).count() > 10, "in one placement they are");
+        assert!(
+            used_in(&table).iter().filter(|used| !**used).count() > 10,
+            "in one placement they are"
+        );
         table.origin.placements = (1..8).map(|placement| 14 * placement).collect();
         let options = Options::default();
         let state = crate::pipeline::state_of(&table, &options);

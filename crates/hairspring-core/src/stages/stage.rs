@@ -62,7 +62,8 @@ pub(crate) enum Did {
     Something(String),
     /// It did something in these series; what in each, and why not in the others.
     In(Vec<(SeriesId, String)>, String),
-    /// It left so many readings of the table out; what is said of a series of which it left out none.
+    /// It left so many readings of the table out; what is said of a series of which it left out
+    /// none.
     LeftOut(usize, String),
 }
 
@@ -88,7 +89,10 @@ impl Did {
         match self {
             Did::Nothing(why) | Did::LeftOut(0, why) => (why, false),
             Did::Something(what) => (what, true),
-            Did::In(done, otherwise) => done.iter().find(|(one, _)| *one == series).map_or((otherwise, false), |(_, what)| (what, true)),
+            Did::In(done, otherwise) => done
+                .iter()
+                .find(|(one, _)| *one == series)
+                .map_or((otherwise, false), |(_, what)| (what, true)),
             // How many there were in the end, the sheet knows.
             Did::LeftOut(..) => ("", false),
         }
@@ -99,21 +103,50 @@ impl Did {
 pub(crate) mod need {
     use super::Need;
 
-    pub const REFERENCE: Need = Need { what: "a reference chain among the series", is_met: |state| state.reference().is_some() };
+    pub const REFERENCE: Need = Need {
+        what: "a reference chain among the series",
+        is_met: |state| state.reference().is_some(),
+    };
     pub const GUARDS: Need = Need {
         what: "guards around the readings",
-        is_met: |state| state.table.readings().first().is_some_and(|reading| reading.guard.is_some()),
+        is_met: |state| {
+            state.table.readings().first().is_some_and(|reading| reading.guard.is_some())
+        },
     };
-    pub const PLACEMENTS: Need = Need { what: "three placements with rounds of their own", is_met: |state| state.grid.has_spans() };
-    pub const THREADS: Need = Need { what: "other threads that the code runs", is_met: |state| state.table.origin.threads };
-    pub const ALONE: Need =
-        Need { what: "code that runs no other threads, which may be what slows it", is_met: |state| !state.table.origin.threads };
-    pub const PAUSES: Need = Need { what: "pauses that were watched", is_met: |state| state.table.origin.pauses.share().is_some() };
-    pub const CONTROLS: Need = Need { what: "control chains among the series", is_met: |state| !state.table.origin.controls.is_empty() };
-    pub const VARIANTS: Need = Need { what: "rows in another arrangement", is_met: |state| !state.table.origin.variants.is_empty() };
-    pub const FENCED_CHAIN: Need = Need { what: "a chain after fences", is_met: |state| state.table.origin.fenced_chain.is_some() };
-    pub const REPEATS: Need =
-        Need { what: "readings of a row that were taken one after the other", is_met: |state| state.options.repeats.are_consecutive() };
-    pub const SINGLE_READINGS: Need =
-        Need { what: "readings that were not taken one after the other", is_met: |state| !state.options.repeats.are_consecutive() };
+    pub const PLACEMENTS: Need = Need {
+        what: "three placements with rounds of their own",
+        is_met: |state| state.grid.has_spans(),
+    };
+    pub const THREADS: Need = Need {
+        what: "other threads that the code runs",
+        is_met: |state| state.table.origin.threads,
+    };
+    pub const ALONE: Need = Need {
+        what: "code that runs no other threads, which may be what slows it",
+        is_met: |state| !state.table.origin.threads,
+    };
+    pub const PAUSES: Need = Need {
+        what: "pauses that were watched",
+        is_met: |state| state.table.origin.pauses.share().is_some(),
+    };
+    pub const CONTROLS: Need = Need {
+        what: "control chains among the series",
+        is_met: |state| !state.table.origin.controls.is_empty(),
+    };
+    pub const VARIANTS: Need = Need {
+        what: "rows in another arrangement",
+        is_met: |state| !state.table.origin.variants.is_empty(),
+    };
+    pub const FENCED_CHAIN: Need = Need {
+        what: "a chain after fences",
+        is_met: |state| state.table.origin.fenced_chain.is_some(),
+    };
+    pub const REPEATS: Need = Need {
+        what: "readings of a row that were taken one after the other",
+        is_met: |state| state.options.repeats.are_consecutive(),
+    };
+    pub const SINGLE_READINGS: Need = Need {
+        what: "readings that were not taken one after the other",
+        is_met: |state| !state.options.repeats.are_consecutive(),
+    };
 }

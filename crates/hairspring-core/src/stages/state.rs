@@ -1,8 +1,8 @@
 //! Everything that is known of a table while the steps run.
 
 use super::{
-    Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, line, neighbour, overlap, pauses, placements, ports,
-    quantum, rows, settling, slow, threads,
+    Did, Phase, Stage, Step, controls, core_clock, denormals, fence, flags, layouts, line,
+    neighbour, overlap, pauses, placements, ports, quantum, rows, settling, slow, threads,
 };
 use crate::error::Result;
 use crate::estimate::{Cells, Options, Solution, Uncertain};
@@ -26,7 +26,8 @@ struct Record {
 }
 
 impl Record {
-    /// Adds what a step did. What it says that did nothing is left only if no other step says something.
+    /// Adds what a step did. What it says that did nothing is left only if no other step says
+    /// something.
     fn add(&mut self, text: &str, acted: bool) {
         if acted && !self.acted {
             self.texts.clear();
@@ -51,7 +52,8 @@ pub(crate) struct State<'t> {
     pub quantum: quantum::Quantum,
     /// The core clock, as the reference chain shows it.
     pub clock: Option<core_clock::CoreClock>,
-    /// The readings of all series as means of rows in blocks, and whether the choice of readings has changed since.
+    /// The readings of all series as means of rows in blocks, and whether the choice of readings
+    /// has changed since.
     pub cells: Vec<Cells>,
     pub are_cells_old: bool,
     /// The systems of the series.
@@ -71,7 +73,8 @@ pub(crate) struct State<'t> {
     pub shared: Vec<f64>,
     /// What the rounds of each series that fills units say of these.
     pub ports: Vec<Option<ports::Shared>>,
-    /// What the time of each chain was above that of its quickest readings, as a share, and what each of its times was moved by.
+    /// What the time of each chain was above that of its quickest readings, as a share, and what
+    /// each of its times was moved by.
     pub above_quickest: Vec<Option<(f64, Vec<f64>)>>,
     pub denormals: Vec<Option<denormals::Denormals>>,
     /// Series that other threads of the code slow in some rounds.
@@ -84,9 +87,11 @@ pub(crate) struct State<'t> {
     pub precision: Option<f64>,
     /// Time that the hypervisor took during the run, in milliseconds.
     pub stolen_ms: Option<f64>,
-    /// Sum and number of the readings of each row that each stage left out; known behind the last step.
+    /// Sum and number of the readings of each row that each stage left out; known behind the last
+    /// step.
     pub tally: Vec<Vec<(f64, usize)>>,
-    /// The systems and solutions with placements of another kind, while they are made again without.
+    /// The systems and solutions with placements of another kind, while they are made again
+    /// without.
     pub before: Option<Before>,
     /// The stages, each once, in the order of their first steps.
     stages: Vec<&'static Stage>,
@@ -103,12 +108,20 @@ pub(crate) struct Before {
 }
 
 impl<'t> State<'t> {
-    /// The state of a table before the first step, with the readings of these series; of all, if none are named.
-    pub fn new(steps: &[Step], table: &'t Observations, wanted: &[SeriesId], options: &'t Options) -> State<'t> {
+    /// The state of a table before the first step, with the readings of these series; of all, if
+    /// none are named.
+    pub fn new(
+        steps: &[Step],
+        table: &'t Observations,
+        wanted: &[SeriesId],
+        options: &'t Options,
+    ) -> State<'t> {
         let stages = once(steps);
         let sheet = Sheet::new(table, wanted);
-        // Without the stage for placements all rounds are of one; without that for layouts, all placements of one layout.
-        let layouts = if options.is_without(layouts::STAGE.name) { 1 } else { table.origin.layouts as usize };
+        // Without the stage for placements all rounds are of one; without that for layouts, all
+        // placements of one layout.
+        let layouts =
+            if options.is_without(layouts::STAGE.name) { 1 } else { table.origin.layouts as usize };
         let layouts = (!options.is_without(placements::STAGE.name)).then_some(layouts);
         let grid = Arc::new(Grid::new(table, sheet.rounds, MOST_BLOCKS as usize, layouts));
         let series = table.series_names().len();
@@ -176,12 +189,18 @@ impl<'t> State<'t> {
             let (text, acted) = did.of(series as SeriesId);
             record.add(text, acted);
         }
-        records.iter_mut().zip(before).zip(after).for_each(|((record, before), after)| record.moved += after / before - 1.0);
+        records
+            .iter_mut()
+            .zip(before)
+            .zip(after)
+            .for_each(|((record, before), after)| record.moved += after / before - 1.0);
     }
 
     /// The first time of each series.
     fn first_times(&self) -> Vec<f64> {
-        let first = |solution: &Option<Result<Solution>>| Some(solution.as_ref()?.as_ref().ok()?.vector.values[0]);
+        let first = |solution: &Option<Result<Solution>>| {
+            Some(solution.as_ref()?.as_ref().ok()?.vector.values[0])
+        };
         self.solutions.iter().map(|solution| first(solution).unwrap_or(f64::NAN)).collect()
     }
 
@@ -190,7 +209,8 @@ impl<'t> State<'t> {
         self.sheet.leave_out(at, self.stage);
     }
 
-    /// Leaves out the readings at these places; what the stage says of a series of which it left out none.
+    /// Leaves out the readings at these places; what the stage says of a series of which it left
+    /// out none.
     pub fn leave_out_all(&mut self, places: Vec<usize>, otherwise: &str) -> Did {
         let number = places.len();
         places.into_iter().for_each(|at| self.leave_out(at));
@@ -223,12 +243,20 @@ impl<'t> State<'t> {
     /// How many readings of a series a stage left out.
     pub fn number_out(&self, series: SeriesId, stage: &Stage) -> usize {
         let stage = usize::from(self.number_of(stage));
-        self.sheet.rows_of(series).into_iter().filter_map(|row| self.tally.get(row as usize)).map(|row| row[stage].1).sum()
+        self.sheet
+            .rows_of(series)
+            .into_iter()
+            .filter_map(|row| self.tally.get(row as usize))
+            .map(|row| row[stage].1)
+            .sum()
     }
 
     /// The number of a stage, which is the mark of the readings that it leaves out.
     pub fn number_of(&self, stage: &Stage) -> u8 {
-        self.stages.iter().position(|known| known.name == stage.name).map_or(u8::MAX, |at| at as u8 + 1)
+        self.stages
+            .iter()
+            .position(|known| known.name == stage.name)
+            .map_or(u8::MAX, |at| at as u8 + 1)
     }
 
     /// The stages, each once.
@@ -249,12 +277,22 @@ impl<'t> State<'t> {
     /// The series that are asked for, and not only there to check others.
     pub fn subjects(&self) -> Vec<SeriesId> {
         let names = self.table.series_names().iter().enumerate();
-        names.filter(|(_, name)| !self.table.origin.is_auxiliary(name)).map(|(at, _)| at as SeriesId).collect()
+        names
+            .filter(|(_, name)| !self.table.origin.is_auxiliary(name))
+            .map(|(at, _)| at as SeriesId)
+            .collect()
     }
 
     /// How many readings of a series stages left out because something else disturbed them.
     pub fn out_as_disturbed(&self, series: SeriesId) -> usize {
-        let others = [&settling::STAGE, &placements::STAGE, &neighbour::STAGE, &ports::STAGE, &rows::STAGE, &line::STAGE];
+        let others = [
+            &settling::STAGE,
+            &placements::STAGE,
+            &neighbour::STAGE,
+            &ports::STAGE,
+            &rows::STAGE,
+            &line::STAGE,
+        ];
         let others = others.map(|stage| stage.name);
         let disturbed = self.stages.iter().filter(|stage| !others.contains(&stage.name));
         disturbed.map(|stage| self.number_out(series, stage)).sum()
@@ -269,7 +307,8 @@ impl<'t> State<'t> {
         }
     }
 
-    /// The factor and the name of the unit in which times are told: nanoseconds where the clock's rate is known.
+    /// The factor and the name of the unit in which times are told: nanoseconds where the clock's
+    /// rate is known.
     pub fn shown_unit(&self) -> (f64, &'static str) {
         self.table.origin.shown_unit()
     }
@@ -304,7 +343,8 @@ impl<'t> State<'t> {
     pub fn outcomes(&self, series: SeriesId) -> Vec<Outcome> {
         let all = self.sheet.number_in(series);
         let outcome = |(at, stage): (usize, &'static Stage)| {
-            let (record, left_out) = (&self.records[at][usize::from(series)], self.number_out(series, stage));
+            let (record, left_out) =
+                (&self.records[at][usize::from(series)], self.number_out(series, stage));
             let moved = Some(record.moved).filter(|moved| moved.is_finite()).unwrap_or(0.0);
             let did = match (record.texts.join("; "), left_out) {
                 (texts, _) if record.acted => texts,
@@ -325,21 +365,35 @@ impl<'t> State<'t> {
         self.stages.iter().copied().enumerate().map(outcome).collect()
     }
 
-    /// By how much the first time of a series moved because a stage left readings out: to the first order, or by a line through all rows.
+    /// By how much the first time of a series moved because a stage left readings out: to the first
+    /// order, or by a line through all rows.
     fn moved_by_choice(&self, series: SeriesId, stage: &Stage) -> f64 {
-        let (Some(solution), Some(rows)) = (self.solution(series), &self.systems[usize::from(series)]) else { return 0.0 };
+        let (Some(solution), Some(rows)) =
+            (self.solution(series), &self.systems[usize::from(series)])
+        else {
+            return 0.0;
+        };
         let mark = usize::from(self.number_of(stage));
         let by_rows = if stage.name == rows::STAGE.name { rows.moved_by_rows() } else { 0.0 };
-        let moved = by_rows + rows.moved_by(&solution.vector.map, |row| self.tally[row as usize][mark]);
+        let moved =
+            by_rows + rows.moved_by(&solution.vector.map, |row| self.tally[row as usize][mark]);
         let share = moved / solution.vector.values[0];
         if share.is_finite() { share } else { 0.0 }
     }
 
-    /// Half-width that the entries of a stage alone give to the first time of a series, as a share of it, in the unit in which it is largest.
+    /// Half-width that the entries of a stage alone give to the first time of a series, as a share
+    /// of it, in the unit in which it is largest.
     fn widened(&self, series: SeriesId, stage: &Stage) -> f64 {
-        let (Some(solution), Some(source)) = (self.solution(series), stage.source) else { return 0.0 };
-        let shown = self.results.iter().find(|result| result.name == self.name(series)).and_then(|result| result.components.first());
-        let views = shown.into_iter().flat_map(|first| first.time.ns.iter().chain(&first.time.cycles));
+        let (Some(solution), Some(source)) = (self.solution(series), stage.source) else {
+            return 0.0;
+        };
+        let shown = self
+            .results
+            .iter()
+            .find(|result| result.name == self.name(series))
+            .and_then(|result| result.components.first());
+        let views =
+            shown.into_iter().flat_map(|first| first.time.ns.iter().chain(&first.time.cycles));
         let share = |time: &Uncertain| time.part(source, self.options.level) / time.value.abs();
         let own = share(&solution.uncertain(0, self.options.level));
         views.map(share).chain([own]).filter(|share| share.is_finite()).fold(0.0, f64::max)

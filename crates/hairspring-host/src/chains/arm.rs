@@ -1,5 +1,8 @@
 //! Chains for 32-bit ARM with hardware for floating-point numbers.
-#![allow(unsafe_code, reason = "the chains are assembly: their length must not depend on a compiler")]
+#![allow(
+    unsafe_code,
+    reason = "the chains are assembly: their length must not depend on a compiler"
+)]
 
 use super::rows::{all_pairs, chain};
 use super::{Chain, InitBody};
@@ -15,7 +18,12 @@ pub fn chains() -> Vec<Chain> {
         chain!(dreg_low16, FloatMultiply, "vmul", "vmul.f64 {x}, {x}, {y}"),
         chain!(dreg_low16, FloatDivide, "vdiv", "vdiv.f64 {x}, {x}, {y}"),
         chain!(dreg_low16, SimpleMultiply, "eor+mul", "eor {a}, {a}, {c}\nmul {a}, {a}, {c}"),
-        chain!(dreg_low16, SimpleMultiplySimple, "eor+mul+eor", "eor {a}, {a}, {c}\nmul {a}, {a}, {c}\neor {a}, {a}, {c}"),
+        chain!(
+            dreg_low16,
+            SimpleMultiplySimple,
+            "eor+mul+eor",
+            "eor {a}, {a}, {c}\nmul {a}, {a}, {c}\neor {a}, {a}, {c}"
+        ),
         chain!(dreg_low16, TwoMultiplies, "mul+mul", "mul {a}, {a}, {c}\nmul {a}, {a}, {c}"),
         chain!(dreg_low16, TwoSimples, "eor+eor", "eor {a}, {a}, {c}\neor {a}, {a}, {c}"),
     ]

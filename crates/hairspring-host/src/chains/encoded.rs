@@ -1,14 +1,19 @@
-//! Rows whose machine code the caller encodes: straight-line instructions that begin with given register values.
+//! Rows whose machine code the caller encodes: straight-line instructions that begin with given
+//! register values.
 //!
-//! The code lies in memory that may be run but not written. A row loads the registers, calls its code between two reads of
-//! the clock, and restores what callers rely on. Loading and calling cost the same in every row, so they are part of the
-//! overhead for which the system is solved.
+//! The code lies in memory that may be run but not written. A row loads the registers, calls its
+//! code between two reads of the clock, and restores what callers rely on. Loading and calling cost
+//! the same in every row, so they are part of the overhead for which the system is solved.
 //!
-//! The code of a row begins by writing all flags, as code that reads flags nearly always does. The call goes to another row each
-//! time, so that cores mispredict it, and Redwood Cove reads flags that were written before such a branch a cycle later.
+//! The code of a row begins by writing all flags, as code that reads flags nearly always does. The
+//! call goes to another row each time, so that cores mispredict it, and Redwood Cove reads flags
+//! that were written before such a branch a cycle later.
 #![cfg_attr(
     all(unix, target_arch = "x86_64"),
-    allow(unsafe_code, reason = "mapping memory that may be run, and jumping into it, have no safe form")
+    allow(
+        unsafe_code,
+        reason = "mapping memory that may be run, and jumping into it, have no safe form"
+    )
 )]
 
 use crate::clock::ReadFn;
@@ -31,7 +36,8 @@ pub enum Vectors {
 pub struct Registers {
     /// The vector registers 0 to 31; those from 16 on for [`Vectors::Avx512`].
     pub vectors: [[u64; 8]; 32],
-    /// The general registers in the order of their encoding. The value of the stack pointer is not used.
+    /// The general registers in the order of their encoding. The value of the stack pointer is not
+    /// used.
     pub general: [u64; 16],
     /// The mask registers 0 to 7, for [`Vectors::Avx512`].
     pub masks: [u64; 8],
@@ -42,8 +48,8 @@ pub const BUFFER_LINES: usize = 16;
 /// Bytes of a line.
 pub const LINE_BYTES: usize = 64;
 
-/// What a row that reads or writes memory finds in the buffer, and which registers point into it. Addresses are those of the
-/// middle of the buffer.
+/// What a row that reads or writes memory finds in the buffer, and which registers point into it.
+/// Addresses are those of the middle of the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffer {
     /// The content: this word everywhere. It is set again before each reading.
@@ -60,7 +66,10 @@ pub type Refused = String;
 /// Machine code of rows, ready to run.
 #[derive(Debug)]
 pub struct EncodedRows {
-    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    #[cfg_attr(
+        not(all(unix, target_arch = "x86_64")),
+        allow(dead_code, reason = "other architectures run no such rows")
+    )]
     rows: Vec<EncodedRow>,
     #[cfg(all(unix, target_arch = "x86_64"))]
     memory: here::Memory,
@@ -71,23 +80,37 @@ pub struct EncodedRows {
 /// A row: its code, and the values with which it begins.
 #[derive(Debug, Clone)]
 struct EncodedRow {
-    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    #[cfg_attr(
+        not(all(unix, target_arch = "x86_64")),
+        allow(dead_code, reason = "other architectures run no such rows")
+    )]
     start: usize,
-    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    #[cfg_attr(
+        not(all(unix, target_arch = "x86_64")),
+        allow(dead_code, reason = "other architectures run no such rows")
+    )]
     registers: std::rc::Rc<Registers>,
-    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    #[cfg_attr(
+        not(all(unix, target_arch = "x86_64")),
+        allow(dead_code, reason = "other architectures run no such rows")
+    )]
     vectors: Vectors,
     /// The word that fills the buffer before the row runs.
-    #[cfg_attr(not(all(unix, target_arch = "x86_64")), allow(dead_code, reason = "other architectures run no such rows"))]
+    #[cfg_attr(
+        not(all(unix, target_arch = "x86_64")),
+        allow(dead_code, reason = "other architectures run no such rows")
+    )]
     word: Option<u64>,
 }
 
 /// The code of a row before it is put into memory.
 #[derive(Debug, Clone)]
 pub struct RowBytes {
-    /// Straight-line instructions: no branches, no use of the stack, and memory only where the registers point to it.
+    /// Straight-line instructions: no branches, no use of the stack, and memory only where the
+    /// registers point to it.
     pub code: Vec<u8>,
-    /// How often the code runs, one time after the other: it is called where that is more than once.
+    /// How often the code runs, one time after the other: it is called where that is more than
+    /// once.
     pub runs: u32,
     /// The values with which the row begins.
     pub registers: std::rc::Rc<Registers>,
@@ -111,7 +134,10 @@ pub fn can_run_encoded() -> Result<(), Refused> {
 
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod here {
-    use super::{BUFFER_LINES, Buffer, EncodedRow, EncodedRows, LINE_BYTES, ReadFn, Refused, Registers, RowBytes, Vectors};
+    use super::{
+        BUFFER_LINES, Buffer, EncodedRow, EncodedRows, LINE_BYTES, ReadFn, Refused, Registers,
+        RowBytes, Vectors,
+    };
     use std::arch::asm;
     use std::cell::Cell;
     use std::mem::offset_of;
@@ -121,7 +147,8 @@ mod here {
     const ALIGNMENT: usize = 64;
     /// Returns to the caller.
     const RETURN: u8 = 0xc3;
-    /// Writes all flags and no register: `test r15, r15`. A test of the stack pointer has slow flags on Redwood Cove, too.
+    /// Writes all flags and no register: `test r15, r15`. A test of the stack pointer has slow
+    /// flags on Redwood Cove, too.
     const WRITE_FLAGS: [u8; 3] = [0x4d, 0x85, 0xff];
 
     /// Memory that may be run.
@@ -134,18 +161,29 @@ mod here {
     impl Memory {
         fn with(code: &[u8]) -> Result<Memory, Refused> {
             let bytes = code.len().max(1);
-            let refused =
-                |what: &str| format!("{what}: {}; this system forbids code that is made at run time", std::io::Error::last_os_error());
+            let refused = |what: &str| {
+                format!(
+                    "{what}: {}; this system forbids code that is made at run time",
+                    std::io::Error::last_os_error()
+                )
+            };
             // SAFETY: a new private mapping at an address that the system chooses.
             let start = unsafe {
-                libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    bytes,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                    -1,
+                    0,
+                )
             };
             if start == libc::MAP_FAILED {
                 return Err(refused("cannot get memory for the code"));
             }
             let memory = Memory { start: start.cast(), bytes };
-            // SAFETY: the mapping is as long as the code, writable, and nothing else refers to it yet. Then it is made
-            // unwritable before anything runs in it.
+            // SAFETY: the mapping is as long as the code, writable, and nothing else refers to it
+            // yet. Then it is made unwritable before anything runs in it.
             let result = unsafe {
                 std::ptr::copy_nonoverlapping(code.as_ptr(), memory.start, code.len());
                 libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_EXEC)
@@ -156,7 +194,8 @@ mod here {
 
     impl Drop for Memory {
         fn drop(&mut self) {
-            // SAFETY: unmaps what `with` mapped; nothing runs in it any more, as `run` borrows the rows.
+            // SAFETY: unmaps what `with` mapped; nothing runs in it any more, as `run` borrows the
+            // rows.
             unsafe { libc::munmap(self.start.cast(), self.bytes) };
         }
     }
@@ -164,8 +203,8 @@ mod here {
     /// Words of the buffer.
     const WORDS: usize = BUFFER_LINES * LINE_BYTES / 8;
 
-    /// The buffer. Rows change it through its address, so the compiler must not know its content. It begins at a page, so that
-    /// no two rows differ by where it lies.
+    /// The buffer. Rows change it through its address, so the compiler must not know its content.
+    /// It begins at a page, so that no two rows differ by where it lies.
     #[derive(Debug)]
     #[repr(C, align(4096))]
     pub struct Words([Cell<u64>; WORDS]);
@@ -186,7 +225,11 @@ mod here {
         }
 
         /// Registers that point into it, and the word that fills it.
-        fn located(&self, registers: &Rc<Registers>, buffer: Option<Buffer>) -> (Rc<Registers>, Option<u64>) {
+        fn located(
+            &self,
+            registers: &Rc<Registers>,
+            buffer: Option<Buffer>,
+        ) -> (Rc<Registers>, Option<u64>) {
             let Some(buffer) = buffer else { return (registers.clone(), None) };
             let mut registers = Registers::clone(registers);
             for (number, value) in registers.general.iter_mut().enumerate() {
@@ -207,8 +250,8 @@ mod here {
         start
     }
 
-    /// Appends a row that calls its code; where it begins. A call changes no register but the stack pointer, which the code does not use, and
-    /// no flag.
+    /// Appends a row that calls its code; where it begins. A call changes no register but the stack
+    /// pointer, which the code does not use, and no flag.
     fn append_calls(all: &mut Vec<u8>, row: &RowBytes) -> usize {
         const CALL: u8 = 0xe8;
         const CALL_BYTES: usize = 5;
@@ -231,7 +274,11 @@ mod here {
         pub fn new(rows: &[RowBytes]) -> Result<EncodedRows, Refused> {
             let (mut code, mut all, words) = (Vec::new(), Vec::new(), Words::new());
             for row in rows {
-                let start = if row.runs == 1 { append(&mut code, &[&WRITE_FLAGS, &row.code]) } else { append_calls(&mut code, row) };
+                let start = if row.runs == 1 {
+                    append(&mut code, &[&WRITE_FLAGS, &row.code])
+                } else {
+                    append_calls(&mut code, row)
+                };
                 let (registers, word) = words.located(&row.registers, row.buffer);
                 all.push(EncodedRow { start, registers, vectors: row.vectors, word });
             }
@@ -255,9 +302,10 @@ mod here {
             // This also brings the buffer into the first level of the cache.
             word.iter().for_each(|word| self.words.fill(*word));
             let begin = now();
-            // SAFETY: the row begins within the mapping, which is runnable and lives as long as `self`. It is straight-line
-            // code that returns, as `RowBytes` demands; the assembly restores what the ABI keeps and declares the rest. What the
-            // row writes in the buffer is in cells whose address was exposed.
+            // SAFETY: the row begins within the mapping, which is runnable and lives as long as
+            // `self`. It is straight-line code that returns, as `RowBytes` demands; the assembly
+            // restores what the ABI keeps and declares the rest. What the row writes in the buffer
+            // is in cells whose address was exposed.
             unsafe {
                 let code = self.memory.start.add(*start);
                 match vectors {
@@ -270,14 +318,15 @@ mod here {
         }
     }
 
-    /// Defines a function that loads the registers, with these instructions before and after the code.
+    /// Defines a function that loads the registers, with these instructions before and after the
+    /// code.
     macro_rules! enter {
         ($name:ident, $load:literal, $bytes:literal, [$($more:expr),*], $leave:expr) => {
             /// Loads the registers and calls the code.
             #[inline(never)]
             unsafe fn $name(code: *const u8, registers: &Registers) {
-                // SAFETY: the caller vouches for the code. `rbx` and `rbp`, which cannot be named as clobbered, are saved on the
-                // stack; the code does not use the stack.
+                // SAFETY: the caller vouches for the code. `rbx` and `rbp`, which cannot be named
+                // as clobbered, are saved on the stack; the code does not use the stack.
                 unsafe {
                     asm!(
                         "push rbx", "push rbp", "push rsi",
@@ -286,11 +335,16 @@ mod here {
                             $load, "\\n, [rdi + ", $bytes, " * \\n]\n.endr"
                         ),
                         $($more,)*
-                        "mov rax, [rdi + {general}]", "mov rcx, [rdi + {general} + 8]", "mov rdx, [rdi + {general} + 16]",
-                        "mov rbx, [rdi + {general} + 24]", "mov rbp, [rdi + {general} + 40]", "mov rsi, [rdi + {general} + 48]",
-                        "mov r8, [rdi + {general} + 64]", "mov r9, [rdi + {general} + 72]", "mov r10, [rdi + {general} + 80]",
-                        "mov r11, [rdi + {general} + 88]", "mov r12, [rdi + {general} + 96]", "mov r13, [rdi + {general} + 104]",
-                        "mov r14, [rdi + {general} + 112]", "mov r15, [rdi + {general} + 120]", "mov rdi, [rdi + {general} + 56]",
+                        "mov rax, [rdi + {general}]", "mov rcx, [rdi + {general} + 8]",
+                            "mov rdx, [rdi + {general} + 16]",
+                        "mov rbx, [rdi + {general} + 24]", "mov rbp, [rdi + {general} + 40]",
+                        "mov rsi, [rdi + {general} + 48]",
+                        "mov r8, [rdi + {general} + 64]", "mov r9, [rdi + {general} + 72]",
+                        "mov r10, [rdi + {general} + 80]",
+                        "mov r11, [rdi + {general} + 88]", "mov r12, [rdi + {general} + 96]",
+                        "mov r13, [rdi + {general} + 104]",
+                        "mov r14, [rdi + {general} + 112]", "mov r15, [rdi + {general} + 120]",
+                        "mov rdi, [rdi + {general} + 56]",
                         "call [rsp]",
                         $leave,
                         "pop rsi", "pop rbp", "pop rbx",
@@ -313,7 +367,10 @@ mod here {
         "vmovups zmm",
         "64",
         [
-            concat!(".irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n", "vmovups zmm\\n, [rdi + 64 * \\n]\n.endr"),
+            concat!(
+                ".irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n",
+                "vmovups zmm\\n, [rdi + 64 * \\n]\n.endr"
+            ),
             "kmovq k1, [rdi + {masks} + 8]",
             "kmovq k2, [rdi + {masks} + 16]",
             "kmovq k3, [rdi + {masks} + 24]",
@@ -363,19 +420,34 @@ mod tests {
     use std::rc::Rc;
 
     fn row(code: &[u8], registers: &Rc<Registers>, vectors: Vectors) -> RowBytes {
-        RowBytes { code: code.to_vec(), runs: 1, registers: registers.clone(), vectors, buffer: None }
+        RowBytes {
+            code: code.to_vec(),
+            runs: 1,
+            registers: registers.clone(),
+            vectors,
+            buffer: None,
+        }
     }
 
     #[test]
     fn rows_find_the_same_content_in_the_buffer_every_time() {
-        let registers = Rc::new(Registers { vectors: [[0; 8]; 32], general: [0; 16], masks: [0; 8] });
+        let registers =
+            Rc::new(Registers { vectors: [[0; 8]; 32], general: [0; 16], masks: [0; 8] });
         let mut seen = [0u64; 2];
-        // mov rcx, [rbx - 512]; mov rdx, [rbx + 504]; mov [rsi], rcx; mov [rsi + 8], rdx; mov [rbx - 512], rbx
-        let code = [
-            &[0x48, 0x8b, 0x8b, 0x00, 0xfe, 0xff, 0xff, 0x48, 0x8b, 0x93, 0xf8, 0x01, 0x00, 0x00][..],
-            &[0x48, 0x89, 0x0e, 0x48, 0x89, 0x56, 0x08, 0x48, 0x89, 0x9b, 0x00, 0xfe, 0xff, 0xff],
-        ]
-        .concat();
+        // mov rcx, [rbx - 512]; mov rdx, [rbx + 504]; mov [rsi], rcx; mov [rsi + 8], rdx; mov
+        // [rbx - 512], rbx
+        let code =
+            [
+                &[
+                    0x48, 0x8b, 0x8b, 0x00, 0xfe, 0xff, 0xff, 0x48, 0x8b, 0x93, 0xf8, 0x01, 0x00,
+                    0x00,
+                ][..],
+                &[
+                    0x48, 0x89, 0x0e, 0x48, 0x89, 0x56, 0x08, 0x48, 0x89, 0x9b, 0x00, 0xfe, 0xff,
+                    0xff,
+                ],
+            ]
+            .concat();
         let mut general = registers.general;
         general[6] = seen.as_mut_ptr() as u64;
         let registers = Rc::new(Registers { general, ..*registers });
@@ -386,8 +458,10 @@ mod tests {
             rows.run(0, fake::read);
             assert_eq!(std::hint::black_box(&seen), &[77, 77]);
         }
-        // mov rcx, [rbx]; mov rdx, [rcx]; mov [rsi], rbx; mov [rsi + 8], rdx: the content is the address that it is read from.
-        row.code = vec![0x48, 0x8b, 0x0b, 0x48, 0x8b, 0x11, 0x48, 0x89, 0x1e, 0x48, 0x89, 0x56, 0x08];
+        // mov rcx, [rbx]; mov rdx, [rcx]; mov [rsi], rbx; mov [rsi + 8], rdx: the content is the
+        // address that it is read from.
+        row.code =
+            vec![0x48, 0x8b, 0x0b, 0x48, 0x8b, 0x11, 0x48, 0x89, 0x1e, 0x48, 0x89, 0x56, 0x08];
         row.buffer = Some(Buffer { word: 0, holds_address: true, pointers: 1 << 3 });
         EncodedRows::new(&[row]).unwrap().run(0, fake::read);
         let seen = std::hint::black_box(&seen);
@@ -403,7 +477,8 @@ mod tests {
         // add qword ptr [rax], 1; add qword ptr [rax], 2
         let code = [0x48, 0x83, 0x00, 0x01, 0x48, 0x83, 0x00, 0x02];
         for runs in [1, 2, 16, 100] {
-            let rows = [runs, 1].map(|runs| RowBytes { runs, ..row(&code, &registers, Vectors::Sse) });
+            let rows =
+                [runs, 1].map(|runs| RowBytes { runs, ..row(&code, &registers, Vectors::Sse) });
             let rows = EncodedRows::new(&rows).unwrap();
             let before = *std::hint::black_box(&cell);
             rows.run(0, fake::read);
@@ -421,7 +496,8 @@ mod tests {
         let vectors = std::array::from_fn(|at| [100 + at as u64; 8]);
         let registers = Rc::new(Registers { vectors, general, masks: [0; 8] });
         // mov [rax], rREG
-        let store = |register: u8| vec![0x48 | if register > 7 { 4 } else { 0 }, 0x89, (register & 7) << 3];
+        let store =
+            |register: u8| vec![0x48 | if register > 7 { 4 } else { 0 }, 0x89, (register & 7) << 3];
         // movq [rax], xmmREG
         let store_vector = |register: u8| {
             let prefix: &[u8] = if register > 7 { &[0x66, 0x44] } else { &[0x66] };
@@ -429,12 +505,14 @@ mod tests {
         };
         fake::set(fake::Settings { per_read: 10, ..fake::Settings::default() });
         for register in (1..16).filter(|register| *register != 4) {
-            let rows = EncodedRows::new(&[row(&store(register), &registers, Vectors::Sse)]).unwrap();
+            let rows =
+                EncodedRows::new(&[row(&store(register), &registers, Vectors::Sse)]).unwrap();
             assert_eq!((rows.run(0, fake::read), rows.len()), (10, 1));
             assert_eq!(std::hint::black_box(&cell), &u64::from(register));
         }
         for register in 0..16 {
-            let rows = EncodedRows::new(&[row(&store_vector(register), &registers, Vectors::Sse)]).unwrap();
+            let rows = EncodedRows::new(&[row(&store_vector(register), &registers, Vectors::Sse)])
+                .unwrap();
             rows.run(0, fake::read);
             assert_eq!(std::hint::black_box(&cell), &(100 + u64::from(register)));
         }
@@ -446,10 +524,15 @@ mod tests {
         let mut general = [1; 16];
         general[3] = &raw mut cell as u64;
         let registers = Rc::new(Registers { vectors: [[0; 8]; 32], general, masks: [0; 8] });
-        // sete al; mov [rbx], rax: before the call the kind of the vectors was compared with zero, which it is.
+        // sete al; mov [rbx], rax: before the call the kind of the vectors was compared with zero,
+        // which it is.
         let code = [0x0f, 0x94, 0xc0, 0x48, 0x89, 0x03];
         EncodedRows::new(&[row(&code, &registers, Vectors::Sse)]).unwrap().run(0, fake::read);
-        assert_eq!(std::hint::black_box(&cell), &0, "the row reads a flag that was written before its call");
+        assert_eq!(
+            std::hint::black_box(&cell),
+            &0,
+            "the row reads a flag that was written before its call"
+        );
     }
 
     #[test]
@@ -458,19 +541,29 @@ mod tests {
         let mut general = [0; 16];
         general[0] = cell.as_mut_ptr() as u64;
         let vectors = std::array::from_fn(|at| std::array::from_fn(|lane| (8 * at + lane) as u64));
-        let registers = Rc::new(Registers { vectors, general, masks: std::array::from_fn(|at| 900 + at as u64) });
+        let registers = Rc::new(Registers {
+            vectors,
+            general,
+            masks: std::array::from_fn(|at| 900 + at as u64),
+        });
         if std::arch::is_x86_feature_detected!("avx") {
             // vmovups [rax], ymm9
-            EncodedRows::new(&[row(&[0xc5, 0x7c, 0x11, 0x08], &registers, Vectors::Avx)]).unwrap().run(0, fake::read);
+            EncodedRows::new(&[row(&[0xc5, 0x7c, 0x11, 0x08], &registers, Vectors::Avx)])
+                .unwrap()
+                .run(0, fake::read);
             assert_eq!(std::hint::black_box(&cell)[..4], [72, 73, 74, 75]);
         }
         if std::arch::is_x86_feature_detected!("avx512bw") {
             // vmovups [rax], zmm3
             let code = [0x62, 0xf1, 0x7c, 0x48, 0x11, 0x18];
-            EncodedRows::new(&[row(&code, &registers, Vectors::Avx512)]).unwrap().run(0, fake::read);
+            EncodedRows::new(&[row(&code, &registers, Vectors::Avx512)])
+                .unwrap()
+                .run(0, fake::read);
             assert_eq!(std::hint::black_box(&cell), &[24, 25, 26, 27, 28, 29, 30, 31]);
             // kmovq [rax], k5
-            EncodedRows::new(&[row(&[0xc4, 0xe1, 0xf8, 0x91, 0x28], &registers, Vectors::Avx512)]).unwrap().run(0, fake::read);
+            EncodedRows::new(&[row(&[0xc4, 0xe1, 0xf8, 0x91, 0x28], &registers, Vectors::Avx512)])
+                .unwrap()
+                .run(0, fake::read);
             assert_eq!(std::hint::black_box(&cell)[0], 905);
         }
     }

@@ -1,13 +1,23 @@
-//! The nine expressions of mhz (Staelin and McVoy, 5.2), with a hundred copies in each trip of a loop.
+//! The nine expressions of mhz (Staelin and McVoy, 5.2), with a hundred copies in each trip of a
+//! loop.
 //!
-//! As in the paper, the compiler translates them; they are not chains of chosen instructions. The method only assumes that
-//! an expression takes a whole number of cycles. `usize` replaces the paper's C `long`; shifts and sums wrap as in C. Each
-//! expression is built twice. In the plain loop the compiler sees all hundred copies and may fold them: LLVM removes almost
-//! all of `a^=a+a` and `a++;a^=1;a<<=1`, and a quarter of `a^=a<<b`. This differs between compilers, so both loops are
-//! timed. In the opaque loop each copy ends with an empty line of assembly that has the value in a register. It adds no
-//! instruction, but the compiler no longer knows the value, and can only optimise within a copy.
-#![allow(unsafe_code, reason = "only an empty line of assembly hides a value from the compiler without storing it to memory")]
-#![allow(clippy::pointers_in_nomem_asm_block, reason = "the empty line neither changes the pointer nor reads through it")]
+//! As in the paper, the compiler translates them; they are not chains of chosen instructions. The
+//! method only assumes that an expression takes a whole number of cycles. `usize` replaces the
+//! paper's C `long`; shifts and sums wrap as in C. Each expression is built twice. In the plain
+//! loop the compiler sees all hundred copies and may fold them: LLVM removes almost all of `a^=a+a`
+//! and `a++;a^=1;a<<=1`, and a quarter of `a^=a<<b`. This differs between compilers, so both loops
+//! are timed. In the opaque loop each copy ends with an empty line of assembly that has the value
+//! in a register. It adds no instruction, but the compiler no longer knows the value, and can only
+//! optimise within a copy.
+#![allow(
+    unsafe_code,
+    reason = "only an empty line of assembly hides a value from the compiler without storing it to \
+              memory"
+)]
+#![allow(
+    clippy::pointers_in_nomem_asm_block,
+    reason = "the empty line neither changes the pointer nor reads through it"
+)]
 
 use std::hint::black_box;
 
@@ -38,12 +48,15 @@ static NODE: Node = Node { next: &NODE };
 /// Keeps the value in a register unchanged, but hides it from the optimiser.
 macro_rules! opaque {
     ($value:ident, $kind:ty) => {{
-        #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
+        #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64",
+            target_arch = "arm", target_arch = "riscv64"))]
         {
             // SAFETY: no instruction; the value is unchanged.
-            unsafe { std::arch::asm!("/* {0} */", inout(reg) $value, options(nomem, nostack, preserves_flags)) };
+            unsafe { std::arch::asm!("/* {0} */", inout(reg) $value,
+                options(nomem, nostack, preserves_flags)) };
         }
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64",
+            target_arch = "arm", target_arch = "riscv64")))]
         {
             $value = black_box($value);
         }
@@ -143,7 +156,8 @@ mod tests {
     #[test]
     fn all_nine_expressions_run_and_have_distinct_names() {
         let all = expressions();
-        let names: std::collections::HashSet<&str> = all.iter().map(|expression| expression.name).collect();
+        let names: std::collections::HashSet<&str> =
+            all.iter().map(|expression| expression.name).collect();
         assert_eq!(names.len(), 9);
         for expression in all {
             for trips in [0, 1, 3] {

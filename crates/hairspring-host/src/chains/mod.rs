@@ -1,7 +1,9 @@
-//! Dependent chains of known integer length in core cycles: they measure core cycles without a performance counter.
+//! Dependent chains of known integer length in core cycles: they measure core cycles without a
+//! performance counter.
 //!
-//! Each chain repeats instructions without a loop, and every copy depends on the previous one. Instructions that cores
-//! eliminate or shorten (`add r, imm`, `inc`, `mov r, r`, a store-load pair) are not used.
+//! Each chain repeats instructions without a loop, and every copy depends on the previous one.
+//! Instructions that cores eliminate or shorten (`add r, imm`, `inc`, `mov r, r`, a store-load
+//! pair) are not used.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -12,13 +14,21 @@ mod reads;
 #[cfg(target_arch = "riscv64")]
 mod riscv64;
 mod roles;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", all(target_arch = "arm", target_abi = "eabihf"), target_arch = "riscv64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "arm", target_abi = "eabihf"),
+    target_arch = "riscv64"
+))]
 mod rows;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub mod expressions;
-pub use encoded::{BUFFER_LINES, Buffer, EncodedRows, LINE_BYTES, Refused, Registers, RowBytes, Vectors, can_run_encoded};
+pub use encoded::{
+    BUFFER_LINES, Buffer, EncodedRows, LINE_BYTES, Refused, Registers, RowBytes, Vectors,
+    can_run_encoded,
+};
 pub use reads::{ReadsFn, reads};
 pub use roles::{CONTROLS, ChainRole, LATTICE, RULER};
 
@@ -50,7 +60,8 @@ mod arch {
 
 use crate::clock::ReadFn;
 
-/// Runs one row: reads the clock, runs the copies, reads the clock again, and returns the difference in ticks.
+/// Runs one row: reads the clock, runs the copies, reads the clock again, and returns the
+/// difference in ticks.
 pub type RowFn = extern "C" fn(ReadFn) -> u64;
 
 /// A dependent chain at several lengths.
@@ -85,7 +96,8 @@ pub fn pairs() -> Vec<InitBody> {
     arch::pairs()
 }
 
-/// The displayed name of the chain with a role: that of its instructions, or of the role if there is no such chain.
+/// The displayed name of the chain with a role: that of its instructions, or of the role if there
+/// is no such chain.
 pub fn name(role: ChainRole) -> &'static str {
     chains().iter().find(|chain| chain.role == role).map_or(role.name(), |chain| chain.name)
 }
@@ -103,7 +115,10 @@ mod tests {
     fn every_required_role_has_exactly_one_chain() {
         let all = chains();
         for role in LATTICE.into_iter().chain(CONTROLS).chain([RULER]) {
-            assert!(all.is_empty() || all.iter().filter(|chain| chain.role == role).count() == 1, "{role:?}");
+            assert!(
+                all.is_empty() || all.iter().filter(|chain| chain.role == role).count() == 1,
+                "{role:?}"
+            );
             assert!(all.is_empty() || role_of(name(role)) == Some(role), "{role:?}");
         }
     }

@@ -1,8 +1,10 @@
-//! Consecutive reads of a clock, timed by another clock: the cost of a read is the slope over their number.
+//! Consecutive reads of a clock, timed by another clock: the cost of a read is the slope over their
+//! number.
 
 use crate::clock::ReadFn;
 
-/// Reads the first clock, the second clock several times, and the first again; returns the difference of the first in ticks.
+/// Reads the first clock, the second clock several times, and the first again; returns the
+/// difference of the first in ticks.
 pub type ReadsFn = extern "C" fn(ReadFn, ReadFn) -> u64;
 
 macro_rules! row {

@@ -1,5 +1,9 @@
-//! Chains for 64-bit RISC-V with the extensions M and D. Rotation and counting bits need an extension that many cores lack.
-#![allow(unsafe_code, reason = "the chains are assembly: their length must not depend on a compiler")]
+//! Chains for 64-bit RISC-V with the extensions M and D. Rotation and counting bits need an
+//! extension that many cores lack.
+#![allow(
+    unsafe_code,
+    reason = "the chains are assembly: their length must not depend on a compiler"
+)]
 
 use super::rows::{all_pairs, chain};
 use super::{Chain, InitBody};
@@ -14,7 +18,12 @@ pub fn chains() -> Vec<Chain> {
         chain!(freg, FloatMultiply, "fmul.d", "fmul.d {x}, {x}, {y}"),
         chain!(freg, FloatDivide, "fdiv.d", "fdiv.d {x}, {x}, {y}"),
         chain!(freg, SimpleMultiply, "xor+mul", "xor {a}, {a}, {c}\nmul {a}, {a}, {c}"),
-        chain!(freg, SimpleMultiplySimple, "xor+mul+xor", "xor {a}, {a}, {c}\nmul {a}, {a}, {c}\nxor {a}, {a}, {c}"),
+        chain!(
+            freg,
+            SimpleMultiplySimple,
+            "xor+mul+xor",
+            "xor {a}, {a}, {c}\nmul {a}, {a}, {c}\nxor {a}, {a}, {c}"
+        ),
         chain!(freg, TwoMultiplies, "mul+mul", "mul {a}, {a}, {c}\nmul {a}, {a}, {c}"),
         chain!(freg, TwoSimples, "xor+xor", "xor {a}, {a}, {c}\nxor {a}, {a}, {c}"),
     ]

@@ -1,4 +1,5 @@
-//! Roles of chains: the part of a core that a chain uses, independent of the names of its instructions.
+//! Roles of chains: the part of a core that a chain uses, independent of the names of its
+//! instructions.
 
 /// The part of a core that a chain uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,11 +49,14 @@ impl ChainRole {
         }
     }
 
-    /// The kind of units that a chain of one instruction uses, by its name in tables of observations.
+    /// The kind of units that a chain of one instruction uses, by its name in tables of
+    /// observations.
     pub const fn unit(self) -> Option<&'static str> {
         match self {
             ChainRole::Multiply => Some("multiply"),
-            ChainRole::Simple | ChainRole::Add | ChainRole::Rotate | ChainRole::CountBits => Some("simple"),
+            ChainRole::Simple | ChainRole::Add | ChainRole::Rotate | ChainRole::CountBits => {
+                Some("simple")
+            }
             ChainRole::Load => Some("load"),
             ChainRole::FloatMultiply => Some("float"),
             ChainRole::FloatDivide => Some("divide"),
@@ -64,7 +68,9 @@ impl ChainRole {
     pub fn parts(self) -> Vec<ChainRole> {
         match self {
             ChainRole::SimpleMultiply => vec![ChainRole::Simple, ChainRole::Multiply],
-            ChainRole::SimpleMultiplySimple => vec![ChainRole::Simple, ChainRole::Multiply, ChainRole::Simple],
+            ChainRole::SimpleMultiplySimple => {
+                vec![ChainRole::Simple, ChainRole::Multiply, ChainRole::Simple]
+            }
             ChainRole::TwoMultiplies => vec![ChainRole::Multiply; 2],
             ChainRole::TwoSimples => vec![ChainRole::Simple; 2],
             single => vec![single],
@@ -72,12 +78,20 @@ impl ChainRole {
     }
 }
 
-/// Chains that determine the length of a core cycle: their lengths are coprime on every core tested so far.
-pub const LATTICE: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::SimpleMultiply, ChainRole::SimpleMultiplySimple];
+/// Chains that determine the length of a core cycle: their lengths are coprime on every core tested
+/// so far.
+pub const LATTICE: [ChainRole; 4] = [
+    ChainRole::Multiply,
+    ChainRole::Simple,
+    ChainRole::SimpleMultiply,
+    ChainRole::SimpleMultiplySimple,
+];
 
 /// The reference chain, which runs in the same rounds as every measurement.
 pub const RULER: ChainRole = ChainRole::Multiply;
 
-/// Control chains, which run in the same rounds as every measurement. If one is not measured at its known length, something
-/// else uses the core: its simple units, its load ports, its floating-point multiplier or divider.
-pub const CONTROLS: [ChainRole; 4] = [ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply, ChainRole::FloatDivide];
+/// Control chains, which run in the same rounds as every measurement. If one is not measured at its
+/// known length, something else uses the core: its simple units, its load ports, its floating-point
+/// multiplier or divider.
+pub const CONTROLS: [ChainRole; 4] =
+    [ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply, ChainRole::FloatDivide];

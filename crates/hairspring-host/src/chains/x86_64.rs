@@ -1,5 +1,8 @@
 //! Chains for x86-64.
-#![allow(unsafe_code, reason = "the chains are assembly: their length must not depend on a compiler")]
+#![allow(
+    unsafe_code,
+    reason = "the chains are assembly: their length must not depend on a compiler"
+)]
 
 use super::rows::{all_pairs, chain};
 use super::{Chain, InitBody};
@@ -15,7 +18,12 @@ pub fn chains() -> Vec<Chain> {
         chain!(xmm_reg, FloatMultiply, "mulsd", "mulsd {x}, {y}"),
         chain!(xmm_reg, FloatDivide, "divsd", "divsd {x}, {y}"),
         chain!(xmm_reg, SimpleMultiply, "xor+imul", "xor {a}, {c}\nimul {a}, {c}"),
-        chain!(xmm_reg, SimpleMultiplySimple, "xor+imul+xor", "xor {a}, {c}\nimul {a}, {c}\nxor {a}, {c}"),
+        chain!(
+            xmm_reg,
+            SimpleMultiplySimple,
+            "xor+imul+xor",
+            "xor {a}, {c}\nimul {a}, {c}\nxor {a}, {c}"
+        ),
         chain!(xmm_reg, TwoMultiplies, "imul+imul", "imul {a}, {c}\nimul {a}, {c}"),
         chain!(xmm_reg, TwoSimples, "xor+xor", "xor {a}, {c}\nxor {a}, {c}"),
     ];

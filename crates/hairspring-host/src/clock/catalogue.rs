@@ -11,10 +11,15 @@ pub fn catalogue() -> Vec<(Clock, std::result::Result<(), String>)> {
 /// The clock of that name, enabled in the calling thread and checked to count.
 ///
 /// # Errors
-/// [`Error::ClockUnavailable`] with the reason and the available clocks, or an error of [`Clock::ready`].
+/// [`Error::ClockUnavailable`] with the reason and the available clocks, or an error of
+/// [`Clock::ready`].
 pub fn find(name: &str) -> Result<Clock> {
     let all = catalogue();
-    let available: Vec<&str> = all.iter().filter(|(_, available)| available.is_ok()).map(|(clock, _)| clock.name).collect();
+    let available: Vec<&str> = all
+        .iter()
+        .filter(|(_, available)| available.is_ok())
+        .map(|(clock, _)| clock.name)
+        .collect();
     let reason = match all.iter().find(|(clock, _)| clock.name == name) {
         Some((clock, Ok(()))) => return clock.ready().map(|()| *clock),
         Some((_, Err(reason))) => reason.clone(),

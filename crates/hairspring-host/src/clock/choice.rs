@@ -12,7 +12,8 @@ type Listed = (Clock, Result<(), String>);
 pub struct Choice {
     /// The best clock for everything: it counts always, and alike on all CPUs.
     pub steady: Clock,
-    /// The best clock for code that stays on one CPU: the same one, or the cycle counter of the core.
+    /// The best clock for code that stays on one CPU: the same one, or the cycle counter of the
+    /// core.
     pub seated: Clock,
     /// Names of finer counters of the processor that are not used, with the reasons.
     pub passed_over: Vec<(&'static str, String)>,
@@ -21,23 +22,35 @@ pub struct Choice {
 /// The choice, made once in the life of the process.
 ///
 /// # Cost
-/// A few reads; 60 ms for each counter that exists without counting, and 8 ms for one that may stop while the core sleeps.
+/// A few reads; 60 ms for each counter that exists without counting, and 8 ms for one that may stop
+/// while the core sleeps.
 pub fn choice() -> &'static Choice {
     static CHOICE: OnceLock<Choice> = OnceLock::new();
     CHOICE.get_or_init(|| choose(from_the_finest()))
 }
 
-/// All clocks: the counters of the core, what perf offers of them, and the timers of the processor. perf is asked only if programs may read
-/// no counter, because it would take it. The system's clocks are queried only if the processor has no timer, because querying some of
-/// them is expensive.
+/// All clocks: the counters of the core, what perf offers of them, and the timers of the processor.
+/// perf is asked only if programs may read no counter, because it would take it. The system's
+/// clocks are queried only if the processor has no timer, because querying some of them is
+/// expensive.
 fn from_the_finest() -> impl Iterator<Item = Listed> {
-    let (counters, timers): (Vec<Listed>, Vec<Listed>) =
-        arch::clocks().into_iter().partition(|(clock, _)| clock.counts == CountsWhen::WhileCoreRuns);
-    let offered = if counters.iter().any(|(_, available)| available.is_ok()) { Vec::new() } else { os::counters() };
-    counters.into_iter().chain(offered).chain(timers).chain(std::iter::once_with(os::clocks).flatten())
+    let (counters, timers): (Vec<Listed>, Vec<Listed>) = arch::clocks()
+        .into_iter()
+        .partition(|(clock, _)| clock.counts == CountsWhen::WhileCoreRuns);
+    let offered = if counters.iter().any(|(_, available)| available.is_ok()) {
+        Vec::new()
+    } else {
+        os::counters()
+    };
+    counters
+        .into_iter()
+        .chain(offered)
+        .chain(timers)
+        .chain(std::iter::once_with(os::clocks).flatten())
 }
 
-/// The best clock of this machine: the ordered counter of the processor if it counts, else the system's monotonic clock.
+/// The best clock of this machine: the ordered counter of the processor if it counts, else the
+/// system's monotonic clock.
 pub fn default_clock() -> Clock {
     choice().steady
 }
@@ -62,7 +75,10 @@ fn choose(listed: impl IntoIterator<Item = Listed>) -> Choice {
             Ok(()) => seated = seated.or(Some(clock)),
         }
     }
-    let wall = Clock { nominal_hz: Some(1e9), ..Clock::new("wall", "the system's monotonic clock", os::wall_ns) };
+    let wall = Clock {
+        nominal_hz: Some(1e9),
+        ..Clock::new("wall", "the system's monotonic clock", os::wall_ns)
+    };
     Choice { steady: wall, seated: seated.unwrap_or(wall), passed_over }
 }
 
@@ -70,7 +86,11 @@ fn choose(listed: impl IntoIterator<Item = Listed>) -> Choice {
 fn suitable(clock: &Clock) -> Result<(), String> {
     match clock.counts {
         CountsWhen::WhileThreadRuns | CountsWhen::WhileProcessRuns => {
-            return Err(format!("it does not count while the code waits; name it for code that only computes (--clock {})", clock.name));
+            return Err(format!(
+                "it does not count while the code waits; name it for code that only computes \
+                 (--clock {})",
+                clock.name
+            ));
         }
         CountsWhen::Always | CountsWhen::WhileCoreRuns => {}
     }
@@ -81,7 +101,8 @@ fn suitable(clock: &Clock) -> Result<(), String> {
     let asleep = arch::attempt(|| counted_asleep(clock))?;
     let stops = || {
         format!(
-            "it counts {:.0} % of the time while the core sleeps, so code that waits would be timed too short; name it for code that does not (--clock {})",
+            "it counts {:.0} % of the time while the core sleeps, so code that waits would be \
+             timed too short; name it for code that does not (--clock {})",
             100.0 * asleep,
             clock.name
         )
@@ -91,8 +112,8 @@ fn suitable(clock: &Clock) -> Result<(), String> {
 
 /// Time for which the thread works and then sleeps.
 const WORK_TIME: Duration = Duration::from_millis(2);
-/// Ticks while the thread sleeps as a share of those while it works, from which the counter counts as going on. The core may
-/// change its clock in between.
+/// Ticks while the thread sleeps as a share of those while it works, from which the counter counts
+/// as going on. The core may change its clock in between.
 const ALMOST_ALL: f64 = 0.8;
 
 /// How often the thread works: once it may hardly run, because something else has the CPU.
@@ -124,9 +145,11 @@ mod tests {
         7
     }
 
-    /// Counts the processor time of the thread: it stops in a sleep, as the cycle counters of some cores do.
+    /// Counts the processor time of the thread: it stops in a sleep, as the cycle counters of some
+    /// cores do.
     extern "C" fn while_awake() -> u64 {
-        nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(0, |time| time.tv_nsec() as u64)
+        nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID)
+            .map_or(0, |time| time.tv_nsec() as u64)
     }
 
     fn counter(name: &'static str, read: super::super::ReadFn) -> Clock {
@@ -144,28 +167,51 @@ mod tests {
         assert!(choice.passed_over.is_empty());
         let other = (counter("other", fake::read), Err("no module".to_owned()));
         let choice = choose([(counter("cycles", os::wall_ns), Ok(())), other, monotonic()]);
-        assert_eq!((choice.seated.name, choice.passed_over.len()), ("cycles", 0), "one that is no finer is no loss");
+        assert_eq!(
+            (choice.seated.name, choice.passed_over.len()),
+            ("cycles", 0),
+            "one that is no finer is no loss"
+        );
     }
 
     #[test]
     fn counters_that_do_not_count_are_passed_over_with_the_reason() {
         let forbidden = (counter("forbidden", fake::read), Err("no module".to_owned()));
-        let choice = choose([forbidden, (counter("stopped", stopped), Ok(())), (counter("lazy", while_awake), Ok(())), monotonic()]);
+        let choice = choose([
+            forbidden,
+            (counter("stopped", stopped), Ok(())),
+            (counter("lazy", while_awake), Ok(())),
+            monotonic(),
+        ]);
         assert_eq!((choice.seated.name, choice.steady.name), ("monotonic", "monotonic"));
-        let reasons: Vec<(&str, bool)> = [("forbidden", "no module"), ("stopped", "does not count"), ("lazy", "--clock lazy")]
-            .iter()
-            .zip(&choice.passed_over)
-            .map(|((name, text), (passed, reason))| (*passed, name == passed && reason.contains(text)))
-            .collect();
-        assert_eq!(reasons, [("forbidden", true), ("stopped", true), ("lazy", true)], "{:?}", choice.passed_over);
+        let reasons: Vec<(&str, bool)> =
+            [("forbidden", "no module"), ("stopped", "does not count"), ("lazy", "--clock lazy")]
+                .iter()
+                .zip(&choice.passed_over)
+                .map(|((name, text), (passed, reason))| {
+                    (*passed, name == passed && reason.contains(text))
+                })
+                .collect();
+        assert_eq!(
+            reasons,
+            [("forbidden", true), ("stopped", true), ("lazy", true)],
+            "{:?}",
+            choice.passed_over
+        );
     }
 
     #[test]
     fn a_clock_of_the_thread_is_no_default() {
-        let thread = Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("thread", "", os::wall_ns) };
+        let thread =
+            Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("thread", "", os::wall_ns) };
         let found = choose([(thread, Ok(())), monotonic()]);
         assert_eq!(found.seated.name, "monotonic");
-        assert!(found.passed_over[0].1.contains("waits") && found.passed_over[0].1.contains("--clock thread"), "{:?}", found.passed_over);
+        assert!(
+            found.passed_over[0].1.contains("waits")
+                && found.passed_over[0].1.contains("--clock thread"),
+            "{:?}",
+            found.passed_over
+        );
     }
 
     #[test]
@@ -176,8 +222,12 @@ mod tests {
 
     #[test]
     fn counters_come_before_timers() {
-        let counts: Vec<bool> = from_the_finest().map(|(clock, _)| clock.counts == CountsWhen::WhileCoreRuns).collect();
-        assert!(counts.is_sorted_by(|one, next| one >= next) && counts.last() == Some(&false), "{counts:?}");
+        let counts: Vec<bool> =
+            from_the_finest().map(|(clock, _)| clock.counts == CountsWhen::WhileCoreRuns).collect();
+        assert!(
+            counts.is_sorted_by(|one, next| one >= next) && counts.last() == Some(&false),
+            "{counts:?}"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! A clock for tests. It advances only when it is read or by [`advance`], in steps of its quantum, optionally with noise. It
-//! can have any width, require enabling, and stand still. [`simulate`] runs it on a simulated core instead, with the noise of real
-//! machines.
+//! A clock for tests. It advances only when it is read or by [`advance`], in steps of its quantum,
+//! optionally with noise. It can have any width, require enabling, and stand still. [`simulate`]
+//! runs it on a simulated core instead, with the noise of real machines.
 
 mod simulated_core;
 
@@ -44,8 +44,15 @@ pub struct Noise {
 }
 
 const NO_NOISE: Noise = Noise { read: 0, work_ppm: 0, period: 0, stolen: 0 };
-const PLAIN_SETTINGS: Settings =
-    Settings { quantum: 1, per_read: 40, start: 0, noise: NO_NOISE, bits: 64, needs_enabling: false, refuses: false };
+const PLAIN_SETTINGS: Settings = Settings {
+    quantum: 1,
+    per_read: 40,
+    start: 0,
+    noise: NO_NOISE,
+    bits: 64,
+    needs_enabling: false,
+    refuses: false,
+};
 
 impl Default for Settings {
     fn default() -> Self {
@@ -61,19 +68,25 @@ thread_local! {
     static SIMULATION: RefCell<Option<Simulation>> = const { RefCell::new(None) };
 }
 
-/// Runs this thread's fake clock on a simulated core, until [`set`] is called. The same seed gives the same noise.
+/// Runs this thread's fake clock on a simulated core, until [`set`] is called. The same seed gives
+/// the same noise.
 pub fn simulate(core: SimulatedCore, seed: u64) {
     SIMULATION.set(Some(Simulation::new(core, seed)));
 }
 
-/// Does work of this many core cycles on the simulated core. A co-runner lengthens it by the share `slower` while it is active.
+/// Does work of this many core cycles on the simulated core. A co-runner lengthens it by the share
+/// `slower` while it is active.
 pub fn execute(cycles: f64, slower: f64) {
-    SIMULATION.with_borrow_mut(|simulation| simulation.iter_mut().for_each(|simulation| simulation.execute(cycles, slower)));
+    SIMULATION.with_borrow_mut(|simulation| {
+        simulation.iter_mut().for_each(|simulation| simulation.execute(cycles, slower))
+    });
 }
 
 /// Lets time pass on the simulated core, in ticks.
 pub fn wait(ticks: f64) {
-    SIMULATION.with_borrow_mut(|simulation| simulation.iter_mut().for_each(|simulation| simulation.wait(ticks)));
+    SIMULATION.with_borrow_mut(|simulation| {
+        simulation.iter_mut().for_each(|simulation| simulation.wait(ticks))
+    });
 }
 
 /// Sets up this thread's fake clock.
@@ -113,7 +126,9 @@ fn up_to(most: u64) -> u64 {
 
 /// Reads the fake clock; half of the time of a read passes before the reading and half after it.
 pub extern "C" fn read() -> u64 {
-    if let Some(reading) = SIMULATION.with_borrow_mut(|simulation| simulation.as_mut().map(Simulation::read)) {
+    if let Some(reading) =
+        SIMULATION.with_borrow_mut(|simulation| simulation.as_mut().map(Simulation::read))
+    {
         return reading;
     }
     let Settings { quantum, per_read, noise, bits, needs_enabling, .. } = SETTINGS.get();
@@ -126,7 +141,8 @@ pub extern "C" fn read() -> u64 {
     Width::bits(bits).wrapped(reading)
 }
 
-/// The fake clock as a counter of this width that ticks once per nanosecond. [`Settings::bits`] must be the same.
+/// The fake clock as a counter of this width that ticks once per nanosecond. [`Settings::bits`]
+/// must be the same.
 pub fn clock(bits: u32) -> Clock {
     Clock {
         nominal_hz: Some(1e9),
@@ -163,7 +179,11 @@ mod tests {
     #[test]
     fn noise_adds_time_and_is_reproducible() {
         let once = || {
-            set(Settings { per_read: 10, noise: Noise { read: 5, work_ppm: 100_000, ..Noise::default() }, ..Settings::default() });
+            set(Settings {
+                per_read: 10,
+                noise: Noise { read: 5, work_ppm: 100_000, ..Noise::default() },
+                ..Settings::default()
+            });
             let before = read();
             advance(1_000);
             read() - before

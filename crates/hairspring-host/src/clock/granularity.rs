@@ -22,8 +22,9 @@ const SOUND: u64 = 4;
 /// Properties of a clock that consecutive reads show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
-    /// Quantum in ticks; 0 if the clock never advanced. The greatest common divisor of the steps or, if rounding hides it (a
-    /// counter scaled to nanoseconds), the distance between the clusters of the steps.
+    /// Quantum in ticks; 0 if the clock never advanced. The greatest common divisor of the steps
+    /// or, if rounding hides it (a counter scaled to nanoseconds), the distance between the
+    /// clusters of the steps.
     pub quantum: u64,
     /// Smallest time between two reads, in ticks.
     pub back_to_back_min: u64,
@@ -74,8 +75,12 @@ fn quantum(steps: &[u64], unchanged: f64) -> u64 {
     }
     let values = occurrences(steps);
     let divisor = values.iter().fold(0, |all, (value, _)| gcd(all, *value));
-    let often = |(value, count): &(u64, usize)| (*count as f64 > steps.len() as f64 * RARE_SHARE).then_some((*value, *count));
-    sound_divisor(steps).or_else(|| cluster_distance(&values.iter().filter_map(often).collect::<Vec<_>>(), divisor)).unwrap_or(divisor)
+    let often = |(value, count): &(u64, usize)| {
+        (*count as f64 > steps.len() as f64 * RARE_SHARE).then_some((*value, *count))
+    };
+    sound_divisor(steps)
+        .or_else(|| cluster_distance(&values.iter().filter_map(often).collect::<Vec<_>>(), divisor))
+        .unwrap_or(divisor)
 }
 
 /// Every distinct value in ascending order, with its number of occurrences.
@@ -85,21 +90,24 @@ fn occurrences(steps: &[u64]) -> Vec<(u64, usize)> {
     sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }
 
-/// The greatest common divisor of all steps that occurred more than once, if it is too large to be accidental and divides
-/// almost all other steps.
+/// The greatest common divisor of all steps that occurred more than once, if it is too large to be
+/// accidental and divides almost all other steps.
 fn sound_divisor(steps: &[u64]) -> Option<u64> {
     let values = occurrences(&without_ones(steps));
-    let divisor = values.iter().filter(|(_, count)| *count > 1).fold(0, |all, (value, _)| gcd(all, *value));
+    let divisor =
+        values.iter().filter(|(_, count)| *count > 1).fold(0, |all, (value, _)| gcd(all, *value));
     if divisor < SOUND {
         return None;
     }
-    let odd: usize = values.iter().filter(|(value, _)| value % divisor != 0).map(|(_, count)| count).sum();
+    let odd: usize =
+        values.iter().filter(|(value, _)| value % divisor != 0).map(|(_, count)| count).sum();
     let explained = values.iter().map(|(_, count)| count).sum::<usize>() - odd;
-    (odd as f64 <= steps.len() as f64 * RARE_SHARE && 2 * explained >= steps.len()).then_some(divisor)
+    (odd as f64 <= steps.len() as f64 * RARE_SHARE && 2 * explained >= steps.len())
+        .then_some(divisor)
 }
 
-/// Joins steps of one with the next step. Some counters never return the same reading twice: if they have not advanced, they
-/// return the last reading plus one.
+/// Joins steps of one with the next step. Some counters never return the same reading twice: if
+/// they have not advanced, they return the last reading plus one.
 fn without_ones(steps: &[u64]) -> Vec<u64> {
     let (mut joined, mut ones) = (Vec::with_capacity(steps.len()), 0);
     for step in steps {
@@ -112,20 +120,29 @@ fn without_ones(steps: &[u64]) -> Vec<u64> {
     joined
 }
 
-/// Distance between clusters of values (with their occurrences) that differ only by rounding. `None` if there are no such
-/// clusters, if the distance is not much larger than the rounding, or if it is larger than the smallest step, which cannot
-/// be smaller than the quantum.
+/// Distance between clusters of values (with their occurrences) that differ only by rounding.
+/// `None` if there are no such clusters, if the distance is not much larger than the rounding, or
+/// if it is larger than the smallest step, which cannot be smaller than the quantum.
 fn cluster_distance(values: &[(u64, usize)], divisor: u64) -> Option<u64> {
     let clusters: Vec<&[(u64, usize)]> = values.chunk_by(|a, b| b.0 - a.0 <= 2 * divisor).collect();
-    let blurred = clusters.iter().all(|cluster| cluster[cluster.len() - 1].0 - cluster[0].0 <= 3 * divisor);
-    let weight = |cluster: &[(u64, usize)]| cluster.iter().map(|(_, count)| *count as f64).sum::<f64>();
-    let center =
-        |cluster: &[(u64, usize)]| cluster.iter().map(|(value, count)| *value as f64 * *count as f64).sum::<f64>() / weight(cluster);
+    let blurred =
+        clusters.iter().all(|cluster| cluster[cluster.len() - 1].0 - cluster[0].0 <= 3 * divisor);
+    let weight =
+        |cluster: &[(u64, usize)]| cluster.iter().map(|(_, count)| *count as f64).sum::<f64>();
+    let center = |cluster: &[(u64, usize)]| {
+        cluster.iter().map(|(value, count)| *value as f64 * *count as f64).sum::<f64>()
+            / weight(cluster)
+    };
     let least = RARE_CLUSTER * weight(values);
-    let centers: Vec<f64> = clusters.iter().filter(|cluster| weight(cluster) > least).map(|cluster| center(cluster)).collect();
+    let centers: Vec<f64> = clusters
+        .iter()
+        .filter(|cluster| weight(cluster) > least)
+        .map(|cluster| center(cluster))
+        .collect();
     let nearest = centers.windows(2).map(|pair| pair[1] - pair[0]).min_by(f64::total_cmp)?;
     let distance = nearest.round() as u64;
-    (blurred && distance >= SOUND * divisor && distance as f64 <= centers[0].ceil()).then_some(distance)
+    (blurred && distance >= SOUND * divisor && distance as f64 <= centers[0].ceil())
+        .then_some(distance)
 }
 
 #[cfg(test)]
@@ -145,7 +162,13 @@ mod tests {
 
     #[test]
     fn wrapping_counter_does_not_go_backwards() {
-        fake::set(fake::Settings { quantum: 2, per_read: 37, start: 65_000, bits: 16, ..fake::Settings::default() });
+        fake::set(fake::Settings {
+            quantum: 2,
+            per_read: 37,
+            start: 65_000,
+            bits: 16,
+            ..fake::Settings::default()
+        });
         let found = granularity(&fake::clock(16));
         assert_eq!((found.quantum, found.backward), (2, 0));
         assert!((found.back_to_back_mean - 37.0).abs() < 0.1, "{found:?}");
@@ -153,18 +176,22 @@ mod tests {
 
     #[test]
     fn rare_odd_step_does_not_hide_the_quantum() {
-        let steps: Vec<u64> = (0..1_000).map(|i| if i % 100 == 3 { 1 } else { [26, 52, 78][i % 3] }).collect();
+        let steps: Vec<u64> =
+            (0..1_000).map(|i| if i % 100 == 3 { 1 } else { [26, 52, 78][i % 3] }).collect();
         assert_eq!(quantum(&steps, 0.0), 26);
     }
 
     #[test]
     fn quantum_is_at_most_the_smallest_step() {
         // Two tight clusters of steps, and one that is repeatedly longer by the same time.
-        let steps: Vec<u64> = (0..1_000).map(|i| if i % 20 == 3 { 263 + 26 * (i as u64 % 3) } else { 52 + 26 * (i as u64 % 2) }).collect();
+        let steps: Vec<u64> = (0..1_000)
+            .map(|i| if i % 20 == 3 { 263 + 26 * (i as u64 % 3) } else { 52 + 26 * (i as u64 % 2) })
+            .collect();
         assert!(quantum(&steps, 0.0) <= 52, "{}", quantum(&steps, 0.0));
         let steps: Vec<u64> = (0..1_000).map(|i| [52, 52, 52, 263][i % 4]).collect();
         assert_eq!(quantum(&steps, 0.0), 1);
-        let steps: Vec<u64> = (0..1_000).map(|i| if i % 20 == 3 { 26 * 11 } else { [52, 78][i % 2] }).collect();
+        let steps: Vec<u64> =
+            (0..1_000).map(|i| if i % 20 == 3 { 26 * 11 } else { [52, 78][i % 2] }).collect();
         assert_eq!(quantum(&steps, 0.0), 26);
     }
 

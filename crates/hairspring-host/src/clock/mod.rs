@@ -1,11 +1,12 @@
 //! Clocks: how to read ticks, and their properties.
 //!
-//! A [`Clock`] has a name and a plain function that returns ticks. Every row of every language calls this function before
-//! and after the code under test. Resolution and rate are measured ([`granularity`], [`RateMeter`]), never taken from a
-//! table.
+//! A [`Clock`] has a name and a plain function that returns ticks. Every row of every language
+//! calls this function before and after the code under test. Resolution and rate are measured
+//! ([`granularity`], [`RateMeter`]), never taken from a table.
 //!
-//! A counter may be narrower than 64 bits and wrap ([`Width`]), may have to be enabled in the thread that reads it
-//! ([`Clock::ready`]), or may exist without counting ([`stands_still`]), as on some ARM cores.
+//! A counter may be narrower than 64 bits and wrap ([`Width`]), may have to be enabled in the
+//! thread that reads it ([`Clock::ready`]), or may exist without counting ([`stands_still`]), as on
+//! some ARM cores.
 
 pub mod arch;
 mod catalogue;
@@ -34,7 +35,8 @@ pub use width::{Counter, Width};
 /// Reads a clock: ticks since a fixed moment, ordered according to the clock's [`Ordering`].
 pub type ReadFn = extern "C" fn() -> u64;
 
-/// What orders a read with respect to the code around it. Where it is `None`, the core may run both at the same time.
+/// What orders a read with respect to the code around it. Where it is `None`, the core may run both
+/// at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ordering {
     /// What completes all earlier instructions before the read.
@@ -59,7 +61,8 @@ pub enum CountsWhen {
     /// Always.
     #[default]
     Always,
-    /// While the core that reads it runs: every core has its own clock, which may stop while the core sleeps.
+    /// While the core that reads it runs: every core has its own clock, which may stop while the
+    /// core sleeps.
     WhileCoreRuns,
     /// While the thread that reads it runs: every thread has its own clock.
     WhileThreadRuns,
@@ -76,7 +79,8 @@ pub struct Clock {
     pub description: &'static str,
     /// Reads it.
     pub read: ReadFn,
-    /// Ticks per second if the interface defines it (clock_gettime counts nanoseconds); `None` if it must be measured.
+    /// Ticks per second if the interface defines it (clock_gettime counts nanoseconds); `None` if
+    /// it must be measured.
     pub nominal_hz: Option<f64>,
     /// Width of the counter: narrower ones wrap.
     pub width: Width,
@@ -84,7 +88,8 @@ pub struct Clock {
     pub ordering: Ordering,
     /// When it counts.
     pub counts: CountsWhen,
-    /// Enables it in the calling thread, if that is needed before a read; the error is the reason why this is not possible.
+    /// Enables it in the calling thread, if that is needed before a read; the error is the reason
+    /// why this is not possible.
     pub enable: Option<fn() -> Result<(), String>>,
 }
 

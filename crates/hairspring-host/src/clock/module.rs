@@ -1,5 +1,6 @@
-//! The kernel module that gives programs the cycle counter of ARM (`probe/linux/`): whether something else, such as perf, uses or has
-//! changed the counter meanwhile. The module says so in its device, a line for each CPU.
+//! The kernel module that gives programs the cycle counter of ARM (`probe/linux/`): whether
+//! something else, such as perf, uses or has changed the counter meanwhile. The module says so in
+//! its device, a line for each CPU.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -68,7 +69,9 @@ impl CounterWatch {
 
 /// What happened between two lines of a CPU, of which the second one says that the counter is on.
 fn changed(before: &str, now: &str) -> Option<Loss> {
-    let disturbed = |line| str::split_once(line, POWERED_DOWN).map_or(line, |(disturbed, _)| disturbed).to_owned();
+    let disturbed = |line| {
+        str::split_once(line, POWERED_DOWN).map_or(line, |(disturbed, _)| disturbed).to_owned()
+    };
     if before == now {
         None
     } else if disturbed(before) == disturbed(now) {
@@ -78,14 +81,16 @@ fn changed(before: &str, now: &str) -> Option<Loss> {
     }
 }
 
-/// Cycles of the core for one tick of the counter: 1 without the module, which may divide them by 64.
+/// Cycles of the core for one tick of the counter: 1 without the module, which may divide them
+/// by 64.
 pub fn cycles_of_a_tick() -> f64 {
     std::fs::read_to_string(DEVICE).map_or(1.0, |text| divisor(&text))
 }
 
 /// The divisor in the first line of the module's device.
 fn divisor(text: &str) -> f64 {
-    let stated = text.strip_prefix("one tick in ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+    let stated =
+        text.strip_prefix("one tick in ").and_then(|rest| rest.split(' ').next()?.parse().ok());
     stated.filter(|cycles| *cycles >= 1.0).unwrap_or(1.0)
 }
 
@@ -103,7 +108,9 @@ fn free(line: &str) -> Result<(), String> {
     if line.contains(COUNTER_ON) {
         Ok(())
     } else {
-        Err(format!("the module gives the cycle counter to nobody now ({line}): end what uses perf"))
+        Err(format!(
+            "the module gives the cycle counter to nobody now ({line}): end what uses perf"
+        ))
     }
 }
 
@@ -113,7 +120,8 @@ pub fn is_loaded() -> bool {
     Path::new(DEVICE).exists()
 }
 
-/// What to do where programs may not read the cycle counter; `perf` is the clock that perf offers instead.
+/// What to do where programs may not read the cycle counter; `perf` is the clock that perf offers
+/// instead.
 #[cfg(any(target_arch = "aarch64", target_arch = "arm"))]
 pub fn remedy(perf: &str) -> String {
     no_access(is_loaded(), perf)
@@ -122,7 +130,10 @@ pub fn remedy(perf: &str) -> String {
 #[cfg(any(test, target_arch = "aarch64", target_arch = "arm"))]
 fn no_access(is_loaded: bool, perf: &str) -> String {
     if is_loaded {
-        format!("the module is loaded and gives programs no access (user=0): load it without user=0, or unload it and use `{perf}`")
+        format!(
+            "the module is loaded and gives programs no access (user=0): load it without user=0, \
+             or unload it and use `{perf}`"
+        )
     } else {
         format!("load the module, or use `{perf}`")
     }
@@ -131,17 +142,28 @@ fn no_access(is_loaded: bool, perf: &str) -> String {
 /// Why perf is not asked for the counter while the module has it.
 #[cfg(any(test, target_os = "linux"))]
 pub fn keeps_from_perf(programs_may_read: bool) -> String {
-    let instead = if programs_may_read { "use the clock `pmccntr`, or unload it" } else { "load it without user=0, or unload it" };
-    format!("the kernel module of {DEVICE} has the cycle counter, and perf would take it: {instead}")
+    let instead = if programs_may_read {
+        "use the clock `pmccntr`, or unload it"
+    } else {
+        "load it without user=0, or unload it"
+    };
+    format!(
+        "the kernel module of {DEVICE} has the cycle counter, and perf would take it: {instead}"
+    )
 }
 
-/// `HAIRSPRING_CYCLES_CHECK` of `probe/arm/page.h`: the module looks at the counter of this CPU now.
+/// `HAIRSPRING_CYCLES_CHECK` of `probe/arm/page.h`: the module looks at the counter of this CPU
+/// now.
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code, reason = "ioctl has no safe form in the libraries used; this request has no argument")]
+#[allow(
+    unsafe_code,
+    reason = "ioctl has no safe form in the libraries used; this request has no argument"
+)]
 fn look(device: &File) {
     use std::os::fd::AsRawFd;
     const CHECK: u32 = 0x6800;
-    // SAFETY: the file is open, and the request reads and writes no memory. Another kind of file refuses it.
+    // SAFETY: the file is open, and the request reads and writes no memory. Another kind of file
+    // refuses it.
     unsafe { libc::ioctl(device.as_raw_fd(), CHECK as _) };
 }
 
@@ -160,8 +182,13 @@ mod tests {
         pin(allowed_cpus()[0]).unwrap();
         let cpu = allowed_cpus()[0];
         let path = std::env::temp_dir().join(format!("hairspring-module-{}", std::process::id()));
-        let says =
-            |what: &str| std::fs::write(&path, format!("one tick in 1 cycles, wraps added up every 1000 ms\ncpu {cpu}: {what}\n")).unwrap();
+        let says = |what: &str| {
+            std::fs::write(
+                &path,
+                format!("one tick in 1 cycles, wraps added up every 1000 ms\ncpu {cpu}: {what}\n"),
+            )
+            .unwrap()
+        };
         says("on, disturbed 0 times, powered down 0 times");
         let mut watch = CounterWatch::of(&path).unwrap();
         assert!(watch.is_intact() && watch.is_intact());
@@ -183,22 +210,35 @@ mod tests {
     #[test]
     fn divided_counter_says_by_how_much() {
         assert_eq!(divisor("one tick in 64 cycles, wraps added up every 1000 ms\ncpu 0: on"), 64.0);
-        assert_eq!(["", "one tick in cycles", "one tick in 0 cycles", "cpu 0: on"].map(divisor), [1.0; 4]);
+        assert_eq!(
+            ["", "one tick in cycles", "one tick in 0 cycles", "cpu 0: on"].map(divisor),
+            [1.0; 4]
+        );
     }
 
     #[test]
     fn module_without_access_for_programs_is_not_advised() {
         assert_eq!(no_access(false, "perf"), "load the module, or use `perf`");
-        assert!(no_access(true, "perf").contains("load it without user=0, or unload it and use `perf`"));
+        assert!(
+            no_access(true, "perf").contains("load it without user=0, or unload it and use `perf`")
+        );
         assert!(keeps_from_perf(true).contains("use the clock `pmccntr`"));
         let closed = keeps_from_perf(false);
-        assert!(closed.contains("perf would take it: load it without user=0") && !closed.contains("pmccntr"), "{closed}");
+        assert!(
+            closed.contains("perf would take it: load it without user=0")
+                && !closed.contains("pmccntr"),
+            "{closed}"
+        );
     }
 
     #[test]
     fn taken_counter_is_refused_with_what_the_module_says() {
         assert_eq!(free("cpu 0: on, disturbed 0 times, powered down 0 times"), Ok(()));
-        assert!(free("cpu 0: taken by perf, disturbed 1 times, powered down 0 times").unwrap_err().contains("taken by perf"));
+        assert!(
+            free("cpu 0: taken by perf, disturbed 1 times, powered down 0 times")
+                .unwrap_err()
+                .contains("taken by perf")
+        );
         assert!(CounterWatch::of(Path::new("/nonexistent/module")).is_none());
     }
 }

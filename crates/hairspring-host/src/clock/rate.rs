@@ -15,7 +15,8 @@ const SHORT_NS: f64 = 1e6;
 pub struct RateMeter {
     clock: Clock,
     start: Pair,
-    /// Approximate ticks per second, to know how often a wrapping counter has wrapped; 0 for others.
+    /// Approximate ticks per second, to know how often a wrapping counter has wrapped; 0 for
+    /// others.
     about_hz: f64,
     /// The rate while the thread works, at the start, for a clock that does not always count.
     working: Option<Working>,
@@ -30,39 +31,45 @@ struct Pair {
 }
 
 impl RateMeter {
-    /// Takes the first pair of readings. Cost: 20 pairs of reads; a millisecond more for a counter that wraps (up to 20 on a loaded CPU), and
-    /// some 15 ms more for one that does not always count.
+    /// Takes the first pair of readings. Cost: 20 pairs of reads; a millisecond more for a counter
+    /// that wraps (up to 20 on a loaded CPU), and some 15 ms more for one that does not always
+    /// count.
     pub fn start(clock: Clock) -> RateMeter {
         let is_part_time = clock.counts != CountsWhen::Always && clock.nominal_hz.is_none();
         let working = is_part_time.then(|| working(&clock));
         let start = pair(&clock);
-        let mut meter = RateMeter { clock, start, about_hz: clock.nominal_hz.unwrap_or(0.0), working };
+        let mut meter =
+            RateMeter { clock, start, about_hz: clock.nominal_hz.unwrap_or(0.0), working };
         if clock.width.wraps() && clock.nominal_hz.is_none() {
             meter.about_hz = about_hz(&clock);
         }
         meter
     }
 
-    /// The rate since the start, or the rate that the clock's interface defines. For a clock that does not always count, it is
-    /// the rate while the thread works.
+    /// The rate since the start, or the rate that the clock's interface defines. For a clock that
+    /// does not always count, it is the rate while the thread works.
     pub fn rate(&self) -> Rate {
         match (self.clock.nominal_hz, self.working) {
-            (Some(hz), _) => Rate { hz, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() },
+            (Some(hz), _) => {
+                Rate { hz, uncertainty_ppm: 0.0, provenance: "defined by the interface".into() }
+            }
             (None, Some(before)) => of_work(before, working(&self.clock)),
             (None, None) => self.measured(0.0),
         }
     }
 
-    /// The measured rate since the start, even if the interface defines one. `quantum` is the quantum of the clock in ticks
-    /// (0 if it is much shorter than a read), which adds to the uncertainty of the readings at both ends. The uncertainty is
-    /// that of the comparison; it does not include the error of the wall clock.
+    /// The measured rate since the start, even if the interface defines one. `quantum` is the
+    /// quantum of the clock in ticks (0 if it is much shorter than a read), which adds to the
+    /// uncertainty of the readings at both ends. The uncertainty is that of the comparison; it does
+    /// not include the error of the wall clock.
     pub fn measured(&self, quantum: f64) -> Rate {
         let end = pair(&self.clock);
         let span_ns = end.wall_ns - self.start.wall_ns;
         let hz = self.hz_until(&end);
         // Each end lies anywhere within a quantum: a uniform distribution, as within a pair.
         let coarse_ns = quantum / hz.max(f64::MIN_POSITIVE) * 1e9 / 12f64.sqrt();
-        let doubt = (self.start.doubt_ns.powi(2) + end.doubt_ns.powi(2) + 2.0 * coarse_ns.powi(2)).sqrt();
+        let doubt =
+            (self.start.doubt_ns.powi(2) + end.doubt_ns.powi(2) + 2.0 * coarse_ns.powi(2)).sqrt();
         let provenance = format!("measured against {} over {:.0} ms", wall_name(), span_ns / 1e6);
         Rate { hz, uncertainty_ppm: doubt / span_ns * 1e6, provenance }
     }
@@ -74,7 +81,8 @@ impl RateMeter {
     }
 }
 
-/// The rate in the shortest of some short spans: in a span in which the thread waited, the counter may have wrapped.
+/// The rate in the shortest of some short spans: in a span in which the thread waited, the counter
+/// may have wrapped.
 fn about_hz(clock: &Clock) -> f64 {
     let mut shortest = (f64::INFINITY, 0.0);
     for _ in 0..TRIES {
@@ -92,7 +100,8 @@ fn about_hz(clock: &Clock) -> f64 {
     shortest.1
 }
 
-/// Stretches of work in which the rate of a clock that does not always count is measured, and the time of each.
+/// Stretches of work in which the rate of a clock that does not always count is measured, and the
+/// time of each.
 const STRETCHES: usize = 8;
 const STRETCH_NS: u64 = 1_000_000;
 /// Stretches without work, of which the shortest is the time of the reads.
@@ -109,7 +118,8 @@ struct Working {
 }
 
 impl Working {
-    /// The lowest rate that its readings allow. The error of each of both is uniform, with a limit of sqrt(3) standard deviations.
+    /// The lowest rate that its readings allow. The error of each of both is uniform, with a limit
+    /// of sqrt(3) standard deviations.
     fn at_least(self) -> f64 {
         self.hz * (1.0 - 6f64.sqrt() * self.doubt)
     }
@@ -120,13 +130,17 @@ impl Working {
     }
 }
 
-/// The rate of a clock from those at both ends of a run. If they differ, the core has changed its clock. An end at which something else had
-/// the counter is left out, if the other one is intact.
+/// The rate of a clock from those at both ends of a run. If they differ, the core has changed its
+/// clock. An end at which something else had the counter is left out, if the other one is intact.
 fn of_work(before: Working, after: Working) -> Rate {
     let (ends, hz, apart) = match (before.is_intact, after.is_intact) {
         (true, false) => ("at the start", before.hz, 0.0),
         (false, true) => ("at the end", after.hz, 0.0),
-        _ => ("at each end", f64::midpoint(before.hz, after.hz), (before.hz - after.hz).abs() / 12f64.sqrt()),
+        _ => (
+            "at each end",
+            f64::midpoint(before.hz, after.hz),
+            (before.hz - after.hz).abs() / 12f64.sqrt(),
+        ),
     };
     // The ends are read in the same way, so their errors do not cancel.
     let doubt = (apart / hz.max(f64::MIN_POSITIVE)).hypot(before.doubt.max(after.doubt));
@@ -171,8 +185,8 @@ fn work(steps: u32) {
     });
 }
 
-/// Steps of work that take about this time. There is no look at the wall clock in a stretch: it may be a system call, which some clocks do
-/// not count.
+/// Steps of work that take about this time. There is no look at the wall clock in a stretch: it may
+/// be a system call, which some clocks do not count.
 fn steps_of(ns: u64) -> u32 {
     let timed = |steps| {
         let begin = os::wall_ns();
@@ -203,13 +217,19 @@ impl Stretch {
     /// Takes no time.
     const NONE: Stretch = Stretch { ticks: 0.0, wall_ns: 0.0, widths: [0.0; 2] };
 
-    /// The rate without the time of the reads. A clock of the thread may count only a part of it, so that its rate would be too low. The
-    /// readings are made in the same way, so that it is unknown only where in a reading the time lies by which it is longer than the
-    /// shortest one. The wall clock moves in steps, at both ends of the stretch and of the reads alone.
+    /// The rate without the time of the reads. A clock of the thread may count only a part of it,
+    /// so that its rate would be too low. The readings are made in the same way, so that it is
+    /// unknown only where in a reading the time lies by which it is longer than the shortest one.
+    /// The wall clock moves in steps, at both ends of the stretch and of the reads alone.
     fn rate(self, reads: Stretch, step_ns: f64, is_intact: bool) -> Working {
-        let [begin, end] = self.widths.map(|width| (width - reads.widths[0]).max(0.0) / 12f64.sqrt());
+        let [begin, end] =
+            self.widths.map(|width| (width - reads.widths[0]).max(0.0) / 12f64.sqrt());
         let (ticks, wall_ns) = (self.ticks - reads.ticks, (self.wall_ns - reads.wall_ns).max(1.0));
-        Working { hz: ticks * 1e9 / wall_ns, doubt: begin.hypot(end).hypot(step_ns / 3f64.sqrt()) / wall_ns, is_intact }
+        Working {
+            hz: ticks * 1e9 / wall_ns,
+            doubt: begin.hypot(end).hypot(step_ns / 3f64.sqrt()) / wall_ns,
+            is_intact,
+        }
     }
 }
 
@@ -230,13 +250,21 @@ fn time_of_reads(clock: &Clock, step_ns: f64) -> Stretch {
     reads_of(&(0..EMPTY_STRETCHES).map(|_| stretch(clock, 0)).collect::<Vec<_>>(), step_ns)
 }
 
-/// The mean of the shortest stretches: those that a wall clock in steps does not tell from the shortest one, which seems shorter than it is.
+/// The mean of the shortest stretches: those that a wall clock in steps does not tell from the
+/// shortest one, which seems shorter than it is.
 fn reads_of(empty: &[Stretch], step_ns: f64) -> Stretch {
     let shortest = empty.iter().map(|stretch| stretch.wall_ns).fold(f64::INFINITY, f64::min);
-    let alike: Vec<&Stretch> = empty.iter().filter(|stretch| stretch.wall_ns <= shortest + 2.0 * step_ns).collect();
-    let mean = |of: fn(&Stretch) -> f64| alike.iter().map(|stretch| of(stretch)).sum::<f64>() / alike.len().max(1) as f64;
+    let alike: Vec<&Stretch> =
+        empty.iter().filter(|stretch| stretch.wall_ns <= shortest + 2.0 * step_ns).collect();
+    let mean = |of: fn(&Stretch) -> f64| {
+        alike.iter().map(|stretch| of(stretch)).sum::<f64>() / alike.len().max(1) as f64
+    };
     let width = empty.iter().flat_map(|stretch| stretch.widths).fold(f64::INFINITY, f64::min);
-    Stretch { ticks: mean(|stretch| stretch.ticks), wall_ns: mean(|stretch| stretch.wall_ns), widths: [width; 2] }
+    Stretch {
+        ticks: mean(|stretch| stretch.ticks),
+        wall_ns: mean(|stretch| stretch.wall_ns),
+        widths: [width; 2],
+    }
 }
 
 /// The quantum of the wall clock.
@@ -245,10 +273,12 @@ fn wall_step_ns() -> f64 {
     *STEP.get_or_init(|| granularity(os::wall_ns as ReadFn).quantum) as f64
 }
 
-/// The rate of the stretches without an interruption. An interruption within the work makes the rate too low, one within a read makes it
-/// uncertain, so the stretch whose rate is certainly the fastest had none, and neither had those whose rate may be the same. Their mean
-/// counts, because the fastest of them is the one whose error is the largest. Left out, if there are others: stretches in which something
-/// else had the counter, because what sets a counter makes it seem fast.
+/// The rate of the stretches without an interruption. An interruption within the work makes the
+/// rate too low, one within a read makes it uncertain, so the stretch whose rate is certainly the
+/// fastest had none, and neither had those whose rate may be the same. Their mean counts, because
+/// the fastest of them is the one whose error is the largest. Left out, if there are others:
+/// stretches in which something else had the counter, because what sets a counter makes it seem
+/// fast.
 fn uninterrupted(stretches: &[Working]) -> Working {
     let any_intact = stretches.iter().any(|stretch| stretch.is_intact);
     let counted = || stretches.iter().filter(|stretch| stretch.is_intact || !any_intact);
@@ -257,7 +287,8 @@ fn uninterrupted(stretches: &[Working]) -> Working {
     let weight = |stretch: &Working| stretch.doubt.max(f64::EPSILON).powi(-2);
     let weights: f64 = alike.iter().map(|stretch| weight(stretch)).sum();
     let sum: f64 = alike.iter().map(|stretch| weight(stretch) * stretch.hz).sum();
-    // The time of the reads is the same in all of them, so the mean is known as well as the best of them, not better.
+    // The time of the reads is the same in all of them, so the mean is known as well as the best of
+    // them, not better.
     let doubt = alike.iter().map(|stretch| stretch.doubt).fold(1.0, f64::min);
     Working { hz: sum / weights.max(1.0), doubt, is_intact: any_intact }
 }
@@ -272,7 +303,8 @@ fn bracketed(clock: &Clock) -> Pair {
     let ticks = (clock.read)();
     let after = os::wall_ns();
     let width = after.saturating_sub(before) as f64;
-    // The reading lies anywhere in between: a uniform distribution with the standard deviation width / sqrt(12).
+    // The reading lies anywhere in between: a uniform distribution with the standard deviation
+    // width / sqrt(12).
     Pair { ticks, wall_ns: before as f64 + width / 2.0, doubt_ns: width.max(1.0) / 12f64.sqrt() }
 }
 
@@ -306,7 +338,8 @@ mod tests {
             os::wall_ns() & 0xff_ffff
         }
         // 24 bits of nanoseconds wrap every 17 ms.
-        let clock = Clock { width: crate::clock::Width::bits(24), ..Clock::new("low", "", low_bits) };
+        let clock =
+            Clock { width: crate::clock::Width::bits(24), ..Clock::new("low", "", low_bits) };
         let meter = RateMeter::start(clock);
         std::thread::sleep(std::time::Duration::from_millis(60));
         let rate = meter.rate();
@@ -320,11 +353,17 @@ mod tests {
             let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
             time.map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
         }
-        let clock = Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("thread", "", of_thread) };
+        let clock =
+            Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("thread", "", of_thread) };
         let meter = RateMeter::start(clock);
         std::thread::sleep(std::time::Duration::from_millis(200));
         let rate = meter.rate();
-        assert!(rate.hz > 4e8 && rate.hz < 1.05e9 && rate.provenance.contains("while the thread worked"), "{rate:?}");
+        assert!(
+            rate.hz > 4e8
+                && rate.hz < 1.05e9
+                && rate.provenance.contains("while the thread worked"),
+            "{rate:?}"
+        );
         assert!(meter.measured(0.0).hz < 0.8 * rate.hz);
     }
 
@@ -341,8 +380,12 @@ mod tests {
             reading
         }
         let clock = Clock { counts: CountsWhen::WhileCoreRuns, ..Clock::new("slow", "", slow) };
-        let is_right = |rate: &Rate| (rate.hz / 1e9 - 1.0).abs() * 1e6 < 3.0 * rate.uncertainty_ppm && rate.uncertainty_ppm < 50_000.0;
-        // One in five may be disturbed: where another program runs between a reading and the wall clock's, both ends of the rate show it.
+        let is_right = |rate: &Rate| {
+            (rate.hz / 1e9 - 1.0).abs() * 1e6 < 3.0 * rate.uncertainty_ppm
+                && rate.uncertainty_ppm < 50_000.0
+        };
+        // One in five may be disturbed: where another program runs between a reading and the wall
+        // clock's, both ends of the rate show it.
         let rates: Vec<Rate> = (0..5).map(|_| RateMeter::start(clock).rate()).collect();
         assert!(rates.iter().filter(|rate| is_right(rate)).count() >= 4, "{rates:?}");
     }
@@ -359,7 +402,8 @@ mod tests {
             UNCOUNTED.set(UNCOUNTED.get() + (now - begin));
             now - UNCOUNTED.get()
         }
-        let clock = Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("call", "", by_a_call) };
+        let clock =
+            Clock { counts: CountsWhen::WhileThreadRuns, ..Clock::new("call", "", by_a_call) };
         let rate = RateMeter::start(clock).rate();
         let error_ppm = (rate.hz / 1e9 - 1.0).abs() * 1e6;
         // 20 us of a millisecond are 20,000 ppm.
@@ -390,7 +434,10 @@ mod tests {
 
     #[test]
     fn stretches_in_which_something_else_had_the_counter_do_not_count() {
-        is_rate(&[working(9e8, 0.0, true), working(1e9, 0.0, true), working(2e12, 0.0, false)], 1e9);
+        is_rate(
+            &[working(9e8, 0.0, true), working(1e9, 0.0, true), working(2e12, 0.0, false)],
+            1e9,
+        );
         is_rate(&[working(3e9, 0.0, false), working(1e9, 0.0, false)], 3e9);
     }
 
@@ -411,7 +458,8 @@ mod tests {
         assert_eq!(uninterrupted(&[working(0.0, 1e-6, false)]).hz, 0.0);
     }
 
-    /// A simulated core of one tick per ns, beside a wall clock that moves in steps. Reads take whole ns, and are interrupted sometimes.
+    /// A simulated core of one tick per ns, beside a wall clock that moves in steps. Reads take
+    /// whole ns, and are interrupted sometimes.
     struct Simulated {
         now: f64,
         step: f64,

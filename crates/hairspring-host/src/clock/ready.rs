@@ -3,11 +3,12 @@
 use super::{Clock, Counter, arch, os};
 use crate::error::{Error, Result};
 
-/// Time without a tick after which a counter counts as standing still, in nanoseconds of the wall clock: several ticks
-/// of the slowest clock that a system offers.
+/// Time without a tick after which a counter counts as standing still, in nanoseconds of the wall
+/// clock: several ticks of the slowest clock that a system offers.
 const PATIENCE_NS: u64 = 60_000_000;
 
-/// Whether a counter does not count: its reading does not change for 60 ms. Returns at the first change.
+/// Whether a counter does not count: its reading does not change for 60 ms. Returns at the first
+/// change.
 pub fn stands_still(counter: impl Into<Counter>) -> bool {
     let Counter { read, .. } = counter.into();
     let (begin, first) = (os::wall_ns(), read());
@@ -23,8 +24,8 @@ pub fn stands_still(counter: impl Into<Counter>) -> bool {
 }
 
 impl Clock {
-    /// Enables the clock in the calling thread if necessary, and checks that it counts. Call this in every thread before it
-    /// reads the clock.
+    /// Enables the clock in the calling thread if necessary, and checks that it counts. Call this
+    /// in every thread before it reads the clock.
     ///
     /// # Errors
     /// [`Error::Refused`] if it cannot be enabled or does not count.
@@ -36,8 +37,8 @@ impl Clock {
         let refused = |reason| Error::Refused { what: what(), reason };
         if arch::attempt(|| stands_still(self)).map_err(refused)? {
             let reason = format!(
-                "it exists, but it does not count: it read {} for {} ms; another program or the system must enable it, \
-                 or it stops while the core sleeps",
+                "it exists, but it does not count: it read {} for {} ms; another program or the \
+                 system must enable it, or it stops while the core sleeps",
                 (self.read)(),
                 PATIENCE_NS / 1_000_000
             );
@@ -69,7 +70,11 @@ mod tests {
 
     #[test]
     fn error_states_why_a_counter_cannot_be_enabled() {
-        fake::set(fake::Settings { needs_enabling: true, refuses: true, ..fake::Settings::default() });
+        fake::set(fake::Settings {
+            needs_enabling: true,
+            refuses: true,
+            ..fake::Settings::default()
+        });
         let message = fake::clock(32).ready().unwrap_err().to_string();
         assert!(message.contains("kernel does not allow"), "{message}");
     }

@@ -1,4 +1,5 @@
-//! Whether two readings of a clock belong together, where every core has a counter of its own and perf can take it.
+//! Whether two readings of a clock belong together, where every core has a counter of its own and
+//! perf can take it.
 
 use super::module::Loss;
 use super::{Clock, CounterWatch, CountsWhen, ReadFn};
@@ -36,21 +37,29 @@ impl Place {
         Place { cpu, switches: [before, all_switches()], is_bound: allowed_cpus().len() == 1 }
     }
 
-    /// Whether all readings between two looks were on one CPU. A thread changes its CPU only while it is switched out, so that it takes two
-    /// switches to go to another one and come back.
+    /// Whether all readings between two looks were on one CPU. A thread changes its CPU only while
+    /// it is switched out, so that it takes two switches to go to another one and come back.
     ///
     /// # Errors
     /// It was on two CPUs, or may have been.
     fn stayed(self, now: Place) -> Result<(), String> {
-        const REMEDY: &str = "each core has a counter of its own: bind the thread to a CPU, or choose another clock";
+        const REMEDY: &str =
+            "each core has a counter of its own: bind the thread to a CPU, or choose another clock";
         let switches = now.switches[1].saturating_sub(self.switches[0]);
         if self.cpu != now.cpu {
-            return Err(format!("the thread went from CPU {} to CPU {}, and {REMEDY}", self.cpu, now.cpu));
+            return Err(format!(
+                "the thread went from CPU {} to CPU {}, and {REMEDY}",
+                self.cpu, now.cpu
+            ));
         }
         if switches < 2 || self.is_bound && now.is_bound {
             return Ok(());
         }
-        Err(format!("the thread was switched out {switches} times and may have read on another CPU than CPU {}, and {REMEDY}", now.cpu))
+        Err(format!(
+            "the thread was switched out {switches} times and may have read on another CPU than \
+             CPU {}, and {REMEDY}",
+            now.cpu
+        ))
     }
 }
 
@@ -58,7 +67,9 @@ impl CoreWatch {
     /// Begins to watch; `None` for a clock that nothing can take from the thread.
     pub fn start(clock: &Clock) -> Option<CoreWatch> {
         let counter = match clock.counts {
-            CountsWhen::WhileCoreRuns => Watched::OfCore { place: Place::now(), module: CounterWatch::start() },
+            CountsWhen::WhileCoreRuns => {
+                Watched::OfCore { place: Place::now(), module: CounterWatch::start() }
+            }
             CountsWhen::WhileThreadRuns => Watched::OfThread { read: clock.read },
             CountsWhen::Always | CountsWhen::WhileProcessRuns => return None,
         };
@@ -93,11 +104,14 @@ fn same_core(place: &mut Place, module: &mut Option<CounterWatch>) -> Result<(),
     match loss {
         None => Ok(()),
         Some(Loss::Taken) => {
-            Err("something else, such as perf, took or changed the cycle counter meanwhile: end it, or choose another clock".to_owned())
+            Err("something else, such as perf, took or changed the cycle counter meanwhile: end \
+                 it, or choose another clock"
+                .to_owned())
         }
         Some(Loss::PoweredDown) => {
-            Err("the core was switched off meanwhile, in a deep idle state or as a CPU that went offline, and its cycle \
-             counter with it: time code that does not wait, keep the core awake (cpupower idle-set -D 0), or choose another clock"
+            Err("the core was switched off meanwhile, in a deep idle state or as a CPU that went \
+                 offline, and its cycle counter with it: time code that does not wait, keep the \
+                 core awake (cpupower idle-set -D 0), or choose another clock"
                 .to_owned())
         }
     }
@@ -112,8 +126,9 @@ fn still_there(read: ReadFn) -> Result<(), String> {
     if read() != 0 {
         return Ok(());
     }
-    Err("the counter of this thread reads 0: something else, such as perf or a watchdog, has taken it, or it was not enabled in this thread: \
-         end what took it and begin anew, or choose another clock"
+    Err("the counter of this thread reads 0: something else, such as perf or a watchdog, has taken \
+         it, or it was not enabled in this thread: end what took it and begin anew, or choose \
+         another clock"
         .to_owned())
 }
 
@@ -131,7 +146,9 @@ mod tests {
     #[test]
     fn counter_of_the_thread_that_reads_nothing_makes_readings_worthless() {
         fake::set(fake::Settings::default());
-        let mut watch = CoreWatch::start(&Clock { counts: CountsWhen::WhileThreadRuns, ..fake::clock(64) }).unwrap();
+        let mut watch =
+            CoreWatch::start(&Clock { counts: CountsWhen::WhileThreadRuns, ..fake::clock(64) })
+                .unwrap();
         fake::advance(100);
         assert_eq!(watch.belongs(), Ok(()));
         // The fake clock reads 0 until it is enabled.
@@ -143,11 +160,17 @@ mod tests {
     #[test]
     fn readings_on_two_cpus_do_not_belong_together() {
         let _alone = crate::thread::alone();
-        let (Some(first), Some(last)) = (allowed_cpus().first().copied(), allowed_cpus().last().copied()) else { return };
+        let (Some(first), Some(last)) =
+            (allowed_cpus().first().copied(), allowed_cpus().last().copied())
+        else {
+            return;
+        };
         // A thread of its own, because it is bound.
         let seen = std::thread::spawn(move || {
             pin(first).unwrap();
-            let mut watch = CoreWatch::start(&Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) }).unwrap();
+            let mut watch =
+                CoreWatch::start(&Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) })
+                    .unwrap();
             let same = watch.belongs();
             pin(last).unwrap();
             [same, watch.belongs(), watch.belongs()]
@@ -161,9 +184,18 @@ mod tests {
     #[test]
     fn thread_that_may_have_been_elsewhere_between_is_not_trusted() {
         let at = |cpu, switches, is_bound| Place { cpu, switches: [switches; 2], is_bound };
-        assert_eq!(at(2, 7, false).stayed(at(2, 8, false)), Ok(()), "one switch brings it away or back, not both");
+        assert_eq!(
+            at(2, 7, false).stayed(at(2, 8, false)),
+            Ok(()),
+            "one switch brings it away or back, not both"
+        );
         let away = at(2, 7, false).stayed(at(2, 9, false)).unwrap_err();
-        assert!(away.contains("switched out 2 times") && away.contains("CPU 2") && away.contains("bind the thread"), "{away}");
+        assert!(
+            away.contains("switched out 2 times")
+                && away.contains("CPU 2")
+                && away.contains("bind the thread"),
+            "{away}"
+        );
         assert_eq!(at(2, 7, true).stayed(at(2, 900, true)), Ok(()));
         assert!(at(2, 7, true).stayed(at(2, 9, false)).is_err(), "it was let go meanwhile");
         assert!(at(2, 7, true).stayed(at(3, 7, true)).unwrap_err().contains("from CPU 2 to CPU 3"));
@@ -175,7 +207,9 @@ mod tests {
         let cpus = allowed_cpus();
         let &[first, .., last] = cpus.as_slice() else { return };
         let seen = std::thread::spawn(move || {
-            let mut watch = CoreWatch::start(&Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) }).unwrap();
+            let mut watch =
+                CoreWatch::start(&Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) })
+                    .unwrap();
             let back = current_cpu();
             let away = if back == last { first } else { last };
             pin(away).and_then(|()| pin(back)).unwrap();
@@ -190,14 +224,25 @@ mod tests {
         let path = std::env::temp_dir().join(format!("hairspring-watch-{}", std::process::id()));
         let cpu = allowed_cpus()[0];
         let says = |disturbed: &str, powered: &str| {
-            std::fs::write(&path, format!("cpu {cpu}: on, disturbed {disturbed} times, powered down {powered} times\n")).unwrap();
+            std::fs::write(
+                &path,
+                format!(
+                    "cpu {cpu}: on, disturbed {disturbed} times, powered down {powered} times\n"
+                ),
+            )
+            .unwrap();
         };
         let path = &path;
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 pin(cpu).unwrap();
                 says("0", "0");
-                let mut watch = CoreWatch { counter: Watched::OfCore { place: Place::now(), module: CounterWatch::of(path) } };
+                let mut watch = CoreWatch {
+                    counter: Watched::OfCore {
+                        place: Place::now(),
+                        module: CounterWatch::of(path),
+                    },
+                };
                 assert_eq!(watch.belongs(), Ok(()));
                 says("1", "0");
                 assert!(watch.belongs().unwrap_err().contains("such as perf"));

@@ -2,8 +2,8 @@
 
 use super::{Clock, ReadFn};
 
-/// Number of bits of a counter. Differences of readings are computed here, so that they are correct if the counter wrapped
-/// once in between. More wraps cannot be detected.
+/// Number of bits of a counter. Differences of readings are computed here, so that they are correct
+/// if the counter wrapped once in between. More wraps cannot be detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Width(u32);
 
@@ -40,8 +40,8 @@ impl Width {
         self.wrapped(to.wrapping_sub(from))
     }
 
-    /// Ticks from one reading to another one less than half a period before or after it; negative if the clock went
-    /// backwards.
+    /// Ticks from one reading to another one less than half a period before or after it; negative
+    /// if the clock went backwards.
     pub const fn signed(self, from: u64, to: u64) -> i64 {
         let unused = 64 - self.0;
         ((self.between(from, to) << unused) as i64) >> unused
@@ -57,8 +57,8 @@ impl Width {
         self.wraps().then(|| 2f64.powi(self.0 as i32))
     }
 
-    /// The number of ticks for a difference modulo the period, if about `expected` ticks have passed: the nearest number with
-    /// the same remainder.
+    /// The number of ticks for a difference modulo the period, if about `expected` ticks have
+    /// passed: the nearest number with the same remainder.
     pub fn unwrapped(self, difference: u64, expected: f64) -> f64 {
         let Some(period) = self.period() else { return difference as f64 };
         difference as f64 + period * ((expected - difference as f64) / period).round().max(0.0)
@@ -73,7 +73,9 @@ const FASTEST_HZ: f64 = 5e9;
 impl Clock {
     /// Whether rows might wrap the counter more than once if the shortest of them takes this time.
     pub fn wraps_within(&self, shortest: std::time::Duration) -> bool {
-        self.width.period().is_some_and(|ticks| f64::from(ROWS) * shortest.as_secs_f64() > ticks / FASTEST_HZ)
+        self.width
+            .period()
+            .is_some_and(|ticks| f64::from(ROWS) * shortest.as_secs_f64() > ticks / FASTEST_HZ)
     }
 }
 
@@ -125,7 +127,9 @@ mod tests {
 
     #[test]
     fn long_code_is_not_for_a_counter_that_wraps() {
-        let wraps = |bits: u32, ms: u64| super::super::fake::clock(bits).wraps_within(std::time::Duration::from_millis(ms));
+        let wraps = |bits: u32, ms: u64| {
+            super::super::fake::clock(bits).wraps_within(std::time::Duration::from_millis(ms))
+        };
         assert!(!wraps(32, 10) && wraps(32, 20) && !wraps(64, 1_000_000));
     }
 

@@ -1,7 +1,7 @@
 //! Fences of 32-bit ARM, from ARMv7-A on.
 //!
-//! The instructions are those of AArch64, for the same reasons. Only the system may flush a cache line: the instructions are
-//! privileged.
+//! The instructions are those of AArch64, for the same reasons. Only the system may flush a cache
+//! line: the instructions are privileged.
 
 super::fences! {
     "arm", "__ARM_ARCH_7A__",

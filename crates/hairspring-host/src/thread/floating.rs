@@ -1,14 +1,16 @@
-//! Whether the floating-point code of this thread met denormals: numbers below the smallest normal one.
+//! Whether the floating-point code of this thread met denormals: numbers below the smallest normal
+//! one.
 //!
-//! Many cores hand an instruction with a denormal operand or result to microcode, which takes 100 cycles and more. The
-//! processor notes both in sticky flags, which are cleared before a row and read behind it, outside of its two reads of the
-//! clock.
+//! Many cores hand an instruction with a denormal operand or result to microcode, which takes 100
+//! cycles and more. The processor notes both in sticky flags, which are cleared before a row and
+//! read behind it, outside of its two reads of the clock.
 //!
-//! On x86-64 the flags are those of MXCSR, for all SSE and AVX instructions (Intel SDM volume 1, 10.2.3 and 11.5.2). Three
-//! limits follow from its rules. The x87 instructions of `long double` have flags of their own, which are not read. With
-//! underflow masked, as it is by default, a denormal result is noted only if it is inexact; an exact one is seen when the next
-//! instruction takes it as its operand. And a processor that flushes such results to zero notes them too, although it
-//! takes no longer: they do not count.
+//! On x86-64 the flags are those of MXCSR, for all SSE and AVX instructions (Intel SDM volume 1,
+//! 10.2.3 and 11.5.2). Three limits follow from its rules. The x87 instructions of `long double`
+//! have flags of their own, which are not read. With underflow masked, as it is by default, a
+//! denormal result is noted only if it is inexact; an exact one is seen when the next instruction
+//! takes it as its operand. And a processor that flushes such results to zero notes them too,
+//! although it takes no longer: they do not count.
 
 /// What floating-point instructions met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,8 +59,8 @@ mod status {
         // Loading is slower than storing.
         if word & FLAGS != 0 {
             let word = word & !FLAGS;
-            // SAFETY: clears the sticky flags, which may change in assembly that does not claim to preserve them. All modes keep
-            // their values.
+            // SAFETY: clears the sticky flags, which may change in assembly that does not claim to
+            // preserve them. All modes keep their values.
             unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly)) };
         }
     }
@@ -69,7 +71,10 @@ mod status {
     }
 
     pub(super) fn denormals_of(word: u32) -> Denormals {
-        Denormals { operands: word & DENORMAL_OPERAND != 0, results: word & UNDERFLOW != 0 && word & FLUSH_TO_ZERO == 0 }
+        Denormals {
+            operands: word & DENORMAL_OPERAND != 0,
+            results: word & UNDERFLOW != 0 && word & FLUSH_TO_ZERO == 0,
+        }
     }
 }
 
@@ -88,7 +93,8 @@ mod tests {
     use super::*;
     use std::hint::black_box;
 
-    /// The product is computed here and now: its operands and its result are hidden from the compiler.
+    /// The product is computed here and now: its operands and its result are hidden from the
+    /// compiler.
     fn product(a: f64, b: f64) -> f64 {
         black_box(black_box(a) * black_box(b))
     }

@@ -1,8 +1,10 @@
-//! Checks that generated files agree with the tables of rows, fences and counters; UPDATE_EXPECT=1 regenerates them.
+//! Checks that generated files agree with the tables of rows, fences and counters; UPDATE_EXPECT=1
+//! regenerates them.
 //!
-//! Rust programs, the C ABI, Fortran and Python use the tables themselves, or `each.rs`. C and C++ have a marked part of
-//! `probe/hairspring.h`, the attribute of the Rust crate a copy of the table (a macro should not bring the engine along
-//! when it is compiled), and tests in other languages `spec/rows.json`.
+//! Rust programs, the C ABI, Fortran and Python use the tables themselves, or `each.rs`. C and C++
+//! have a marked part of `probe/hairspring.h`, the attribute of the Rust crate a copy of the table
+//! (a macro should not bring the engine along when it is compiled), and tests in other languages
+//! `spec/rows.json`.
 
 mod c;
 mod json;
@@ -10,7 +12,8 @@ mod rust;
 
 use std::path::Path;
 
-const BEGIN_MARK: &str = "/* ---- made from the tables of rows, fences and counters: do not change it here ---- */\n";
+const BEGIN_MARK: &str =
+    "/* ---- made from the tables of rows, fences and counters: do not change it here ---- */\n";
 const END: &str = "/* ---- end of what is made from the tables ---- */\n";
 
 /// Longest line of a generated file, in columns.
@@ -33,8 +36,11 @@ fn root() -> &'static Path {
 /// The header with its generated part replaced.
 fn header(path: &'static str) -> Made {
     let there = read(path);
-    let (before, rest) = there.split_once(BEGIN_MARK).unwrap_or_else(|| panic!("{path} has lost the line {BEGIN_MARK}"));
-    let (_, behind) = rest.split_once(END).unwrap_or_else(|| panic!("{path} has lost the line {END}"));
+    let (before, rest) = there
+        .split_once(BEGIN_MARK)
+        .unwrap_or_else(|| panic!("{path} has lost the line {BEGIN_MARK}"));
+    let (_, behind) =
+        rest.split_once(END).unwrap_or_else(|| panic!("{path} has lost the line {END}"));
     Made { path, text: [before, BEGIN_MARK, &c::part(), END, behind].concat() }
 }
 
@@ -58,5 +64,9 @@ fn generated_files_agree_with_the_tables() {
         outdated.push(made.path);
     }
     let how = "UPDATE_EXPECT=1 cargo test -p hairspring-host --test made";
-    assert!(outdated.is_empty(), "these files do not agree with the tables: {}; change the tables, and run {how}", outdated.join(", "));
+    assert!(
+        outdated.is_empty(),
+        "these files do not agree with the tables: {}; change the tables, and run {how}",
+        outdated.join(", ")
+    );
 }

@@ -7,17 +7,36 @@ use hairspring_core::design::table::{BLOCKS, CHECKS, CLOSURE_COPIES, LINE, PLANE
 pub fn each() -> String {
     let closure: Vec<u32> = LINE.into_iter().filter(|copies| *copies <= CLOSURE_COPIES).collect();
     let one = |rows: &[u32]| rows.iter().map(u32::to_string).collect::<Vec<_>>();
-    let two = |rows: &[(u32, u32)]| rows.iter().map(|(a, b)| format!("{a}, {b}")).collect::<Vec<_>>();
+    let two =
+        |rows: &[(u32, u32)]| rows.iter().map(|(a, b)| format!("{a}, {b}")).collect::<Vec<_>>();
     [
         comment(
             "//!",
-            "The rows of the table for code that is repeated straight-line by macros. Generated from `table.rs`: change it there.",
+            "The rows of the table for code that is repeated straight-line by macros. Generated \
+             from `table.rs`: change it there.",
         ),
         each_of("for_line", "rows without an init, called with the number of bodies", &one(&LINE)),
-        each_of("for_closure_line", "the rows of [`for_line`](crate::for_line) that closures use", &one(&closure)),
-        each_of("for_blocks", "rows without an init that run a block several times, called with the copies in the block", &one(&BLOCKS)),
-        each_of("for_plane", "rows with an init, called with the numbers of bodies and of further inits", &two(&PLANE)),
-        each_of("for_checks", "rows that check an init, called with the numbers of bodies and of inits before each", &two(&CHECKS)),
+        each_of(
+            "for_closure_line",
+            "the rows of [`for_line`](crate::for_line) that closures use",
+            &one(&closure),
+        ),
+        each_of(
+            "for_blocks",
+            "rows without an init that run a block several times, called with the copies in the \
+             block",
+            &one(&BLOCKS),
+        ),
+        each_of(
+            "for_plane",
+            "rows with an init, called with the numbers of bodies and of further inits",
+            &two(&PLANE),
+        ),
+        each_of(
+            "for_checks",
+            "rows that check an init, called with the numbers of bodies and of inits before each",
+            &two(&CHECKS),
+        ),
     ]
     .concat()
 }
@@ -50,6 +69,10 @@ fn comment(mark: &str, text: &str) -> String {
 pub fn copy(table: &str) -> String {
     let head = "//! A copy of `crates/hairspring-core/src/design/table.rs`: change it there.\n\
                 #![allow(dead_code, reason = \"other users of the table need the rest\")]\n";
-    let body: String = table.lines().skip_while(|line| line.starts_with("//!")).map(|line| format!("{line}\n")).collect();
+    let body: String = table
+        .lines()
+        .skip_while(|line| line.starts_with("//!"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     format!("{head}{body}")
 }

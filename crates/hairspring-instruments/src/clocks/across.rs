@@ -1,5 +1,6 @@
-//! Whether a clock is synchronized across CPUs: two threads, each bound to a CPU, hand a reading back and forth. Each reads
-//! the clock after it has seen the other's reading; a reading lower than the one that it follows is a violation.
+//! Whether a clock is synchronized across CPUs: two threads, each bound to a CPU, hand a reading
+//! back and forth. Each reads the clock after it has seen the other's reading; a reading lower than
+//! the one that it follows is a violation.
 
 use hairspring_host::clock::{Clock, CountsWhen};
 use hairspring_host::thread::pin;
@@ -18,14 +19,16 @@ pub struct HandOver {
     pub violations: u64,
     /// How much lower the worst was, in ticks; 0 without violations.
     pub worst_ticks: u64,
-    /// Fewest ticks from the first CPU to the second, and back. Their mean is the time of the fastest hand-over; half of their
-    /// difference is the time by which the second CPU's clock is ahead, with the hand-over as its bound.
+    /// Fewest ticks from the first CPU to the second, and back. Their mean is the time of the
+    /// fastest hand-over; half of their difference is the time by which the second CPU's clock is
+    /// ahead, with the hand-over as its bound.
     pub least_ticks: (i64, i64),
 }
 
 impl HandOver {
-    /// How far the second CPU's clock is ahead of the first's, in ticks, and the bound of its error: an offset shorter than a
-    /// hand-over causes no violation, and no offset can be determined to better than a quantum of the clock.
+    /// How far the second CPU's clock is ahead of the first's, in ticks, and the bound of its
+    /// error: an offset shorter than a hand-over causes no violation, and no offset can be
+    /// determined to better than a quantum of the clock.
     pub fn offset_ticks(&self, quantum: u64) -> (f64, f64) {
         let (there, back) = (self.least_ticks.0 as f64, self.least_ticks.1 as f64);
         ((there - back) / 2.0, ((there + back) / 2.0).abs().max(quantum as f64))
@@ -45,7 +48,9 @@ impl Across {
     /// Hand-overs and violations of all pairs.
     pub fn counted(&self) -> (u64, u64) {
         match self {
-            Across::Tried(pairs) => pairs.iter().fold((0, 0), |sum, pair| (sum.0 + pair.handovers, sum.1 + pair.violations)),
+            Across::Tried(pairs) => pairs
+                .iter()
+                .fold((0, 0), |sum, pair| (sum.0 + pair.handovers, sum.1 + pair.violations)),
             Across::NotTried(_) => (0, 0),
         }
     }
@@ -63,13 +68,21 @@ impl Across {
 pub fn across(clock: &Clock, cpus: &[usize], time: Duration) -> Across {
     match clock.counts {
         CountsWhen::WhileThreadRuns => {
-            return Across::NotTried("every thread has one of its own, so two threads have nothing to compare".into());
+            return Across::NotTried(
+                "every thread has one of its own, so two threads have nothing to compare".into(),
+            );
         }
         CountsWhen::WhileProcessRuns => {
-            return Across::NotTried("it counts the time of all threads together, so that two threads change what they compare".into());
+            return Across::NotTried(
+                "it counts the time of all threads together, so that two threads change what they \
+                 compare"
+                    .into(),
+            );
         }
         CountsWhen::WhileCoreRuns => {
-            return Across::NotTried("every core has one of its own, which begins at another number".into());
+            return Across::NotTried(
+                "every core has one of its own, which begins at another number".into(),
+            );
         }
         CountsWhen::Always => {}
     }
@@ -78,7 +91,8 @@ pub fn across(clock: &Clock, cpus: &[usize], time: Duration) -> Across {
         return Across::NotTried(format!("this process may use one CPU only, number {home}"));
     }
     let each = time / others.len() as u32;
-    let pairs: Result<Vec<HandOver>, String> = others.iter().map(|other| hand_over(clock, (*home, *other), each)).collect();
+    let pairs: Result<Vec<HandOver>, String> =
+        others.iter().map(|other| hand_over(clock, (*home, *other), each)).collect();
     pairs.map_or_else(Across::NotTried, Across::Tried)
 }
 
@@ -94,12 +108,14 @@ struct Line {
 const SPINS: u32 = 4_096;
 
 fn hand_over(clock: &Clock, cpus: (usize, usize), time: Duration) -> Result<HandOver, String> {
-    let line = Line { turn: AtomicU32::new(0), reading: AtomicU64::new(0), end: AtomicBool::new(false) };
+    let line =
+        Line { turn: AtomicU32::new(0), reading: AtomicU64::new(0), end: AtomicBool::new(false) };
     let ready = Barrier::new(2);
     let side = |me: u32, cpu: usize| {
         let pinned = pin(cpu).map_err(|reason| format!("cannot run on CPU {cpu}: {reason}"));
         // A clock must be enabled in the thread that reads it.
-        let able = pinned.and_then(|()| clock.ready().map_err(|error| format!("on CPU {cpu}: {error}")));
+        let able =
+            pinned.and_then(|()| clock.ready().map_err(|error| format!("on CPU {cpu}: {error}")));
         ready.wait();
         if able.is_err() {
             line.end.store(true, Ordering::Release);
@@ -179,13 +195,21 @@ mod tests {
     fn a_lower_reading_is_a_violation_even_after_a_wrap() {
         let mut side = Side { count: 0, violations: 0, least: i64::MAX };
         let width = hairspring_host::clock::Width::bits(16);
-        [(10, 20), (0xfff0, 0x10), (500, 470)].into_iter().for_each(|(seen, now)| side.see(width.signed(seen, now)));
+        [(10, 20), (0xfff0, 0x10), (500, 470)]
+            .into_iter()
+            .for_each(|(seen, now)| side.see(width.signed(seen, now)));
         assert_eq!((side.count, side.violations, side.least), (3, 1, -30));
     }
 
     #[test]
     fn an_offset_is_half_the_difference_of_the_two_directions() {
-        let pair = HandOver { cpus: (0, 1), handovers: 9, violations: 0, worst_ticks: 0, least_ticks: (150, 50) };
+        let pair = HandOver {
+            cpus: (0, 1),
+            handovers: 9,
+            violations: 0,
+            worst_ticks: 0,
+            least_ticks: (150, 50),
+        };
         assert_eq!(pair.offset_ticks(26), (50.0, 100.0));
         // A clock that did not step in any hand-over may be off by a step.
         assert_eq!(HandOver { least_ticks: (0, 0), ..pair }.offset_ticks(1), (0.0, 1.0));
@@ -193,21 +217,29 @@ mod tests {
 
     #[test]
     fn clocks_of_a_thread_are_not_compared_and_the_reason_is_given() {
-        for (clock, _) in catalogue().into_iter().filter(|(clock, _)| clock.counts != CountsWhen::Always) {
-            let Across::NotTried(reason) = across(&clock, &[0, 1], Duration::from_millis(1)) else { panic!("{}", clock.name) };
+        for (clock, _) in
+            catalogue().into_iter().filter(|(clock, _)| clock.counts != CountsWhen::Always)
+        {
+            let Across::NotTried(reason) = across(&clock, &[0, 1], Duration::from_millis(1)) else {
+                panic!("{}", clock.name)
+            };
             assert!(reason.contains("thread"), "{reason}");
         }
     }
 
     #[test]
     fn a_process_with_one_cpu_is_reported() {
-        let Across::NotTried(reason) = across(&fake::clock(64), &[3], Duration::from_millis(1)) else { panic!("tried") };
+        let Across::NotTried(reason) = across(&fake::clock(64), &[3], Duration::from_millis(1))
+        else {
+            panic!("tried")
+        };
         assert!(reason.contains("one CPU only, number 3"), "{reason}");
     }
 
     #[test]
     fn a_missing_cpu_is_named() {
-        let reason = hand_over(&fake::clock(64), (0, 100_000), Duration::from_millis(5)).unwrap_err();
+        let reason =
+            hand_over(&fake::clock(64), (0, 100_000), Duration::from_millis(5)).unwrap_err();
         assert!(reason.contains("100000"), "{reason}");
     }
 
@@ -215,9 +247,13 @@ mod tests {
     fn clocks_are_enabled_in_their_threads_and_a_refusal_is_reported() {
         let cpus = hairspring_host::thread::allowed_cpus();
         let same = (cpus[0], cpus[0]);
-        // Settings belong to the thread that made them: in the new threads enabling alone starts this clock.
+        // Settings belong to the thread that made them: in the new threads enabling alone starts
+        // this clock.
         let asleep = Clock { enable: Some(wake), ..Clock::new("asleep", "", asleep_read) };
-        assert!(hand_over(&asleep, same, Duration::from_millis(200)).is_ok_and(|found| found.violations == 0 && found.handovers > 0));
+        assert!(
+            hand_over(&asleep, same, Duration::from_millis(200))
+                .is_ok_and(|found| found.violations == 0 && found.handovers > 0)
+        );
         let refused = Clock { enable: Some(|| Err("not in this thread".into())), ..asleep };
         let reason = hand_over(&refused, same, Duration::from_millis(5)).unwrap_err();
         assert!(reason.contains("not in this thread") && reason.contains("`asleep`"), "{reason}");
@@ -251,9 +287,14 @@ mod tests {
         match across(&clock, &hairspring_host::thread::allowed_cpus(), Duration::from_millis(20)) {
             Across::Tried(pairs) => {
                 let (handovers, violations) = Across::Tried(pairs.clone()).counted();
-                assert!(handovers > 0 && violations == handovers && pairs[0].worst_ticks == 1, "{pairs:?}");
+                assert!(
+                    handovers > 0 && violations == handovers && pairs[0].worst_ticks == 1,
+                    "{pairs:?}"
+                );
             }
-            Across::NotTried(reason) => assert!(reason.contains("one CPU") || reason.contains("too busy"), "{reason}"),
+            Across::NotTried(reason) => {
+                assert!(reason.contains("one CPU") || reason.contains("too busy"), "{reason}")
+            }
         }
     }
 }

@@ -20,13 +20,16 @@ pub struct SpanPoint {
     pub aimed_ns: f64,
     /// Mean length by the second clock, in nanoseconds.
     pub seen_ns: f64,
-    /// Difference of the first clock from the second, in percent; `None` if the second did not move.
+    /// Difference of the first clock from the second, in percent; `None` if the second did not
+    /// move.
     pub percent: Option<Uncertain>,
-    /// Standard deviation of a single such difference, in percent of the mean length, among those of one nesting.
+    /// Standard deviation of a single such difference, in percent of the mean length, among those
+    /// of one nesting.
     pub sd_percent: f64,
     /// Spans used.
     pub used: usize,
-    /// Spans left out, because something else ran within them or between the reads of the two clocks.
+    /// Spans left out, because something else ran within them or between the reads of the two
+    /// clocks.
     pub left_out: usize,
 }
 
@@ -34,17 +37,24 @@ pub struct SpanPoint {
 const NOT_KNOWN_PERCENT: f64 = 100.0;
 
 impl SpanPoint {
-    /// The bound of the difference in percent, if the clocks are too coarse to resolve it; it may be as large as the span.
+    /// The bound of the difference in percent, if the clocks are too coarse to resolve it; it may
+    /// be as large as the span.
     pub fn bound_percent(&self, level: f64) -> Option<f64> {
         let estimate = self.percent.as_ref()?.estimate(level);
-        (estimate.half_width() >= NOT_KNOWN_PERCENT).then(|| estimate.low.abs().max(estimate.high.abs()))
+        (estimate.half_width() >= NOT_KNOWN_PERCENT)
+            .then(|| estimate.low.abs().max(estimate.high.abs()))
     }
 
-    /// Whether the clocks differ over this span by more than the constant that all spans have in common explains.
+    /// Whether the clocks differ over this span by more than the constant that all spans have in
+    /// common explains.
     pub fn differs(&self, constant_ns: Option<&Estimate>, level: f64) -> bool {
-        let Some(percent) = self.percent.as_ref().filter(|_| self.bound_percent(level).is_none()) else { return false };
+        let Some(percent) = self.percent.as_ref().filter(|_| self.bound_percent(level).is_none())
+        else {
+            return false;
+        };
         let (share, seen) = (100.0 / self.seen_ns, percent.estimate(level));
-        let (common, doubt) = constant_ns.map_or((0.0, 0.0), |constant| (constant.value * share, constant.half_width() * share));
+        let (common, doubt) = constant_ns
+            .map_or((0.0, 0.0), |constant| (constant.value * share, constant.half_width() * share));
         (seen.value - common).abs() > seen.half_width().hypot(doubt)
     }
 
@@ -95,12 +105,14 @@ struct Pair {
 const FEWEST_ROUNDS: usize = 40;
 const MOST_ROUNDS: usize = 4_000;
 
-/// Compares two clocks, which must be ready, for the given time. In every other round the first clock is read outside the
-/// second, so that each of them includes the cost of the other's reads equally often.
+/// Compares two clocks, which must be ready, for the given time. In every other round the first
+/// clock is read outside the second, so that each of them includes the cost of the other's reads
+/// equally often.
 pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     let (meters, waiter) = ((RateMeter::start(a), RateMeter::start(b)), Waiter::start());
     let least_span_ns = read_ns(&a, &waiter) + read_ns(&b, &waiter) + waiter.least_ns();
-    let (aimed, too_short_ns) = SPANS_NS.iter().partition::<Vec<f64>, _>(|aimed| **aimed >= NEAR_SHARE * least_span_ns);
+    let (aimed, too_short_ns) =
+        SPANS_NS.iter().partition::<Vec<f64>, _>(|aimed| **aimed >= NEAR_SHARE * least_span_ns);
     let spans = Spans { a, b, waiter, least_span_ns };
     let mut seen: Vec<Vec<Pair>> = vec![Vec::new(); aimed.len()];
     let mut order: Vec<usize> = (0..aimed.len()).collect();
@@ -116,11 +128,20 @@ pub fn compare(a: Clock, b: Clock, time: Duration) -> Comparison {
     }
     let compared = |clock: &Clock, meter: &RateMeter| {
         let rate = meter.rate();
-        Compared { name: clock.name.to_owned(), step_ns: granularity(clock).quantum as f64 * 1e9 / rate.hz, rate, counts: clock.counts }
+        Compared {
+            name: clock.name.to_owned(),
+            step_ns: granularity(clock).quantum as f64 * 1e9 / rate.hz,
+            rate,
+            counts: clock.counts,
+        }
     };
     let (a, b) = (compared(&a, &meters.0), compared(&b, &meters.1));
     let steps_ns = a.step_ns + b.step_ns;
-    let points = aimed.iter().zip(&seen).map(|(aimed, pairs)| point(*aimed, pairs, &a.rate, &b.rate, steps_ns)).collect();
+    let points = aimed
+        .iter()
+        .zip(&seen)
+        .map(|(aimed, pairs)| point(*aimed, pairs, &a.rate, &b.rate, steps_ns))
+        .collect();
     Comparison { a, b, least_span_ns, points, too_short_ns }
 }
 
@@ -135,13 +156,15 @@ struct Spans {
     least_span_ns: f64,
 }
 
-/// Reads of both clocks before the span, as within it, so that the reads at both ends find the caches in the same state.
+/// Reads of both clocks before the span, as within it, so that the reads at both ends find the
+/// caches in the same state.
 const WARMING_READS: usize = 3;
 
 impl Spans {
-    /// One span of about this length. Both ends are read in the same way, after reads of both clocks and of the waiter's clock.
-    /// As the nestings alternate, each clock is the first after them equally often at the start and at the end, so the time
-    /// before a read takes effect cancels.
+    /// One span of about this length. Both ends are read in the same way, after reads of both
+    /// clocks and of the waiter's clock. As the nestings alternate, each clock is the first after
+    /// them equally often at the start and at the end, so the time before a read takes effect
+    /// cancels.
     fn one(&self, aimed_ns: f64, a_outside: bool) -> Pair {
         let (outer, inner) = if a_outside { (&self.a, &self.b) } else { (&self.b, &self.a) };
         let both = || {
@@ -162,7 +185,8 @@ impl Spans {
     }
 }
 
-/// A difference this many median deviations (or quanta) from the median was disturbed between two reads.
+/// A difference this many median deviations (or quanta) from the median was disturbed between two
+/// reads.
 const FAR_DEVIATIONS: f64 = 20.0;
 /// Blocks of neighbouring rounds, for the interval. Each has as many rounds of either nesting.
 const BLOCKS: usize = 20;
@@ -171,26 +195,35 @@ const UNSEEN_STEPS: f64 = 3.0;
 /// The point of some pairs by clocks of these rates whose quanta are `steps_ns` together.
 fn point(aimed_ns: f64, pairs: &[Pair], rate_a: &Rate, rate_b: &Rate, steps_ns: f64) -> SpanPoint {
     let (tick_a, tick_b) = (1e9 / rate_a.hz, 1e9 / rate_b.hz);
-    // The two nestings differ by the cost of the reads, so spans are only compared within a nesting.
+    // The two nestings differ by the cost of the reads, so spans are only compared within a
+    // nesting.
     let kept: Vec<Pair> = {
         let even: Vec<Pair> = pairs.iter().copied().step_by(2).collect();
         let odd: Vec<Pair> = pairs.iter().copied().skip(1).step_by(2).collect();
-        let (even, odd) = (near(&even, tick_a, tick_b, steps_ns), near(&odd, tick_a, tick_b, steps_ns));
+        let (even, odd) =
+            (near(&even, tick_a, tick_b, steps_ns), near(&odd, tick_a, tick_b, steps_ns));
         even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
     };
-    let sum = |pairs: &[Pair]| pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.a * tick_a, sum.1 + pair.b * tick_b));
+    let sum = |pairs: &[Pair]| {
+        pairs
+            .iter()
+            .fold((0.0, 0.0), |sum, pair| (sum.0 + pair.a * tick_a, sum.1 + pair.b * tick_b))
+    };
     let percent = |pairs: &[Pair]| {
         let (a, b) = sum(pairs);
         (b > 0.0).then(|| 100.0 * (a / b - 1.0))
     };
     let seen_ns = sum(&kept).1 / kept.len().max(1) as f64;
-    // A clock that showed no step in n spans may still step once in every n / 3 of them (the rule of three).
+    // A clock that showed no step in n spans may still step once in every n / 3 of them (the rule
+    // of three).
     let unseen = 100.0 * UNSEEN_STEPS * steps_ns / (kept.len().max(1) as f64 * seen_ns);
-    let single: Vec<f64> = kept.iter().map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns).collect();
+    let single: Vec<f64> =
+        kept.iter().map(|pair| 100.0 * (pair.a * tick_a - pair.b * tick_b) / seen_ns).collect();
     SpanPoint {
         aimed_ns,
         seen_ns,
-        percent: percent(&kept).map(|value| Uncertain { value, budget: budget(&single, rate_a, rate_b, unseen) }),
+        percent: percent(&kept)
+            .map(|value| Uncertain { value, budget: budget(&single, rate_a, rate_b, unseen) }),
         sd_percent: if seen_ns > 0.0 { within_nestings(&single) } else { f64::NAN },
         used: kept.len(),
         left_out: pairs.len() - kept.len(),
@@ -202,7 +235,11 @@ fn near(pairs: &[Pair], tick_a: f64, tick_b: f64, steps_ns: f64) -> Vec<Pair> {
     let center = median(pairs.iter().map(difference).collect());
     let deviation = median(pairs.iter().map(|pair| (difference(pair) - center).abs()).collect());
     let reach = FAR_DEVIATIONS * deviation.max(steps_ns);
-    pairs.iter().copied().filter(|pair| !pair.disturbed && (difference(pair) - center).abs() <= reach).collect()
+    pairs
+        .iter()
+        .copied()
+        .filter(|pair| !pair.disturbed && (difference(pair) - center).abs() <= reach)
+        .collect()
 }
 
 fn budget(single: &[f64], rate_a: &Rate, rate_b: &Rate, unseen: f64) -> Vec<Contribution> {
@@ -250,9 +287,14 @@ mod tests {
     /// Pairs in which the outer clock shows 20 ns more, each with a different wobble.
     fn pairs(percent: f64) -> Vec<Pair> {
         let one = |at: usize| {
-            let (length, wobble) = (1_000.0 + (at * 37 % 101) as f64, (at * 7 % 11) as f64 / 10.0 - 0.5);
+            let (length, wobble) =
+                (1_000.0 + (at * 37 % 101) as f64, (at * 7 % 11) as f64 / 10.0 - 0.5);
             let (a, b) = if at % 2 == 0 { (20.0, 0.0) } else { (0.0, 20.0) };
-            Pair { a: length * (1.0 + percent / 100.0) + a + wobble, b: length + b, disturbed: false }
+            Pair {
+                a: length * (1.0 + percent / 100.0) + a + wobble,
+                b: length + b,
+                disturbed: false,
+            }
         };
         (0..400).map(one).collect()
     }
@@ -263,7 +305,9 @@ mod tests {
             let found = point(1e3, &pairs(percent), &rate(1e9), &rate(1e9), 1.0);
             let difference = found.percent.unwrap().estimate(0.95);
             assert!(
-                (difference.value - percent).abs() < 0.02 && found.left_out == 0 && found.sd_percent < 0.5,
+                (difference.value - percent).abs() < 0.02
+                    && found.left_out == 0
+                    && found.sd_percent < 0.5,
                 "{percent}: {difference:?}"
             );
         }
@@ -276,25 +320,32 @@ mod tests {
         // Both clocks show this disturbance: the span is longer than intended.
         pairs[11] = Pair { a: 90_000.0, b: 90_000.0, disturbed: true };
         let found = point(1e3, &pairs, &rate(1e9), &rate(1e9), 1.0);
-        assert!(found.left_out >= 2 && (found.seen_ns - 1_060.0).abs() < 5.0 && found.percent.unwrap().value.abs() < 0.02);
+        assert!(
+            found.left_out >= 2
+                && (found.seen_ns - 1_060.0).abs() < 5.0
+                && found.percent.unwrap().value.abs() < 0.02
+        );
     }
 
     #[test]
     fn a_clock_that_did_not_move_gives_no_percentage() {
-        let still: Vec<Pair> = (0..40).map(|_| Pair { a: 100.0, b: 0.0, disturbed: false }).collect();
+        let still: Vec<Pair> =
+            (0..40).map(|_| Pair { a: 100.0, b: 0.0, disturbed: false }).collect();
         assert_eq!(point(1e2, &still, &rate(1e9), &rate(1e3), 1e6).percent, None);
     }
 
     #[test]
     fn a_clock_that_showed_no_step_may_still_be_right() {
-        let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
+        let still: Vec<Pair> =
+            (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
         let found = point(1e2, &still, &rate(1e9), &rate(1e9), 1e5).percent.unwrap().estimate(0.95);
         assert!(found.value == -100.0 && found.contains(0.0), "{found:?}");
     }
 
     #[test]
     fn a_clock_too_coarse_for_a_span_has_a_bound() {
-        let still: Vec<Pair> = (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
+        let still: Vec<Pair> =
+            (0..400).map(|_| Pair { a: 0.0, b: 100.0, disturbed: false }).collect();
         let bound = point(1e2, &still, &rate(1e9), &rate(1e9), 1e7).bound_percent(0.95).unwrap();
         assert!((10_000.0..1e6).contains(&bound), "{bound}");
         assert_eq!(point(1e3, &pairs(2.0), &rate(1e9), &rate(1e9), 1.0).bound_percent(0.95), None);
@@ -311,8 +362,13 @@ mod tests {
     #[test]
     fn the_mean_of_a_coarse_clock_is_right() {
         // Steps of 1000 ns over spans of 100 ns: one span in ten contains a step.
-        let coarse: Vec<Pair> =
-            (0..2_000).map(|at| Pair { a: if at * 7 % 10 == 0 { 1_000.0 } else { 0.0 }, b: 100.0, disturbed: false }).collect();
+        let coarse: Vec<Pair> = (0..2_000)
+            .map(|at| Pair {
+                a: if at * 7 % 10 == 0 { 1_000.0 } else { 0.0 },
+                b: 100.0,
+                disturbed: false,
+            })
+            .collect();
         let found = point(1e2, &coarse, &rate(1e9), &rate(1e9), 1e3);
         assert!(found.percent.unwrap().estimate(0.95).contains(0.0) && found.left_out == 0);
     }

@@ -1,4 +1,5 @@
-//! The constant part of the differences of two clocks: the rest of the cost of their reads, not a difference of the clocks.
+//! The constant part of the differences of two clocks: the rest of the cost of their reads, not a
+//! difference of the clocks.
 
 use super::SpanPoint;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
@@ -6,11 +7,13 @@ use hairspring_core::estimate::{Contribution, Source, Uncertain};
 /// Fewest points for a line with a constant and a degree of freedom.
 const FEWEST_POINTS: usize = 3;
 
-/// The constant part of the differences in nanoseconds: the intercept of the weighted line (difference in nanoseconds
-/// over length) through all resolved points, with their intervals as weights. Its interval is wider if the points lie
-/// further off the line than their intervals allow; then its source is the lack of fit. `None` for fewer than three points.
+/// The constant part of the differences in nanoseconds: the intercept of the weighted line
+/// (difference in nanoseconds over length) through all resolved points, with their intervals as
+/// weights. Its interval is wider if the points lie further off the line than their intervals
+/// allow; then its source is the lack of fit. `None` for fewer than three points.
 pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Uncertain> {
-    let resolved: Vec<[f64; 3]> = points.iter().filter_map(|point| weighted(point, level)).collect();
+    let resolved: Vec<[f64; 3]> =
+        points.iter().filter_map(|point| weighted(point, level)).collect();
     if resolved.len() < FEWEST_POINTS {
         return None;
     }
@@ -20,18 +23,23 @@ pub fn constant_ns(points: &[SpanPoint], level: f64) -> Option<Uncertain> {
     let determinant = w * xx - x * x;
     let (intercept, slope) = ((xx * y - x * xy) / determinant, (w * xy - x * y) / determinant);
     let freedom = (resolved.len() - 2) as f64;
-    let scatter = resolved.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>() / freedom;
+    let scatter =
+        resolved.iter().map(|p| p[2] * (p[1] - intercept - slope * p[0]).powi(2)).sum::<f64>()
+            / freedom;
     let source = if scatter > 1.0 { Source::Departure } else { Source::Noise };
-    let entry = Contribution::standard(source, (xx / determinant * scatter.max(1.0)).sqrt(), freedom);
+    let entry =
+        Contribution::standard(source, (xx / determinant * scatter.max(1.0)).sqrt(), freedom);
     intercept.is_finite().then(|| Uncertain { value: intercept, budget: vec![entry] })
 }
 
 /// Length and difference in nanoseconds, and the difference's weight.
 fn weighted(point: &SpanPoint, level: f64) -> Option<[f64; 3]> {
     const TWO_SIDED: f64 = 1.96;
-    let percent = point.percent.as_ref().filter(|_| point.bound_percent(level).is_none())?.estimate(0.95);
+    let percent =
+        point.percent.as_ref().filter(|_| point.bound_percent(level).is_none())?.estimate(0.95);
     let standard_ns = percent.half_width() / TWO_SIDED / 100.0 * point.seen_ns;
-    (standard_ns > 0.0).then(|| [point.seen_ns, percent.value / 100.0 * point.seen_ns, standard_ns.powi(-2)])
+    (standard_ns > 0.0)
+        .then(|| [point.seen_ns, percent.value / 100.0 * point.seen_ns, standard_ns.powi(-2)])
 }
 
 #[cfg(test)]
@@ -65,7 +73,11 @@ mod tests {
     #[test]
     fn the_constant_is_not_a_difference_of_the_clocks() {
         let constant = constant_ns(&points(-4.0, 0.0), 0.95).map(|found| found.estimate(0.95));
-        assert!(points(-4.0, 0.0).iter().all(|point| !point.differs(constant.as_ref(), 0.95) && point.differs(None, 0.95)));
+        assert!(
+            points(-4.0, 0.0)
+                .iter()
+                .all(|point| !point.differs(constant.as_ref(), 0.95) && point.differs(None, 0.95))
+        );
         let constant = constant_ns(&points(-4.0, 30.0), 0.95).map(|found| found.estimate(0.95));
         assert!(points(-4.0, 30.0)[4].differs(constant.as_ref(), 0.95));
     }

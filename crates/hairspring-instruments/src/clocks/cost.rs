@@ -1,4 +1,5 @@
-//! The cost of a read of a clock, by a line fit: straight-line reads of it between two reads of the best clock.
+//! The cost of a read of a clock, by a line fit: straight-line reads of it between two reads of the
+//! best clock.
 
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, SeriesResult, assess};
@@ -27,14 +28,20 @@ impl Rig for Reads {
     }
 }
 
-/// Cost of one read of `clock` in ticks and nanoseconds of `outer`, with its budget and findings; the overhead is that
-/// of the two outer reads. The clocks must be ready.
+/// Cost of one read of `clock` in ticks and nanoseconds of `outer`, with its budget and findings;
+/// the overhead is that of the two outer reads. The clocks must be ready.
 ///
 /// # Errors
 /// The line cannot be solved; the message says why.
-pub fn read_cost(clock: &Clock, outer: Clock, time: Duration, level: f64) -> Result<SeriesResult, String> {
+pub fn read_cost(
+    clock: &Clock,
+    outer: Clock,
+    time: Duration,
+    level: f64,
+) -> Result<SeriesResult, String> {
     let table = acquire(clock, outer, time);
-    let question = Question { options: Options { level, ..Options::default() }, ..Question::default() };
+    let question =
+        Question { options: Options { level, ..Options::default() }, ..Question::default() };
     let assessment = assess(&table, &question).map_err(|e| e.to_string())?;
     assessment.series.into_iter().next().ok_or_else(|| "nothing was read".to_owned())
 }
@@ -58,9 +65,13 @@ mod tests {
             let clock = fake::clock(64);
             let cost = read_cost(&clock, clock, Duration::from_millis(1), 0.95).unwrap();
             let ns = cost.components[0].time.ns.as_ref().unwrap().estimate(0.95);
-            // The number of rounds depends on the machine's load. One interval in twenty may miss the value, by a little.
+            // The number of rounds depends on the machine's load. One interval in twenty may miss
+            // the value, by a little.
             let off = (ns.value - 37.0).abs();
-            assert!(off < 0.2 && off < 3.0 * ns.half_width().max(0.01), "quantum {quantum}: {ns:?}");
+            assert!(
+                off < 0.2 && off < 3.0 * ns.half_width().max(0.01),
+                "quantum {quantum}: {ns:?}"
+            );
         }
     }
 

@@ -1,5 +1,6 @@
-//! Three experiments on the latency of reading a clock (Kwon and Choi, 4.1): consecutive reads; a pair of reads every
-//! second; a pair every one and five seconds in turn. Pauses let the caches cool and the scheduler step in.
+//! Three experiments on the latency of reading a clock (Kwon and Choi, 4.1): consecutive reads; a
+//! pair of reads every second; a pair every one and five seconds in turn. Pauses let the caches
+//! cool and the scheduler step in.
 
 use super::Summary;
 use hairspring_core::observations::Rate;
@@ -20,7 +21,8 @@ pub struct LatencyPlan {
 impl LatencyPlan {
     /// Time that all pauses take together.
     pub fn pauses(&self) -> Duration {
-        let seconds: f64 = PAUSES_S.iter().flat_map(|pauses| (0..self.count).map(|at| pause(pauses, at))).sum();
+        let seconds: f64 =
+            PAUSES_S.iter().flat_map(|pauses| (0..self.count).map(|at| pause(pauses, at))).sum();
         Duration::from_secs_f64(seconds * self.scale)
     }
 }
@@ -66,12 +68,14 @@ pub struct Latency {
     pub experiments: Vec<Experiment>,
 }
 
-/// Runs the experiments on some clocks, which must be ready. `rest` is called for each pause; it sleeps, except in tests. All
-/// clocks are read after the same pause, and each is the first in turn, so that none always warms the caches for the others.
+/// Runs the experiments on some clocks, which must be ready. `rest` is called for each pause; it
+/// sleeps, except in tests. All clocks are read after the same pause, and each is the first in
+/// turn, so that none always warms the caches for the others.
 pub fn latency(clocks: &[Clock], plan: LatencyPlan, mut rest: impl FnMut(Duration)) -> Latency {
     let meters: Vec<RateMeter> = clocks.iter().map(|clock| RateMeter::start(*clock)).collect();
     let quanta: Vec<u64> = clocks.iter().map(|clock| granularity(clock).quantum).collect();
-    let ticks: Vec<Vec<Vec<i64>>> = PAUSES_S.iter().map(|pauses| differences(clocks, pauses, plan, &mut rest)).collect();
+    let ticks: Vec<Vec<Vec<i64>>> =
+        PAUSES_S.iter().map(|pauses| differences(clocks, pauses, plan, &mut rest)).collect();
     let rates: Vec<Rate> = meters.iter().map(RateMeter::rate).collect();
     let summed = |clock: usize, ticks: &[i64]| {
         let (tick_ns, quantum, rate) = (1e9 / rates[clock].hz, quanta[clock], &rates[clock]);
@@ -83,14 +87,23 @@ pub fn latency(clocks: &[Clock], plan: LatencyPlan, mut rest: impl FnMut(Duratio
         .map(|at| Experiment {
             name: NAMES[at].to_owned(),
             pauses_ms: PAUSES_S[at].iter().map(|seconds| seconds * 1e3 * plan.scale).collect(),
-            clocks: ticks[at].iter().enumerate().map(|(clock, ticks)| summed(clock, ticks)).collect(),
+            clocks: ticks[at]
+                .iter()
+                .enumerate()
+                .map(|(clock, ticks)| summed(clock, ticks))
+                .collect(),
         })
         .collect();
     Latency { plan, experiments }
 }
 
 /// Differences in ticks, for each clock.
-fn differences(clocks: &[Clock], pauses: &[f64], plan: LatencyPlan, rest: &mut impl FnMut(Duration)) -> Vec<Vec<i64>> {
+fn differences(
+    clocks: &[Clock],
+    pauses: &[f64],
+    plan: LatencyPlan,
+    rest: &mut impl FnMut(Duration),
+) -> Vec<Vec<i64>> {
     if pauses.is_empty() {
         return clocks.iter().map(|clock| consecutive(clock, plan.count)).collect();
     }
@@ -139,7 +152,11 @@ mod tests {
     fn only_pairs_show_the_cost_of_a_pause() {
         fake::set(fake::Settings { per_read: 40, ..fake::Settings::default() });
         let slow = || fake::set(fake::Settings { per_read: 90, ..fake::Settings::default() });
-        let found = latency(&[fake::clock(64)], LatencyPlan { count: 50, scale: 1e-3, level: 0.95 }, |_| slow());
+        let found = latency(
+            &[fake::clock(64)],
+            LatencyPlan { count: 50, scale: 1e-3, level: 0.95 },
+            |_| slow(),
+        );
         let mean = |at: usize| found.experiments[at].clocks[0].ns.mean.value;
         assert_eq!((mean(0).round(), mean(1).round(), mean(2).round()), (40.0, 90.0, 90.0));
     }

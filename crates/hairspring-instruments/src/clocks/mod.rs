@@ -1,4 +1,5 @@
-//! The clocks of the machine, measured: resolution, cost of a read, rate, and whether they are synchronized across CPUs.
+//! The clocks of the machine, measured: resolution, cost of a read, rate, and whether they are
+//! synchronized across CPUs.
 
 mod across;
 mod comparison;

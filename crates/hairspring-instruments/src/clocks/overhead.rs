@@ -25,15 +25,17 @@ impl ClockOverhead {
         self.repetitions.iter().min_by(|a, b| a.calibrator.sd.total_cmp(&b.calibrator.sd))
     }
 
-    /// A mean of the steadiest repetition in ticks. Its interval comes from the spread of the same mean over all repetitions,
-    /// which includes disturbances of several neighbouring runs. A clock that showed no step in n runs may still step once in
-    /// every n / -ln(1 - level) of them.
+    /// A mean of the steadiest repetition in ticks. Its interval comes from the spread of the same
+    /// mean over all repetitions, which includes disturbances of several neighbouring runs. A clock
+    /// that showed no step in n runs may still step once in every n / -ln(1 - level) of them.
     pub fn mean(&self, of: fn(&Overhead) -> &Moments, level: f64) -> Option<Uncertain> {
         let steadiest = of(self.steadiest()?);
-        let means: Vec<f64> = self.repetitions.iter().map(|repetition| of(repetition).mean).collect();
+        let means: Vec<f64> =
+            self.repetitions.iter().map(|repetition| of(repetition).mean).collect();
         let freedom = means.len() as f64 - 1.0;
         let center = means.iter().sum::<f64>() / means.len() as f64;
-        let sd = (means.iter().map(|mean| (mean - center).powi(2)).sum::<f64>() / freedom.max(1.0)).sqrt();
+        let sd = (means.iter().map(|mean| (mean - center).powi(2)).sum::<f64>() / freedom.max(1.0))
+            .sqrt();
         let unseen = self.quantum as f64 * -(1.0 - level).ln() / steadiest.used.max(1) as f64;
         let budget = vec![
             Contribution::standard(Source::Noise, sd, freedom.max(1.0)),
@@ -71,7 +73,8 @@ pub fn overheads(clocks: &[Clock], runs: usize, priority_raised: bool) -> Overhe
     let one = |clock: &Clock| {
         let (meter, begin) = (RateMeter::start(*clock), std::time::Instant::now());
         let quantum = granularity(clock).quantum;
-        let repetitions = (0..REPETITIONS).map(|_| overhead(*clock, quantum, runs, MOST_TIME)).collect();
+        let repetitions =
+            (0..REPETITIONS).map(|_| overhead(*clock, quantum, runs, MOST_TIME)).collect();
         std::thread::sleep(RATE_TIME.saturating_sub(begin.elapsed()));
         ClockOverhead { clock: clock.name.to_owned(), rate: meter.rate(), quantum, repetitions }
     };
@@ -88,7 +91,10 @@ mod tests {
         fake::set(fake::Settings { per_read: 40, bits: 32, ..fake::Settings::default() });
         let found = overheads(&[fake::clock(32)], 500, false);
         let steadiest = found.clocks[0].steadiest().unwrap();
-        assert_eq!((steadiest.total.mean, steadiest.read.mean, steadiest.calibrator.mean), (40.0, 40.0, 0.0));
+        assert_eq!(
+            (steadiest.total.mean, steadiest.read.mean, steadiest.calibrator.mean),
+            (40.0, 40.0, 0.0)
+        );
         assert_eq!((steadiest.total.all, found.clocks[0].repetitions.len()), (500, 5));
         assert_eq!(found.clocks[0].range(), (40.0, 40.0));
     }
@@ -100,7 +106,10 @@ mod tests {
         let total = found.clocks[0].mean(|overhead| &overhead.total, 0.95).unwrap().estimate(0.95);
         assert!(total.contains(1.0) && total.half_width() >= 14.0, "{total:?}");
         fake::set(fake::Settings { per_read: 40, ..fake::Settings::default() });
-        let steady = overheads(&[fake::clock(64)], 200, false).clocks[0].mean(|overhead| &overhead.read, 0.95).unwrap().estimate(0.95);
+        let steady = overheads(&[fake::clock(64)], 200, false).clocks[0]
+            .mean(|overhead| &overhead.read, 0.95)
+            .unwrap()
+            .estimate(0.95);
         assert!(steady.contains(40.0) && steady.half_width() < 1.0, "{steady:?}");
     }
 }

@@ -32,7 +32,8 @@ pub struct Summary {
     pub histogram: Vec<Bin>,
 }
 
-/// Blocks of neighbouring values whose means give the interval, because neighbouring values are disturbed together.
+/// Blocks of neighbouring values whose means give the interval, because neighbouring values are
+/// disturbed together.
 const BLOCKS: usize = 20;
 /// Bins of a histogram; the last one is the overflow.
 const BINS: usize = 12;
@@ -40,8 +41,9 @@ const BINS: usize = 12;
 const SHOWN_SHARE: f64 = 0.99;
 
 impl Summary {
-    /// Summarizes at least one value, in the order of measurement. `quantum` is the clock's, in the unit of the values; it limits
-    /// the precision of the mean. `rate` is that of the clock, by which the values were converted.
+    /// Summarizes at least one value, in the order of measurement. `quantum` is the clock's, in the
+    /// unit of the values; it limits the precision of the mean. `rate` is that of the clock, by
+    /// which the values were converted.
     pub fn new(values: &[f64], quantum: f64, rate: &Rate, level: f64) -> Summary {
         let (mean, sd) = mean_sd(values);
         let mut sorted = values.to_vec();
@@ -63,15 +65,20 @@ impl Summary {
 fn mean_sd(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let variance =
+        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
     (mean, variance.sqrt())
 }
 
-/// Noise from the means of blocks. A clock that showed no step in n values may still step once in every n / -ln(1 - level).
+/// Noise from the means of blocks. A clock that showed no step in n values may still step once in
+/// every n / -ln(1 - level).
 fn budget(values: &[f64], quantum: f64, level: f64) -> Vec<Contribution> {
     let blocks = BLOCKS.min(values.len());
-    let means: Vec<f64> =
-        (0..blocks).map(|block| mean_sd(&values[block * values.len() / blocks..(block + 1) * values.len() / blocks]).0).collect();
+    let means: Vec<f64> = (0..blocks)
+        .map(|block| {
+            mean_sd(&values[block * values.len() / blocks..(block + 1) * values.len() / blocks]).0
+        })
+        .collect();
     let noise = mean_sd(&means).1 / (blocks as f64).sqrt();
     let unseen = quantum * -(1.0 - level).ln() / values.len() as f64;
     vec![
@@ -86,9 +93,12 @@ fn histogram(sorted: &[f64], end: f64, quantum: f64) -> Vec<Bin> {
     let width = step * ((end - start) / step / (BINS - 1) as f64).floor().max(0.0) + step;
     // Half a step below, so that rounding does not move a value into the bin before.
     let low = |bin: usize| start - step / 2.0 + bin as f64 * width;
-    let within = |low: f64, high: f64| sorted.partition_point(|value| *value < high) - sorted.partition_point(|value| *value < low);
-    let mut bins: Vec<Bin> =
-        (0..BINS - 1).map(|bin| Bin { low: low(bin), high: low(bin + 1), count: within(low(bin), low(bin + 1)) }).collect();
+    let within = |low: f64, high: f64| {
+        sorted.partition_point(|value| *value < high) - sorted.partition_point(|value| *value < low)
+    };
+    let mut bins: Vec<Bin> = (0..BINS - 1)
+        .map(|bin| Bin { low: low(bin), high: low(bin + 1), count: within(low(bin), low(bin + 1)) })
+        .collect();
     let last = low(BINS - 1);
     bins.push(Bin { low: last, high: f64::INFINITY, count: within(last, f64::INFINITY) });
     while bins.len() > 1 && bins[bins.len() - 1].count == 0 {
@@ -117,7 +127,9 @@ mod tests {
 
     #[test]
     fn every_value_is_in_one_bin() {
-        let values: Vec<f64> = (0..1_000u32).map(|at| f64::from(at * at % 977) + if at % 200 == 3 { 1e5 } else { 0.0 }).collect();
+        let values: Vec<f64> = (0..1_000u32)
+            .map(|at| f64::from(at * at % 977) + if at % 200 == 3 { 1e5 } else { 0.0 })
+            .collect();
         let found = Summary::new(&values, 0.0, &exact(), 0.95);
         assert_eq!(found.histogram.iter().map(|bin| bin.count).sum::<usize>(), 1_000);
         assert!(found.histogram.len() <= 12 && found.histogram.last().unwrap().high.is_infinite());

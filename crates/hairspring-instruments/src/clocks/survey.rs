@@ -5,7 +5,10 @@ use super::{Across, across, read_cost};
 use hairspring_core::judge::{Finding, SeriesResult, Severity};
 use hairspring_core::observations::Rate;
 use hairspring_host::clock::arch::attempt;
-use hairspring_host::clock::{Choice, Clock, CountsWhen, RateMeter, Reading, catalogue, choice, default_clock, granularity, wall_name};
+use hairspring_host::clock::{
+    Choice, Clock, CountsWhen, RateMeter, Reading, catalogue, choice, default_clock, granularity,
+    wall_name,
+};
 use std::time::{Duration, Instant};
 
 /// What to measure, and for how long.
@@ -13,7 +16,8 @@ use std::time::{Duration, Instant};
 pub struct SurveyPlan {
     /// Clocks to measure, by name; all if empty.
     pub names: Vec<String>,
-    /// CPUs between which the clocks are compared; the first is the one that this thread is bound to.
+    /// CPUs between which the clocks are compared; the first is the one that this thread is bound
+    /// to.
     pub cpus: Vec<usize>,
     /// Time for everything; rates are measured over all of it.
     pub budget: Duration,
@@ -82,17 +86,21 @@ pub struct Survey {
 /// Measures the clocks.
 pub fn survey(plan: &SurveyPlan) -> Survey {
     let (begin, outer) = (Instant::now(), default_clock());
-    let wanted = |clock: &Clock| plan.names.is_empty() || plan.names.iter().any(|name| name == clock.name);
+    let wanted =
+        |clock: &Clock| plan.names.is_empty() || plan.names.iter().any(|name| name == clock.name);
     let chosen: Vec<_> = catalogue().into_iter().filter(|(clock, _)| wanted(clock)).collect();
-    let started: Vec<(Clock, Result<RateMeter, String>)> = chosen.into_iter().map(|(clock, state)| (clock, start(clock, state))).collect();
+    let started: Vec<(Clock, Result<RateMeter, String>)> =
+        chosen.into_iter().map(|(clock, state)| (clock, start(clock, state))).collect();
     let there = started.iter().filter(|(_, meter)| meter.is_ok()).count().max(1) as u32;
-    // Half of the budget for the cost of a read, half for the hand-overs; the resolution is not limited.
+    // Half of the budget for the cost of a read, half for the hand-overs; the resolution is not
+    // limited.
     let share = plan.budget / (3 * there);
     let parts: Vec<_> = started
         .into_iter()
         .map(|(clock, meter)| {
             let looked = |meter| {
-                let (reading, cost) = attempt(|| (granularity(&clock), read_cost(&clock, outer, share, plan.level)))?;
+                let (reading, cost) =
+                    attempt(|| (granularity(&clock), read_cost(&clock, outer, share, plan.level)))?;
                 Ok((meter, reading, cost, across(&clock, &plan.cpus, share)))
             };
             let found = meter.and_then(looked);
@@ -104,7 +112,12 @@ pub fn survey(plan: &SurveyPlan) -> Survey {
         .into_iter()
         .map(|(clock, found)| {
             let rated = |(meter, reading, cost, across)| {
-                Ok(MeasuredClock { rate: attempt(|| rate(&clock, &meter, &reading))?, reading, cost, across })
+                Ok(MeasuredClock {
+                    rate: attempt(|| rate(&clock, &meter, &reading))?,
+                    reading,
+                    cost,
+                    across,
+                })
             };
             let state = found.and_then(rated);
             Report { clock, state }
@@ -128,10 +141,14 @@ fn start(clock: Clock, available: Result<(), String>) -> Result<RateMeter, Strin
 fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
     match clock.counts {
         CountsWhen::WhileThreadRuns => {
-            return RateSeen::NotApplicable("it stands still while the thread waits, so it has no rate of its own".into());
+            return RateSeen::NotApplicable(
+                "it stands still while the thread waits, so it has no rate of its own".into(),
+            );
         }
         CountsWhen::WhileProcessRuns => {
-            return RateSeen::NotApplicable("it runs as fast as threads of the process do, so it has no rate of its own".into());
+            return RateSeen::NotApplicable(
+                "it runs as fast as threads of the process do, so it has no rate of its own".into(),
+            );
         }
         CountsWhen::WhileCoreRuns => return RateSeen::Measured(meter.rate()),
         CountsWhen::Always => {}
@@ -142,19 +159,34 @@ fn rate(clock: &Clock, meter: &RateMeter, reading: &Reading) -> RateSeen {
     RateSeen::Measured(meter.measured(reading.quantum as f64))
 }
 
-/// A read that takes this many times as long as the fastest ordered one is unsuitable for measuring.
+/// A read that takes this many times as long as the fastest ordered one is unsuitable for
+/// measuring.
 const COSTLY_FACTOR: f64 = 100.0;
 
 fn findings(clocks: &[Report]) -> Vec<Finding> {
-    let there: Vec<(&Clock, &MeasuredClock)> = clocks.iter().filter_map(|r| r.state.as_ref().ok().map(|found| (&r.clock, found))).collect();
+    let there: Vec<(&Clock, &MeasuredClock)> = clocks
+        .iter()
+        .filter_map(|r| r.state.as_ref().ok().map(|found| (&r.clock, found)))
+        .collect();
     let backward = there.iter().filter_map(|(clock, found)| backward(clock, found));
-    let cost = |found: &MeasuredClock| Some(found.cost.as_ref().ok()?.components.first()?.time.ns.as_ref()?.value);
-    let ordered = there.iter().filter(|(clock, _)| clock.ordering.before.is_some() && clock.ordering.after.is_some());
-    let fastest = ordered.filter_map(|(clock, found)| Some((clock.name, cost(found)?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    let cost = |found: &MeasuredClock| {
+        Some(found.cost.as_ref().ok()?.components.first()?.time.ns.as_ref()?.value)
+    };
+    let ordered = there
+        .iter()
+        .filter(|(clock, _)| clock.ordering.before.is_some() && clock.ordering.after.is_some());
+    let fastest = ordered
+        .filter_map(|(clock, found)| Some((clock.name, cost(found)?)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
     let costly = there.iter().filter_map(|(clock, found)| {
         let (name, least) = fastest?;
         let ns = cost(found).filter(|ns| *ns > COSTLY_FACTOR * least)?;
-        let kind = ClockFinding::CostlyRead { clock: clock.name.into(), read_ns: ns, fastest: name.into(), fastest_ns: least };
+        let kind = ClockFinding::CostlyRead {
+            clock: clock.name.into(),
+            read_ns: ns,
+            fastest: name.into(),
+            fastest_ns: least,
+        };
         Some(Finding::new(Severity::Note, kind))
     });
     backward.chain(costly).collect()
@@ -163,12 +195,20 @@ fn findings(clocks: &[Report]) -> Vec<Finding> {
 fn backward(clock: &Clock, measured: &MeasuredClock) -> Option<Finding> {
     let (handovers, violations) = measured.across.counted();
     let times = violations + measured.reading.backward as u64;
-    let worst_ns = measured.hz(clock).filter(|_| violations > 0).map(|hz| measured.across.worst_ticks() as f64 * 1e9 / hz);
+    let worst_ns = measured
+        .hz(clock)
+        .filter(|_| violations > 0)
+        .map(|hz| measured.across.worst_ticks() as f64 * 1e9 / hz);
     let readings = handovers + (measured.reading.steps + measured.reading.backward) as u64;
     (times > 0).then(|| {
-        // An unordered clock may be read too early; that is expected, and not a fault of the machine.
-        let severity = if clock.ordering.before.is_some() { Severity::Warning } else { Severity::Note };
-        Finding::new(severity, ClockFinding::ClockBackward { clock: clock.name.into(), times, readings, worst_ns })
+        // An unordered clock may be read too early; that is expected, and not a fault of the
+        // machine.
+        let severity =
+            if clock.ordering.before.is_some() { Severity::Warning } else { Severity::Note };
+        Finding::new(
+            severity,
+            ClockFinding::ClockBackward { clock: clock.name.into(), times, readings, worst_ns },
+        )
     })
 }
 
@@ -179,9 +219,21 @@ mod tests {
     use hairspring_host::clock::fake;
 
     fn with_violations(violations: u64) -> MeasuredClock {
-        let pair = HandOver { cpus: (0, 1), handovers: 500, violations, worst_ticks: 120, least_ticks: (40, 60) };
+        let pair = HandOver {
+            cpus: (0, 1),
+            handovers: 500,
+            violations,
+            worst_ticks: 120,
+            least_ticks: (40, 60),
+        };
         MeasuredClock {
-            reading: Reading { quantum: 1, back_to_back_min: 20, back_to_back_mean: 20.0, steps: 100, backward: 0 },
+            reading: Reading {
+                quantum: 1,
+                back_to_back_min: 20,
+                back_to_back_mean: 20.0,
+                steps: 100,
+                backward: 0,
+            },
             cost: Err("invented".into()),
             rate: RateSeen::Reference,
             across: Across::Tried(vec![pair]),
@@ -193,14 +245,20 @@ mod tests {
         assert_eq!(backward(&fake::clock(64), &with_violations(0)), None);
         let warning = backward(&fake::clock(64), &with_violations(3)).unwrap();
         assert!(
-            warning.severity == Severity::Warning && warning.message.contains("3 times in 600 readings, by at most 120 ns"),
+            warning.severity == Severity::Warning
+                && warning.message.contains("3 times in 600 readings, by at most 120 ns"),
             "{warning:?}"
         );
     }
 
     #[test]
     fn a_survey_of_one_clock_has_only_that_clock() {
-        let plan = SurveyPlan { names: vec!["monotonic".into()], cpus: vec![0], budget: Duration::from_millis(5), level: 0.95 };
+        let plan = SurveyPlan {
+            names: vec!["monotonic".into()],
+            cpus: vec![0],
+            budget: Duration::from_millis(5),
+            level: 0.95,
+        };
         let survey = survey(&plan);
         assert_eq!(survey.clocks.len(), 1);
         let found = survey.clocks[0].state.as_ref().unwrap();

@@ -13,7 +13,8 @@ pub struct Waiter {
 
 /// Time over which the rate is measured: to parts in 10,000, which is enough for waits.
 const RATE_TIME: Duration = Duration::from_millis(2);
-/// A wait that took longer than requested by more than this, and by more than a tenth, was disturbed.
+/// A wait that took longer than requested by more than this, and by more than a tenth, was
+/// disturbed.
 const LATE_NS: f64 = 500.0;
 
 impl Waiter {
@@ -36,14 +37,16 @@ impl Waiter {
         2.0 * self.read_ns
     }
 
-    /// Waits for this time in addition to the shortest wait, and calls a function while much more than `pause_ns` remain; a
-    /// call must take less than that. Returns whether the wait took too long because something else ran.
+    /// Waits for this time in addition to the shortest wait, and calls a function while much more
+    /// than `pause_ns` remain; a call must take less than that. Returns whether the wait took too
+    /// long because something else ran.
     pub fn wait(&self, ns: f64, pause_ns: f64, meanwhile: impl Fn()) -> bool {
         // On average, the last check is late by half a read.
         let end = ns + self.read_ns / 2.0;
         let begin = (self.clock.read)();
         loop {
-            let gone = self.clock.width.between(begin, (self.clock.read)()) as f64 * self.ns_per_tick;
+            let gone =
+                self.clock.width.between(begin, (self.clock.read)()) as f64 * self.ns_per_tick;
             if gone >= end {
                 return gone - end > LATE_NS.max(ns / 10.0) + pause_ns;
             }
@@ -54,7 +57,8 @@ impl Waiter {
     }
 }
 
-/// The time of a read of a clock by the waiter's clock, in nanoseconds: the fastest of several tries.
+/// The time of a read of a clock by the waiter's clock, in nanoseconds: the fastest of several
+/// tries.
 pub fn read_ns(clock: &Clock, waiter: &Waiter) -> f64 {
     const READS: u32 = 64;
     const TRIES: usize = 10;
@@ -63,7 +67,8 @@ pub fn read_ns(clock: &Clock, waiter: &Waiter) -> f64 {
         for _ in 0..READS {
             (clock.read)();
         }
-        waiter.clock.width.between(begin, (waiter.clock.read)()) as f64 * waiter.ns_per_tick / f64::from(READS)
+        waiter.clock.width.between(begin, (waiter.clock.read)()) as f64 * waiter.ns_per_tick
+            / f64::from(READS)
     };
     (0..TRIES).map(one).fold(f64::INFINITY, f64::min)
 }
@@ -82,13 +87,21 @@ mod tests {
 
     #[test]
     fn a_wait_has_the_requested_length_even_if_the_clock_wraps() {
-        fake::set(fake::Settings { per_read: 20, start: u64::from(u32::MAX) - 1_000, bits: 32, ..fake::Settings::default() });
+        fake::set(fake::Settings {
+            per_read: 20,
+            start: u64::from(u32::MAX) - 1_000,
+            bits: 32,
+            ..fake::Settings::default()
+        });
         let (waiter, calls) = (waiter(), Cell::new(0));
         assert!((waiter.read_ns - 20.0).abs() < 1.0, "{waiter:?}");
         let begin = fake::read();
         let disturbed = waiter.wait(5_000.0, 100.0, || calls.set(calls.get() + 1));
         let gone = waiter.clock.width.between(begin, fake::read()) as f64;
-        assert!((gone - 5_000.0 - waiter.least_ns()).abs() <= 40.0 && !disturbed && calls.get() > 100, "{gone}");
+        assert!(
+            (gone - 5_000.0 - waiter.least_ns()).abs() <= 40.0 && !disturbed && calls.get() > 100,
+            "{gone}"
+        );
     }
 
     #[test]

@@ -11,7 +11,8 @@ use serde::Serialize;
 const STEP_COSTS: f64 = 1.5;
 /// A finer clock exists for steps above this one: time stamp counters step by less.
 const COARSE_NS: f64 = 5.0;
-/// From this share on, pauses of the CPU are worth a word: they are half of the usual precision of 0.5 %.
+/// From this share on, pauses of the CPU are worth a word: they are half of the usual precision of
+/// 0.5 %.
 const PAUSES: f64 = 0.0025;
 
 /// Something to change.
@@ -29,7 +30,8 @@ pub struct Change {
 pub struct Facts {
     /// The governor of its frequency.
     pub governor: Option<String>,
-    /// Why the counters of the processor cannot be read; `None` if they can, or this system has none.
+    /// Why the counters of the processor cannot be read; `None` if they can, or this system has
+    /// none.
     pub no_counters: Option<String>,
     /// Whether a hypervisor runs this system.
     pub hypervisor: bool,
@@ -40,7 +42,10 @@ pub struct Facts {
 impl Facts {
     /// Those of a CPU of this machine.
     pub fn here(cpu: usize) -> Facts {
-        let governor = std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor")).ok();
+        let governor = std::fs::read_to_string(format!(
+            "/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"
+        ))
+        .ok();
         let counters = catalogue().into_iter().find(|(clock, _)| clock.name.starts_with("perf"));
         Facts {
             governor: governor.map(|text| text.trim().to_owned()),
@@ -53,41 +58,64 @@ impl Facts {
 
 /// What to change, the most useful first.
 pub fn changes(diagnosis: &Diagnosis, facts: &Facts) -> Vec<Change> {
-    [cpu(diagnosis, facts), clock(diagnosis), governor(facts), hypervisor(diagnosis, facts), counters(facts)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        cpu(diagnosis, facts),
+        clock(diagnosis),
+        governor(facts),
+        hypervisor(diagnosis, facts),
+        counters(facts),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn cpu(diagnosis: &Diagnosis, facts: &Facts) -> Option<Change> {
-    let shared: Vec<&str> = diagnosis.roles.iter().filter(|role| role.is_shared()).map(|role: &Role| role.name).collect();
+    let shared: Vec<&str> = diagnosis
+        .roles
+        .iter()
+        .filter(|role| role.is_shared())
+        .map(|role: &Role| role.name)
+        .collect();
     let quiet = diagnosis.quiet_share.filter(|share| *share < QUIET_SHARE);
     if shared.is_empty() && quiet.is_none() {
         return None;
     }
     let units = if shared.is_empty() { String::new() } else { format!(" ({})", shared.join(", ")) };
-    let readings = quiet.map(|share| format!(" in {:.0} % of the readings", 100.0 * (1.0 - share))).unwrap_or_default();
+    let readings = quiet
+        .map(|share| format!(" in {:.0} % of the readings", 100.0 * (1.0 - share)))
+        .unwrap_or_default();
     let other = if facts.cpus > 1 {
         "choose another CPU (--cpu), or stop what runs beside"
     } else {
         "stop what runs beside, or use a machine with more CPUs"
     };
-    Some(Change { about: "cpu", text: format!("something else uses this core{readings}{units}: {other}") })
+    Some(Change {
+        about: "cpu",
+        text: format!("something else uses this core{readings}{units}: {other}"),
+    })
 }
 
 fn clock(diagnosis: &Diagnosis) -> Option<Change> {
-    let (factor, step_ns) = (diagnosis.smallest.step_factor, diagnosis.reading.quantum as f64 * 1e9 / diagnosis.rate.hz);
+    let (factor, step_ns) = (
+        diagnosis.smallest.step_factor,
+        diagnosis.reading.quantum as f64 * 1e9 / diagnosis.rate.hz,
+    );
     (factor > STEP_COSTS && step_ns > COARSE_NS).then(|| Change {
         about: "clock",
         text: format!(
-            "the step of the clock takes {factor:.1} times the measuring time: a finer one is better (`hairspring clocks` lists them)"
+            "the step of the clock takes {factor:.1} times the measuring time: a finer one is \
+             better (`hairspring clocks` lists them)"
         ),
     })
 }
 
 fn governor(facts: &Facts) -> Option<Change> {
     let governor = facts.governor.as_deref().filter(|governor| *governor != "performance")?;
-    let text = format!("the governor is {governor}, so the core clock moves: `cpupower frequency-set -g performance` keeps it up");
+    let text = format!(
+        "the governor is {governor}, so the core clock moves: `cpupower frequency-set -g \
+         performance` keeps it up"
+    );
     Some(Change { about: "governor", text })
 }
 
@@ -97,10 +125,14 @@ fn hypervisor(diagnosis: &Diagnosis, facts: &Facts) -> Option<Change> {
     if !facts.hypervisor || share.is_none() && stolen.is_none() {
         return None;
     }
-    let pauses = share.map(|share| format!("the CPU pauses for {:.1} % of the time", 100.0 * share));
+    let pauses =
+        share.map(|share| format!("the CPU pauses for {:.1} % of the time", 100.0 * share));
     let stolen = stolen.map(|ms| format!("the hypervisor gave {ms:.0} ms to others"));
     let seen = [pauses, stolen].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Some(Change { about: "hypervisor", text: format!("{seen}: ask for CPUs of your own (pinned, or a dedicated host)") })
+    Some(Change {
+        about: "hypervisor",
+        text: format!("{seen}: ask for CPUs of your own (pinned, or a dedicated host)"),
+    })
 }
 
 fn counters(facts: &Facts) -> Option<Change> {

@@ -51,7 +51,8 @@ pub struct MachineJson {
     pub core_hz: Option<Estimate>,
     /// Kinds of units of the core.
     pub roles: Vec<RoleJson>,
-    /// Share of the readings that nobody else disturbed; `null` where the reads of the clock do not show it.
+    /// Share of the readings that nobody else disturbed; `null` where the reads of the clock do not
+    /// show it.
     pub quiet_share: Option<f64>,
     /// Share of the time in which the CPU paused; `null` if it hardly did.
     pub pauses_share: Option<f64>,
@@ -87,7 +88,8 @@ pub struct RoleJson {
     pub chain: String,
     /// Core cycles of a copy.
     pub cycles: Option<Estimate>,
-    /// The shortest and the longest length in parts of the run, but for a tenth of them on either side.
+    /// The shortest and the longest length in parts of the run, but for a tenth of them on either
+    /// side.
     pub parts_cycles: (Option<f64>, Option<f64>),
     /// The whole number that it is proved to take.
     pub integer: Option<u32>,
@@ -142,7 +144,10 @@ impl From<&Diagnosis> for MachineJson {
 }
 
 /// The document: what the machine can give, or why nothing.
-pub fn doctor(diagnosis: Result<&Diagnosis, &String>, circumstances: &Environment) -> DoctorDocument {
+pub fn doctor(
+    diagnosis: Result<&Diagnosis, &String>,
+    circumstances: &Environment,
+) -> DoctorDocument {
     DoctorDocument {
         schema: DoctorSchema::V1,
         command: "doctor".into(),

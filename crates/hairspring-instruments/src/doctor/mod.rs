@@ -1,5 +1,6 @@
-//! What this machine can and cannot give: the smallest time that can be measured, the units of the core that something else uses now, what the
-//! step of the clock costs, and what to change. `verify` ends with it.
+//! What this machine can and cannot give: the smallest time that can be measured, the units of the
+//! core that something else uses now, what the step of the clock costs, and what to change.
+//! `verify` ends with it.
 
 pub mod change;
 pub mod document;
@@ -34,7 +35,8 @@ pub struct Role {
     pub chain: String,
     /// Core cycles of a copy.
     pub cycles: Estimate,
-    /// The shortest and the longest length in parts of the run, but for a tenth of them on either side.
+    /// The shortest and the longest length in parts of the run, but for a tenth of them on either
+    /// side.
     pub parts: (f64, f64),
     /// The whole number that it is proved to take.
     pub integer: Option<u32>,
@@ -64,7 +66,8 @@ pub struct Diagnosis {
     pub smallest: Smallest,
     /// Kinds of units.
     pub roles: Vec<Role>,
-    /// Share of the readings that nobody else disturbed; `None` where the reads of the clock do not show it.
+    /// Share of the readings that nobody else disturbed; `None` where the reads of the clock do not
+    /// show it.
     pub quiet_share: Option<f64>,
     /// Pauses of the CPU, in ticks.
     pub pauses: Pauses,
@@ -74,14 +77,20 @@ pub struct Diagnosis {
     pub changes: Vec<Change>,
 }
 
-/// Finds out what this machine can give, on the CPU that the calling thread is bound to, in about two seconds.
+/// Finds out what this machine can give, on the CPU that the calling thread is bound to, in about
+/// two seconds.
 ///
 /// # Errors
-/// Why nothing can be measured here: there are no chains for this architecture, the clock does not move, or the chains lie on no lattice.
+/// Why nothing can be measured here: there are no chains for this architecture, the clock does not
+/// move, or the chains lie on no lattice.
 pub fn diagnose(clock: Clock, cpu: usize, level: f64) -> Result<Diagnosis, String> {
     let (reading, stolen) = (granularity(&clock), StealMeter::start(cpu));
     if reading.quantum == 0 {
-        return Err(format!("clock `{}` does not move: choose another one (--clock; `hairspring clocks` lists them)", clock.name));
+        return Err(format!(
+            "clock `{}` does not move: choose another one (--clock; `hairspring clocks` lists \
+             them)",
+            clock.name
+        ));
     }
     let cores = Units::measure(clock, level)?;
     let smallest = Smallest::measure(clock, cores.core_hz.value, cores.ruler_cycles, level)
@@ -115,25 +124,46 @@ struct Units {
 
 impl Units {
     fn measure(clock: Clock, level: f64) -> Result<Units, String> {
-        let wanted: Vec<_> = chains().into_iter().filter(|chain| LATTICE.contains(&chain.role) || CONTROLS.contains(&chain.role)).collect();
+        let wanted: Vec<_> = chains()
+            .into_iter()
+            .filter(|chain| LATTICE.contains(&chain.role) || CONTROLS.contains(&chain.role))
+            .collect();
         if wanted.is_empty() {
-            return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
+            return Err(format!(
+                "no chains of known length are built for {}",
+                std::env::consts::ARCH
+            ));
         }
         let table = wanted.iter().fold(Sampling::new(clock), Sampling::with_chain).run(CHAINS, 1);
         let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
         let lines = lines(&table, level)?;
-        let lattice = lengths(&lines, level, Fit::Close).or_else(|| lengths(&lines, level, Fit::Lengthened));
         let lattice =
-            lattice.ok_or("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away")?;
+            lengths(&lines, level, Fit::Close).or_else(|| lengths(&lines, level, Fit::Lengthened));
+        let lattice = lattice.ok_or(
+            "the chains do not lie on an integer lattice: the machine is too busy, or its core \
+             renames them away",
+        )?;
         let (ruler, cycles) = lines
             .iter()
             .zip(&lattice)
-            .find_map(|(line, length)| (role_of(&line.name) == Some(RULER)).then_some((line, f64::from(length.integer?))))
+            .find_map(|(line, length)| {
+                (role_of(&line.name) == Some(RULER)).then_some((line, f64::from(length.integer?)))
+            })
             .ok_or("the ruler chain is off the lattice")?;
-        let quiet_share = InCycles::new(&table, cycles, level).and_then(|measured| measured.quiet_share());
-        let all: Vec<(ChainRole, &str, &Length)> =
-            lines.iter().zip(&lattice).filter_map(|(line, length)| Some((role_of(&line.name)?, line.name.as_str(), length))).collect();
-        Ok(Units { core_hz: core_hz(ruler, cycles, &rate).estimate(level), ruler_cycles: cycles, rate, roles: roles(&all), quiet_share })
+        let quiet_share =
+            InCycles::new(&table, cycles, level).and_then(|measured| measured.quiet_share());
+        let all: Vec<(ChainRole, &str, &Length)> = lines
+            .iter()
+            .zip(&lattice)
+            .filter_map(|(line, length)| Some((role_of(&line.name)?, line.name.as_str(), length)))
+            .collect();
+        Ok(Units {
+            core_hz: core_hz(ruler, cycles, &rate).estimate(level),
+            ruler_cycles: cycles,
+            rate,
+            roles: roles(&all),
+            quiet_share,
+        })
     }
 }
 
@@ -143,7 +173,14 @@ fn roles(all: &[(ChainRole, &str, &Length)]) -> Vec<Role> {
         let (role, chain, length) = all.iter().find(|(role, ..)| *role == wanted)?;
         let standing = if *role == RULER { Standing::Whole } else { Standing::of(length) };
         let Length { cycles, parts, integer, .. } = (*length).clone();
-        Some(Role { name: role.name(), chain: (*chain).to_owned(), cycles, parts, integer, standing })
+        Some(Role {
+            name: role.name(),
+            chain: (*chain).to_owned(),
+            cycles,
+            parts,
+            integer,
+            standing,
+        })
     };
     std::iter::once(RULER).chain(CONTROLS).filter_map(of).collect()
 }

@@ -24,9 +24,14 @@ pub fn section(diagnosis: &Diagnosis, style: &Style) -> String {
 }
 
 fn machine(page: &mut Page, diagnosis: &Diagnosis) {
-    let Smallest { once_in_100_ms, once_in_1_s, copies, copy_in_100_ms, copy_in_1_s, .. } = diagnosis.smallest;
+    let Smallest { once_in_100_ms, once_in_1_s, copies, copy_in_100_ms, copy_in_1_s, .. } =
+        diagnosis.smallest;
     page.item("once", &format!("to 1 %: {}", both(&once_in_100_ms, &once_in_1_s)), Tone::Strong);
-    page.item("copies", &format!("{copies} in a row, each to 1 %: {}", both(&copy_in_100_ms, &copy_in_1_s)), Tone::Strong);
+    page.item(
+        "copies",
+        &format!("{copies} in a row, each to 1 %: {}", both(&copy_in_100_ms, &copy_in_1_s)),
+        Tone::Strong,
+    );
     page.item("clock", &clock(diagnosis), Tone::Plain);
     page.item("core", &frequency(&diagnosis.core_hz), Tone::Plain);
     roles(page, &diagnosis.roles);
@@ -46,19 +51,33 @@ fn both(tenth: &Estimate, second: &Estimate) -> String {
 fn time(estimate: &Estimate) -> String {
     let (factor, unit) = time_unit(estimate.value);
     let number = |ns: f64| significant(ns / factor, 2);
-    format!("{} {unit} ({} to {})", number(estimate.value), number(estimate.low), number(estimate.high))
+    format!(
+        "{} {unit} ({} to {})",
+        number(estimate.value),
+        number(estimate.low),
+        number(estimate.high)
+    )
 }
 
 fn clock(diagnosis: &Diagnosis) -> String {
     let ns = 1e9 / diagnosis.rate.hz;
-    let (step, read) = (diagnosis.reading.quantum as f64 * ns, diagnosis.reading.back_to_back_mean * ns);
+    let (step, read) =
+        (diagnosis.reading.quantum as f64 * ns, diagnosis.reading.back_to_back_mean * ns);
     let factor = diagnosis.smallest.step_factor;
     let costs = match factor {
         factor if factor < 1.05 => "its step costs nothing".to_owned(),
-        factor if factor.is_finite() => format!("its step takes {} times the measuring time of one without", significant(factor, 2)),
+        factor if factor.is_finite() => format!(
+            "its step takes {} times the measuring time of one without",
+            significant(factor, 2)
+        ),
         _ => "what its step costs does not show".to_owned(),
     };
-    format!("{} steps by {} ns, a read takes {} ns; {costs}", diagnosis.clock, significant(step, 3), significant(read, 3))
+    format!(
+        "{} steps by {} ns, a read takes {} ns; {costs}",
+        diagnosis.clock,
+        significant(step, 3),
+        significant(read, 3)
+    )
 }
 
 fn roles(page: &mut Page, roles: &[Role]) {
@@ -75,10 +94,16 @@ fn roles(page: &mut Page, roles: &[Role]) {
     line("shared", named(&Role::is_shared, &shared), Tone::Warning);
     line(
         "no ruler",
-        named(&is(Standing::None), &|role| format!("{} ({} takes {:.2} cycles)", role.name, role.chain, role.cycles.value)),
+        named(&is(Standing::None), &|role| {
+            format!("{} ({} takes {:.2} cycles)", role.name, role.chain, role.cycles.value)
+        }),
         Tone::Plain,
     );
-    line("unknown", named(&is(Standing::Open), &|role| format!("{} (its interval is too wide)", role.name)), Tone::Plain);
+    line(
+        "unknown",
+        named(&is(Standing::Open), &|role| format!("{} (its interval is too wide)", role.name)),
+        Tone::Plain,
+    );
 }
 
 /// `load (4.05 to 4.50 cycles for 4)`.

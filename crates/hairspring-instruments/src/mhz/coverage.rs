@@ -7,12 +7,20 @@ use hairspring_host::clock::fake::{self, SimulatedCore};
 const RUNS: u64 = 100;
 const ROUNDS: u32 = 640;
 /// Name and core cycles of the chains of x86-64, whose names the instrument knows.
-const CHAINS: [(&str, f64); 6] = [("imul", 3.0), ("xor", 1.0), ("load", 4.0), ("mulsd", 3.0), ("xor+imul", 4.0), ("xor+imul+xor", 5.0)];
+const CHAINS: [(&str, f64); 6] = [
+    ("imul", 3.0),
+    ("xor", 1.0),
+    ("load", 4.0),
+    ("mulsd", 3.0),
+    ("xor+imul", 4.0),
+    ("xor+imul+xor", 5.0),
+];
 const COPIES: [u32; 6] = [64, 128, 192, 256, 384, 512];
 /// By how much a co-runner on the core's other hardware thread lengthens a chain.
 const SLOWER_SHARE: f64 = 0.03;
 
-/// Rounds over the chains. The readings begin anywhere between two steps of the clock, as those of the measuring loop do.
+/// Rounds over the chains. The readings begin anywhere between two steps of the clock, as those of
+/// the measuring loop do.
 fn table(core: SimulatedCore, seed: u64) -> Observations {
     fake::simulate(core, seed);
     let mut random = fastrand::Rng::with_seed(seed);
@@ -37,14 +45,21 @@ fn table(core: SimulatedCore, seed: u64) -> Observations {
             }
         }
     }
-    table.origin.rate = Some(Rate { hz: core.tick_ghz * 1e9, uncertainty_ppm: 0.0, provenance: "simulated".into() });
+    table.origin.rate = Some(Rate {
+        hz: core.tick_ghz * 1e9,
+        uncertainty_ppm: 0.0,
+        provenance: "simulated".into(),
+    });
     table.origin.granularity = Some(core.quantum as f64);
     table
 }
 
-/// Of the runs with an answer: how many intervals contain the clock, or one of its levels, and the mean half-width as a share.
+/// Of the runs with an answer: how many intervals contain the clock, or one of its levels, and the
+/// mean half-width as a share.
 fn covered(core: SimulatedCore) -> (u64, u64, f64) {
-    let found: Vec<Estimate> = (0..RUNS).filter_map(|seed| Some(core_clock(&table(core, seed), 0.95).ok()?.core_hz)).collect();
+    let found: Vec<Estimate> = (0..RUNS)
+        .filter_map(|seed| Some(core_clock(&table(core, seed), 0.95).ok()?.core_hz))
+        .collect();
     let holds = |estimate: &&Estimate| core.core_ghz.iter().any(|ghz| estimate.contains(1e9 * ghz));
     let wide = found.iter().map(Estimate::relative).sum::<f64>() / found.len().max(1) as f64;
     (found.iter().filter(holds).count() as u64, found.len() as u64, wide)
@@ -64,6 +79,10 @@ fn intervals_of_the_core_clock_hold() {
         let (held, answered, wide) = covered(core);
         println!("{name}: {held} of {answered}, +-{:.4} %", 100.0 * wide);
         assert!(answered >= RUNS * 9 / 10, "{name}: only {answered} of {RUNS} runs gave an answer");
-        assert!(held * 100 >= answered * 93, "{name}: {held} of {answered} intervals hold, +-{:.4} %", 100.0 * wide);
+        assert!(
+            held * 100 >= answered * 93,
+            "{name}: {held} of {answered} intervals hold, +-{:.4} %",
+            100.0 * wide
+        );
     }
 }

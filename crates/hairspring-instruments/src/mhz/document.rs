@@ -34,7 +34,8 @@ pub struct MhzDocument {
     pub environment: Environment,
     /// One entry for each CPU.
     pub results: Vec<CoreClockJson>,
-    /// The result of the fifth paper's method, if it was requested: its expressions, tries and votes.
+    /// The result of the fifth paper's method, if it was requested: its expressions, tries and
+    /// votes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classic: Option<Value>,
 }
@@ -52,8 +53,9 @@ pub struct CoreClockJson {
     /// Why there is no core clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_hz_reason: Option<String>,
-    /// The core clock that other runs may have: the same value, with its movement between the runs of the last week on this machine in
-    /// the interval. `null` if several CPUs are measured, and until there are four runs.
+    /// The core clock that other runs may have: the same value, with its movement between the runs
+    /// of the last week on this machine in the interval. `null` if several CPUs are measured, and
+    /// until there are four runs.
     pub any_run_core_hz: Option<Estimate>,
     /// Its error budget, in Hz.
     pub any_run_core_hz_budget: Vec<FigureEntry>,
@@ -114,12 +116,20 @@ impl From<&Level> for LevelJson {
 
 impl From<&ChainUnits> for ChainUnitsJson {
     fn from(chain: &ChainUnits) -> Self {
-        ChainUnitsJson { name: chain.name.clone(), cycles: chain.cycles.if_finite(), integer: chain.integer }
+        ChainUnitsJson {
+            name: chain.name.clone(),
+            cycles: chain.cycles.if_finite(),
+            integer: chain.integer,
+        }
     }
 }
 
 /// The document: for every CPU its core clock, or why it was not found.
-pub fn mhz(cpus: &[(usize, Result<CoreClock, String>)], classic: Option<&ClassicResult>, circumstances: &Environment) -> MhzDocument {
+pub fn mhz(
+    cpus: &[(usize, Result<CoreClock, String>)],
+    classic: Option<&ClassicResult>,
+    circumstances: &Environment,
+) -> MhzDocument {
     MhzDocument {
         schema: MhzSchema::V2,
         command: "mhz".into(),
@@ -133,7 +143,10 @@ pub fn mhz(cpus: &[(usize, Result<CoreClock, String>)], classic: Option<&Classic
 fn budget(clock: &CoreClock) -> Vec<FigureEntry> {
     let movement = match clock.levels.len() {
         0 | 1 => "one level in this run; another run may have another one",
-        _ => "stepped in this run: the figure is its most frequent level, and another run may have another one",
+        _ => {
+            "stepped in this run: the figure is its most frequent level, and another run may have \
+             another one"
+        }
     };
     entries(&clock.budget, clock.core_hz.level, movement)
 }
@@ -141,8 +154,12 @@ fn budget(clock: &CoreClock) -> Vec<FigureEntry> {
 /// The error budget of the core clock of other runs.
 fn budget_of_runs(of_runs: &OfRuns) -> Vec<FigureEntry> {
     let mut all = entries(&of_runs.budget, of_runs.hz.level, "the same in all runs");
-    let moved = all.iter_mut().filter(|entry| entry.source == Source::CoreClock && entry.half_width != Some(0.0));
-    moved.for_each(|entry| entry.note = Some(format!("how it moved between {} runs on this machine", of_runs.runs)));
+    let moved = all
+        .iter_mut()
+        .filter(|entry| entry.source == Source::CoreClock && entry.half_width != Some(0.0));
+    moved.for_each(|entry| {
+        entry.note = Some(format!("how it moved between {} runs on this machine", of_runs.runs))
+    });
     all
 }
 
@@ -152,14 +169,18 @@ fn entries(budget: &[Contribution], level: f64, movement: &str) -> Vec<FigureEnt
         (Source::Quantum, "averages out: readings begin at all phases of the clock"),
         (Source::Fence, "the line fit separates it from the lengths of the chains"),
         (Source::Departure, "the chains lie on their lattice as closely as their noise allows"),
-        (Source::Controls, "disturbed stretches are left out, and the chains show no further effect"),
+        (
+            Source::Controls,
+            "disturbed stretches are left out, and the chains show no further effect",
+        ),
         (Source::CoreClock, movement),
     ];
     figure_budget(budget, level, &absent)
 }
 
 /// Why the core clock of other runs is not known.
-const NO_RUNS: &str = "the history of this machine has fewer than four runs, or is off, or several CPUs were measured";
+const NO_RUNS: &str = "the history of this machine has fewer than four runs, or is off, or \
+                       several CPUs were measured";
 
 fn core_clock(cpu: usize, clock: Result<&CoreClock, &String>) -> CoreClockJson {
     let known = clock.ok();
@@ -171,15 +192,22 @@ fn core_clock(cpu: usize, clock: Result<&CoreClock, &String>) -> CoreClockJson {
         core_hz_reason: clock.err().cloned(),
         any_run_core_hz: of_runs.and_then(|of_runs| of_runs.hz.if_finite()),
         any_run_core_hz_budget: of_runs.map_or_else(Vec::new, budget_of_runs),
-        any_run_core_hz_reason: of_runs.is_none().then(|| clock.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
-        tick_hz: known.and_then(|clock| Estimate::of_rate(&clock.rate, clock.core_hz.level).if_finite()),
-        tick_hz_budget: known.map_or_else(Vec::new, |clock| rate_budget(&clock.rate, clock.rate.hz, clock.core_hz.level)),
+        any_run_core_hz_reason: of_runs
+            .is_none()
+            .then(|| clock.err().map_or_else(|| NO_RUNS.to_owned(), Clone::clone)),
+        tick_hz: known
+            .and_then(|clock| Estimate::of_rate(&clock.rate, clock.core_hz.level).if_finite()),
+        tick_hz_budget: known.map_or_else(Vec::new, |clock| {
+            rate_budget(&clock.rate, clock.rate.hz, clock.core_hz.level)
+        }),
         clock: known.map(|clock| clock.clock.clone()),
         tick_provenance: known.map(|clock| clock.rate.provenance.clone()),
         cycles_per_tick: known.map(|clock| clock.core_hz.value / clock.rate.hz),
         factor_known: known.map(|clock| clock.factor_known),
-        levels: known.map_or_else(Vec::new, |clock| clock.levels.iter().map(LevelJson::from).collect()),
-        chains: known.map_or_else(Vec::new, |clock| clock.chains.iter().map(ChainUnitsJson::from).collect()),
+        levels: known
+            .map_or_else(Vec::new, |clock| clock.levels.iter().map(LevelJson::from).collect()),
+        chains: known
+            .map_or_else(Vec::new, |clock| clock.chains.iter().map(ChainUnitsJson::from).collect()),
         rounds: known.map(|clock| clock.rounds),
         elapsed_ms: known.map(|clock| clock.elapsed.as_secs_f64() * 1e3),
         findings: known.map_or_else(Vec::new, |clock| clock.findings.clone()),

@@ -1,7 +1,9 @@
-//! Levels of a quantity that steps, such as the core clock: each with its own mean, interval and share of the time. The
-//! mean over several levels would be a speed at which the core never ran.
+//! Levels of a quantity that steps, such as the core clock: each with its own mean, interval and
+//! share of the time. The mean over several levels would be a speed at which the core never ran.
 
-use hairspring_core::estimate::{Contribution, Estimate, Source, Uncertain, noise, variance_of_mean};
+use hairspring_core::estimate::{
+    Contribution, Estimate, Source, Uncertain, noise, variance_of_mean,
+};
 
 /// A level that the values stayed at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,11 +18,12 @@ pub struct Level {
 const STEP: f64 = 0.004;
 /// ... and more than this many times the noise of a value.
 const OVER_NOISE: f64 = 6.0;
-/// A level with a smaller share of the values is a transition or an interruption, and is not reported.
+/// A level with a smaller share of the values is a transition or an interruption, and is not
+/// reported.
 const LEAST_SHARE: f64 = 0.06;
 
-/// Finds the levels of values in the order of time, at a confidence level. The most frequent level comes first. Values that
-/// never stepped give one level with all of them; no values give no level.
+/// Finds the levels of values in the order of time, at a confidence level. The most frequent level
+/// comes first. Values that never stepped give one level with all of them; no values give no level.
 ///
 /// The noise of a value is computed by [`noise`].
 pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
@@ -35,7 +38,8 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
         .map(|group| {
             let (low, high) = (group[0], group[group.len() - 1]);
             // In the order of time, because neighbours in time may be correlated.
-            let members: Vec<f64> = values.iter().copied().filter(|value| (low..=high).contains(value)).collect();
+            let members: Vec<f64> =
+                values.iter().copied().filter(|value| (low..=high).contains(value)).collect();
             Level { value: mean(&members, level), share: share(group) }
         })
         .collect();
@@ -45,8 +49,10 @@ pub fn levels(values: &[f64], level: f64) -> Vec<Level> {
 
 fn mean(values: &[f64], level: f64) -> Estimate {
     let value = values.iter().sum::<f64>() / values.len() as f64;
-    let (variance, dof) = if values.len() > 1 { variance_of_mean(values) } else { (f64::INFINITY, 1.0) };
-    Uncertain { value, budget: vec![Contribution::standard(Source::Noise, variance.sqrt(), dof)] }.estimate(level)
+    let (variance, dof) =
+        if values.len() > 1 { variance_of_mean(values) } else { (f64::INFINITY, 1.0) };
+    Uncertain { value, budget: vec![Contribution::standard(Source::Noise, variance.sqrt(), dof)] }
+        .estimate(level)
 }
 
 #[cfg(test)]
@@ -57,7 +63,11 @@ mod tests {
     fn stepping(steps: &[(f64, usize)], noise: f64) -> Vec<f64> {
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(5);
         let run = |(value, count): &(f64, usize)| vec![*value; *count];
-        steps.iter().flat_map(run).map(|value| value * (1.0 + noise * (random.random::<f64>() - 0.5))).collect()
+        steps
+            .iter()
+            .flat_map(run)
+            .map(|value| value * (1.0 + noise * (random.random::<f64>() - 0.5)))
+            .collect()
     }
 
     #[test]
@@ -71,11 +81,19 @@ mod tests {
 
     #[test]
     fn levels_are_separated_and_the_most_frequent_comes_first() {
-        let found = levels(&stepping(&[(3700.0, 8), (3600.0, 16), (3700.0, 4), (3300.0, 1), (2600.0, 3)], 1e-3), 0.95);
-        let values: Vec<f64> = found.iter().map(|level| (level.value.value / 100.0).round()).collect();
+        let found = levels(
+            &stepping(&[(3700.0, 8), (3600.0, 16), (3700.0, 4), (3300.0, 1), (2600.0, 3)], 1e-3),
+            0.95,
+        );
+        let values: Vec<f64> =
+            found.iter().map(|level| (level.value.value / 100.0).round()).collect();
         assert_eq!(values, [36.0, 37.0, 26.0]);
         assert_eq!(found[0].share, 0.5);
-        assert!(found.iter().all(|level| level.value.contains(100.0 * (level.value.value / 100.0).round())));
+        assert!(
+            found
+                .iter()
+                .all(|level| level.value.contains(100.0 * (level.value.value / 100.0).round()))
+        );
     }
 
     #[test]

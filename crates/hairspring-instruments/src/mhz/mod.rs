@@ -1,6 +1,7 @@
-//! The clock speed of the core, without privilege, performance counter or table of processors: dependent chains in
-//! assembly run in short interleaved windows, their slopes come from the engine, and the period of the core is the unit
-//! that makes all of them integers (Staelin and McVoy, section 4: the greatest common divisor, with real tolerances).
+//! The clock speed of the core, without privilege, performance counter or table of processors:
+//! dependent chains in assembly run in short interleaved windows, their slopes come from the
+//! engine, and the period of the core is the unit that makes all of them integers (Staelin and
+//! McVoy, section 4: the greatest common divisor, with real tolerances).
 //!
 //! [`classic`] is the paper's own method, for comparison.
 
@@ -36,12 +37,15 @@ const CHAINS: [ChainRole; 6] = [
     ChainRole::SimpleMultiplySimple,
 ];
 /// The chains of one instruction: the length of none of them follows from the others.
-const SINGLE_INSTRUCTIONS: [ChainRole; 4] = [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
-/// By how much a co-runner lengthens a chain at the most, as a share: the load chain of an AMD of family 25 was seen to take 4.05 to 4.6 cycles for 4.
+const SINGLE_INSTRUCTIONS: [ChainRole; 4] =
+    [ChainRole::Multiply, ChainRole::Simple, ChainRole::Load, ChainRole::FloatMultiply];
+/// By how much a co-runner lengthens a chain at the most, as a share: the load chain of an AMD of
+/// family 25 was seen to take 4.05 to 4.6 cycles for 4.
 const MOST_LENGTHENED: f64 = 0.25;
 /// So much shorter than its length a chain may be measured, as a share.
 const SHORTENED_SHARE: f64 = 0.01;
-/// Largest distance of a chain from its integer, as a share, at which the speed is computed from it.
+/// Largest distance of a chain from its integer, as a share, at which the speed is computed from
+/// it.
 const ON_LATTICE: f64 = 0.003;
 /// Half-width of the interval, as a share of the speed, above which the system counts as too busy.
 const TOO_WIDE: f64 = 0.1;
@@ -96,7 +100,8 @@ pub struct CoreClock {
     pub rate: Rate,
     /// Chains with their integers.
     pub chains: Vec<ChainUnits>,
-    /// Whether the integers show that the chains share no factor; if not, the speed is only known up to such a factor.
+    /// Whether the integers show that the chains share no factor; if not, the speed is only known
+    /// up to such a factor.
     pub factor_known: bool,
     /// Levels of the core clock during the run, in Hz, the most frequent first.
     pub levels: Vec<Level>,
@@ -121,12 +126,14 @@ pub struct OfRuns {
     pub runs: u32,
 }
 
-/// Measures the clock speed of the CPU that the calling thread is bound to (see [`hairspring_host::thread::prepare_thread`]).
+/// Measures the clock speed of the CPU that the calling thread is bound to (see
+/// [`hairspring_host::thread::prepare_thread`]).
 ///
 /// # Errors
 /// The system is too busy, or there are no chains for this architecture.
 pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock, String> {
-    let wanted: Vec<_> = chains().into_iter().filter(|chain| CHAINS.contains(&chain.role)).collect();
+    let wanted: Vec<_> =
+        chains().into_iter().filter(|chain| CHAINS.contains(&chain.role)).collect();
     if wanted.is_empty() {
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
@@ -144,25 +151,38 @@ pub fn measure(clock: Clock, cpu: usize, options: &Options) -> Result<CoreClock,
         }
     }
     let shared = interference(&tries, reason.is_empty());
-    let best = tries.into_iter().reduce(|best, next| if next.is_better_than(&best) { next } else { best });
-    let busy = || format!("system too busy: {reason}, in {} tries; try again, or another CPU (--cpu)", options.tries.max(1));
+    let best =
+        tries.into_iter().reduce(|best, next| if next.is_better_than(&best) { next } else { best });
+    let busy = || {
+        format!(
+            "system too busy: {reason}, in {} tries; try again, or another CPU (--cpu)",
+            options.tries.max(1)
+        )
+    };
     let found = best.ok_or_else(busy)?.doubted(shared);
     Ok(CoreClock { cpu, clock: clock.name.to_owned(), elapsed: begin.elapsed(), ..found })
 }
 
-/// The chain of the lattice that something else slowed most in any try, as its length in cycles and its integer; `None` if there is no such
-/// chain. A chain that the core renames away has the same length in every try, which shows only if no try failed
-/// (`all_ended`); a chain that something else slows does not.
+/// The chain of the lattice that something else slowed most in any try, as its length in cycles and
+/// its integer; `None` if there is no such chain. A chain that the core renames away has the same
+/// length in every try, which shows only if no try failed (`all_ended`); a chain that something
+/// else slows does not.
 fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
     const SAME_LENGTH: f64 = 0.01;
     let last = tries.last().filter(|last| !last.is_beyond_doubt())?;
     let lengths = |name: &str| -> Vec<f64> {
-        tries.iter().flat_map(|found| &found.chains).filter(|chain| chain.name == name).map(|chain| chain.cycles.value).collect()
+        tries
+            .iter()
+            .flat_map(|found| &found.chains)
+            .filter(|chain| chain.name == name)
+            .map(|chain| chain.cycles.value)
+            .collect()
     };
     let off = last.off_lattice();
     let unsteady = off.filter_map(|chain| {
-        let (low, high) =
-            lengths(&chain.name).into_iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+        let (low, high) = lengths(&chain.name)
+            .into_iter()
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
         let steady = all_ended && tries.len() > 1 && high / low - 1.0 < SAME_LENGTH;
         (!steady).then_some((high, low.round().max(1.0)))
     });
@@ -170,12 +190,13 @@ fn interference(tries: &[CoreClock], all_ended: bool) -> Option<(f64, f64)> {
 }
 
 impl CoreClock {
-    /// Adds the finding about something else on the core, and widens the interval: it may also have slowed the chains that are
-    /// still on the lattice.
+    /// Adds the finding about something else on the core, and widens the interval: it may also have
+    /// slowed the chains that are still on the lattice.
     fn doubted(mut self, shared: Option<(f64, f64)>) -> CoreClock {
         let Some((control_cycles, expected_cycles)) = shared else { return self };
         self.budget.push(Contribution::bound(Source::Controls, SHARED_BOUND * self.core_hz.value));
-        self.core_hz = Uncertain { value: self.core_hz.value, budget: self.budget.clone() }.estimate(self.core_hz.level);
+        self.core_hz = Uncertain { value: self.core_hz.value, budget: self.budget.clone() }
+            .estimate(self.core_hz.level);
         self.findings.retain(|finding| !finding.is(OFF_LATTICE) && !finding.is(FACTOR_UNKNOWN));
         self.findings.insert(0, shared_finding(Severity::Warning, control_cycles, expected_cycles));
         self
@@ -192,14 +213,17 @@ impl CoreClock {
         self
     }
 
-    /// Chains of the lattice that were left out. Others are no rulers then, and say nothing about those that are.
+    /// Chains of the lattice that were left out. Others are no rulers then, and say nothing about
+    /// those that are.
     fn off_lattice(&self) -> impl Iterator<Item = &ChainUnits> {
         self.chains.iter().filter(|chain| chain.integer.is_none() && is_of_lattice(&chain.name))
     }
 
     /// Whether no further try is needed.
     fn is_beyond_doubt(&self) -> bool {
-        self.off_lattice().count() == 0 && self.factor_known && self.core_hz.relative() < PRECISE_SHARE
+        self.off_lattice().count() == 0
+            && self.factor_known
+            && self.core_hz.relative() < PRECISE_SHARE
     }
 
     fn is_better_than(&self, other: &CoreClock) -> bool {
@@ -215,7 +239,8 @@ impl CoreClock {
 fn core_clock(table: &Observations, level: f64) -> Result<CoreClock, String> {
     let solved = Solved::new(table, level)?;
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
-    let (core_hz, levels) = speed(&solved, &rate, level).ok_or_else(|| off_lattice(&solved.lines))?;
+    let (core_hz, levels) =
+        speed(&solved, &rate, level).ok_or_else(|| off_lattice(&solved.lines))?;
     let wide = core_hz.estimate(level).relative();
     if wide > TOO_WIDE {
         return Err(format!("the speed is uncertain by {:.1} %", 100.0 * wide));
@@ -248,11 +273,15 @@ impl Solved {
         let lines = lines(table, level)?;
         let lengths = lengths(&lines, level, Fit::Close).ok_or_else(|| off_lattice(&lines))?;
         // The unit from each chain; the median is robust against a chain that was slowed.
-        let unit_of = |length: &Length| length.integer.map(|integer| length.cycles.value / f64::from(integer));
+        let unit_of = |length: &Length| {
+            length.integer.map(|integer| length.cycles.value / f64::from(integer))
+        };
         let mut units: Vec<f64> = lengths.iter().filter_map(unit_of).collect();
         units.sort_by(f64::total_cmp);
         let unit = units[units.len() / 2];
-        let fits = |length: &Length| unit_of(length).is_some_and(|own| (own / unit - 1.0).abs() < ON_LATTICE);
+        let fits = |length: &Length| {
+            unit_of(length).is_some_and(|own| (own / unit - 1.0).abs() < ON_LATTICE)
+        };
         let chain = |(line, length): (&Line, &Length)| ChainUnits {
             name: line.name.clone(),
             cycles: length.cycles.scaled(1.0 / unit),
@@ -267,10 +296,14 @@ impl Solved {
         self.chains.iter().find(|chain| chain.name == name(role)).and_then(|chain| chain.integer)
     }
 
-    /// The chains that the speed is computed from: those on the lattice whose parts are all on the lattice too.
+    /// The chains that the speed is computed from: those on the lattice whose parts are all on the
+    /// lattice too.
     fn used(&self) -> impl Iterator<Item = (&Line, f64)> {
-        let parts = |chain: &ChainUnits| role_of(&chain.name).map_or_else(Vec::new, ChainRole::parts);
-        let sound = move |chain: &ChainUnits| parts(chain).into_iter().all(|part| self.integer(part).is_some());
+        let parts =
+            |chain: &ChainUnits| role_of(&chain.name).map_or_else(Vec::new, ChainRole::parts);
+        let sound = move |chain: &ChainUnits| {
+            parts(chain).into_iter().all(|part| self.integer(part).is_some())
+        };
         self.lines
             .iter()
             .zip(&self.chains)
@@ -280,20 +313,34 @@ impl Solved {
 }
 
 fn off_lattice(lines: &[Line]) -> String {
-    let times: Vec<String> = lines.iter().map(|line| format!("{} {:.3}", line.name, line.solution.components[0].ticks.value)).collect();
-    format!("the chains do not lie on an integer lattice (ticks for one copy: {})", times.join(", "))
+    let times: Vec<String> = lines
+        .iter()
+        .map(|line| format!("{} {:.3}", line.name, line.solution.components[0].ticks.value))
+        .collect();
+    format!(
+        "the chains do not lie on an integer lattice (ticks for one copy: {})",
+        times.join(", ")
+    )
 }
 
-/// The speed and the levels, from the longest chain, because the noise of a reading is the same for all. The departure of the
-/// other chains from it is in its budget. If the core clock stepped, the speed is that of its most frequent level.
+/// The speed and the levels, from the longest chain, because the noise of a reading is the same for
+/// all. The departure of the other chains from it is in its budget. If the core clock stepped, the
+/// speed is that of its most frequent level.
 fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Level>)> {
     let (best, cycles) = solved.used().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let mean = core_hz(best, cycles, rate);
-    let others: Vec<f64> = solved.used().map(|(line, n)| core_hz(line, n, rate).value - mean.value).collect();
-    let spread = (others.iter().map(|other| other * other).sum::<f64>() / others.len() as f64).sqrt();
-    let counted = Contribution::standard(Source::Departure, spread / (others.len() as f64).sqrt(), (others.len() as f64 - 1.0).max(1.0));
+    let others: Vec<f64> =
+        solved.used().map(|(line, n)| core_hz(line, n, rate).value - mean.value).collect();
+    let spread =
+        (others.iter().map(|other| other * other).sum::<f64>() / others.len() as f64).sqrt();
+    let counted = Contribution::standard(
+        Source::Departure,
+        spread / (others.len() as f64).sqrt(),
+        (others.len() as f64 - 1.0).max(1.0),
+    );
     let rated = Contribution::rate(mean.value, rate);
-    let blocks: Vec<f64> = best.solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
+    let blocks: Vec<f64> =
+        best.solution.blocks.iter().map(|(_, unknowns)| cycles * rate.hz / unknowns[0]).collect();
     let levels = levels(&blocks, level);
     let time = match levels.as_slice() {
         [first, _, ..] => {
@@ -305,43 +352,64 @@ fn speed(solved: &Solved, rate: &Rate, level: f64) -> Option<(Uncertain, Vec<Lev
     Some((time.with(counted).with(rated), levels))
 }
 
-/// Whether the lengths cannot have a common factor: two chains of one instruction have coprime lengths above 1, whichever of the possible ones
-/// a chain has that something may slow. (The true lengths could still be multiples of these; then all chains would share that factor.)
+/// Whether the lengths cannot have a common factor: two chains of one instruction have coprime
+/// lengths above 1, whichever of the possible ones a chain has that something may slow. (The true
+/// lengths could still be multiples of these; then all chains would share that factor.)
 fn factor_known(chains: &[ChainUnits]) -> bool {
-    let singles = chains.iter().filter(|chain| role_of(&chain.name).is_some_and(|role| SINGLE_INSTRUCTIONS.contains(&role)));
-    let possible: Vec<Vec<u32>> = singles.map(possible_lengths).filter(|all| all.first().is_some_and(|least| *least > 1)).collect();
-    let coprime = |a: &[u32], b: &[u32]| a.iter().all(|a| b.iter().all(|b| gcd(u64::from(*a), u64::from(*b)) == 1));
+    let singles = chains.iter().filter(|chain| {
+        role_of(&chain.name).is_some_and(|role| SINGLE_INSTRUCTIONS.contains(&role))
+    });
+    let possible: Vec<Vec<u32>> = singles
+        .map(possible_lengths)
+        .filter(|all| all.first().is_some_and(|least| *least > 1))
+        .collect();
+    let coprime = |a: &[u32], b: &[u32]| {
+        a.iter().all(|a| b.iter().all(|b| gcd(u64::from(*a), u64::from(*b)) == 1))
+    };
     possible.iter().enumerate().any(|(at, a)| possible[at + 1..].iter().any(|b| coprime(a, b)))
 }
 
-/// The whole numbers of cycles that a chain may have: its integer, or where it has none, all that a co-runner may lengthen to what was measured.
+/// The whole numbers of cycles that a chain may have: its integer, or where it has none, all that a
+/// co-runner may lengthen to what was measured.
 fn possible_lengths(chain: &ChainUnits) -> Vec<u32> {
     let cycles = chain.cycles.value;
-    let (least, most) = ((cycles / (1.0 + MOST_LENGTHENED)).ceil() as u32, (cycles * (1.0 + SHORTENED_SHARE)).floor() as u32);
+    let (least, most) = (
+        (cycles / (1.0 + MOST_LENGTHENED)).ceil() as u32,
+        (cycles * (1.0 + SHORTENED_SHARE)).floor() as u32,
+    );
     chain.integer.map_or_else(|| (least..=most).collect(), |integer| vec![integer])
 }
 
 fn findings(solved: &Solved, factor_known: bool, wide: f64) -> Vec<Finding> {
     let chains = &solved.chains;
     let mut all = Vec::new();
-    let off: Vec<String> =
-        chains.iter().filter(|chain| chain.integer.is_none()).map(|c| format!("{} ({:.3} cycles)", c.name, c.cycles.value)).collect();
+    let off: Vec<String> = chains
+        .iter()
+        .filter(|chain| chain.integer.is_none())
+        .map(|c| format!("{} ({:.3} cycles)", c.name, c.cycles.value))
+        .collect();
     if !off.is_empty() {
         all.push(Finding::new(Severity::Note, CoreClockFinding::OffLattice { chains: off }));
     }
     if !factor_known {
         all.push(Finding::new(
             Severity::Warning,
-            CoreClockFinding::FactorUnknown { chains: chains.iter().filter(|c| c.integer.is_some()).count() },
+            CoreClockFinding::FactorUnknown {
+                chains: chains.iter().filter(|c| c.integer.is_some()).count(),
+            },
         ));
     }
     if wide > WIDE_SHARE {
         all.push(Finding::new(
             Severity::Warning,
-            CoreClockFinding::Wide { component: "core clock".into(), half_width_percent: 100.0 * wide },
+            CoreClockFinding::Wide {
+                component: "core clock".into(),
+                half_width_percent: 100.0 * wide,
+            },
         ));
     }
-    let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>() / solved.lines.len() as f64;
+    let share = solved.lines.iter().map(|line| line.solution.share_unused()).sum::<f64>()
+        / solved.lines.len() as f64;
     all.extend(disturbed_finding(share, share, false, None));
     all
 }

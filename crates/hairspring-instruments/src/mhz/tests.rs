@@ -7,14 +7,22 @@ const TICK_HZ: f64 = 2.6e9;
 
 /// Cycles of one copy of each chain on a made-up core.
 type Core = [(&'static str, f64); 6];
-const PLAIN_CORE: Core = [("imul", 3.0), ("xor", 1.0), ("load", 4.0), ("mulsd", 3.0), ("xor+imul", 4.0), ("xor+imul+xor", 5.0)];
+const PLAIN_CORE: Core = [
+    ("imul", 3.0),
+    ("xor", 1.0),
+    ("load", 4.0),
+    ("mulsd", 3.0),
+    ("xor+imul", 4.0),
+    ("xor+imul+xor", 5.0),
+];
 
 /// A table of rounds in which the core runs at the given speed; the clock steps by 26 ticks.
 fn table(core: &Core, hz: impl Fn(u32) -> f64, noise_ticks: f64) -> Observations {
     let mut table = Observations::new(vec!["body".into(), "init".into()]);
     let mut state = 1u64;
     let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f64 / (1u64 << 24) as f64
     };
     for round in 0..640 {
@@ -22,12 +30,15 @@ fn table(core: &Core, hz: impl Fn(u32) -> f64, noise_ticks: f64) -> Observations
             let series = table.series(name);
             for copies in [64u32, 128, 192, 256, 384, 512] {
                 let row = table.row(series, &[f64::from(copies), 0.0]);
-                let ticks = f64::from(copies) * cycles * TICK_HZ / hz(round) + 60.0 + noise_ticks * random();
+                let ticks = f64::from(copies) * cycles * TICK_HZ / hz(round)
+                    + 60.0
+                    + noise_ticks * random();
                 table.push(row, round, ((ticks / 26.0 + random()).floor()) * 26.0);
             }
         }
     }
-    table.origin.rate = Some(Rate { hz: TICK_HZ, uncertainty_ppm: 1.0, provenance: "invented".into() });
+    table.origin.rate =
+        Some(Rate { hz: TICK_HZ, uncertainty_ppm: 1.0, provenance: "invented".into() });
     table.origin.granularity = Some(26.0);
     table
 }
@@ -42,7 +53,10 @@ fn the_speed_of_a_steady_core_is_found() {
         let clock = core_clock(&table(&PLAIN_CORE, |_| hz, 5.0), 0.95).unwrap();
         assert!((clock.core_hz.value / hz - 1.0).abs() < 1e-3, "{hz}: {:?}", clock.core_hz);
         assert!(clock.core_hz.low <= hz * 1.0005 && clock.core_hz.high >= hz * 0.9995);
-        assert_eq!(clock.chains.iter().map(|chain| chain.integer.unwrap()).collect::<Vec<_>>().len(), 6);
+        assert_eq!(
+            clock.chains.iter().map(|chain| chain.integer.unwrap()).collect::<Vec<_>>().len(),
+            6
+        );
         assert!(clock.factor_known && clock.levels.len() == 1);
     }
 }
@@ -53,7 +67,11 @@ fn a_chain_that_breaks_the_lattice_is_named_and_left_out() {
     assert!((clock.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3);
     let load = clock.chains.iter().find(|chain| chain.name == "load").unwrap();
     assert_eq!(load.integer, None);
-    assert!(clock.findings.iter().any(|finding| finding.message.contains("load (4.5")), "{:?}", clock.findings);
+    assert!(
+        clock.findings.iter().any(|finding| finding.message.contains("load (4.5")),
+        "{:?}",
+        clock.findings
+    );
 }
 
 #[test]
@@ -66,9 +84,12 @@ fn chains_that_share_a_factor_leave_the_speed_known_up_to_it() {
 
 #[test]
 fn steps_are_levels_and_not_averaged_away() {
-    let found = core_clock(&table(&PLAIN_CORE, |round| if round < 400 { 3.7e9 } else { 3.3e9 }, 5.0), 0.95).unwrap();
+    let found =
+        core_clock(&table(&PLAIN_CORE, |round| if round < 400 { 3.7e9 } else { 3.3e9 }, 5.0), 0.95)
+            .unwrap();
     assert!((found.core_hz.value / 3.7e9 - 1.0).abs() < 1e-3, "{:?}", found.core_hz);
-    let levels: Vec<f64> = found.levels.iter().map(|level| (level.value.value / 1e8).round()).collect();
+    let levels: Vec<f64> =
+        found.levels.iter().map(|level| (level.value.value / 1e8).round()).collect();
     assert_eq!(levels, [37.0, 33.0]);
     assert!((found.levels[0].share - 400.0 / 640.0).abs() < 0.05);
 }
@@ -95,18 +116,32 @@ fn a_load_chain_that_something_slows_is_left_out_without_a_doubt() {
     for load in [4.05, 4.11, 4.2, 4.35, 4.5] {
         let found = core_clock(&table(&with("load", load), |_| 3.24e9, 5.0), 0.95).unwrap();
         assert!((found.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3, "{load}: {:?}", found.core_hz);
-        assert!(found.factor_known && found.off_lattice().count() == 0, "{load}: {:?}", found.chains);
-        assert!(found.findings.iter().all(|finding| finding.severity == Severity::Note), "{:?}", found.findings);
+        assert!(
+            found.factor_known && found.off_lattice().count() == 0,
+            "{load}: {:?}",
+            found.chains
+        );
+        assert!(
+            found.findings.iter().all(|finding| finding.severity == Severity::Note),
+            "{:?}",
+            found.findings
+        );
     }
 }
 
 #[test]
 fn a_fraction_and_a_slowed_load_chain_leave_the_chains_of_the_lattice() {
-    let core = with("load", 4.3).map(|(name, cycles)| (name, if name == "mulsd" { 3.36 } else { cycles }));
+    let core =
+        with("load", 4.3).map(|(name, cycles)| (name, if name == "mulsd" { 3.36 } else { cycles }));
     let found = core_clock(&table(&core, |_| 3.24e9, 5.0), 0.95).unwrap();
     assert!((found.core_hz.value / 3.24e9 - 1.0).abs() < 1e-3 && found.factor_known, "{found:?}");
     assert_eq!(found.off_lattice().count(), 0);
-    let left_out: Vec<&str> = found.chains.iter().filter(|chain| chain.integer.is_none()).map(|chain| chain.name.as_str()).collect();
+    let left_out: Vec<&str> = found
+        .chains
+        .iter()
+        .filter(|chain| chain.integer.is_none())
+        .map(|chain| chain.name.as_str())
+        .collect();
     assert_eq!(left_out, ["load", "mulsd"]);
 }
 
@@ -127,16 +162,23 @@ fn slowed_chains_of_the_lattice_differ_from_renamed_ones() {
 #[test]
 fn wide_interval_is_a_warning_and_not_a_refusal() {
     let of = |noise: f64| core_clock(&table(&PLAIN_CORE, |_| 3.7e9, noise), 0.95).unwrap();
-    let wide = |found: &CoreClock| found.findings.iter().any(|finding| finding.is(hairspring_core::judge::code::WIDE_INTERVAL));
+    let wide = |found: &CoreClock| {
+        found.findings.iter().any(|finding| finding.is(hairspring_core::judge::code::WIDE_INTERVAL))
+    };
     let (narrow, noisy) = (of(50.0), of(200.0));
     assert!(narrow.core_hz.relative() < WIDE_SHARE && !wide(&narrow), "{narrow:?}");
-    assert!(noisy.core_hz.relative() > WIDE_SHARE && wide(&noisy) && noisy.core_hz.contains(3.7e9), "{noisy:?}");
+    assert!(
+        noisy.core_hz.relative() > WIDE_SHARE && wide(&noisy) && noisy.core_hz.contains(3.7e9),
+        "{noisy:?}"
+    );
 }
 
 #[test]
 fn clock_of_other_runs_has_their_movement_in_its_interval() {
     let clock = core_clock(&table(&PLAIN_CORE, |_| 3.7e9, 5.0), 0.95).unwrap();
-    let between = |sd: f64| clock.clone().beside_other_runs(Some(ClockSpread { sd, runs: 1000 })).of_runs.unwrap();
+    let between = |sd: f64| {
+        clock.clone().beside_other_runs(Some(ClockSpread { sd, runs: 1000 })).of_runs.unwrap()
+    };
     let (steady, moving) = (between(0.0), between(0.02));
     assert_eq!((steady.hz, moving.hz.value), (clock.core_hz, clock.core_hz.value));
     let expected = (1.96 * 0.02_f64).hypot(clock.core_hz.relative());

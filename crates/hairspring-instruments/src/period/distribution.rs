@@ -29,14 +29,18 @@ impl Stream {
         self.histogram.push(ns);
     }
 
-    /// The distribution for the report; `None` if there are no values. The interval of the mean is that of batch means, which
-    /// holds for correlated values; `more` has further contributions to the mean's uncertainty.
+    /// The distribution for the report; `None` if there are no values. The interval of the mean is
+    /// that of batch means, which holds for correlated values; `more` has further contributions to
+    /// the mean's uncertainty.
     pub fn summary(&self, level: f64, more: &[Contribution]) -> Option<Distribution> {
         if self.moments.count() == 0 {
             return None;
         }
         let (sd, dof) = self.batches.sd_of_mean().unwrap_or((f64::INFINITY, 1.0));
-        let mut mean = Uncertain { value: self.moments.mean(), budget: vec![Contribution::standard(Source::Noise, sd, dof)] };
+        let mut mean = Uncertain {
+            value: self.moments.mean(),
+            budget: vec![Contribution::standard(Source::Noise, sd, dof)],
+        };
         mean.budget.extend_from_slice(more);
         Some(Distribution::new(self, mean, level))
     }
@@ -45,7 +49,11 @@ impl Stream {
 /// The interval of an uncertain value; infinite if its spread is unknown.
 fn bounded(value: &Uncertain, level: f64) -> Estimate {
     let known = value.budget.iter().all(|entry| entry.half_width(level).is_finite());
-    if known { value.estimate(level) } else { Estimate { value: value.value, low: f64::NEG_INFINITY, high: f64::INFINITY, level } }
+    if known {
+        value.estimate(level)
+    } else {
+        Estimate { value: value.value, low: f64::NEG_INFINITY, high: f64::INFINITY, level }
+    }
 }
 
 /// A distribution of times as it is reported, in nanoseconds.

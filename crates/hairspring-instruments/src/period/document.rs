@@ -291,7 +291,12 @@ impl DistributionJson {
             least_cycle: of.least_ns.cycle,
             most_ns: finite(of.most_ns.value),
             most_cycle: of.most_ns.cycle,
-            quantiles: QuantilesJson { p50_ns: at(0.5), p99_ns: at(0.99), p99_9_ns: at(0.999), p99_99_ns: at(0.9999) },
+            quantiles: QuantilesJson {
+                p50_ns: at(0.5),
+                p99_ns: at(0.99),
+                p99_9_ns: at(0.999),
+                p99_99_ns: at(0.9999),
+            },
             histogram: (&of.histogram).into(),
         }
     }
@@ -301,7 +306,15 @@ impl From<&Histogram> for HistogramJson {
     fn from(of: &Histogram) -> Self {
         let (from_ns, counts) = of.filled().unzip();
         let (low_ns, high_ns) = of.range_ns();
-        HistogramJson { low_ns, high_ns, bin_ns: of.bin_ns(), below: of.below(), above: of.above(), from_ns, counts }
+        HistogramJson {
+            low_ns,
+            high_ns,
+            bin_ns: of.bin_ns(),
+            below: of.below(),
+            above: of.above(),
+            from_ns,
+            counts,
+        }
     }
 }
 
@@ -374,12 +387,22 @@ pub fn period(report: &PeriodReport) -> PeriodDocument {
         longest_gap_ns: finite(summary.longest_gap_ns.value),
         longest_gap_cycle: summary.longest_gap_ns.cycle,
         latency: DistributionJson::new(&summary.latency, &OF_TIMES),
-        outliers: summary.outliers.iter().map(|o| OutlierJson { cycle: o.cycle, latency_ns: o.latency_ns }).collect(),
+        outliers: summary
+            .outliers
+            .iter()
+            .map(|o| OutlierJson { cycle: o.cycle, latency_ns: o.latency_ns })
+            .collect(),
         outliers_not_listed: summary.outliers_not_listed,
-        clocks: vec![clock(&summary.clocks[0], first), clock(&summary.clocks[1], Some(report.second_clock.clone()))],
+        clocks: vec![
+            clock(&summary.clocks[0], first),
+            clock(&summary.clocks[1], Some(report.second_clock.clone())),
+        ],
         disagreement: (&summary.disagreement).into(),
         exchange: summary.exchange.as_ref().map(ExchangeJson::from),
-        limit: summary.limit.map(|limit| LimitJson { latency_ns: limit.latency_ns, exceeded: summary.limit_exceeded() }),
+        limit: summary.limit.map(|limit| LimitJson {
+            latency_ns: limit.latency_ns,
+            exceeded: summary.limit_exceeded(),
+        }),
         run: run(report),
         findings: summary.findings.clone(),
     }
@@ -418,5 +441,13 @@ pub struct ResponderDocument {
 /// The JSON document of a partner.
 pub fn responder(done: &Responded, address: &str) -> ResponderDocument {
     let Responded { answered, short, foreign, not_sent } = *done;
-    ResponderDocument { schema: ResponderSchema::V1, command: "period".into(), address: address.into(), answered, not_sent, foreign, short }
+    ResponderDocument {
+        schema: ResponderSchema::V1,
+        command: "period".into(),
+        address: address.into(),
+        answered,
+        not_sent,
+        foreign,
+        short,
+    }
 }

@@ -16,7 +16,8 @@ struct Sent {
     answered: bool,
 }
 
-/// Frames received that are not a first answer to a frame of this run. They are counted, and otherwise ignored.
+/// Frames received that are not a first answer to a frame of this run. They are counted, and
+/// otherwise ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ignored {
     /// Answers to frames that had already been answered.
@@ -45,12 +46,14 @@ pub struct Answers {
     pub late: u64,
     /// Frames received and ignored.
     pub ignored: Ignored,
-    /// Round trips of all answers in nanoseconds, the late ones included, by the rate known at the start.
+    /// Round trips of all answers in nanoseconds, the late ones included, by the rate known at the
+    /// start.
     pub round_trips: Stream,
 }
 
 impl Answers {
-    /// No frames yet. `tick` is that of the clock for round trips, which must not wrap within a round trip.
+    /// No frames yet. `tick` is that of the clock for round trips, which must not wrap within a
+    /// round trip.
     pub fn new(session: u64, tick: Tick, bins: &Bins) -> Answers {
         Answers {
             session,
@@ -65,19 +68,22 @@ impl Answers {
         }
     }
 
-    /// Records a cycle's frame, sent at a reading of the clock; its answer is in time before `end_ns`.
+    /// Records a cycle's frame, sent at a reading of the clock; its answer is in time before
+    /// `end_ns`.
     pub fn sent(&mut self, cycle: u64, ticks: u64, end_ns: u64) {
         self.sent += 1;
-        self.ring[cycle as usize % REMEMBERED_CYCLES] = Some(Sent { cycle, ticks, end_ns, answered: false });
+        self.ring[cycle as usize % REMEMBERED_CYCLES] =
+            Some(Sent { cycle, ticks, end_ns, answered: false });
     }
 
     /// Whether a cycle has its answer.
     pub fn answered(&self, cycle: u64) -> bool {
-        self.ring[cycle as usize % REMEMBERED_CYCLES].is_some_and(|sent| sent.cycle == cycle && sent.answered)
+        self.ring[cycle as usize % REMEMBERED_CYCLES]
+            .is_some_and(|sent| sent.cycle == cycle && sent.answered)
     }
 
-    /// Records bytes that were received at a reading of the clock and at a time. If they are a first answer, returns the cycle
-    /// and its round trip in ticks.
+    /// Records bytes that were received at a reading of the clock and at a time. If they are a
+    /// first answer, returns the cycle and its round trip in ticks.
     pub fn received(&mut self, bytes: &[u8], ticks: u64, now_ns: u64) -> Option<(u64, u64)> {
         let frame = match Frame::parse(bytes) {
             Err(NoFrame::Short) => {
@@ -132,7 +138,8 @@ mod tests {
     const SESSION: u64 = 5;
 
     fn answers(cycles: u64) -> Answers {
-        let mut answers = Answers::new(SESSION, Tick { ns: 0.5, width: Width::FULL }, &Bins::for_period(1_000));
+        let mut answers =
+            Answers::new(SESSION, Tick { ns: 0.5, width: Width::FULL }, &Bins::for_period(1_000));
         // Sent at 2000 n ticks, to be answered before 1000 (n + 1) ns.
         (0..cycles).for_each(|cycle| answers.sent(cycle, 2_000 * cycle, 1_000 * (cycle + 1)));
         answers
@@ -148,7 +155,10 @@ mod tests {
         assert_eq!(answers.received(&answer(SESSION, 0), 400, 200), Some((0, 400)));
         assert_eq!(answers.received(&answer(SESSION, 2), 6_200, 3_100), Some((2, 2_200)));
         assert_eq!((answers.sent, answers.in_time, answers.late, answers.lost()), (4, 1, 1, 2));
-        assert_eq!((answers.round_trips.moments.least().value, answers.round_trips.moments.most().value), (200.0, 1_100.0));
+        assert_eq!(
+            (answers.round_trips.moments.least().value, answers.round_trips.moments.most().value),
+            (200.0, 1_100.0)
+        );
         assert!(answers.answered(0) && !answers.answered(1) && answers.answered(2));
     }
 
@@ -176,7 +186,11 @@ mod tests {
         answers.received(&answer(SESSION, 1), 2_200, 1_100);
         answers.received(&answer(SESSION + 1, 2), 4_100, 2_050);
         answers.received(&answer(SESSION, 9), 4_100, 2_050);
-        answers.received(&Frame { kind: Kind::Question, session: SESSION, number: 2 }.bytes(), 4_100, 2_050);
+        answers.received(
+            &Frame { kind: Kind::Question, session: SESSION, number: 2 }.bytes(),
+            4_100,
+            2_050,
+        );
         answers.received(b"hello", 4_100, 2_050);
         answers.received(&[7; 300], 4_100, 2_050);
         answers.received(&[], 4_100, 2_050);

@@ -15,7 +15,8 @@ pub const FRAME_BYTES: usize = 24;
 const MAGIC: &[u8; 4] = b"HSPR";
 const VERSION: u8 = 1;
 
-/// Cycle number of the greetings, which are exchanged before the run to check that there is a partner.
+/// Cycle number of the greetings, which are exchanged before the run to check that there is a
+/// partner.
 pub const HELLO: u64 = u64::MAX;
 
 /// Whether a frame is a question or an answer.
@@ -72,10 +73,16 @@ impl Frame {
             2 => Kind::Answer,
             _ => return Err(NoFrame::Foreign),
         };
-        if bytes.len() > FRAME_BYTES || bytes[..4] != *MAGIC || bytes[4] != VERSION || bytes[6..8] != [0, 0] {
+        if bytes.len() > FRAME_BYTES
+            || bytes[..4] != *MAGIC
+            || bytes[4] != VERSION
+            || bytes[6..8] != [0, 0]
+        {
             return Err(NoFrame::Foreign);
         }
-        let number = |from: usize| bytes[from..from + 8].iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+        let number = |from: usize| {
+            bytes[from..from + 8].iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
+        };
         Ok(Frame { kind, session: number(8), number: number(16) })
     }
 
@@ -90,12 +97,16 @@ impl Frame {
 mod tests {
     use super::*;
 
-    const QUESTION: Frame = Frame { kind: Kind::Question, session: 0x0102_0304_0506_0708, number: 77 };
+    const QUESTION: Frame =
+        Frame { kind: Kind::Question, session: 0x0102_0304_0506_0708, number: 77 };
 
     #[test]
     fn a_frame_round_trips() {
         assert_eq!(Frame::parse(&QUESTION.bytes()), Ok(QUESTION));
-        assert_eq!(Frame::parse(&QUESTION.answered().bytes()), Ok(Frame { kind: Kind::Answer, ..QUESTION }));
+        assert_eq!(
+            Frame::parse(&QUESTION.answered().bytes()),
+            Ok(Frame { kind: Kind::Answer, ..QUESTION })
+        );
         assert_eq!(QUESTION.bytes()[8..], [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 77]);
     }
 

@@ -14,7 +14,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Bins from `low_ns` to at least `high_ns`, widened if there would be more than 100,000 of them.
+    /// Bins from `low_ns` to at least `high_ns`, widened if there would be more than 100,000 of
+    /// them.
     pub fn new(low_ns: f64, high_ns: f64, bin_ns: f64) -> Histogram {
         let bin_ns = bin_ns.max((high_ns - low_ns) / MOST_BINS);
         let count = ((high_ns - low_ns) / bin_ns - 1e-9).ceil().max(1.0) as usize;

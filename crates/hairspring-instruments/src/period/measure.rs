@@ -1,4 +1,5 @@
-//! The whole measurement: prepares the thread, checks machine and clocks, runs the task and summarizes it.
+//! The whole measurement: prepares the thread, checks machine and clocks, runs the task and
+//! summarizes it.
 
 use super::PeriodFinding;
 use super::partner::{Line, Master};
@@ -15,8 +16,8 @@ use hairspring_host::thread::{PreparedThread, RealTime, lock_memory, prepare_thr
 use hairspring_host::{Error, Result};
 use std::sync::atomic::AtomicBool;
 
-/// Default real-time priority: above most threads, and below the threads that serve interrupts on a well configured real-time
-/// kernel.
+/// Default real-time priority: above most threads, and below the threads that serve interrupts on a
+/// well configured real-time kernel.
 pub const PRIORITY: i32 = 80;
 
 /// The priority that the task runs at.
@@ -80,9 +81,14 @@ pub struct MeasuredTask {
 ///
 /// # Errors
 /// CPU, priority, clocks, period or partner are unavailable, or the run ended too early.
-pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &AtomicBool) -> Result<MeasuredTask> {
+pub fn measure(
+    request: &Request,
+    recorder: Option<&mut dyn Recorder>,
+    stop: &AtomicBool,
+) -> Result<MeasuredTask> {
     let mut thread = prepare_thread(request.cpu)?;
-    request.clocks.iter().try_for_each(Clock::ready)?; // programs may be allowed to read them on some CPUs only
+    // programs may be allowed to read them on some CPUs only
+    request.clocks.iter().try_for_each(Clock::ready)?;
     let (_guard, real_time) = take_priority(request.priority)?;
     let mut system = System::new(request.clocks);
     let least_cycle_ns = least_cycle_ns(&mut system);
@@ -99,10 +105,12 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     warm_up(&mut system, &tally, request, stop);
     let schedule = schedule(&mut system, request);
     let watches = request.clocks.map(|clock| (clock.name, CoreWatch::start(&clock)));
-    let mut master = line.as_mut().map(|line| Master { line, machine: System::new(request.clocks) });
+    let mut master =
+        line.as_mut().map(|line| Master { line, machine: System::new(request.clocks) });
     let partner = master.as_mut().map(|master| master as &mut dyn Partner);
     let recorder = recorder.map(|recorder| recorder as &mut dyn Recorder);
-    let end = Task { machine: &mut system, partner, recorder, limit: request.limit, stop }.run(&schedule, &mut tally);
+    let end = Task { machine: &mut system, partner, recorder, limit: request.limit, stop }
+        .run(&schedule, &mut tally);
     let elapsed_ms = system.now_ns().saturating_sub(schedule.start_ns) as f64 * 1e-6;
     let switches = switches.since_last();
     let taken = taken(watches);
@@ -117,12 +125,26 @@ pub fn measure(request: &Request, recorder: Option<&mut dyn Recorder>, stop: &At
     };
     let mut summary = summarise(&tally, exchange, &ended).ok_or_else(|| too_short(&tally))?;
     add_findings(&mut summary, not_prepared(&thread, &real_time).into_iter().chain(taken));
-    Ok(MeasuredTask { summary, thread, real_time, known, rates, least_cycle_ns, stolen_ms: steal.stolen_ms(), switches, elapsed_ms })
+    Ok(MeasuredTask {
+        summary,
+        thread,
+        real_time,
+        known,
+        rates,
+        least_cycle_ns,
+        stolen_ms: steal.stolen_ms(),
+        switches,
+        elapsed_ms,
+    })
 }
 
 /// The way to the partner, if there is one.
 fn open_line(request: &Request, tick: Tick) -> Result<Option<Line>> {
-    request.partner.as_deref().map(|name| Line::open(name, request.clocks[0], tick, &request.bins)).transpose()
+    request
+        .partner
+        .as_deref()
+        .map(|name| Line::open(name, request.clocks[0], tick, &request.bins))
+        .transpose()
 }
 
 /// What was exchanged with the partner, after answers that come late.
@@ -137,7 +159,8 @@ fn add_findings(summary: &mut Summary, findings: impl Iterator<Item = Finding>) 
     summary.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
 }
 
-/// The real-time priority, which is restored when dropped, and its number or the reason why it is not raised.
+/// The real-time priority, which is restored when dropped, and its number or the reason why it is
+/// not raised.
 type Taken = (Option<RealTime>, std::result::Result<i32, String>);
 
 fn take_priority(wanted: Priority) -> Result<Taken> {
@@ -162,9 +185,14 @@ fn tick(rate: &Rate, clock: &Clock) -> Tick {
     Tick { ns: 1e9 / rate.hz, width: clock.width }
 }
 
-/// Sleeps for 200 ms, and returns the rates of the clocks over this time, for the whole run. Rates from the run itself would
-/// make its mean right, and the clocks agree, by construction.
-fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], meters: &[RateMeter; 2]) -> Result<[Rate; 2]> {
+/// Sleeps for 200 ms, and returns the rates of the clocks over this time, for the whole run. Rates
+/// from the run itself would make its mean right, and the clocks agree, by construction.
+fn check_clocks(
+    system: &mut System,
+    request: &Request,
+    known: &[Known; 2],
+    meters: &[RateMeter; 2],
+) -> Result<[Rate; 2]> {
     const ASLEEP_NS: u64 = 200_000_000;
     let before = system.read();
     system.sleep_until(before.1 + ASLEEP_NS);
@@ -172,44 +200,68 @@ fn check_clocks(system: &mut System, request: &Request, known: &[Known; 2], mete
     let rates = [0, 1].map(|at| before_the_run(meters[at].rate(), &request.clocks[at]));
     for at in [0, 1] {
         let elapsed_ns = after.1.saturating_sub(before.1);
-        let ticks = tick(&rates[at], &request.clocks[at]).distance(before.0[at], after.0[at], elapsed_ns as f64);
+        let ticks = tick(&rates[at], &request.clocks[at]).distance(
+            before.0[at],
+            after.0[at],
+            elapsed_ns as f64,
+        );
         known[at].check(request.period_ns, &rates[at], ticks, elapsed_ns)?;
     }
     Ok(rates)
 }
 
-/// Runs a few cycles that are not counted: the first wake-ups are late because the loop is not in the caches yet, and a late
-/// first wake-up would make all periods look short.
+/// Runs a few cycles that are not counted: the first wake-ups are late because the loop is not in
+/// the caches yet, and a late first wake-up would make all periods look short.
 fn warm_up(system: &mut System, tally: &Tally, request: &Request, stop: &AtomicBool) {
     const CYCLES: u64 = 16;
     const LONGEST_NS: u64 = 1_000_000;
-    let schedule = Schedule { period_ns: request.period_ns.min(LONGEST_NS), cycles: CYCLES, ..schedule(system, request) };
-    Task { machine: system, partner: None, recorder: None, limit: None, stop }.run(&schedule, &mut tally.clone());
+    let schedule = Schedule {
+        period_ns: request.period_ns.min(LONGEST_NS),
+        cycles: CYCLES,
+        ..schedule(system, request)
+    };
+    Task { machine: system, partner: None, recorder: None, limit: None, stop }
+        .run(&schedule, &mut tally.clone());
 }
 
 /// The due times; the first one is a short time from now.
 fn schedule(system: &mut System, request: &Request) -> Schedule {
     const MOMENT_NS: u64 = 1_000_000;
-    Schedule { start_ns: system.now_ns() + MOMENT_NS, period_ns: request.period_ns, cycles: request.cycles }
+    Schedule {
+        start_ns: system.now_ns() + MOMENT_NS,
+        period_ns: request.period_ns,
+        cycles: request.cycles,
+    }
 }
 
 fn too_short(tally: &Tally) -> Error {
     let needed = FEWEST_PERIODS + 1;
     Error::Refused {
         what: "the run ended too early".into(),
-        reason: format!("{} cycles ran, at least {needed} are needed; let it run for longer", tally.cycles),
+        reason: format!(
+            "{} cycles ran, at least {needed} are needed; let it run for longer",
+            tally.cycles
+        ),
     }
 }
 
 /// Findings about counters of the core that something else took since the start of the run.
 fn taken(watches: [(&'static str, Option<CoreWatch>); 2]) -> Vec<Finding> {
-    let lost = |(name, watch): (&'static str, Option<CoreWatch>)| Some((name.to_owned(), watch?.belongs().err()?));
-    let finding = |(clock, reason)| Finding::new(Severity::Untrusted, PeriodFinding::CounterTaken { clock, reason });
+    let lost = |(name, watch): (&'static str, Option<CoreWatch>)| {
+        Some((name.to_owned(), watch?.belongs().err()?))
+    };
+    let finding = |(clock, reason)| {
+        Finding::new(Severity::Untrusted, PeriodFinding::CounterTaken { clock, reason })
+    };
     watches.into_iter().filter_map(lost).map(finding).collect()
 }
 
-fn not_prepared(thread: &PreparedThread, real_time: &std::result::Result<i32, String>) -> Vec<Finding> {
-    let memory = (!thread.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
+fn not_prepared(
+    thread: &PreparedThread,
+    real_time: &std::result::Result<i32, String>,
+) -> Vec<Finding> {
+    let memory =
+        (!thread.memory_locked).then(|| "locking the memory (limit of `ulimit -l`)".to_owned());
     let asked = real_time.as_ref().err().filter(|reason| *reason != "not requested");
     let all = asked.cloned().into_iter().chain(memory);
     all.map(|what| Finding::new(Severity::Note, PeriodFinding::NotPrepared { what })).collect()

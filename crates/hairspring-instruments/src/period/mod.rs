@@ -1,8 +1,8 @@
-//! A cyclic task: woken at absolute due times, its period measured by two clocks at once (Kwon and Choi, section 4, with
-//! any two clocks in the place of getnstimeofday and the cycle counter).
+//! A cyclic task: woken at absolute due times, its period measured by two clocks at once (Kwon and
+//! Choi, section 4, with any two clocks in the place of getnstimeofday and the cycle counter).
 //!
-//! [`tally`] and [`exchange`] are pure; [`task`] is the loop; [`system`] and [`partner`] are the machine and the network.
-//! Memory does not grow with the length of a run.
+//! [`tally`] and [`exchange`] are pure; [`task`] is the loop; [`system`] and [`partner`] are the
+//! machine and the network. Memory does not grow with the length of a run.
 
 pub mod distribution;
 pub mod document;

@@ -1,4 +1,5 @@
-//! Running mean, spread, extremes and batch means of a stream: memory does not grow with the length of the run.
+//! Running mean, spread, extremes and batch means of a stream: memory does not grow with the length
+//! of the run.
 
 use hairspring_core::estimate::variance_of_mean;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,8 @@ pub struct Extreme {
     pub cycle: u64,
 }
 
-/// Mean, spread and extremes of a stream of values (Welford's recurrence, which avoids the cancellation of a sum of squares).
+/// Mean, spread and extremes of a stream of values (Welford's recurrence, which avoids the
+/// cancellation of a sum of squares).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moments {
     count: u64,
@@ -66,8 +68,8 @@ impl Moments {
 /// Most batches that are kept.
 const MOST_BATCHES: usize = 64;
 
-/// Means of batches of consecutive values. When there are too many, neighbours are merged and batches become twice as
-/// long, so a run of any length ends with 32 to 64 of them.
+/// Means of batches of consecutive values. When there are too many, neighbours are merged and
+/// batches become twice as long, so a run of any length ends with 32 to 64 of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batches {
     size: u64,
@@ -105,8 +107,8 @@ impl Batches {
         self.size *= 2;
     }
 
-    /// Standard deviation of the mean and its degrees of freedom, from the variation between batches, because
-    /// neighbouring values are correlated. `None` for fewer than two batches.
+    /// Standard deviation of the mean and its degrees of freedom, from the variation between
+    /// batches, because neighbouring values are correlated. `None` for fewer than two batches.
     pub fn sd_of_mean(&self) -> Option<(f64, f64)> {
         if self.means.len() < 2 {
             return None;
@@ -136,7 +138,9 @@ mod tests {
     fn a_long_stream_keeps_few_batches_and_its_mean() {
         let mut batches = Batches::default();
         (0..1_000_000).for_each(|at| batches.push(f64::from(at % 10)));
-        assert!((32..=64).contains(&batches.means.len()) && batches.means.capacity() == MOST_BATCHES);
+        assert!(
+            (32..=64).contains(&batches.means.len()) && batches.means.capacity() == MOST_BATCHES
+        );
         assert!(batches.means.iter().all(|mean| (mean - 4.5).abs() < 0.01));
     }
 

@@ -1,4 +1,5 @@
-//! The network side of the exchange: the task's end of the connection, and the partner that answers it.
+//! The network side of the exchange: the task's end of the connection, and the partner that answers
+//! it.
 
 use super::exchange::Answers;
 use super::frame::{FRAME_BYTES, Frame, HELLO, Kind, NoFrame};
@@ -29,10 +30,15 @@ const MOST_AT_ONCE: usize = 64;
 /// # Errors
 /// There is no address.
 pub fn resolve(name: &str) -> Result<Vec<SocketAddr>> {
-    let found = name.to_socket_addrs().or_else(|_| (name.trim_matches(['[', ']']), PORT).to_socket_addrs());
-    let refused = |reason: String| Error::Refused { what: format!("no address for `{name}`"), reason };
-    let all: Vec<SocketAddr> =
-        found.map_err(|e| refused(format!("{e}; give HOST or HOST:PORT, as 192.168.1.7:{PORT} or [::1]:{PORT}")))?.collect();
+    let found =
+        name.to_socket_addrs().or_else(|_| (name.trim_matches(['[', ']']), PORT).to_socket_addrs());
+    let refused =
+        |reason: String| Error::Refused { what: format!("no address for `{name}`"), reason };
+    let all: Vec<SocketAddr> = found
+        .map_err(|e| {
+            refused(format!("{e}; give HOST or HOST:PORT, as 192.168.1.7:{PORT} or [::1]:{PORT}"))
+        })?
+        .collect();
     if all.is_empty() { Err(refused("the name has no address".into())) } else { Ok(all) }
 }
 
@@ -58,12 +64,24 @@ impl Line {
         for to in all {
             let session = RandomState::new().build_hasher().finish();
             match connect(to).and_then(|socket| greet(&socket, session).map(|()| socket)) {
-                Ok(socket) => return Ok(Line { socket, clock, session, to, answers: Answers::new(session, tick, bins) }),
+                Ok(socket) => {
+                    return Ok(Line {
+                        socket,
+                        clock,
+                        session,
+                        to,
+                        answers: Answers::new(session, tick, bins),
+                    });
+                }
                 Err(error) => last = format!("{to}: {error}"),
             }
         }
-        let next = "start `hairspring period --respond` there, and see that UDP gets through to its port";
-        Err(Error::Refused { what: format!("no partner at `{name}`"), reason: format!("{last}; {next}") })
+        let next =
+            "start `hairspring period --respond` there, and see that UDP gets through to its port";
+        Err(Error::Refused {
+            what: format!("no partner at `{name}`"),
+            reason: format!("{last}; {next}"),
+        })
     }
 
     /// Address of the partner.
@@ -77,7 +95,12 @@ impl Line {
         for _ in 0..MOST_AT_ONCE {
             let mut bytes = [0; ROOM];
             match self.socket.recv(&mut bytes) {
-                Ok(length) => last = self.answers.received(&bytes[..length], (self.clock.read)(), now_ns).or(last),
+                Ok(length) => {
+                    last = self
+                        .answers
+                        .received(&bytes[..length], (self.clock.read)(), now_ns)
+                        .or(last)
+                }
                 // If the partner has ended, the system reports one refusal for each frame.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(_) => break,
@@ -104,7 +127,8 @@ impl Line {
 }
 
 fn connect(to: SocketAddr) -> std::io::Result<UdpSocket> {
-    let any: SocketAddr = if to.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0u16; 8], 0).into() };
+    let any: SocketAddr =
+        if to.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0u16; 8], 0).into() };
     let socket = UdpSocket::bind(any)?;
     // On a connected socket the kernel drops frames from other addresses.
     socket.connect(to)?;
@@ -123,7 +147,9 @@ fn greet(socket: &UdpSocket, session: u64) -> std::io::Result<()> {
         while begin.elapsed() < EACH_WAIT {
             let mut bytes = [0; ROOM];
             match socket.recv(&mut bytes) {
-                Ok(length) if Frame::parse(&bytes[..length]) == Ok(question.answered()) => return socket.set_nonblocking(true),
+                Ok(length) if Frame::parse(&bytes[..length]) == Ok(question.answered()) => {
+                    return socket.set_nonblocking(true);
+                }
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Err(error),
                 Err(_) => break,
@@ -145,7 +171,8 @@ pub struct Master<'a, M> {
 impl<M: Machine> Partner for Master<'_, M> {
     fn ask(&mut self, cycle: u64, end_ns: u64) {
         self.line.drain(self.machine.now_ns());
-        let bytes = Frame { kind: Kind::Question, session: self.line.session, number: cycle }.bytes();
+        let bytes =
+            Frame { kind: Kind::Question, session: self.line.session, number: cycle }.bytes();
         let ticks = (self.line.clock.read)();
         // The first refusal may be about an earlier frame.
         if self.line.socket.send(&bytes).or_else(|_| self.line.socket.send(&bytes)).is_ok() {
@@ -159,14 +186,17 @@ impl<M: Machine> Partner for Master<'_, M> {
         let mut waited = false;
         loop {
             let now_ns = self.machine.now_ns();
-            if let Some((_, ticks)) = self.line.drain(now_ns).filter(|(answered, _)| *answered == cycle) {
+            if let Some((_, ticks)) =
+                self.line.drain(now_ns).filter(|(answered, _)| *answered == cycle)
+            {
                 return Some(ticks);
             }
             if now_ns >= until_ns || waited {
                 return None;
             }
             self.line.sleep(until_ns - now_ns);
-            // A signal ended the wait: no frame has arrived, and time is left. The task checks for signals.
+            // A signal ended the wait: no frame has arrived, and time is left. The task checks for
+            // signals.
             waited = self.machine.now_ns() >= until_ns;
         }
     }
@@ -193,7 +223,9 @@ pub fn listen(name: &str) -> Result<UdpSocket> {
     let all = resolve(name)?;
     UdpSocket::bind(&all[..]).map_err(|e| Error::Refused {
         what: format!("cannot listen at {}", all[0]),
-        reason: format!("{e}; give an address of this machine and a free port (--respond ADDR:PORT)"),
+        reason: format!(
+            "{e}; give an address of this machine and a free port (--respond ADDR:PORT)"
+        ),
     })
 }
 
@@ -202,8 +234,12 @@ pub fn listen(name: &str) -> Result<UdpSocket> {
 /// # Errors
 /// If the socket cannot be used at all.
 pub fn respond(socket: &UdpSocket, time: Option<Duration>, stop: &AtomicBool) -> Result<Responded> {
-    // A signal ends a wait at once; the limit is for the end of the time, and for a signal just before the call.
-    let refused = |e: std::io::Error| Error::Refused { what: "the socket cannot be used".into(), reason: e.to_string() };
+    // A signal ends a wait at once; the limit is for the end of the time, and for a signal just
+    // before the call.
+    let refused = |e: std::io::Error| Error::Refused {
+        what: "the socket cannot be used".into(),
+        reason: e.to_string(),
+    };
     socket.set_read_timeout(Some(Duration::from_millis(100))).map_err(refused)?;
     let (begin, mut done) = (Instant::now(), Responded::default());
     while !stop.load(Ordering::Relaxed) && time.is_none_or(|time| begin.elapsed() < time) {
@@ -211,10 +247,12 @@ pub fn respond(socket: &UdpSocket, time: Option<Duration>, stop: &AtomicBool) ->
         // Time-outs, signals and refusals of earlier answers do not end the loop.
         let Ok((length, from)) = socket.recv_from(&mut bytes) else { continue };
         match Frame::parse(&bytes[..length]) {
-            Ok(question) if question.kind == Kind::Question => match socket.send_to(&question.answered().bytes(), from) {
-                Ok(_) => done.answered += 1,
-                Err(_) => done.not_sent += 1,
-            },
+            Ok(question) if question.kind == Kind::Question => {
+                match socket.send_to(&question.answered().bytes(), from) {
+                    Ok(_) => done.answered += 1,
+                    Err(_) => done.not_sent += 1,
+                }
+            }
             Err(NoFrame::Short) => done.short += 1,
             _ => done.foreign += 1,
         }
@@ -243,8 +281,15 @@ mod tests {
         // Bound, so that nobody else answers at this port.
         let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
         let name = silent.local_addr().unwrap().to_string();
-        let message = Line::open(&name, default_clock(), TICK, &Bins::for_period(1_000_000)).unwrap_err().to_string();
-        assert!(message.contains(&name) && message.contains("--respond") && message.contains("no answer"), "{message}");
+        let message = Line::open(&name, default_clock(), TICK, &Bins::for_period(1_000_000))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains(&name)
+                && message.contains("--respond")
+                && message.contains("no answer"),
+            "{message}"
+        );
     }
 
     #[test]
@@ -254,7 +299,9 @@ mod tests {
         let stop = AtomicBool::new(false);
         let done = std::thread::scope(|scope| {
             let partner = scope.spawn(|| respond(&socket, None, &stop).unwrap());
-            let mut line = Line::open(&to.to_string(), default_clock(), TICK, &Bins::for_period(1_000_000)).unwrap();
+            let mut line =
+                Line::open(&to.to_string(), default_clock(), TICK, &Bins::for_period(1_000_000))
+                    .unwrap();
             let system = || super::super::system::System::new([default_clock(), default_clock()]);
             line.socket.send(b"short").unwrap();
             line.socket.send(&[0; 40]).unwrap();

@@ -1,5 +1,6 @@
-//! Writes raw observations to a file while the task runs. They are collected in chunks and written by another thread, so that
-//! a slow disk does not delay a cycle. spec/period.md describes the format.
+//! Writes raw observations to a file while the task runs. They are collected in chunks and written
+//! by another thread, so that a slow disk does not delay a cycle. spec/period.md describes the
+//! format.
 
 use super::tally::Wake;
 use super::task::Recorder;
@@ -13,7 +14,8 @@ const CHUNKS: usize = 64;
 
 type Record = (Wake, Option<u64>);
 
-/// Writes raw observations. It is started before the task raises its priority, so that the writer does not inherit it.
+/// Writes raw observations. It is started before the task raises its priority, so that the writer
+/// does not inherit it.
 #[derive(Debug)]
 pub struct CsvRecorder {
     chunk: Vec<Record>,
@@ -26,12 +28,24 @@ pub struct CsvRecorder {
 pub type Notes = Vec<(String, String)>;
 
 impl CsvRecorder {
-    /// Starts to write to a stream, with these notes before the rows. More notes may follow at the end.
-    pub fn start(out: impl Write + Send + 'static, notes: Notes) -> (CsvRecorder, SyncSender<Notes>) {
+    /// Starts to write to a stream, with these notes before the rows. More notes may follow at the
+    /// end.
+    pub fn start(
+        out: impl Write + Send + 'static,
+        notes: Notes,
+    ) -> (CsvRecorder, SyncSender<Notes>) {
         let (chunks, rows) = sync_channel(CHUNKS);
         let (end, last) = sync_channel(1);
         let writer = std::thread::spawn(move || write(BufWriter::new(out), &notes, &rows, &last));
-        (CsvRecorder { chunk: Vec::with_capacity(CHUNK), chunks: Some(chunks), writer: Some(writer), dropped: 0 }, end)
+        (
+            CsvRecorder {
+                chunk: Vec::with_capacity(CHUNK),
+                chunks: Some(chunks),
+                writer: Some(writer),
+                dropped: 0,
+            },
+            end,
+        )
     }
 
     fn hand_over(&mut self) {
@@ -42,7 +56,8 @@ impl CsvRecorder {
         }
     }
 
-    /// Waits until everything is written. Returns the number of cycles that could not be handed over in time.
+    /// Waits until everything is written. Returns the number of cycles that could not be handed
+    /// over in time.
     ///
     /// # Errors
     /// If writing failed, for example because the disk is full.
@@ -67,11 +82,20 @@ impl Recorder for CsvRecorder {
     }
 }
 
-fn write(mut out: impl Write, notes: &Notes, rows: &Receiver<Vec<Record>>, last: &Receiver<Notes>) -> std::io::Result<()> {
+fn write(
+    mut out: impl Write,
+    notes: &Notes,
+    rows: &Receiver<Vec<Record>>,
+    last: &Receiver<Notes>,
+) -> std::io::Result<()> {
     write_notes(&mut out, notes)?;
     writeln!(out, "cycle,due_ns,wake_ns,first_ticks,second_ticks,round_trip_ticks")?;
     for (wake, round_trip) in rows.iter().flatten() {
-        write!(out, "{},{},{},{},{},", wake.cycle, wake.due_ns, wake.wake_ns, wake.ticks[0], wake.ticks[1])?;
+        write!(
+            out,
+            "{},{},{},{},{},",
+            wake.cycle, wake.due_ns, wake.wake_ns, wake.ticks[0], wake.ticks[1]
+        )?;
         match round_trip {
             Some(ticks) => writeln!(out, "{ticks}")?,
             None => writeln!(out)?,
@@ -131,7 +155,10 @@ mod tests {
         assert_eq!(recorder.finish(&end, note("first_rate_hz", "1")).unwrap(), 0);
         let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[..2], ["# period_ns: 100", "cycle,due_ns,wake_ns,first_ticks,second_ticks,round_trip_ticks"]);
+        assert_eq!(
+            lines[..2],
+            ["# period_ns: 100", "cycle,due_ns,wake_ns,first_ticks,second_ticks,round_trip_ticks"]
+        );
         assert_eq!(lines[2..4], ["0,0,7,0,4,", "1,100,107,3,4,55"]);
         assert_eq!((lines.len(), lines[3_002]), (3_003, "# first_rate_hz: 1"));
     }

@@ -36,9 +36,12 @@ impl PeriodReport {
             environment: Environment {
                 clock: Some(clock(0)),
                 pinned_cpu: Some(measured.thread.cpu),
-                priority_raised: Some(measured.thread.priority_raised || measured.real_time.is_ok()),
+                priority_raised: Some(
+                    measured.thread.priority_raised || measured.real_time.is_ok(),
+                ),
                 memory_locked: Some(measured.thread.memory_locked),
-                ..circumstances.with_reference(Err("a period is measured in time, not in core cycles".into()))
+                ..circumstances
+                    .with_reference(Err("a period is measured in time, not in core cycles".into()))
             }
             .with_core_clock(None),
             second_clock: clock(1),
@@ -53,5 +56,7 @@ impl PeriodReport {
 
 fn clock_info(known: &Known, rate: &Rate) -> Clock {
     let reading = &known.reading;
-    Clock::named(known.clock.name, known.clock.description).with_rate(rate).with_reading(reading.quantum, reading.back_to_back_mean)
+    Clock::named(known.clock.name, known.clock.description)
+        .with_rate(rate)
+        .with_reading(reading.quantum, reading.back_to_back_mean)
 }

@@ -1,7 +1,7 @@
 //! When a cycle is due, and which one comes after an overrun.
 
-/// Due times of a cyclic task: `start + number * period`, in nanoseconds of CLOCK_MONOTONIC. They are fixed in advance,
-/// so that a late wake-up does not delay later ones.
+/// Due times of a cyclic task: `start + number * period`, in nanoseconds of CLOCK_MONOTONIC. They
+/// are fixed in advance, so that a late wake-up does not delay later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
     /// When cycle 0 is due.
@@ -18,10 +18,11 @@ impl Schedule {
         self.start_ns.saturating_add(cycle.saturating_mul(self.period_ns))
     }
 
-    /// The cycle after this one if the task is done at `now_ns`: the first that is due in the future. Cycles in between
-    /// are missed; they are not made up for.
+    /// The cycle after this one if the task is done at `now_ns`: the first that is due in the
+    /// future. Cycles in between are missed; they are not made up for.
     pub fn next(&self, cycle: u64, now_ns: u64) -> u64 {
-        let first_future = now_ns.checked_sub(self.start_ns).map_or(0, |since| since / self.period_ns + 1);
+        let first_future =
+            now_ns.checked_sub(self.start_ns).map_or(0, |since| since / self.period_ns + 1);
         first_future.max(cycle + 1)
     }
 }

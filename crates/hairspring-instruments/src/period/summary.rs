@@ -1,13 +1,16 @@
 //! Estimates and findings from the tallies of a run.
 //!
-//! **Mean of a period.** The errors of consecutive periods are not independent: each is a difference of two latencies, so
-//! they telescope. Their sum over a run is the last latency minus the first, plus the effect of the error of the clock's rate.
-//! The mean is (last reading - first reading) / periods. Its uncertainty is that of the two ends divided by the number of
-//! periods, not the spread of a period divided by the square root of that number: sqrt(2 (s_L^2 + s_D^2)) / n, with the
-//! standard deviations s_L of the latencies and s_D of the disagreement of the clocks; or the difference of the two latencies
-//! over n, if that is larger. The uncertainty of the clock's rate and its quantum are added.
+//! **Mean of a period.** The errors of consecutive periods are not independent: each is a
+//! difference of two latencies, so they telescope. Their sum over a run is the last latency minus
+//! the first, plus the effect of the error of the clock's rate. The mean is (last reading - first
+//! reading) / periods. Its uncertainty is that of the two ends divided by the number of periods,
+//! not the spread of a period divided by the square root of that number: sqrt(2 (s_L^2 + s_D^2)) /
+//! n, with the standard deviations s_L of the latencies and s_D of the disagreement of the clocks;
+//! or the difference of the two latencies over n, if that is larger. The uncertainty of the clock's
+//! rate and its quantum are added.
 //!
-//! **Mean of a latency or a round trip.** Neighbouring values are correlated, so the interval is that of batch means.
+//! **Mean of a latency or a round trip.** Neighbouring values are correlated, so the interval is
+//! that of batch means.
 
 use super::PeriodFinding;
 use super::distribution::Distribution;
@@ -35,8 +38,9 @@ pub struct ClockPeriods {
     pub backward: u64,
 }
 
-/// The first clock against the second, each by its rate from before the run. It includes the change of their rates since
-/// then, and the error of a rate that the interface defines (steering). It does not show which clock is right.
+/// The first clock against the second, each by its rate from before the run. It includes the change
+/// of their rates since then, and the error of a rate that the interface defines (steering). It
+/// does not show which clock is right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disagreement {
     /// How much longer the run was by the first clock, in parts per million.
@@ -71,8 +75,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// From the answers of a run. Round trips are converted by the rate known at the start: it differs from the final one
-    /// by parts per million, and round trips are short.
+    /// From the answers of a run. Round trips are converted by the rate known at the start: it
+    /// differs from the final one by parts per million, and round trips are short.
     pub fn new(answers: &Answers, partner: String, level: f64, rate: &Rate) -> Exchange {
         let more = [Contribution::rate(answers.round_trips.moments.mean(), rate)];
         Exchange {
@@ -133,7 +137,8 @@ pub struct Ended {
     pub period_ns: u64,
     /// The two clocks.
     pub known: [Known; 2],
-    /// Their rates, measured before the run, because a rate from the run itself would be right by construction.
+    /// Their rates, measured before the run, because a rate from the run itself would be right by
+    /// construction.
     pub rates: [Rate; 2],
     /// Why the run ended.
     pub stop: Stop,
@@ -154,7 +159,11 @@ pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Op
     let clocks = [0, 1].map(|at| periods(tally, at, ended));
     let disagreement = disagreement(tally, ended);
     let mut findings = missed(tally).into_iter().collect::<Vec<_>>();
-    findings.extend([0, 1].iter().flat_map(|at| clock_findings(&clocks[*at], &ended.known[*at], &ended.rates[*at])));
+    findings.extend(
+        [0, 1]
+            .iter()
+            .flat_map(|at| clock_findings(&clocks[*at], &ended.known[*at], &ended.rates[*at])),
+    );
     findings.extend(disagree(&disagreement, &clocks));
     findings.extend(exchange.as_ref().and_then(answers_missing));
     Some(Summary {
@@ -174,8 +183,8 @@ pub fn summarise(tally: &Tally, exchange: Option<Exchange>, ended: &Ended) -> Op
     })
 }
 
-/// Standard deviation of the error that the two ends of the run add to its length: wake-ups and reads of the clocks. If one
-/// of the ends was an outlier, its error is known, and counts in full.
+/// Standard deviation of the error that the two ends of the run add to its length: wake-ups and
+/// reads of the clocks. If one of the ends was an outlier, its error is known, and counts in full.
 fn ends_sd(tally: &Tally) -> f64 {
     let usual = (2.0 * (tally.latency.moments.variance() + tally.disagreement.variance())).sqrt();
     usual.max(tally.ends_ns().abs())
@@ -189,7 +198,11 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
     let mean = Uncertain {
         value: value - due,
         budget: vec![
-            Contribution::standard(Source::Noise, ends_sd(tally) / n, tally.latency.moments.count() as f64 - 1.0),
+            Contribution::standard(
+                Source::Noise,
+                ends_sd(tally) / n,
+                tally.latency.moments.count() as f64 - 1.0,
+            ),
             Contribution::rate(due, rate),
             Contribution::bound(Source::Quantum, known.reading.quantum as f64 * ns_per_tick / n),
         ],
@@ -201,8 +214,17 @@ fn periods(tally: &Tally, at: usize, ended: &Ended) -> ClockPeriods {
     let seen = Distribution::new(&clock.errors, mean, ended.level);
     ClockPeriods {
         name: known.clock.name.to_owned(),
-        period_ns: Estimate { value, low: error.low + due, high: error.high + due, level: ended.level },
-        error: Distribution { least_ns: moved(seen.least_ns), most_ns: moved(seen.most_ns), ..seen },
+        period_ns: Estimate {
+            value,
+            low: error.low + due,
+            high: error.high + due,
+            level: ended.level,
+        },
+        error: Distribution {
+            least_ns: moved(seen.least_ns),
+            most_ns: moved(seen.most_ns),
+            ..seen
+        },
         backward: clock.backward,
     }
 }
@@ -212,12 +234,17 @@ fn disagreement(tally: &Tally, ended: &Ended) -> Disagreement {
     let due = tally.periods() as f64 * ended.period_ns as f64;
     let quanta = [0, 1].map(|at| ended.known[at].reading.quantum as f64 * 1e9 / ended.rates[at].hz);
     let rates = ended.rates[0].uncertainty_ppm.hypot(ended.rates[1].uncertainty_ppm);
-    // Both clocks read both ends of the run, so only the time between the two reads remains as an error.
+    // Both clocks read both ends of the run, so only the time between the two reads remains as an
+    // error.
     let sd_ns = tally.disagreement.variance().sqrt();
     let ppm = Uncertain {
         value: (span(0) - span(1)) / due * 1e6,
         budget: vec![
-            Contribution::standard(Source::Noise, sd_ns / due * 1e6, tally.disagreement.count() as f64 - 1.0),
+            Contribution::standard(
+                Source::Noise,
+                sd_ns / due * 1e6,
+                tally.disagreement.count() as f64 - 1.0,
+            ),
             Contribution::standard(Source::Rate, rates, f64::INFINITY),
             Contribution::bound(Source::Quantum, (quanta[0] + quanta[1]) / due * 1e6),
         ],
@@ -232,18 +259,33 @@ fn missed(tally: &Tally) -> Option<Finding> {
     const UNTRUSTED_PERCENT: f64 = 50.0;
     let due = tally.cycles + tally.missed;
     let share_percent = 100.0 * tally.missed as f64 / due as f64;
-    let severity = if share_percent >= UNTRUSTED_PERCENT { Severity::Untrusted } else { Severity::Warning };
-    (tally.missed > 0).then(|| Finding::new(severity, PeriodFinding::CyclesMissed { missed: tally.missed, due, share_percent }))
+    let severity =
+        if share_percent >= UNTRUSTED_PERCENT { Severity::Untrusted } else { Severity::Warning };
+    (tally.missed > 0).then(|| {
+        Finding::new(
+            severity,
+            PeriodFinding::CyclesMissed { missed: tally.missed, due, share_percent },
+        )
+    })
 }
 
 fn clock_findings(clock: &ClockPeriods, known: &Known, rate: &Rate) -> Vec<Finding> {
     let quantum_ns = known.reading.quantum as f64 * 1e9 / rate.hz;
     let hidden = quantum_ns > 0.5 * clock.error.sd_ns;
     let name = || clock.name.clone();
-    let coarse = hidden.then(|| PeriodFinding::QuantumHidesSpread { clock: name(), quantum_ns, sd_ns: clock.error.sd_ns });
+    let coarse = hidden.then(|| PeriodFinding::QuantumHidesSpread {
+        clock: name(),
+        quantum_ns,
+        sd_ns: clock.error.sd_ns,
+    });
     let coarse = coarse.map(|kind| Finding::new(Severity::Note, kind));
     let readings = clock.error.count;
-    let back = (clock.backward > 0).then(|| ClockFinding::ClockBackward { clock: name(), times: clock.backward, readings, worst_ns: None });
+    let back = (clock.backward > 0).then(|| ClockFinding::ClockBackward {
+        clock: name(),
+        times: clock.backward,
+        readings,
+        worst_ns: None,
+    });
     coarse.into_iter().chain(back.map(|kind| Finding::new(Severity::Untrusted, kind))).collect()
 }
 
@@ -252,14 +294,22 @@ const UNUSUAL_PPM: f64 = 100.0;
 
 fn disagree(disagreement: &Disagreement, clocks: &[ClockPeriods; 2]) -> Option<Finding> {
     let unusual = disagreement.ppm.value.abs() > UNUSUAL_PPM && !disagreement.ppm.contains(0.0);
-    let kind =
-        || PeriodFinding::ClocksDisagree { first: clocks[0].name.clone(), second: clocks[1].name.clone(), ppm: disagreement.ppm.value };
+    let kind = || PeriodFinding::ClocksDisagree {
+        first: clocks[0].name.clone(),
+        second: clocks[1].name.clone(),
+        ppm: disagreement.ppm.value,
+    };
     unusual.then(|| Finding::new(Severity::Warning, kind()))
 }
 
 fn answers_missing(exchange: &Exchange) -> Option<Finding> {
     let Exchange { sent, lost, late, not_sent, .. } = *exchange;
-    (lost + late + not_sent > 0).then(|| Finding::new(Severity::Warning, PeriodFinding::AnswersMissing { sent, lost, late, not_sent }))
+    (lost + late + not_sent > 0).then(|| {
+        Finding::new(
+            Severity::Warning,
+            PeriodFinding::AnswersMissing { sent, lost, late, not_sent },
+        )
+    })
 }
 
 #[cfg(test)]

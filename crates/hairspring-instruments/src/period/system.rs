@@ -16,7 +16,8 @@ pub struct System {
 }
 
 impl System {
-    /// A system with these clocks. If the system allows it, the calling thread's timers get the least slack.
+    /// A system with these clocks. If the system allows it, the calling thread's timers get the
+    /// least slack.
     pub fn new(clocks: [Clock; 2]) -> System {
         least_slack();
         System { clocks }
@@ -41,8 +42,9 @@ impl Machine for System {
     }
 }
 
-/// Shortest time in nanoseconds that a cycle takes: requesting a wake-up, the shortest sleep, and reading the clocks. It is the
-/// minimum of several tries, so that a busy machine is not taken for a slow one.
+/// Shortest time in nanoseconds that a cycle takes: requesting a wake-up, the shortest sleep, and
+/// reading the clocks. It is the minimum of several tries, so that a busy machine is not taken for
+/// a slow one.
 pub fn least_cycle_ns(machine: &mut dyn Machine) -> u64 {
     const TRIES: usize = 300;
     let one = |_| {
@@ -65,7 +67,8 @@ pub fn check_period(period_ns: u64, least_ns: u64) -> Result<()> {
     Err(Error::Refused {
         what: format!("a period of {} cannot be kept here", time(period_ns as f64)),
         reason: format!(
-            "a wake-up with its reads of the clocks takes at least {}; ask for a longer period (--period)",
+            "a wake-up with its reads of the clocks takes at least {}; ask for a longer period \
+             (--period)",
             time(least_ns as f64)
         ),
     })
@@ -95,19 +98,27 @@ impl Known {
         Known { clock, reading: granularity(&clock) }
     }
 
-    /// Refuses a clock that cannot measure a period, because it is coarser than the period or stands still while the task
-    /// sleeps. The clock counted these ticks during these nanoseconds of the clock of the due times.
+    /// Refuses a clock that cannot measure a period, because it is coarser than the period or
+    /// stands still while the task sleeps. The clock counted these ticks during these nanoseconds
+    /// of the clock of the due times.
     ///
     /// # Errors
     /// The message says which, with the numbers and what to do.
     pub fn check(&self, period_ns: u64, rate: &Rate, ticks: i64, elapsed_ns: u64) -> Result<()> {
-        let refused =
-            |reason: String| Err(Error::Refused { what: format!("clock `{}` cannot measure this period", self.clock.name), reason });
+        let refused = |reason: String| {
+            Err(Error::Refused {
+                what: format!("clock `{}` cannot measure this period", self.clock.name),
+                reason,
+            })
+        };
         let ns = 1e9 / rate.hz;
         let quantum_ns = self.reading.quantum as f64 * ns;
         if self.reading.quantum == 0 || quantum_ns >= period_ns as f64 {
-            let step =
-                if self.reading.quantum == 0 { "did not move for 30 ms".to_owned() } else { format!("steps by {}", time(quantum_ns)) };
+            let step = if self.reading.quantum == 0 {
+                "did not move for 30 ms".to_owned()
+            } else {
+                format!("steps by {}", time(quantum_ns))
+            };
             return refused(format!(
                 "it {step}, the period is {}; choose a finer clock (--clock {})",
                 time(period_ns as f64),
@@ -117,7 +128,8 @@ impl Known {
         let counted = ticks as f64 * ns;
         if (counted - elapsed_ns as f64).abs() > 0.1 * elapsed_ns as f64 + quantum_ns {
             return refused(format!(
-                "it counted {} while the task slept for {}; choose a clock that does not stop (--clock {})",
+                "it counted {} while the task slept for {}; choose a clock that does not stop \
+                 (--clock {})",
                 time(counted),
                 time(elapsed_ns as f64),
                 default_clock().name
@@ -152,7 +164,13 @@ mod tests {
 
     #[test]
     fn a_counter_that_wraps_is_measured_as_well_as_a_wide_one() {
-        fake::set(fake::Settings { quantum: 2, per_read: 37, start: u64::from(u32::MAX) - 5_000, bits: 32, ..fake::Settings::default() });
+        fake::set(fake::Settings {
+            quantum: 2,
+            per_read: 37,
+            start: u64::from(u32::MAX) - 5_000,
+            bits: 32,
+            ..fake::Settings::default()
+        });
         let reading = Known::measure(fake::clock(32)).reading;
         assert_eq!((reading.quantum, reading.backward), (2, 0));
         assert!((reading.back_to_back_mean - 37.0).abs() < 0.1, "{reading:?}");
@@ -160,8 +178,14 @@ mod tests {
 
     #[test]
     fn a_clock_coarser_than_the_period_is_refused() {
-        let message = known(4_000).check(1_000, &rate(), 1_000_000, 1_000_000).unwrap_err().to_string();
-        assert!(message.contains("`fake`") && message.contains("steps by 4 us") && message.contains("finer clock"), "{message}");
+        let message =
+            known(4_000).check(1_000, &rate(), 1_000_000, 1_000_000).unwrap_err().to_string();
+        assert!(
+            message.contains("`fake`")
+                && message.contains("steps by 4 us")
+                && message.contains("finer clock"),
+            "{message}"
+        );
         assert!(known(4_000).check(100_000, &rate(), 1_000_000, 1_000_000).is_ok());
     }
 

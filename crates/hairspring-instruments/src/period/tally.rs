@@ -1,8 +1,9 @@
 //! Tallies of wake-ups: pure, and of constant size for a run of any length.
 //!
-//! A wake-up of cycle n at time w(n) has the latency w(n) - due(n). The period of two consecutive wake-ups is their distance;
-//! its error is that distance minus the distance of their due times. If cycles between the two were missed, the due times are
-//! further apart, so a missed cycle is counted as missed, not as an error of a whole period.
+//! A wake-up of cycle n at time w(n) has the latency w(n) - due(n). The period of two consecutive
+//! wake-ups is their distance; its error is that distance minus the distance of their due times. If
+//! cycles between the two were missed, the due times are further apart, so a missed cycle is
+//! counted as missed, not as an error of a whole period.
 
 use super::distribution::Stream;
 use super::histogram::Histogram;
@@ -44,8 +45,8 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// Default bins for a period: latencies up to the period, at most 1 ms, in bins of a power of ten that are at most a
-    /// hundredth of it, and at most 1 us.
+    /// Default bins for a period: latencies up to the period, at most 1 ms, in bins of a power of
+    /// ten that are at most a hundredth of it, and at most 1 us.
     pub fn for_period(period_ns: u64) -> Bins {
         let range_ns = (period_ns as f64).min(1e6);
         Bins { range_ns, bin_ns: 10f64.powf((range_ns / 100.0).log10().floor()).clamp(1.0, 1e3) }
@@ -83,8 +84,8 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// Ticks from one reading to a later one, about `ns` later by another clock. Negative if the clock went backwards; correct
-    /// for any number of wraps.
+    /// Ticks from one reading to a later one, about `ns` later by another clock. Negative if the
+    /// clock went backwards; correct for any number of wraps.
     pub fn distance(&self, from: u64, to: u64, about_ns: f64) -> i64 {
         let about = about_ns / self.ns;
         if about < self.width.half() as f64 / 2.0 {
@@ -127,7 +128,8 @@ pub struct Tally {
     pub latency: Stream,
     /// The two clocks.
     pub clocks: [ClockTally; 2],
-    /// Periods by the first clock minus periods by the second, in nanoseconds by the rates known at the start.
+    /// Periods by the first clock minus periods by the second, in nanoseconds by the rates known at
+    /// the start.
     pub disagreement: Moments,
     /// Longest time between two wake-ups, and the cycle with which it ended.
     pub longest_gap_ns: Extreme,
@@ -171,7 +173,9 @@ impl Tally {
         self.missed += wake.cycle - last.cycle - 1;
         let due_ns = wake.due_ns as f64 - last.due_ns as f64;
         let gap = wake.wake_ns as f64 - last.wake_ns as f64;
-        let distance = |clock: &ClockTally, at: usize| clock.tick.distance(last.ticks[at], wake.ticks[at], gap);
+        let distance = |clock: &ClockTally, at: usize| {
+            clock.tick.distance(last.ticks[at], wake.ticks[at], gap)
+        };
         let ticks = [distance(&self.clocks[0], 0), distance(&self.clocks[1], 1)];
         let ns = [0, 1].map(|at| self.clocks[at].push(ticks[at], due_ns, wake.cycle));
         self.disagreement.push(ns[0] - ns[1], wake.cycle);
@@ -218,7 +222,8 @@ mod tests {
 
     const PERIOD: u64 = 1_000;
 
-    /// A wake-up with this latency; the first clock counts half nanoseconds, the second is that of the due times.
+    /// A wake-up with this latency; the first clock counts half nanoseconds, the second is that of
+    /// the due times.
     fn wake(cycle: u64, late: u64) -> Wake {
         let due_ns = 5_000 + cycle * PERIOD;
         Wake { cycle, due_ns, wake_ns: due_ns + late, ticks: [2 * (due_ns + late), due_ns + late] }
@@ -239,9 +244,15 @@ mod tests {
     #[test]
     fn latencies_are_separate_from_period_errors() {
         let tally = tally(&[wake(0, 10), wake(1, 30), wake(2, 20)]);
-        assert_eq!((tally.latency.moments.mean(), tally.latency.moments.most().value), (20.0, 30.0));
+        assert_eq!(
+            (tally.latency.moments.mean(), tally.latency.moments.most().value),
+            (20.0, 30.0)
+        );
         for clock in &tally.clocks {
-            assert_eq!((clock.errors.moments.least().value, clock.errors.moments.most().value), (-10.0, 20.0));
+            assert_eq!(
+                (clock.errors.moments.least().value, clock.errors.moments.most().value),
+                (-10.0, 20.0)
+            );
             assert_eq!(clock.errors.moments.most().cycle, 1);
         }
         assert_eq!((tally.disagreement.mean(), tally.disagreement.variance()), (0.0, 0.0));
@@ -268,7 +279,10 @@ mod tests {
 
     #[test]
     fn repeated_wake_ups_are_counted_and_change_nothing() {
-        let (once, twice) = (tally(&[wake(0, 5), wake(1, 5)]), tally(&[wake(0, 5), wake(1, 5), wake(1, 900), wake(0, 900)]));
+        let (once, twice) = (
+            tally(&[wake(0, 5), wake(1, 5)]),
+            tally(&[wake(0, 5), wake(1, 5), wake(1, 900), wake(0, 900)]),
+        );
         assert_eq!((twice.repeated, twice.cycles, &twice.latency), (2, once.cycles, &once.latency));
     }
 
@@ -290,7 +304,8 @@ mod tests {
     /// Wake-ups with the same times, whose first counter has fewer bits.
     fn narrow(bits: u32, cycles: &[u64]) -> (Tally, Tally) {
         let (width, wide) = (Width::bits(bits), Tick { ns: 0.5, width: Width::FULL });
-        let mut tallies = [Tick { width, ..wide }, wide].map(|first| Tally::new([first, tick(1.0)], &Bins::for_period(PERIOD)));
+        let mut tallies = [Tick { width, ..wide }, wide]
+            .map(|first| Tally::new([first, tick(1.0)], &Bins::for_period(PERIOD)));
         for cycle in cycles {
             let full = wake(*cycle, 7 * cycle % 50);
             tallies[0].push(Wake { ticks: [width.wrapped(full.ticks[0]), full.ticks[1]], ..full });
@@ -303,9 +318,18 @@ mod tests {
     #[test]
     fn a_counter_that_wraps_between_wake_ups_gives_the_same_tally_as_a_wide_one() {
         // 12 bits of half nanoseconds wrap with every second period; 8 bits many times in each.
-        for (bits, cycles) in [(32, [0, 3_000_000, 3_000_001, 6_000_000]), (12, [0, 1, 2, 3]), (12, [0, 1, 9, 10]), (8, [0, 1, 2, 3])] {
+        for (bits, cycles) in [
+            (32, [0, 3_000_000, 3_000_001, 6_000_000]),
+            (12, [0, 1, 2, 3]),
+            (12, [0, 1, 9, 10]),
+            (8, [0, 1, 2, 3]),
+        ] {
             let (narrow, full) = narrow(bits, &cycles);
-            assert_eq!((narrow.clocks[0].ticks, narrow.clocks[0].backward), (full.clocks[0].ticks, 0), "{bits} bits");
+            assert_eq!(
+                (narrow.clocks[0].ticks, narrow.clocks[0].backward),
+                (full.clocks[0].ticks, 0),
+                "{bits} bits"
+            );
             assert_eq!(narrow.clocks[0].errors, full.clocks[0].errors);
         }
     }
@@ -313,7 +337,10 @@ mod tests {
     #[test]
     fn a_narrow_counter_that_goes_backwards_is_detected() {
         let tick = Tick { ns: 1.0, width: Width::bits(32) };
-        assert_eq!((tick.distance(100, 40, 1_000.0), tick.distance(u64::from(u32::MAX) - 1, 40, 1_000.0)), (-60, 42));
+        assert_eq!(
+            (tick.distance(100, 40, 1_000.0), tick.distance(u64::from(u32::MAX) - 1, 40, 1_000.0)),
+            (-60, 42)
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The cyclic task: sleep until the due time, read the clocks, exchange a frame, count, and find the next cycle.
+//! The cyclic task: sleep until the due time, read the clocks, exchange a frame, count, and find
+//! the next cycle.
 
 use super::schedule::Schedule;
 use super::summary::FEWEST_PERIODS;
@@ -34,7 +35,8 @@ pub trait Recorder {
 pub struct Limit {
     /// The latency that must not be exceeded.
     pub latency_ns: f64,
-    /// Whether the run ends with the first cycle that exceeds it, or later, once there are enough cycles for a report.
+    /// Whether the run ends with the first cycle that exceeds it, or later, once there are enough
+    /// cycles for a report.
     pub ends_run: bool,
 }
 
@@ -77,7 +79,8 @@ impl Task<'_> {
             let wake = Wake { cycle, due_ns, wake_ns, ticks };
             let latency = tally.push(wake);
             let next = self.work(schedule, &wake);
-            exceeded |= self.limit.is_some_and(|limit| limit.ends_run && latency > limit.latency_ns);
+            exceeded |=
+                self.limit.is_some_and(|limit| limit.ends_run && latency > limit.latency_ns);
             if exceeded && tally.periods() >= FEWEST_PERIODS && tally.cycles > FEWEST_PERIODS {
                 tally.finish(cycle + 1);
                 return Stop::LimitExceeded;
@@ -101,13 +104,17 @@ impl Task<'_> {
         }
     }
 
-    /// The work of a cycle. Waiting for the answer does not count as work: the next cycle is chosen before the wait.
+    /// The work of a cycle. Waiting for the answer does not count as work: the next cycle is chosen
+    /// before the wait.
     fn work(&mut self, schedule: &Schedule, wake: &Wake) -> u64 {
         if let Some(partner) = &mut self.partner {
             partner.ask(wake.cycle, schedule.due_ns(wake.cycle + 1));
         }
         let next = schedule.next(wake.cycle, self.machine.now_ns());
-        let round_trip = self.partner.as_mut().and_then(|partner| partner.wait(wake.cycle, schedule.due_ns(next)));
+        let round_trip = self
+            .partner
+            .as_mut()
+            .and_then(|partner| partner.wait(wake.cycle, schedule.due_ns(next)));
         if let Some(recorder) = &mut self.recorder {
             recorder.record(wake, round_trip);
         }
@@ -127,7 +134,8 @@ mod tests {
 
     const SCHEDULE: Schedule = Schedule { start_ns: 10_000, period_ns: 1_000, cycles: 20 };
 
-    /// A machine whose time only advances when it sleeps or works; a list gives the latency of each wake-up.
+    /// A machine whose time only advances when it sleeps or works; a list gives the latency of each
+    /// wake-up.
     struct Invented {
         now: u64,
         late: Vec<u64>,
@@ -155,11 +163,23 @@ mod tests {
         }
     }
 
-    fn run(late: &[u64], limit: Option<Limit>, stop: bool) -> (Tally, Stop, Vec<(u64, Option<u64>)>) {
-        let mut tally = Tally::new([1.0 / 3.0, 1.0].map(tick), &Bins::for_period(SCHEDULE.period_ns));
-        let (mut machine, mut records) = (Invented { now: 0, late: late.to_vec(), at: 0 }, Records(Vec::new()));
+    fn run(
+        late: &[u64],
+        limit: Option<Limit>,
+        stop: bool,
+    ) -> (Tally, Stop, Vec<(u64, Option<u64>)>) {
+        let mut tally =
+            Tally::new([1.0 / 3.0, 1.0].map(tick), &Bins::for_period(SCHEDULE.period_ns));
+        let (mut machine, mut records) =
+            (Invented { now: 0, late: late.to_vec(), at: 0 }, Records(Vec::new()));
         let stop = AtomicBool::new(stop);
-        let mut task = Task { machine: &mut machine, partner: None, recorder: Some(&mut records), limit, stop: &stop };
+        let mut task = Task {
+            machine: &mut machine,
+            partner: None,
+            recorder: Some(&mut records),
+            limit,
+            stop: &stop,
+        };
         let end = task.run(&SCHEDULE, &mut tally);
         (tally, end, records.0)
     }
@@ -221,12 +241,19 @@ mod tests {
     #[test]
     fn a_frame_is_exchanged_in_every_cycle_and_waiting_for_it_misses_none() {
         let (mut asked, mut records) = (Vec::new(), Records(Vec::new()));
-        let mut tally = Tally::new([1.0 / 3.0, 1.0].map(tick), &Bins::for_period(SCHEDULE.period_ns));
+        let mut tally =
+            Tally::new([1.0 / 3.0, 1.0].map(tick), &Bins::for_period(SCHEDULE.period_ns));
         let mut machine = Invented { now: 0, late: vec![90], at: 0 };
         let stop = AtomicBool::new(false);
         let mut partner = Forgetful(&mut asked);
-        Task { machine: &mut machine, partner: Some(&mut partner), recorder: Some(&mut records), limit: None, stop: &stop }
-            .run(&SCHEDULE, &mut tally);
+        Task {
+            machine: &mut machine,
+            partner: Some(&mut partner),
+            recorder: Some(&mut records),
+            limit: None,
+            stop: &stop,
+        }
+        .run(&SCHEDULE, &mut tally);
         assert_eq!((asked.len(), asked[3], tally.missed), (20, (3, 14_000), 0));
         assert_eq!(records.0[..2], [(0, Some(300)), (1, None)]);
     }

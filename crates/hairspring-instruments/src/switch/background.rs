@@ -1,4 +1,5 @@
-//! A counter in the background: it works whenever the CPU has nothing else to do, and so shows how much of the CPU the switches take.
+//! A counter in the background: it works whenever the CPU has nothing else to do, and so shows how
+//! much of the CPU the switches take.
 
 use super::end::End;
 use super::line::{ThreadId, place};
@@ -35,11 +36,13 @@ impl Background {
     /// # Errors
     /// What could not be started, in words.
     pub fn start(program: Option<&Path>) -> Result<Background, String> {
-        let cannot = |error: &dyn std::fmt::Display| format!("cannot start the background counter: {error}");
+        let cannot =
+            |error: &dyn std::fmt::Display| format!("cannot start the background counter: {error}");
         let shared = Arc::new(Shared::new().map_err(|error| cannot(&error))?);
         let end = End::default();
         let (process, group, thread) = match program {
-            Some(program) => process(program, &shared, &end).map(|(process, group, thread)| (process, Some(group), thread)),
+            Some(program) => process(program, &shared, &end)
+                .map(|(process, group, thread)| (process, Some(group), thread)),
             None => in_thread(&shared, &end).map(|thread| (std::process::id(), None, thread)),
         }
         .map_err(|error| cannot(&error))?;
@@ -70,8 +73,14 @@ impl Background {
     /// How often another thread took the CPU from it so far; `None` if the system does not say.
     pub fn interruptions(&self) -> Option<u64> {
         let thread = self.shared.numbers().counts[place::THREAD].0.load(Ordering::SeqCst);
-        let status = std::fs::read_to_string(format!("/proc/{}/task/{thread}/status", self.process)).ok()?;
-        status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?.trim().parse().ok()
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/task/{thread}/status", self.process)).ok()?;
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?
+            .trim()
+            .parse()
+            .ok()
     }
 }
 
@@ -83,7 +92,11 @@ impl Drop for Background {
     }
 }
 
-fn process(program: &Path, shared: &Shared, end: &End) -> std::io::Result<(u32, Group, JoinHandle<()>)> {
+fn process(
+    program: &Path,
+    shared: &Shared,
+    end: &End,
+) -> std::io::Result<(u32, Group, JoinHandle<()>)> {
     let leader = ThreadId::of_this_thread();
     let words = [
         ARGUMENT.to_owned(),
@@ -93,7 +106,8 @@ fn process(program: &Path, shared: &Shared, end: &End) -> std::io::Result<(u32, 
         leader.process.to_string(),
         leader.thread.to_string(),
     ];
-    let (mut child, group) = Group::spawn(Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()))?;
+    let (mut child, group) =
+        Group::spawn(Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()))?;
     let (number, end) = (child.id(), end.clone());
     let thread = std::thread::Builder::new().name("counter's end".into()).spawn(move || {
         let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
@@ -121,7 +135,9 @@ fn ended(end: &End, how: &str) {
 pub fn count(shared: &Shared) -> Result<(), String> {
     run_when_idle().map_err(|error| error.to_string())?;
     let numbers = shared.numbers();
-    numbers.counts[place::THREAD].0.store(ThreadId::of_this_thread().thread as u64, Ordering::SeqCst);
+    numbers.counts[place::THREAD]
+        .0
+        .store(ThreadId::of_this_thread().thread as u64, Ordering::SeqCst);
     let mut done = 0_u64;
     while numbers.words[place::END].0.load(Ordering::Relaxed) == 0 {
         units(1);
@@ -140,9 +156,15 @@ mod tests {
         let shared = {
             let counter = match Background::start(None) {
                 Ok(counter) => counter,
-                Err(reason) => return assert!(reason.contains("the CPU is never idle"), "{reason}"),
+                Err(reason) => {
+                    return assert!(reason.contains("the CPU is never idle"), "{reason}");
+                }
             };
-            assert!(counter.count() > 0 && counter.interruptions().is_some() && counter.why_gone().is_none());
+            assert!(
+                counter.count() > 0
+                    && counter.interruptions().is_some()
+                    && counter.why_gone().is_none()
+            );
             Arc::clone(&counter.shared)
         };
         assert_eq!(Arc::strong_count(&shared), 1, "the thread has ended");

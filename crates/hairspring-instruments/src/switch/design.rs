@@ -1,7 +1,9 @@
-//! The rows of a measurement: how often each component runs in a window, and the same rows in other components.
+//! The rows of a measurement: how often each component runs in a window, and the same rows in other
+//! components.
 //!
-//! A window has switches, calls and work in known numbers. Windows with switches and calls, with calls alone, and with work alone
-//! come in the same rounds, so the line fit tells them apart. All switches are pairs: out and back.
+//! A window has switches, calls and work in known numbers. Windows with switches and calls, with
+//! calls alone, and with work alone come in the same rounds, so the line fit tells them apart. All
+//! switches are pairs: out and back.
 
 use hairspring_core::observations::Observations;
 
@@ -107,8 +109,8 @@ pub struct Pilot {
     pub flush_ns: Option<f64>,
 }
 
-/// Length of the longest window: so long that the clock's quantum and the reads of the clock do not matter, and so short that few
-/// windows are disturbed by an interrupt.
+/// Length of the longest window: so long that the clock's quantum and the reads of the clock do not
+/// matter, and so short that few windows are disturbed by an interrupt.
 const LONGEST_NS: f64 = 120e3;
 /// Most repetitions in a window.
 const MOST_REPETITIONS: f64 = 256.0;
@@ -119,18 +121,27 @@ const WORK_SHARES: [f64; 2] = [0.5, 2.0];
 
 /// The components in their order. The first is asked for, and the others serve.
 pub fn components(has_set: bool) -> Vec<String> {
-    let names: &[&str] = if has_set { &[SWITCH, CALLS, TOUCH, REFILL, FLUSH, FLUSHED_REFILL] } else { &[SWITCH, CALLS, WORK] };
+    let names: &[&str] = if has_set {
+        &[SWITCH, CALLS, TOUCH, REFILL, FLUSH, FLUSHED_REFILL]
+    } else {
+        &[SWITCH, CALLS, WORK]
+    };
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// The windows of a design with their counts.
 pub fn rows(pilot: &Pilot) -> Vec<(Window, Vec<f64>)> {
     let has_set = pilot.touch_ns.is_some();
-    let mut windows: Vec<Window> = steps(pilot.pair_ns, 4).map(|pairs| Window::Switches { pairs, turn: Turn::default() }).collect();
+    let mut windows: Vec<Window> = steps(pilot.pair_ns, 4)
+        .map(|pairs| Window::Switches { pairs, turn: Turn::default() })
+        .collect();
     windows.extend(steps(pilot.calls_ns, 3).map(|times| Window::Calls { times }));
     for (turn, turn_ns) in turns(pilot) {
         let count = if has_set { 2 } else { 3 };
-        windows.extend(steps(pilot.pair_ns + 2.0 * turn_ns, count).map(|pairs| Window::Switches { pairs, turn }));
+        windows.extend(
+            steps(pilot.pair_ns + 2.0 * turn_ns, count)
+                .map(|pairs| Window::Switches { pairs, turn }),
+        );
         if !has_set {
             windows.extend(steps(turn_ns, count).map(|times| Window::Turns { times, turn }));
         }
@@ -146,8 +157,9 @@ pub fn rows(pilot: &Pilot) -> Vec<(Window, Vec<f64>)> {
     rows
 }
 
-/// The turns of a design with their times. Turns with several passes tell what a pass takes in the caches of its own side. Passes by
-/// one side alone would not do: what the memory of the other side takes more or less would look like an effect of the switch.
+/// The turns of a design with their times. Turns with several passes tell what a pass takes in the
+/// caches of its own side. Passes by one side alone would not do: what the memory of the other side
+/// takes more or less would look like an effect of the switch.
 fn turns(pilot: &Pilot) -> Vec<(Turn, f64)> {
     let none = Turn::default();
     match (pilot.touch_ns, pilot.flush_ns) {
@@ -157,7 +169,11 @@ fn turns(pilot: &Pilot) -> Vec<(Turn, f64)> {
                 (Turn { passes, flush, ..none }, f64::from(passes) * ns)
             };
             // A flush takes long, so its windows take most of the time.
-            [1, 2, 4].map(|passes| turn(passes, false)).into_iter().chain([1, 2].map(|passes| turn(passes, true))).collect()
+            [1, 2, 4]
+                .map(|passes| turn(passes, false))
+                .into_iter()
+                .chain([1, 2].map(|passes| turn(passes, true)))
+                .collect()
         }
         _ => WORK_SHARES
             .map(|share| {
@@ -172,13 +188,20 @@ fn turns(pilot: &Pilot) -> Vec<(Turn, f64)> {
 fn steps(ns: f64, count: u32) -> impl Iterator<Item = u32> {
     let most = (LONGEST_NS / ns).clamp(FEWEST_REPETITIONS, MOST_REPETITIONS) as u32;
     // Windows of few have 1, 2 and so on.
-    (0..count).rev().map(move |at| if most >> (count - 1) > 0 { most >> at } else { most.saturating_sub(at) }.max(1))
+    (0..count).rev().map(move |at| {
+        if most >> (count - 1) > 0 { most >> at } else { most.saturating_sub(at) }.max(1)
+    })
 }
 
-/// The same readings with other components. `columns` gives for each new component how much of it each old one is: the counts
-/// of the old components times this matrix are the counts of the new ones.
+/// The same readings with other components. `columns` gives for each new component how much of it
+/// each old one is: the counts of the old components times this matrix are the counts of the new
+/// ones.
 #[must_use]
-pub fn in_other_components(table: &Observations, names: &[&str], columns: &[Vec<f64>]) -> Observations {
+pub fn in_other_components(
+    table: &Observations,
+    names: &[&str],
+    columns: &[Vec<f64>],
+) -> Observations {
     let mut other = Observations::new(names.iter().map(|name| (*name).to_owned()).collect());
     other.origin = table.origin.clone();
     other.origin.serving = names.iter().skip(1).map(|name| (*name).to_owned()).collect();
@@ -186,8 +209,10 @@ pub fn in_other_components(table: &Observations, names: &[&str], columns: &[Vec<
         other.series(name);
     }
     for row in table.rows() {
-        let counts: Vec<f64> =
-            columns.iter().map(|column| column.iter().zip(&row.counts).map(|(part, count)| part * count).sum()).collect();
+        let counts: Vec<f64> = columns
+            .iter()
+            .map(|column| column.iter().zip(&row.counts).map(|(part, count)| part * count).sum())
+            .collect();
         other.row_apart(row.series, &counts);
     }
     for one in table.readings() {
@@ -196,15 +221,18 @@ pub fn in_other_components(table: &Observations, names: &[&str], columns: &[Vec<
     other
 }
 
-/// A sum of components as a component of its own, the first one: the others are its parts but for `left_out`, whose time is the sum
-/// minus theirs.
+/// A sum of components as a component of its own, the first one: the others are its parts but for
+/// `left_out`, whose time is the sum minus theirs.
 #[must_use]
 pub fn with_sum(table: &Observations, sum: &str, parts: &[&str], left_out: &str) -> Observations {
     let old: Vec<String> = table.components().to_vec();
     let at = |name: &str| old.iter().position(|known| known == name);
     let Some(out) = at(left_out) else { return table.clone() };
-    // With t_sum = sum of parts, t_out = t_sum - (other parts), so n_out * t_out = n_out * t_sum - n_out * (other parts).
-    let of = |wanted: usize| -> Vec<f64> { (0..old.len()).map(|j| f64::from(u8::from(j == wanted))).collect() };
+    // With t_sum = sum of parts, t_out = t_sum - (other parts), so n_out * t_out = n_out * t_sum -
+    // n_out * (other parts).
+    let of = |wanted: usize| -> Vec<f64> {
+        (0..old.len()).map(|j| f64::from(u8::from(j == wanted))).collect()
+    };
     let (mut names, mut columns) = (vec![sum], vec![of(out)]);
     for (j, name) in old.iter().enumerate().filter(|(j, _)| *j != out) {
         let mut column = of(j);
@@ -229,10 +257,17 @@ mod tests {
 
     fn pilot(has_set: bool) -> Pilot {
         let set = |ns: f64| has_set.then_some(ns);
-        Pilot { pair_ns: 3e3, calls_ns: 700.0, unit_ns: 130.0, touch_ns: set(2e3), flush_ns: set(30e3) }
+        Pilot {
+            pair_ns: 3e3,
+            calls_ns: 700.0,
+            unit_ns: 130.0,
+            touch_ns: set(2e3),
+            flush_ns: set(30e3),
+        }
     }
 
-    /// Readings of made-up switches: the times of the components in ticks, and the noise of a reading.
+    /// Readings of made-up switches: the times of the components in ticks, and the noise of a
+    /// reading.
     fn simulated(has_set: bool, times: &[f64], noise: f64, seed: u64) -> Observations {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         // A sum of 12 uniform numbers is nearly normal.
@@ -241,7 +276,10 @@ mod tests {
         table.origin.serving = components(has_set)[1..].to_vec();
         table.origin.rate = Some(Rate { hz: 1e9, uncertainty_ppm: 0.0, provenance: String::new() });
         let series = table.series("pipe");
-        let rows: Vec<_> = rows(&pilot(has_set)).into_iter().map(|(_, counts)| (table.row(series, &counts), counts)).collect();
+        let rows: Vec<_> = rows(&pilot(has_set))
+            .into_iter()
+            .map(|(_, counts)| (table.row(series, &counts), counts))
+            .collect();
         for round in 0..64 {
             for (row, counts) in &rows {
                 let exact: f64 = counts.iter().zip(times).map(|(count, time)| count * time).sum();
@@ -253,11 +291,15 @@ mod tests {
 
     #[test]
     fn every_component_can_be_told_from_the_others() {
-        for (has_set, times) in [(false, vec![800.0, 700.0, 130.0]), (true, vec![800.0, 700.0, 2_000.0, -30.0, 28_000.0, 500.0])] {
+        for (has_set, times) in [
+            (false, vec![800.0, 700.0, 130.0]),
+            (true, vec![800.0, 700.0, 2_000.0, -30.0, 28_000.0, 500.0]),
+        ] {
             let table = simulated(has_set, &times, 0.0, 1);
             let found = solve(&table, 0, &Options::default()).unwrap();
             for (name, time) in components(has_set).iter().zip(&times) {
-                let ticks = found.component(name).unwrap_or_else(|| panic!("{name}: {found:?}")).ticks;
+                let ticks =
+                    found.component(name).unwrap_or_else(|| panic!("{name}: {found:?}")).ticks;
                 assert!((ticks.value - time).abs() < 1e-6, "{name}: {ticks:?}");
             }
         }
@@ -267,7 +309,8 @@ mod tests {
     fn windows_are_short_and_differ() {
         for has_set in [false, true] {
             let all = rows(&pilot(has_set));
-            let counts: std::collections::BTreeSet<String> = all.iter().map(|(_, counts)| format!("{counts:?}")).collect();
+            let counts: std::collections::BTreeSet<String> =
+                all.iter().map(|(_, counts)| format!("{counts:?}")).collect();
             assert_eq!(counts.len(), all.len(), "{all:?}");
             assert!(all.iter().all(|(window, _)| window.pairs() <= 40), "{all:?}");
         }
@@ -284,7 +327,8 @@ mod tests {
         let total = found.component(TOTAL).unwrap().ticks;
         assert!((total.value - 1_500.0).abs() < 5.0, "{total:?}");
         let parts = solve(&simulated(false, &times, 40.0, 2), 0, &Options::default()).unwrap();
-        let sum: f64 = [SWITCH, CALLS].iter().map(|name| parts.component(name).unwrap().ticks.value).sum();
+        let sum: f64 =
+            [SWITCH, CALLS].iter().map(|name| parts.component(name).unwrap().ticks.value).sum();
         assert!((total.value - sum).abs() < 1e-6, "{} {sum}", total.value);
         // The two parts are anticorrelated, so their sum is better known than the switch alone.
         assert!(total.half_width() < parts.component(SWITCH).unwrap().ticks.half_width());
@@ -296,13 +340,15 @@ mod tests {
         let times = [800.0, 700.0, 2_000.0, 150.0, 28_000.0, 0.0];
         let mut inside = 0;
         for seed in 0..RUNS {
-            let table = with_sum(&simulated(true, &times, 100.0, seed), TOTAL, &[SWITCH, CALLS], SWITCH);
+            let table =
+                with_sum(&simulated(true, &times, 100.0, seed), TOTAL, &[SWITCH, CALLS], SWITCH);
             let found = assess(&table, &Question::default()).unwrap();
             let ns = |name: &str| {
                 let one = found.series[0].components.iter().find(|one| one.name == name).unwrap();
                 one.time.ns.as_ref().unwrap().estimate(0.95)
             };
-            inside += u64::from(ns(TOTAL).contains(1_500.0)) + u64::from(ns(REFILL).contains(150.0));
+            inside +=
+                u64::from(ns(TOTAL).contains(1_500.0)) + u64::from(ns(REFILL).contains(150.0));
         }
         assert!(inside as f64 >= 0.91 * (2 * RUNS) as f64, "{inside} of {}", 2 * RUNS);
     }

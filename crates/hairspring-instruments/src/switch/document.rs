@@ -117,7 +117,8 @@ pub struct PartJson {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckJson {
-    /// Time of a switch with its calls in nanoseconds, from the work that a background counter lost.
+    /// Time of a switch with its calls in nanoseconds, from the work that a background counter
+    /// lost.
     pub time_ns: Option<Estimate>,
     /// Its error budget.
     pub time_budget: Vec<BudgetEntry>,
@@ -125,7 +126,8 @@ pub struct CheckJson {
     pub by_clock_ns: Option<Estimate>,
     /// Its error budget.
     pub by_clock_budget: Vec<BudgetEntry>,
-    /// By how much that is longer than in windows without a counter, in percent; `null` within both intervals.
+    /// By how much that is longer than in windows without a counter, in percent; `null` within both
+    /// intervals.
     pub longer_percent: Option<f64>,
     /// Largest rate of switches in a window, per second.
     pub most_per_second: f64,
@@ -198,21 +200,32 @@ pub fn switch(results: Results, asked: &Asked, circumstances: &Environment) -> S
         cpu: asked.cpu,
         sides: asked.sides,
         working_set_bytes: (asked.bytes > 0).then_some(asked.bytes),
-        results: results.iter().map(|(mechanism, found)| switched(*mechanism, found.as_ref(), asked)).collect(),
+        results: results
+            .iter()
+            .map(|(mechanism, found)| switched(*mechanism, found.as_ref(), asked))
+            .collect(),
     }
 }
 
-fn switched(mechanism: Mechanism, outcome: Result<&Switched, &String>, asked: &Asked) -> SwitchedJson {
+fn switched(
+    mechanism: Mechanism,
+    outcome: Result<&Switched, &String>,
+    asked: &Asked,
+) -> SwitchedJson {
     let known = outcome.ok();
     SwitchedJson {
         mechanism: mechanism.name().into(),
         calls: mechanism.calls().into(),
         reason: outcome.err().cloned(),
-        costs: known.map_or_else(Vec::new, |outcome| outcome.costs.iter().map(|one| cost(one, asked.bytes)).collect()),
+        costs: known.map_or_else(Vec::new, |outcome| {
+            outcome.costs.iter().map(|one| cost(one, asked.bytes)).collect()
+        }),
         components: known.map_or_else(Vec::new, |outcome| outcome.parts.iter().map(part).collect()),
         check: known.and_then(|outcome| outcome.check.as_ref().ok()).map(check),
         check_reason: known.and_then(|outcome| outcome.check.as_ref().err()).cloned(),
-        overhead: known.map_or_else(Vec::new, |outcome| outcome.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()),
+        overhead: known.map_or_else(Vec::new, |outcome| {
+            outcome.costs.iter().flat_map(|cost| overheads(cost, asked)).collect()
+        }),
         placements: known.and_then(|outcome| outcome.placed.as_ref()).map(placed),
         earlier_runs: known.and_then(|outcome| outcome.scatter.as_ref()).map(scatter),
         rounds: known.map(|outcome| outcome.rounds),
@@ -236,9 +249,13 @@ impl Cache {
     pub fn meaning(self, bytes: usize) -> String {
         match self {
             Cache::Warm => "the switch and its system calls, from warm caches".into(),
-            Cache::Refilled => format!("with the extra time of the first pass over {} after a switch", size(bytes)),
+            Cache::Refilled => {
+                format!("with the extra time of the first pass over {} after a switch", size(bytes))
+            }
             Cache::Flushed => format!(
-                "with the extra time of a pass over {} that each side flushed from all caches (clflush): the nearest to a disabled cache that user space can reach; the kernel's lines stay cached",
+                "with the extra time of a pass over {} that each side flushed from all caches \
+                 (clflush): the nearest to a disabled cache that user space can reach; the \
+                 kernel's lines stay cached",
                 size(bytes)
             ),
         }

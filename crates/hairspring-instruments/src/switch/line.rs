@@ -115,7 +115,8 @@ pub struct Line {
     side: Side,
     shared: Arc<Shared>,
     calls: Calls,
-    /// Times that this side waited, in calls: more than its turns if it was given the CPU out of turn.
+    /// Times that this side waited, in calls: more than its turns if it was given the CPU out of
+    /// turn.
     waits: u64,
 }
 
@@ -182,7 +183,8 @@ impl Line {
         Ok(())
     }
 
-    /// Waits for this side's turn. The call is made even if the turn has come already, so that every turn has the same calls.
+    /// Waits for this side's turn. The call is made even if the turn has come already, so that
+    /// every turn has the same calls.
     ///
     /// # Errors
     /// Errors of the system.
@@ -191,7 +193,9 @@ impl Line {
         match &self.calls {
             Calls::Futex(flags) => {
                 let flags = *flags;
-                while wait_for(self.word(self.side), flags, 0)? || self.word(self.side).swap(0, Ordering::SeqCst) == 0 {
+                while wait_for(self.word(self.side), flags, 0)?
+                    || self.word(self.side).swap(0, Ordering::SeqCst) == 0
+                {
                     self.waits += 1;
                 }
             }
@@ -211,12 +215,15 @@ impl Line {
         Ok(())
     }
 
-    /// Sleeps as long as the other side has no use for this one: a side that waits by giving up the CPU is always ready to run.
+    /// Sleeps as long as the other side has no use for this one: a side that waits by giving up the
+    /// CPU is always ready to run.
     fn park(&self) -> Result<()> {
         let parked = &self.numbers().words[place::PARKED].0;
         while self.side == Side::Partner && parked.load(Ordering::SeqCst) != AWAKE_STATE {
-            // Says that it sleeps. If the other side has just woken it, this fails and so does the wait.
-            let _ = parked.compare_exchange(TO_SLEEP, ASLEEP_STATE, Ordering::SeqCst, Ordering::SeqCst);
+            // Says that it sleeps. If the other side has just woken it, this fails and so does the
+            // wait.
+            let _ =
+                parked.compare_exchange(TO_SLEEP, ASLEEP_STATE, Ordering::SeqCst, Ordering::SeqCst);
             wait_for(parked, futex::Flags::empty(), ASLEEP_STATE)?;
         }
         Ok(())
@@ -253,7 +260,8 @@ impl Line {
         Ok(())
     }
 
-    /// The calls of one turn, without a switch: nobody waits for what they send, and what they wait for is there.
+    /// The calls of one turn, without a switch: nobody waits for what they send, and what they wait
+    /// for is there.
     ///
     /// # Errors
     /// Errors of the system.
@@ -324,7 +332,8 @@ fn unpark(numbers: &Numbers) -> Result<()> {
     Ok(())
 }
 
-/// Ends a side's wait, from any thread: for a partner that is to end, and for a leader whose partner has ended.
+/// Ends a side's wait, from any thread: for a partner that is to end, and for a leader whose
+/// partner has ended.
 #[derive(Debug)]
 pub struct Knocker {
     /// The side that waits.

@@ -1,9 +1,12 @@
-//! The second method (Muller, 2.10: idle time): what a background counter loses while switches run at a known rate. Pure.
+//! The second method (Muller, 2.10: idle time): what a background counter loses while switches run
+//! at a known rate. Pure.
 //!
-//! A window is a period of the timer. Its reading is not a time but the work of the counter, so it needs no clock but the timer:
-//! `work = (period - switches * t - rest) / unit`. The fit gives `1 / unit` and `-t / unit`, and their ratio is `-t`.
+//! A window is a period of the timer. Its reading is not a time but the work of the counter, so it
+//! needs no clock but the timer: `work = (period - switches * t - rest) / unit`. The fit gives
+//! `1 / unit` and `-t / unit`, and their ratio is `-t`.
 //!
-//! In the longer windows the switches are also timed by the clock, because a thread that waits for the CPU makes them longer.
+//! In the longer windows the switches are also timed by the clock, because a thread that waits for
+//! the CPU makes them longer.
 
 use hairspring_core::estimate::ratio::ratio;
 use hairspring_core::estimate::{Component, Options, Solution, Uncertain};
@@ -50,14 +53,17 @@ pub fn periods(pair_ns: f64) -> Vec<Period> {
     let scale = (pair_ns / (0.1 * LENGTHS[0] as f64)).max(1.0);
     let ns = |length: u64| (length as f64 * scale) as u64;
     let pairs = |share: f64| (share * ns(LENGTHS[0]) as f64 / pair_ns) as u32;
-    LENGTHS.iter().flat_map(|length| SHARES.map(|share| Period { pairs: pairs(share), ns: ns(*length) })).collect()
+    LENGTHS
+        .iter()
+        .flat_map(|length| SHARES.map(|share| Period { pairs: pairs(share), ns: ns(*length) }))
+        .collect()
 }
 
 /// Fewest undisturbed readings, as a multiple of the number of windows.
 const FEWEST_SHARE: usize = 4;
 
-/// The counts of a window whose switches are also timed by the clock: the longer ones. `None` for the others, which have the same
-/// numbers of switches.
+/// The counts of a window whose switches are also timed by the clock: the longer ones. `None` for
+/// the others, which have the same numbers of switches.
 pub fn timed(period: &Period, all: &[Period]) -> Option<Vec<f64>> {
     let longest = all.iter().map(|period| period.ns).max();
     (Some(period.ns) == longest).then(|| vec![2.0 * f64::from(period.pairs)])
@@ -78,7 +84,10 @@ pub fn timed_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
 /// Why there is none, in words.
 pub fn lost_ns(table: &Observations, level: f64) -> Result<Uncertain, String> {
     let solution = solved(table, level)?;
-    let found = ratio((&solution, component(&solution, SWITCHES)?), (&solution, component(&solution, PASSED_TIME)?));
+    let found = ratio(
+        (&solution, component(&solution, SWITCHES)?),
+        (&solution, component(&solution, PASSED_TIME)?),
+    );
     found.map(|ratio| ratio.scaled(-1.0)).ok_or_else(|| "too few windows were undisturbed".into())
 }
 
@@ -95,8 +104,11 @@ fn component<'a>(solution: &'a Solution, name: &str) -> Result<&'a Component, St
 /// An error if too few windows were undisturbed.
 fn enough(table: &Observations) -> Result<(), String> {
     let undisturbed = table.readings().iter().filter(|reading| !reading.flags.any()).count();
-    let is_enough = undisturbed >= FEWEST_SHARE * table.rows().len() && undisturbed * 4 >= table.readings().len();
-    is_enough.then_some(()).ok_or_else(|| format!("only in {undisturbed} of {} windows nothing else ran", table.readings().len()))
+    let is_enough = undisturbed >= FEWEST_SHARE * table.rows().len()
+        && undisturbed * 4 >= table.readings().len();
+    is_enough.then_some(()).ok_or_else(|| {
+        format!("only in {undisturbed} of {} windows nothing else ran", table.readings().len())
+    })
 }
 
 #[cfg(test)]
@@ -112,14 +124,16 @@ mod tests {
         table
     }
 
-    /// Windows in which a switch takes this long, a unit of work 130 ns, and a wake-up comes late by up to 3 us.
+    /// Windows in which a switch takes this long, a unit of work 130 ns, and a wake-up comes late
+    /// by up to 3 us.
     fn simulated(switch_ns: f64, seed: u64) -> Observations {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut table = table();
         for round in 0..40 {
             for period in periods(2.0 * switch_ns) {
                 let late = 3_000.0 * (random.random::<f64>() - random.random::<f64>());
-                let left = period.ns as f64 + late - 2.0 * f64::from(period.pairs) * switch_ns - 5_000.0;
+                let left =
+                    period.ns as f64 + late - 2.0 * f64::from(period.pairs) * switch_ns - 5_000.0;
                 let row = table.row(0, &period.counts());
                 table.push(row, round, (left / 130.0).floor());
             }
@@ -130,7 +144,11 @@ mod tests {
     #[test]
     fn what_is_lost_gives_the_time_of_a_switch() {
         const RUNS: u64 = 200;
-        let inside = (0..RUNS).filter(|seed| lost_ns(&simulated(1_500.0, *seed), 0.95).unwrap().estimate(0.95).contains(1_500.0)).count();
+        let inside = (0..RUNS)
+            .filter(|seed| {
+                lost_ns(&simulated(1_500.0, *seed), 0.95).unwrap().estimate(0.95).contains(1_500.0)
+            })
+            .count();
         assert!(inside as f64 >= 0.91 * RUNS as f64, "{inside} of {RUNS}");
         let one = lost_ns(&simulated(1_500.0, 1), 0.95).unwrap().estimate(0.95);
         assert!(one.relative() < 0.02, "{one:?}");
@@ -140,8 +158,14 @@ mod tests {
     fn windows_have_time_for_their_switches() {
         for pair_ns in [500.0, 3e3, 2e5, 3e7] {
             let all = periods(pair_ns);
-            assert!(all.iter().all(|one| f64::from(one.pairs) * pair_ns <= 0.51 * one.ns as f64), "{all:?}");
-            assert!(all.iter().any(|one| one.pairs > 0 && one.rate() > 0.0) && all.iter().any(|one| one.pairs == 0));
+            assert!(
+                all.iter().all(|one| f64::from(one.pairs) * pair_ns <= 0.51 * one.ns as f64),
+                "{all:?}"
+            );
+            assert!(
+                all.iter().any(|one| one.pairs > 0 && one.rate() > 0.0)
+                    && all.iter().any(|one| one.pairs == 0)
+            );
         }
     }
 

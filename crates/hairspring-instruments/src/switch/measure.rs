@@ -1,8 +1,10 @@
-//! The whole measurement: prepares the thread, runs the windows of every mechanism in several placements, and checks the time by
-//! the second method.
+//! The whole measurement: prepares the thread, runs the windows of every mechanism in several
+//! placements, and checks the time by the second method.
 
 use super::design::{components, rows};
-use super::lost::{COUNTER, PASSED_TIME, Period, SWITCHES, TIMED_SERIES, lost_ns, periods, timed, timed_ns};
+use super::lost::{
+    COUNTER, PASSED_TIME, Period, SWITCHES, TIMED_SERIES, lost_ns, periods, timed, timed_ns,
+};
 use super::mechanism::Mechanism;
 use super::partner::Wanted;
 use super::result::{Check, Switched, switched};
@@ -30,13 +32,17 @@ const FOR_WINDOWS: f64 = 0.6;
 /// Measures on a thread of its own, so that the calling thread stays as it is.
 ///
 /// # Errors
-/// A CPU that may not be used, a clock that is not ready, a working set that is too large, a thread that the system refuses, or a
-/// panic.
+/// A CPU that may not be used, a clock that is not ready, a working set that is too large, a thread
+/// that the system refuses, or a panic.
 pub fn measure(request: &Request) -> Result<Measured> {
     let refused = |what: &str, reason: String| Error::Refused { what: what.into(), reason };
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("leader".into()).spawn_scoped(scope, || on_this_thread(request));
-        let ended = thread.map_err(|error| refused("cannot start the measuring thread", error.to_string()))?.join();
+        let thread = std::thread::Builder::new()
+            .name("leader".into())
+            .spawn_scoped(scope, || on_this_thread(request));
+        let ended = thread
+            .map_err(|error| refused("cannot start the measuring thread", error.to_string()))?
+            .join();
         ended.map_err(|_| refused("the measuring thread", "it panicked".into()))?
     })
 }
@@ -53,7 +59,10 @@ fn on_this_thread(request: &Request) -> Result<Measured> {
         companions: ruler.as_ref().map_or_else(|_| Vec::new(), companions),
         meter,
     };
-    let results = request.mechanisms.iter().map(|mechanism| (*mechanism, session.mechanism(*mechanism, thread.priority_raised)));
+    let results = request
+        .mechanisms
+        .iter()
+        .map(|mechanism| (*mechanism, session.mechanism(*mechanism, thread.priority_raised)));
     let results = results.collect();
     Ok(Measured { results, thread, ruler, rate: session.meter.rate(), quantum: session.quantum })
 }
@@ -64,7 +73,10 @@ fn check_bytes(bytes: usize) -> Result<()> {
         return Ok(());
     }
     let what = format!("a working set of {bytes} bytes");
-    let reason = format!("at most {MOST_BYTES} bytes: a window passes over it several times, and must end between two interrupts");
+    let reason = format!(
+        "at most {MOST_BYTES} bytes: a window passes over it several times, and must end between \
+         two interrupts"
+    );
     Err(Error::Refused { what, reason })
 }
 
@@ -83,10 +95,15 @@ impl Session<'_> {
     }
 
     /// Measures one mechanism.
-    fn mechanism(&self, mechanism: Mechanism, priority_raised: bool) -> std::result::Result<Switched, String> {
+    fn mechanism(
+        &self,
+        mechanism: Mechanism,
+        priority_raised: bool,
+    ) -> std::result::Result<Switched, String> {
         let begin = Instant::now();
         let bytes = self.request.bytes;
-        let wanted = Wanted { mechanism, program: self.request.program.clone(), bytes, cpu: self.cpu };
+        let wanted =
+            Wanted { mechanism, program: self.request.program.clone(), bytes, cpu: self.cpu };
         let mut pair = Pair::start(&wanted, self.clock().read)?;
         let pilot = pair.pilot(self.meter.rate().hz)?;
         let (mut table, rows) = self.design(mechanism, &rows(&pilot));
@@ -94,7 +111,13 @@ impl Session<'_> {
         let steal = StealMeter::start(self.cpu);
         let budget = self.request.budget.mul_f64(FOR_WINDOWS);
         let level = self.request.level;
-        let goal = Goal { precision: DEFAULT_PRECISION, level, budget, is_firm: true, least_rounds: LEAST_ROUNDS };
+        let goal = Goal {
+            precision: DEFAULT_PRECISION,
+            level,
+            budget,
+            is_firm: true,
+            least_rounds: LEAST_ROUNDS,
+        };
         until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed(), &mut |_| ())?;
         let mut table = table.finished(self.meter.rate());
         table.origin.clock_spread = clock_spread(&table);
@@ -102,30 +125,45 @@ impl Session<'_> {
         let question = Question { options, precision: None, stolen_ms: steal.stolen_ms() };
         let mut result = switched(mechanism, &table, &question, begin.elapsed())?;
         if !priority_raised {
-            result.findings.push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
+            result
+                .findings
+                .push(Finding::new(Severity::Note, super::SwitchFinding::PriorityNotRaised {}));
         }
         let windows = result.warm().map(|cost| cost.ns).ok_or("a switch has no time")?;
-        let check = self.check(batches.into_pair(), pilot.pair_ns, begin, windows, table.origin.clock_spread);
+        let check = self.check(
+            batches.into_pair(),
+            pilot.pair_ns,
+            begin,
+            windows,
+            table.origin.clock_spread,
+        );
         let result = self.compared_with_earlier(result.checked(check));
         Ok(Switched { elapsed: begin.elapsed(), ..result })
     }
 
-    /// The result beside those of earlier runs; in core cycles if they are known, which do not move with the core clock.
+    /// The result beside those of earlier runs; in core cycles if they are known, which do not move
+    /// with the core clock.
     fn compared_with_earlier(&self, switched: Switched) -> Switched {
         let Some(warm) = switched.warm() else { return switched };
-        let (value, unit) = warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
+        let (value, unit) =
+            warm.cycles.map_or((warm.ns.value, "ns"), |cycles| (cycles.value, "cycles"));
         let sides = if self.request.program.is_some() { "processes" } else { "threads" };
         let name = format!("switch-{}-{sides}-{}", switched.mechanism.name(), self.request.bytes);
         let of_check = |check: Check| {
             let earlier = with_value(&format!("{name}-counter-ns"), check.timed_ns.value);
             check.with_earlier(&earlier)
         };
-        let switched = switched.with_earlier(&with_value(&format!("{name}-{unit}"), value), value, unit);
+        let switched =
+            switched.with_earlier(&with_value(&format!("{name}-{unit}"), value), value, unit);
         Switched { check: switched.check.map(of_check), ..switched }
     }
 
     /// The table and what its rows run.
-    fn design(&self, mechanism: Mechanism, design: &[(super::design::Window, Vec<f64>)]) -> (Table, Vec<Row>) {
+    fn design(
+        &self,
+        mechanism: Mechanism,
+        design: &[(super::design::Window, Vec<f64>)],
+    ) -> (Table, Vec<Row>) {
         let mut table = Table::new(components(self.request.bytes > 0));
         table.set_clock(self.clock().name, self.quantum);
         let mut rows = Vec::new();
@@ -154,8 +192,12 @@ impl Session<'_> {
         let mut table = Table::new(vec![PASSED_TIME.to_owned(), SWITCHES.to_owned()]);
         periods.iter().for_each(|period| table.add_row(COUNTER, &period.counts()));
         let mut clock = Table::new(vec![SWITCHES.to_owned()]);
-        periods.iter().filter_map(|period| timed(period, &periods)).for_each(|counts| clock.add_row(TIMED_SERIES, &counts));
-        let time = self.request.budget.saturating_sub(begin.elapsed()).max(Duration::from_millis(50));
+        periods
+            .iter()
+            .filter_map(|period| timed(period, &periods))
+            .for_each(|counts| clock.add_row(TIMED_SERIES, &counts));
+        let time =
+            self.request.budget.saturating_sub(begin.elapsed()).max(Duration::from_millis(50));
         let batch = Batch { time, fewest: FEWEST_ROUNDS / 4, most: table.room() };
         let begin = Instant::now();
         Periods::start(pair, periods)?.run(batch, &|| begin.elapsed(), &mut table, &mut clock)?;

@@ -16,7 +16,8 @@ pub enum Mechanism {
 }
 
 /// All mechanisms, in the order in which they are shown.
-pub const ALL: [Mechanism; 5] = [Mechanism::Futex, Mechanism::Pipe, Mechanism::Eventfd, Mechanism::Signal, Mechanism::Yield];
+pub const ALL: [Mechanism; 5] =
+    [Mechanism::Futex, Mechanism::Pipe, Mechanism::Eventfd, Mechanism::Signal, Mechanism::Yield];
 
 impl Mechanism {
     /// Its name on the command line.
@@ -30,7 +31,8 @@ impl Mechanism {
         }
     }
 
-    /// The system calls of one side for one switch. The baseline makes the same calls in one process, where nobody waits.
+    /// The system calls of one side for one switch. The baseline makes the same calls in one
+    /// process, where nobody waits.
     pub fn calls(self) -> &'static str {
         match self {
             Mechanism::Futex => "futex wake, futex wait",
@@ -47,7 +49,9 @@ impl Mechanism {
     pub fn from_name(name: &str) -> Result<Mechanism, String> {
         let name = if name == "sched_yield" { "yield" } else { name };
         let names = || ALL.map(Mechanism::name).join(", ");
-        ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| format!("unknown mechanism; known are {}", names()))
+        ALL.into_iter()
+            .find(|one| one.name() == name)
+            .ok_or_else(|| format!("unknown mechanism; known are {}", names()))
     }
 }
 
@@ -57,7 +61,10 @@ mod tests {
 
     #[test]
     fn every_mechanism_is_found_by_its_name() {
-        assert!(ALL.into_iter().all(|one| Mechanism::from_name(one.name()) == Ok(one) && !one.calls().is_empty()));
+        assert!(
+            ALL.into_iter()
+                .all(|one| Mechanism::from_name(one.name()) == Ok(one) && !one.calls().is_empty())
+        );
         assert_eq!(Mechanism::from_name("sched_yield"), Ok(Mechanism::Yield));
         let message = Mechanism::from_name("smoke").unwrap_err();
         assert!(ALL.iter().all(|one| message.contains(one.name())), "{message}");

@@ -1,13 +1,17 @@
-//! The context switch (Muller's running example): two processes or threads that alternate on one CPU.
+//! The context switch (Muller's running example): two processes or threads that alternate on one
+//! CPU.
 //!
-//! [`design`], [`lost`] and [`result`] are pure; `rig` runs the windows on one side and `partner` is the other
-//! side; `background` is the counter of the second method.
+//! [`design`], [`lost`] and [`result`] are pure; `rig` runs the windows on one side and `partner`
+//! is the other side; `background` is the counter of the second method.
 //!
-//! - A **switch**: the CPU goes from one **side** to the other, without the system calls that make it do so. The **leader** is the side that
-//!   measures, the **partner** the other one. The **mechanism** is how a side wakes the other one and waits.
-//! - The **calls** are the system calls of one side for one switch. A **turn** is what a side does after a switch to it.
+//! - A **switch**: the CPU goes from one **side** to the other, without the system calls that make
+//!   it do so. The **leader** is the side that measures, the **partner** the other one. The
+//!   **mechanism** is how a side wakes the other one and waits.
+//! - The **calls** are the system calls of one side for one switch. A **turn** is what a side does
+//!   after a switch to it.
 //! - A **window** runs between two reads of the clock: a known number of switches, calls and turns.
-//! - The **working set** is memory that a side passes over in each turn; **refill** is what the first pass after a switch takes more.
+//! - The **working set** is memory that a side passes over in each turn; **refill** is what the
+//!   first pass after a switch takes more.
 
 pub mod design;
 pub mod document;
@@ -54,7 +58,8 @@ pub const MOST_BYTES: usize = 64 << 20;
 pub struct Request {
     /// The mechanisms, in their order.
     pub mechanisms: Vec<Mechanism>,
-    /// The program that becomes the other process when it is started with [`partner::ARGUMENT`]; `None` for threads.
+    /// The program that becomes the other process when it is started with [`partner::ARGUMENT`];
+    /// `None` for threads.
     pub program: Option<PathBuf>,
     /// Bytes of the working set of each side; 0 for none.
     pub bytes: usize,
@@ -95,7 +100,10 @@ pub fn measure(_: &Request) -> hairspring_host::Result<Measured> {
 /// The refusal on another system.
 #[cfg(any(test, not(target_os = "linux")))]
 fn refused(system: &str) -> hairspring_host::Error {
-    hairspring_host::Error::Refused { what: "context switches are measured on Linux only".into(), reason: format!("this is {system}") }
+    hairspring_host::Error::Refused {
+        what: "context switches are measured on Linux only".into(),
+        reason: format!("this is {system}"),
+    }
 }
 
 #[cfg(test)]

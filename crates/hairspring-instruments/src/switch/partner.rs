@@ -2,7 +2,10 @@
 
 use super::design::Turn;
 use super::end::End;
-use super::line::{Calls, Knocker, Line, Side, Stream, TO_SLEEP, ThreadId, block_signals, loopback, own_signals, place, streams};
+use super::line::{
+    Calls, Knocker, Line, Side, Stream, TO_SLEEP, ThreadId, block_signals, loopback, own_signals,
+    place, streams,
+};
 use super::mechanism::Mechanism;
 use super::side::Work;
 use hairspring_host::interference::all_switches;
@@ -84,41 +87,66 @@ pub struct Partner {
 }
 
 impl Partner {
-    /// Starts a partner, and returns it with this side's end of the line. The calling thread must be bound to its CPU, and it must
-    /// not end before the partner.
+    /// Starts a partner, and returns it with this side's end of the line. The calling thread must
+    /// be bound to its CPU, and it must not end before the partner.
     ///
     /// # Errors
     /// What could not be started, in words.
     pub fn start(wanted: &Wanted) -> Result<(Partner, Line), String> {
-        let cannot = |what: &str, error: &dyn std::fmt::Display| format!("cannot start {what}: {error}");
-        let role = if wanted.program.is_some() { "the partner process" } else { "the partner thread" };
+        let cannot =
+            |what: &str, error: &dyn std::fmt::Display| format!("cannot start {what}: {error}");
+        let role =
+            if wanted.program.is_some() { "the partner process" } else { "the partner thread" };
         block_signals().map_err(|error| cannot(role, &error))?;
         let shared = Arc::new(Shared::new().map_err(|error| cannot("shared memory", &error))?);
         shared.numbers().words[place::PARKED].0.store(TO_SLEEP, Ordering::SeqCst);
-        let ends = Ends::new(wanted.mechanism).map_err(|error| cannot(&format!("a {}", wanted.mechanism.name()), &error))?;
+        let ends = Ends::new(wanted.mechanism)
+            .map_err(|error| cannot(&format!("a {}", wanted.mechanism.name()), &error))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let end = End::default();
         let watch = Watch {
-            leader: knocker(wanted, Side::Leader, ThreadId::of_this_thread(), &shared, ends.to_leader),
+            leader: knocker(
+                wanted,
+                Side::Leader,
+                ThreadId::of_this_thread(),
+                &shared,
+                ends.to_leader,
+            ),
             is_over: Arc::clone(&is_over),
             end: end.clone(),
         };
         let (group, thread, process) = match &wanted.program {
             Some(program) => {
-                let (group, thread, process) = process(program, wanted, &shared, ends.partner, watch).map_err(|e| cannot(role, &e))?;
+                let (group, thread, process) =
+                    process(program, wanted, &shared, ends.partner, watch)
+                        .map_err(|e| cannot(role, &e))?;
                 (Some(group), thread, process)
             }
-            None => {
-                (None, in_thread(wanted, &shared, ends.partner, watch).map_err(|e| cannot(role, &e))?, ThreadId::of_this_thread().process)
-            }
+            None => (
+                None,
+                in_thread(wanted, &shared, ends.partner, watch).map_err(|e| cannot(role, &e))?,
+                ThreadId::of_this_thread().process,
+            ),
         };
         let unknown = ThreadId { process, thread: 0 };
         let knocker = knocker(wanted, Side::Partner, unknown, &shared, ends.to_partner);
-        let mut partner = Partner { shared: Arc::clone(&shared), knocker, group, is_over, end, thread: Some(thread) };
+        let mut partner = Partner {
+            shared: Arc::clone(&shared),
+            knocker,
+            group,
+            is_over,
+            end,
+            thread: Some(thread),
+        };
         partner.await_ready(wanted.cpu)?;
-        let to = ThreadId { process, thread: shared.numbers().counts[place::THREAD].0.load(Ordering::SeqCst) as i32 };
+        let to = ThreadId {
+            process,
+            thread: shared.numbers().counts[place::THREAD].0.load(Ordering::SeqCst) as i32,
+        };
         partner.knocker.thread = to;
-        let calls = calls(wanted.mechanism, wanted.program.is_none(), Side::Leader, to, ends.leader).map_err(|e| cannot(role, &e))?;
+        let calls =
+            calls(wanted.mechanism, wanted.program.is_none(), Side::Leader, to, ends.leader)
+                .map_err(|e| cannot(role, &e))?;
         Ok((partner, Line::new(Side::Leader, shared, calls)))
     }
 
@@ -130,7 +158,10 @@ impl Partner {
                 return Err(format!("{end} before it was ready"));
             }
             if begin.elapsed() > READY_TIME {
-                return Err(format!("the partner was not ready after {} s: the machine is too busy", READY_TIME.as_secs()));
+                return Err(format!(
+                    "the partner was not ready after {} s: the machine is too busy",
+                    READY_TIME.as_secs()
+                ));
             }
             std::thread::sleep(LOOK_INTERVAL);
         }
@@ -138,7 +169,9 @@ impl Partner {
         if only == cpu as u64 + 1 {
             return Ok(());
         }
-        Err(format!("the partner is not bound to CPU {cpu}: two sides on different CPUs do not switch"))
+        Err(format!(
+            "the partner is not bound to CPU {cpu}: two sides on different CPUs do not switch"
+        ))
     }
 
     /// Why the partner is gone, if it is.
@@ -177,7 +210,12 @@ impl Ends {
         let (leader, partner) = streams(mechanism)?;
         let (to_leader, to_partner) = (partner.write.try_clone()?, leader.write.try_clone()?);
         let alone = loopback(mechanism)?;
-        Ok(Ends { leader: Some((leader, alone)), partner: Some(partner), to_leader: Some(to_leader), to_partner: Some(to_partner) })
+        Ok(Ends {
+            leader: Some((leader, alone)),
+            partner: Some(partner),
+            to_leader: Some(to_leader),
+            to_partner: Some(to_partner),
+        })
     }
 }
 
@@ -186,18 +224,41 @@ fn flags(is_thread: bool) -> futex::Flags {
     if is_thread { futex::Flags::PRIVATE } else { futex::Flags::empty() }
 }
 
-fn knocker(wanted: &Wanted, side: Side, thread: ThreadId, shared: &Arc<Shared>, stream: Option<OwnedFd>) -> Knocker {
+fn knocker(
+    wanted: &Wanted,
+    side: Side,
+    thread: ThreadId,
+    shared: &Arc<Shared>,
+    stream: Option<OwnedFd>,
+) -> Knocker {
     let flags = flags(wanted.program.is_none());
-    Knocker { side, thread, shared: Arc::clone(shared), flags, stream, by_signal: wanted.mechanism == Mechanism::Signal }
+    Knocker {
+        side,
+        thread,
+        shared: Arc::clone(shared),
+        flags,
+        stream,
+        by_signal: wanted.mechanism == Mechanism::Signal,
+    }
 }
 
-fn calls(mechanism: Mechanism, is_thread: bool, side: Side, to: ThreadId, streams: Option<(Stream, Stream)>) -> std::io::Result<Calls> {
+fn calls(
+    mechanism: Mechanism,
+    is_thread: bool,
+    side: Side,
+    to: ThreadId,
+    streams: Option<(Stream, Stream)>,
+) -> std::io::Result<Calls> {
     Ok(match (mechanism, streams) {
         (Mechanism::Futex, _) => Calls::Futex(flags(is_thread)),
         (Mechanism::Signal, _) => Calls::Signal { to, own_signals: own_signals(side) },
         (Mechanism::Yield, _) => Calls::Yield,
-        (Mechanism::Pipe | Mechanism::Eventfd, Some((both, alone))) => Calls::Stream { both, alone },
-        (Mechanism::Pipe | Mechanism::Eventfd, None) => return Err(std::io::Error::other("there are no descriptors")),
+        (Mechanism::Pipe | Mechanism::Eventfd, Some((both, alone))) => {
+            Calls::Stream { both, alone }
+        }
+        (Mechanism::Pipe | Mechanism::Eventfd, None) => {
+            return Err(std::io::Error::other("there are no descriptors"));
+        }
     })
 }
 
@@ -244,17 +305,26 @@ fn process(
         Some(stream) => (Stdio::from(stream.read), Stdio::from(stream.write)),
         None => (Stdio::null(), Stdio::null()),
     };
-    let (mut child, group) = Group::spawn(Command::new(program).args(words).stdin(input).stdout(output))?;
+    let (mut child, group) =
+        Group::spawn(Command::new(program).args(words).stdin(input).stdout(output))?;
     let number = child.id() as i32;
     let thread = std::thread::Builder::new().name("partner's end".into()).spawn(move || {
         let end = child.wait();
-        watch.tell(end.map_or_else(|error| error.to_string(), |status| format!("the partner process ended ({status})")));
+        watch.tell(end.map_or_else(
+            |error| error.to_string(),
+            |status| format!("the partner process ended ({status})"),
+        ));
     })?;
     Ok((group, thread, number))
 }
 
 /// Starts a partner thread.
-fn in_thread(wanted: &Wanted, shared: &Arc<Shared>, stream: Option<Stream>, watch: Watch) -> std::io::Result<JoinHandle<()>> {
+fn in_thread(
+    wanted: &Wanted,
+    shared: &Arc<Shared>,
+    stream: Option<Stream>,
+    watch: Watch,
+) -> std::io::Result<JoinHandle<()>> {
     let (wanted, shared, leader) = (wanted.clone(), Arc::clone(shared), ThreadId::of_this_thread());
     std::thread::Builder::new().name("partner".into()).spawn(move || {
         let served = serve(wanted.mechanism, true, shared, stream, leader, wanted.bytes);
@@ -268,7 +338,8 @@ pub fn is_partner(mut arguments: impl Iterator<Item = String>) -> bool {
     arguments.nth(1).is_some_and(|first| first == ARGUMENT)
 }
 
-/// The partner or the background counter of another process, until that ends. Returns the status for the end of this process.
+/// The partner or the background counter of another process, until that ends. Returns the status
+/// for the end of this process.
 pub fn main(arguments: impl Iterator<Item = String>) -> u8 {
     let words: Vec<String> = arguments.skip(2).collect();
     match serve_other(&words) {
@@ -285,7 +356,8 @@ fn serve_other(words: &[String]) -> Result<(), String> {
     let [role, descriptor, bytes, process, thread] = words else {
         return Err(format!("{ARGUMENT} is for hairspring itself, with five arguments"));
     };
-    let number = |text: &String| text.parse::<i32>().map_err(|_| format!("`{text}` is not a number"));
+    let number =
+        |text: &String| text.parse::<i32>().map_err(|_| format!("`{text}` is not a number"));
     let leader = ThreadId { process: number(process)?, thread: number(thread)? };
     let bytes: usize = bytes.parse().map_err(|_| format!("`{bytes}` is not a number of bytes"))?;
     // Ends with the thread that started it, however that ends.
@@ -293,7 +365,8 @@ fn serve_other(words: &[String]) -> Result<(), String> {
     if nix::unistd::getppid().as_raw() != leader.process {
         return Err("the process that started it has ended".into());
     }
-    let shared = Shared::inherited(number(descriptor)?).map_err(|error| format!("shared memory: {error}"))?;
+    let shared = Shared::inherited(number(descriptor)?)
+        .map_err(|error| format!("shared memory: {error}"))?;
     if role == super::background::ROLE {
         return super::background::count(&shared);
     }
@@ -301,7 +374,8 @@ fn serve_other(words: &[String]) -> Result<(), String> {
     let cannot = |error: std::io::Error| error.to_string();
     block_signals().map_err(cannot)?;
     let own = |descriptor: std::os::fd::BorrowedFd| descriptor.try_clone_to_owned().map_err(cannot);
-    let stream = Stream { read: own(std::io::stdin().as_fd())?, write: own(std::io::stdout().as_fd())? };
+    let stream =
+        Stream { read: own(std::io::stdin().as_fd())?, write: own(std::io::stdout().as_fd())? };
     serve(mechanism, false, Arc::new(shared), Some(stream), leader, bytes).map_err(cannot)
 }
 
@@ -314,7 +388,8 @@ fn serve(
     leader: ThreadId,
     bytes: usize,
 ) -> std::io::Result<()> {
-    let streams = stream.map(|stream| loopback(mechanism).map(|alone| (stream, alone))).transpose()?;
+    let streams =
+        stream.map(|stream| loopback(mechanism).map(|alone| (stream, alone))).transpose()?;
     let calls = calls(mechanism, is_thread, Side::Partner, leader, streams)?;
     let mut work = Work::new(bytes);
     let mut line = Line::new(Side::Partner, shared, calls);
@@ -338,7 +413,9 @@ fn announce(line: &Line) {
         _ => 0,
     };
     numbers.counts[place::CPU].0.store(only, Ordering::SeqCst);
-    numbers.counts[place::THREAD].0.store(ThreadId::of_this_thread().thread as u64, Ordering::SeqCst);
+    numbers.counts[place::THREAD]
+        .0
+        .store(ThreadId::of_this_thread().thread as u64, Ordering::SeqCst);
     numbers.words[place::READY].0.store(1, Ordering::SeqCst);
 }
 
@@ -355,15 +432,28 @@ mod tests {
     #[test]
     fn orders_survive_shared_memory() {
         let turn = Order::Turn(Turn { units: u32::MAX, passes: u16::MAX, flush: true });
-        assert!([turn, Order::Report, Order::Quit].into_iter().all(|order| Order::decoded(order.encoded()) == order));
+        assert!(
+            [turn, Order::Report, Order::Quit]
+                .into_iter()
+                .all(|order| Order::decoded(order.encoded()) == order)
+        );
     }
 
     #[test]
     fn words_of_somebody_else_are_refused() {
-        let refused = |words: &[&str]| serve_other(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).unwrap_err();
+        let refused = |words: &[&str]| {
+            serve_other(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+                .unwrap_err()
+        };
         assert!(refused(&[]).contains("five arguments"));
-        assert!(refused(&["pipe", "x", "0", "1", "1"]).contains("the process that started it has ended"));
+        assert!(
+            refused(&["pipe", "x", "0", "1", "1"])
+                .contains("the process that started it has ended")
+        );
         assert!(refused(&["pipe", "3", "many", "1", "1"]).contains("`many`"));
-        assert!(is_partner(["a", ARGUMENT].into_iter().map(str::to_owned)) && !is_partner(["a", "b"].into_iter().map(str::to_owned)));
+        assert!(
+            is_partner(["a", ARGUMENT].into_iter().map(str::to_owned))
+                && !is_partner(["a", "b"].into_iter().map(str::to_owned))
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The measuring side: windows between two reads of the clock, and windows that a background counter measures.
+//! The measuring side: windows between two reads of the clock, and windows that a background
+//! counter measures.
 
 use super::background::Background;
 use super::design::{Pilot, Turn, Window};
@@ -44,7 +45,10 @@ struct Counted {
 
 impl Counted {
     fn since(self, before: Counted) -> Counted {
-        Counted { switches: self.switches.wrapping_sub(before.switches), waits: self.waits.wrapping_sub(before.waits) }
+        Counted {
+            switches: self.switches.wrapping_sub(before.switches),
+            waits: self.waits.wrapping_sub(before.waits),
+        }
     }
 }
 
@@ -55,7 +59,14 @@ impl Pair {
     /// What could not be started, in words.
     pub fn start(wanted: &Wanted, now: ReadFn) -> Result<Pair, String> {
         let (partner, line) = Partner::start(wanted)?;
-        Ok(Pair { wanted: wanted.clone(), now, line, partner, work: Work::new(wanted.bytes), failure: None })
+        Ok(Pair {
+            wanted: wanted.clone(),
+            now,
+            line,
+            partner,
+            work: Work::new(wanted.bytes),
+            failure: None,
+        })
     }
 
     /// Takes a fresh partner, and fresh memory for both working sets.
@@ -77,7 +88,8 @@ impl Pair {
         self.failure.is_some()
     }
 
-    /// Runs a window; the reading, and whether exactly its switches happened. Every failure is kept.
+    /// Runs a window; the reading, and whether exactly its switches happened. Every failure is
+    /// kept.
     fn window(&mut self, window: Window) -> (u64, bool) {
         let ran = match window {
             Window::Switches { pairs, turn } => self.switched(pairs, turn),
@@ -91,25 +103,35 @@ impl Pair {
     fn kept<T: Default>(&mut self, ran: std::io::Result<(T, bool)>) -> (T, bool) {
         ran.unwrap_or_else(|error| {
             let gone = self.why_gone(&error).map(|end| format!("{end} during the measurement"));
-            self.failure.get_or_insert_with(|| gone.unwrap_or_else(|| format!("a system call failed: {error}")));
+            self.failure.get_or_insert_with(|| {
+                gone.unwrap_or_else(|| format!("a system call failed: {error}"))
+            });
             (T::default(), false)
         })
     }
 
-    /// How the partner ended, if it did. The pipe of a partner that has just ended breaks before the system reports the end.
+    /// How the partner ended, if it did. The pipe of a partner that has just ended breaks before
+    /// the system reports the end.
     fn why_gone(&self, error: &std::io::Error) -> Option<String> {
         let reported = Instant::now() + REPORT_TIME;
         loop {
             let gone = self.partner.why_gone();
-            if gone.is_some() || error.kind() != std::io::ErrorKind::BrokenPipe || Instant::now() > reported {
+            if gone.is_some()
+                || error.kind() != std::io::ErrorKind::BrokenPipe
+                || Instant::now() > reported
+            {
                 return gone;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// A window without switches. The first repetition is not timed, so that the window begins as it goes on.
-    fn undisturbed(&mut self, run: impl FnOnce(&mut Pair) -> std::io::Result<u64>) -> std::io::Result<(u64, bool)> {
+    /// A window without switches. The first repetition is not timed, so that the window begins as
+    /// it goes on.
+    fn undisturbed(
+        &mut self,
+        run: impl FnOnce(&mut Pair) -> std::io::Result<u64>,
+    ) -> std::io::Result<(u64, bool)> {
         let before = all_switches();
         let ticks = run(self)?;
         Ok((ticks, all_switches() == before))
@@ -149,19 +171,29 @@ impl Pair {
     }
 
     /// Runs something for which the partner must be awake.
-    fn awake<T>(&mut self, run: impl FnOnce(&mut Pair) -> std::io::Result<T>) -> std::io::Result<T> {
+    fn awake<T>(
+        &mut self,
+        run: impl FnOnce(&mut Pair) -> std::io::Result<T>,
+    ) -> std::io::Result<T> {
         self.line.unpark_partner()?;
         let ran = run(self);
         self.line.park_partner()?;
         ran
     }
 
-    /// Whether each side was switched out exactly once for each pair. The partner has one more switch, for its report.
-    fn is_exact(&mut self, pairs: u32, own_counts: Counted, partner_counts: Counted) -> std::io::Result<bool> {
+    /// Whether each side was switched out exactly once for each pair. The partner has one more
+    /// switch, for its report.
+    fn is_exact(
+        &mut self,
+        pairs: u32,
+        own_counts: Counted,
+        partner_counts: Counted,
+    ) -> std::io::Result<bool> {
         let own_counts = self.own_counts().since(own_counts);
         let partner_counts = self.reported()?.since(partner_counts);
         let pairs = u64::from(pairs);
-        Ok(own_counts == Counted { switches: pairs, waits: pairs } && partner_counts == Counted { switches: pairs + 1, waits: pairs + 1 })
+        Ok(own_counts == Counted { switches: pairs, waits: pairs }
+            && partner_counts == Counted { switches: pairs + 1, waits: pairs + 1 })
     }
 
     /// Whether the partner sleeps where there is no window.
@@ -198,7 +230,8 @@ impl Pair {
         Ok(Counted { switches: of(place::SWITCHES), waits: of(place::WAITS) })
     }
 
-    /// Times of all parts in nanoseconds, each the shortest of some windows; `hz` is the rate of the clock.
+    /// Times of all parts in nanoseconds, each the shortest of some windows; `hz` is the rate of
+    /// the clock.
     ///
     /// # Errors
     /// Why a window failed.
@@ -208,7 +241,11 @@ impl Pair {
         let has_set = self.wanted.bytes > 0;
         let mut each = |window: Window, times: u32| -> Result<f64, String> {
             let shortest = (0..TRIES).map(|_| self.window(window).0).min().unwrap_or(0);
-            if self.has_failed() { Err(self.failure()) } else { Ok((shortest as f64 / hz * 1e9 / f64::from(times)).max(1.0)) }
+            if self.has_failed() {
+                Err(self.failure())
+            } else {
+                Ok((shortest as f64 / hz * 1e9 / f64::from(times)).max(1.0))
+            }
         };
         let units = Turn { units: PAIRS, ..Turn::default() };
         let touch = Turn { passes: 1, ..Turn::default() };
@@ -218,7 +255,8 @@ impl Pair {
         let (mut touch_ns, mut flush_ns) = (None, None);
         if has_set {
             touch_ns = Some(each(Window::Turns { times: 1, turn: touch }, 1)?);
-            flush_ns = Some(each(Window::Turns { times: 1, turn: Turn { flush: true, ..touch } }, 1)?);
+            flush_ns =
+                Some(each(Window::Turns { times: 1, turn: Turn { flush: true, ..touch } }, 1)?);
         }
         Ok(Pilot { pair_ns, calls_ns, unit_ns, touch_ns, flush_ns })
     }
@@ -287,7 +325,9 @@ impl WindowBatches {
     /// Rounds with a clock of this quantum in ticks.
     pub fn new(pair: Pair, rows: Vec<Row>, clock: &Clock, quantum: u64) -> WindowBatches {
         let inexact = Rc::new(RefCell::new(vec![false; rows.len()]));
-        let rounds = Rounds::new(rows.len(), 1, Dither::over(clock, quantum), quantum).with_clock(clock).with_guards(clock.read);
+        let rounds = Rounds::new(rows.len(), 1, Dither::over(clock, quantum), quantum)
+            .with_clock(clock)
+            .with_guards(clock.read);
         WindowBatches { rig: Windows { pair, rows, inexact: Rc::clone(&inexact) }, rounds, inexact }
     }
 
@@ -300,9 +340,16 @@ impl WindowBatches {
 impl Batches for WindowBatches {
     type Error = String;
 
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), String> {
+    fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+    ) -> Result<(), String> {
         let inexact = Rc::clone(&self.inexact);
-        let ran = run_batch(&mut self.rounds, &mut self.rig, batch, elapsed, |round| table.push(&flagged(round, &inexact.borrow())));
+        let ran = run_batch(&mut self.rounds, &mut self.rig, batch, elapsed, |round| {
+            table.push(&flagged(round, &inexact.borrow()))
+        });
         ran.map_err(|_| self.rig.pair.failure())
     }
 
@@ -319,14 +366,19 @@ impl Batches for WindowBatches {
     }
 }
 
-/// A round with its flags. The kernel counts some of the switches that are wanted as involuntary, because a side that is woken may
-/// run at once, so only windows with other switches than they should have are flagged.
+/// A round with its flags. The kernel counts some of the switches that are wanted as involuntary,
+/// because a side that is woken may run at once, so only windows with other switches than they
+/// should have are flagged.
 fn flagged(round: &[Raw], inexact: &[bool]) -> Vec<Raw> {
     let flags = |raw: &Raw, inexact: bool| {
         let other = raw.flags.without(Flags::SWITCHED);
         if inexact { other.with(Flags::SWITCHED) } else { other }
     };
-    round.iter().zip(inexact).map(|(raw, inexact)| Raw { flags: flags(raw, *inexact), ..*raw }).collect()
+    round
+        .iter()
+        .zip(inexact)
+        .map(|(raw, inexact)| Raw { flags: flags(raw, *inexact), ..*raw })
+        .collect()
 }
 
 /// Windows of the second method.
@@ -349,14 +401,22 @@ impl Periods {
         Ok(Periods { pair, counter, periods, random: Pcg64Mcg::seed_from_u64(1) })
     }
 
-    /// Runs rounds for some time: every window once, in random order. Adds the work of the counter to a table, and to another one the
-    /// time of the switches by the clock, of the windows that have it. Readings of work are too small where something disturbed them,
-    /// so the flags of long readings do not apply to them.
+    /// Runs rounds for some time: every window once, in random order. Adds the work of the counter
+    /// to a table, and to another one the time of the switches by the clock, of the windows that
+    /// have it. Readings of work are too small where something disturbed them, so the flags of long
+    /// readings do not apply to them.
     ///
     /// # Errors
     /// Why a window failed.
-    pub fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table, clock: &mut Table) -> Result<(), String> {
-        let is_timed: Vec<bool> = self.periods.iter().map(|period| timed(period, &self.periods).is_some()).collect();
+    pub fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+        clock: &mut Table,
+    ) -> Result<(), String> {
+        let is_timed: Vec<bool> =
+            self.periods.iter().map(|period| timed(period, &self.periods).is_some()).collect();
         let mut order: Vec<usize> = (0..self.periods.len()).collect();
         let mut done = 0;
         while batch.goes_on(done, elapsed()) {
@@ -375,13 +435,21 @@ impl Periods {
                 return Err(self.pair.failure());
             }
             table.push(&round.iter().map(|(work, _)| *work).collect::<Vec<Raw>>());
-            clock.push(&round.iter().zip(&is_timed).filter(|(_, timed)| **timed).map(|((_, ns), _)| *ns).collect::<Vec<Raw>>());
+            clock.push(
+                &round
+                    .iter()
+                    .zip(&is_timed)
+                    .filter(|(_, timed)| **timed)
+                    .map(|((_, ns), _)| *ns)
+                    .collect::<Vec<Raw>>(),
+            );
             done += 1;
         }
         Ok(())
     }
 
-    /// The work of the counter in a window, the time of the switches in nanoseconds, and whether nothing else ran.
+    /// The work of the counter in a window, the time of the switches in nanoseconds, and whether
+    /// nothing else ran.
     fn window(&mut self, period: Period) -> std::io::Result<((u64, u64), bool)> {
         /// Time in which the counter runs before a window.
         const BEFORE_NS: u64 = 100_000;
@@ -406,13 +474,20 @@ impl Periods {
         })?;
         sleep_through(due + period.ns);
         let work = self.counter.count().wrapping_sub(work);
-        let others = self.counter.interruptions().zip(interrupted).map(|(after, before)| after.wrapping_sub(before));
+        let others = self
+            .counter
+            .interruptions()
+            .zip(interrupted)
+            .map(|(after, before)| after.wrapping_sub(before));
         let partner = self.pair.awake(Pair::reported)?.since(before);
         let pairs = u64::from(period.pairs);
         // A partner that sleeps between the windows has further switches.
         let partner_is_exact = self.pair.sleeps() || partner.switches == pairs + 1;
         let alone = others.is_none_or(|others| others == INTERRUPTIONS);
-        Ok(((work, ns), alone && partner_is_exact && switched == Counted { switches: pairs, waits: pairs }))
+        Ok((
+            (work, ns),
+            alone && partner_is_exact && switched == Counted { switches: pairs, waits: pairs },
+        ))
     }
 }
 

@@ -35,8 +35,9 @@ impl Work {
         }
     }
 
-    /// Reads and writes a word in every cache line, up and down in turn: each pass begins with the lines that are most likely in a
-    /// cache. Always in one direction, a set larger than a cache would find nothing in it, with or without a switch.
+    /// Reads and writes a word in every cache line, up and down in turn: each pass begins with the
+    /// lines that are most likely in a cache. Always in one direction, a set larger than a cache
+    /// would find nothing in it, with or without a switch.
     fn touch(&mut self) {
         let write = |line: &mut [u64]| line[0] = line[0].wrapping_add(1);
         let lines = black_box(&mut self.set).chunks_exact_mut(WORDS);
@@ -90,7 +91,11 @@ mod tests {
 
     #[test]
     fn turns_survive_shared_memory() {
-        for turn in [Turn::default(), Turn { units: u32::MAX, passes: u16::MAX, flush: false }, Turn { units: 1, passes: 0, flush: true }] {
+        for turn in [
+            Turn::default(),
+            Turn { units: u32::MAX, passes: u16::MAX, flush: false },
+            Turn { units: 1, passes: 0, flush: true },
+        ] {
             assert_eq!(Turn::decoded(turn.encoded()), turn);
         }
     }

@@ -13,10 +13,18 @@ use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::{all_findings, machine_line};
 
 /// The report.
-pub fn switch(results: Results, asked: &Asked, circumstances: &Environment, style: &Style) -> String {
+pub fn switch(
+    results: Results,
+    asked: &Asked,
+    circumstances: &Environment,
+    style: &Style,
+) -> String {
     let mut page = Page::new(*style);
     let sides = if asked.sides == Sides::Threads { "threads" } else { "processes" };
-    page.line(&format!("hairspring switch: two {sides} that alternate on CPU {}", asked.cpu), Tone::Strong);
+    page.line(
+        &format!("hairspring switch: two {sides} that alternate on CPU {}", asked.cpu),
+        Tone::Strong,
+    );
     page.gap();
     comparison(&mut page, results);
     for (mechanism, found) in results {
@@ -36,43 +44,77 @@ fn nanoseconds(time: &Estimate) -> String {
 }
 
 fn comparison(page: &mut Page, results: Results) {
-    page.line(&format!("  {}  {}  {}", pad("by", 8), pad("a switch with its calls", 26), "the switch alone"), Tone::Strong);
+    page.line(
+        &format!(
+            "  {}  {}  {}",
+            pad("by", 8),
+            pad("a switch with its calls", 26),
+            "the switch alone"
+        ),
+        Tone::Strong,
+    );
     for (mechanism, found) in results {
         match found.as_ref().ok().and_then(|found| Some((found, found.warm()?))) {
             Some((found, warm)) => page.line(&compared(*mechanism, found, warm), Tone::Plain),
-            None => page.line(&format!("  {}  unknown, see below", pad(mechanism.name(), 8)), Tone::Alarm),
+            None => page
+                .line(&format!("  {}  unknown, see below", pad(mechanism.name(), 8)), Tone::Alarm),
         }
     }
-    if let Some(level) = results.iter().find_map(|(_, found)| Some(found.as_ref().ok()?.warm()?.ns.level)) {
+    if let Some(level) =
+        results.iter().find_map(|(_, found)| Some(found.as_ref().ok()?.warm()?.ns.level))
+    {
         page.marked("", &format!("intervals of {} % confidence", significant(100.0 * level, 4)));
     }
 }
 
 fn compared(mechanism: Mechanism, switched: &Switched, warm: &Cost) -> String {
-    let alone = switched.parts.iter().find(|part| part.name == SWITCH).map_or_else(|| "unknown".to_owned(), time);
+    let alone = switched
+        .parts
+        .iter()
+        .find(|part| part.name == SWITCH)
+        .map_or_else(|| "unknown".to_owned(), time);
     format!("  {}  {}  {alone}", pad(mechanism.name(), 8), pad(&nanoseconds(&warm.ns), 26))
 }
 
 /// The time of a component. A negative one is shown as it is.
 fn time(part: &Part) -> String {
     match part.bound_ns {
-        Some(most) if part.ns.low <= 0.0 => format!("{} (below {} ns)", nanoseconds(&part.ns), bound(most)),
+        Some(most) if part.ns.low <= 0.0 => {
+            format!("{} (below {} ns)", nanoseconds(&part.ns), bound(most))
+        }
         _ => nanoseconds(&part.ns),
     }
 }
 
 fn one(page: &mut Page, switched: &Switched, asked: &Asked) {
-    page.line(&format!("  {} ({})", switched.mechanism.name(), switched.mechanism.calls()), Tone::Strong);
+    page.line(
+        &format!("  {} ({})", switched.mechanism.name(), switched.mechanism.calls()),
+        Tone::Strong,
+    );
     for cost in &switched.costs {
         let label = cost.cache.name();
-        let cycles = cost.cycles.map_or_else(String::new, |cycles| format!(" = {} cycles", plus_minus(&cycles)));
-        page.item(label, &format!("{}{cycles}, {}", nanoseconds(&cost.ns), cost.cache.meaning(asked.bytes)), Tone::Strong);
+        let cycles = cost
+            .cycles
+            .map_or_else(String::new, |cycles| format!(" = {} cycles", plus_minus(&cycles)));
+        page.item(
+            label,
+            &format!("{}{cycles}, {}", nanoseconds(&cost.ns), cost.cache.meaning(asked.bytes)),
+            Tone::Strong,
+        );
     }
     for part in &switched.parts {
-        page.item("", &format!("{}: {}, {}", part.name, time(part), meaning(&part.name)), Tone::Plain);
+        page.item(
+            "",
+            &format!("{}: {}, {}", part.name, time(part), meaning(&part.name)),
+            Tone::Plain,
+        );
     }
     match &switched.check {
-        Ok(check) => page.item("check", &checked(check), if check.agrees { Tone::Plain } else { Tone::Warning }),
+        Ok(check) => page.item(
+            "check",
+            &checked(check),
+            if check.agrees { Tone::Plain } else { Tone::Warning },
+        ),
         Err(reason) => page.item("check", &format!("none: {reason}"), Tone::Warning),
     }
     table(page, switched, asked);
@@ -95,13 +137,16 @@ fn meaning(name: &str) -> &'static str {
 }
 
 fn checked(check: &Check) -> String {
-    let verdict = if check.agrees { "agrees within both intervals" } else { "DIFFERS beyond both intervals" };
+    let verdict =
+        if check.agrees { "agrees within both intervals" } else { "DIFFERS beyond both intervals" };
     let longer = |percent: f64| {
-        let (size, word) = (significant(percent.abs(), 2), if percent < 0.0 { "less" } else { "more" });
+        let (size, word) =
+            (significant(percent.abs(), 2), if percent < 0.0 { "less" } else { "more" });
         format!(". Beside the counter a switch takes {size} % {word} than without it")
     };
     format!(
-        "{verdict}: {} by the work that a background counter lost at up to {} switches a second, {} by the clock beside it{}",
+        "{verdict}: {} by the work that a background counter lost at up to {} switches a second, \
+         {} by the clock beside it{}",
         nanoseconds(&check.ns),
         significant(check.most_per_second, 3),
         nanoseconds(&check.timed_ns),
@@ -109,19 +154,32 @@ fn checked(check: &Check) -> String {
     )
 }
 
-/// The share of the CPU that switches take (Muller, Figure 21), in columns as wide as their longest text.
+/// The share of the CPU that switches take (Muller, Figure 21), in columns as wide as their longest
+/// text.
 fn table(page: &mut Page, switched: &Switched, asked: &Asked) {
     let rates = || asked.rates.iter().map(|rate| significant(*rate, DIGITS));
-    let mut columns = vec![std::iter::once("switches/s".to_owned()).chain(rates()).collect::<Vec<_>>()];
+    let mut columns =
+        vec![std::iter::once("switches/s".to_owned()).chain(rates()).collect::<Vec<_>>()];
     for cost in &switched.costs {
         let shares = asked.rates.iter().map(|rate| share(&Load::new(&cost.ns, *rate)));
         columns.push(std::iter::once(cost.cache.name().to_owned()).chain(shares).collect());
     }
-    let widths: Vec<usize> = columns.iter().map(|cells| cells.iter().map(|cell| width(cell)).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|cells| cells.iter().map(|cell| width(cell)).max().unwrap_or(0))
+        .collect();
     for row in 0..=asked.rates.len() {
         let numbers = format!("{:>1$}", columns[0][row], widths[0]);
-        let cells: String = columns.iter().zip(&widths).skip(1).map(|(cells, wide)| format!("  {}", pad(&cells[row], *wide))).collect();
-        page.line(format!("  {numbers}{cells}").trim_end(), if row == 0 { Tone::Strong } else { Tone::Plain });
+        let cells: String = columns
+            .iter()
+            .zip(&widths)
+            .skip(1)
+            .map(|(cells, wide)| format!("  {}", pad(&cells[row], *wide)))
+            .collect();
+        page.line(
+            format!("  {numbers}{cells}").trim_end(),
+            if row == 0 { Tone::Strong } else { Tone::Plain },
+        );
     }
 }
 
@@ -133,9 +191,17 @@ fn share(load: &Load) -> String {
 }
 
 fn run(switched: &Switched) -> String {
-    let rounds = format!("{} rounds in {:.1} s", count(switched.rounds as usize), switched.elapsed.as_secs_f64());
+    let rounds = format!(
+        "{} rounds in {:.1} s",
+        count(switched.rounds as usize),
+        switched.elapsed.as_secs_f64()
+    );
     let earlier = switched.scatter.map_or_else(String::new, |scatter| {
-        format!("; {} earlier runs scatter by {} %, which the intervals include", scatter.earlier, significant(100.0 * scatter.sd, 2))
+        format!(
+            "; {} earlier runs scatter by {} %, which the intervals include",
+            scatter.earlier,
+            significant(100.0 * scatter.sd, 2)
+        )
     });
     match &switched.placed {
         Some(placed) => format!(

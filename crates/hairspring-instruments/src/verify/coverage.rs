@@ -1,10 +1,13 @@
-//! Checks how often the intervals of short runs contained the true length: on average, and for each chain within chance.
+//! Checks how often the intervals of short runs contained the true length: on average, and for each
+//! chain within chance.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// How far the coverage of short runs may be below the level: a co-runner or a frequency step may disturb a run.
+/// How far the coverage of short runs may be below the level: a co-runner or a frequency step may
+/// disturb a run.
 pub const SHORTFALL: f64 = 0.05;
-/// Probability that the coverage of any chain is called too low although the instrument has the lowest accepted coverage.
+/// Probability that the coverage of any chain is called too low although the instrument has the
+/// lowest accepted coverage.
 const ALPHA: f64 = 0.01;
 
 /// How many short runs had an interval that contained the integer.
@@ -28,8 +31,8 @@ pub fn least(level: f64) -> f64 {
     level - SHORTFALL
 }
 
-/// Fewest hits that chance allows one of several chains whose true coverage is [`least`]: the quantile of a binomial
-/// distribution at 1 % over the number of chains (Bonferroni).
+/// Fewest hits that chance allows one of several chains whose true coverage is [`least`]: the
+/// quantile of a binomial distribution at 1 % over the number of chains (Bonferroni).
 ///
 /// ```
 /// assert_eq!(hairspring_instruments::verify::coverage::fewest_hits(40, 1, 0.95), 31);
@@ -41,8 +44,9 @@ pub fn fewest_hits(runs: u32, chains: usize, level: f64) -> u32 {
     (0..runs).find(|hits| law.cdf(u64::from(*hits)) >= allowed).unwrap_or(runs)
 }
 
-/// Most chains that chance allows to hold in too few runs. All short runs of a chain have the same rows, so an interval that misses
-/// because of their offsets misses in nearly all runs: each chain is one trial of a binomial distribution.
+/// Most chains that chance allows to hold in too few runs. All short runs of a chain have the same
+/// rows, so an interval that misses because of their offsets misses in nearly all runs: each chain
+/// is one trial of a binomial distribution.
 ///
 /// ```
 /// assert_eq!(hairspring_instruments::verify::coverage::most_low(12, 0.95), 3);
@@ -65,16 +69,27 @@ pub struct Judgement<'a> {
 /// Judges the coverage of the chains: that of single chains, and the mean of the others.
 pub fn judge<'a>(chains: &[(&'a str, Coverage)], level: f64) -> Judgement<'a> {
     let fewest = |coverage: &Coverage| fewest_hits(coverage.runs, chains.len(), level);
-    let (low, others): (Vec<_>, Vec<_>) = chains.iter().copied().partition(|(_, coverage)| coverage.hits < fewest(coverage));
-    let mean = others.iter().map(|(_, coverage)| coverage.share()).sum::<f64>() / others.len().max(1) as f64;
+    let (low, others): (Vec<_>, Vec<_>) =
+        chains.iter().copied().partition(|(_, coverage)| coverage.hits < fewest(coverage));
+    let mean = others.iter().map(|(_, coverage)| coverage.share()).sum::<f64>()
+        / others.len().max(1) as f64;
     let percent = 100.0 * least(level);
-    let low_mean = (!others.is_empty() && mean < least(level))
-        .then(|| format!("the intervals covered the integers in {:.0} % of the short runs, less than {percent:.0} %", 100.0 * mean));
+    let low_mean = (!others.is_empty() && mean < least(level)).then(|| {
+        format!(
+            "the intervals covered the integers in {:.0} % of the short runs, less than \
+             {percent:.0} %",
+            100.0 * mean
+        )
+    });
     let mut judgement = Judgement { failures: low_mean.into_iter().collect(), low_by_chance: low };
     if judgement.low_by_chance.len() > most_low(chains.len(), level) {
         judgement.failures.extend(judgement.low_by_chance.drain(..).map(|(name, coverage)| {
             let Coverage { hits, runs } = coverage;
-            format!("chain {name}: {hits} of {runs} short runs covered its integer, chance allows no fewer than {}", fewest(&coverage))
+            format!(
+                "chain {name}: {hits} of {runs} short runs covered its integer, chance allows no \
+                 fewer than {}",
+                fewest(&coverage)
+            )
         }));
     }
     judgement
@@ -85,7 +100,8 @@ mod tests {
     use super::*;
 
     fn all(hits: &[u32], level: f64) -> Judgement<'static> {
-        let chains: Vec<(&str, Coverage)> = hits.iter().map(|hits| ("c", Coverage { hits: *hits, runs: 40 })).collect();
+        let chains: Vec<(&str, Coverage)> =
+            hits.iter().map(|hits| ("c", Coverage { hits: *hits, runs: 40 })).collect();
         judge(&chains, level)
     }
 
@@ -95,17 +111,29 @@ mod tests {
         assert_eq!(all(&hits, 0.95), Judgement::default());
         hits[3] = 0;
         let coverage = all(&hits, 0.95);
-        assert_eq!(coverage, Judgement { failures: Vec::new(), low_by_chance: vec![("c", Coverage { hits: 0, runs: 40 })] });
+        assert_eq!(
+            coverage,
+            Judgement {
+                failures: Vec::new(),
+                low_by_chance: vec![("c", Coverage { hits: 0, runs: 40 })]
+            }
+        );
         hits[4..7].fill(12);
         let coverage = all(&hits, 0.95);
-        assert_eq!(coverage.failures[0], "chain c: 0 of 40 short runs covered its integer, chance allows no fewer than 29");
+        assert_eq!(
+            coverage.failures[0],
+            "chain c: 0 of 40 short runs covered its integer, chance allows no fewer than 29"
+        );
         assert!(coverage.failures.len() == 4 && coverage.low_by_chance.is_empty(), "{coverage:?}");
     }
 
     #[test]
     fn a_low_mean_fails_without_any_bad_chain() {
         let found = all(&[35; 12], 0.95).failures;
-        assert!(found.len() == 1 && found[0].contains("88 % of the short runs, less than 90 %"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].contains("88 % of the short runs, less than 90 %"),
+            "{found:?}"
+        );
         assert_eq!(all(&[0; 12], 0.95).failures.len(), 12);
     }
 

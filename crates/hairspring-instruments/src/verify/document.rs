@@ -54,11 +54,13 @@ pub struct CertificateDocument {
     pub machine: Option<MachineJson>,
     /// Findings.
     pub findings: Vec<Finding>,
-    /// Whether the instrument measures correctly, or does not, or something else kept it from being checked.
+    /// Whether the instrument measures correctly, or does not, or something else kept it from being
+    /// checked.
     pub verdict: Verdict,
     /// Checks that the instrument failed.
     pub failures: Vec<String>,
-    /// Checks that say nothing about the instrument, because something else used the core or intervals were too wide.
+    /// Checks that say nothing about the instrument, because something else used the core or
+    /// intervals were too wide.
     pub open: Vec<String>,
     /// Whether all checks passed.
     pub passed: bool,
@@ -68,19 +70,21 @@ pub struct CertificateDocument {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrustJson {
-    /// Largest distance of a chain from its integer, in percent, of those with a whole length that nothing slows.
+    /// Largest distance of a chain from its integer, in percent, of those with a whole length that
+    /// nothing slows.
     pub chains_within_percent: Option<f64>,
     /// Largest distance of a body behind an init from its true length, in percent.
     pub bodies_within_percent: Option<f64>,
-    /// Share of the intervals of all chains in short runs that contained the integer; `null` where there were none.
+    /// Share of the intervals of all chains in short runs that contained the integer; `null` where
+    /// there were none.
     pub coverage: Option<f64>,
     /// Number of these intervals: chains times short runs.
     pub intervals: u32,
-    /// Short runs that were refused and made again, because something else used the core most of the time: measurements would not
-    /// be trusted then.
+    /// Short runs that were refused and made again, because something else used the core most of
+    /// the time: measurements would not be trusted then.
     pub refused_runs: u32,
-    /// Factor on the half-widths with which that share would be the confidence level; `null` where there were no short runs, or
-    /// no factor is enough because runs gave no interval.
+    /// Factor on the half-widths with which that share would be the confidence level; `null` where
+    /// there were no short runs, or no factor is enough because runs gave no interval.
     pub widening: Option<f64>,
 }
 
@@ -109,7 +113,8 @@ pub struct ChainJson {
     pub integer: u32,
     /// Whether it takes this integer here.
     pub standing: Standing,
-    /// The shortest and the longest of its lengths in parts of the run and in short runs, but for a tenth of them on either side.
+    /// The shortest and the longest of its lengths in parts of the run and in short runs, but for a
+    /// tenth of them on either side.
     pub parts_cycles: (Option<f64>, Option<f64>),
     /// Distance from the integer, in percent of it.
     pub distance_percent: Option<f64>,
@@ -162,7 +167,11 @@ pub struct PartJson {
 }
 
 fn part((measured, truth): &(Estimate, f64)) -> PartJson {
-    PartJson { cycles: measured.if_finite(), true_cycles: *truth, distance_percent: finite(100.0 * (measured.value / truth - 1.0)) }
+    PartJson {
+        cycles: measured.if_finite(),
+        true_cycles: *truth,
+        distance_percent: finite(100.0 * (measured.value / truth - 1.0)),
+    }
 }
 
 /// The JSON document of a certificate.
@@ -193,11 +202,12 @@ pub fn certificate(certificate: &Certificate, circumstances: &Environment) -> Ce
     }
 }
 
-/// The circumstances of a certificate, with clock and reference chain as the certificate found them. Only the clock's
-/// description is taken from the circumstances.
+/// The circumstances of a certificate, with clock and reference chain as the certificate found
+/// them. Only the clock's description is taken from the circumstances.
 pub(super) fn certified(certificate: &Certificate, circumstances: &Environment) -> Environment {
     let reading = &certificate.reading;
-    let description = circumstances.clock.as_ref().map(|clock| clock.description.clone()).unwrap_or_default();
+    let description =
+        circumstances.clock.as_ref().map(|clock| clock.description.clone()).unwrap_or_default();
     let clock = Clock::named(certificate.clock.clone(), description)
         .with_rate(&certificate.rate)
         .with_reading(reading.quantum, reading.back_to_back_mean);
@@ -205,7 +215,8 @@ pub(super) fn certified(certificate: &Certificate, circumstances: &Environment) 
     let provenance = format!("{}, by the integer lattice of the chains", name(RULER));
     let reference = certificate.chains.iter().find(|chain| chain.name == name(RULER));
     let environment = match reference {
-        Some(chain) => environment.with_reference(Ok(Reference { cycles: f64::from(chain.integer), provenance })),
+        Some(chain) => environment
+            .with_reference(Ok(Reference { cycles: f64::from(chain.integer), provenance })),
         None => environment,
     };
     environment.with_core_clock(Some(&certificate.core_hz))

@@ -1,5 +1,5 @@
-//! The certificate of the instrument: chains whose lengths must be integers, pairs of init and body, the clock, and the
-//! coverage of the intervals over repeated short runs.
+//! The certificate of the instrument: chains whose lengths must be integers, pairs of init and
+//! body, the clock, and the coverage of the intervals over repeated short runs.
 
 pub mod coverage;
 
@@ -42,7 +42,12 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { per_chain: Duration::from_millis(50), coverage_runs: 40, per_short_run: Duration::from_millis(8), level: 0.95 }
+        Effort {
+            per_chain: Duration::from_millis(50),
+            coverage_runs: 40,
+            per_short_run: Duration::from_millis(8),
+            level: 0.95,
+        }
     }
 }
 
@@ -53,7 +58,8 @@ pub struct ChainResult {
     pub name: String,
     /// Length in core cycles; that of the ruler is exact by definition.
     pub cycles: Estimate,
-    /// The shortest and the longest of its lengths in parts of the run and in short runs, but for a tenth of them on either side.
+    /// The shortest and the longest of its lengths in parts of the run and in short runs, but for a
+    /// tenth of them on either side.
     pub parts: (f64, f64),
     /// The integer that it is proved to take, or the one it is closest to.
     pub integer: u32,
@@ -61,7 +67,8 @@ pub struct ChainResult {
     pub distance_percent: f64,
     /// Whether it takes this integer here.
     pub standing: Standing,
-    /// Short runs whose interval contained the integer; `None` for the ruler, and where there were no short runs.
+    /// Short runs whose interval contained the integer; `None` for the ruler, and where there were
+    /// no short runs.
     pub coverage: Option<Coverage>,
 }
 
@@ -97,16 +104,18 @@ pub struct Certificate {
     pub refused: u32,
     /// Short runs that were made.
     pub made: u32,
-    /// Share of the readings that nobody else disturbed; `None` where the reads of the clock do not show it.
+    /// Share of the readings that nobody else disturbed; `None` where the reads of the clock do not
+    /// show it.
     pub quiet_share: Option<f64>,
-    /// Factor on the half-widths of the short runs' intervals with which they would hold as often as their level says; `None`
-    /// where there were no short runs.
+    /// Factor on the half-widths of the short runs' intervals with which they would hold as often
+    /// as their level says; `None` where there were no short runs.
     pub widening: Option<f64>,
     /// Findings.
     pub findings: Vec<Finding>,
 }
 
-/// Largest quantum of a clock that can show the chains, in nanoseconds: their longest rows take about a microsecond.
+/// Largest quantum of a clock that can show the chains, in nanoseconds: their longest rows take
+/// about a microsecond.
 const COARSEST_NS: f64 = 10_000.0;
 
 /// Whether a clock is fine enough for chains.
@@ -114,12 +123,14 @@ const COARSEST_NS: f64 = 10_000.0;
 /// # Errors
 /// The message names the quantum and the largest one allowed.
 pub fn fine_enough(clock: &Clock) -> Result<(), String> {
-    let quantum_ns = clock.nominal_hz.map_or(0.0, |hz| granularity(clock.read).quantum as f64 * 1e9 / hz);
+    let quantum_ns =
+        clock.nominal_hz.map_or(0.0, |hz| granularity(clock.read).quantum as f64 * 1e9 / hz);
     if quantum_ns <= COARSEST_NS {
         return Ok(());
     }
     Err(format!(
-        "clock `{}` moves in steps of {} ms, and the chains take about a microsecond: verify with a clock that steps by less than {} us, such as {}",
+        "clock `{}` moves in steps of {} ms, and the chains take about a microsecond: verify with \
+         a clock that steps by less than {} us, such as {}",
         clock.name,
         (quantum_ns / 1e3).round() / 1e3,
         COARSEST_NS / 1e3,
@@ -127,19 +138,24 @@ pub fn fine_enough(clock: &Clock) -> Result<(), String> {
     ))
 }
 
-/// Runs all chains until those of the lattice lie on it. On a busy machine a short run is disturbed too much, so each further run takes twice the
-/// time of the one before.
-fn proved_run(clock: Clock, effort: &Effort) -> Result<(Observations, Vec<Line>, Vec<Length>), String> {
+/// Runs all chains until those of the lattice lie on it. On a busy machine a short run is disturbed
+/// too much, so each further run takes twice the time of the one before.
+fn proved_run(
+    clock: Clock,
+    effort: &Effort,
+) -> Result<(Observations, Vec<Line>, Vec<Length>), String> {
     const TRIES: u32 = 5;
     for attempt in 0..TRIES {
-        let table = full_run(clock, &Effort { per_chain: effort.per_chain * (1 << attempt), ..*effort });
+        let table =
+            full_run(clock, &Effort { per_chain: effort.per_chain * (1 << attempt), ..*effort });
         let lines = lines(&table, effort.level)?;
         let fit = if attempt + 1 == TRIES { Fit::Lengthened } else { Fit::Close };
         if let Some(found) = lengths(&lines, effort.level, fit) {
             return Ok((table, lines, found));
         }
     }
-    Err("the chains do not lie on an integer lattice: the machine is too busy, or its core renames them away".into())
+    Err("the chains do not lie on an integer lattice: the machine is too busy, or its core renames \
+         them away".into())
 }
 
 /// Makes the certificate.
@@ -151,17 +167,26 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
         return Err(format!("no chains of known length are built for {}", std::env::consts::ARCH));
     }
     let (table, lines, lengths) = proved_run(clock, effort)?;
-    let ruler = lines.iter().position(|line| line.name == name(RULER)).ok_or("the ruler chain is missing")?;
-    let ruler_cycles = f64::from(lengths[ruler].integer.ok_or("the ruler chain is off the lattice")?);
-    let measured = InCycles::new(&table, ruler_cycles, effort.level).ok_or("the ruler chain cannot be solved")?;
+    let ruler = lines
+        .iter()
+        .position(|line| line.name == name(RULER))
+        .ok_or("the ruler chain is missing")?;
+    let ruler_cycles =
+        f64::from(lengths[ruler].integer.ok_or("the ruler chain is off the lattice")?);
+    let measured = InCycles::new(&table, ruler_cycles, effort.level)
+        .ok_or("the ruler chain cannot be solved")?;
     let short = ShortRuns::new(clock, effort, ruler_cycles);
     let runs = |line: &Line| short.lengths(&line.name);
-    let of_chain = |(line, length): (&Line, Length)| chain_result(&measured, line, length.beside_runs(&runs(line)));
+    let of_chain = |(line, length): (&Line, Length)| {
+        chain_result(&measured, line, length.beside_runs(&runs(line)))
+    };
     let chains: Vec<ChainResult> = lines.iter().zip(lengths).filter_map(of_chain).collect();
     let chains: Vec<ChainResult> = chains.into_iter().map(|chain| short.covering(chain)).collect();
     let rate = table.origin.rate.clone().ok_or("the clock has no rate")?;
-    let (overhead_ticks, core_hz) =
-        (lines[ruler].solution.overhead.ok_or("no overhead")?, core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level));
+    let (overhead_ticks, core_hz) = (
+        lines[ruler].solution.overhead.ok_or("no overhead")?,
+        core_hz(&lines[ruler], ruler_cycles, &rate).estimate(effort.level),
+    );
     let mut certificate = Certificate {
         clock: clock.name.to_owned(),
         reading: granularity(&clock),
@@ -185,7 +210,11 @@ pub fn verify(clock: Clock, effort: &Effort) -> Result<Certificate, String> {
 fn seldom_covered(certificate: &Certificate) -> Vec<Finding> {
     let low = coverage::judge(&certificate.covered(), certificate.core_hz.level).low_by_chance;
     let finding = |(name, coverage): (&str, Coverage)| {
-        let kind = CertificateFinding::ChainSeldomCovered { chain: name.to_owned(), hits: coverage.hits, runs: coverage.runs };
+        let kind = CertificateFinding::ChainSeldomCovered {
+            chain: name.to_owned(),
+            hits: coverage.hits,
+            runs: coverage.runs,
+        };
         Finding::new(Severity::Note, kind)
     };
     low.into_iter().map(finding).collect()
@@ -208,26 +237,45 @@ fn chain_result(measured: &InCycles, line: &Line, length: Length) -> Option<Chai
     let integer = length.integer.unwrap_or((length.undisturbed.round() as u32).max(1));
     let distance_percent = 100.0 * (cycles.value / f64::from(integer) - 1.0);
     let standing = if is_ruler { Standing::Whole } else { Standing::of(&length) };
-    Some(ChainResult { name: line.name.clone(), cycles, parts: length.parts, integer, distance_percent, standing, coverage: None })
+    Some(ChainResult {
+        name: line.name.clone(),
+        cycles,
+        parts: length.parts,
+        integer,
+        distance_percent,
+        standing,
+        coverage: None,
+    })
 }
 
 fn pair_results(measured: &InCycles, ruler_cycles: f64) -> Result<Vec<PairResult>, String> {
     let result = |pair: &InitBody| {
         let components = measured.components(pair.name).ok_or("a pair cannot be solved")?;
         let part = |name: &str, units: u32| -> Result<(Estimate, f64), String> {
-            let found = components.iter().find(|component| component.name == name).and_then(|component| component.time.cycles.as_ref());
-            let cycles = found.ok_or("body and init cannot be separated")?.estimate(measured.level());
+            let found = components
+                .iter()
+                .find(|component| component.name == name)
+                .and_then(|component| component.time.cycles.as_ref());
+            let cycles =
+                found.ok_or("body and init cannot be separated")?.estimate(measured.level());
             Ok((cycles, f64::from(units) * ruler_cycles))
         };
-        Ok(PairResult { name: pair.name.to_owned(), body: part("body", pair.units.0)?, init: part("init", pair.units.1)? })
+        Ok(PairResult {
+            name: pair.name.to_owned(),
+            body: part("body", pair.units.0)?,
+            init: part("init", pair.units.1)?,
+        })
     };
     pairs().iter().map(result).collect()
 }
 
-/// What is said of the chains, each kind once: a step of the core clock, what disturbed readings, and what is serious.
+/// What is said of the chains, each kind once: a step of the core clock, what disturbed readings,
+/// and what is serious.
 fn findings(measured: &InCycles) -> Vec<Finding> {
     let is_told = |finding: &&Finding| match finding.severity {
-        Severity::Note => [code::FREQUENCY_STEPPED, code::DISTURBED, code::CORE_SHARED].into_iter().any(|code| finding.is(code)),
+        Severity::Note => [code::FREQUENCY_STEPPED, code::DISTURBED, code::CORE_SHARED]
+            .into_iter()
+            .any(|code| finding.is(code)),
         // Ticks follow the core clock; the chains are judged in core cycles.
         _ => !finding.is(code::WIDE_INTERVAL),
     };

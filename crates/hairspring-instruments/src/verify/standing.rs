@@ -17,7 +17,8 @@ pub enum Standing {
     Slowed,
     /// It takes no whole number, and so is neither ruler nor control.
     None,
-    /// Its length varies by more than its noise and shows no whole number: something slows it, and how long it is does not show.
+    /// Its length varies by more than its noise and shows no whole number: something slows it, and
+    /// how long it is does not show.
     Unsteady,
     /// Its interval is too wide to tell.
     Open,
@@ -47,8 +48,11 @@ pub(super) fn findings(chains: &[ChainResult]) -> Vec<Finding> {
         chains.iter().filter(|chain| wanted(chain.standing)).map(described).collect()
     };
     let (slowed, none) = (with(&Standing::is_slowed), with(&|standing| standing == Standing::None));
-    let slowed = (!slowed.is_empty()).then(|| Finding::new(Severity::Warning, CertificateFinding::ChainsSlowed { chains: slowed }));
-    let none = (!none.is_empty()).then(|| Finding::new(Severity::Note, CertificateFinding::NoWholeNumber { chains: none }));
+    let slowed = (!slowed.is_empty()).then(|| {
+        Finding::new(Severity::Warning, CertificateFinding::ChainsSlowed { chains: slowed })
+    });
+    let none = (!none.is_empty())
+        .then(|| Finding::new(Severity::Note, CertificateFinding::NoWholeNumber { chains: none }));
     slowed.into_iter().chain(none).collect()
 }
 
@@ -56,7 +60,9 @@ pub(super) fn findings(chains: &[ChainResult]) -> Vec<Finding> {
 fn described(chain: &ChainResult) -> String {
     let ((low, high), name) = (chain.parts, &chain.name);
     match chain.standing {
-        Standing::Slowed => format!("{name} ({low:.2} to {high:.2} cycles, undisturbed {})", chain.integer),
+        Standing::Slowed => {
+            format!("{name} ({low:.2} to {high:.2} cycles, undisturbed {})", chain.integer)
+        }
         Standing::Unsteady => format!("{name} ({low:.2} to {high:.2} cycles)"),
         _ => format!("{name} ({:.2} cycles)", chain.cycles.value),
     }

@@ -1,4 +1,5 @@
-//! What the certificate comes to: whether the instrument measures correctly, or does not, or something else kept it from being checked.
+//! What the certificate comes to: whether the instrument measures correctly, or does not, or
+//! something else kept it from being checked.
 
 use super::coverage;
 use super::{Certificate, ChainResult, Coverage, Standing};
@@ -11,7 +12,8 @@ pub(super) const REFUSED_FOR_ONE: u32 = 3;
 pub const ON_LATTICE_PERCENT: f64 = 0.5;
 /// Distance of a body behind an init that is accepted, in percent.
 pub const PAIR_PERCENT: f64 = 1.0;
-/// With this share of undisturbed readings or less, something else used the core: nine of ten guards of calm cores are short.
+/// With this share of undisturbed readings or less, something else used the core: nine of ten
+/// guards of calm cores are short.
 pub(crate) const QUIET_SHARE: f64 = 0.85;
 
 /// What the certificate comes to.
@@ -23,7 +25,8 @@ pub enum Verdict {
     Passed,
     /// The instrument does not measure correctly.
     Failed,
-    /// Something else used the core, or intervals were too wide, so that a check says nothing about the instrument.
+    /// Something else used the core, or intervals were too wide, so that a check says nothing about
+    /// the instrument.
     Open,
 }
 
@@ -47,22 +50,33 @@ impl Certificate {
     /// Messages about checks that the instrument failed.
     pub fn failures(&self) -> Vec<String> {
         let backward = self.reading.backward;
-        let backward = (backward > 0).then(|| format!("the clock went backwards {backward} times in {} steps", self.reading.steps));
+        let backward = (backward > 0).then(|| {
+            format!("the clock went backwards {backward} times in {} steps", self.reading.steps)
+        });
         let missed = if self.is_shared() { Vec::new() } else { self.missed() };
         let missed = missed.into_iter().filter(|missed| !missed.by_noise).map(|missed| missed.what);
         backward.into_iter().chain(missed).collect()
     }
 
-    /// Messages about checks that say nothing about the instrument, because something else used the core or intervals were too wide.
+    /// Messages about checks that say nothing about the instrument, because something else used the
+    /// core or intervals were too wide.
     pub fn open(&self) -> Vec<String> {
         let is_shared = self.is_shared();
-        let missed = self.missed().into_iter().filter(|missed| is_shared || missed.by_noise).map(|missed| missed.what);
+        let missed = self
+            .missed()
+            .into_iter()
+            .filter(|missed| is_shared || missed.by_noise)
+            .map(|missed| missed.what);
         missed.chain(self.refused_most()).collect()
     }
 
-    /// Whether something else used the core: reads of the clock took longer, short runs were refused, or a chain is slowed at times.
+    /// Whether something else used the core: reads of the clock took longer, short runs were
+    /// refused, or a chain is slowed at times.
     pub fn is_shared(&self) -> bool {
-        let by_chains = self.chains.iter().any(|chain| chain.standing.is_slowed() && !is_of_lattice(&chain.name));
+        let by_chains = self
+            .chains
+            .iter()
+            .any(|chain| chain.standing.is_slowed() && !is_of_lattice(&chain.name));
         self.refused > 0 || self.quiet_share.is_some_and(|share| share < QUIET_SHARE) || by_chains
     }
 
@@ -70,7 +84,13 @@ impl Certificate {
     fn refused_most(&self) -> Option<String> {
         let made = self.made;
         let is_most = self.refused > REFUSED_FOR_ONE * made;
-        is_most.then(|| format!("{} short runs were refused, because something else used the core, and {made} were made", self.refused))
+        is_most.then(|| {
+            format!(
+                "{} short runs were refused, because something else used the core, and {made} \
+                 were made",
+                self.refused
+            )
+        })
     }
 
     fn missed(&self) -> Vec<Missed> {
@@ -79,27 +99,45 @@ impl Certificate {
         self.chains_off().chain(self.bodies_off()).chain(coverage).collect()
     }
 
-    /// Chains that are surely off their integers, and those of the lattice whose intervals are too wide to tell.
+    /// Chains that are surely off their integers, and those of the lattice whose intervals are too
+    /// wide to tell.
     fn chains_off(&self) -> impl Iterator<Item = Missed> + '_ {
-        let off = self.chains.iter().filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT).map(|chain| {
-            let what = format!("chain {} is {:+.2} % off its integer {}", chain.name, chain.distance_percent, chain.integer);
-            (chain, Missed { what, by_noise: chain.cycles.contains(f64::from(chain.integer)) })
-        });
-        let counts =
-            |chain: &ChainResult, missed: &Missed| is_of_lattice(&chain.name) || chain.standing == Standing::Whole && !missed.by_noise;
+        let off = self
+            .chains
+            .iter()
+            .filter(|chain| chain.distance_percent.abs() > ON_LATTICE_PERCENT)
+            .map(|chain| {
+                let what = format!(
+                    "chain {} is {:+.2} % off its integer {}",
+                    chain.name, chain.distance_percent, chain.integer
+                );
+                (chain, Missed { what, by_noise: chain.cycles.contains(f64::from(chain.integer)) })
+            });
+        let counts = |chain: &ChainResult, missed: &Missed| {
+            is_of_lattice(&chain.name) || chain.standing == Standing::Whole && !missed.by_noise
+        };
         off.filter(move |(chain, missed)| counts(chain, missed)).map(|(_, missed)| missed)
     }
 
     fn bodies_off(&self) -> impl Iterator<Item = Missed> + '_ {
-        let off = self.pairs.iter().filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0);
+        let off = self
+            .pairs
+            .iter()
+            .filter(|pair| (pair.body.0.value / pair.body.1 - 1.0).abs() > PAIR_PERCENT / 100.0);
         off.map(|pair| Missed {
-            what: format!("{}: body {:.2} cycles instead of {}", pair.name, pair.body.0.value, pair.body.1),
+            what: format!(
+                "{}: body {:.2} cycles instead of {}",
+                pair.name, pair.body.0.value, pair.body.1
+            ),
             by_noise: pair.body.0.contains(pair.body.1),
         })
     }
 
     /// The chains that were tried in short runs.
     pub fn covered(&self) -> Vec<(&str, Coverage)> {
-        self.chains.iter().filter_map(|chain| chain.coverage.map(|coverage| (chain.name.as_str(), coverage))).collect()
+        self.chains
+            .iter()
+            .filter_map(|chain| chain.coverage.map(|coverage| (chain.name.as_str(), coverage)))
+            .collect()
     }
 }

@@ -12,8 +12,8 @@ pub const MANY_EXPERIMENTS: u32 = 11;
 /// Number of standard uncertainties of the clock's rate that an interval includes.
 const RATE_SIGMAS: f64 = 2.0;
 
-/// The paper's number of experiments for a timed interval of this length: eleven, or one if it is longer than 100 ms. A
-/// single experiment has no spread, and so gives no confidence interval.
+/// The paper's number of experiments for a timed interval of this length: eleven, or one if it is
+/// longer than 100 ms. A single experiment has no spread, and so gives no confidence interval.
 pub fn experiments_for(window_ns: f64) -> u32 {
     if window_ns > WINDOWS_NS[WINDOWS_NS.len() - 1] { 1 } else { MANY_EXPERIMENTS }
 }
@@ -38,7 +38,8 @@ impl Overheads {
 /// How to measure a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Minimum length of each interval in nanoseconds: the result of [`Harness::enough`], or the user's choice.
+    /// Minimum length of each interval in nanoseconds: the result of [`Harness::enough`], or the
+    /// user's choice.
     pub window_ns: f64,
     /// Number of experiments; [`experiments_for`] is the paper's choice.
     pub experiments: u32,
@@ -49,7 +50,11 @@ pub struct Settings {
 impl Settings {
     /// Settings with the paper's number of experiments for this interval, and no overheads.
     pub fn for_window(window_ns: f64) -> Settings {
-        Settings { window_ns, experiments: experiments_for(window_ns), overheads: Overheads::none() }
+        Settings {
+            window_ns,
+            experiments: experiments_for(window_ns),
+            overheads: Overheads::none(),
+        }
     }
 }
 
@@ -58,39 +63,48 @@ impl Settings {
 pub struct Bench {
     /// The raw intervals.
     pub timed: Vec<Timed>,
-    /// Time of one trip in nanoseconds without the overheads, never clamped at zero. Its bounds include the clock's quantum
-    /// and the uncertainty of the overheads.
+    /// Time of one trip in nanoseconds without the overheads, never clamped at zero. Its bounds
+    /// include the clock's quantum and the uncertainty of the overheads.
     pub trip_ns: Experiments,
 }
 
 impl Bench {
-    /// Computes the time of one trip from intervals by a clock of this quantum in nanoseconds. Subtracts the overheads, and
-    /// adds their uncertainty in each direction to the bounds.
+    /// Computes the time of one trip from intervals by a clock of this quantum in nanoseconds.
+    /// Subtracts the overheads, and adds their uncertainty in each direction to the bounds.
     pub fn from_intervals(timed: Vec<Timed>, quantum_ns: f64, overheads: &Overheads) -> Bench {
         let Overheads { timing_ns, loop_ns } = overheads;
         let fewest = timed.iter().map(|one| one.trips).min().unwrap_or(1) as f64;
-        let values = timed.iter().map(|one| (one.interval_ns - timing_ns.value) / one.trips as f64 - loop_ns.value).collect();
+        let values = timed
+            .iter()
+            .map(|one| (one.interval_ns - timing_ns.value) / one.trips as f64 - loop_ns.value)
+            .collect();
         let off = |timing: f64, trip: f64| (quantum_ns + timing) / fewest + trip;
         let below = off(timing_ns.high - timing_ns.value, loop_ns.high - loop_ns.value);
         let above = off(timing_ns.value - timing_ns.low, loop_ns.value - loop_ns.low);
         Bench { timed, trip_ns: Experiments { values, below, above } }
     }
 
-    /// Time of one trip in nanoseconds. Its interval includes the spread of the experiments, the clock's quantum, and the
-    /// uncertainties of the overheads and of the clock's rate (`rate_ppm`, in parts per million). A single experiment has no
-    /// spread: its interval includes the rest, and its level is 0. `None` without experiments.
+    /// Time of one trip in nanoseconds. Its interval includes the spread of the experiments, the
+    /// clock's quantum, and the uncertainties of the overheads and of the clock's rate (`rate_ppm`,
+    /// in parts per million). A single experiment has no spread: its interval includes the rest,
+    /// and its level is 0. `None` without experiments.
     pub fn trip(&self, level: f64, rate_ppm: f64) -> Option<Estimate> {
         let found = self.trip_ns.median(level).or_else(|| self.trip_ns.alone())?;
         let off = RATE_SIGMAS * rate_ppm * 1e-6 * found.value.abs();
         Some(Estimate { low: found.low - off, high: found.high + off, ..found })
     }
 
-    /// The shortest time of a trip in nanoseconds, without the timing overhead `timing_ns` but with the loop.
+    /// The shortest time of a trip in nanoseconds, without the timing overhead `timing_ns` but with
+    /// the loop.
     pub fn least_ns(&self, timing_ns: f64) -> f64 {
-        self.timed.iter().map(|one| (one.interval_ns - timing_ns) / one.trips as f64).fold(f64::INFINITY, f64::min)
+        self.timed
+            .iter()
+            .map(|one| (one.interval_ns - timing_ns) / one.trips as f64)
+            .fold(f64::INFINITY, f64::min)
     }
 
-    /// The experiment with the median value; the lower one of the two middle values of an even number.
+    /// The experiment with the median value; the lower one of the two middle values of an even
+    /// number.
     pub fn median_experiment(&self) -> Option<&Timed> {
         let mut order: Vec<usize> = (0..self.timed.len()).collect();
         order.sort_by(|a, b| self.trip_ns.values[*a].total_cmp(&self.trip_ns.values[*b]));
@@ -109,13 +123,17 @@ impl Harness {
             let (interval_ns, wall_ns) = self.watched(trips, body);
             trials.ran(interval_ns, wall_ns)?;
         }
-        Ok(trials.bench().unwrap_or_else(|| Bench::from_intervals(Vec::new(), self.quantum_ns, &settings.overheads)))
+        Ok(trials.bench().unwrap_or_else(|| {
+            Bench::from_intervals(Vec::new(), self.quantum_ns, &settings.overheads)
+        }))
     }
 
-    /// The timing overhead (6.2): the time of one read of the clock, measured as a body with one read in each trip. A timed
-    /// interval includes the end of one read and the beginning of the next. The time includes the loop's own instructions.
+    /// The timing overhead (6.2): the time of one read of the clock, measured as a body with one
+    /// read in each trip. A timed interval includes the end of one read and the beginning of the
+    /// next. The time includes the loop's own instructions.
     ///
-    /// The overhead from [`hairspring_core::pipeline::solve`] also includes everything else that the rows have in common.
+    /// The overhead from [`hairspring_core::pipeline::solve`] also includes everything else that
+    /// the rows have in common.
     ///
     /// # Errors
     /// As [`Harness::experiment`].
@@ -126,6 +144,9 @@ impl Harness {
                 std::hint::black_box(now());
             }
         };
-        self.bench(&Settings { experiments: MANY_EXPERIMENTS, ..Settings::for_window(window_ns) }, &mut reads)
+        self.bench(
+            &Settings { experiments: MANY_EXPERIMENTS, ..Settings::for_window(window_ns) },
+            &mut reads,
+        )
     }
 }

@@ -5,11 +5,13 @@ use crate::error::Result;
 use hairspring_core::design::enough::{Enough, LAST_WINDOW_NS, Trial, WINDOWS_NS, jiggled};
 
 impl Harness {
-    /// The time needed for an accuracy of 1 % ("compute_enough"): the first of [`WINDOWS_NS`] at which 100.0, 100.5, 101.0 and
-    /// 101.5 % of the work take the same shares of the time, within 0.1 %; if none does, one second, unproven.
+    /// The time needed for an accuracy of 1 % ("compute_enough"): the first of [`WINDOWS_NS`] at
+    /// which 100.0, 100.5, 101.0 and 101.5 % of the work take the same shares of the time, within
+    /// 0.1 %; if none does, one second, unproven.
     ///
-    /// No interval longer than `limit_ns` is tried or returned; infinity means the paper's limits. A search that fails takes
-    /// about six times the sum of the intervals tried, at most about a second.
+    /// No interval longer than `limit_ns` is tried or returned; infinity means the paper's limits.
+    /// A search that fails takes about six times the sum of the intervals tried, at most about a
+    /// second.
     ///
     /// # Errors
     /// As [`Harness::experiment`].

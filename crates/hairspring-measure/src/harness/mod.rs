@@ -1,9 +1,9 @@
-//! The timing harness of lmbench 2.0 (Staelin and McVoy, section 6): it finds how long to measure and how many trips that
-//! takes, measures its own overheads, and repeats the experiment.
+//! The timing harness of lmbench 2.0 (Staelin and McVoy, section 6): it finds how long to measure
+//! and how many trips that takes, measures its own overheads, and repeats the experiment.
 //!
-//! It times a loop with a given number of trips, for code that cannot be laid out in straight-line rows: system calls, or
-//! loops of the user. For straight-line rows, the line fit over [`super::rounds::Rounds`] needs neither sizes nor overheads:
-//! it solves for them.
+//! It times a loop with a given number of trips, for code that cannot be laid out in straight-line
+//! rows: system calls, or loops of the user. For straight-line rows, the line fit over
+//! [`super::rounds::Rounds`] needs neither sizes nor overheads: it solves for them.
 
 mod bench;
 mod enough;
@@ -40,7 +40,8 @@ pub struct Harness {
 pub struct Timed {
     /// Trips of the loop in the interval.
     pub trips: u64,
-    /// Length of the interval in nanoseconds, including the overhead of the clock reads. Negative if the clock went backwards.
+    /// Length of the interval in nanoseconds, including the overhead of the clock reads. Negative
+    /// if the clock went backwards.
     pub interval_ns: f64,
 }
 
@@ -66,12 +67,12 @@ impl Harness {
         (timed.interval_ns, begin.elapsed().as_nanos() as f64)
     }
 
-    /// One experiment (BENCH1, 6.4): runs the loop with more and more trips until an interval is long enough. It starts
-    /// with `trips`: 1, or the trips of a previous experiment.
+    /// One experiment (BENCH1, 6.4): runs the loop with more and more trips until an interval is
+    /// long enough. It starts with `trips`: 1, or the trips of a previous experiment.
     ///
     /// # Errors
-    /// [`crate::Error::LoopTooShort`] if no number of trips fills the interval: the clock stands still, or the loop takes no
-    /// time.
+    /// [`crate::Error::LoopTooShort`] if no number of trips fills the interval: the clock stands
+    /// still, or the loop takes no time.
     pub fn experiment(&self, window_ns: f64, trips: u64, body: &mut Body) -> Result<Timed> {
         let mut filling = Filling::new(window_ns, trips);
         loop {

@@ -1,12 +1,13 @@
-//! The harness step by step, for loops that it cannot call, such as the body of a macro in the user's function. The caller
-//! runs the requested trips and reports the times. [`Harness::experiment`] and [`Harness::bench`] use the same steps.
+//! The harness step by step, for loops that it cannot call, such as the body of a macro in the
+//! user's function. The caller runs the requested trips and reports the times.
+//! [`Harness::experiment`] and [`Harness::bench`] use the same steps.
 
 use super::{Bench, Harness, Overheads, Settings, Timed};
 use crate::error::{Error, Result};
 use hairspring_core::design::loops::{Sizing, size};
 
-/// Longest expected time of one run of a loop by the system's clock, in nanoseconds, in addition to four times the wanted
-/// interval. It limits the search if the selected clock stands still.
+/// Longest expected time of one run of a loop by the system's clock, in nanoseconds, in addition to
+/// four times the wanted interval. It limits the search if the selected clock stands still.
 const MOST_WALL_NS: f64 = 4e9;
 /// Most trips of a loop.
 pub(super) const MOST_TRIPS: u64 = 1 << 62;
@@ -32,7 +33,8 @@ pub struct Filling {
 }
 
 impl Filling {
-    /// An experiment with an interval of `window_ns`. It begins with `trips`: 1, or the trips of a previous experiment.
+    /// An experiment with an interval of `window_ns`. It begins with `trips`: 1, or the trips of a
+    /// previous experiment.
     pub fn new(window_ns: f64, trips: u64) -> Filling {
         Filling { window_ns, trips: trips.max(1) }
     }
@@ -42,18 +44,26 @@ impl Filling {
         self.trips
     }
 
-    /// Reports the time of these trips by the selected clock and by the system's clock, in nanoseconds. Returns the interval,
-    /// or `None` if it was too short: then the new number of [`Filling::trips`] must run.
+    /// Reports the time of these trips by the selected clock and by the system's clock, in
+    /// nanoseconds. Returns the interval, or `None` if it was too short: then the new number of
+    /// [`Filling::trips`] must run.
     ///
     /// # Errors
-    /// [`Error::LoopTooShort`] if no number of trips fills the interval: the clock stands still, or the loop takes no
-    /// time.
+    /// [`Error::LoopTooShort`] if no number of trips fills the interval: the clock stands still, or
+    /// the loop takes no time.
     pub fn ran(&mut self, interval_ns: f64, wall_ns: f64) -> Result<Option<Timed>> {
         let (trips, window_ns) = (self.trips, self.window_ns);
-        let Sizing::Again(next) = size(trips, interval_ns, window_ns) else { return Ok(Some(Timed { trips, interval_ns })) };
+        let Sizing::Again(next) = size(trips, interval_ns, window_ns) else {
+            return Ok(Some(Timed { trips, interval_ns }));
+        };
         let expected_ns = wall_ns * next as f64 / trips as f64;
         if next > MOST_TRIPS || expected_ns > MOST_WALL_NS + 4.0 * window_ns {
-            return Err(Error::LoopTooShort { wanted_ns: window_ns, reached_ns: interval_ns, trips, wall_ns });
+            return Err(Error::LoopTooShort {
+                wanted_ns: window_ns,
+                reached_ns: interval_ns,
+                trips,
+                wall_ns,
+            });
         }
         self.trips = next;
         Ok(None)
@@ -72,16 +82,22 @@ pub struct Trials {
 impl Trials {
     /// Experiments on a harness, at least one.
     pub fn new(harness: &Harness, settings: &Settings) -> Trials {
-        Trials { settings: *settings, quantum_ns: harness.quantum_ns, filling: Filling::new(settings.window_ns, 1), timed: Vec::new() }
+        Trials {
+            settings: *settings,
+            quantum_ns: harness.quantum_ns,
+            filling: Filling::new(settings.window_ns, 1),
+            timed: Vec::new(),
+        }
     }
 
     /// Trips to run next; `None` after the last experiment.
     pub fn trips(&self) -> Option<u64> {
-        ((self.timed.len() as u64) < u64::from(self.settings.experiments.max(1))).then_some(self.filling.trips())
+        ((self.timed.len() as u64) < u64::from(self.settings.experiments.max(1)))
+            .then_some(self.filling.trips())
     }
 
-    /// Reports the time of these trips by the selected clock and by the system's clock, in nanoseconds. Has no effect after
-    /// the last experiment.
+    /// Reports the time of these trips by the selected clock and by the system's clock, in
+    /// nanoseconds. Has no effect after the last experiment.
     ///
     /// # Errors
     /// As [`Filling::ran`].
@@ -114,6 +130,8 @@ impl Trials {
 
     /// Result of the experiments so far; `None` before the first.
     pub fn bench(&self) -> Option<Bench> {
-        (!self.timed.is_empty()).then(|| Bench::from_intervals(self.timed.clone(), self.quantum_ns, &self.settings.overheads))
+        (!self.timed.is_empty()).then(|| {
+            Bench::from_intervals(self.timed.clone(), self.quantum_ns, &self.settings.overheads)
+        })
     }
 }

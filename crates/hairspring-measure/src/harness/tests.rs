@@ -13,7 +13,13 @@ const MS: u64 = 1_000_000;
 
 /// A fake clock that counts nanoseconds in steps of its quantum.
 fn harness(quantum: u64, noise: Noise) -> Harness {
-    fake::set(fake::Settings { quantum, per_read: 40, start: 7 * quantum / 3, noise, ..fake::Settings::default() });
+    fake::set(fake::Settings {
+        quantum,
+        per_read: 40,
+        start: 7 * quantum / 3,
+        noise,
+        ..fake::Settings::default()
+    });
     Harness { now: fake::read, ns_per_tick: 1.0, quantum_ns: quantum as f64 }
 }
 
@@ -24,7 +30,9 @@ fn work(trips: u64) {
 
 #[test]
 fn time_needed_grows_with_the_quantum() {
-    for (quantum, window_ns, proven) in [(1, 5e6, true), (1_000, 5e6, true), (40_000, 5e7, true), (10 * MS, 1e9, false)] {
+    for (quantum, window_ns, proven) in
+        [(1, 5e6, true), (1_000, 5e6, true), (40_000, 5e7, true), (10 * MS, 1e9, false)]
+    {
         let found = harness(quantum, Noise::default()).enough(f64::INFINITY, &mut work).unwrap();
         assert_eq!((found.window_ns, found.proven), (window_ns, proven), "quantum {quantum}");
         // The window from the quantum is never longer than the one that the paper's check accepts.
@@ -41,12 +49,18 @@ fn quantum_of_10_ms_needs_a_second_by_both_methods() {
 
 #[test]
 fn noise_is_mistaken_for_a_coarse_clock() {
-    // Another process takes 1 ms of every 4: no interval repeats within 0.1 %, although the clock is perfect.
+    // Another process takes 1 ms of every 4: no interval repeats within 0.1 %, although the clock
+    // is perfect.
     let noise = Noise { period: 3 * MS, stolen: MS, ..Noise::default() };
     let found = harness(1, noise).enough(f64::INFINITY, &mut work).unwrap();
     assert_eq!((found.window_ns, found.proven), (LAST_WINDOW_NS, false));
     // A noise of 100 parts per million is less than the tolerance.
-    assert!(harness(1, Noise { work_ppm: 100, ..Noise::default() }).enough(f64::INFINITY, &mut work).unwrap().proven);
+    assert!(
+        harness(1, Noise { work_ppm: 100, ..Noise::default() })
+            .enough(f64::INFINITY, &mut work)
+            .unwrap()
+            .proven
+    );
 }
 
 #[test]
@@ -75,10 +89,16 @@ fn a_loop_that_takes_no_time_and_a_clock_that_stands_still_are_errors() {
     let error = harness(1, Noise::default()).experiment(5e6, 1, &mut |_| ()).unwrap_err();
     assert!(error.to_string().contains("5000000 ns"), "{error}");
     let still = Harness { now: still, ns_per_tick: 1.0, quantum_ns: 0.0 };
-    assert!(matches!(still.enough(f64::INFINITY, &mut |_| ()), Err(Error::LoopTooShort { reached_ns: 0.0, .. })));
+    assert!(matches!(
+        still.enough(f64::INFINITY, &mut |_| ()),
+        Err(Error::LoopTooShort { reached_ns: 0.0, .. })
+    ));
     // A loop that takes time is given up long before its number of trips overflows.
-    let mut slow = |trips: u64| std::thread::sleep(std::time::Duration::from_nanos(trips.saturating_mul(1_000)));
-    assert!(matches!(still.experiment(5e6, 1, &mut slow), Err(Error::LoopTooShort { trips, .. }) if trips < MOST_TRIPS / 10));
+    let mut slow = |trips: u64| {
+        std::thread::sleep(std::time::Duration::from_nanos(trips.saturating_mul(1_000)))
+    };
+    assert!(matches!(still.experiment(5e6, 1, &mut slow),
+            Err(Error::LoopTooShort { trips, .. }) if trips < MOST_TRIPS / 10));
 }
 
 extern "C" fn still() -> u64 {
@@ -87,7 +107,11 @@ extern "C" fn still() -> u64 {
 
 #[test]
 fn timing_overhead_is_the_time_of_a_read() {
-    for (quantum, noise) in [(1, Noise::default()), (1_000, Noise::default()), (1, Noise { read: 20, ..Noise::default() })] {
+    for (quantum, noise) in [
+        (1, Noise::default()),
+        (1_000, Noise::default()),
+        (1, Noise { read: 20, ..Noise::default() }),
+    ] {
         let found = harness(quantum, noise).timing_overhead(5e6).unwrap();
         let (median, truth) = (found.trip_ns.median(0.95).unwrap(), 40.0 + noise.read as f64 / 2.0);
         assert!((median.value - truth).abs() < 0.05, "quantum {quantum}: {median:?}");
@@ -98,25 +122,36 @@ fn timing_overhead_is_the_time_of_a_read() {
 
 #[test]
 fn several_experiments_give_a_median_with_an_interval_and_a_minimum() {
-    // Another process takes 3 ms of every 103 ms, so it disturbs some intervals of 5 ms, but not most of them.
+    // Another process takes 3 ms of every 103 ms, so it disturbs some intervals of 5 ms, but not
+    // most of them.
     let noise = Noise { period: 100 * MS, stolen: 3 * MS, work_ppm: 2_000, ..Noise::default() };
     let found = harness(1_000, noise).bench(&Settings::for_window(5e6), &mut work).unwrap();
     let (median, minimum) = (found.trip_ns.median(0.95).unwrap(), found.trip_ns.minimum().unwrap());
-    assert!((700.0..701.5).contains(&median.value) && median.low <= median.value && median.high < 710.0, "{median:?}");
+    assert!(
+        (700.0..701.5).contains(&median.value) && median.low <= median.value && median.high < 710.0,
+        "{median:?}"
+    );
     assert!((699.5..701.0).contains(&minimum.value) && minimum.gap() < 0.001, "{minimum:?}");
 }
 
 #[test]
 fn long_interval_is_measured_once_without_a_spread() {
-    let found = harness(10 * MS, Noise::default()).bench(&Settings::for_window(1e9), &mut work).unwrap();
+    let found =
+        harness(10 * MS, Noise::default()).bench(&Settings::for_window(1e9), &mut work).unwrap();
     assert_eq!(found.timed.len(), 1);
     assert!(found.trip_ns.median(0.95).is_none());
     let asked = Settings { experiments: 11, ..Settings::for_window(1e9) };
-    let median = harness(10 * MS, Noise::default()).bench(&asked, &mut work).unwrap().trip_ns.median(0.95).unwrap();
+    let median = harness(10 * MS, Noise::default())
+        .bench(&asked, &mut work)
+        .unwrap()
+        .trip_ns
+        .median(0.95)
+        .unwrap();
     assert!(median.contains(700.0) && (median.value / 700.0 - 1.0).abs() < 0.01, "{median:?}");
 }
 
-/// Times of one loop by the rows of the two equations: 9 ns for a copy of the body, 4 ns for the loop.
+/// Times of one loop by the rows of the two equations: 9 ns for a copy of the body, 4 ns for the
+/// loop.
 fn loops(harness: &Harness, rounds: u32) -> (Solution, [f64; 4]) {
     let run = |row: LoopRow| fake::advance(row.trips * (u64::from(row.copies) * 9 + 4));
     let mut rig = Loops { now: harness.now, rows: two_equations(2_000), run };
@@ -139,15 +174,21 @@ fn loops(harness: &Harness, rounds: u32) -> (Solution, [f64; 4]) {
 
 #[test]
 fn solve_agrees_with_the_two_equations() {
-    for (quantum, noise) in [(1, Noise::default()), (1_000, Noise::default()), (1, Noise { work_ppm: 3_000, read: 10, ..Noise::default() })]
-    {
+    for (quantum, noise) in [
+        (1, Noise::default()),
+        (1_000, Noise::default()),
+        (1, Noise { work_ppm: 3_000, read: 10, ..Noise::default() }),
+    ] {
         let (solution, [t1, n1, t2, n2]) = loops(&harness(quantum, noise), 200);
         let [body, trip] = COMPONENTS.map(|name| solution.component(name).unwrap().ticks);
         assert!((body.value - 9.0).abs() < 0.05, "quantum {quantum}: {body:?}");
         assert!((trip.value - 4.0).abs() < 0.1, "quantum {quantum}: {trip:?}");
         // The paper's own solution, with the overhead of the timing subtracted before.
         let published = 2.0 * (t1 - 40.0) / n1 - (t2 - 40.0) / n2;
-        assert!((published - trip.value).abs() < 3.0 * quantum as f64 / n1 + 0.1, "quantum {quantum}: {published}");
+        assert!(
+            (published - trip.value).abs() < 3.0 * quantum as f64 / n1 + 0.1,
+            "quantum {quantum}: {published}"
+        );
     }
 }
 
@@ -162,13 +203,31 @@ fn timing_overhead_agrees_with_the_solved_overhead() {
 #[test]
 fn overheads_are_subtracted_and_their_uncertainty_is_kept() {
     let clock = harness(1, Noise::default());
-    let about = |value: f64, half: f64| hairspring_core::Estimate { value, low: value - half, high: value + half, level: 0.95 };
+    let about = |value: f64, half: f64| hairspring_core::Estimate {
+        value,
+        low: value - half,
+        high: value + half,
+        level: 0.95,
+    };
     let overheads = Overheads { timing_ns: about(40.0, 4.0), loop_ns: about(4.0, 0.5) };
     let settings = Settings { overheads, ..Settings::for_window(1e5) };
-    let found = clock.bench(&settings, &mut |trips| fake::advance(trips * 13)).unwrap().trip_ns.median(0.95).unwrap();
-    assert!((found.value - 9.0).abs() < 1e-6 && found.contains(9.5) && !found.contains(9.6), "{found:?}");
+    let found = clock
+        .bench(&settings, &mut |trips| fake::advance(trips * 13))
+        .unwrap()
+        .trip_ns
+        .median(0.95)
+        .unwrap();
+    assert!(
+        (found.value - 9.0).abs() < 1e-6 && found.contains(9.5) && !found.contains(9.6),
+        "{found:?}"
+    );
     // The subtracted overhead may be too large; the result is not clamped.
-    let less = clock.bench(&settings, &mut |trips| fake::advance(trips * 3)).unwrap().trip_ns.median(0.95).unwrap();
+    let less = clock
+        .bench(&settings, &mut |trips| fake::advance(trips * 3))
+        .unwrap()
+        .trip_ns
+        .median(0.95)
+        .unwrap();
     assert!(less.value < 0.0, "{less:?}");
 }
 
@@ -207,7 +266,12 @@ fn a_step_by_step_loop_on_a_clock_that_stands_still_is_an_error() {
 #[test]
 fn a_single_experiment_has_the_bounds_of_clock_and_overheads_only() {
     let timed = vec![Timed { trips: 1_000, interval_ns: 700_000.0 }];
-    let about = |value: f64, low: f64, high: f64| hairspring_core::Estimate { value, low, high, level: 0.95 };
+    let about = |value: f64, low: f64, high: f64| hairspring_core::Estimate {
+        value,
+        low,
+        high,
+        level: 0.95,
+    };
     let overheads = Overheads { timing_ns: about(0.0, 0.0, 0.0), loop_ns: about(0.0, -0.5, 2.0) };
     let bench = Bench::from_intervals(timed, 1_000.0, &overheads);
     let trip = bench.trip(0.95, 0.0).unwrap();
@@ -220,12 +284,20 @@ fn a_single_experiment_has_the_bounds_of_clock_and_overheads_only() {
 #[test]
 fn median_experiment_is_one_of_the_experiments() {
     let timed = |trips: u64, interval_ns| Timed { trips, interval_ns };
-    let bench = Bench::from_intervals(vec![timed(10, 90.0), timed(20, 100.0), timed(10, 70.0)], 0.0, &Overheads::none());
+    let bench = Bench::from_intervals(
+        vec![timed(10, 90.0), timed(20, 100.0), timed(10, 70.0)],
+        0.0,
+        &Overheads::none(),
+    );
     assert_eq!(bench.median_experiment(), Some(&timed(10, 70.0)));
-    assert_eq!(Bench::from_intervals(Vec::new(), 0.0, &Overheads::none()).median_experiment(), None);
+    assert_eq!(
+        Bench::from_intervals(Vec::new(), 0.0, &Overheads::none()).median_experiment(),
+        None
+    );
 }
 
-/// Measures a loop of 4 ns a trip, of which `hidden` nanoseconds run at the same time as a body of 9 ns.
+/// Measures a loop of 4 ns a trip, of which `hidden` nanoseconds run at the same time as a body of
+/// 9 ns.
 fn overhead_of(hidden: u64) -> LoopOverhead {
     let clock = harness(10, Noise::default());
     let mut run = |row: LoopRow| {
@@ -238,12 +310,19 @@ fn overhead_of(hidden: u64) -> LoopOverhead {
 #[test]
 fn the_overhead_of_a_loop_is_measured_with_bodies_and_alone() {
     let found = overhead_of(0);
-    assert!((found.by_two_equations_ns.value - 4.0).abs() < 0.05 && (found.alone_ns.value - 4.0).abs() < 0.05, "{found:?}");
+    assert!(
+        (found.by_two_equations_ns.value - 4.0).abs() < 0.05
+            && (found.alone_ns.value - 4.0).abs() < 0.05,
+        "{found:?}"
+    );
     let hidden = overhead_of(4);
     assert!(hidden.by_two_equations_ns.value.abs() < 0.05, "{hidden:?}");
     // Another body may hide less of it, so the interval includes the whole loop.
     let estimate = hidden.estimate();
-    assert!(estimate.value.abs() < 0.05 && estimate.contains(0.0) && estimate.contains(4.0), "{estimate:?}");
+    assert!(
+        estimate.value.abs() < 0.05 && estimate.contains(0.0) && estimate.contains(4.0),
+        "{estimate:?}"
+    );
 }
 
 #[test]
@@ -266,5 +345,9 @@ fn slower_loop_widens_the_interval() {
     let before = trials.bench().unwrap().trip(0.95, 0.0).unwrap();
     trials.saw_loop(watch.most_ns());
     let after = trials.bench().unwrap().trip(0.95, 0.0).unwrap();
-    assert!((before.low - after.low - watch.most_ns()).abs() < 1e-9 && before.value == after.value && before.high == after.high);
+    assert!(
+        (before.low - after.low - watch.most_ns()).abs() < 1e-9
+            && before.value == after.value
+            && before.high == after.high
+    );
 }

@@ -1,13 +1,15 @@
-//! A random wait before each reading, so that it starts anywhere between two steps of the clock. The mean of many readings
-//! is then free of the quantum; at a fixed phase it would not be.
+//! A random wait before each reading, so that it starts anywhere between two steps of the clock.
+//! The mean of many readings is then free of the quantum; at a fixed phase it would not be.
 
 use hairspring_host::clock::Counter;
 
 /// Quanta that the wait spreads over.
 const SPREAD_QUANTA: f64 = 3.0;
-/// Longest wait, in turns; the length of the run itself dithers a clock that advances with the kernel's tick.
+/// Longest wait, in turns; the length of the run itself dithers a clock that advances with the
+/// kernel's tick.
 const MOST_TURNS: f64 = 20_000.0;
-/// Shortest range of waits, in turns: it varies the phases of a fine clock and of the front end of the core.
+/// Shortest range of waits, in turns: it varies the phases of a fine clock and of the front end of
+/// the core.
 const FEWEST_TURNS: f64 = 64.0;
 
 /// The longest wait.
@@ -34,7 +36,11 @@ impl Dither {
             })
             .min();
         let ticks_per_turn = best.unwrap_or(0) as f64 / f64::from(TRIAL);
-        let turns = if ticks_per_turn > 0.0 { SPREAD_QUANTA * quantum as f64 / ticks_per_turn } else { MOST_TURNS };
+        let turns = if ticks_per_turn > 0.0 {
+            SPREAD_QUANTA * quantum as f64 / ticks_per_turn
+        } else {
+            MOST_TURNS
+        };
         Dither { turns: turns.clamp(FEWEST_TURNS, MOST_TURNS) as u32 }
     }
 

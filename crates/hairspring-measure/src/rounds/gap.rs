@@ -1,11 +1,14 @@
-//! Detection of readings so far above the shortest of their row that something else must have run during them.
+//! Detection of readings so far above the shortest of their row that something else must have run
+//! during them.
 
 use hairspring_core::observations::Flags;
 use hairspring_host::clock::Width;
 
-/// A reading above this many times the row's shortest, and above it by [`GAP_TICKS`], has a gap in it.
+/// A reading above this many times the row's shortest, and above it by [`GAP_TICKS`], has a gap in
+/// it.
 const GAP_FACTOR: u64 = 2;
-/// Shortest gap: about 20 us on a counter of 3 GHz, shorter than a time slice and longer than what code varies by itself.
+/// Shortest gap: about 20 us on a counter of 3 GHz, shorter than a time slice and longer than what
+/// code varies by itself.
 const GAP_TICKS: u64 = 60_000;
 /// Shortest gap by a coarse clock, in its quanta.
 const GAP_QUANTA: u64 = 3;
@@ -28,13 +31,15 @@ impl Shortest {
         (self.ticks != u64::MAX).then_some(self.ticks)
     }
 
-    /// Flags of the next reading of a counter of this width: whether it went backwards, or has a gap.
+    /// Flags of the next reading of a counter of this width: whether it went backwards, or has a
+    /// gap.
     pub fn check(&mut self, ticks: u64, width: Width) -> Flags {
         if ticks > width.half() {
             return Flags::BACKWARD;
         }
         self.ticks = self.ticks.min(ticks);
-        let has_gap = ticks > GAP_FACTOR.saturating_mul(self.ticks) && ticks - self.ticks > self.gap_ticks;
+        let has_gap =
+            ticks > GAP_FACTOR.saturating_mul(self.ticks) && ticks - self.ticks > self.gap_ticks;
         if has_gap { Flags::GAP } else { Flags::NONE }
     }
 }

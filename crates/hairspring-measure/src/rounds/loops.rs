@@ -1,11 +1,12 @@
-//! Loops as rows: one loop for each number of copies in a trip, run with the trips that the row says.
+//! Loops as rows: one loop for each number of copies in a trip, run with the trips that the row
+//! says.
 
 use super::Rig;
 use hairspring_core::design::loops::LoopRow;
 use hairspring_host::clock::ReadFn;
 
-/// Rows that are loops; [`hairspring_core::design::loops::two_equations`] makes them, and the readings belong to the counts of
-/// [`LoopRow::counts`].
+/// Rows that are loops; [`hairspring_core::design::loops::two_equations`] makes them, and the
+/// readings belong to the counts of [`LoopRow::counts`].
 #[derive(Debug, Clone)]
 pub struct Loops<F> {
     /// The clock that is read before and after each loop.

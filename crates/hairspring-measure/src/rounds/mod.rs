@@ -1,5 +1,5 @@
-//! Running the rows: interleaved rounds, each with all rows in a fresh random order, at a dithered phase of the clock.
-//! Doubtful readings are flagged; readings are never altered.
+//! Running the rows: interleaved rounds, each with all rows in a fresh random order, at a dithered
+//! phase of the clock. Doubtful readings are flagged; readings are never altered.
 
 mod dither;
 mod gap;
@@ -36,7 +36,8 @@ pub trait Rig {
     fn runs_before(&self, _row: usize) -> u32 {
         1
     }
-    /// The rounds that follow belong to the placement of this number: what a row can move by itself, such as its data, it moves now.
+    /// The rounds that follow belong to the placement of this number: what a row can move by
+    /// itself, such as its data, it moves now.
     fn place(&mut self, _placement: u32) {}
 }
 
@@ -84,9 +85,11 @@ impl Raw {
 
 /// A row is run as a warm-up before it is measured, unless it took longer than this many ticks.
 const MOST_WARM_TICKS: u64 = 3_000_000;
-/// A row that took longer than this many ticks is run once: what is decoded is a small part of its time.
+/// A row that took longer than this many ticks is run once: what is decoded is a small part of its
+/// time.
 const MOST_HOT_TICKS: u64 = 30_000;
-/// Involuntary switches are counted per row for rows longer than this many ticks, and per round for shorter ones.
+/// Involuntary switches are counted per row for rows longer than this many ticks, and per round for
+/// shorter ones.
 const SINGLE_WATCH_TICKS: u64 = 60_000;
 
 /// Runs rounds over the rows of a rig.
@@ -114,7 +117,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Rounds over a number of rows, with a clock of this quantum in ticks. The same seed gives the same orders.
+    /// Rounds over a number of rows, with a clock of this quantum in ticks. The same seed gives the
+    /// same orders.
     pub fn new(rows: usize, seed: u64, dither: Dither, quantum: u64) -> Rounds {
         let random = Rng::with_seed(seed);
         Rounds {
@@ -134,10 +138,11 @@ impl Rounds {
         }
     }
 
-    /// Sets the clock that the rows read. They subtract in 64 bits, and its width corrects the difference if the counter wrapped: a
-    /// row must take less than half of the counter's period. If every CPU has its own clock, a reading that begins and ends on different
-    /// CPUs is flagged, and so are the readings of a round in which something else, such as perf, took the counter from its module or from
-    /// the thread.
+    /// Sets the clock that the rows read. They subtract in 64 bits, and its width corrects the
+    /// difference if the counter wrapped: a row must take less than half of the counter's period.
+    /// If every CPU has its own clock, a reading that begins and ends on different CPUs is flagged,
+    /// and so are the readings of a round in which something else, such as perf, took the counter
+    /// from its module or from the thread.
     #[must_use]
     pub fn with_clock(mut self, clock: &Clock) -> Rounds {
         self.width = clock.width;
@@ -162,7 +167,8 @@ impl Rounds {
 
     /// Watches for pauses of the CPU for a time, if there is a clock for guards.
     pub fn watch(&mut self, time: Duration, elapsed: &dyn Fn() -> Duration) {
-        let seen = self.guard.map(|now| watch::pauses(now, self.width, self.quantum, time, elapsed));
+        let seen =
+            self.guard.map(|now| watch::pauses(now, self.width, self.quantum, time, elapsed));
         self.pauses.add(seen.unwrap_or_default());
     }
 
@@ -173,7 +179,8 @@ impl Rounds {
 
     /// Whether something else used the counter since the last call.
     fn is_counter_lost(&mut self) -> bool {
-        self.counter.as_mut().is_some_and(|counter| !counter.is_intact()) || self.of_thread.is_some_and(|read| read() == 0)
+        self.counter.as_mut().is_some_and(|counter| !counter.is_intact())
+            || self.of_thread.is_some_and(|read| read() == 0)
     }
 
     /// Runs every row once, in random order, and returns the readings in the order of the rows.
@@ -190,7 +197,9 @@ impl Rounds {
         // A switch in a round of short rows also disturbs the rows after it.
         let is_switched = !watched_singly && self.switches.since_last() > 0;
         if self.is_counter_lost() || is_switched {
-            readings.iter_mut().for_each(|reading| reading.flags = reading.flags.with(Flags::SWITCHED));
+            readings
+                .iter_mut()
+                .for_each(|reading| reading.flags = reading.flags.with(Flags::SWITCHED));
         }
         readings
     }
@@ -230,9 +239,21 @@ impl Rounds {
         let met = met();
         let ticks = self.width.wrapped(ticks);
         let moved = cpu.is_some_and(|cpu| cpu != current_cpu());
-        let switched = if moved || watch && self.switches.since_last() > 0 { Flags::SWITCHED } else { Flags::NONE };
-        let waited = if watch && voluntary_switches() > waits { Flags::WAITED } else { Flags::NONE };
-        Raw { ticks, flags: switched.with(waited).with(met).with(self.shortest[row].check(ticks, self.width)), guard }
+        let switched = if moved || watch && self.switches.since_last() > 0 {
+            Flags::SWITCHED
+        } else {
+            Flags::NONE
+        };
+        let waited =
+            if watch && voluntary_switches() > waits { Flags::WAITED } else { Flags::NONE };
+        Raw {
+            ticks,
+            flags: switched
+                .with(waited)
+                .with(met)
+                .with(self.shortest[row].check(ticks, self.width)),
+            guard,
+        }
     }
 }
 
@@ -243,12 +264,15 @@ fn met() -> Flags {
     if met.results { operands.with(Flags::DENORMAL_RESULT) } else { operands }
 }
 
-/// Runs a row between two pairs of clock reads, and returns its reading with the time of both pairs.
+/// Runs a row between two pairs of clock reads, and returns its reading with the time of both
+/// pairs.
 fn guarded(now: ReadFn, width: Width, run: impl FnOnce() -> u64) -> (u64, Option<NonZeroU32>) {
     let (first, second) = (now(), now());
     let ticks = run();
     let (third, fourth) = (now(), now());
-    let both = width.wrapped(second.wrapping_sub(first)).saturating_add(width.wrapped(fourth.wrapping_sub(third)));
+    let both = width
+        .wrapped(second.wrapping_sub(first))
+        .saturating_add(width.wrapped(fourth.wrapping_sub(third)));
     (ticks, u32::try_from(both).ok().and_then(NonZeroU32::new))
 }
 
@@ -284,8 +308,12 @@ mod tests {
                 0x10u64.wrapping_sub(0xfff0)
             }
         }
-        let readings = Rounds::new(1, 7, Dither::none(), 1).with_clock(&fake::clock(16)).round(&mut Wrapping);
-        assert!(readings[0].ticks == 0x20 && !readings[0].flags.contains(Flags::BACKWARD), "{readings:?}");
+        let readings =
+            Rounds::new(1, 7, Dither::none(), 1).with_clock(&fake::clock(16)).round(&mut Wrapping);
+        assert!(
+            readings[0].ticks == 0x20 && !readings[0].flags.contains(Flags::BACKWARD),
+            "{readings:?}"
+        );
     }
 
     #[test]
@@ -319,12 +347,19 @@ mod tests {
                 100
             }
         }
-        let (Some(first), Some(last)) = (allowed_cpus().first().copied(), allowed_cpus().last().copied()) else { return };
+        let (Some(first), Some(last)) =
+            (allowed_cpus().first().copied(), allowed_cpus().last().copied())
+        else {
+            return;
+        };
         // A thread of its own, because it is bound.
         let flags = |counts| {
             let clock = Clock { counts, ..fake::clock(64) };
             std::thread::spawn(move || {
-                let (mut rounds, mut rig) = (Rounds::new(1, 7, Dither::none(), 1).with_clock(&clock), Moving([first, last]));
+                let (mut rounds, mut rig) = (
+                    Rounds::new(1, 7, Dither::none(), 1).with_clock(&clock),
+                    Moving([first, last]),
+                );
                 rounds.warm(&mut rig, 0);
                 rounds.reading(&mut rig, 0, false).flags
             })
@@ -340,9 +375,14 @@ mod tests {
             0
         }
         let flagged = |clock: Clock| {
-            let mut rounds = Rounds::new(3, 7, Dither::none(), 1).with_clock(&Clock { counts: CountsWhen::WhileThreadRuns, ..clock });
+            let mut rounds = Rounds::new(3, 7, Dither::none(), 1)
+                .with_clock(&Clock { counts: CountsWhen::WhileThreadRuns, ..clock });
             rounds.resume();
-            rounds.round(&mut Steady(Vec::new())).iter().filter(|reading| reading.flags.contains(Flags::SWITCHED)).count()
+            rounds
+                .round(&mut Steady(Vec::new()))
+                .iter()
+                .filter(|reading| reading.flags.contains(Flags::SWITCHED))
+                .count()
         };
         assert_eq!(flagged(Clock::new("taken", "", taken)), 3);
         fake::set(fake::Settings { start: 1, ..fake::Settings::default() });
@@ -352,7 +392,8 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn readings_tell_which_rows_met_denormals() {
-        /// Multiplies: row 0 ordinary numbers, row 1 a denormal, row 2 numbers whose product is too small.
+        /// Multiplies: row 0 ordinary numbers, row 1 a denormal, row 2 numbers whose product is too
+        /// small.
         struct Products;
         impl Rig for Products {
             fn rows(&self) -> usize {
@@ -364,9 +405,14 @@ mod tests {
                 100
             }
         }
-        let mut rounds = Rounds::new(3, 7, Dither::none(), 1).with_guards(hairspring_host::clock::fake::read);
+        let mut rounds =
+            Rounds::new(3, 7, Dither::none(), 1).with_guards(hairspring_host::clock::fake::read);
         for _ in 0..10 {
-            let flags: Vec<Flags> = rounds.round(&mut Products).iter().map(|raw| raw.flags.without(Flags::SWITCHED)).collect();
+            let flags: Vec<Flags> = rounds
+                .round(&mut Products)
+                .iter()
+                .map(|raw| raw.flags.without(Flags::SWITCHED))
+                .collect();
             assert_eq!(flags, [Flags::NONE, Flags::DENORMAL_OPERAND, Flags::DENORMAL_RESULT]);
         }
     }
@@ -430,7 +476,8 @@ mod tests {
             assert!(readings[0].flags.contains(Flags::BACKWARD));
         }
         assert_eq!(rig.0.len(), 240);
-        let firsts: std::collections::HashSet<usize> = rig.0.chunks(6).map(|round| round[0]).collect();
+        let firsts: std::collections::HashSet<usize> =
+            rig.0.chunks(6).map(|round| round[0]).collect();
         assert_eq!(firsts.len(), 3);
     }
 }

@@ -1,4 +1,5 @@
-//! Watching for pauses: the clock is read again and again, and a step that is much longer than the others is a pause of the CPU.
+//! Watching for pauses: the clock is read again and again, and a step that is much longer than the
+//! others is a pause of the CPU.
 
 use hairspring_core::observations::Pauses;
 use hairspring_host::clock::{ReadFn, Width};
@@ -10,11 +11,19 @@ const READS: usize = 64;
 const MOST_LOOKS: usize = 4_096;
 /// A step that takes so many times as long as the median of the first ones is a pause.
 const PAUSE: u64 = 10;
-/// A step that takes so many times as long is more than that: another process ran, which is counted elsewhere.
+/// A step that takes so many times as long is more than that: another process ran, which is counted
+/// elsewhere.
 const OTHER_PROCESS: u64 = 5_000;
 
-/// The pauses that are seen in this time by a clock of this width and quantum. The first reads are not among it: behind code that fills the caches they wait for memory.
-pub fn pauses(now: ReadFn, width: Width, quantum: u64, time: Duration, elapsed: &dyn Fn() -> Duration) -> Pauses {
+/// The pauses that are seen in this time by a clock of this width and quantum. The first reads are
+/// not among it: behind code that fills the caches they wait for memory.
+pub fn pauses(
+    now: ReadFn,
+    width: Width,
+    quantum: u64,
+    time: Duration,
+    elapsed: &dyn Fn() -> Duration,
+) -> Pauses {
     let begin = elapsed();
     let mut first = steps(now, width);
     first.sort_unstable();
@@ -68,7 +77,15 @@ mod tests {
     fn long_steps_are_pauses_and_longer_ones_are_other_processes() {
         let mut steps = [50_u64; READS];
         (steps[3], steps[20], steps[40]) = (450, 3_050, 400_000);
-        assert_eq!(in_steps(&steps, 50), Pauses { watched: 61.0 * 50.0 + 450.0 + 3_050.0, lost: 3_000.0, number: 1, longer: Some(1) });
+        assert_eq!(
+            in_steps(&steps, 50),
+            Pauses {
+                watched: 61.0 * 50.0 + 450.0 + 3_050.0,
+                lost: 3_000.0,
+                number: 1,
+                longer: Some(1)
+            }
+        );
     }
 
     #[test]
@@ -89,15 +106,22 @@ mod tests {
         extern "C" fn now() -> u64 {
             READ.fetch_add(12, Ordering::Relaxed) / 1_000 * 1_000
         }
-        let seen = pauses(now, Width::bits(64), 1_000, Duration::from_millis(1), &|| Duration::ZERO);
+        let seen =
+            pauses(now, Width::bits(64), 1_000, Duration::from_millis(1), &|| Duration::ZERO);
         assert!(seen.watched > 1e6 && seen.number == 0, "{seen:?}");
     }
 
     #[test]
     fn the_clock_is_watched_for_the_time() {
         let (clock, begin) = (default_clock(), Instant::now());
-        let seen = pauses(clock.read, clock.width, 1, Duration::from_millis(5), &|| begin.elapsed());
+        let seen =
+            pauses(clock.read, clock.width, 1, Duration::from_millis(5), &|| begin.elapsed());
         pauses(clock.read, clock.width, 1, Duration::from_millis(5), &|| Duration::ZERO);
-        assert!(begin.elapsed() >= Duration::from_millis(5) && seen.watched > 0.0 && seen.lost < seen.watched, "{seen:?}");
+        assert!(
+            begin.elapsed() >= Duration::from_millis(5)
+                && seen.watched > 0.0
+                && seen.lost < seen.watched,
+            "{seen:?}"
+        );
     }
 }

@@ -1,10 +1,12 @@
-//! Where the timed thread runs. Most code is timed on one CPU at a raised priority. Threads that the code starts would inherit
-//! the CPU, and a thread that waits for others would keep them from running, so code that runs other threads is timed as the
-//! process runs it: on all its CPUs, at its priority.
+//! Where the timed thread runs. Most code is timed on one CPU at a raised priority. Threads that
+//! the code starts would inherit the CPU, and a thread that waits for others would keep them from
+//! running, so code that runs other threads is timed as the process runs it: on all its CPUs, at
+//! its priority.
 //!
-//! Other threads are found by their processor time, which is also known of threads that have ended. The code runs before the
-//! timed thread takes its [`Seat`], so that a pool of threads is made for all CPUs, and most threads are found then: once, and
-//! again where other threads worked so little that it is not clear whose they are.
+//! Other threads are found by their processor time, which is also known of threads that have ended.
+//! The code runs before the timed thread takes its [`Seat`], so that a pool of threads is made for
+//! all CPUs, and most threads are found then: once, and again where other threads worked so little
+//! that it is not clear whose they are.
 
 mod finding;
 mod watched;
@@ -21,18 +23,23 @@ use hairspring_host::thread::{allowed_cpus, check_cpu, pin};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// Part of the processor time that other threads take from which the code is taken to run them. It is not their share of the time
-/// that passed: beside busy processes a thread waits for a CPU for a hundred times as long as it works.
+/// Part of the processor time that other threads take from which the code is taken to run them. It
+/// is not their share of the time that passed: beside busy processes a thread waits for a CPU for a
+/// hundred times as long as it works.
 const MUCH_SHARE: f64 = 0.01;
 /// The least processor time of other threads that counts: a thread that starts and ends takes more.
 const LEAST_TIME: Duration = Duration::from_micros(10);
-/// The system takes processor time in the name of a thread for a moment after others know that it has ended.
+/// The system takes processor time in the name of a thread for a moment after others know that it
+/// has ended.
 const ENDING_TIME: Duration = Duration::from_millis(2);
-/// Other threads of a program may work all the time without the code's doing: they must take so many times as much as before.
+/// Other threads of a program may work all the time without the code's doing: they must take so
+/// many times as much as before.
 const CLEARLY_MORE: f64 = 2.0;
-/// How long to wait at most for a thread that has been joined and is not counted yet. A virtual CPU may be taken away meanwhile.
+/// How long to wait at most for a thread that has been joined and is not counted yet. A virtual CPU
+/// may be taken away meanwhile.
 const LONG_ENDING: Duration = Duration::from_millis(20);
-/// How often the code runs at most before the thread takes its seat, while it is not clear whose the other threads are.
+/// How often the code runs at most before the thread takes its seat, while it is not clear whose
+/// the other threads are.
 const FIRST_RUNS: usize = 10;
 /// The code is not repeated when its runs have taken this long together.
 const FIRST_TIME: Duration = Duration::from_millis(200);
@@ -61,7 +68,8 @@ impl Seating {
     /// The clock of that name, or the best one for a thread that runs in this way.
     ///
     /// # Errors
-    /// If the clock is not available, or as [`counts_alike`] for a thread that is not bound to a CPU.
+    /// If the clock is not available, or as [`counts_alike`] for a thread that is not bound to a
+    /// CPU.
     pub fn named_clock(self, name: Option<&str>) -> Result<Clock> {
         let Some(name) = name else { return Ok(self.clock()) };
         let clock = find(name)?;
@@ -75,7 +83,8 @@ impl Seating {
 /// If every CPU has its own.
 pub fn counts_alike(clock: &Clock) -> Result<()> {
     let what = || format!("clock `{}` cannot be used", clock.name);
-    let reason = "every CPU has its own, and the thread is not bound to one: name another clock, or a CPU for code that runs other threads";
+    let reason = "every CPU has its own, and the thread is not bound to one: name another clock, \
+                  or a CPU for code that runs other threads";
     match clock.counts {
         CountsWhen::WhileCoreRuns => Err(Error::Refused { what: what(), reason: reason.into() }),
         CountsWhen::Always | CountsWhen::WhileThreadRuns | CountsWhen::WhileProcessRuns => Ok(()),
@@ -89,19 +98,23 @@ pub struct Home {
     pub seating: Seating,
     /// The CPU, if it is to be bound to one.
     pub cpu: Option<usize>,
-    /// Whether the CPU was asked for: then the thread stays there even if the code runs other threads.
+    /// Whether the CPU was asked for: then the thread stays there even if the code runs other
+    /// threads.
     pub is_asked: bool,
     /// Number of CPUs of the process.
     pub cpus: usize,
-    /// Processor time that other threads take while the code does not run, as a share of the time that passes.
+    /// Processor time that other threads take while the code does not run, as a share of the time
+    /// that passes.
     pub usual: f64,
 }
 
 impl Home {
-    /// The given CPU, or the one that [`quiet_cpu`] chooses by this clock; none if the thread is not to be bound.
+    /// The given CPU, or the one that [`quiet_cpu`] chooses by this clock; none if the thread is
+    /// not to be bound.
     ///
     /// # Errors
-    /// If the CPU does not exist or may not be used, if the thread is not to be bound to any, or if the clock cannot be read there.
+    /// If the CPU does not exist or may not be used, if the thread is not to be bound to any, or if
+    /// the clock cannot be read there.
     pub fn find(seating: Seating, cpu: Option<usize>, clock: Clock) -> Result<Home> {
         cpu.map_or(Ok(()), check_cpu)?;
         let (is_asked, cpus) = (cpu.is_some(), allowed_cpus().len());
@@ -126,8 +139,8 @@ impl Home {
         }
     }
 
-    /// Whether other threads took clearly more than before the code ran. More than all CPUs have is time from before, which the
-    /// system has only now counted.
+    /// Whether other threads took clearly more than before the code ran. More than all CPUs have is
+    /// time from before, which the system has only now counted.
     fn sees(&self, taken: &OthersTime) -> bool {
         let share = taken.share();
         let is_much = taken.processor >= LEAST_TIME && taken.share_of_work() > MUCH_SHARE;
@@ -149,7 +162,9 @@ fn ready_on(cpu: usize, clock: &Clock) -> Result<()> {
         return Ok(());
     }
     // A thread of its own, because it is bound. One that cannot be bound is refused by the seat.
-    let there = std::thread::scope(|scope| scope.spawn(|| if pin(cpu).is_ok() { clock.ready() } else { Ok(()) }).join());
+    let there = std::thread::scope(|scope| {
+        scope.spawn(|| if pin(cpu).is_ok() { clock.ready() } else { Ok(()) }).join()
+    });
     there.unwrap_or(Ok(()))
 }
 
@@ -170,8 +185,8 @@ pub struct TimedThread {
 }
 
 impl TimedThread {
-    /// The thread is not seated yet, and other threads are watched from now on. What ran since `setup` was started is not the
-    /// code itself: its threads may run as they like.
+    /// The thread is not seated yet, and other threads are watched from now on. What ran since
+    /// `setup` was started is not the code itself: its threads may run as they like.
     pub fn begin(home: Home, setup: &OthersMeter) -> TimedThread {
         if setup.taken().processor >= LEAST_TIME {
             std::thread::sleep(ENDING_TIME);
@@ -179,11 +194,15 @@ impl TimedThread {
         TimedThread { home, seat: None, meter: OthersMeter::start(), threads: None }
     }
 
-    /// Runs the code before the thread takes its seat, and looks for other threads meanwhile. Returns the time of the longest run.
+    /// Runs the code before the thread takes its seat, and looks for other threads meanwhile.
+    /// Returns the time of the longest run.
     ///
     /// # Errors
     /// Those of the code.
-    pub fn first_runs<E>(&mut self, mut run: impl FnMut() -> std::result::Result<(), E>) -> std::result::Result<Duration, E> {
+    pub fn first_runs<E>(
+        &mut self,
+        mut run: impl FnMut() -> std::result::Result<(), E>,
+    ) -> std::result::Result<Duration, E> {
         let (first, mut longest, before) = (Instant::now(), Duration::ZERO, ThreadList::now());
         for _ in 0..FIRST_RUNS {
             let begin = Instant::now();
@@ -201,20 +220,22 @@ impl TimedThread {
         Ok(longest)
     }
 
-    /// Takes the seat, after the code has run; none if other threads ran meanwhile, unless the CPU was asked for.
+    /// Takes the seat, after the code has run; none if other threads ran meanwhile, unless the CPU
+    /// was asked for.
     ///
     /// # Errors
     /// If the CPU may no longer be used.
     pub fn sit(&mut self) -> Result<()> {
         self.look(false);
-        self.seat = if self.threads.is_some() && !self.home.is_asked { None } else { self.home.seat()? };
+        self.seat =
+            if self.threads.is_some() && !self.home.is_asked { None } else { self.home.seat()? };
         self.lower();
         self.meter = OthersMeter::start();
         Ok(())
     }
 
-    /// Frees threads that were started since the last call. Returns other threads if they ran for the first time: then the seat
-    /// has been left, and what was measured before is not valid.
+    /// Frees threads that were started since the last call. Returns other threads if they ran for
+    /// the first time: then the seat has been left, and what was measured before is not valid.
     pub fn has_changed(&mut self) -> Option<Threads> {
         if let Some(seat) = &mut self.seat {
             seat.free_others();
@@ -233,7 +254,11 @@ impl TimedThread {
     fn look(&mut self, seated: bool) -> OthersTime {
         let taken = std::mem::replace(&mut self.meter, OthersMeter::start()).taken();
         if self.home.seating != Seating::Threads && self.home.sees(&taken) {
-            let threads = self.threads.get_or_insert(Threads { share: 0.0, cpus: self.home.cpus, late: seated });
+            let threads = self.threads.get_or_insert(Threads {
+                share: 0.0,
+                cpus: self.home.cpus,
+                late: seated,
+            });
             threads.share = threads.share.max(taken.share());
         }
         taken

@@ -9,7 +9,8 @@ fn home(seating: Seating) -> Home {
     Home { usual: 0.0, ..Home::find(seating, None, default_clock()).unwrap() }
 }
 
-/// Held by tests that seat their thread: leaving a seat frees all threads of the process that are bound to its CPU.
+/// Held by tests that seat their thread: leaving a seat frees all threads of the process that are
+/// bound to its CPU.
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -31,11 +32,16 @@ fn clock_that_every_cpu_has_for_itself_needs_a_seat() {
     let of_core = Clock { counts: CountsWhen::WhileCoreRuns, ..default_clock() };
     assert!(counts_alike(&default_clock()).is_ok());
     let message = counts_alike(&of_core).unwrap_err().to_string();
-    assert!(message.contains(of_core.name) && message.contains("every CPU has its own"), "{message}");
+    assert!(
+        message.contains(of_core.name) && message.contains("every CPU has its own"),
+        "{message}"
+    );
     let name = default_clock().name;
     assert_eq!(Seating::Unpinned.named_clock(Some(name)).unwrap().name, name);
     assert_eq!(Seating::Unpinned.named_clock(None).unwrap().name, name);
-    assert!(Seating::Pinned.named_clock(Some("sundial")).unwrap_err().to_string().contains("sundial"));
+    assert!(
+        Seating::Pinned.named_clock(Some("sundial")).unwrap_err().to_string().contains("sundial")
+    );
 }
 
 #[test]
@@ -48,7 +54,11 @@ fn code_with_threads_gets_no_seat() {
     let seated = thread.seated();
     assert!(seated.cpu.is_none() && !seated.priority_raised && allowed_cpus() == before);
     let finding = seated.finding().unwrap();
-    assert!(finding.is(code::THREADS) && finding.severity == Severity::Note && finding.number("cpus_used").is_some_and(|used| used > 0.0));
+    assert!(
+        finding.is(code::THREADS)
+            && finding.severity == Severity::Note
+            && finding.number("cpus_used").is_some_and(|used| used > 0.0)
+    );
     assert_eq!(seated.no_cycles(), Some(finding::NO_CYCLES));
     others_work();
     assert!(thread.has_changed().is_none(), "it is known");
@@ -58,8 +68,12 @@ fn code_with_threads_gets_no_seat() {
 fn seat_is_left_when_threads_are_seen_late() {
     let _alone = alone();
     let before = allowed_cpus();
-    // Other tests of this process may run meanwhile: the share of others is ignored until the seat is taken.
-    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) }, &OthersMeter::start());
+    // Other tests of this process may run meanwhile: the share of others is ignored until the seat
+    // is taken.
+    let mut thread = TimedThread::begin(
+        Home { usual: f64::MAX, ..home(Seating::Pinned) },
+        &OthersMeter::start(),
+    );
     thread.sit().unwrap();
     assert_eq!(allowed_cpus(), [thread.seated().cpu.unwrap()]);
     thread.home.usual = 0.0;
@@ -67,14 +81,22 @@ fn seat_is_left_when_threads_are_seen_late() {
     assert!(thread.has_changed().is_some_and(|threads| threads.late));
     assert_eq!(allowed_cpus(), before);
     let finding = thread.seated().finding().unwrap();
-    assert!(finding.is(code::THREADS) && finding.severity == Severity::Warning && finding.message.contains("late"), "{finding:?}");
+    assert!(
+        finding.is(code::THREADS)
+            && finding.severity == Severity::Warning
+            && finding.message.contains("late"),
+        "{finding:?}"
+    );
 }
 
 #[test]
 fn thread_stays_on_the_cpu_that_was_asked_for() {
     let _alone = alone();
     let cpu = allowed_cpus()[0];
-    let mut thread = TimedThread::begin(Home::find(Seating::Pinned, Some(cpu), default_clock()).unwrap(), &OthersMeter::start());
+    let mut thread = TimedThread::begin(
+        Home::find(Seating::Pinned, Some(cpu), default_clock()).unwrap(),
+        &OthersMeter::start(),
+    );
     others_work();
     thread.sit().unwrap();
     let seated = thread.seated();
@@ -87,7 +109,8 @@ fn what_was_asked_for_is_done_and_said() {
     let _alone = alone();
     let before = allowed_cpus();
     for (seating, cycles) in [(Seating::Threads, false), (Seating::Unpinned, true)] {
-        let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(seating) }, &OthersMeter::start());
+        let mut thread =
+            TimedThread::begin(Home { usual: f64::MAX, ..home(seating) }, &OthersMeter::start());
         thread.sit().unwrap();
         assert!(allowed_cpus() == before && thread.has_changed().is_none());
         let seated = thread.seated();
@@ -97,10 +120,16 @@ fn what_was_asked_for_is_done_and_said() {
         let error = Home::find(seating, Some(before[0]), default_clock()).unwrap_err().to_string();
         assert!(error.contains("one of the two"), "{error}");
     }
-    assert!(Home::find(Seating::Pinned, Some(100_000), default_clock()).unwrap_err().to_string().contains("100000"));
+    assert!(
+        Home::find(Seating::Pinned, Some(100_000), default_clock())
+            .unwrap_err()
+            .to_string()
+            .contains("100000")
+    );
 }
 
-/// What other threads took while the calling one worked for a time, and a time passed, in microseconds.
+/// What other threads took while the calling one worked for a time, and a time passed, in
+/// microseconds.
 fn taken(processor: u64, own_time: u64, elapsed: u64) -> OthersTime {
     let time = Duration::from_micros;
     OthersTime { processor: time(processor), own_time: time(own_time), elapsed: time(elapsed) }
@@ -136,7 +165,10 @@ fn code_runs_once_where_threads_are_declared() {
         others_work();
         Ok::<(), String>(())
     });
-    assert!(longest.unwrap() >= Duration::from_millis(5) && runs == 1, "threads are declared: {runs} runs");
+    assert!(
+        longest.unwrap() >= Duration::from_millis(5) && runs == 1,
+        "threads are declared: {runs} runs"
+    );
     assert_eq!(thread.first_runs(|| Err("refused")), Err("refused"));
 }
 
@@ -144,7 +176,10 @@ fn code_runs_once_where_threads_are_declared() {
 fn threads_of_the_code_are_freed() {
     let _alone = alone();
     let before = allowed_cpus();
-    let mut thread = TimedThread::begin(Home { usual: f64::MAX, ..home(Seating::Pinned) }, &OthersMeter::start());
+    let mut thread = TimedThread::begin(
+        Home { usual: f64::MAX, ..home(Seating::Pinned) },
+        &OthersMeter::start(),
+    );
     thread.sit().unwrap();
     let (go, cpus) = (std::sync::Arc::new(AtomicBool::new(false)), thread.seated().cpu);
     let wait = go.clone();
@@ -157,5 +192,9 @@ fn threads_of_the_code_are_freed() {
     thread.has_changed();
     go.store(true, Ordering::Release);
     assert_eq!(other.join().unwrap(), before);
-    assert_eq!(thread.seated().cpu, cpus, "the timed thread stays: nothing was measured of the other one");
+    assert_eq!(
+        thread.seated().cpu,
+        cpus,
+        "the timed thread stays: nothing was measured of the other one"
+    );
 }

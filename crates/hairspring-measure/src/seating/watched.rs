@@ -27,7 +27,12 @@ pub enum Stopped<E> {
 impl<B: Batches> Batches for Watched<'_, B> {
     type Error = Stopped<B::Error>;
 
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), Self::Error> {
+    fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+    ) -> Result<(), Self::Error> {
         self.batches.run(batch, elapsed, table).map_err(Stopped::Failed)?;
         self.thread.has_changed().map_or(Ok(()), |threads| Err(Stopped::Changed(threads)))
     }

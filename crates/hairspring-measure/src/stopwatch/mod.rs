@@ -1,9 +1,11 @@
-//! A stopwatch: a single time between two moments of a program, with its uncertainty. It is for whole programs and long
-//! pieces of code; use the line fit for code that takes less time than a read of the clock.
+//! A stopwatch: a single time between two moments of a program, with its uncertainty. It is for
+//! whole programs and long pieces of code; use the line fit for code that takes less time than a
+//! read of the clock.
 //!
-//! Like the StopWatch routine (sections 2 and 3.3) it warms the cache, measures and subtracts its own overhead, and raises
-//! the thread's priority if requested. In addition, the result includes the spread of the overhead and the uncertainty of
-//! the rate, and a time that is indistinguishable from zero is reported with its upper bound, never set to zero.
+//! Like the StopWatch routine (sections 2 and 3.3) it warms the cache, measures and subtracts its
+//! own overhead, and raises the thread's priority if requested. In addition, the result includes
+//! the spread of the overhead and the uncertainty of the rate, and a time that is indistinguishable
+//! from zero is reported with its upper bound, never set to zero.
 //!
 //! ```
 //! use hairspring_host::clock::default_clock;
@@ -77,7 +79,8 @@ fn not_together(reason: String) -> Error {
     Error::Refused { what: "the span is worthless".into(), reason }
 }
 
-/// Ticks between two readings. A 64-bit counter may have been set back; a narrower one wraps and never goes back.
+/// Ticks between two readings. A 64-bit counter may have been set back; a narrower one wraps and
+/// never goes back.
 fn ticks(width: Width, from: u64, to: u64) -> i64 {
     if width.wraps() { width.between(from, to) as i64 } else { width.signed(from, to) }
 }
@@ -98,8 +101,8 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Creates a stopwatch and measures its overhead. Cost: 10 to 50 ms. The thread should be pinned to a CPU before
-    /// ([`hairspring_host::thread::prepare_thread`]).
+    /// Creates a stopwatch and measures its overhead. Cost: 10 to 50 ms. The thread should be
+    /// pinned to a CPU before ([`hairspring_host::thread::prepare_thread`]).
     ///
     /// # Errors
     /// [`Error::Refused`] if the clock cannot be enabled or does not count.
@@ -111,17 +114,28 @@ impl Stopwatch {
         while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
             std::hint::spin_loop();
         }
-        let (reader, watch, reach) = (Reader { clock, started: None }, CoreWatch::start(&clock), Reach::new(&clock, &meter));
-        Ok(Stopwatch { reader, overhead, quantum, meter, total: Span::default(), raised: None, watch, reach })
+        let (reader, watch, reach) =
+            (Reader { clock, started: None }, CoreWatch::start(&clock), Reach::new(&clock, &meter));
+        Ok(Stopwatch {
+            reader,
+            overhead,
+            quantum,
+            meter,
+            total: Span::default(),
+            raised: None,
+            watch,
+            reach,
+        })
     }
 
-    /// Sets the overhead from empty runs, made in the same way as the stopwatch will be used: a call through another language
-    /// has additional overhead.
+    /// Sets the overhead from empty runs, made in the same way as the stopwatch will be used: a
+    /// call through another language has additional overhead.
     pub fn calibrate(&mut self, runs: &[EmptyRun]) {
         self.overhead = Overhead::from_runs(runs, self.quantum);
     }
 
-    /// Raises the thread's priority until the next [`stop`](Stopwatch::stop), or until the stopwatch is dropped.
+    /// Raises the thread's priority until the next [`stop`](Stopwatch::stop), or until the
+    /// stopwatch is dropped.
     ///
     /// # Errors
     /// [`Error::Refused`] if that is not allowed, with what to do.
@@ -148,11 +162,14 @@ impl Stopwatch {
         }
     }
 
-    /// Time since the start or the last lap; the next lap begins. The time between the two reads of this call is in no lap.
+    /// Time since the start or the last lap; the next lap begins. The time between the two reads of
+    /// this call is in no lap.
     ///
     /// # Errors
-    /// [`Error::Refused`] if it was not started, if the time is longer than [`longest_ns`](Stopwatch::longest_ns), or if the clock is the
-    /// counter of a core or a thread, and the thread left that core or something else took the counter. The next lap begins then too.
+    /// [`Error::Refused`] if it was not started, if the time is longer than
+    /// [`longest_ns`](Stopwatch::longest_ns), or if the clock is the counter of a core or a thread,
+    /// and the thread left that core or something else took the counter. The next lap begins then
+    /// too.
     pub fn lap(&mut self) -> Result<Span> {
         let was_started = self.reader.started.is_some();
         let span = self.take();
@@ -172,9 +189,9 @@ impl Stopwatch {
         span
     }
 
-    /// Starts a stopwatch whose caller reads the clock, with less code between the two reads, so that the overhead varies less
-    /// between places of a program. The caller passes the readings to [`lap_between`](Stopwatch::lap_between) or
-    /// [`stop_between`](Stopwatch::stop_between).
+    /// Starts a stopwatch whose caller reads the clock, with less code between the two reads, so
+    /// that the overhead varies less between places of a program. The caller passes the readings to
+    /// [`lap_between`](Stopwatch::lap_between) or [`stop_between`](Stopwatch::stop_between).
     pub fn arm(&mut self) {
         self.begin();
         self.reader.started = Some(0);
@@ -215,12 +232,20 @@ impl Stopwatch {
 
     /// Whether the readings of the span belong together.
     fn check(&mut self) -> Result<()> {
-        let (watched, within) = (self.watch.as_mut().map(CoreWatch::belongs), self.reach.as_mut().map(Reach::check));
-        watched.into_iter().chain(within).collect::<std::result::Result<(), String>>().map_err(not_together)
+        let (watched, within) =
+            (self.watch.as_mut().map(CoreWatch::belongs), self.reach.as_mut().map(Reach::check));
+        watched
+            .into_iter()
+            .chain(within)
+            .collect::<std::result::Result<(), String>>()
+            .map_err(not_together)
     }
 
     fn add(&mut self, ticks: i64) -> Span {
-        self.total = Span { ticks: self.total.ticks.saturating_add(ticks), pairs: self.total.pairs.saturating_add(1) };
+        self.total = Span {
+            ticks: self.total.ticks.saturating_add(ticks),
+            pairs: self.total.pairs.saturating_add(1),
+        };
         Span { ticks, pairs: 1 }
     }
 
@@ -229,8 +254,8 @@ impl Stopwatch {
         self.total
     }
 
-    /// A span in nanoseconds without the overhead, with its error budget. Call it after the measurement, because it reads the
-    /// clock to improve the rate.
+    /// A span in nanoseconds without the overhead, with its error budget. Call it after the
+    /// measurement, because it reads the clock to improve the rate.
     pub fn elapsed(&self, span: Span) -> Elapsed {
         Elapsed::new(span, &self.overhead, self.quantum, &self.rate())
     }
@@ -245,8 +270,8 @@ impl Stopwatch {
         self.meter.rate()
     }
 
-    /// Longest measurable time in nanoseconds: half the period of a counter that wraps, or less where its core may become more than twice as
-    /// fast. `None` if the counter does not wrap.
+    /// Longest measurable time in nanoseconds: half the period of a counter that wraps, or less
+    /// where its core may become more than twice as fast. `None` if the counter does not wrap.
     pub fn longest_ns(&self) -> Option<f64> {
         self.reach.as_ref().map(Reach::longest_ns)
     }
@@ -261,11 +286,17 @@ mod tests {
     fn span_over_two_cores_is_refused_if_each_has_its_own_counter() {
         use hairspring_host::clock::CountsWhen;
         use hairspring_host::thread::{allowed_cpus, pin};
-        let (Some(first), Some(last)) = (allowed_cpus().first().copied(), allowed_cpus().last().copied()) else { return };
+        let (Some(first), Some(last)) =
+            (allowed_cpus().first().copied(), allowed_cpus().last().copied())
+        else {
+            return;
+        };
         // A thread of its own, because it is bound.
         let spans = std::thread::spawn(move || {
             pin(first).unwrap();
-            let mut stopwatch = Stopwatch::new(Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) }).unwrap();
+            let mut stopwatch =
+                Stopwatch::new(Clock { counts: CountsWhen::WhileCoreRuns, ..fake::clock(64) })
+                    .unwrap();
             stopwatch.start();
             pin(last).unwrap();
             let moved = stopwatch.lap().map_err(|error| error.to_string());
@@ -281,7 +312,9 @@ mod tests {
     fn span_on_a_counter_of_the_thread_that_was_taken_is_refused() {
         use hairspring_host::clock::CountsWhen;
         fake::set(fake::Settings::default());
-        let mut stopwatch = Stopwatch::new(Clock { counts: CountsWhen::WhileThreadRuns, ..fake::clock(64) }).unwrap();
+        let mut stopwatch =
+            Stopwatch::new(Clock { counts: CountsWhen::WhileThreadRuns, ..fake::clock(64) })
+                .unwrap();
         stopwatch.start();
         fake::advance(100);
         assert!(stopwatch.lap().is_ok());
@@ -331,7 +364,10 @@ mod tests {
         stopwatch.start();
         std::thread::sleep(Duration::from_millis(2));
         let refused = stopwatch.lap().unwrap_err().to_string();
-        assert!(refused.contains("16 bits") && refused.contains("at most 0.0000328 s"), "{refused}");
+        assert!(
+            refused.contains("16 bits") && refused.contains("at most 0.0000328 s"),
+            "{refused}"
+        );
         std::thread::sleep(Duration::from_millis(2));
         assert!(stopwatch.stop().is_err(), "the next lap is too long as well");
         assert_eq!(stopwatch.total(), Span::default());
@@ -361,7 +397,8 @@ mod tests {
 
     #[test]
     fn empty_span_is_below_resolution_with_a_bound() {
-        let mut stopwatch = stopwatch(fake::Settings { quantum: 26, per_read: 37, ..fake::Settings::default() });
+        let mut stopwatch =
+            stopwatch(fake::Settings { quantum: 26, per_read: 37, ..fake::Settings::default() });
         let nothing = timed(&mut stopwatch, 0);
         let bound = nothing.below_resolution(0.95).expect("nothing is below resolution");
         assert!(bound > 5.0 && bound < 80.0, "{bound}");
@@ -372,9 +409,14 @@ mod tests {
 
     #[test]
     fn spans_on_a_coarse_clock_are_covered_by_their_intervals() {
-        let mut stopwatch = stopwatch(fake::Settings { quantum: 26, per_read: 37, ..fake::Settings::default() });
-        let covered =
-            (0..500).filter(|turn| timed(&mut stopwatch, 1_000 + 7 * turn).ns.estimate(0.95).contains(1_000.0 + 7.0 * *turn as f64));
+        let mut stopwatch =
+            stopwatch(fake::Settings { quantum: 26, per_read: 37, ..fake::Settings::default() });
+        let covered = (0..500).filter(|turn| {
+            timed(&mut stopwatch, 1_000 + 7 * turn)
+                .ns
+                .estimate(0.95)
+                .contains(1_000.0 + 7.0 * *turn as f64)
+        });
         assert!(covered.count() >= 475);
     }
 
@@ -388,7 +430,11 @@ mod tests {
     #[test]
     fn laps_between_readings_of_the_caller_add_up() {
         let mut stopwatch = stopwatch(fake::Settings::default());
-        assert!(stopwatch.lap_between(0, 1).is_err() && stopwatch.lap_between(0, 1).is_err() && stopwatch.stop_between(0, 1).is_err());
+        assert!(
+            stopwatch.lap_between(0, 1).is_err()
+                && stopwatch.lap_between(0, 1).is_err()
+                && stopwatch.stop_between(0, 1).is_err()
+        );
         stopwatch.arm();
         assert_eq!(stopwatch.lap_between(10, 110).unwrap(), Span { ticks: 100, pairs: 1 });
         assert_eq!(stopwatch.stop_between(200, 500).unwrap(), Span { ticks: 300, pairs: 1 });

@@ -46,8 +46,8 @@ const WARMING_READS: usize = 4;
 /// Number of runs that are made regardless of the time limit.
 const FEWEST_RUNS: usize = 100;
 
-/// Measures the overhead with at most `runs` runs, or as many as fit into `time`, but at least 100. The clock must be ready;
-/// its quantum is in ticks.
+/// Measures the overhead with at most `runs` runs, or as many as fit into `time`, but at least 100.
+/// The clock must be ready; its quantum is in ticks.
 pub fn overhead(clock: Clock, quantum: u64, runs: usize, time: Duration) -> Overhead {
     let begin = Instant::now();
     let mut all = Vec::with_capacity(runs);
@@ -70,22 +70,34 @@ fn run(clock: Clock) -> EmptyRun {
 }
 
 impl Overhead {
-    /// The overhead from runs. `quantum` is that of the clock in ticks; its steps do not count as interruptions.
+    /// The overhead from runs. `quantum` is that of the clock in ticks; its steps do not count as
+    /// interruptions.
     pub fn from_runs(runs: &[EmptyRun], quantum: u64) -> Overhead {
-        let column =
-            |value: fn(&EmptyRun) -> i64| moments(&runs.iter().map(|run| value(run) as f64).collect::<Vec<_>>(), (quantum as f64).max(1.0));
-        Overhead { total: column(|run| run.total), read: column(|run| run.read), calibrator: column(|run| run.total - run.read) }
+        let column = |value: fn(&EmptyRun) -> i64| {
+            moments(
+                &runs.iter().map(|run| value(run) as f64).collect::<Vec<_>>(),
+                (quantum as f64).max(1.0),
+            )
+        };
+        Overhead {
+            total: column(|run| run.total),
+            read: column(|run| run.read),
+            calibrator: column(|run| run.total - run.read),
+        }
     }
 }
 
 fn moments(values: &[f64], quantum: f64) -> Moments {
     let center = median(values);
-    let deviation = median(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>()).max(quantum);
+    let deviation =
+        median(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>()).max(quantum);
     let reach = FAR_DEVIATIONS * deviation;
-    let used: Vec<f64> = values.iter().copied().filter(|value| (value - center).abs() <= reach).collect();
+    let used: Vec<f64> =
+        values.iter().copied().filter(|value| (value - center).abs() <= reach).collect();
     let count = used.len().max(1) as f64;
     let mean = used.iter().sum::<f64>() / count;
-    let variance = used.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let variance =
+        used.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
     Moments { mean, sd: variance.sqrt(), median: center, used: used.len(), all: values.len() }
 }
 

@@ -33,7 +33,8 @@ fn table(copies: &[u32]) -> Table {
     table
 }
 
-/// Rows whose copies take `copy` nanoseconds, on top of 1 us; every reading differs from that by up to `noise`.
+/// Rows whose copies take `copy` nanoseconds, on top of 1 us; every reading differs from that by up
+/// to `noise`.
 struct Copies {
     copies: Vec<u32>,
     copy: u64,
@@ -60,7 +61,11 @@ impl Rig for Copies {
         // A number that looks random and has no period that rounds could share.
         let off = self.runs.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let start = fake::read();
-        fake::advance(1_000 + u64::from(self.copies[row]) * self.copy + if self.noise > 0 { off % self.noise } else { 0 });
+        fake::advance(
+            1_000
+                + u64::from(self.copies[row]) * self.copy
+                + if self.noise > 0 { off % self.noise } else { 0 },
+        );
         fake::read() - start
     }
 
@@ -101,7 +106,8 @@ fn noisy_rows_use_up_the_budget_and_no_more() {
 #[test]
 fn long_rows_run_the_least_rounds_regardless_of_the_budget() {
     for least_rounds in [1, LEAST_ROUNDS] {
-        let (table, ended) = run(Copies::rig(10_000_000, 0), &Goal { least_rounds, ..goal(10 * MS) });
+        let (table, ended) =
+            run(Copies::rig(10_000_000, 0), &Goal { least_rounds, ..goal(10 * MS) });
         assert_eq!((table.rounds(), ended.unwrap().stop), (least_rounds, Stop::Budget));
     }
 }
@@ -119,7 +125,8 @@ fn a_spent_budget_leaves_the_least_rounds() {
     start();
     let (mut table, mut rows) = (table(&STEADY_TIMES), in_process(Copies::rig(10, 50_000)));
     pass(3_000 * MS);
-    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
+    let ended =
+        until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert_eq!((table.rounds(), ended.stop), (1, Stop::Budget), "{ended:?}");
 }
 
@@ -128,7 +135,9 @@ fn no_round_begins_that_would_end_behind_the_budget() {
     // Five rounds of 90 ms, and 20 ms are left.
     start();
     let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(90 * MS));
-    let ended = until(&goal(470 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
+    let ended =
+        until(&goal(470 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false))
+            .unwrap();
     assert_eq!((table.rounds(), ended.elapsed), (5, 450 * MS));
 }
 
@@ -137,7 +146,8 @@ fn a_full_table_ends_the_rounds() {
     start();
     let (mut table, mut rows) = (table(&STEADY_TIMES), in_process(Copies::rig(1, 1_000)));
     table.limit_readings(401);
-    let ended = until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
+    let ended =
+        until_precise(&goal(9_000 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
     assert_eq!((ended.stop, table.observations().readings().len()), (Stop::Budget, 400));
 }
 
@@ -149,7 +159,8 @@ fn a_row_that_fails_ends_the_rounds_without_its_round() {
     assert_eq!((ended, table.rounds()), (Err(RowFailed), 2));
 }
 
-/// Stands in for another process: each round takes a fixed time, and the process may be interrupted.
+/// Stands in for another process: each round takes a fixed time, and the process may be
+/// interrupted.
 struct Script {
     round: Duration,
     asked: Vec<Batch>,
@@ -165,7 +176,12 @@ impl Script {
 impl Batches for Script {
     type Error = &'static str;
 
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), &'static str> {
+    fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+    ) -> Result<(), &'static str> {
         if self.asked.len() == self.interrupted_at {
             return Err("interrupted");
         }
@@ -184,7 +200,8 @@ impl Batches for Script {
 fn each_batch_is_as_long_as_all_before_it() {
     start();
     let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
-    until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
+    until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false))
+        .unwrap();
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
     assert_eq!(times, [60, 60, 120, 240, 480, 39]);
 }
@@ -194,25 +211,47 @@ fn rounds_go_on_beyond_the_budget_while_something_else_uses_the_core() {
     let ended = |is_firm, quiet_from: u32| {
         start();
         let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
-        let progress = |table: &Table| (if table.rounds() < quiet_from { Progress::Disturbed } else { Progress::Precise }, false);
-        let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, progress).unwrap();
+        let progress = |table: &Table| {
+            (
+                if table.rounds() < quiet_from { Progress::Disturbed } else { Progress::Precise },
+                false,
+            )
+        };
+        let ended =
+            until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, progress)
+                .unwrap();
         (ended.stop, ended.measuring.as_millis())
     };
     assert_eq!(ended(false, 1_000), (Stop::Disturbed, 100 * u128::from(MOST_BUDGETS)));
     assert_eq!(ended(true, 1_000), (Stop::Budget, 100), "a budget that the user set is kept");
-    assert_eq!(ended(false, 150), (Stop::Precise, 200), "it ends as soon as there are enough undisturbed readings");
-    for (progress, stop) in [(Progress::Varied, Stop::Varied), (Progress::Undecided, Stop::Undecided)] {
+    assert_eq!(
+        ended(false, 150),
+        (Stop::Precise, 200),
+        "it ends as soon as there are enough undisturbed readings"
+    );
+    for (progress, stop) in
+        [(Progress::Varied, Stop::Varied), (Progress::Undecided, Stop::Undecided)]
+    {
         for (is_firm, stop, budgets) in [(false, stop, MOST_BUDGETS), (true, Stop::Budget, 1)] {
             start();
             let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
-            let ended = until(&Goal { is_firm, ..goal(100 * MS) }, &mut table, &mut script, &elapsed, |_| (progress, false)).unwrap();
+            let ended = until(
+                &Goal { is_firm, ..goal(100 * MS) },
+                &mut table,
+                &mut script,
+                &elapsed,
+                |_| (progress, false),
+            )
+            .unwrap();
             assert_eq!((ended.stop, ended.measuring), (stop, 100 * MS * budgets), "{progress:?}");
         }
     }
     // What is wide without a co-runner gets no more than the budget.
     start();
     let (mut table, mut script) = (table(&STEADY_TIMES), Script::new(MS));
-    let found = until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false)).unwrap();
+    let found =
+        until(&goal(100 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false))
+            .unwrap();
     assert_eq!((found.stop, found.measuring), (Stop::Budget, 100 * MS));
 }
 
@@ -225,9 +264,13 @@ fn time_for_assessments_is_reserved() {
         (Progress::Wide, false)
     };
     let ended = until(&goal(1_000 * MS), &mut table, &mut script, &elapsed, slow).unwrap();
-    // Two batches of 60 ms, each with an assessment after it. Of the remaining 1000 - 320 - 400 ms the third uses 120.
+    // Two batches of 60 ms, each with an assessment after it. Of the remaining 1000 - 320 - 400 ms
+    // the third uses 120.
     let times: Vec<u128> = script.asked.iter().map(|batch| batch.time.as_millis()).collect();
-    assert_eq!((times, ended.measuring, ended.elapsed), (vec![60, 60, 120, 59], 300 * MS, 700 * MS));
+    assert_eq!(
+        (times, ended.measuring, ended.elapsed),
+        (vec![60, 60, 120, 59], 300 * MS, 700 * MS)
+    );
 }
 
 #[test]
@@ -235,11 +278,13 @@ fn interruption_is_returned() {
     start();
     let mut script = Script { interrupted_at: 2, ..Script::new(MS) };
     let mut table = table(&STEADY_TIMES);
-    let ended = until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false));
+    let ended =
+        until(&goal(800 * MS), &mut table, &mut script, &elapsed, |_| (Progress::Wide, false));
     assert_eq!((ended, table.rounds()), (Err("interrupted"), 120));
 }
 
-/// A model of the loop, round by round in microseconds. It returns rounds, time in them, and total time.
+/// A model of the loop, round by round in microseconds. It returns rounds, time in them, and total
+/// time.
 struct Naive {
     round: u64,
     assessing: u64,
@@ -260,9 +305,12 @@ impl Naive {
             // No round but the first ones begins that would end behind the budget.
             let round = if rounds > 0 { self.round } else { 0 };
             let room = end.saturating_sub(now + round);
-            // At least one round, at least the required total, and at most as many as there is room for.
+            // At least one round, at least the required total, and at most as many as there is room
+            // for.
             while rounds < self.room
-                && (in_batch == 0 || rounds < self.least || in_batch * self.round < batch && in_batch * self.round <= room)
+                && (in_batch == 0
+                    || rounds < self.least
+                    || in_batch * self.round < batch && in_batch * self.round <= room)
             {
                 rounds += 1;
                 in_batch += 1;
@@ -305,15 +353,18 @@ proptest::proptest! {
         let goal = Goal { least_rounds: least as u32, ..goal(Duration::from_micros(budget)) };
         let ended = until(&goal, &mut table, &mut script, &elapsed, |table| {
             pass(Duration::from_micros(assessing));
-            (if u64::from(table.rounds()) >= precise_from { Progress::Precise } else { Progress::Wide }, false)
+            (if u64::from(table.rounds()) >= precise_from { Progress::Precise } else {
+                Progress::Wide }, false)
         });
-        let expected = Ended { stop, measuring: Duration::from_micros(measuring), elapsed: Duration::from_micros(now) };
+        let expected = Ended { stop, measuring: Duration::from_micros(measuring),
+            elapsed: Duration::from_micros(now) };
         proptest::prop_assert_eq!((ended, u64::from(table.rounds())), (Ok(expected), rounds));
         proptest::prop_assert!(rounds >= least && rounds <= room);
     }
 }
 
-/// Rows that can be moved; a body of every placement takes as long as its entry says, in nanoseconds.
+/// Rows that can be moved; a body of every placement takes as long as its entry says, in
+/// nanoseconds.
 struct Movable {
     rows: InProcess<Copies>,
     bodies: Vec<u64>,
@@ -323,7 +374,12 @@ struct Movable {
 
 impl Movable {
     fn new(bodies: &[u64], noise: u64, start: Duration) -> Movable {
-        Movable { rows: in_process(Copies::rig(bodies[0], noise)), bodies: bodies.to_vec(), moves: 0, start }
+        Movable {
+            rows: in_process(Copies::rig(bodies[0], noise)),
+            bodies: bodies.to_vec(),
+            moves: 0,
+            start,
+        }
     }
 
     fn run(mut self, goal: &Goal) -> (Table, Ended, usize) {
@@ -337,7 +393,12 @@ impl Movable {
 impl Batches for Movable {
     type Error = RowFailed;
 
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> Result<(), RowFailed> {
+    fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+    ) -> Result<(), RowFailed> {
         self.rows.run(batch, elapsed, table)
     }
 
@@ -361,8 +422,17 @@ fn placements_of(table: &Table) -> u32 {
 #[test]
 fn rounds_are_shared_by_several_placements() {
     let (table, ended, moves) = Movable::new(&[100], 3, MS).run(&goal(800 * MS));
-    assert_eq!((ended.stop, placements_of(&table), moves), (Stop::Precise, FIRST_PLACEMENTS, FIRST_PLACEMENTS as usize - 1));
-    let rounds: Vec<u32> = table.observations().placements().iter().map(std::ops::Range::len).map(|rounds| rounds as u32).collect();
+    assert_eq!(
+        (ended.stop, placements_of(&table), moves),
+        (Stop::Precise, FIRST_PLACEMENTS, FIRST_PLACEMENTS as usize - 1)
+    );
+    let rounds: Vec<u32> = table
+        .observations()
+        .placements()
+        .iter()
+        .map(std::ops::Range::len)
+        .map(|rounds| rounds as u32)
+        .collect();
     assert!(rounds.iter().all(|count| count.abs_diff(rounds[0]) < 3), "{rounds:?}");
     assert!(ended.measuring < ended.elapsed, "starting a placement is not measuring: {ended:?}");
 }
@@ -371,8 +441,12 @@ fn rounds_are_shared_by_several_placements() {
 fn placements_have_the_rounds_that_it_takes_to_solve_each_by_itself() {
     // Rounds of 0.6 to 0.9 ms: six to nine of them fit into the shortest placement.
     let (table, _, _) = Movable::new(&[4_500, 7_000], 3, MS).run(&goal(800 * MS));
-    let rounds: Vec<usize> = table.observations().placements()[1..].iter().map(std::ops::Range::len).collect();
-    assert!(rounds.iter().all(|rounds| *rounds >= FEWEST_ROUNDS_OF_A_PLACEMENT as usize), "{rounds:?}");
+    let rounds: Vec<usize> =
+        table.observations().placements()[1..].iter().map(std::ops::Range::len).collect();
+    assert!(
+        rounds.iter().all(|rounds| *rounds >= FEWEST_ROUNDS_OF_A_PLACEMENT as usize),
+        "{rounds:?}"
+    );
 }
 
 #[test]
@@ -380,8 +454,13 @@ fn rows_are_not_precise_before_each_layout_of_the_code_had_two_placements() {
     start();
     let (mut table, mut rows) = (table(&STEADY_TIMES), Movable::new(&[100], 3, MS));
     table.observations_mut().origin.layouts = 30;
-    let ended = until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
-    assert!(placements_of(&table) >= 60 && ended.stop == Stop::Precise, "{} placements, {ended:?}", placements_of(&table));
+    let ended =
+        until_precise(&goal(800 * MS), &mut table, &mut rows, &elapsed, &mut |_| ()).unwrap();
+    assert!(
+        placements_of(&table) >= 60 && ended.stop == Stop::Precise,
+        "{} placements, {ended:?}",
+        placements_of(&table)
+    );
 }
 
 #[test]

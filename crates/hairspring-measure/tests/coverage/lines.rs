@@ -1,4 +1,5 @@
-//! Tables of made-up readings: the line fit and the methods beside it, fits without repeats, exact pulses of a pin.
+//! Tables of made-up readings: the line fit and the methods beside it, fits without repeats, exact
+//! pulses of a pin.
 
 use super::shared_core::gaussian;
 use super::tally::{Found, LEVEL};
@@ -33,7 +34,9 @@ pub enum Noise {
 impl Noise {
     /// The time of a reading that takes this long without noise, at a level of the core clock.
     fn time(self, random: &mut Rng, exact: f64, level: bool) -> f64 {
-        let burst = |random: &mut Rng| if random.f64() < 0.05 { 50.0 * 100f64.powf(random.f64()) } else { 0.0 };
+        let burst = |random: &mut Rng| {
+            if random.f64() < 0.05 { 50.0 * 100f64.powf(random.f64()) } else { 0.0 }
+        };
         let step = if level { 0.025 } else { -0.025 };
         exact
             + match self {
@@ -82,9 +85,17 @@ pub fn run(noise: Noise, quantum: f64, seed: u64) -> Vec<Found> {
     let table = table(noise, quantum, seed);
     let solved = |series| solve(&table, series, &Options::default()).unwrap();
     let (code, again) = (solved(0), solved(1));
-    let one = |estimator, truth, estimate: Estimate| Found { estimator, truth, estimate: Some(estimate), is_trusted: true };
-    let between = ratio((&code, &code.components[0]), (&again, &again.components[0])).unwrap().estimate(LEVEL);
-    let mut all = vec![one("line fit", SLOPE, code.components[0].ticks), one("ratio", 1.0, between)];
+    let one = |estimator, truth, estimate: Estimate| Found {
+        estimator,
+        truth,
+        estimate: Some(estimate),
+        is_trusted: true,
+    };
+    let between = ratio((&code, &code.components[0]), (&again, &again.components[0]))
+        .unwrap()
+        .estimate(LEVEL);
+    let mut all =
+        vec![one("line fit", SLOPE, code.components[0].ticks), one("ratio", 1.0, between)];
     for method in METHODS {
         // A method without rows of its own shows all; the last one has the most copies.
         let found = (method.measure)(&table, 0, LEVEL).pop().unwrap();
@@ -93,10 +104,12 @@ pub fn run(noise: Noise, quantum: f64, seed: u64) -> Vec<Found> {
     all
 }
 
-/// What a method is to find: the slope with the part of the overhead that the method leaves in. A line through the origin is that
-/// of other tools, which leave no reading out: the mean of what else runs is a part of its overhead.
+/// What a method is to find: the slope with the part of the overhead that the method leaves in. A
+/// line through the origin is that of other tools, which leave no reading out: the mean of what
+/// else runs is a part of its overhead.
 fn with_overhead(method: &str, noise: Noise) -> f64 {
-    let bursts = if matches!(noise, Noise::Bursts) { 0.05 * 50.0 * 99.0 / 100f64.ln() } else { 0.0 };
+    let bursts =
+        if matches!(noise, Noise::Bursts) { 0.05 * 50.0 * 99.0 / 100f64.ln() } else { 0.0 };
     let sum: f64 = COPIES.iter().sum();
     let squares: f64 = COPIES.iter().map(|copies| copies * copies).sum();
     match method {
@@ -126,12 +139,20 @@ pub fn run_unrepeated(totals: Totals, seed: u64) -> Vec<Found> {
         let noise = match totals {
             Totals::Even => 20.0 * gaussian(&mut random),
             Totals::GrowsWithSize => 0.02 * exact * gaussian(&mut random),
-            Totals::Spikes => 20.0 * gaussian(&mut random) + if random.f64() < 0.03 { 3_000.0 * random.f64() } else { 0.0 },
+            Totals::Spikes => {
+                20.0 * gaussian(&mut random)
+                    + if random.f64() < 0.03 { 3_000.0 * random.f64() } else { 0.0 }
+            }
         };
         let row = table.row(series, &counts);
         table.push(row, round, exact + 40.0 + noise);
     }
     let found = solve(&table, series, &Options::default()).unwrap();
-    let one = |at: usize| Found { estimator: "fit", truth: PARTS[at], estimate: Some(found.components[at].ticks), is_trusted: true };
+    let one = |at: usize| Found {
+        estimator: "fit",
+        truth: PARTS[at],
+        estimate: Some(found.components[at].ticks),
+        is_trusted: true,
+    };
     vec![one(0), one(1)]
 }

@@ -1,7 +1,9 @@
-//! How often intervals hold, on simulated cores and made-up readings: for every noise and every estimator, the share of trusted
-//! results, the share of their intervals that contain the truth, and how wide these are. Fixed seeds make the test deterministic.
+//! How often intervals hold, on simulated cores and made-up readings: for every noise and every
+//! estimator, the share of trusted results, the share of their intervals that contain the truth,
+//! and how wide these are. Fixed seeds make the test deterministic.
 //!
-//! The table of the book is made from the same counts: `UPDATE_EXPECT=1 cargo test -p hairspring-measure --test coverage`.
+//! The table of the book is made from the same counts:
+//! `UPDATE_EXPECT=1 cargo test -p hairspring-measure --test coverage`.
 
 mod lines;
 mod shared_core;
@@ -31,7 +33,12 @@ fn made_up(noise: &'static str, kind: Noise, quantum: f64, claims: Vec<Claim>) -
 }
 
 fn unrepeated(noise: &'static str, kind: Totals) -> Group {
-    Group { noise, runs: 1_000, run: Box::new(move |seed| lines::run_unrepeated(kind, seed)), claims: vec![Claim::exact("fit")] }
+    Group {
+        noise,
+        runs: 1_000,
+        run: Box::new(move |seed| lines::run_unrepeated(kind, seed)),
+        claims: vec![Claim::exact("fit")],
+    }
 }
 
 fn on_core(noise: &'static str, runs: u64, plan: Plan, claims: Vec<Claim>) -> Group {
@@ -41,10 +48,16 @@ fn on_core(noise: &'static str, runs: u64, plan: Plan, claims: Vec<Claim>) -> Gr
 /// All runs of a group, in the order of the seeds.
 fn results(group: &Group) -> Vec<Vec<Found>> {
     let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let share = |worker: u64| (worker..group.runs).step_by(workers as usize).map(|seed| (group.run)(seed)).collect::<Vec<_>>();
+    let share = |worker: u64| {
+        (worker..group.runs)
+            .step_by(workers as usize)
+            .map(|seed| (group.run)(seed))
+            .collect::<Vec<_>>()
+    };
     let share = &share;
     let mut shares: Vec<_> = thread::scope(|scope| {
-        let started: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
+        let started: Vec<_> =
+            (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
         started.into_iter().map(|thread| thread.join().unwrap().into_iter()).collect()
     });
     (0..group.runs).filter_map(|seed| shares[(seed % workers) as usize].next()).collect()
@@ -68,11 +81,20 @@ fn lines_of(group: &Group) -> (String, Vec<String>) {
     let pairs = compared(&runs);
     let (mut lines, mut wrong) = (String::new(), Vec::new());
     for claim in &group.claims {
-        let all = if claim.estimator == COMPARE { pairs.iter().collect() } else { runs.iter().flatten().collect::<Vec<_>>() };
+        let all = if claim.estimator == COMPARE {
+            pairs.iter().collect()
+        } else {
+            runs.iter().flatten().collect::<Vec<_>>()
+        };
         let tally = Tally::new(all.into_iter().filter(|found| found.estimator == claim.estimator));
         let line = format!("| {} | {} | {} |\n", group.noise, claim.estimator, tally.cells());
         print!("{line}");
-        wrong.extend(tally.contradictions(claim).into_iter().map(|why| format!("{}, {}: {why}", group.noise, claim.estimator)));
+        wrong.extend(
+            tally
+                .contradictions(claim)
+                .into_iter()
+                .map(|why| format!("{}, {}: {why}", group.noise, claim.estimator)),
+        );
         lines += &line;
     }
     (lines, wrong)
@@ -83,18 +105,32 @@ fn all_methods() -> Vec<Claim> {
     ["line fit", "ratio", "differential", "direct", "through-origin"].map(Claim::exact).into()
 }
 
-/// As [`all_methods`]. Rows of exact pulses scatter less than two roundings at even phases, which the line fit takes for the least.
+/// As [`all_methods`]. Rows of exact pulses scatter less than two roundings at even phases, which
+/// the line fit takes for the least.
 fn of_exact_pulses() -> Vec<Claim> {
-    let wider = |claim: Claim| if ["line fit", "ratio"].contains(&claim.estimator) { Claim::wide(claim.estimator, 1.3) } else { claim };
+    let wider = |claim: Claim| {
+        if ["line fit", "ratio"].contains(&claim.estimator) {
+            Claim::wide(claim.estimator, 1.3)
+        } else {
+            claim
+        }
+    };
     all_methods().into_iter().map(wider).collect()
 }
 
 fn all_of_a_core() -> Vec<Claim> {
-    // Intervals have bounds for what rows do not show, and those of two runs are combined by their worst ends.
-    vec![Claim::wide("cycles", 2.0), Claim::wide("nanoseconds", 2.3), Claim::wide("ratio", 1.8), Claim::wide(COMPARE, 3.2)]
+    // Intervals have bounds for what rows do not show, and those of two runs are combined by their
+    // worst ends.
+    vec![
+        Claim::wide("cycles", 2.0),
+        Claim::wide("nanoseconds", 2.3),
+        Claim::wide("ratio", 1.8),
+        Claim::wide(COMPARE, 3.2),
+    ]
 }
 
-/// As [`all_of_a_core`], where a run ends before the core clock had each of its levels often: earlier runs show how it moves.
+/// As [`all_of_a_core`], where a run ends before the core clock had each of its levels often:
+/// earlier runs show how it moves.
 fn of_stepping_clock() -> Vec<Claim> {
     let [cycles, nanoseconds, ratio, compare] = all_of_a_core()[..] else { return Vec::new() };
     vec![cycles, Claim { widest: f64::INFINITY, ..nanoseconds }, ratio, compare]
@@ -107,7 +143,9 @@ fn at_times_too_wide() -> Vec<Claim> {
 
 /// Bounds for what is not known of pauses are wider than the errors need.
 fn beside_pauses() -> Vec<Claim> {
-    ["cycles", "nanoseconds", "ratio", COMPARE].map(|estimator| Claim::wide(estimator, f64::INFINITY)).into()
+    ["cycles", "nanoseconds", "ratio", COMPARE]
+        .map(|estimator| Claim::wide(estimator, f64::INFINITY))
+        .into()
 }
 
 fn beside_a_co_runner() -> Vec<Claim> {
@@ -137,11 +175,31 @@ fn made_up_readings() -> Vec<Group> {
 fn cores() -> Vec<Group> {
     vec![
         on_core("calm core", 80, Plan::on(SimulatedCore::CALM), all_of_a_core()),
-        on_core("two levels, 30 ms", 80, Plan::on(SimulatedCore::LEVELS).after_others(), of_stepping_clock()),
-        on_core("three levels, 8 ms", 80, Plan::on(SimulatedCore::FAR_LEVELS).after_others(), of_stepping_clock()),
+        on_core(
+            "two levels, 30 ms",
+            80,
+            Plan::on(SimulatedCore::LEVELS).after_others(),
+            of_stepping_clock(),
+        ),
+        on_core(
+            "three levels, 8 ms",
+            80,
+            Plan::on(SimulatedCore::FAR_LEVELS).after_others(),
+            of_stepping_clock(),
+        ),
         on_core("interrupts", 200, Plan::on(SimulatedCore::INTERRUPTS), all_of_a_core()),
-        on_core("pauses, rows of 7 to 52 us", 80, Plan { body: 256.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
-        on_core("pauses, rows of 38 to 307 us", 80, Plan { body: 1_500.0, ..Plan::on(SimulatedCore::PAUSES) }, beside_pauses()),
+        on_core(
+            "pauses, rows of 7 to 52 us",
+            80,
+            Plan { body: 256.0, ..Plan::on(SimulatedCore::PAUSES) },
+            beside_pauses(),
+        ),
+        on_core(
+            "pauses, rows of 38 to 307 us",
+            80,
+            Plan { body: 1_500.0, ..Plan::on(SimulatedCore::PAUSES) },
+            beside_pauses(),
+        ),
         on_core("bursts of a co-runner", 80, Plan::on(SimulatedCore::BURSTS), all_of_a_core()),
     ]
 }
@@ -150,25 +208,58 @@ fn cores() -> Vec<Group> {
 fn cores_beside_others() -> Vec<Group> {
     // A co-runner slows code that keeps many units busy by half or more, and chains as always.
     let throughput = |idle: f64| {
-        let co_runner = CoRunner { idle, busy: 4_200.0, strength: (1.0, 0.3), ..SimulatedCore::STALLS.co_runner };
-        Plan { slower: 0.6, of_chains: 0.05, fills: true, ..Plan::on(SimulatedCore { co_runner, ..SimulatedCore::LEVELS }) }
+        let co_runner = CoRunner {
+            idle,
+            busy: 4_200.0,
+            strength: (1.0, 0.3),
+            ..SimulatedCore::STALLS.co_runner
+        };
+        Plan {
+            slower: 0.6,
+            of_chains: 0.05,
+            fills: true,
+            ..Plan::on(SimulatedCore { co_runner, ..SimulatedCore::LEVELS })
+        }
     };
     vec![
         on_core("co-runner that stalls", 40, long(SimulatedCore::STALLS), beside_a_co_runner()),
         on_core("co-runner in episodes", 40, long(SimulatedCore::EPISODES), beside_a_co_runner()),
         on_core("thin co-runner", 40, long(SimulatedCore::THIN), vec![Claim::wide("cycles", 2.6)]),
-        on_core("co-runner that guards do not show", 200, Plan::on(SimulatedCore::UNSEEN), vec![Claim::wide("cycles", 2.0)]),
-        on_core("co-runner that never stalls", 40, Plan::on(SimulatedCore::NEVER_QUIET), vec![Claim::wide("cycles", 2.0)]),
-        on_core("throughput, quiet in 30 %", 40, throughput(1_800.0), vec![Claim::wide("cycles", 4.5)]),
+        on_core(
+            "co-runner that guards do not show",
+            200,
+            Plan::on(SimulatedCore::UNSEEN),
+            vec![Claim::wide("cycles", 2.0)],
+        ),
+        on_core(
+            "co-runner that never stalls",
+            40,
+            Plan::on(SimulatedCore::NEVER_QUIET),
+            vec![Claim::wide("cycles", 2.0)],
+        ),
+        on_core(
+            "throughput, quiet in 30 %",
+            40,
+            throughput(1_800.0),
+            vec![Claim::wide("cycles", 4.5)],
+        ),
         on_core("throughput, quiet in 5 %", 40, throughput(300.0), vec![Claim::doubted("cycles")]),
     ]
 }
 
 /// Coarse clocks.
 fn coarse_clocks() -> Vec<Group> {
-    let coarse = |quantum_ns: u64, longer: f64| Plan { longer, ..Plan::on(SimulatedCore::coarse(quantum_ns)) };
+    let coarse = |quantum_ns: u64, longer: f64| Plan {
+        longer,
+        ..Plan::on(SimulatedCore::coarse(quantum_ns))
+    };
     vec![
-        on_core("coarse read of 26 ticks", 80, Plan::on(SimulatedCore::COARSE_READ), all_of_a_core()),
+        on_core(
+            "coarse read of 26 ticks",
+            80,
+            Plan::on(SimulatedCore::COARSE_READ),
+            all_of_a_core(),
+        ),
         on_core(
             "coarse read, co-runner in episodes",
             40,
@@ -189,7 +280,12 @@ fn coarse_clocks() -> Vec<Group> {
 /// Rows, placements or evaluations that differ.
 fn uneven_cores() -> Vec<Group> {
     vec![
-        on_core("two rows one latency off", 80, Plan { offset: 1.0, ..Plan::on(SimulatedCore::CALM) }, vec![Claim::wide("cycles", 2.2)]),
+        on_core(
+            "two rows one latency off",
+            80,
+            Plan { offset: 1.0, ..Plan::on(SimulatedCore::CALM) },
+            vec![Claim::wide("cycles", 2.2)],
+        ),
         on_core(
             "rows off by 0.3 % of their length",
             200,
@@ -199,7 +295,10 @@ fn uneven_cores() -> Vec<Group> {
         on_core(
             "placements differ by 0.3 %",
             80,
-            Plan { placements: (6, |random| normal(random, 0.003)), ..Plan::on(SimulatedCore::CALM) },
+            Plan {
+                placements: (6, |random| normal(random, 0.003)),
+                ..Plan::on(SimulatedCore::CALM)
+            },
             vec![Claim::wide("cycles", 1.8)],
         ),
         on_core(
@@ -218,17 +317,22 @@ fn uneven_cores() -> Vec<Group> {
 }
 
 fn groups() -> Vec<Group> {
-    [made_up_readings(), cores(), cores_beside_others(), coarse_clocks(), uneven_cores()].into_iter().flatten().collect()
+    [made_up_readings(), cores(), cores_beside_others(), coarse_clocks(), uneven_cores()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]
 fn intervals_hold_as_often_as_claimed() {
-    // For a quick look, without the table: only groups whose noise contains this text, and so many runs of each.
+    // For a quick look, without the table: only groups whose noise contains this text, and so many
+    // runs of each.
     let only = std::env::var("COVERAGE_OF").ok();
     let runs: Option<u64> = std::env::var("COVERAGE_RUNS").ok().and_then(|runs| runs.parse().ok());
     let mut all = groups();
     all.iter_mut().for_each(|group| group.runs = runs.unwrap_or(group.runs));
-    let chosen = all.iter().filter(|group| only.as_ref().is_none_or(|only| group.noise.contains(only)));
+    let chosen =
+        all.iter().filter(|group| only.as_ref().is_none_or(|only| group.noise.contains(only)));
     let (lines, wrong): (Vec<String>, Vec<Vec<String>>) = chosen.map(lines_of).unzip();
     let wrong = wrong.concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -241,8 +345,10 @@ fn intervals_hold_as_often_as_claimed() {
 fn assert_table(lines: &str) {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/coverage.md"));
     let text = std::fs::read_to_string(path).unwrap();
-    let columns = "| noise | estimator | runs | trusted | held | half-width | too wide by | bias |\n|---|---|---|---|---|---|---|---|\n";
+    let columns = "| noise | estimator | runs | trusted | held | half-width | too wide by | bias \
+                   |\n|---|---|---|---|---|---|---|---|\n";
     let (before, rest) = text.split_once(columns).expect("docs/coverage.md has a table of counts");
-    let after: String = rest.split_inclusive('\n').skip_while(|line| line.starts_with('|')).collect();
+    let after: String =
+        rest.split_inclusive('\n').skip_while(|line| line.starts_with('|')).collect();
     expect_test::expect_file![path].assert_eq(&format!("{before}{columns}{lines}{after}"));
 }

@@ -1,5 +1,5 @@
-//! Measurements on a simulated core, through the rounds of the measuring loop: code, the same code again as its alternative, the
-//! reference chain, and two control chains.
+//! Measurements on a simulated core, through the rounds of the measuring loop: code, the same code
+//! again as its alternative, the reference chain, and two control chains.
 
 use super::tally::{Found, LEVEL};
 use fastrand::Rng;
@@ -25,14 +25,16 @@ pub struct Plan {
     pub slower: f64,
     /// ... and the chains, as a share of that.
     pub of_chains: f64,
-    /// Core cycles that two rows of the code take more than their copies, as if their front end stalled once.
+    /// Core cycles that two rows of the code take more than their copies, as if their front end
+    /// stalled once.
     pub offset: f64,
-    /// Standard deviation by which every row of the code is off its copies, as a share of them, as if branches of each row were predicted
-    /// in a way of its own.
+    /// Standard deviation by which every row of the code is off its copies, as a share of them, as
+    /// if branches of each row were predicted in a way of its own.
     pub uneven: f64,
     /// Placements, and the factor on the code in each, whose mean is 1.
     pub placements: (u32, fn(&mut Rng) -> f64),
-    /// Evaluations of the code among which one is slow, in the mean and at random, and the core cycles that it takes more.
+    /// Evaluations of the code among which one is slow, in the mean and at random, and the core
+    /// cycles that it takes more.
     pub slow: (f64, f64),
     /// Whether the copies are known to fill units of the core.
     pub fills: bool,
@@ -59,7 +61,8 @@ impl Plan {
         }
     }
 
-    /// The same on a core on which 20 runs were made before: no short run shows levels that it does not meet.
+    /// The same on a core on which 20 runs were made before: no short run shows levels that it does
+    /// not meet.
     pub fn after_others(self) -> Plan {
         let clock = |seed| {
             let found = assess(&self.table(seed), &Question::default()).ok()?;
@@ -69,7 +72,10 @@ impl Plan {
         let clocks: Vec<f64> = (10_000..10_020).filter_map(clock).collect();
         let mean = clocks.iter().sum::<f64>() / clocks.len() as f64;
         let squares: f64 = clocks.iter().map(|clock| (clock / mean - 1.0).powi(2)).sum();
-        let earlier = ClockSpread { sd: (squares / (clocks.len() as f64 - 1.0)).sqrt(), runs: clocks.len() as u32 };
+        let earlier = ClockSpread {
+            sd: (squares / (clocks.len() as f64 - 1.0)).sqrt(),
+            runs: clocks.len() as u32,
+        };
         Plan { earlier: Some(earlier), ..self }
     }
 
@@ -84,7 +90,8 @@ pub const LONG_ROUNDS: u32 = 2_400;
 
 /// Copies of the code.
 const CODE: &[u32] = &[64, 128, 192, 256, 384, 512];
-/// Name, core cycles of a copy, copies, and by how much a co-runner lengthens it, as a share of the chains.
+/// Name, core cycles of a copy, copies, and by how much a co-runner lengthens it, as a share of the
+/// chains.
 const CHAINS: [(&str, f64, &[u32], f64); 3] = [
     ("reference", 3.0, &[32, 64, 128, 256, 384, 512], 0.1),
     ("control simple", 1.0, &[64, 192, 384, 512], 1.0),
@@ -112,8 +119,15 @@ pub struct SimulatedRows {
 
 impl SimulatedRows {
     pub fn new(rows: Vec<Work>, core: &SimulatedCore, seed: u64) -> SimulatedRows {
-        let longest_wait = (LONGEST_WAIT.0 * 1e3 * core.tick_ghz).max(LONGEST_WAIT.1 * core.quantum as f64);
-        SimulatedRows { rows, slow: ((f64::INFINITY, 0.0), 0), random: Rng::with_seed(seed), longest_wait, is_warm_up: false }
+        let longest_wait =
+            (LONGEST_WAIT.0 * 1e3 * core.tick_ghz).max(LONGEST_WAIT.1 * core.quantum as f64);
+        SimulatedRows {
+            rows,
+            slow: ((f64::INFINITY, 0.0), 0),
+            random: Rng::with_seed(seed),
+            longest_wait,
+            is_warm_up: false,
+        }
     }
 
     /// Core cycles that slow evaluations add to a row.
@@ -148,7 +162,8 @@ impl Rig for SimulatedRows {
     }
 }
 
-/// Runs rounds and adds them to a table. Switches of this thread are those of the test, not of the simulation.
+/// Runs rounds and adds them to a table. Switches of this thread are those of the test, not of the
+/// simulation.
 pub fn run_rounds(rounds: &mut Rounds, rows: &mut SimulatedRows, count: u32, table: &mut Table) {
     for _ in 0..count {
         let own = |raw: Raw| Raw { flags: raw.flags.without(Flags::SWITCHED), ..raw };
@@ -182,14 +197,20 @@ impl Plan {
         let origin = &mut table.observations_mut().origin;
         origin.clock_spread = self.earlier;
         if self.fills {
-            origin.occupancy = ["code", "again"].map(|name| (name.to_owned(), Occupancy::Fills)).into();
+            origin.occupancy =
+                ["code", "again"].map(|name| (name.to_owned(), Occupancy::Fills)).into();
         }
         origin.reference = Some((CHAINS[0].0.into(), CHAINS[0].1));
         origin.controls = CHAINS[1..].iter().map(|chain| (chain.0.into(), chain.1)).collect();
-        let mut rows = SimulatedRows { slow: (self.slow, 2 * CODE.len()), ..SimulatedRows::new(work, &self.core, seed) };
+        let mut rows = SimulatedRows {
+            slow: (self.slow, 2 * CODE.len()),
+            ..SimulatedRows::new(work, &self.core, seed)
+        };
         let mut rounds = rounds_of(&self.core, rows.rows.len(), seed);
         rows.random.shuffle(&mut off);
-        off.into_iter().zip(&mut rows.rows).for_each(|(is_off, row)| row.cycles += if is_off { self.offset } else { 0.0 });
+        off.into_iter()
+            .zip(&mut rows.rows)
+            .for_each(|(is_off, row)| row.cycles += if is_off { self.offset } else { 0.0 });
         if self.uneven > 0.0 {
             let SimulatedRows { rows, random, .. } = &mut rows;
             rows[..CODE.len()].iter_mut().for_each(|row| row.cycles *= normal(random, self.uneven));
@@ -200,10 +221,14 @@ impl Plan {
                 table.begin_placement();
             }
             let factor = self.placements.1(&mut rows.random);
-            rows.rows[..CODE.len()].iter_mut().zip(&still).for_each(|(row, still)| row.cycles = factor * still.cycles);
+            rows.rows[..CODE.len()]
+                .iter_mut()
+                .zip(&still)
+                .for_each(|(row, still)| row.cycles = factor * still.cycles);
             run_rounds(&mut rounds, &mut rows, self.rounds / self.placements.0, &mut table);
         }
-        // The time of the caller does not move, so that the clock is watched for as many reads as it may be.
+        // The time of the caller does not move, so that the clock is watched for as many reads as
+        // it may be.
         rounds.watch(Duration::from_millis(2), &|| Duration::ZERO);
         table.add_pauses(rounds.take_pauses());
         table.finished(rate_of(&self.core))
@@ -211,7 +236,9 @@ impl Plan {
 
     fn series(&self) -> impl Iterator<Item = (&'static str, f64, &'static [u32], f64)> + '_ {
         let code = ["code", "again"].map(|name| (name, self.body, CODE, self.slower));
-        code.into_iter().chain(CHAINS.map(|(name, cycles, copies, share)| (name, cycles, copies, share * self.of_chains * self.slower)))
+        code.into_iter().chain(CHAINS.map(|(name, cycles, copies, share)| {
+            (name, cycles, copies, share * self.of_chains * self.slower)
+        }))
     }
 
     /// The intervals of a run: core cycles, nanoseconds, and the ratio of the two alternatives.
@@ -219,18 +246,35 @@ impl Plan {
         let table = self.table(seed);
         let truth = self.truth();
         let none = |estimator| Found { estimator, truth, estimate: None, is_trusted: false };
-        let Ok(assessment) = assess(&table, &Question::default()) else { return ["cycles", "nanoseconds", "ratio"].map(none).into() };
+        let Ok(assessment) = assess(&table, &Question::default()) else {
+            return ["cycles", "nanoseconds", "ratio"].map(none).into();
+        };
         let (code, again) = (&assessment.series[0], &assessment.series[1]);
         let time = &code.components[0].time;
         let ns = truth * self.core.ticks_per_cycle() / self.core.tick_ghz;
-        let of = |estimator, truth, estimate, is_trusted| Found { estimator, truth, estimate, is_trusted };
+        let of = |estimator, truth, estimate, is_trusted| Found {
+            estimator,
+            truth,
+            estimate,
+            is_trusted,
+        };
         let both = code.is_trusted() && again.is_trusted();
         let mut all = vec![
-            of("cycles", truth, time.cycles.as_ref().map(|cycles| cycles.estimate(LEVEL)), code.is_trusted()),
+            of(
+                "cycles",
+                truth,
+                time.cycles.as_ref().map(|cycles| cycles.estimate(LEVEL)),
+                code.is_trusted(),
+            ),
             of("nanoseconds", ns, time.ns.as_ref().map(|ns| ns.estimate(LEVEL)), code.is_trusted()),
         ];
         if self.placements.0 == 1 && self.offset == 0.0 && self.uneven == 0.0 {
-            all.push(of("ratio", 1.0, assessment.comparisons.first().map(|comparison| comparison.ratio), both));
+            all.push(of(
+                "ratio",
+                1.0,
+                assessment.comparisons.first().map(|comparison| comparison.ratio),
+                both,
+            ));
         }
         all
     }
@@ -241,7 +285,8 @@ pub fn normal(random: &mut Rng, sd: f64) -> f64 {
     1.0 + sd * gaussian(random)
 }
 
-/// One time in most placements, and up to 15 % less in three of ten, as `snprintf` has it on a Zen 5.
+/// One time in most placements, and up to 15 % less in three of ten, as `snprintf` has it on a
+/// Zen 5.
 pub fn skewed(random: &mut Rng) -> f64 {
     let (is_shorter, share) = (random.f64() < 0.3, random.f64());
     1.0 + 0.15 * (0.3 * 0.5 - if is_shorter { share } else { 0.0 })

@@ -71,10 +71,14 @@ pub struct Tally {
 impl Tally {
     /// Counts the results of an estimator.
     pub fn new<'f>(all: impl Iterator<Item = &'f Found>) -> Tally {
-        let mut tally = Tally { runs: 0, trusted: 0, held: 0, halves: 0.0, squares: 0.0, errors: 0.0 };
+        let mut tally =
+            Tally { runs: 0, trusted: 0, held: 0, halves: 0.0, squares: 0.0, errors: 0.0 };
         for found in all {
             tally.runs += 1;
-            if let Some(estimate) = found.estimate.filter(|estimate| found.is_trusted && estimate.half_width().is_finite()) {
+            if let Some(estimate) = found
+                .estimate
+                .filter(|estimate| found.is_trusted && estimate.half_width().is_finite())
+            {
                 let error = estimate.value / found.truth - 1.0;
                 tally.trusted += 1;
                 tally.held += u64::from(estimate.contains(found.truth));
@@ -99,37 +103,62 @@ impl Tally {
     pub fn contradictions(&self, claim: &Claim) -> Vec<String> {
         let share = |name: &str, count: u64, of: u64, (least, most): (f64, f64)| {
             let fits = at_least(count, of, least) && at_most(count, of, most);
-            (!fits).then(|| format!("{count} of {of} are {name}, claimed are {:.0} to {:.0} %", 100.0 * least, 100.0 * most))
+            (!fits).then(|| {
+                format!(
+                    "{count} of {of} are {name}, claimed are {:.0} to {:.0} %",
+                    100.0 * least,
+                    100.0 * most
+                )
+            })
         };
         let wide = self.too_wide();
-        let width = (self.trusted > 10 && wide > claim.widest)
-            .then(|| format!("the intervals are {wide:.2} times too wide, claimed are {}", claim.widest));
-        [share("trusted", self.trusted, self.runs, claim.trusted), share("held", self.held, self.trusted, claim.held), width]
-            .into_iter()
-            .flatten()
-            .collect()
+        let width = (self.trusted > 10 && wide > claim.widest).then(|| {
+            format!("the intervals are {wide:.2} times too wide, claimed are {}", claim.widest)
+        });
+        [
+            share("trusted", self.trusted, self.runs, claim.trusted),
+            share("held", self.held, self.trusted, claim.held),
+            width,
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// The cells of the table.
     pub fn cells(&self) -> String {
-        let percent = |part: u64, of: u64| if of == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / of as f64) };
+        let percent = |part: u64, of: u64| {
+            if of == 0 {
+                "-".to_owned()
+            } else {
+                format!("{:.1} %", 100.0 * part as f64 / of as f64)
+            }
+        };
         let (trusted, held) = (percent(self.trusted, self.runs), percent(self.held, self.trusted));
         if self.trusted == 0 {
             return format!("{} | {trusted} | - | - | - | -", self.runs);
         }
         let (half, bias) = (100.0 * self.mean(self.halves), 100.0 * self.mean(self.errors));
-        format!("{} | {trusted} | {held} | {half:.3} % | {:.2} | {bias:+.3} %", self.runs, self.too_wide())
+        format!(
+            "{} | {trusted} | {held} | {half:.3} % | {:.2} | {bias:+.3} %",
+            self.runs,
+            self.too_wide()
+        )
     }
 }
 
 /// Whether a count is possible if the true share is at least this.
 fn at_least(count: u64, of: u64, share: f64) -> bool {
-    share <= 0.0 || of == 0 || Binomial::new(share.min(1.0 - 1e-9), of).is_ok_and(|law| law.cdf(count) >= BY_CHANCE)
+    share <= 0.0
+        || of == 0
+        || Binomial::new(share.min(1.0 - 1e-9), of).is_ok_and(|law| law.cdf(count) >= BY_CHANCE)
 }
 
 /// Whether a count is possible if the true share is at most this.
 fn at_most(count: u64, of: u64, share: f64) -> bool {
-    share >= 1.0 || count == 0 || Binomial::new(share.max(1e-9), of).is_ok_and(|law| 1.0 - law.cdf(count - 1) >= BY_CHANCE)
+    share >= 1.0
+        || count == 0
+        || Binomial::new(share.max(1e-9), of).is_ok_and(|law| 1.0 - law.cdf(count - 1) >= BY_CHANCE)
 }
 
 #[test]
@@ -142,7 +171,12 @@ fn counts_that_chance_does_not_allow_contradict_the_claim() {
             Found {
                 estimator: "x",
                 truth: 1.0,
-                estimate: Some(Estimate { value, low: value - half, high: value + half, level: 0.95 }),
+                estimate: Some(Estimate {
+                    value,
+                    low: value - half,
+                    high: value + half,
+                    level: 0.95,
+                }),
                 is_trusted: true,
             }
         };
@@ -150,8 +184,18 @@ fn counts_that_chance_does_not_allow_contradict_the_claim() {
         Tally::new(all.iter()).contradictions(&Claim::exact("x"))
     };
     assert!(complaints(1_900, 2_000).is_empty());
-    assert!(complaints(1_800, 2_000)[0].contains("held") && complaints(1_980, 2_000)[0].contains("held"));
+    assert!(
+        complaints(1_800, 2_000)[0].contains("held")
+            && complaints(1_980, 2_000)[0].contains("held")
+    );
     assert!(complaints(95, 100).is_empty() && !complaints(80, 100).is_empty());
-    let doubted = Tally::new([Found { estimator: "x", truth: 1.0, estimate: None, is_trusted: false }].repeat(100).iter());
-    assert!(doubted.contradictions(&Claim::doubted("x")).is_empty() && !doubted.contradictions(&Claim::exact("x")).is_empty());
+    let doubted = Tally::new(
+        [Found { estimator: "x", truth: 1.0, estimate: None, is_trusted: false }]
+            .repeat(100)
+            .iter(),
+    );
+    assert!(
+        doubted.contradictions(&Claim::doubted("x")).is_empty()
+            && !doubted.contradictions(&Claim::exact("x")).is_empty()
+    );
 }

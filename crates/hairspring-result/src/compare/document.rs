@@ -83,8 +83,8 @@ pub struct Change {
     pub old: Option<Estimate>,
     /// The new time; below resolution its interval reaches from zero or lower to the bound.
     pub new: Option<Estimate>,
-    /// New over old. The two were not measured in the same rounds, so disturbances do not cancel: the interval covers the worst
-    /// case of both intervals.
+    /// New over old. The two were not measured in the same rounds, so disturbances do not cancel:
+    /// the interval covers the worst case of both intervals.
     pub ratio: Option<Estimate>,
     /// Lower bound of the ratio, if there is no ratio because the old time is below resolution.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,8 +94,9 @@ pub struct Change {
     pub ratio_reason: Option<String>,
     /// The conclusion from the interval of the ratio about the new time.
     pub verdict: Verdict,
-    /// Why there is no verdict although there is a ratio: the two ran on different CPUs or machines, one of the results is
-    /// not to be trusted or lacks layouts of the code, or the new time is not above zero.
+    /// Why there is no verdict although there is a ratio: the two ran on different CPUs or
+    /// machines, one of the results is not to be trusted or lacks layouts of the code, or the new
+    /// time is not above zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict_reason: Option<String>,
     /// Where the interval lies relative to the threshold; `null` if no limit was set.
@@ -104,13 +105,18 @@ pub struct Change {
 
 impl CompareDocument {
     /// The document of a comparison; `old` and `new` name where the two results come from.
-    pub fn new(compared: &Compared, old: (Option<&str>, &ResultDocument), new: (Option<&str>, &ResultDocument)) -> CompareDocument {
+    pub fn new(
+        compared: &Compared,
+        old: (Option<&str>, &ResultDocument),
+        new: (Option<&str>, &ResultDocument),
+    ) -> CompareDocument {
         let side = |side: (Option<&str>, &ResultDocument)| Side {
             source: side.0.map(str::to_owned),
             command: side.1.command.clone(),
             identity: side.1.environment.identity.clone(),
         };
-        let unpaired = |series: &Series| Unpaired { name: series.name.clone(), code: series.code.clone() };
+        let unpaired =
+            |series: &Series| Unpaired { name: series.name.clone(), code: series.code.clone() };
         CompareDocument {
             schema: CompareSchema::V1,
             command: "compare".into(),
@@ -140,7 +146,9 @@ fn pair_json(compared: &Compared, pair: &Pair) -> Change {
         new: change.and_then(|change| change.new.if_finite()),
         ratio,
         ratio_at_least: below.map(|change| change.ratio.low).filter(|low| low.is_finite()),
-        ratio_reason: below.map(|_| "the old time is below resolution".to_owned()).or_else(|| pair.change.as_ref().err().cloned()),
+        ratio_reason: below
+            .map(|_| "the old time is below resolution".to_owned())
+            .or_else(|| pair.change.as_ref().err().cloned()),
         verdict: change.map_or(Verdict::Undecided, |change| change.verdict),
         verdict_reason: change.and_then(super::Change::no_verdict).map(str::to_owned),
         limit: compared.limit(pair),

@@ -1,4 +1,5 @@
-//! Compares two results, series by series: the ratio of their bodies with its interval, and differences in circumstances.
+//! Compares two results, series by series: the ratio of their bodies with its interval, and
+//! differences in circumstances.
 
 mod departures;
 mod document;
@@ -12,7 +13,9 @@ use crate::kinds::ResultFinding;
 use departures::{differing, with_share};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::ratio::apart;
-use hairspring_core::judge::{Finding, LAYOUTS_MAKE, Looks, Severity, Verdict, verdict, verdict_if};
+use hairspring_core::judge::{
+    Finding, LAYOUTS_MAKE, Looks, Severity, Verdict, verdict, verdict_if,
+};
 use hairspring_core::named::Named;
 use serde::Serialize;
 
@@ -58,8 +61,9 @@ pub struct Change {
     pub new: Estimate,
     /// New over old ([`apart`]).
     pub ratio: Estimate,
-    /// The conclusion from the ratio's interval; undecided if the two ran at different places, if one of them is not to be trusted, if a small
-    /// difference may be that of layouts of the code that were not tried, or if the new time is not above zero.
+    /// The conclusion from the ratio's interval; undecided if the two ran at different places, if
+    /// one of them is not to be trusted, if a small difference may be that of layouts of the code
+    /// that were not tried, or if the new time is not above zero.
     pub verdict: Verdict,
     /// Whether both results are to be trusted.
     pub trusted: bool,
@@ -78,8 +82,8 @@ pub enum Limit {
     Past,
     /// The whole interval is below the threshold.
     Within,
-    /// The interval contains the threshold, there is no ratio, the two ran at different places, a result is not to be trusted, or a time past the
-    /// threshold may be that of layouts.
+    /// The interval contains the threshold, there is no ratio, the two ran at different places, a
+    /// result is not to be trusted, or a time past the threshold may be that of layouts.
     Undecided,
 }
 
@@ -94,7 +98,12 @@ impl Change {
     /// The change; its verdict is undecided if the results are not to be trusted, or ran apart.
     fn judged(self, trusted: bool, apart: Option<&'static str>) -> Change {
         let is_decided = trusted && apart.is_none();
-        Change { trusted, apart, verdict: if is_decided { self.verdict } else { Verdict::Undecided }, ..self }
+        Change {
+            trusted,
+            apart,
+            verdict: if is_decided { self.verdict } else { Verdict::Undecided },
+            ..self
+        }
     }
 
     /// Whether the interval shows a difference that may be that of layouts which were not tried.
@@ -102,7 +111,8 @@ impl Change {
         verdict_if(self.lacks_layouts, &self.ratio, Looks::One) != verdict(&self.ratio, Looks::One)
     }
 
-    /// Whether the whole interval is above this limit, whatever layouts that were not tried may make.
+    /// Whether the whole interval is above this limit, whatever layouts that were not tried may
+    /// make.
     fn is_surely_past(&self, most: f64) -> bool {
         self.ratio.low > if self.lacks_layouts { most * LAYOUTS_MAKE } else { most }
     }
@@ -117,14 +127,20 @@ impl Change {
         match self.trusted {
             _ if self.apart.is_some() => self.apart,
             false => Some("one of the results is not to be trusted"),
-            true if self.may_be_layouts() => {
-                Some("one of the results lacks layouts of the code, which may make such a difference: measure it for longer")
+            true if self.may_be_layouts() => Some(
+                "one of the results lacks layouts of the code, which may make such a difference: \
+                 measure it for longer",
+            ),
+            true if self.is_below_resolution() => {
+                Some("both times are below resolution: the compiler may have removed the code")
             }
-            true if self.is_below_resolution() => Some("both times are below resolution: the compiler may have removed the code"),
-            true if self.ratio.value <= 0.0 => Some("the new time is not above zero: the compiler may have removed the code"),
-            true if self.ratio.low <= 0.0 && self.ratio.high < 1.0 => {
-                Some("the new time is indistinguishable from zero: the compiler may have removed the code")
+            true if self.ratio.value <= 0.0 => {
+                Some("the new time is not above zero: the compiler may have removed the code")
             }
+            true if self.ratio.low <= 0.0 && self.ratio.high < 1.0 => Some(
+                "the new time is indistinguishable from zero: the compiler may have removed the \
+                 code",
+            ),
             true => None,
         }
     }
@@ -144,8 +160,8 @@ impl Compared {
         })
     }
 
-    /// Whether everything that the old result has is certainly within the threshold; without a threshold, whether everything was compared and
-    /// has a verdict.
+    /// Whether everything that the old result has is certainly within the threshold; without a
+    /// threshold, whether everything was compared and has a verdict.
     pub fn is_certain(&self) -> bool {
         let certain = |pair: &Pair| match self.limit(pair) {
             Some(limit) => limit == Limit::Within,
@@ -166,7 +182,12 @@ impl Compared {
 }
 
 /// Compares two results. Series are matched by name and code, else by code alone.
-pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64>, places: Places) -> Compared {
+pub fn compare(
+    old: &ResultDocument,
+    new: &ResultDocument,
+    threshold: Option<f64>,
+    places: Places,
+) -> Compared {
     let apart = place::apart(&old.environment, &new.environment).filter(|_| places == Places::Same);
     let partners = partners(&old.results, &new.results);
     let mut findings = circumstances(&old.environment, &new.environment);
@@ -182,7 +203,9 @@ pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64
     if pairs.iter().any(Pair::may_differ) {
         findings.extend(other_build(&old.environment, &new.environment));
     }
-    let compared = || partners.iter().enumerate().filter_map(|(at, partner)| partner.map(|partner| (partner, at)));
+    let compared = || {
+        partners.iter().enumerate().filter_map(|(at, partner)| partner.map(|partner| (partner, at)))
+    };
     findings.extend(untrusted("old", compared().map(|(partner, _)| &old.results[partner])));
     findings.extend(untrusted("new", compared().map(|(_, at)| &new.results[at])));
     let mut seen: Vec<Finding> = Vec::new();
@@ -193,8 +216,18 @@ pub fn compare(old: &ResultDocument, new: &ResultDocument, threshold: Option<f64
         }
     });
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let missing = old.results.iter().enumerate().filter(|(at, _)| !partners.contains(&Some(*at))).map(|(_, series)| series.clone());
-    let added = new.results.iter().zip(&partners).filter(|(_, partner)| partner.is_none()).map(|(series, _)| series.clone());
+    let missing = old
+        .results
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !partners.contains(&Some(*at)))
+        .map(|(_, series)| series.clone());
+    let added = new
+        .results
+        .iter()
+        .zip(&partners)
+        .filter(|(_, partner)| partner.is_none())
+        .map(|(series, _)| series.clone());
     Compared { pairs, missing: missing.collect(), added: added.collect(), findings, threshold }
 }
 
@@ -207,7 +240,8 @@ fn partners(old: &[Series], new: &[Series]) -> Vec<Option<usize>> {
     for same in [&same_both as &dyn Fn(&Series, &Series) -> bool, &same_code] {
         for (at, now) in new.iter().enumerate() {
             if partners[at].is_none() {
-                partners[at] = (0..old.len()).find(|other| !taken[*other] && same(&old[*other], now));
+                partners[at] =
+                    (0..old.len()).find(|other| !taken[*other] && same(&old[*other], now));
                 partners[at].into_iter().for_each(|other| taken[other] = true);
             }
         }
@@ -215,31 +249,51 @@ fn partners(old: &[Series], new: &[Series]) -> Vec<Option<usize>> {
     partners
 }
 
-fn pair(old: &Series, before: &Environment, new: &Series, after: &Environment, apart: Option<&'static str>) -> Pair {
+fn pair(
+    old: &Series,
+    before: &Environment,
+    new: &Series,
+    after: &Environment,
+    apart: Option<&'static str>,
+) -> Pair {
     let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
     let trusted = [old, new].iter().all(|series| series.distrust().is_none());
     let change = match (old.body(), new.body()) {
-        (Some(_), Some(_)) => change(old, new, clock(before) == clock(after)).map(|change| change.judged(trusted, apart)),
+        (Some(_), Some(_)) => change(old, new, clock(before) == clock(after))
+            .map(|change| change.judged(trusted, apart)),
         (None, _) => Err("the old result has no component".to_owned()),
         (_, None) => Err("the new result has no component".to_owned()),
     };
     Pair { name: new.name.clone(), code: new.code.clone(), component, change }
 }
 
-/// In core cycles if both have them, else in nanoseconds, else in ticks of the same clock. What the rows of both depart from their lines by
-/// in the same way is not in the interval of the ratio.
+/// In core cycles if both have them, else in nanoseconds, else in ticks of the same clock. What the
+/// rows of both depart from their lines by in the same way is not in the interval of the ratio.
 fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, String> {
     let interval = |series: &Series, unit| series.body()?.1.figure.interval(unit);
     let both = |unit| Some((unit, interval(before, unit)?, interval(after, unit)?));
     let ticks = || both(Unit::Ticks).filter(|_| same_clock);
-    let Some((unit, old, new)) = both(Unit::Cycles).or_else(|| both(Unit::Nanoseconds)).or_else(ticks) else {
-        return Err("the two have no time in a common unit: one has no time, or one is in nanoseconds and one in ticks, or both are in ticks of different clocks".into());
+    let Some((unit, old, new)) =
+        both(Unit::Cycles).or_else(|| both(Unit::Nanoseconds)).or_else(ticks)
+    else {
+        return Err("the two have no time in a common unit: one has no time, or one is in \
+                    nanoseconds and one in ticks, or both are in ticks of different clocks"
+            .into());
     };
     let share = differing(before, after);
     let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
         .ok_or("the old time is not above zero, so there is no ratio")?;
     let lacks_layouts = before.lacks_layouts() || after.lacks_layouts();
-    Ok(Change { unit, old, new, ratio, verdict: verdict_if(lacks_layouts, &ratio, Looks::One), trusted: true, lacks_layouts, apart: None })
+    Ok(Change {
+        unit,
+        old,
+        new,
+        ratio,
+        verdict: verdict_if(lacks_layouts, &ratio, Looks::One),
+        trusted: true,
+        lacks_layouts,
+        apart: None,
+    })
 }
 
 fn clock(environment: &Environment) -> Option<&str> {
@@ -261,7 +315,12 @@ fn circumstances(old: &Environment, new: &Environment) -> Vec<Finding> {
         (Severity::Note, "system", old.system.clone(), new.system.clone()),
         (Severity::Warning, "clock", name(old), name(new)),
         (Severity::Warning, "compiler", old.compiler.clone(), new.compiler.clone()),
-        (Severity::Warning, "compiler flags", old.compiler_flags.clone(), new.compiler_flags.clone()),
+        (
+            Severity::Warning,
+            "compiler flags",
+            old.compiler_flags.clone(),
+            new.compiler_flags.clone(),
+        ),
         (Severity::Note, "CPU bound to", cpu(old), cpu(new)),
         (Severity::Note, "host", host(old), host(new)),
     ]
@@ -270,13 +329,27 @@ fn circumstances(old: &Environment, new: &Environment) -> Vec<Finding> {
     .collect()
 }
 
-fn differ(severity: Severity, what: &str, old: Option<String>, new: Option<String>) -> Option<Finding> {
+fn differ(
+    severity: Severity,
+    what: &str,
+    old: Option<String>,
+    new: Option<String>,
+) -> Option<Finding> {
     let shown = |text: Option<String>| match text {
         Some(text) if text.is_empty() => "none".to_owned(),
         Some(text) => format!("`{text}`"),
         None => "unknown".to_owned(),
     };
-    (old != new).then(|| Finding::new(severity, ResultFinding::CircumstancesDiffer { what: what.into(), old: shown(old), new: shown(new) }))
+    (old != new).then(|| {
+        Finding::new(
+            severity,
+            ResultFinding::CircumstancesDiffer {
+                what: what.into(),
+                old: shown(old),
+                new: shown(new),
+            },
+        )
+    })
 }
 
 /// A finding if the two were measured in different builds of a program.
@@ -291,7 +364,9 @@ fn core_clock(old: &Environment, new: &Environment, pair: &Pair) -> Option<Findi
     let in_time = pair.change.as_ref().is_ok_and(|change| change.unit != Unit::Cycles);
     let apart = (after / before - 1.0).abs() > SAME_CORE_CLOCK;
     let shown = |hz: f64| Some(format!("{} MHz", (hz / 1e6).round()));
-    (in_time && apart).then(|| differ(Severity::Warning, "core clock", shown(before), shown(after))).flatten()
+    (in_time && apart)
+        .then(|| differ(Severity::Warning, "core clock", shown(before), shown(after)))
+        .flatten()
 }
 
 /// The series of one result that are not to be trusted, those with the same reason together.
@@ -302,19 +377,28 @@ fn untrusted<'s>(which: &str, all: impl Iterator<Item = &'s Series>) -> Vec<Find
             by_reason.entry(&found.message).push(series.title().to_owned());
         }
     }
-    let kind = |(reason, series): (String, Vec<String>)| ResultFinding::ComparedUntrusted { result: which.into(), series, reason };
+    let kind = |(reason, series): (String, Vec<String>)| ResultFinding::ComparedUntrusted {
+        result: which.into(),
+        series,
+        reason,
+    };
     by_reason.into_iter().map(|found| Finding::new(Severity::Untrusted, kind(found))).collect()
 }
 
 /// Findings about a different mode, confidence level or component.
 fn doubts(old: &Series, new: &Series) -> Vec<Finding> {
     let title = shortened(new.title());
-    let mode = |series: &Series| series.body().and_then(|(_, component)| component.mode).map(|mode| mode.word().to_owned());
-    let level = |series: &Series| Some((100.0 * series.body()?.1.figure.time()?.level).to_string() + " %");
+    let mode = |series: &Series| {
+        series.body().and_then(|(_, component)| component.mode).map(|mode| mode.word().to_owned())
+    };
+    let level =
+        |series: &Series| Some((100.0 * series.body()?.1.figure.time()?.level).to_string() + " %");
     let component = |series: &Series| series.body().map(|(name, _)| name.to_owned());
     [
         differ(Severity::Warning, &format!("mode of {title}"), mode(old), mode(new)),
-        level(old).and(level(new)).and_then(|_| differ(Severity::Note, "confidence level", level(old), level(new))),
+        level(old)
+            .and(level(new))
+            .and_then(|_| differ(Severity::Note, "confidence level", level(old), level(new))),
         differ(Severity::Warning, &format!("component of {title}"), component(old), component(new)),
     ]
     .into_iter()

@@ -1,5 +1,6 @@
-//! Whether two results were measured at the same place: on one machine, and on one of its CPUs. Two CPUs of one machine may differ by more than a
-//! change of the code: by their clock, their caches, what else runs on them.
+//! Whether two results were measured at the same place: on one machine, and on one of its CPUs. Two
+//! CPUs of one machine may differ by more than a change of the code: by their clock, their caches,
+//! what else runs on them.
 
 use crate::document::Environment;
 
@@ -12,15 +13,20 @@ pub enum Places {
     Any,
 }
 
-const MACHINES: &str = "the two ran on different machines, which may make such a difference: measure both on one";
-const CPUS: &str = "the two ran on different CPUs, which may make such a difference: measure both on one (--cpu)";
+const MACHINES: &str =
+    "the two ran on different machines, which may make such a difference: measure both on one";
+const CPUS: &str =
+    "the two ran on different CPUs, which may make such a difference: measure both on one (--cpu)";
 
-/// Why the places of the two leave it open whether the code changed; `None` if they are the same, or not known.
+/// Why the places of the two leave it open whether the code changed; `None` if they are the same,
+/// or not known.
 pub(super) fn apart(old: &Environment, new: &Environment) -> Option<&'static str> {
     let cpus = old.cpu.as_ref().zip(new.cpu.as_ref());
     let hosts = old.host().zip(new.host());
     let bound = old.pinned_cpu.zip(new.pinned_cpu);
-    let is_another = cpus.is_some_and(|(old, new)| (&old.model, &old.architecture) != (&new.model, &new.architecture));
+    let is_another = cpus.is_some_and(|(old, new)| {
+        (&old.model, &old.architecture) != (&new.model, &new.architecture)
+    });
     let is_measured = old.cpu.is_some() || new.cpu.is_some();
     let is_elsewhere = hosts.filter(|_| is_measured).is_some_and(|(old, new)| old != new);
     match is_another || is_elsewhere {

@@ -1,7 +1,10 @@
 //! Makes the document of a measurement.
 
 use super::figure::{Figure, Scale, finite};
-use super::{BudgetEntry, Comparison, Component, Fit, LackOfFit, Method, MethodTable, ResultDocument, ResultSchema, Row, Series, Stage};
+use super::{
+    BudgetEntry, Comparison, Component, Fit, LackOfFit, Method, MethodTable, ResultDocument,
+    ResultSchema, Row, Series, Stage,
+};
 use crate::identity::code_hash;
 use crate::measurement::{Measurement, Subject};
 use hairspring_core::Estimate;
@@ -22,7 +25,10 @@ impl ResultDocument {
         ResultDocument {
             schema: ResultSchema::V2,
             command: measurement.command.clone(),
-            environment: measurement.environment.clone().with_core_clock(measurement.assessment.core_hz.as_ref()),
+            environment: measurement
+                .environment
+                .clone()
+                .with_core_clock(measurement.assessment.core_hz.as_ref()),
             results: entries.iter().map(|entry| series(entry, measurement, scale)).collect(),
             comparisons: comparisons(measurement),
             baseline: None,
@@ -47,7 +53,12 @@ impl Entry<'_> {
     fn budget(&self, at: usize) -> &[Contribution] {
         match &self.result.components[at].time.ns {
             Some(ns) => &ns.budget,
-            None => self.result.solution.components.get(at).map_or(&[], |component| &component.uncertain.budget),
+            None => self
+                .result
+                .solution
+                .components
+                .get(at)
+                .map_or(&[], |component| &component.uncertain.budget),
         }
     }
 }
@@ -77,7 +88,8 @@ fn present_columns(rows: &[RowFit]) -> Vec<usize> {
 }
 
 fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
-    let (result, level, reason) = (entry.result, level(measurement), measurement.environment.no_cycles());
+    let (result, level, reason) =
+        (entry.result, level(measurement), measurement.environment.no_cycles());
     let (mut components, mut budget) = (Named::new(), Named::new());
     let code = entry.subject.and_then(|subject| subject.code.as_ref());
     for (at, part) in result.components.iter().enumerate() {
@@ -90,10 +102,16 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
         code: code.cloned(),
         code_hash: code.map(|code| code_hash(code)),
         bytes_per_copy: entry.subject.and_then(|subject| subject.bytes_per_copy).and_then(finite),
-        disassembly: entry.subject.map(|subject| subject.disassembly.clone()).filter(|lines| !lines.is_empty()),
+        disassembly: entry
+            .subject
+            .map(|subject| subject.disassembly.clone())
+            .filter(|lines| !lines.is_empty()),
         components,
         overhead: result.overhead.as_ref().map(|time| Figure::new(time, level, &reason)),
-        overhead_reason: result.overhead.is_none().then(|| "the counts cannot separate it from a component".to_owned()),
+        overhead_reason: result
+            .overhead
+            .is_none()
+            .then(|| "the counts cannot separate it from a component".to_owned()),
         fit: fit(&result.solution, scale),
         budget,
         stages: result.stages.iter().map(Stage::from).collect(),
@@ -105,11 +123,19 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
 
 /// The name, with a number appended if it is taken.
 fn free_name(name: &str, taken: &Named<Component>) -> String {
-    let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name} ({n})")));
+    let mut candidates =
+        std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name} ({n})")));
     candidates.find(|candidate| !taken.contains_key(candidate)).unwrap_or_default()
 }
 
-fn component(part: &ComponentResult, entry: &Entry, at: usize, level: f64, reason: &str, scale: Scale) -> Component {
+fn component(
+    part: &ComponentResult,
+    entry: &Entry,
+    at: usize,
+    level: f64,
+    reason: &str,
+    scale: Scale,
+) -> Component {
     let subject = entry.subject.filter(|_| at == 0);
     let (row_influence_ns, row_influence_ticks) = scale.split(part.row_influence);
     Component {
@@ -117,7 +143,9 @@ fn component(part: &ComponentResult, entry: &Entry, at: usize, level: f64, reaso
         trusted: true,
         serves: part.serves,
         mode: subject.and_then(|subject| subject.mode),
-        mode_reason: subject.map(|subject| subject.mode_reason.clone()).filter(|reason| !reason.is_empty()),
+        mode_reason: subject
+            .map(|subject| subject.mode_reason.clone())
+            .filter(|reason| !reason.is_empty()),
         row_influence_ns,
         row_influence_ticks,
         runs: None,
@@ -128,7 +156,11 @@ fn component(part: &ComponentResult, entry: &Entry, at: usize, level: f64, reaso
 pub fn part_budget(entries: &[Contribution], in_ns: bool, level: f64) -> Vec<BudgetEntry> {
     let line = |entry: &Contribution| {
         let half = Some(finite(entry.half_width(level)));
-        BudgetEntry { source: entry.source, half_width_ns: half.filter(|_| in_ns), half_width_ticks: half.filter(|_| !in_ns) }
+        BudgetEntry {
+            source: entry.source,
+            half_width_ns: half.filter(|_| in_ns),
+            half_width_ticks: half.filter(|_| !in_ns),
+        }
     };
     entries.iter().map(line).collect()
 }
@@ -151,17 +183,28 @@ fn fit(solution: &Solution, scale: Scale) -> Fit {
     let (rows, left_out) = solution.rows_used();
     let (residual_ns, residual_ticks) = scale.split(solution.residual_sd);
     let present = present_columns(&solution.rows);
-    let listed = solution.rows.len() * present.len().max(1) <= MOST_COUNTS && !solution.rows.is_empty();
-    let columns =
-        if listed && present.len() + 1 == solution.columns.len() { solution.columns[..present.len()].to_vec() } else { Vec::new() };
-    let detail = if listed { solution.rows.iter().map(|row| row_json(row, &present, scale)).collect() } else { Vec::new() };
+    let listed =
+        solution.rows.len() * present.len().max(1) <= MOST_COUNTS && !solution.rows.is_empty();
+    let columns = if listed && present.len() + 1 == solution.columns.len() {
+        solution.columns[..present.len()].to_vec()
+    } else {
+        Vec::new()
+    };
+    let detail = if listed {
+        solution.rows.iter().map(|row| row_json(row, &present, scale)).collect()
+    } else {
+        Vec::new()
+    };
     Fit {
         rows,
         left_out,
         rank: solution.rank.pivots.len(),
         unknowns: solution.columns.len(),
         lack_of_fit: solution.lack_of_fit.as_ref().map(|lack| lack_of_fit(lack, scale)),
-        lack_of_fit_reason: solution.lack_of_fit.is_none().then(|| "too few rows, repeats or readings to check the line".to_owned()),
+        lack_of_fit_reason: solution
+            .lack_of_fit
+            .is_none()
+            .then(|| "too few rows, repeats or readings to check the line".to_owned()),
         residual_ns,
         residual_ticks,
         readings: solution.readings,
@@ -196,9 +239,12 @@ fn row_json(row: &RowFit, present: &[usize], scale: Scale) -> Row {
 }
 
 fn comparisons(measurement: &Measurement) -> Vec<Comparison> {
-    let Some((first, others)) = measurement.assessment.series.split_first() else { return Vec::new() };
+    let Some((first, others)) = measurement.assessment.series.split_first() else {
+        return Vec::new();
+    };
     let compare = |a: &String| {
-        let comparison = measurement.assessment.comparisons.iter().find(|comparison| comparison.a == *a);
+        let comparison =
+            measurement.assessment.comparisons.iter().find(|comparison| comparison.a == *a);
         let ratio = comparison.and_then(|comparison| comparison.ratio.if_finite());
         Comparison {
             a: a.clone(),

@@ -28,7 +28,8 @@ pub struct Environment {
     /// Why the core clock is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_clock_reason: Option<String>,
-    /// The core clock at which `stated_clock_ns` gives times, in Hz: stated by the user, not measured.
+    /// The core clock at which `stated_clock_ns` gives times, in Hz: stated by the user, not
+    /// measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stated_clock_hz: Option<f64>,
     /// The chain of known length by which core cycles are counted.
@@ -40,7 +41,8 @@ pub struct Environment {
     pub compiler: Option<String>,
     /// Flags given to the compiler.
     pub compiler_flags: Option<String>,
-    /// Fingerprint of the program with the benchmarks: another one for another build. `None` if the code was compiled for the measurement.
+    /// Fingerprint of the program with the benchmarks: another one for another build. `None` if the
+    /// code was compiled for the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// CPU that the measuring thread was bound to.
@@ -121,7 +123,8 @@ pub struct Reference {
 }
 
 impl Environment {
-    /// Unknown circumstances, for observations from elsewhere; `no_cycles` says why there are no core cycles.
+    /// Unknown circumstances, for observations from elsewhere; `no_cycles` says why there are no
+    /// core cycles.
     pub fn unknown(no_cycles: &str) -> Environment {
         Environment {
             cpu_reason: Some("the observations do not say where they were made".into()),
@@ -160,9 +163,13 @@ impl Environment {
     /// Adds the clock and the reference chain that the observations state.
     #[must_use]
     pub fn with_origin(mut self, origin: &Origin) -> Environment {
-        let name = origin.clock.clone().or_else(|| origin.rate.as_ref().map(|_| "not named".to_owned()));
+        let name =
+            origin.clock.clone().or_else(|| origin.rate.as_ref().map(|_| "not named".to_owned()));
         self.clock = name.map(|name| {
-            let clock = Clock { granularity_ticks: origin.granularity.and_then(finite), ..Clock::named(name, "") };
+            let clock = Clock {
+                granularity_ticks: origin.granularity.and_then(finite),
+                ..Clock::named(name, "")
+            };
             let in_ticks = origin.unit == Unit::Ticks;
             let clock = if in_ticks { clock } else { Clock { granularity_ticks: None, ..clock } };
             match origin.rate.as_ref().filter(|_| in_ticks) {
@@ -171,20 +178,27 @@ impl Environment {
             }
         });
         let Some((series, cycles)) = &origin.reference else { return self };
-        self.with_reference(Ok(Reference { cycles: *cycles, provenance: format!("series `{series}` of the observations") }))
+        self.with_reference(Ok(Reference {
+            cycles: *cycles,
+            provenance: format!("series `{series}` of the observations"),
+        }))
     }
 
     /// Adds the core clock of the run, or the reason why it is unknown.
     #[must_use]
     pub fn with_core_clock(mut self, hz: Option<&Estimate>) -> Environment {
         self.core_clock_hz = hz.and_then(|hz| hz.if_finite());
-        let reason = || self.reference_reason.clone().unwrap_or_else(|| "the clock's rate is unknown".into());
+        let reason = || {
+            self.reference_reason.clone().unwrap_or_else(|| "the clock's rate is unknown".into())
+        };
         self.core_clock_reason = self.core_clock_hz.is_none().then(reason);
         self
     }
 
     /// Why a time has no core cycles.
     pub fn no_cycles(&self) -> String {
-        self.reference_reason.clone().unwrap_or_else(|| "the reference chain shares too few rounds with this series".into())
+        self.reference_reason
+            .clone()
+            .unwrap_or_else(|| "the reference chain shares too few rounds with this series".into())
     }
 }

@@ -35,8 +35,8 @@ pub struct Expectation {
     pub component: String,
     /// Unit of the numbers below.
     pub unit: Unit,
-    /// The expected value with its interval. Where the propagations do not agree, its ends are those by Monte Carlo, and its sides
-    /// differ.
+    /// The expected value with its interval. Where the propagations do not agree, its ends are
+    /// those by Monte Carlo, and its sides differ.
     pub expected: Estimate,
     /// Half-width from stochastic inputs, to first order.
     pub stochastic: Option<f64>,
@@ -80,7 +80,8 @@ pub struct Scheduling {
     pub model: String,
     /// Cycles of a copy if only the units and the front end limited it.
     pub throughput_cycles: f64,
-    /// Cycles of one copy from its start to its end, the stages before and behind the units included.
+    /// Cycles of one copy from its start to its end, the stages before and behind the units
+    /// included.
     pub single_cycles: f64,
     /// What limits the stream of copies, in the program's words.
     pub bottleneck: Vec<String>,
@@ -110,7 +111,9 @@ impl ResultDocument {
             _ => None,
         };
         let compared = measured.map(|measured| against(&measured, &wanted.expected));
-        let verdict = compared.filter(|_| doubt.is_none()).map_or(Agreement::Undecided, |compared| compared.agreement);
+        let verdict = compared
+            .filter(|_| doubt.is_none())
+            .map_or(Agreement::Undecided, |compared| compared.agreement);
         let too_wide = || "the measurement is not precise enough to say".to_owned();
         Some(Expectation {
             expression: wanted.expression.clone(),
@@ -128,13 +131,15 @@ impl ResultDocument {
             factor: compared.and_then(|compared| compared.factor),
             sigmas: compared.and_then(|compared| compared.sigmas),
             verdict,
-            verdict_reason: (verdict == Agreement::Undecided).then(|| doubt.unwrap_or_else(too_wide)),
+            verdict_reason: (verdict == Agreement::Undecided)
+                .then(|| doubt.unwrap_or_else(too_wide)),
             scheduling: None,
         })
     }
 }
 
-/// The interval of a time in a unit, for a verdict; ticks also from nanoseconds, where the clock's rate is known.
+/// The interval of a time in a unit, for a verdict; ticks also from nanoseconds, where the clock's
+/// rate is known.
 fn measured(figure: &Figure, unit: Unit, rate_hz: Option<f64>) -> Option<Estimate> {
     let interval = figure.interval(unit);
     let bounded = || {
@@ -142,7 +147,9 @@ fn measured(figure: &Figure, unit: Unit, rate_hz: Option<f64>) -> Option<Estimat
         Some(Estimate { low: cycles.low.min(0.0), high: cycles.high.max(bound), ..cycles })
     };
     match unit {
-        Unit::Ticks => interval.or_else(|| Some(figure.interval(Unit::Nanoseconds)?.scaled(rate_hz? * 1e-9))),
+        Unit::Ticks => {
+            interval.or_else(|| Some(figure.interval(Unit::Nanoseconds)?.scaled(rate_hz? * 1e-9)))
+        }
         Unit::Cycles => interval.or_else(bounded),
         Unit::Nanoseconds => interval,
     }
@@ -158,7 +165,11 @@ mod tests {
 
     #[test]
     fn each_unit_has_its_own_figure() {
-        let figure = Figure { time_ns: Some(Some(estimate(10.0, 0.1))), cycles: Some(estimate(30.0, 0.2)), ..Figure::default() };
+        let figure = Figure {
+            time_ns: Some(Some(estimate(10.0, 0.1))),
+            cycles: Some(estimate(30.0, 0.2)),
+            ..Figure::default()
+        };
         assert_eq!(measured(&figure, Unit::Nanoseconds, None), Some(estimate(10.0, 0.1)));
         assert_eq!(measured(&figure, Unit::Cycles, None), Some(estimate(30.0, 0.2)));
         assert_eq!(measured(&figure, Unit::Ticks, None), None);
@@ -170,7 +181,12 @@ mod tests {
 
     #[test]
     fn below_resolution_the_interval_reaches_up_to_the_bound() {
-        let figure = Figure { cycles: Some(estimate(0.1, 0.2)), below_resolution: true, bound_cycles: Some(0.9), ..Figure::default() };
+        let figure = Figure {
+            cycles: Some(estimate(0.1, 0.2)),
+            below_resolution: true,
+            bound_cycles: Some(0.9),
+            ..Figure::default()
+        };
         let found = measured(&figure, Unit::Cycles, None).unwrap();
         assert_eq!((found.low, found.high), (-0.1, 0.9));
     }

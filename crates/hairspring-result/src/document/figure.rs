@@ -45,11 +45,12 @@ pub struct Figure {
     /// Why there are no core cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles_reason: Option<String>,
-    /// The core cycles in nanoseconds at the stated core clock, if one is stated and the cycles are known.
+    /// The core cycles in nanoseconds at the stated core clock, if one is stated and the cycles are
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_clock_ns: Option<Estimate>,
-    /// Whether the time is indistinguishable from zero (its interval contains zero, or it is below what the clock can show): it
-    /// must not be shown as a plain time.
+    /// Whether the time is indistinguishable from zero (its interval contains zero, or it is below
+    /// what the clock can show): it must not be shown as a plain time.
     pub below_resolution: bool,
     /// Below resolution: the time is at most this, in nanoseconds.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A time at a confidence level. `no_cycles` is the reason that is given where core cycles are missing.
+    /// A time at a confidence level. `no_cycles` is the reason that is given where core cycles are
+    /// missing.
     pub fn new(time: &Time, level: f64, no_cycles: &str) -> Figure {
         let shown = super::time::in_unit(time, level);
         let bound = super::time::bound(time, level);
@@ -84,12 +86,14 @@ impl Figure {
         }
     }
 
-    /// The time in the unit that it is shown in; `None` where the solved value is not a finite number.
+    /// The time in the unit that it is shown in; `None` where the solved value is not a finite
+    /// number.
     pub fn time(&self) -> Option<Estimate> {
         self.time_ns.or(self.ticks).flatten()
     }
 
-    /// The time that its width is judged by: in core cycles where available, since they do not change with the core clock.
+    /// The time that its width is judged by: in core cycles where available, since they do not
+    /// change with the core clock.
     pub fn judged(&self) -> Option<Estimate> {
         self.cycles.or_else(|| self.time())
     }
@@ -105,7 +109,8 @@ impl Figure {
         bound.flatten().filter(|_| self.below_resolution)
     }
 
-    /// The interval of the time in a unit, for a verdict: below resolution it reaches from zero or lower up to the bound.
+    /// The interval of the time in a unit, for a verdict: below resolution it reaches from zero or
+    /// lower up to the bound.
     pub fn interval(&self, unit: Unit) -> Option<Estimate> {
         let (estimate, bound) = match unit {
             Unit::Cycles if self.below_resolution => return None,
@@ -116,7 +121,11 @@ impl Figure {
         if !self.below_resolution {
             return Some(estimate);
         }
-        Some(Estimate { low: estimate.low.min(0.0), high: estimate.high.max(bound.unwrap_or(f64::INFINITY)), ..estimate })
+        Some(Estimate {
+            low: estimate.low.min(0.0),
+            high: estimate.high.max(bound.unwrap_or(f64::INFINITY)),
+            ..estimate
+        })
     }
 }
 
@@ -145,8 +154,11 @@ impl Unit {
     }
 }
 
-/// Deserializes a key that is present, even as `null`, to `Some`, so that it differs from a missing key.
-pub fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+/// Deserializes a key that is present, even as `null`, to `Some`, so that it differs from a missing
+/// key.
+pub fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
@@ -157,7 +169,8 @@ mod tests {
     #[test]
     fn below_resolution_keeps_the_raw_value_and_gives_the_bound() {
         let ticks = Estimate { value: -1.0, low: -3.0, high: 1.0, level: 0.95 };
-        let figure = Figure::new(&Time { ticks, ns: None, cycles: None, bound: None }, 0.95, "none");
+        let figure =
+            Figure::new(&Time { ticks, ns: None, cycles: None, bound: None }, 0.95, "none");
         assert_eq!(figure.ticks.flatten().map(|e| e.value), Some(-1.0));
         assert!(figure.below_resolution);
         assert_eq!(figure.bound_ticks, Some(Some(2.0)));
@@ -165,7 +178,12 @@ mod tests {
 
     #[test]
     fn below_resolution_the_interval_reaches_from_zero_to_the_bound() {
-        let estimate = |value: f64, half: f64| Estimate { value, low: value - half, high: value + half, level: 0.95 };
+        let estimate = |value: f64, half: f64| Estimate {
+            value,
+            low: value - half,
+            high: value + half,
+            level: 0.95,
+        };
         let figure = Figure {
             time_ns: Some(Some(estimate(0.2, 0.1))),
             cycles: Some(estimate(0.6, 0.3)),

@@ -23,10 +23,18 @@ pub struct Fit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack_of_fit_reason: Option<String>,
     /// Root mean square of the residuals of the rows used, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub residual_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub residual_ticks: Option<Option<f64>>,
     /// All readings.
     pub readings: usize,
@@ -75,10 +83,18 @@ pub struct LackOfFit {
     /// Probability of an F at least this large if the model holds.
     pub p: Option<f64>,
     /// Standard deviation of the rows' systematic departure from the line, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub departure_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub departure_ticks: Option<Option<f64>>,
 }
 
@@ -94,22 +110,46 @@ pub struct Row {
     /// Readings used.
     pub used: usize,
     /// Robust location of its readings, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub location_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub location_ticks: Option<Option<f64>>,
     /// Standard deviation of a single reading, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sd_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sd_ticks: Option<Option<f64>>,
     /// Location minus fitted value, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub residual_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub residual_ticks: Option<Option<f64>>,
     /// Why it was left out; `null` for a row in use.
     pub left_out: Option<LeftOut>,

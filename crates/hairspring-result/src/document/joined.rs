@@ -2,8 +2,8 @@
 
 use super::{ResultDocument, Run};
 
-/// Joins the documents of one run: results and comparisons are concatenated, circumstances are those of the first. `None` if
-/// there is no document.
+/// Joins the documents of one run: results and comparisons are concatenated, circumstances are
+/// those of the first. `None` if there is no document.
 pub fn joined(documents: impl IntoIterator<Item = ResultDocument>) -> Option<ResultDocument> {
     documents.into_iter().reduce(|mut all, one| {
         all.results.extend(one.results);
@@ -21,7 +21,8 @@ fn mean_by_rounds(shares: (Option<f64>, Option<f64>), rounds: (u32, u32)) -> Opt
     both.or(shares.0).or(shares.1)
 }
 
-/// Sums rounds and times; keeps the stop reason if both have the same. The share of the run in which the core was quiet is the mean by rounds.
+/// Sums rounds and times; keeps the stop reason if both have the same. The share of the run in
+/// which the core was quiet is the mean by rounds.
 pub fn joined_runs(all: Option<Run>, one: Option<Run>) -> Option<Run> {
     let (Some(all), Some(one)) = (&all, &one) else { return all.or(one) };
     let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
@@ -30,9 +31,16 @@ pub fn joined_runs(all: Option<Run>, one: Option<Run>) -> Option<Run> {
         measured_ms: sum(all.measured_ms, one.measured_ms),
         budget_spent_ms: all.budget_spent_ms.zip(one.budget_spent_ms).map(|(all, one)| all + one),
         elapsed_ms: sum(all.elapsed_ms, one.elapsed_ms),
-        stop: if all.stop == one.stop { all.stop.clone() } else { "differs between benchmarks".to_owned() },
+        stop: if all.stop == one.stop {
+            all.stop.clone()
+        } else {
+            "differs between benchmarks".to_owned()
+        },
         stolen_ms: sum(all.stolen_ms, one.stolen_ms),
-        quiet_percent: mean_by_rounds((all.quiet_percent, one.quiet_percent), (all.rounds, one.rounds)),
+        quiet_percent: mean_by_rounds(
+            (all.quiet_percent, one.quiet_percent),
+            (all.rounds, one.rounds),
+        ),
         processes: all.processes,
         placements: all.placements.zip(one.placements).map(|(all, one)| all.saturating_add(one)),
     })

@@ -28,12 +28,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ResultSchema {
-    /// Second version. The first one had other names of sources and findings ([`crate::read`]), and no stages.
+    /// Second version. The first one had other names of sources and findings ([`crate::read`]), and
+    /// no stages.
     #[serde(rename = "hairspring/result/2", alias = "hairspring/result/1")]
     V2,
 }
 
-/// A measurement. Numbers are always finite; an unavailable figure is `null`, with the reason in `..._reason`.
+/// A measurement. Numbers are always finite; an unavailable figure is `null`, with the reason in
+/// `..._reason`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Hairspring result"))]
@@ -64,14 +66,18 @@ pub struct ResultDocument {
 }
 
 impl ResultDocument {
-    /// Gives the core cycles also in nanoseconds at a stated core clock, in Hz. Unlike the measured nanoseconds they do not change
-    /// with the clock of the day. Only what the core does is proportional to its clock: memory and devices are not.
+    /// Gives the core cycles also in nanoseconds at a stated core clock, in Hz. Unlike the measured
+    /// nanoseconds they do not change with the clock of the day. Only what the core does is
+    /// proportional to its clock: memory and devices are not.
     #[must_use]
     pub fn at_clock(mut self, hz: f64) -> ResultDocument {
         self.environment.stated_clock_hz = Some(hz);
         for (_, component) in self.results.iter_mut().flat_map(|series| &mut series.components) {
             let figure = &mut component.figure;
-            figure.stated_clock_ns = figure.cycles.filter(|_| !figure.below_resolution).map(|cycles| cycles.scaled(1e9 / hz));
+            figure.stated_clock_ns = figure
+                .cycles
+                .filter(|_| !figure.below_resolution)
+                .map(|cycles| cycles.scaled(1e9 / hz));
         }
         self
     }
@@ -93,7 +99,8 @@ pub struct Series {
     /// The instructions of one copy, if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disassembly: Option<Vec<String>>,
-    /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the order of the columns.
+    /// Time of each component, or of each combination that can be told apart (`B4 + B6`), in the
+    /// order of the columns.
     pub components: Named<Component>,
     /// The time that all rows have in common.
     pub overhead: Option<Figure>,
@@ -112,7 +119,8 @@ pub struct Series {
     /// Findings, most severe first.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Whether every time that is asked for can be trusted: those of the components that do not only serve.
+    /// Whether every time that is asked for can be trusted: those of the components that do not
+    /// only serve.
     #[serde(default = "yes")]
     pub trusted: bool,
 }
@@ -133,10 +141,12 @@ pub struct Component {
     /// Its time.
     #[serde(flatten)]
     pub figure: Figure,
-    /// Whether its time can be trusted: no finding with severity `untrusted` is about it, or about the whole result.
+    /// Whether its time can be trusted: no finding with severity `untrusted` is about it, or about
+    /// the whole result.
     #[serde(default = "yes")]
     pub trusted: bool,
-    /// Whether it only serves the others, such as an init: the verdict of the result does not depend on it.
+    /// Whether it only serves the others, such as an init: the verdict of the result does not
+    /// depend on it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub serves: bool,
     /// What the slope means; `null` if that is unknown.
@@ -144,11 +154,20 @@ pub struct Component {
     /// Why it is this mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_reason: Option<String>,
-    /// Largest change when any one row is left out, in nanoseconds; `null` if that was not computed.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    /// Largest change when any one row is left out, in nanoseconds; `null` if that was not
+    /// computed.
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub row_influence_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub row_influence_ticks: Option<Option<f64>>,
     /// The result of each process, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +186,8 @@ pub struct RunValue {
     pub ticks: Option<Estimate>,
     /// In core cycles.
     pub cycles: Option<Estimate>,
-    /// What the departure of the rows from their line adds to the half-width, each entry of the budget as a share of the time.
+    /// What the departure of the rows from their line adds to the half-width, each entry of the
+    /// budget as a share of the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub departures: Option<Vec<f64>>,
     /// Whether it was left out because it was not to be trusted.
@@ -192,10 +212,18 @@ pub struct BudgetEntry {
     /// Its source.
     pub source: Source,
     /// Half-width from this source alone, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub half_width_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub half_width_ticks: Option<Option<f64>>,
 }
 
@@ -209,8 +237,9 @@ pub struct Comparison {
     pub b: String,
     /// Time of `a` over time of `b`.
     pub ratio: Option<Estimate>,
-    /// The interval of the ratio from which the verdict is read. It holds in 99 % at all looks together: the rounds may end at a look because of
-    /// what it shows. Documents of earlier versions do not have it.
+    /// The interval of the ratio from which the verdict is read. It holds in 99 % at all looks
+    /// together: the rounds may end at a look because of what it shows. Documents of earlier
+    /// versions do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_every_look: Option<Estimate>,
     /// Why there is no ratio.
@@ -237,16 +266,32 @@ pub struct Method {
     /// The method.
     pub technique: String,
     /// Time of one execution, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub time_ns: Option<Option<Estimate>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub ticks: Option<Option<Estimate>>,
     /// Standard deviation of a single such measurement, in nanoseconds.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sd_ns: Option<Option<f64>>,
     /// As the field before, in ticks.
-    #[serde(default, deserialize_with = "figure::present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "figure::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sd_ticks: Option<Option<f64>>,
     /// Distance from the line fit, in percent of it.
     pub distance_percent: Option<f64>,
@@ -261,7 +306,8 @@ pub struct Run {
     pub rounds: u32,
     /// Time spent in rows, in milliseconds.
     pub measured_ms: Option<f64>,
-    /// Time that counts towards the budget, in milliseconds: the rounds, the starts of their processes and the looks at them, not the compiler.
+    /// Time that counts towards the budget, in milliseconds: the rounds, the starts of their
+    /// processes and the looks at them, not the compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_spent_ms: Option<f64>,
     /// Time of the whole run, in milliseconds.
@@ -270,14 +316,16 @@ pub struct Run {
     pub stop: String,
     /// Time that the hypervisor took, in milliseconds.
     pub stolen_ms: Option<f64>,
-    /// Share of the run, in percent, during which nobody else used the core, as far as reads of the clock beside the reference chain show.
+    /// Share of the run, in percent, during which nobody else used the core, as far as reads of the
+    /// clock beside the reference chain show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_percent: Option<f64>,
-    /// Number of processes that ran one after the other, if there were several: times are the means of their results.
+    /// Number of processes that ran one after the other, if there were several: times are the means
+    /// of their results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u32>,
-    /// Number of placements that shared the rounds, if there were several: fresh processes of a snippet, or offsets of the stack in a program.
-    /// Intervals include how they differ.
+    /// Number of placements that shared the rounds, if there were several: fresh processes of a
+    /// snippet, or offsets of the stack in a program. Intervals include how they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placements: Option<u32>,
 }
@@ -306,15 +354,20 @@ impl Mode {
 impl ResultDocument {
     /// The confidence level of all intervals.
     pub fn level(&self) -> f64 {
-        let mut figures = self.results.iter().flat_map(|series| series.components.values()).map(|component| &component.figure);
+        let mut figures = self
+            .results
+            .iter()
+            .flat_map(|series| series.components.values())
+            .map(|component| &component.figure);
         figures.find_map(Figure::time).map_or(0.95, |time| time.level)
     }
 
-    /// The document with the verdicts of its comparisons, which follow from the findings of its series too: what is not to be trusted is not
-    /// faster than anything, unless by a large factor.
+    /// The document with the verdicts of its comparisons, which follow from the findings of its
+    /// series too: what is not to be trusted is not faster than anything, unless by a large factor.
     #[must_use]
     pub fn judged(mut self) -> ResultDocument {
-        let trusted: Vec<bool> = self.comparisons.iter().map(|comparison| self.is_trusted(comparison)).collect();
+        let trusted: Vec<bool> =
+            self.comparisons.iter().map(|comparison| self.is_trusted(comparison)).collect();
         for (comparison, trusted) in self.comparisons.iter_mut().zip(trusted) {
             comparison.verdict = if trusted { comparison.verdict } else { comparison.in_doubt() };
         }
@@ -346,7 +399,10 @@ impl Comparison {
 
     /// The share by which the two differ at most, where no difference was found.
     pub fn excludes(&self) -> Option<f64> {
-        self.at_every_look.or(self.ratio).filter(|_| self.verdict == Verdict::NoDifference).map(|ratio| excludes(&ratio))
+        self.at_every_look
+            .or(self.ratio)
+            .filter(|_| self.verdict == Verdict::NoDifference)
+            .map(|ratio| excludes(&ratio))
     }
 }
 
@@ -361,12 +417,18 @@ impl Series {
         self.components.first().map(|(name, component)| (name.as_str(), component))
     }
 
-    /// What the departure of the rows from their line adds to the half-width of a component, each entry of the budget as a share of the time.
-    /// `None` without a positive time.
+    /// What the departure of the rows from their line adds to the half-width of a component, each
+    /// entry of the budget as a share of the time. `None` without a positive time.
     pub fn departures(&self, component: &str) -> Option<Vec<f64>> {
         let time = self.components.get(component)?.figure.time().filter(|time| time.value > 0.0)?;
-        let entries = self.budget.get(component)?.iter().filter(|entry| entry.source == Source::Departure);
-        Some(entries.filter_map(|entry| entry.half_width_ns.or(entry.half_width_ticks).flatten()).map(|half| half / time.value).collect())
+        let entries =
+            self.budget.get(component)?.iter().filter(|entry| entry.source == Source::Departure);
+        Some(
+            entries
+                .filter_map(|entry| entry.half_width_ns.or(entry.half_width_ticks).flatten())
+                .map(|half| half / time.value)
+                .collect(),
+        )
     }
 
     /// The findings that make a component untrusted, or the whole result.
@@ -380,21 +442,29 @@ impl Series {
         self.distrusts(name).next()
     }
 
-    /// Whether the code did not run in all of its layouts, which may make a small difference to another time.
+    /// Whether the code did not run in all of its layouts, which may make a small difference to
+    /// another time.
     pub fn lacks_layouts(&self) -> bool {
         self.findings.iter().any(|finding| finding.is(code::LAYOUTS_UNTRIED))
     }
 
     /// Whether every time that is asked for can be trusted.
     pub fn is_trusted(&self) -> bool {
-        let whole = self.findings.iter().any(|finding| finding.severity == Severity::Untrusted && finding.component().is_none());
-        !whole && self.components.iter().all(|(name, component)| component.serves || self.distrusts(name).next().is_none())
+        let whole = self.findings.iter().any(|finding| {
+            finding.severity == Severity::Untrusted && finding.component().is_none()
+        });
+        !whole
+            && self
+                .components
+                .iter()
+                .all(|(name, component)| component.serves || self.distrusts(name).next().is_none())
     }
 
     /// The series with its verdicts, which follow from its findings.
     #[must_use]
     pub fn judged(mut self) -> Series {
-        let trusted: Vec<bool> = self.components.keys().map(|name| self.distrusts(name).next().is_none()).collect();
+        let trusted: Vec<bool> =
+            self.components.keys().map(|name| self.distrusts(name).next().is_none()).collect();
         for ((_, component), trusted) in (&mut self.components).into_iter().zip(&trusted) {
             component.trusted = *trusted;
         }

@@ -30,7 +30,11 @@ struct Metric {
 
 impl From<&Estimate> for Metric {
     fn from(estimate: &Estimate) -> Metric {
-        Metric { value: estimate.value, lower_value: finite(estimate.low), upper_value: finite(estimate.high) }
+        Metric {
+            value: estimate.value,
+            lower_value: finite(estimate.low),
+            upper_value: finite(estimate.high),
+        }
     }
 }
 
@@ -60,12 +64,16 @@ mod tests {
     #[test]
     fn it_has_the_interval() {
         let result = samples::result(&samples::line());
-        let found: Value = serde_json::from_str(&super::super::export(&result, &FORMAT).text).unwrap();
+        let found: Value =
+            serde_json::from_str(&super::super::export(&result, &FORMAT).text).unwrap();
         let series = &result.results[0];
         let metric = &found[series.title()]["latency"];
         let time = series.components[0].figure.time_ns.unwrap().unwrap();
         let number = |key: &str| metric[key].as_f64().unwrap();
-        assert_eq!((number("value"), number("lower_value"), number("upper_value")), (time.value, time.low, time.high));
+        assert_eq!(
+            (number("value"), number("lower_value"), number("upper_value")),
+            (time.value, time.low, time.high)
+        );
         assert!(found[series.title()]["cycles"]["lower_value"].is_number());
     }
 }

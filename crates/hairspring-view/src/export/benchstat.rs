@@ -1,8 +1,9 @@
 //! Lines of Go's benchmark format, for benchstat: `BenchmarkNAME 1 12.3 ns/op 36.1 cycles/op`.
 //!
-//! A name is one field and begins its line. White space, `%`, and control and format characters (of which no reader sees
-//! anything) are written as `%` and the two hexadecimal digits of each byte, as in a URL; an underscore is put before a first letter that Go does not accept. The format
-//! has no place for an interval: benchstat computes its own from the same benchmark in several files.
+//! A name is one field and begins its line. White space, `%`, and control and format characters (of
+//! which no reader sees anything) are written as `%` and the two hexadecimal digits of each byte,
+//! as in a URL; an underscore is put before a first letter that Go does not accept. The format has
+//! no place for an interval: benchstat computes its own from the same benchmark in several files.
 
 use super::{Format, Holds, Names, Timed};
 use crate::clean::{clean, is_hidden};
@@ -15,7 +16,10 @@ pub(super) const FORMAT: Format = Format {
     purpose: "benchstat",
     help: "Lines of Go's benchmarks, for benchstat",
     interval: "none: benchstat computes its own from several files",
-    names: Names::Escaped("white space, control and format characters, and `%` as `%XX`; `_` before a lower-case letter"),
+    names: Names::Escaped(
+        "white space, control and format characters, and `%` as `%XX`; `_` before a lower-case \
+         letter",
+    ),
     holds: Holds::PlainTimes(text),
     #[cfg(test)]
     labels: tests::labels,
@@ -24,16 +28,27 @@ pub(super) const FORMAT: Format = Format {
 fn text(entries: &[Timed], environment: &Environment) -> String {
     let mut out = String::new();
     let cpu = environment.cpu.as_ref();
-    for (key, value) in
-        [("goarch", cpu.map(|cpu| &cpu.architecture)), ("cpu", cpu.map(|cpu| &cpu.model)), ("compiler", environment.compiler.as_ref())]
-    {
+    for (key, value) in [
+        ("goarch", cpu.map(|cpu| &cpu.architecture)),
+        ("cpu", cpu.map(|cpu| &cpu.model)),
+        ("compiler", environment.compiler.as_ref()),
+    ] {
         if let Some(value) = value.map(|value| clean(value)).filter(|value| !value.is_empty()) {
             out += &format!("{key}: {value}\n");
         }
     }
     for (entry, time) in entries {
-        let cycles = entry.figure.cycles.map(|cycles| format!(" {} cycles/op", cycles.value)).unwrap_or_default();
-        out += &format!("Benchmark{} {} {} ns/op{cycles}\n", name(&entry.label), entry.executions(), time.value);
+        let cycles = entry
+            .figure
+            .cycles
+            .map(|cycles| format!(" {} cycles/op", cycles.value))
+            .unwrap_or_default();
+        out += &format!(
+            "Benchmark{} {} {} ns/op{cycles}\n",
+            name(&entry.label),
+            entry.executions(),
+            time.value
+        );
     }
     out
 }
@@ -65,7 +80,12 @@ mod tests {
         let lines = text.lines().filter(|line| !line.starts_with(|c: char| c.is_ascii_lowercase()));
         let label = |line: &str| {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            assert!(fields.len() == 6 && fields[0].starts_with("Benchmark") && fields[1].parse::<i64>().is_ok(), "{line}");
+            assert!(
+                fields.len() == 6
+                    && fields[0].starts_with("Benchmark")
+                    && fields[1].parse::<i64>().is_ok(),
+                "{line}"
+            );
             fields[0].to_owned()
         };
         lines.map(label).collect()
@@ -78,19 +98,30 @@ mod tests {
         let fields: Vec<&str> = last.split_whitespace().collect();
         assert!(last.starts_with("Benchmark") && fields.len() == 6, "{last}");
         assert_eq!((fields[3], fields[5]), ("ns/op", "cycles/op"));
-        assert!(fields[1].parse::<i64>().is_ok() && fields[2].parse::<f64>().is_ok() && fields[4].parse::<f64>().is_ok());
+        assert!(
+            fields[1].parse::<i64>().is_ok()
+                && fields[2].parse::<f64>().is_ok()
+                && fields[4].parse::<f64>().is_ok()
+        );
     }
 
     #[test]
     fn times_below_resolution_are_left_out() {
-        let Export { text, left_out, .. } = export(&samples::result(&samples::below_resolution()), &FORMAT);
-        assert!(!text.contains("ns/op") && left_out[0].contains("below resolution"), "{text} {left_out:?}");
+        let Export { text, left_out, .. } =
+            export(&samples::result(&samples::below_resolution()), &FORMAT);
+        assert!(
+            !text.contains("ns/op") && left_out[0].contains("below resolution"),
+            "{text} {left_out:?}"
+        );
     }
 
     #[test]
     fn characters_that_break_a_line_or_mislead_a_reader_are_escaped() {
         assert_eq!(name("sort/n:8"), "_sort/n:8");
         assert_eq!(name("A b%\n"), "A%20b%25%0A");
-        assert_eq!(name("A\u{202e}B\u{2066}\u{200b}\u{feff}\u{1b}\u{e9}"), "A%E2%80%AEB%E2%81%A6%E2%80%8B%EF%BB%BF%1B\u{e9}");
+        assert_eq!(
+            name("A\u{202e}B\u{2066}\u{200b}\u{feff}\u{1b}\u{e9}"),
+            "A%E2%80%AEB%E2%81%A6%E2%80%8B%EF%BB%BF%1B\u{e9}"
+        );
     }
 }

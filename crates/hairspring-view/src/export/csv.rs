@@ -1,7 +1,9 @@
-//! A table for spreadsheets: one line for each component, values with their intervals, an empty field for an unavailable value.
+//! A table for spreadsheets: one line for each component, values with their intervals, an empty
+//! field for an unavailable value.
 //!
-//! A text field is quoted where it must be (RFC 4180). Control and format characters, line breaks among them, are written as escapes of
-//! Rust (`\n`, `\u{1b}`), and a backslash is doubled, so every benchmark stays on one line.
+//! A text field is quoted where it must be (RFC 4180). Control and format characters, line breaks
+//! among them, are written as escapes of Rust (`\n`, `\u{1b}`), and a backslash is doubled, so
+//! every benchmark stays on one line.
 
 use super::{Entry, Format, Holds, Names};
 use crate::clean::is_hidden;
@@ -20,8 +22,8 @@ pub(super) const FORMAT: Format = Format {
     labels: tests::labels,
 };
 
-const HEADER: &str = "benchmark,series,component,mode,time_ns,time_ns_low,time_ns_high,cycles,cycles_low,cycles_high,\
-                      ticks,ticks_low,ticks_high,level,below_resolution";
+const HEADER: &str = "benchmark,series,component,mode,time_ns,time_ns_low,time_ns_high,cycles,\
+                      cycles_low,cycles_high,ticks,ticks_low,ticks_high,level,below_resolution";
 
 /// The table with its header.
 fn text(entries: &[Entry], _: &Environment) -> String {
@@ -32,8 +34,14 @@ fn text(entries: &[Entry], _: &Environment) -> String {
 fn line(entry: &Entry) -> String {
     let figure = entry.figure;
     let level = figure.time().or(figure.cycles).map(|estimate| estimate.level);
-    let mut fields: Vec<String> =
-        [entry.label.as_str(), &entry.series.name, entry.component, entry.mode.map_or("", Mode::word)].map(quoted).to_vec();
+    let mut fields: Vec<String> = [
+        entry.label.as_str(),
+        &entry.series.name,
+        entry.component,
+        entry.mode.map_or("", Mode::word),
+    ]
+    .map(quoted)
+    .to_vec();
     for estimate in [figure.time_ns.flatten(), figure.cycles, figure.ticks.flatten()] {
         fields.extend(numbers(estimate));
     }
@@ -44,7 +52,11 @@ fn line(entry: &Entry) -> String {
 
 fn numbers(estimate: Option<hairspring_core::Estimate>) -> [String; 3] {
     let number = |pick: fn(&hairspring_core::Estimate) -> f64| {
-        estimate.map(|estimate| pick(&estimate)).and_then(super::finite).map(|number| number.to_string()).unwrap_or_default()
+        estimate
+            .map(|estimate| pick(&estimate))
+            .and_then(super::finite)
+            .map(|number| number.to_string())
+            .unwrap_or_default()
     };
     [number(|e| e.value), number(|e| e.low), number(|e| e.high)]
 }
@@ -70,10 +82,13 @@ mod tests {
 
     /// Fields of one line of CSV (RFC 4180), as a spreadsheet reads them.
     fn fields(line: &str) -> Vec<String> {
-        let (mut fields, mut quoted, mut chars) = (vec![String::new()], false, line.chars().peekable());
+        let (mut fields, mut quoted, mut chars) =
+            (vec![String::new()], false, line.chars().peekable());
         while let Some(c) = chars.next() {
             match c {
-                '"' if quoted && chars.peek() == Some(&'"') => fields.last_mut().unwrap().push(chars.next().unwrap()),
+                '"' if quoted && chars.peek() == Some(&'"') => {
+                    fields.last_mut().unwrap().push(chars.next().unwrap())
+                }
                 '"' => quoted = !quoted,
                 ',' if !quoted => fields.push(String::new()),
                 c => fields.last_mut().unwrap().push(c),
@@ -101,7 +116,12 @@ mod tests {
 
     #[test]
     fn times_below_resolution_are_marked() {
-        assert!(export(&samples::result(&samples::below_resolution()), &FORMAT).text.trim_end().ends_with("true"));
+        assert!(
+            export(&samples::result(&samples::below_resolution()), &FORMAT)
+                .text
+                .trim_end()
+                .ends_with("true")
+        );
     }
 
     #[test]

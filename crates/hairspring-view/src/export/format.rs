@@ -34,12 +34,14 @@ pub enum Names {
     Escaped(&'static str),
 }
 
-/// What a format has a place for, with the function from it to the text. The text ends in a newline.
+/// What a format has a place for, with the function from it to the text. The text ends in a
+/// newline.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Holds {
     /// Everything: times, cycles and ticks, with their intervals.
     Everything(fn(&[Entry], &Environment) -> String),
-    /// Times with their intervals; a component in ticks, whose clock's rate is unknown, is left out.
+    /// Times with their intervals; a component in ticks, whose clock's rate is unknown, is left
+    /// out.
     Intervals(fn(&[Timed], &Environment) -> String),
     /// Times without intervals: a component below resolution is left out as well.
     PlainTimes(fn(&[Timed], &Environment) -> String),

@@ -1,5 +1,6 @@
-//! The JSON of Google Benchmark (`--benchmark_format=json`, schema version 1). Its readers look for `context.caches`, `name`,
-//! `real_time`, `cpu_time` and `time_unit`; the interval is in user counters, as the format has no field for it.
+//! The JSON of Google Benchmark (`--benchmark_format=json`, schema version 1). Its readers look for
+//! `context.caches`, `name`, `real_time`, `cpu_time` and `time_unit`; the interval is in user
+//! counters, as the format has no field for it.
 
 use super::{Format, Holds, Names, Timed, finite};
 use hairspring_result::Environment;
@@ -11,7 +12,8 @@ pub(super) const FORMAT: Format = Format {
     aliases: &[],
     purpose: "Google Benchmark",
     help: "The JSON of Google Benchmark; the interval in user counters",
-    interval: "user counters `low_ns`, `high_ns`, `level`, and for `cycles` likewise; `cpu_time` repeats `real_time`",
+    interval: "user counters `low_ns`, `high_ns`, `level`, and for `cycles` likewise; `cpu_time` \
+               repeats `real_time`",
     names: Names::Json,
     holds: Holds::Intervals(text),
     #[cfg(test)]
@@ -32,7 +34,8 @@ fn text(entries: &[Timed], environment: &Environment) -> String {
             "library_build_type": if cfg!(debug_assertions) { "debug" } else { "release" },
             "json_schema_version": 1,
         },
-        "benchmarks": entries.iter().enumerate().map(|(at, entry)| benchmark(at, entry)).collect::<Vec<_>>(),
+        "benchmarks": entries.iter().enumerate().map(|(at, entry)| benchmark(at,
+        entry)).collect::<Vec<_>>(),
     }))
 }
 
@@ -75,16 +78,30 @@ mod tests {
 
     pub fn labels(text: &str) -> Vec<String> {
         let found: Value = serde_json::from_str(text).unwrap();
-        found["benchmarks"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+        found["benchmarks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     #[test]
     fn it_has_what_its_readers_look_for() {
-        let found: Value = serde_json::from_str(&export(&samples::result(&samples::line()), &FORMAT).text).unwrap();
+        let found: Value =
+            serde_json::from_str(&export(&samples::result(&samples::line()), &FORMAT).text)
+                .unwrap();
         assert!(found["context"]["caches"].is_array());
         let one = &found["benchmarks"][0];
         assert_eq!((&one["time_unit"], &one["run_type"]), (&"ns".into(), &"iteration".into()));
-        assert!(one["real_time"].is_f64() && one["cpu_time"] == one["real_time"] && one["iterations"].as_u64().unwrap() > 1);
-        assert!(one["low_ns"].as_f64() < one["real_time"].as_f64() && one["real_time"].as_f64() < one["high_ns"].as_f64());
+        assert!(
+            one["real_time"].is_f64()
+                && one["cpu_time"] == one["real_time"]
+                && one["iterations"].as_u64().unwrap() > 1
+        );
+        assert!(
+            one["low_ns"].as_f64() < one["real_time"].as_f64()
+                && one["real_time"].as_f64() < one["high_ns"].as_f64()
+        );
     }
 }

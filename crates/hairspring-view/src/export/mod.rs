@@ -1,8 +1,8 @@
 //! Converts a saved result to the formats of other tools.
 //!
-//! Each format is a file of this folder, registered in the list below. Every benchmark gets one label, the same in all
-//! formats and unlike any other of the result. Names come from users and may hold anything: each format says how it keeps
-//! them from breaking its lines.
+//! Each format is a file of this folder, registered in the list below. Every benchmark gets one
+//! label, the same in all formats and unlike any other of the result. Names come from users and may
+//! hold anything: each format says how it keeps them from breaking its lines.
 
 mod format;
 #[cfg(test)]
@@ -65,14 +65,17 @@ pub fn export(result: &ResultDocument, format: &Format) -> Export {
     let text = match format.holds {
         Holds::Everything(text) => text(&entries, &result.environment),
         Holds::Intervals(text) => text(&timed(&entries, &mut left_out), &result.environment),
-        Holds::PlainTimes(text) => text(&resolved(timed(&entries, &mut left_out), &mut left_out), &result.environment),
+        Holds::PlainTimes(text) => {
+            text(&resolved(timed(&entries, &mut left_out), &mut left_out), &result.environment)
+        }
     };
     Export { text, benchmarks: entries.len() - left_out.len(), left_out }
 }
 
 /// One component of one series.
 struct Entry<'a> {
-    /// The code or the name of the series; a component other than the first is appended after a slash.
+    /// The code or the name of the series; a component other than the first is appended after a
+    /// slash.
     label: String,
     series: &'a Series,
     component: &'a str,
@@ -86,7 +89,15 @@ impl Entry<'_> {
     /// Executions in the readings used, from the listed rows; at least one.
     fn executions(&self) -> f64 {
         let of_row = |row: &Row| row.counts.get(self.at).copied().unwrap_or(0.0) * row.used as f64;
-        self.series.fit.rows_detail.iter().filter(|row| row.left_out.is_none()).map(of_row).sum::<f64>().clamp(1.0, 9e15).round()
+        self.series
+            .fit
+            .rows_detail
+            .iter()
+            .filter(|row| row.left_out.is_none())
+            .map(of_row)
+            .sum::<f64>()
+            .clamp(1.0, 9e15)
+            .round()
     }
 }
 
@@ -98,7 +109,10 @@ fn timed<'e>(entries: &'e [Entry<'e>], left_out: &mut Vec<String>) -> Vec<Timed<
     for entry in entries {
         match entry.figure.time_ns.flatten() {
             Some(time) => with_time.push((entry, time)),
-            None => left_out.push(format!("`{}` is left out: it has no time in nanoseconds, the clock's rate is unknown", entry.label)),
+            None => left_out.push(format!(
+                "`{}` is left out: it has no time in nanoseconds, the clock's rate is unknown",
+                entry.label
+            )),
         }
     }
     with_time
@@ -106,8 +120,14 @@ fn timed<'e>(entries: &'e [Entry<'e>], left_out: &mut Vec<String>) -> Vec<Timed<
 
 /// Times above resolution: one below it would look like a plain time without its interval.
 fn resolved<'e>(times: Vec<Timed<'e>>, left_out: &mut Vec<String>) -> Vec<Timed<'e>> {
-    let (below, above): (Vec<_>, Vec<_>) = times.into_iter().partition(|(entry, _)| entry.figure.below_resolution);
-    let why = |entry: &Entry| format!("`{}` is left out: it is below resolution, and the format has no place for its bound", entry.label);
+    let (below, above): (Vec<_>, Vec<_>) =
+        times.into_iter().partition(|(entry, _)| entry.figure.below_resolution);
+    let why = |entry: &Entry| {
+        format!(
+            "`{}` is left out: it is below resolution, and the format has no place for its bound",
+            entry.label
+        )
+    };
     left_out.extend(below.into_iter().map(|(entry, _)| why(entry)));
     above
 }
@@ -118,8 +138,10 @@ fn entries(result: &ResultDocument) -> Vec<Entry<'_>> {
     for series in &result.results {
         for (at, (component, part)) in series.components.iter().enumerate() {
             let title = if series.title().trim().is_empty() { "unnamed" } else { series.title() };
-            let wished = shortened(&if at == 0 { title.to_owned() } else { format!("{title}/{component}") });
-            let mut numbered = (1..).map(|n| if n == 1 { wished.clone() } else { format!("{wished} ({n})") });
+            let wished =
+                shortened(&if at == 0 { title.to_owned() } else { format!("{title}/{component}") });
+            let mut numbered =
+                (1..).map(|n| if n == 1 { wished.clone() } else { format!("{wished} ({n})") });
             let label = numbered.find(|label| taken.insert(label.clone())).unwrap_or_default();
             all.push(Entry { label, series, component, mode: part.mode, figure: &part.figure, at });
         }
@@ -127,20 +149,24 @@ fn entries(result: &ResultDocument) -> Vec<Entry<'_>> {
     all
 }
 
-/// A label of bounded length. A long one ends in a checksum (64-bit FNV-1a), so that labels with the same start differ.
+/// A label of bounded length. A long one ends in a checksum (64-bit FNV-1a), so that labels with
+/// the same start differ.
 fn shortened(label: &str) -> String {
     let Some((end, _)) = label.char_indices().nth(LONGEST_LABEL) else { return label.to_owned() };
     let sum = fnv(label.bytes());
     format!("{}~{sum:016x}", &label[..end])
 }
 
-/// A JSON document in which characters that are not visible are escapes. They occur in strings only, so a reader sees no difference.
+/// A JSON document in which characters that are not visible are escapes. They occur in strings
+/// only, so a reader sees no difference.
 fn json<T: Serialize>(document: &T) -> String {
     let mut out = String::new();
     for c in hairspring_result::json::print(document).chars() {
         match c {
             '\n' => out.push(c),
-            c if is_hidden(c) => out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+            c if is_hidden(c) => {
+                out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")))
+            }
             c => out.push(c),
         }
     }

@@ -45,11 +45,17 @@ fn body(page: &mut Page, compared: &Compared) {
     findings(page, &all, Severity::Warning);
     findings(page, &all, Severity::Note);
     page.gap();
-    page.item("result", &summary(compared), if compared.past() > 0 { Tone::Alarm } else { Tone::Strong });
+    page.item(
+        "result",
+        &summary(compared),
+        if compared.past() > 0 { Tone::Alarm } else { Tone::Strong },
+    );
     if compared.pairs.iter().any(|pair| pair.change.is_ok()) {
         page.marked(
             "",
-            "not measured in the same rounds, so disturbances do not cancel: a ratio's interval covers the worst case of all that may differ between the two, and the verdict comes from it",
+            "not measured in the same rounds, so disturbances do not cancel: a ratio's interval \
+             covers the worst case of all that may differ between the two, and the verdict comes \
+             from it",
         );
     }
 }
@@ -60,9 +66,22 @@ fn one(page: &mut Page, compared: &Compared, pair: &Pair) {
     match &pair.change {
         Err(reason) => page.item("ratio", &format!("none, undecided: {reason}"), Tone::Plain),
         Ok(change) => {
-            page.item(&pair.component, &format!("{} -> {}", time(&change.old, change.unit), time(&change.new, change.unit)), Tone::Plain);
-            let tone = if compared.limit(pair) == Some(Limit::Past) { Tone::Alarm } else { Tone::Strong };
-            page.item("ratio", &format!("{}: {}", ratio(&change.ratio), verdict_text(compared, pair, change)), tone);
+            page.item(
+                &pair.component,
+                &format!(
+                    "{} -> {}",
+                    time(&change.old, change.unit),
+                    time(&change.new, change.unit)
+                ),
+                Tone::Plain,
+            );
+            let tone =
+                if compared.limit(pair) == Some(Limit::Past) { Tone::Alarm } else { Tone::Strong };
+            page.item(
+                "ratio",
+                &format!("{}: {}", ratio(&change.ratio), verdict_text(compared, pair, change)),
+                tone,
+            );
         }
     }
 }
@@ -81,7 +100,12 @@ const LOPSIDED_FACTOR: f64 = 1.2;
 fn ratio(ratio: &Estimate) -> String {
     match (ratio.low.is_finite(), ratio.high.is_finite()) {
         (true, true) if ratio.high - ratio.value > LOPSIDED_FACTOR * (ratio.value - ratio.low) => {
-            format!("{} ({} to {})", significant(ratio.value, 2), significant(ratio.low, 2), significant(ratio.high, 2))
+            format!(
+                "{} ({} to {})",
+                significant(ratio.value, 2),
+                significant(ratio.low, 2),
+                significant(ratio.high, 2)
+            )
         }
         (true, true) => plus_minus(ratio),
         (true, false) => format!("at least {}", significant(ratio.low, 3)),
@@ -94,17 +118,25 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
         Verdict::Faster => "new is faster".to_owned(),
         Verdict::Slower => "new is slower".to_owned(),
         Verdict::NoDifference => no_difference(Some(excludes(&Looks::One.interval(&change.ratio)))),
-        Verdict::Undecided => "undecided: a difference is not certain, and the interval is wide".to_owned(),
+        Verdict::Undecided => {
+            "undecided: a difference is not certain, and the interval is wide".to_owned()
+        }
     };
     let most = compared.threshold.map(|share| significant(100.0 * share, 4)).unwrap_or_default();
     let limit = compared.limit(pair);
     if let Some(reason) = change.no_verdict() {
-        let too = if limit == Some(Limit::Undecided) { format!("; so the threshold of {most} % is undecided, too") } else { String::new() };
+        let too = if limit == Some(Limit::Undecided) {
+            format!("; so the threshold of {most} % is undecided, too")
+        } else {
+            String::new()
+        };
         return format!("undecided: {reason}{too}");
     }
     match limit {
         Some(Limit::Past) => format!("{verdict}, past the threshold of {most} %"),
-        Some(Limit::Undecided) => format!("{verdict}; the threshold of {most} % lies inside the interval"),
+        Some(Limit::Undecided) => {
+            format!("{verdict}; the threshold of {most} % lies inside the interval")
+        }
         _ => verdict,
     }
 }
@@ -122,8 +154,15 @@ fn unpaired(page: &mut Page, label: &str, what: &str, series: &[Series]) {
 }
 
 fn summary(compared: &Compared) -> String {
-    let count = |verdict| compared.pairs.iter().filter(|pair| pair.change.as_ref().is_ok_and(|change| change.verdict == verdict)).count();
-    let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::NoDifference].map(count);
+    let count = |verdict| {
+        compared
+            .pairs
+            .iter()
+            .filter(|pair| pair.change.as_ref().is_ok_and(|change| change.verdict == verdict))
+            .count()
+    };
+    let [slower, faster, same] =
+        [Verdict::Slower, Verdict::Faster, Verdict::NoDifference].map(count);
     let pairs = compared.pairs.len();
     let mut parts = vec![
         format!("{slower} slower"),
@@ -139,5 +178,8 @@ fn summary(compared: &Compared) -> String {
             parts.push(format!("{undecided} undecided about it"));
         }
     }
-    format!("{pairs} compared: {}", if parts.is_empty() { "nothing in common".to_owned() } else { parts.join(", ") })
+    format!(
+        "{pairs} compared: {}",
+        if parts.is_empty() { "nothing in common".to_owned() } else { parts.join(", ") }
+    )
 }

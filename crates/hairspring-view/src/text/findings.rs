@@ -21,7 +21,11 @@ pub fn chosen(page: &mut Page, chosen: &[&Finding]) {
     for finding in chosen {
         let kind = (finding.code.as_ref(), finding.severity);
         if !done.contains(&kind) {
-            let group: Vec<&Finding> = chosen.iter().copied().filter(|other| (other.code.as_ref(), other.severity) == kind).collect();
+            let group: Vec<&Finding> = chosen
+                .iter()
+                .copied()
+                .filter(|other| (other.code.as_ref(), other.severity) == kind)
+                .collect();
             same_kind(page, &group);
             done.push(kind);
         }
@@ -73,13 +77,15 @@ pub struct Shared<'f> {
     same_words: bool,
 }
 
-/// Findings of several results by kind, severity and component, the most severe first; each comes with the name of its result.
+/// Findings of several results by kind, severity and component, the most severe first; each comes
+/// with the name of its result.
 pub fn shared<'f>(all: impl IntoIterator<Item = (&'f str, &'f Finding)>) -> Vec<Shared<'f>> {
     let mut groups: Vec<Shared> = Vec::new();
     for (name, finding) in all {
         let same = |group: &&mut Shared| {
             let known = group.finding;
-            (&known.code, known.severity, known.component()) == (&finding.code, finding.severity, finding.component())
+            (&known.code, known.severity, known.component())
+                == (&finding.code, finding.severity, finding.component())
         };
         match groups.iter_mut().find(same) {
             Some(group) => {
@@ -89,7 +95,12 @@ pub fn shared<'f>(all: impl IntoIterator<Item = (&'f str, &'f Finding)>) -> Vec<
                     group.shares.push(with_share(name, finding));
                 }
             }
-            None => groups.push(Shared { finding, names: vec![name], shares: vec![with_share(name, finding)], same_words: true }),
+            None => groups.push(Shared {
+                finding,
+                names: vec![name],
+                shares: vec![with_share(name, finding)],
+                same_words: true,
+            }),
         }
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.finding.severity));
@@ -97,7 +108,8 @@ pub fn shared<'f>(all: impl IntoIterator<Item = (&'f str, &'f Finding)>) -> Vec<
 }
 
 impl Shared<'_> {
-    /// Writes it with its names and its remedy; `mark` is what the lines of these results are marked with.
+    /// Writes it with its names and its remedy; `mark` is what the lines of these results are
+    /// marked with.
     pub fn tell(&self, page: &mut Page, mark: &str) {
         let (label, tone) = label(self.finding.severity);
         page.item(label, &format!("{mark}{}", self.words()), tone);
@@ -114,16 +126,25 @@ impl Shared<'_> {
     }
 }
 
-/// The name of a result with the first share that its finding has: kinds of findings begin with the one that counts.
+/// The name of a result with the first share that its finding has: kinds of findings begin with the
+/// one that counts.
 fn with_share(name: &str, finding: &Finding) -> String {
-    let share = finding.numbers.iter().filter(|(key, _)| key.ends_with("_percent")).find_map(|(key, _)| finding.number(key));
+    let share = finding
+        .numbers
+        .iter()
+        .filter(|(key, _)| key.ends_with("_percent"))
+        .find_map(|(key, _)| finding.number(key));
     share.map_or_else(|| name.to_owned(), |share| format!("{name} ({} %)", significant(share, 2)))
 }
 
 /// Names with commas between them; those beyond the most are counted.
 fn listed(names: &[&str]) -> String {
     let list = names[..names.len().min(MOST_NAMES)].join(", ");
-    if names.len() > MOST_NAMES { format!("{list} and {} more", names.len() - MOST_NAMES) } else { list }
+    if names.len() > MOST_NAMES {
+        format!("{list} and {} more", names.len() - MOST_NAMES)
+    } else {
+        list
+    }
 }
 
 #[cfg(test)]
@@ -144,16 +165,20 @@ mod tests {
 
     fn text(all: &[(&str, Finding)]) -> String {
         let mut page = Page::new(Style::default());
-        shared(all.iter().map(|(name, finding)| (*name, finding))).iter().for_each(|one| one.tell(&mut page, ""));
+        shared(all.iter().map(|(name, finding)| (*name, finding)))
+            .iter()
+            .for_each(|one| one.tell(&mut page, ""));
         page.finish()
     }
 
     #[test]
     fn a_finding_of_several_results_is_told_once_with_their_names() {
-        let busy = |number: u32| finding("busy", Severity::Untrusted, &format!("busy {number} times"));
+        let busy =
+            |number: u32| finding("busy", Severity::Untrusted, &format!("busy {number} times"));
         let slow = finding("slow", Severity::Warning, "slow");
         let told = text(&[("a", slow.clone()), ("b", busy(1)), ("c", slow), ("d", busy(2))]);
-        let expected = "  distrust  b: busy 1 times; likewise, with other numbers, d\n            -> wait\n  warning   a, c: slow\n            -> wait\n";
+        let expected = "  distrust  b: busy 1 times; likewise, with other numbers, d\n            \
+                        -> wait\n  warning   a, c: slow\n            -> wait\n";
         assert_eq!(told, expected);
     }
 
@@ -164,13 +189,19 @@ mod tests {
             Finding { numbers, ..finding("wide", Severity::Warning, &format!("+-{percent} %")) }
         };
         let told = text(&[("a", wide(7.0)), ("b", wide(12.34)), ("c", wide(5.5))]);
-        assert!(told.contains("a: +-7 %; likewise, with other numbers, b (12 %), c (5.5 %)\n"), "{told}");
+        assert!(
+            told.contains("a: +-7 %; likewise, with other numbers, b (12 %), c (5.5 %)\n"),
+            "{told}"
+        );
     }
 
     #[test]
     fn many_names_are_counted() {
         let names: Vec<String> = (0..30).map(|at| format!("n{at}")).collect();
-        let all: Vec<(&str, Finding)> = names.iter().map(|name| (name.as_str(), finding("slow", Severity::Warning, "slow"))).collect();
+        let all: Vec<(&str, Finding)> = names
+            .iter()
+            .map(|name| (name.as_str(), finding("slow", Severity::Warning, "slow")))
+            .collect();
         assert!(text(&all).contains("n23 and 6 more: slow"), "{}", text(&all));
     }
 }

@@ -14,7 +14,8 @@ const MOST_BUDGETS: usize = 3;
 
 /// Writes the fit of one series.
 pub fn fit(page: &mut Page, series: &Series) {
-    let is_line = series.components.len() == 1 && series.fit.rows_detail.iter().all(|row| row.counts.len() < 2);
+    let is_line = series.components.len() == 1
+        && series.fit.rows_detail.iter().all(|row| row.counts.len() < 2);
     page.item(if is_line { "line" } else { "plane" }, &rows(&series.fit), Tone::Quiet);
     budgets(page, series);
     page.item("readings", &readings(series), Tone::Quiet);
@@ -22,7 +23,11 @@ pub fn fit(page: &mut Page, series: &Series) {
     if !without.is_empty() {
         page.item(
             "without",
-            &format!("the {} {}, by request", if without.len() == 1 { "stage" } else { "stages" }, without.join(", ")),
+            &format!(
+                "the {} {}, by request",
+                if without.len() == 1 { "stage" } else { "stages" },
+                without.join(", ")
+            ),
             Tone::Quiet,
         );
     }
@@ -30,7 +35,12 @@ pub fn fit(page: &mut Page, series: &Series) {
 
 /// The stages that the series was solved without.
 fn without(series: &Series) -> Vec<&str> {
-    series.stages.iter().filter(|stage| stage.did == BY_REQUEST).map(|stage| stage.stage.as_str()).collect()
+    series
+        .stages
+        .iter()
+        .filter(|stage| stage.did == BY_REQUEST)
+        .map(|stage| stage.stage.as_str())
+        .collect()
 }
 
 fn rows(fit: &Fit) -> String {
@@ -39,8 +49,10 @@ fn rows(fit: &Fit) -> String {
     if fit.rows + fit.left_out == 0 {
         parts.push(format!("{unknowns} from single readings"));
     } else {
-        let unknowns = span(fit).map_or_else(|| format!(" for {unknowns}"), |span| format!(", {span}"));
-        let out = if fit.left_out > 0 { format!(", {} left out", fit.left_out) } else { String::new() };
+        let unknowns =
+            span(fit).map_or_else(|| format!(" for {unknowns}"), |span| format!(", {span}"));
+        let out =
+            if fit.left_out > 0 { format!(", {} left out", fit.left_out) } else { String::new() };
         let rows = if fit.rows == 1 { "row" } else { "rows" };
         parts.push(format!("{} {rows}{unknowns}{out}", count(fit.rows)));
     }
@@ -68,7 +80,8 @@ fn span(fit: &Fit) -> Option<String> {
     if fit.rows_detail.iter().any(|row| row.counts.len() != 1) {
         return None;
     }
-    let counts = || fit.rows_detail.iter().filter(|row| row.left_out.is_none()).map(|row| row.counts[0]);
+    let counts =
+        || fit.rows_detail.iter().filter(|row| row.left_out.is_none()).map(|row| row.counts[0]);
     let (few, many) = (counts().fold(f64::INFINITY, f64::min), counts().fold(0.0, f64::max));
     few.is_finite().then(|| format!("{}x to {}x", significant(few, 6), significant(many, 6)))
 }
@@ -81,11 +94,16 @@ fn in_unit(number: f64, in_ns: bool) -> String {
 
 fn budgets(page: &mut Page, series: &Series) {
     if series.components.len() > MOST_BUDGETS {
-        page.item("budget", "see the JSON document (--json) for the budget of each component", Tone::Quiet);
+        page.item(
+            "budget",
+            "see the JSON document (--json) for the budget of each component",
+            Tone::Quiet,
+        );
         return;
     }
     for (component, part) in &series.components {
-        let name = if series.components.len() > 1 { format!("{component}: ") } else { String::new() };
+        let name =
+            if series.components.len() > 1 { format!("{component}: ") } else { String::new() };
         let entries = shares(series.budget.get(component).map_or(&[][..], Vec::as_slice));
         let entries = if entries.is_empty() { nothing(series) } else { entries };
         page.item("budget", &format!("{name}{entries}{}", influence(part)), Tone::Quiet);
@@ -96,13 +114,17 @@ fn budgets(page: &mut Page, series: &Series) {
 fn influence(part: &Component) -> String {
     let influence = part.row_influence_ns.or(part.row_influence_ticks).flatten();
     let text = influence.map(|change| in_unit(change, part.row_influence_ns.is_some()));
-    text.map_or_else(String::new, |text| format!("; leaving any one row out changes it by {text} at most"))
+    text.map_or_else(String::new, |text| {
+        format!("; leaving any one row out changes it by {text} at most")
+    })
 }
 
 /// `noise 0.0005 ns, lack of fit 0.0002 ns`: the half-width that each source alone would give.
 fn shares(budget: &[BudgetEntry]) -> String {
     let in_ns = budget.iter().any(|entry| entry.half_width_ns.is_some());
-    let half = |entry: &BudgetEntry| entry.half_width_ns.or(entry.half_width_ticks).flatten().unwrap_or(f64::INFINITY);
+    let half = |entry: &BudgetEntry| {
+        entry.half_width_ns.or(entry.half_width_ticks).flatten().unwrap_or(f64::INFINITY)
+    };
     let mut named: Vec<(&str, f64)> = Vec::new();
     for entry in budget.iter().filter(|entry| half(entry) != 0.0) {
         let name = source_name(entry.source);
@@ -112,14 +134,23 @@ fn shares(budget: &[BudgetEntry]) -> String {
         }
     }
     let all: f64 = named.iter().map(|(_, half)| half).sum();
-    let share =
-        |(name, half): &(&str, f64)| if *half < 0.01 * all { format!("{name} < 1 %") } else { format!("{name} {}", in_unit(*half, in_ns)) };
+    let share = |(name, half): &(&str, f64)| {
+        if *half < 0.01 * all {
+            format!("{name} < 1 %")
+        } else {
+            format!("{name} {}", in_unit(*half, in_ns))
+        }
+    };
     named.iter().map(share).collect::<Vec<_>>().join(", ")
 }
 
 /// Why a budget has no entries.
 fn nothing(series: &Series) -> String {
-    if without(series).is_empty() { "no variation was seen".into() } else { "empty without the stages below".into() }
+    if without(series).is_empty() {
+        "no variation was seen".into()
+    } else {
+        "empty without the stages below".into()
+    }
 }
 
 fn readings(series: &Series) -> String {
@@ -132,25 +163,39 @@ fn readings(series: &Series) -> String {
     }
 }
 
-/// `: flags 5 %, spikes 1.9 %`: the stages that left readings out, with their shares of all readings.
+/// `: flags 5 %, spikes 1.9 %`: the stages that left readings out, with their shares of all
+/// readings.
 fn reasons(series: &Series) -> String {
-    let percent = |number: usize| significant(100.0 * number as f64 / series.fit.readings.max(1) as f64, 2);
+    let percent =
+        |number: usize| significant(100.0 * number as f64 / series.fit.readings.max(1) as f64, 2);
     let by = series.stages.iter().filter(|stage| stage.left_out > 0);
-    let shares: Vec<String> = by.map(|stage| format!("{} {} %", stage.stage, percent(stage.left_out))).collect();
+    let shares: Vec<String> =
+        by.map(|stage| format!("{} {} %", stage.stage, percent(stage.left_out))).collect();
     if shares.is_empty() { String::new() } else { format!(": {}", shares.join(", ")) }
 }
 
 /// `96 rounds; 211 ms measured, 403 ms in all; precision reached; stolen 0 ms`.
 pub fn run(run: &Run) -> String {
     let ms = |time: Option<f64>| significant(time.unwrap_or(f64::NAN), 3);
-    let spent = run.budget_spent_ms.map_or_else(String::new, |spent| format!(", {} ms of the budget", ms(Some(spent))));
-    let times = format!("{} ms measured{spent}, {} ms in all", ms(run.measured_ms), ms(run.elapsed_ms));
+    let spent = run
+        .budget_spent_ms
+        .map_or_else(String::new, |spent| format!(", {} ms of the budget", ms(Some(spent))));
+    let times =
+        format!("{} ms measured{spent}, {} ms in all", ms(run.measured_ms), ms(run.elapsed_ms));
     let stolen = run.stolen_ms.map(|ms| format!("stolen {} ms", significant(ms, 2)));
     let stop = Some(run.stop.clone()).filter(|stop| !stop.is_empty());
-    let places = run.placements.map_or_else(String::new, |placements| format!(" in {placements} placements"));
+    let places = run
+        .placements
+        .map_or_else(String::new, |placements| format!(" in {placements} placements"));
     let rounds = format!("{} rounds{places}", count(run.rounds as usize));
-    let quiet = run.quiet_percent.map(|percent| format!("core quiet in {} % of the run", significant(percent, 2)));
-    [Some(rounds), Some(times), stop, stolen, quiet].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let quiet = run
+        .quiet_percent
+        .map(|percent| format!("core quiet in {} % of the run", significant(percent, 2)));
+    [Some(rounds), Some(times), stop, stolen, quiet]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// Plots of the rows: the line where there is one component, and the residuals.
@@ -158,18 +203,26 @@ pub fn plots(page: &mut Page, series: &Series) {
     let rows = &series.fit.rows_detail;
     let used = || rows.iter().filter(|row| row.left_out.is_none());
     let in_ns = series.fit.residual_ns.is_some();
-    let (factor, unit) = axis_unit(rows.iter().map(|row| row.location().abs()).fold(0.0, f64::max), in_ns);
+    let (factor, unit) =
+        axis_unit(rows.iter().map(|row| row.location().abs()).fold(0.0, f64::max), in_ns);
     let one = !rows.is_empty() && rows.iter().all(|row| row.counts.len() == 1);
     let mut lines = 10;
     let overhead = series.overhead.as_ref().and_then(|overhead| overhead.time());
-    let slope = series.body().filter(|_| one && series.components.len() == 1).and_then(|(_, body)| body.figure.time());
-    let line = slope.zip(overhead).and_then(|(slope, overhead)| line_plot(rows, slope.value, overhead.value, factor));
+    let slope = series
+        .body()
+        .filter(|_| one && series.components.len() == 1)
+        .and_then(|(_, body)| body.figure.time());
+    let line = slope
+        .zip(overhead)
+        .and_then(|(slope, overhead)| line_plot(rows, slope.value, overhead.value, factor));
     if let Some(plot) = line {
-        let left_out = if plot.points.iter().any(|point| !point.used) { "; x left out" } else { "" };
+        let left_out =
+            if plot.points.iter().any(|point| !point.used) { "; x left out" } else { "" };
         draw(page, &plot, 8, unit, &format!("copies; o rows{left_out}; fitted line"));
         lines = 5;
     }
-    let (small, small_unit) = axis_unit(used().map(|row| row.residual().abs()).fold(0.0, f64::max), in_ns);
+    let (small, small_unit) =
+        axis_unit(used().map(|row| row.residual().abs()).fold(0.0, f64::max), in_ns);
     if let Some(plot) = residual_plot(rows, factor, small) {
         let across = if one { "copies".to_owned() } else { format!("{unit} fitted") };
         draw(page, &plot, lines, small_unit, &format!("{across}; residuals of the rows"));

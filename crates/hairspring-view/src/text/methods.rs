@@ -1,4 +1,5 @@
-//! Several methods side by side, as Table 1 of Moreno and Fischmeister: technique, time, standard deviation, distance.
+//! Several methods side by side, as Table 1 of Moreno and Fischmeister: technique, time, standard
+//! deviation, distance.
 
 use crate::cells::{Cell, align};
 use crate::clean::{clean, pad, width};
@@ -12,15 +13,32 @@ const WIDEST_TECHNIQUE: usize = 24;
 /// Writes a table.
 pub fn methods(page: &mut Page, table: &MethodTable) {
     let techniques: Vec<String> = table.rows.iter().map(|row| clean(&row.technique)).collect();
-    let first = techniques.iter().map(|text| width(text)).max().unwrap_or(0).clamp(9, WIDEST_TECHNIQUE);
+    let first =
+        techniques.iter().map(|text| width(text)).max().unwrap_or(0).clamp(9, WIDEST_TECHNIQUE);
     let cells: Vec<Cell> = table.rows.iter().map(time).collect();
     let times = align(&cells);
     let second = times.first().map_or(0, |text| width(text)).max(4);
-    page.line(&format!("  {}  {}  {:>11}  {:>10}", pad("technique", first), pad("time", second), "single sd", "distance"), Tone::Strong);
+    page.line(
+        &format!(
+            "  {}  {}  {:>11}  {:>10}",
+            pad("technique", first),
+            pad("time", second),
+            "single sd",
+            "distance"
+        ),
+        Tone::Strong,
+    );
     for ((row, technique), time) in table.rows.iter().zip(&techniques).zip(&times) {
         let (sd, distance) = (sd(row), distance(row));
         let mark = if table.rows.first().is_some_and(|line| row.departs(line)) { " !" } else { "" };
-        page.line(&format!("  {}  {}  {sd:>11}  {distance:>10}{mark}", pad(technique, first), pad(time, second)), Tone::Plain);
+        page.line(
+            &format!(
+                "  {}  {}  {sd:>11}  {distance:>10}{mark}",
+                pad(technique, first),
+                pad(time, second)
+            ),
+            Tone::Plain,
+        );
     }
 }
 
@@ -42,7 +60,9 @@ fn sd(row: &Method) -> String {
 /// The distance from the line fit, if the time is resolved.
 fn distance(row: &Method) -> String {
     let resolved = row.time().is_some_and(|time| standing(&time) == Standing::Above);
-    let Some(percent) = row.distance_percent.filter(|_| resolved) else { return "unresolved".into() };
+    let Some(percent) = row.distance_percent.filter(|_| resolved) else {
+        return "unresolved".into();
+    };
     let sign = if percent > 0.0 { "+" } else { "" };
     match percent {
         0.0 => "-".into(),

@@ -1,11 +1,14 @@
-//! Invented observations and the measurements made of them. No clock is read: the noise is a fixed sequence.
+//! Invented observations and the measurements made of them. No clock is read: the noise is a fixed
+//! sequence.
 #![allow(dead_code, reason = "each test uses its part")]
 
 use hairspring_core::judge::methods::methods;
 use hairspring_core::judge::{Finding, Question, Severity, assess};
 use hairspring_core::machine::Machine;
 use hairspring_core::observations::{Observations, Rate};
-use hairspring_result::{Clock, Environment, Identity, Measurement, Mode, Reference, ResultDocument, Run, Subject};
+use hairspring_result::{
+    Clock, Environment, Identity, Measurement, Mode, Reference, ResultDocument, Run, Subject,
+};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Numbers between -1 and 1 that are the same every time (a linear congruential generator).
@@ -13,7 +16,8 @@ pub struct Noise(pub u64);
 
 impl Noise {
     pub fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 }
@@ -36,14 +40,21 @@ pub fn table(components: &[&str], series: &[(&str, Rows)], noise: f64) -> Observ
             }
         }
     }
-    table.origin.rate = Some(Rate { hz: 2.596_144e9, uncertainty_ppm: 0.1, provenance: "measured against a quartz over 211 ms".into() });
+    table.origin.rate = Some(Rate {
+        hz: 2.596_144e9,
+        uncertainty_ppm: 0.1,
+        provenance: "measured against a quartz over 211 ms".into(),
+    });
     table.origin.granularity = Some(2.0);
     table
 }
 
 /// Rows of one component on a line.
 pub fn rows(slope: f64, overhead: f64) -> Rows {
-    [16, 32, 48, 64, 96, 128, 160, 192, 256].iter().map(|k| (vec![f64::from(*k)], slope * f64::from(*k) + overhead)).collect()
+    [16, 32, 48, 64, 96, 128, 160, 192, 256]
+        .iter()
+        .map(|k| (vec![f64::from(*k)], slope * f64::from(*k) + overhead))
+        .collect()
 }
 
 pub fn environment() -> Environment {
@@ -54,18 +65,32 @@ pub fn environment() -> Environment {
         system: "Linux 6.18".into(),
         hypervisor: true,
     };
-    let rate = Rate { hz: 2.596_144e9, uncertainty_ppm: 0.1, provenance: "measured against a quartz over 211 ms".into() };
+    let rate = Rate {
+        hz: 2.596_144e9,
+        uncertainty_ppm: 0.1,
+        provenance: "measured against a quartz over 211 ms".into(),
+    };
     let provenance = "integer lattice of dependent chains (imul 3.00, add 1.00)".into();
     let commit = "0123456789abcdef0123456789abcdef01234567".to_owned();
     Environment {
-        identity: Some(Identity::new(UNIX_EPOCH + Duration::from_secs(1_700_000_000), Some("0011223344556677".into()), Some(commit))),
-        clock: Some(Clock::named("tsc", "time stamp counter, lfence before and after").with_rate(&rate).with_reading(2, 62.0)),
+        identity: Some(Identity::new(
+            UNIX_EPOCH + Duration::from_secs(1_700_000_000),
+            Some("0011223344556677".into()),
+            Some(commit),
+        )),
+        clock: Some(
+            Clock::named("tsc", "time stamp counter, lfence before and after")
+                .with_rate(&rate)
+                .with_reading(2, 62.0),
+        ),
         compiler: Some("gcc 12.2.0".into()),
         compiler_flags: Some("-O2".into()),
         pinned_cpu: Some(1),
         priority_raised: Some(true),
         memory_locked: Some(false),
-        ..Environment::unknown("").on(&machine).with_reference(Ok(Reference { cycles: 3.0, provenance }))
+        ..Environment::unknown("")
+            .on(&machine)
+            .with_reference(Ok(Reference { cycles: 3.0, provenance }))
     }
 }
 
@@ -99,7 +124,8 @@ pub fn fitted(table: &Observations) -> Measurement {
     let timed = timed(table, Vec::new());
     Measurement {
         command: "fit".into(),
-        environment: Environment::unknown("the observations hold no reference chain").with_origin(&table.origin),
+        environment: Environment::unknown("the observations hold no reference chain")
+            .with_origin(&table.origin),
         assessment: assess(table, &Question { ..Question::default() }).unwrap(),
         run: None,
         ..timed
@@ -107,7 +133,8 @@ pub fn fitted(table: &Observations) -> Measurement {
 }
 
 pub fn subject(name: &str, code: &str, mode: Mode) -> Subject {
-    let mode_reason = if mode == Mode::Latency { "chained through x" } else { "copies are independent" };
+    let mode_reason =
+        if mode == Mode::Latency { "chained through x" } else { "copies are independent" };
     Subject {
         name: name.into(),
         code: Some(code.into()),
@@ -136,7 +163,12 @@ pub fn line() -> Measurement {
 
 pub fn init_and_body() -> Measurement {
     let grid = [(0, 8), (8, 8), (16, 16), (4, 16), (32, 32), (16, 64), (64, 64), (0, 64), (32, 48)];
-    let rows = grid.iter().map(|(n, m)| (vec![f64::from(*n), f64::from(*m)], 10.5 * f64::from(*n) + 84.0 * f64::from(*m) + 59.0)).collect();
+    let rows = grid
+        .iter()
+        .map(|(n, m)| {
+            (vec![f64::from(*n), f64::from(*m)], 10.5 * f64::from(*n) + 84.0 * f64::from(*m) + 59.0)
+        })
+        .collect();
     let table = with_ruler(&["body", "init"], vec![("main", rows)], 3.0);
     timed(&table, vec![subject("main", "y = sqrt(x)", Mode::Latency)])
 }
@@ -144,9 +176,15 @@ pub fn init_and_body() -> Measurement {
 /// A body behind a small init that serves; the rows depart from their plane.
 pub fn small_init() -> Measurement {
     let off = [1.0, -1.0, -1.0, 1.0, 0.5, -0.5, -1.0, 1.0, 1.0, -1.0];
-    let grid = [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16), (16, 32)];
-    let ticks = |n: i32, m: i32, off: f64| 500.0 * f64::from(n) + 6.0 * f64::from(m) + 90.0 + 12.0 * off;
-    let rows = grid.iter().zip(off).map(|((n, m), off)| (vec![f64::from(*n), f64::from(*m)], ticks(*n, *m, off))).collect();
+    let grid =
+        [(1, 1), (1, 2), (2, 2), (2, 4), (4, 4), (4, 8), (8, 8), (8, 16), (16, 16), (16, 32)];
+    let ticks =
+        |n: i32, m: i32, off: f64| 500.0 * f64::from(n) + 6.0 * f64::from(m) + 90.0 + 12.0 * off;
+    let rows = grid
+        .iter()
+        .zip(off)
+        .map(|((n, m), off)| (vec![f64::from(*n), f64::from(*m)], ticks(*n, *m, off)))
+        .collect();
     let mut table = with_ruler(&["body", "init"], vec![("main", rows)], 3.0);
     table.origin.serving = vec!["init".into()];
     timed(&table, vec![subject("main", "sort(v)", Mode::Latency)])
@@ -160,11 +198,21 @@ pub fn disturbed() -> Measurement {
     series.push(("control", control));
     let mut table = with_ruler(&["body"], series, 3.0);
     table.origin.controls = vec![("control".into(), 1.0)];
-    timed(&table, [("a", "x = x * c"), ("b", "x = x + c")].iter().map(|(name, code)| subject(name, code, Mode::Latency)).collect())
+    timed(
+        &table,
+        [("a", "x = x * c"), ("b", "x = x + c")]
+            .iter()
+            .map(|(name, code)| subject(name, code, Mode::Latency))
+            .collect(),
+    )
 }
 
 pub fn alternatives() -> Measurement {
-    let table = with_ruler(&["body"], vec![("a", rows(2.1, 58.9)), ("b", rows(0.7, 58.7)), ("c", rows(2.1, 58.9))], 3.0);
+    let table = with_ruler(
+        &["body"],
+        vec![("a", rows(2.1, 58.9)), ("b", rows(0.7, 58.7)), ("c", rows(2.1, 58.9))],
+        3.0,
+    );
     let codes = [("a", "x = x * c"), ("b", "x = x + c"), ("c", "x = c * x")];
     timed(&table, codes.iter().map(|(name, code)| subject(name, code, Mode::Latency)).collect())
 }
@@ -175,7 +223,9 @@ fn optimised_away() -> Finding {
         code: "optimised_away".into(),
         severity: Severity::Warning,
         message: "optimised away: the compiler left 0.0 bytes of code for each copy".into(),
-        remedy: "use a --let variable for every input, and make the code an expression or an assignment to a --let variable".into(),
+        remedy: "use a --let variable for every input, and make the code an expression or an \
+                 assignment to a --let variable"
+            .into(),
         keeps_remedy: false,
         numbers: [("bytes_per_copy", 0.0.into())].into(),
     }
@@ -199,8 +249,18 @@ pub fn rank_deficient() -> Measurement {
 }
 
 pub fn bent() -> Measurement {
-    let rows = (1..=12).map(|k| (vec![f64::from(k * 16)], 2.1 * f64::from(k * 16) + 0.02 * f64::from(k * k * k) * 16.0 + 58.9)).collect();
-    timed(&with_ruler(&["body"], vec![("main", rows)], 3.0), vec![subject("main", "d = sqrt(d)", Mode::Latency)])
+    let rows = (1..=12)
+        .map(|k| {
+            (
+                vec![f64::from(k * 16)],
+                2.1 * f64::from(k * 16) + 0.02 * f64::from(k * k * k) * 16.0 + 58.9,
+            )
+        })
+        .collect();
+    timed(
+        &with_ruler(&["body"], vec![("main", rows)], 3.0),
+        vec![subject("main", "d = sqrt(d)", Mode::Latency)],
+    )
 }
 
 pub fn many() -> Measurement {
@@ -210,11 +270,13 @@ pub fn many() -> Measurement {
     let mut random = Noise(3);
     for run in 0..700 {
         let counts: Vec<f64> = (0..200).map(|_| (10.0 * (1.0 + random.next())).round()).collect();
-        let ticks: f64 = counts.iter().enumerate().map(|(block, n)| n * (1.0 + block as f64 % 17.0)).sum();
+        let ticks: f64 =
+            counts.iter().enumerate().map(|(block, n)| n * (1.0 + block as f64 % 17.0)).sum();
         let row = table.row(series, &counts);
         table.push(row, run, ticks + 300.0 + 4.0 * random.next());
     }
-    table.origin.rate = Some(Rate { hz: 16e6, uncertainty_ppm: 0.0, provenance: "stated in the file".into() });
+    table.origin.rate =
+        Some(Rate { hz: 16e6, uncertainty_ppm: 0.0, provenance: "stated in the file".into() });
     fitted(&table)
 }
 

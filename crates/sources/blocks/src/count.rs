@@ -36,13 +36,23 @@ impl<'a> Counter<'a> {
         let mut out = vec![Vec::new(); graph.blocks.len()];
         graph.edges.iter().enumerate().for_each(|(at, edge)| out[edge.from].push(at));
         let by_branch = (0..graph.blocks.len()).map(|at| (branch(at), at)).collect();
-        let by_start = graph.blocks.iter().enumerate().map(|(at, block)| (block.start, at)).collect();
+        let by_start =
+            graph.blocks.iter().enumerate().map(|(at, block)| (block.start, at)).collect();
         Counter { graph, out, by_branch, by_start }
     }
 
-    /// Counts of a call from its branches (address of the branch, target) and where it began; `None` if a branch is not in the graph.
-    pub fn count(&self, branches: &BTreeMap<(u64, u64), u64>, begun: Begun, cut: Option<Cut>) -> Option<Counts> {
-        let mut counts = Counts { blocks: vec![0; self.graph.blocks.len()], edges: vec![0; self.graph.edges.len()] };
+    /// Counts of a call from its branches (address of the branch, target) and where it began;
+    /// `None` if a branch is not in the graph.
+    pub fn count(
+        &self,
+        branches: &BTreeMap<(u64, u64), u64>,
+        begun: Begun,
+        cut: Option<Cut>,
+    ) -> Option<Counts> {
+        let mut counts = Counts {
+            blocks: vec![0; self.graph.blocks.len()],
+            edges: vec![0; self.graph.edges.len()],
+        };
         let mut led_to = vec![0u64; self.graph.blocks.len()];
         led_to[begun.block] += 1;
         led_to[self.graph.entry] += begun.entries - 1;
@@ -69,7 +79,8 @@ impl<'a> Counter<'a> {
 
     /// Whether a block has one way on, which needs no branch to be known.
     fn is_walked(&self, block: usize) -> bool {
-        let only = matches!(self.out[block][..], [edge] if self.graph.edges[edge].kind != EdgeKind::Taken);
+        let only =
+            matches!(self.out[block][..], [edge] if self.graph.edges[edge].kind != EdgeKind::Taken);
         only && !self.graph.indirect.contains(&block)
     }
 
@@ -104,9 +115,25 @@ mod tests {
 
     /// 0 -> loop 1 (if: 2 or 3) -> 4 -> back to 1 or out by 5.
     fn sample() -> Graph {
-        let mut all =
-            graph(6, &[(0, Some(1)), (1, Some(2)), (1, Some(3)), (2, Some(4)), (3, Some(4)), (4, Some(1)), (4, Some(5)), (5, None)]);
-        for (at, kind) in [(1, EdgeKind::Fallthrough), (2, EdgeKind::Taken), (5, EdgeKind::Taken), (6, EdgeKind::Fallthrough)] {
+        let mut all = graph(
+            6,
+            &[
+                (0, Some(1)),
+                (1, Some(2)),
+                (1, Some(3)),
+                (2, Some(4)),
+                (3, Some(4)),
+                (4, Some(1)),
+                (4, Some(5)),
+                (5, None),
+            ],
+        );
+        for (at, kind) in [
+            (1, EdgeKind::Fallthrough),
+            (2, EdgeKind::Taken),
+            (5, EdgeKind::Taken),
+            (6, EdgeKind::Fallthrough),
+        ] {
             all.edges[at] = Edge { kind, ..all.edges[at] };
         }
         all
@@ -128,9 +155,18 @@ mod tests {
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         // Up to block 4, reached by 0, 1, 2.
         let cut = Some(Cut { from: 2, until: 4 });
-        assert_eq!(counter.count(&BTreeMap::from([((18, 32), 1)]), ENTERED_ONCE, cut).unwrap().blocks, [1, 1, 1, 0, 0, 0]);
+        assert_eq!(
+            counter.count(&BTreeMap::from([((18, 32), 1)]), ENTERED_ONCE, cut).unwrap().blocks,
+            [1, 1, 1, 0, 0, 0]
+        );
         // Up to block 1, on the way from the entry.
-        assert_eq!(counter.count(&BTreeMap::new(), ENTERED_ONCE, Some(Cut { from: 0, until: 1 })).unwrap().blocks, [1, 0, 0, 0, 0, 0]);
+        assert_eq!(
+            counter
+                .count(&BTreeMap::new(), ENTERED_ONCE, Some(Cut { from: 0, until: 1 }))
+                .unwrap()
+                .blocks,
+            [1, 0, 0, 0, 0, 0]
+        );
         assert!(counter.count(&BTreeMap::from([((7, 32), 1)]), ENTERED_ONCE, None).is_none());
     }
 
@@ -139,7 +175,9 @@ mod tests {
         let graph = sample();
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         let begun = Begun { block: 4, entries: 1 };
-        let counts = counter.count(&BTreeMap::from([((66, 16), 1), ((18, 48), 1), ((66, 80), 1)]), begun, None).unwrap();
+        let counts = counter
+            .count(&BTreeMap::from([((66, 16), 1), ((18, 48), 1), ((66, 80), 1)]), begun, None)
+            .unwrap();
         assert_eq!(counts.blocks, [0, 1, 0, 1, 2, 1]);
     }
 
@@ -148,8 +186,18 @@ mod tests {
         let graph = sample();
         let counter = Counter::new(&graph, |at| 16 * at as u64 + 2);
         // The return of block 5, to the caller, and the only way from block 2 to block 4.
-        let branches = BTreeMap::from([((18, 32), 2), ((18, 48), 1), ((66, 16), 2), ((66, 80), 1), ((82, 0), 1), ((34, 64), 2)]);
+        let branches = BTreeMap::from([
+            ((18, 32), 2),
+            ((18, 48), 1),
+            ((66, 16), 2),
+            ((66, 80), 1),
+            ((82, 0), 1),
+            ((34, 64), 2),
+        ]);
         let counts = counter.count(&branches, ENTERED_ONCE, None).unwrap();
-        assert_eq!((counts.blocks, counts.edges), (vec![1, 3, 2, 1, 3, 1], vec![1, 2, 1, 2, 1, 2, 1, 1]));
+        assert_eq!(
+            (counts.blocks, counts.edges),
+            (vec![1, 3, 2, 1, 3, 1], vec![1, 2, 1, 2, 1, 2, 1, 1])
+        );
     }
 }

@@ -48,7 +48,8 @@ pub struct BlocksDocument {
     pub undetermined_edges: Vec<String>,
     /// How well the parts add up.
     pub model: ModelJson,
-    /// Mean time of a whole call over the rows, including the timing overhead; shares are of the time without it, where it is known.
+    /// Mean time of a whole call over the rows, including the timing overhead; shares are of the
+    /// time without it, where it is known.
     pub mean_call_ticks: Option<f64>,
     /// The blocks by address.
     pub blocks: Vec<BlockJson>,
@@ -58,7 +59,8 @@ pub struct BlocksDocument {
     pub lines: Vec<LineJson>,
     /// Where to find the time of each block or edge.
     pub parts: Vec<PlaceJson>,
-    /// Times of whole calls by their path, those with the most time first; known also where the parts do not add up.
+    /// Times of whole calls by their path, those with the most time first; known also where the
+    /// parts do not add up.
     pub paths: Vec<PathJson>,
     /// Times, or sums and differences of times, that the counts can tell apart.
     pub components: Vec<BlockComponentJson>,
@@ -70,7 +72,8 @@ pub struct BlocksDocument {
     pub loops: Vec<LoopJson>,
     /// What is missing, and what would help.
     pub missing: Vec<MissingJson>,
-    /// What each stage of the estimator did, in their order; moves and widths are of the first component.
+    /// What each stage of the estimator did, in their order; moves and widths are of the first
+    /// component.
     pub stages: Vec<Stage>,
     /// Doubts.
     pub findings: Vec<Finding>,
@@ -128,10 +131,11 @@ pub struct TraceJson {
     pub seconds: Option<f64>,
     /// Times that programs were stopped.
     pub stops: u64,
-    /// Calls that were followed again after the rounds, on the same path unless they are left out. Before the rounds, each is
-    /// followed twice.
+    /// Calls that were followed again after the rounds, on the same path unless they are left out.
+    /// Before the rounds, each is followed twice.
     pub followed_again: usize,
-    /// Calls that were followed from breakpoint to breakpoint, because no instrumented copy of the function could run.
+    /// Calls that were followed from breakpoint to breakpoint, because no instrumented copy of the
+    /// function could run.
     pub stepped: usize,
     /// Why not, for the last of them.
     pub why_stepped: Option<String>,
@@ -141,13 +145,16 @@ pub struct TraceJson {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelJson {
-    /// Share of the variation between rows that the sum explains; `null` if rows hardly vary, or if nothing checks the sum.
+    /// Share of the variation between rows that the sum explains; `null` if rows hardly vary, or if
+    /// nothing checks the sum.
     pub explained: Option<f64>,
-    /// Root mean square of the residuals, as a share of that of the rows; `null` if nothing checks the sum.
+    /// Root mean square of the residuals, as a share of that of the rows; `null` if nothing checks
+    /// the sum.
     pub departure: Option<f64>,
     /// Rows of different counts beyond the number of unknowns.
     pub spare_rows: usize,
-    /// Whether times of single parts can be believed; if not, or if nothing checks the sum (`null`), they are `null`.
+    /// Whether times of single parts can be believed; if not, or if nothing checks the sum
+    /// (`null`), they are `null`.
     pub carried: Option<bool>,
     /// Why times of single parts are `null`.
     pub reason: Option<String>,
@@ -215,7 +222,8 @@ pub struct LineJson {
     pub instruction_share: Option<f64>,
     /// Its time in a call; `null` where a block has several lines or no time of its own.
     pub time: Option<Figure>,
-    /// Share of the time of all whole calls, without the timing overhead where that is known; `null` as `time`.
+    /// Share of the time of all whole calls, without the timing overhead where that is known;
+    /// `null` as `time`.
     pub share: Option<f64>,
 }
 
@@ -269,8 +277,8 @@ pub struct EdgeJson {
 pub struct PlaceJson {
     /// The block or edge.
     pub name: String,
-    /// `alone`, `merged` with parts that always run equally often, `together` with parts whose counts vary with its own,
-    /// `combined` with others, `common` to all calls, or `never_ran`.
+    /// `alone`, `merged` with parts that always run equally often, `together` with parts whose
+    /// counts vary with its own, `combined` with others, `common` to all calls, or `never_ran`.
     pub place: String,
     /// Name of the component.
     pub component: Option<String>,
@@ -286,8 +294,8 @@ pub struct BlockComponentJson {
     pub parts: Vec<TermJson>,
     /// Its time; `null` if the model does not hold.
     pub time: Option<Figure>,
-    /// Share of the time of all whole calls, without the timing overhead where that is known; `null` for a difference of times, and where
-    /// nothing is left of the calls.
+    /// Share of the time of all whole calls, without the timing overhead where that is known;
+    /// `null` for a difference of times, and where nothing is left of the calls.
     pub share: Option<f64>,
     /// What its uncertainty consists of; `ends` is what calls begin and end with.
     pub budget: Vec<BudgetEntry>,
@@ -323,7 +331,8 @@ pub struct LoopJson {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingJson {
-    /// `not_reached`, `inseparable`, `not_separated` or `not_varied`; of parts of calls `in_no_part` or `equal_in_parts`.
+    /// `not_reached`, `inseparable`, `not_separated` or `not_varied`; of parts of calls
+    /// `in_no_part` or `equal_in_parts`.
     pub kind: String,
     /// What is missing, in words.
     pub message: String,
@@ -369,10 +378,21 @@ pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment) -> Block
         blocks: block_list(measured),
         edges: edge_list(measured),
         lines: line_list(measured, circumstances),
-        parts: analysis.names.iter().zip(&analysis.places).map(|(name, place)| placed(name, *place, analysis)).collect(),
+        parts: analysis
+            .names
+            .iter()
+            .zip(&analysis.places)
+            .map(|(name, place)| placed(name, *place, analysis))
+            .collect(),
         paths: analysis.paths.iter().map(|path| path_json(path, measured)).collect(),
-        components: (0..analysis.series().components.len()).map(|at| component(at, measured, circumstances)).collect(),
-        overhead: analysis.series().overhead.as_ref().map(|time| figure(time, measured, circumstances)),
+        components: (0..analysis.series().components.len())
+            .map(|at| component(at, measured, circumstances))
+            .collect(),
+        overhead: analysis
+            .series()
+            .overhead
+            .as_ref()
+            .map(|time| figure(time, measured, circumstances)),
         dependencies: dependencies(analysis),
         loops: loops(measured, circumstances),
         missing: measured.missing.iter().map(missing).collect(),
@@ -399,8 +419,15 @@ fn level(measured: &MeasuredFunction) -> f64 {
     measured.analysis.series().components.first().map_or(0.95, |part| part.time.ticks.level)
 }
 
-fn figure(time: &hairspring_core::judge::Time, measured: &MeasuredFunction, circumstances: &Environment) -> Figure {
-    let no_cycles = circumstances.reference_reason.as_deref().unwrap_or("the reference chain could not be measured");
+fn figure(
+    time: &hairspring_core::judge::Time,
+    measured: &MeasuredFunction,
+    circumstances: &Environment,
+) -> Figure {
+    let no_cycles = circumstances
+        .reference_reason
+        .as_deref()
+        .unwrap_or("the reference chain could not be measured");
     Figure::new(time, level(measured), no_cycles)
 }
 
@@ -425,7 +452,11 @@ fn block_list(measured: &MeasuredFunction) -> Vec<BlockJson> {
             count_share: finite(runs / all),
             instruction_share: finite(measured.block_instruction_share(at)),
             code: block.code.iter().map(step).collect(),
-            hottest: block.hottest.iter().map(|(name, number)| InstructionJson { name: name.clone(), number: *number }).collect(),
+            hottest: block
+                .hottest
+                .iter()
+                .map(|(name, number)| InstructionJson { name: name.clone(), number: *number })
+                .collect(),
         }
     };
     measured.graph.blocks.iter().enumerate().map(block).collect()
@@ -438,7 +469,8 @@ fn step(step: &crate::graph::Step) -> StepJson {
 
 fn line_list(measured: &MeasuredFunction, circumstances: &Environment) -> Vec<LineJson> {
     let lines = by_line(&measured.graph, &measured.rows, &measured.analysis);
-    let text = |at: &crate::analysis::At| measured.graph.statements.get(at).cloned().unwrap_or_default();
+    let text =
+        |at: &crate::analysis::At| measured.graph.statements.get(at).cloned().unwrap_or_default();
     let line = |line: crate::analysis::Line| LineJson {
         text: text(&line.at),
         file: line.at.0,
@@ -454,7 +486,9 @@ fn line_list(measured: &MeasuredFunction, circumstances: &Environment) -> Vec<Li
 fn path_json(path: &crate::analysis::Path, measured: &MeasuredFunction) -> PathJson {
     let ran = path.blocks.iter().enumerate().filter(|(_, count)| **count > 0);
     PathJson {
-        blocks: ran.map(|(at, count)| TermJson { name: block_name(at), coefficient: *count as f64 }).collect(),
+        blocks: ran
+            .map(|(at, count)| TermJson { name: block_name(at), coefficient: *count as f64 })
+            .collect(),
         calls: path.calls,
         ticks: finite(path.mean),
         cycles: measured.cycles_per_tick().and_then(|factor| finite(path.mean * factor)),
@@ -494,7 +528,11 @@ fn placed(name: &str, place: Place, analysis: &Analysis) -> PlaceJson {
     PlaceJson { name: name.to_owned(), place: word.to_owned(), component }
 }
 
-fn component(at: usize, measured: &MeasuredFunction, circumstances: &Environment) -> BlockComponentJson {
+fn component(
+    at: usize,
+    measured: &MeasuredFunction,
+    circumstances: &Environment,
+) -> BlockComponentJson {
     let analysis = &measured.analysis;
     let part = &analysis.series().components[at];
     let carried = analysis.quality.is_carried();
@@ -524,8 +562,13 @@ fn dependencies(analysis: &Analysis) -> Vec<String> {
     let solution = &analysis.series().solution;
     let name = |at: &usize| solution.columns[*at].clone();
     let spelled = |(column, sum): &(usize, hairspring_core::estimate::Combination)| {
-        let terms: Vec<(String, f64)> = sum.terms.iter().map(|(at, coefficient)| (name(at), rounded(*coefficient))).collect();
-        format!("{} runs as often as {}", name(column), hairspring_core::estimate::solution::spell(&terms))
+        let terms: Vec<(String, f64)> =
+            sum.terms.iter().map(|(at, coefficient)| (name(at), rounded(*coefficient))).collect();
+        format!(
+            "{} runs as often as {}",
+            name(column),
+            hairspring_core::estimate::solution::spell(&terms)
+        )
     };
     solution.rank.dependent.iter().map(spelled).collect()
 }

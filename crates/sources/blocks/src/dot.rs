@@ -10,11 +10,14 @@ use hairspring_view::format::{fixed, significant};
 /// Longest text of a line in a node.
 const MOST_TEXT: usize = 60;
 
-/// The graph: blocks with their time, or with their share of the instructions where no time can be told, and edges with how often
-/// they run in a call. Blocks that never ran are dashed.
+/// The graph: blocks with their time, or with their share of the instructions where no time can be
+/// told, and edges with how often they run in a call. Blocks that never ran are dashed.
 pub fn dot(measured: &MeasuredFunction) -> String {
     let name = quoted(&clean(&measured.function.name));
-    let mut out = format!("digraph {name} {{\n  label={name};\n  node [shape=box, style=filled, fillcolor=white, fontname=monospace];\n");
+    let mut out = format!(
+        "digraph {name} {{\n  label={name};\n  node [shape=box, style=filled, fillcolor=white, \
+         fontname=monospace];\n"
+    );
     let calls = measured.analysis.calls.max(1) as f64;
     for (at, block) in measured.graph.blocks.iter().enumerate() {
         out += &node(measured, at, block, calls);
@@ -22,8 +25,16 @@ pub fn dot(measured: &MeasuredFunction) -> String {
     for (at, edge) in measured.graph.edges.iter().enumerate() {
         let runs = runs_in_whole_calls(&measured.rows, |counts| counts.edges[at]) / calls;
         let to = edge.to.map_or_else(|| "out".to_owned(), block_name);
-        let style = if runs == 0.0 { ", style=dashed".to_owned() } else { format!(", penwidth={}", fixed(1.0 + (1.0 + runs).log10(), 1)) };
-        out += &format!("  {} -> {to} [label={}{style}];\n", block_name(edge.from), quoted(&per_call(runs)));
+        let style = if runs == 0.0 {
+            ", style=dashed".to_owned()
+        } else {
+            format!(", penwidth={}", fixed(1.0 + (1.0 + runs).log10(), 1))
+        };
+        out += &format!(
+            "  {} -> {to} [label={}{style}];\n",
+            block_name(edge.from),
+            quoted(&per_call(runs))
+        );
     }
     out + "  out [shape=plaintext, style=\"\", label=\"return\"];\n}\n"
 }
@@ -32,7 +43,8 @@ fn node(measured: &MeasuredFunction, at: usize, block: &Block, calls: f64) -> St
     let runs = runs_in_whole_calls(&measured.rows, |counts| counts.blocks[at]) / calls;
     let name = block_name(at);
     let (time, share) = time(measured, at);
-    let (share, word) = share.map_or((measured.block_instruction_share(at), "instructions"), |share| (share, "time"));
+    let (share, word) = share
+        .map_or((measured.block_instruction_share(at), "instructions"), |share| (share, "time"));
     let mut lines = vec![format!("{name}, {} runs/call", per_call(runs))];
     if runs > 0.0 {
         lines.extend(time);
@@ -42,10 +54,16 @@ fn node(measured: &MeasuredFunction, at: usize, block: &Block, calls: f64) -> St
         let text: String = clean(&source.text).chars().take(MOST_TEXT).collect();
         lines.push(format!("{}: {text}", source.line));
     }
-    lines.extend((!block.calls.is_empty()).then(|| format!("calls {}", clean(&block.calls.join(", ")))));
+    lines.extend(
+        (!block.calls.is_empty()).then(|| format!("calls {}", clean(&block.calls.join(", ")))),
+    );
     // The hotter, the redder: hue 0, saturation by the share.
     let colour = fixed(share.clamp(0.0, 1.0), 3);
-    let style = if runs == 0.0 { ", style=dashed".to_owned() } else { format!(", fillcolor=\"0.0 {colour} 1.0\"") };
+    let style = if runs == 0.0 {
+        ", style=dashed".to_owned()
+    } else {
+        format!(", fillcolor=\"0.0 {colour} 1.0\"")
+    };
     format!("  {name} [label={}{style}];\n", quoted(&lines.join("\n")))
 }
 
@@ -58,9 +76,15 @@ fn time(measured: &MeasuredFunction, block: usize) -> (Option<String>, Option<f6
     let time = |at: usize| &analysis.series().components[at].time;
     let timed = |at: usize| shown(time(at));
     match analysis.places[block] {
-        Place::Alone(at) => (Some(timed(at)), analysis.own_share(at).map(|share| beside(time(at), share))),
+        Place::Alone(at) => {
+            (Some(timed(at)), analysis.own_share(at).map(|share| beside(time(at), share)))
+        }
         Place::With(at) | Place::Together(at) => {
-            let parts: Vec<&str> = analysis.series().solution.components[at].parts.iter().map(|(name, _)| name.as_str()).collect();
+            let parts: Vec<&str> = analysis.series().solution.components[at]
+                .parts
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect();
             (Some(format!("{} together: {}", parts.join(" "), timed(at))), None)
         }
         Place::NeverRan | Place::Combined(_) | Place::Common => (None, None),

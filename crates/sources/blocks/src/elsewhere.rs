@@ -22,7 +22,8 @@ pub fn functions(_: &Path, _: &Path) -> Result<Vec<ListedFunction>> {
 
 fn unsupported() -> Error {
     Error::BadRequest(format!(
-        "blocks are traced on x86-64 Linux only, and this is {} {}: counts from elsewhere can be solved with `hairspring fit`",
+        "blocks are traced on x86-64 Linux only, and this is {} {}: counts from elsewhere can be \
+         solved with `hairspring fit`",
         std::env::consts::ARCH,
         std::env::consts::OS
     ))

@@ -11,7 +11,10 @@ pub enum Error {
     #[error("{0}")]
     BadRequest(String),
     /// There is no line of inputs.
-    #[error("there are no inputs: give one line of arguments for each run of the program (`--` for none)")]
+    #[error(
+        "there are no inputs: give one line of arguments for each run of the program (`--` for \
+         none)"
+    )]
     NoLines,
     /// The program cannot be read or started.
     #[error("{program}: {reason}")]

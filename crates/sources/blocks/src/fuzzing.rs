@@ -7,22 +7,34 @@ use std::path::Path;
 /// Maximum number of functions per file.
 const MOST_FUNCTIONS: usize = 16;
 
-/// Reads a program from its bytes, and cuts its functions as `measure` does. Returns whether one was found.
+/// Reads a program from its bytes, and cuts its functions as `measure` does. Returns whether one
+/// was found.
 pub fn program(bytes: &[u8]) -> bool {
     let Ok(image) = Image::parse(Path::new("program"), bytes.to_vec()) else { return false };
-    let _ = (image.loads(), image.dynamic(), image.has_symbols(), image.calls_for("malloc"), image.similar("main"));
+    let _ = (
+        image.loads(),
+        image.dynamic(),
+        image.has_symbols(),
+        image.calls_for("malloc"),
+        image.similar("main"),
+    );
     let cut_one = |(name, address): (String, u64)| {
         let _ = image.find(&name);
         image.name_of(address);
         function(&image, address)
     };
     // Not `any`, which would end with the first one.
-    image.functions().into_iter().take(MOST_FUNCTIONS).map(cut_one).filter(|found| *found).count() > 0
+    image.functions().into_iter().take(MOST_FUNCTIONS).map(cut_one).filter(|found| *found).count()
+        > 0
 }
 
 fn function(image: &Image, address: u64) -> bool {
     let Ok(function) = image.at(address) else { return false };
-    let parts = function.ranges.iter().filter_map(|range| Some((range.start, image.bytes(range).ok()?))).collect();
+    let parts = function
+        .ranges
+        .iter()
+        .filter_map(|range| Some((range.start, image.bytes(range).ok()?)))
+        .collect();
     let code = Code::new(parts);
     let graph = cut(&code, function.entry, &Observed::new());
     check(&graph, &code);

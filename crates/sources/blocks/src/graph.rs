@@ -84,7 +84,8 @@ pub struct Graph {
     pub entry: usize,
     /// Blocks that end with an indirect jump.
     pub indirect: Vec<usize>,
-    /// The text of the source lines of its instructions, by file and line; empty if the file cannot be read.
+    /// The text of the source lines of its instructions, by file and line; empty if the file cannot
+    /// be read.
     pub statements: BTreeMap<(String, u32), String>,
 }
 
@@ -97,7 +98,12 @@ impl Graph {
     /// Name of an edge, such as `B2->B5`.
     pub fn edge_name(&self, edge: &Edge) -> String {
         let to = edge.to.map_or_else(|| "out".to_owned(), block_name);
-        let twice = self.edges.iter().filter(|other| other.from == edge.from && other.to == edge.to).count() > 1;
+        let twice = self
+            .edges
+            .iter()
+            .filter(|other| other.from == edge.from && other.to == edge.to)
+            .count()
+            > 1;
         let mark = if twice && edge.kind == EdgeKind::Taken { "'" } else { "" };
         format!("{}->{to}{mark}", block_name(edge.from))
     }
@@ -109,10 +115,11 @@ impl Graph {
         (address < self.blocks[at].end).then_some(at)
     }
 
-    /// Blocks by the loop that they are in, outermost first: each loop is its header and all blocks of its body.
+    /// Blocks by the loop that they are in, outermost first: each loop is its header and all blocks
+    /// of its body.
     ///
-    /// A loop is the body of an edge that goes back to a block which dominates its start (Aho, Lam, Sethi and Ullman,
-    /// Compilers, 9.6.6); edges back to the same header are one loop.
+    /// A loop is the body of an edge that goes back to a block which dominates its start (Aho, Lam,
+    /// Sethi and Ullman, Compilers, 9.6.6); edges back to the same header are one loop.
     pub fn loops(&self) -> Vec<Loop> {
         let dominators = self.dominators();
         let mut loops: Vec<Loop> = Vec::new();
@@ -138,13 +145,16 @@ impl Graph {
         while let Some(block) = open.pop() {
             if !body.contains(&block) {
                 body.push(block);
-                open.extend(self.edges.iter().filter(|edge| edge.to == Some(block)).map(|edge| edge.from));
+                open.extend(
+                    self.edges.iter().filter(|edge| edge.to == Some(block)).map(|edge| edge.from),
+                );
             }
         }
         body
     }
 
-    /// For each block the blocks that every path from the entry to it passes; empty for unreachable blocks.
+    /// For each block the blocks that every path from the entry to it passes; empty for unreachable
+    /// blocks.
     fn dominators(&self) -> Vec<Vec<bool>> {
         let count = self.blocks.len();
         let mut all = vec![vec![true; count]; count];
@@ -153,9 +163,12 @@ impl Graph {
         while changed {
             changed = false;
             for block in (0..count).filter(|at| *at != self.entry) {
-                let before = self.edges.iter().filter(|edge| edge.to == Some(block)).map(|edge| edge.from);
+                let before =
+                    self.edges.iter().filter(|edge| edge.to == Some(block)).map(|edge| edge.from);
                 let mut next = vec![true; count];
-                before.for_each(|from| next.iter_mut().zip(&all[from]).for_each(|(mark, other)| *mark &= other));
+                before.for_each(|from| {
+                    next.iter_mut().zip(&all[from]).for_each(|(mark, other)| *mark &= other)
+                });
                 next[block] = true;
                 changed |= next != all[block];
                 all[block] = next;
@@ -199,17 +212,40 @@ pub(crate) mod tests {
             code: Vec::new(),
             unlinked: false,
         };
-        let edge = |(from, to): &(usize, Option<usize>)| Edge { from: *from, to: *to, kind: EdgeKind::Jump };
-        Graph { blocks: (0..blocks).map(block).collect(), edges: edges.iter().map(edge).collect(), entry: 0, ..Graph::default() }
+        let edge = |(from, to): &(usize, Option<usize>)| Edge {
+            from: *from,
+            to: *to,
+            kind: EdgeKind::Jump,
+        };
+        Graph {
+            blocks: (0..blocks).map(block).collect(),
+            edges: edges.iter().map(edge).collect(),
+            entry: 0,
+            ..Graph::default()
+        }
     }
 
     #[test]
     fn loops_have_their_blocks_and_inner_loops_too() {
         // 0 -> 1; outer loop 1..4, inner loop 2..3; out by 5.
-        let graph =
-            graph(6, &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, Some(2)), (3, Some(4)), (4, Some(1)), (4, Some(5)), (5, None)]);
+        let graph = graph(
+            6,
+            &[
+                (0, Some(1)),
+                (1, Some(2)),
+                (2, Some(3)),
+                (3, Some(2)),
+                (3, Some(4)),
+                (4, Some(1)),
+                (4, Some(5)),
+                (5, None),
+            ],
+        );
         let loops = graph.loops();
-        assert_eq!(loops, [Loop { header: 1, blocks: vec![1, 2, 3, 4] }, Loop { header: 2, blocks: vec![2, 3] }]);
+        assert_eq!(
+            loops,
+            [Loop { header: 1, blocks: vec![1, 2, 3, 4] }, Loop { header: 2, blocks: vec![2, 3] }]
+        );
         assert_eq!(graph.block_at(33), Some(2));
         assert_eq!(graph.block_at(37), None);
         assert_eq!(graph.edge_name(&graph.edges[7]), "B6->out");

@@ -21,12 +21,13 @@ pub const MOST_INPUTS: usize = 10_000;
 /// Most bytes of all lines.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// Reads inputs, one a line: arguments, quoted as in a shell, and `< FILE` for the standard input. Empty lines and lines that
-/// begin with `#` are skipped; `--` alone is a run without arguments. Nothing is read beyond the limits.
+/// Reads inputs, one a line: arguments, quoted as in a shell, and `< FILE` for the standard input.
+/// Empty lines and lines that begin with `#` are skipped; `--` alone is a run without arguments.
+/// Nothing is read beyond the limits.
 ///
 /// # Errors
-/// A line with an unclosed quote, no line at all, more than `MOST_INPUTS` lines or `MOST_BYTES` bytes, or an error of
-/// the source.
+/// A line with an unclosed quote, no line at all, more than `MOST_INPUTS` lines or `MOST_BYTES`
+/// bytes, or an error of the source.
 ///
 /// # Example
 /// ```
@@ -37,7 +38,8 @@ pub const MOST_BYTES: u64 = 64 << 20;
 pub fn read(source: impl BufRead) -> Result<Vec<Input>> {
     let mut source = source.take(MOST_BYTES + 1);
     let (mut inputs, mut line, mut number) = (Vec::new(), Vec::new(), 0);
-    while source.read_until(b'\n', &mut line).map_err(|e| Error::system("read the inputs", e))? > 0 {
+    while source.read_until(b'\n', &mut line).map_err(|e| Error::system("read the inputs", e))? > 0
+    {
         number += 1;
         if source.limit() == 0 {
             return Err(Error::BadRequest(format!(
@@ -50,7 +52,9 @@ pub fn read(source: impl BufRead) -> Result<Vec<Input>> {
             inputs.push(one(given, number)?);
         }
         if inputs.len() > MOST_INPUTS {
-            return Err(Error::BadRequest(format!("too many inputs: {MOST_INPUTS} at the most, line {number} goes beyond")));
+            return Err(Error::BadRequest(format!(
+                "too many inputs: {MOST_INPUTS} at the most, line {number} goes beyond"
+            )));
         }
         line.clear();
     }
@@ -68,7 +72,10 @@ fn one(line: &[u8], number: usize) -> Result<Input> {
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         match word.strip_prefix(b"<") {
-            Some(b"") => input.stdin = Some(os_string(words.next().ok_or_else(|| bad("no file behind <"))?).into()),
+            Some(b"") => {
+                input.stdin =
+                    Some(os_string(words.next().ok_or_else(|| bad("no file behind <"))?).into())
+            }
             Some(file) => input.stdin = Some(os_string(file.to_vec()).into()),
             None => input.arguments.push(os_string(word)),
         }
@@ -112,8 +119,14 @@ mod tests {
     fn lines_are_split_as_a_shell_would() {
         let all = read(&b"# comment\n1 'two words' < in.txt\r\n\n  3 <other\n--\n"[..]).unwrap();
         assert_eq!(all.len(), 3);
-        assert_eq!((all[0].arguments.clone(), all[0].stdin.clone()), (vec!["1".into(), "two words".into()], Some("in.txt".into())));
-        assert_eq!((all[1].arguments.clone(), all[1].stdin.clone()), (vec!["3".into()], Some("other".into())));
+        assert_eq!(
+            (all[0].arguments.clone(), all[0].stdin.clone()),
+            (vec!["1".into(), "two words".into()], Some("in.txt".into()))
+        );
+        assert_eq!(
+            (all[1].arguments.clone(), all[1].stdin.clone()),
+            (vec!["3".into()], Some("other".into()))
+        );
         assert!(all[2].arguments.is_empty());
     }
 
@@ -129,7 +142,10 @@ mod tests {
     fn arguments_may_be_any_bytes() {
         use std::os::unix::ffi::OsStrExt;
         let all = read(&b"1\n\xff\xfe '\x80 x'\n"[..]).unwrap();
-        assert_eq!((all[1].arguments[0].as_bytes(), all[1].arguments[1].as_bytes()), (&b"\xff\xfe"[..], &b"\x80 x"[..]));
+        assert_eq!(
+            (all[1].arguments[0].as_bytes(), all[1].arguments[1].as_bytes()),
+            (&b"\xff\xfe"[..], &b"\x80 x"[..])
+        );
         assert!(all[1].text.contains('\u{fffd}'));
         assert!(error(b"1\n'\xff").contains("input line 2"));
     }
@@ -137,7 +153,12 @@ mod tests {
     #[test]
     fn nothing_is_read_beyond_the_limits() {
         let lines = std::io::BufReader::new(Endless { line: b"7\n", at: 0 });
-        assert!(read(lines).unwrap_err().to_string().contains("too many inputs: 10000 at the most, line 10001"));
+        assert!(
+            read(lines)
+                .unwrap_err()
+                .to_string()
+                .contains("too many inputs: 10000 at the most, line 10001")
+        );
         let one_line = std::io::BufReader::with_capacity(1 << 20, Endless { line: b"\0", at: 0 });
         assert!(read(one_line).unwrap_err().to_string().contains("64 MiB at the most"));
         let comments = std::io::BufReader::with_capacity(1 << 20, Endless { line: b"#\n", at: 0 });

@@ -27,7 +27,8 @@ pub enum Choice {
     First,
     /// A sample over the whole run.
     Sample,
-    /// Those after which the program takes the most CPU time until the next one: the longest, unless they call the function themselves.
+    /// Those after which the program takes the most CPU time until the next one: the longest,
+    /// unless they call the function themselves.
     Longest,
 }
 
@@ -50,10 +51,11 @@ pub struct Request {
     pub choice: Choice,
     /// Most memory of the processes that wait to be timed, in bytes.
     pub memory: u64,
-    /// Where rows begin inside of a call: a block (`B4`), an address (`0x1160`), or a line (`12` or `file.c:12`), each with `@k` or `@k-m`
-    /// for the k-th arrival there.
+    /// Where rows begin inside of a call: a block (`B4`), an address (`0x1160`), or a line (`12` or
+    /// `file.c:12`), each with `@k` or `@k-m` for the k-th arrival there.
     pub from: Option<String>,
-    /// Parts of calls that are timed in place of whole calls; each begins at `from`, or at the block that runs most often.
+    /// Parts of calls that are timed in place of whole calls; each begins at `from`, or at the
+    /// block that runs most often.
     pub parts: Option<u64>,
     /// Where calls are also ended early: `each`, `merged`, or such places.
     pub until: Vec<String>,
@@ -142,7 +144,8 @@ pub struct Traced {
     pub stops: u64,
     /// Calls that were followed again after the rounds.
     pub again: usize,
-    /// Calls that were followed from breakpoint to breakpoint, because no instrumented copy of the function could run.
+    /// Calls that were followed from breakpoint to breakpoint, because no instrumented copy of the
+    /// function could run.
     pub stepped: usize,
     /// Why not, for the last of them.
     pub why_stepped: Option<&'static str>,
@@ -163,7 +166,8 @@ pub struct MeasuredFunction {
     pub inputs: usize,
     /// Inputs left out, with the reason.
     pub skipped: Vec<Skipped>,
-    /// Messages about what was not as requested: fewer calls, places that match several blocks or none.
+    /// Messages about what was not as requested: fewer calls, places that match several blocks or
+    /// none.
     pub notes: Vec<String>,
     /// What ran in each row.
     pub rows: Vec<CountRow>,
@@ -182,11 +186,14 @@ pub struct MeasuredFunction {
 }
 
 impl MeasuredFunction {
-    /// Share of the instructions of a block, or of an edge, in all that ran in whole calls; instructions of callees are not counted.
+    /// Share of the instructions of a block, or of an edge, in all that ran in whole calls;
+    /// instructions of callees are not counted.
     pub fn instruction_share(&self, index: usize) -> f64 {
         match self.analysis.unknowns {
             Unknowns::Blocks => self.block_instruction_share(index),
-            Unknowns::Edges => self.share_of(self.graph.edges[index].from, |counts| counts.edges[index]),
+            Unknowns::Edges => {
+                self.share_of(self.graph.edges[index].from, |counts| counts.edges[index])
+            }
         }
     }
 
@@ -198,15 +205,26 @@ impl MeasuredFunction {
     fn share_of(&self, block: usize, runs: impl Fn(&Counts) -> u64) -> f64 {
         let blocks = &self.graph.blocks;
         let whole = || self.rows.iter().filter(|row| row.is_whole());
-        let of_row =
-            |row: &CountRow| row.counts.blocks.iter().zip(blocks).map(|(n, one)| *n as f64 * f64::from(one.instructions)).sum::<f64>();
+        let of_row = |row: &CountRow| {
+            row.counts
+                .blocks
+                .iter()
+                .zip(blocks)
+                .map(|(n, one)| *n as f64 * f64::from(one.instructions))
+                .sum::<f64>()
+        };
         let all: f64 = whole().map(of_row).sum();
-        let own: f64 = runs_in_whole_calls(&self.rows, runs) * f64::from(blocks[block].instructions);
+        let own: f64 =
+            runs_in_whole_calls(&self.rows, runs) * f64::from(blocks[block].instructions);
         if all > 0.0 { own / all } else { 0.0 }
     }
 
     /// Core cycles of a tick, where both clocks are known.
     pub fn cycles_per_tick(&self) -> Option<f64> {
-        Some(self.analysis.assessment.core_hz.as_ref()?.value * self.run.table.origin.ns_per_unit()? * 1e-9)
+        Some(
+            self.analysis.assessment.core_hz.as_ref()?.value
+                * self.run.table.origin.ns_per_unit()?
+                * 1e-9,
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! The report of `blocks`: a listing with a line for each block, the combinations that can be told apart, what is missing.
+//! The report of `blocks`: a listing with a line for each block, the combinations that can be told
+//! apart, what is missing.
 
 mod annotate;
 mod listing;
@@ -18,7 +19,8 @@ use listing::{Listing, base, percent, runs};
 pub use listing::{beside, shown};
 use std::collections::HashMap;
 
-/// Lines about what is missing, inputs left out, combinations and loops; more are in the JSON document.
+/// Lines about what is missing, inputs left out, combinations and loops; more are in the JSON
+/// document.
 const MOST_MISSING: usize = 8;
 const MOST_SKIPPED: usize = 20;
 const MOST_COMBINATIONS: usize = 60;
@@ -28,7 +30,12 @@ const MOST_PATHS: usize = 8;
 const MOST_NAMES: usize = 300;
 
 /// The report; with source and assembly side by side if asked.
-pub fn blocks(measured: &MeasuredFunction, circumstances: &Environment, style: &Style, annotate: bool) -> String {
+pub fn blocks(
+    measured: &MeasuredFunction,
+    circumstances: &Environment,
+    style: &Style,
+    annotate: bool,
+) -> String {
     let mut page = Page::new(*style);
     let listing = Listing::new(measured);
     head(&mut page, &listing);
@@ -55,14 +62,27 @@ pub fn explain(measured: &MeasuredFunction, style: &Style) -> String {
     let series = measured.analysis.series();
     let stages: Vec<Stage> = series.stages.iter().map(Stage::from).collect();
     let time = series.components.first().map(|first| first.name.as_str());
-    explain_all(&[Staged { name: None, time, readings: series.solution.readings, processes: 1, stages: &stages }], style)
+    explain_all(
+        &[Staged {
+            name: None,
+            time,
+            readings: series.solution.readings,
+            processes: 1,
+            stages: &stages,
+        }],
+        style,
+    )
 }
 
 /// What is said of the source files but the first.
 fn other_files(others: &[&str]) -> String {
     const NAMED_BLOCKS: usize = 5;
     let names: Vec<&str> = others.iter().take(NAMED_BLOCKS).map(|file| base(file)).collect();
-    let more = if others.len() > NAMED_BLOCKS { format!(" and {} more", others.len() - NAMED_BLOCKS) } else { String::new() };
+    let more = if others.len() > NAMED_BLOCKS {
+        format!(" and {} more", others.len() - NAMED_BLOCKS)
+    } else {
+        String::new()
+    };
     if names.is_empty() {
         String::new()
     } else {
@@ -76,19 +96,31 @@ fn head(page: &mut Page, listing: &Listing) {
     let object = function.object.display();
     page.line(&format!("hairspring blocks: {}", clean(&function.name)), Tone::Strong);
     page.gap();
-    page.item("object", &format!("{object}, entry at {:#x}, {}", function.entry, many(function.bytes as usize, "byte")), Tone::Quiet);
+    page.item(
+        "object",
+        &format!(
+            "{object}, entry at {:#x}, {}",
+            function.entry,
+            many(function.bytes as usize, "byte")
+        ),
+        Tone::Quiet,
+    );
     if let Some((main, others)) = listing.files().split_first() {
         page.item("source", &format!("{main}{}", other_files(others)), Tone::Quiet);
     }
     if let Some(from) = &measured.from {
         let what = match measured.parts {
-            true => "parts of calls begin at this place, evenly over the calls; whole calls are timed beside them",
+            true => {
+                "parts of calls begin at this place, evenly over the calls; whole calls are timed \
+                 beside them"
+            }
             false => "each call is begun at this place, and what comes before is not timed",
         };
         page.item("from", &format!("{}: {what}", clean(from)), Tone::Quiet);
     }
     let partial = measured.rows.iter().filter(|row| !row.is_whole()).count();
-    let ended_early = if partial > 0 { format!(", {} ended early", count(partial)) } else { String::new() };
+    let ended_early =
+        if partial > 0 { format!(", {} ended early", count(partial)) } else { String::new() };
     page.item(
         "rows",
         &format!(
@@ -134,19 +166,34 @@ fn combinations(page: &mut Page, listing: &Listing) {
         let parts = &listing.measured.analysis.series().solution.components[*component].parts;
         let name = cut(&grouped(parts, &groups), MOST_NAMES);
         page.item(&format!("[{}]", listing.number(*component)), &name, Tone::Plain);
-        let share = share.map_or_else(String::new, |share| format!(", {} of the total", percent(share)));
+        let share =
+            share.map_or_else(String::new, |share| format!(", {} of the total", percent(share)));
         page.marked("", &format!("{time}{share}"));
     }
     if combined.len() > MOST_COMBINATIONS {
-        page.marked("", &format!("and {} more, in the JSON document", count(combined.len() - MOST_COMBINATIONS)));
+        page.marked(
+            "",
+            &format!(
+                "and {} more, in the JSON document",
+                count(combined.len() - MOST_COMBINATIONS)
+            ),
+        );
     }
 }
 
 /// The group of each unknown that runs equally often as others, by name.
 fn groups(measured: &MeasuredFunction) -> HashMap<&str, usize> {
     let analysis = &measured.analysis;
-    let of_group = |(number, group): (usize, &'_ Vec<usize>)| group.iter().map(|at| (*at, number)).collect::<Vec<_>>();
-    analysis.groups.iter().enumerate().flat_map(of_group).map(|(at, number)| (analysis.names[at].as_str(), number)).collect()
+    let of_group = |(number, group): (usize, &'_ Vec<usize>)| {
+        group.iter().map(|at| (*at, number)).collect::<Vec<_>>()
+    };
+    analysis
+        .groups
+        .iter()
+        .enumerate()
+        .flat_map(of_group)
+        .map(|(at, number)| (analysis.names[at].as_str(), number))
+        .collect()
 }
 
 /// The combination with equal counts in one bracket: `(B1 B4 overhead) + 2 B3`.
@@ -166,15 +213,28 @@ fn grouped(parts: &[(String, f64)], groups: &HashMap<&str, usize>) -> String {
     }
     let spelled: Vec<(String, f64)> = terms
         .into_iter()
-        .map(|(names, coefficient)| (if names.len() > 1 { format!("({})", names.join(" ")) } else { names[0].to_owned() }, coefficient))
+        .map(|(names, coefficient)| {
+            (
+                if names.len() > 1 {
+                    format!("({})", names.join(" "))
+                } else {
+                    names[0].to_owned()
+                },
+                coefficient,
+            )
+        })
         .collect();
     hairspring_core::estimate::solution::spell(&spelled)
 }
 
-/// A coefficient with three significant digits: it is a mean over calls, and its other digits are noise. Whole numbers are counts, and stay
-/// exact.
+/// A coefficient with three significant digits: it is a mean over calls, and its other digits are
+/// noise. Whole numbers are counts, and stay exact.
 pub fn rounded(coefficient: f64) -> f64 {
-    if coefficient.fract() == 0.0 { coefficient } else { format!("{coefficient:.2e}").parse().unwrap_or(coefficient) }
+    if coefficient.fract() == 0.0 {
+        coefficient
+    } else {
+        format!("{coefficient:.2e}").parse().unwrap_or(coefficient)
+    }
 }
 
 fn loops(page: &mut Page, measured: &MeasuredFunction) {
@@ -182,26 +242,52 @@ fn loops(page: &mut Page, measured: &MeasuredFunction) {
     if analysis.regions.is_empty() {
         if !analysis.quality.is_carried() && !measured.graph.loops().is_empty() {
             page.gap();
-            page.item("loops", "sums of their trips do not describe the calls either, so no times are shown", Tone::Alarm);
+            page.item(
+                "loops",
+                "sums of their trips do not describe the calls either, so no times are shown",
+                Tone::Alarm,
+            );
         }
         return;
     }
     page.gap();
     page.line("time of one trip through each loop (without inner loops):", Tone::Quiet);
-    let most = analysis.regions.iter().map(|region| region.time.time.ticks.value * region.trips).fold(0.0, f64::max);
+    let most = analysis
+        .regions
+        .iter()
+        .map(|region| region.time.time.ticks.value * region.trips)
+        .fold(0.0, f64::max);
     for region in analysis.regions.iter().take(MOST_LOOPS) {
         let calls = analysis.calls.max(1) as f64;
-        let line = measured.graph.blocks[region.header].source.as_ref().map(|source| format!(", line {}", source.line)).unwrap_or_default();
-        let tone = if region.time.time.ticks.value * region.trips == most { Tone::Strong } else { Tone::Plain };
+        let line = measured.graph.blocks[region.header]
+            .source
+            .as_ref()
+            .map(|source| format!(", line {}", source.line))
+            .unwrap_or_default();
+        let tone = if region.time.time.ticks.value * region.trips == most {
+            Tone::Strong
+        } else {
+            Tone::Plain
+        };
         let blocks = many(region.blocks.len(), "block");
         page.item(
             &block_name(region.header),
-            &format!("{} a trip{line}, {} trips/call, {blocks}", shown(&region.time.time), runs(region.trips / calls)),
+            &format!(
+                "{} a trip{line}, {} trips/call, {blocks}",
+                shown(&region.time.time),
+                runs(region.trips / calls)
+            ),
             tone,
         );
     }
     if analysis.regions.len() > MOST_LOOPS {
-        page.marked("", &format!("and {} more, in the JSON document", count(analysis.regions.len() - MOST_LOOPS)));
+        page.marked(
+            "",
+            &format!(
+                "and {} more, in the JSON document",
+                count(analysis.regions.len() - MOST_LOOPS)
+            ),
+        );
     }
 }
 
@@ -213,11 +299,19 @@ fn paths(page: &mut Page, measured: &MeasuredFunction) {
         return;
     }
     page.gap();
-    page.line("time of whole calls by their path (calls with the same counts), most time first:", Tone::Quiet);
-    let (factor, unit) = measured.cycles_per_tick().map_or((1.0, "ticks"), |factor| (factor, "cycles"));
+    page.line(
+        "time of whole calls by their path (calls with the same counts), most time first:",
+        Tone::Quiet,
+    );
+    let (factor, unit) =
+        measured.cycles_per_tick().map_or((1.0, "ticks"), |factor| (factor, "cycles"));
     for path in analysis.paths.iter().take(MOST_PATHS) {
         let time = |ticks: f64| significant(ticks * factor, 4);
-        let range = if path.calls > 1 { format!(" ({} to {})", time(path.low), time(path.high)) } else { String::new() };
+        let range = if path.calls > 1 {
+            format!(" ({} to {})", time(path.low), time(path.high))
+        } else {
+            String::new()
+        };
         page.item(
             &many(path.calls, "call"),
             &format!("{} {unit}{range}: {}", time(path.mean), cut(&ran(&path.blocks), MOST_NAMES)),
@@ -225,14 +319,28 @@ fn paths(page: &mut Page, measured: &MeasuredFunction) {
         );
     }
     if analysis.paths.len() > MOST_PATHS {
-        page.marked("", &format!("and {} more paths, in the JSON document", count(analysis.paths.len() - MOST_PATHS)));
+        page.marked(
+            "",
+            &format!(
+                "and {} more paths, in the JSON document",
+                count(analysis.paths.len() - MOST_PATHS)
+            ),
+        );
     }
 }
 
 /// `B1 3 B2 B4`: the blocks that ran, with their counts.
 fn ran(blocks: &[u64]) -> String {
-    let block = |(at, times): (usize, &u64)| if *times == 1 { block_name(at) } else { format!("{times} {}", block_name(at)) };
-    blocks.iter().enumerate().filter(|(_, times)| **times > 0).map(block).collect::<Vec<_>>().join(" ")
+    let block = |(at, times): (usize, &u64)| {
+        if *times == 1 { block_name(at) } else { format!("{times} {}", block_name(at)) }
+    };
+    blocks
+        .iter()
+        .enumerate()
+        .filter(|(_, times)| **times > 0)
+        .map(block)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn summary(page: &mut Page, measured: &MeasuredFunction) {
@@ -244,25 +352,39 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
     page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be told apart"), tone);
     let needs = &analysis.undetermined;
     if !needs.is_empty() {
-        let what = if analysis.unknowns == Unknowns::Edges { "so edges are the unknowns" } else { "--unknowns edges tells them apart" };
+        let what = if analysis.unknowns == Unknowns::Edges {
+            "so edges are the unknowns"
+        } else {
+            "--unknowns edges tells them apart"
+        };
         let named = cut(&needs.join(", "), 60).to_owned();
-        page.item("edges", &format!("counts of blocks do not tell how often these were taken: {named}; {what}"), Tone::Plain);
+        page.item(
+            "edges",
+            &format!("counts of blocks do not tell how often these were taken: {named}; {what}"),
+            Tone::Plain,
+        );
     }
     page.item("followed", &followed(&measured.traced), Tone::Quiet);
 }
 
-/// The mean time of a call: the function's own where the overhead is known, else with it. `factor` is the nanoseconds of a tick.
+/// The mean time of a call: the function's own where the overhead is known, else with it. `factor`
+/// is the nanoseconds of a tick.
 fn call(analysis: &Analysis, factor: Option<f64>) -> String {
     let time = |ticks: f64| {
-        let Some(ns) = factor.map(|factor| ticks * factor) else { return format!("{} ticks", significant(ticks, 4)) };
+        let Some(ns) = factor.map(|factor| ticks * factor) else {
+            return format!("{} ticks", significant(ticks, 4));
+        };
         let (scale, unit) = hairspring_view::format::time_unit(ns);
         format!("{} {unit}", significant(ns * scale, 4))
     };
     match (analysis.series().overhead.as_ref().map(shown), analysis.own_call()) {
-        (Some(overhead), Some(own)) => format!("{} on average; timing overhead left out: {overhead}", time(own)),
+        (Some(overhead), Some(own)) => {
+            format!("{} on average; timing overhead left out: {overhead}", time(own))
+        }
         (Some(overhead), None) => format!("no longer than the timing overhead: {overhead}"),
         (None, _) => format!(
-            "{} on average with the timing overhead, which cannot be told apart from what runs once in every call",
+            "{} on average with the timing overhead, which cannot be told apart from what runs \
+             once in every call",
             time(analysis.mean_call)
         ),
     }
@@ -272,22 +394,36 @@ fn call(analysis: &Analysis, factor: Option<f64>) -> String {
 fn followed(traced: &Traced) -> String {
     let speed = traced.instructions as f64 / traced.seconds.max(1e-9);
     let time = significant(traced.seconds * 1e3, 3);
-    let text = format!("{} instructions in {time} ms: {} a second", count(traced.instructions as usize), count(speed as usize));
+    let text = format!(
+        "{} instructions in {time} ms: {} a second",
+        count(traced.instructions as usize),
+        count(speed as usize)
+    );
     match (traced.stepped, traced.why_stepped) {
         (0, _) | (_, None) => text,
         (1, Some(why)) => format!("{text}; 1 call from breakpoint to breakpoint: {why}"),
-        (many, Some(why)) => format!("{text}; {} calls from breakpoint to breakpoint: {why}", count(many)),
+        (many, Some(why)) => {
+            format!("{text}; {} calls from breakpoint to breakpoint: {why}", count(many))
+        }
     }
 }
 
 /// How well the sum of the parts describes the calls.
 fn model(quality: &Quality) -> (String, Tone) {
     if quality.is_carried() && quality.spare == 0 {
-        let differ = quality.departure.map_or_else(String::new, |share| format!("; calls differ by {} %", significant(100.0 * share, 2)));
-        return (format!("all calls ran the same parts equally often, and their time is the sum{differ}"), Tone::Plain);
+        let differ = quality.departure.map_or_else(String::new, |share| {
+            format!("; calls differ by {} %", significant(100.0 * share, 2))
+        });
+        return (
+            format!(
+                "all calls ran the same parts equally often, and their time is the sum{differ}"
+            ),
+            Tone::Plain,
+        );
     }
     let Some(departure) = quality.departure else {
-        let unchecked = "NOTHING CHECKS THE SUM: there are as many unknowns as rows with different counts, so some times always fit";
+        let unchecked = "NOTHING CHECKS THE SUM: there are as many unknowns as rows with \
+                         different counts, so some times always fit";
         let negative = if quality.negative { "; one came out negative" } else { "" };
         return (format!("{unchecked}{negative}"), Tone::Alarm);
     };
@@ -297,19 +433,27 @@ fn model(quality: &Quality) -> (String, Tone) {
     };
     if quality.is_carried() && quality.explained.is_none() {
         return (
-            format!("rows hardly differ in time, so they hardly check the sum of the parts, which departs from them by {departs}"),
+            format!(
+                "rows hardly differ in time, so they hardly check the sum of the parts, which \
+                 departs from them by {departs}"
+            ),
             Tone::Plain,
         );
     }
     let (verdict, tone) = match (quality.is_carried(), quality.is_rough()) {
         (true, false) => ("the parts add up: their sum", Tone::Plain),
         (true, true) => ("the parts add up, roughly: their sum", Tone::Warning),
-        (false, _) if quality.negative => ("THE PARTS DO NOT ADD UP: a time came out negative, though their sum", Tone::Alarm),
+        (false, _) if quality.negative => {
+            ("THE PARTS DO NOT ADD UP: a time came out negative, though their sum", Tone::Alarm)
+        }
         (false, _) => ("THE PARTS DO NOT ADD UP: their sum", Tone::Alarm),
     };
     let explains = match quality.explained {
         // Rounded down, so that 100 % means all of it.
-        Some(share) if share > 0.0 => format!("explains {} % of the variation between rows and", fixed((1e4 * share).floor() / 100.0, 2)),
+        Some(share) if share > 0.0 => format!(
+            "explains {} % of the variation between rows and",
+            fixed((1e4 * share).floor() / 100.0, 2)
+        ),
         Some(_) => "explains nothing of the variation between rows and".to_owned(),
         None => "has hardly any variation between rows to explain and".to_owned(),
     };
@@ -329,10 +473,20 @@ fn missing(page: &mut Page, measured: &MeasuredFunction) {
         page.marked("", &format!("and {} more, in the JSON document", all.len() - MOST_MISSING));
     }
     for skipped in measured.skipped.iter().take(MOST_SKIPPED) {
-        page.item("left out", &format!("input {} ({}): {}", skipped.input, skipped.text, skipped.reason), Tone::Warning);
+        page.item(
+            "left out",
+            &format!("input {} ({}): {}", skipped.input, skipped.text, skipped.reason),
+            Tone::Warning,
+        );
     }
     if measured.skipped.len() > MOST_SKIPPED {
-        page.marked("", &format!("and {} more inputs, in the JSON document", count(measured.skipped.len() - MOST_SKIPPED)));
+        page.marked(
+            "",
+            &format!(
+                "and {} more inputs, in the JSON document",
+                count(measured.skipped.len() - MOST_SKIPPED)
+            ),
+        );
     }
 }
 
@@ -340,7 +494,13 @@ fn missing(page: &mut Page, measured: &MeasuredFunction) {
 fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
     let together: Vec<&Vec<usize>> = all
         .iter()
-        .filter_map(|missing| if let Missing::Inseparable { blocks, once: false } = missing { Some(blocks) } else { None })
+        .filter_map(|missing| {
+            if let Missing::Inseparable { blocks, once: false } = missing {
+                Some(blocks)
+            } else {
+                None
+            }
+        })
         .collect();
     let mut said = Vec::new();
     let mut is_first = true;
@@ -348,10 +508,17 @@ fn messages_and_remedies(all: &[Missing]) -> Vec<(String, String)> {
         if !matches!(missing, Missing::Inseparable { once: false, .. }) {
             said.push((missing.message(), missing.remedy()));
         } else if std::mem::take(&mut is_first) {
-            let names = |blocks: &&Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
+            let names = |blocks: &&Vec<usize>| {
+                blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ")
+            };
             let groups: Vec<String> = together.iter().map(names).collect();
             let message = format!("run equally often in every whole call: {}", groups.join("; "));
-            said.push((message, "--until with the last of these blocks (a run that stops before it), or --until merged".to_owned()));
+            said.push((
+                message,
+                "--until with the last of these blocks (a run that stops before it), or --until \
+                 merged"
+                    .to_owned(),
+            ));
         }
     }
     said

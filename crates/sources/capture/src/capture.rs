@@ -9,7 +9,9 @@ use crate::kinds::{PulseFinding, ReferenceFinding};
 use crate::list::{Clock, assign, trimmed};
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse};
-use crate::read::{Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd};
+use crate::read::{
+    Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd,
+};
 use crate::short::leave_out_short;
 use crate::signal::{clear_width, distance_needed, neighbours_unknown, reading_bound};
 use findings::{at, doubts, remarks, too_short};
@@ -22,9 +24,11 @@ use std::io::{Cursor, Read, Seek};
 const HEAD: u64 = 512;
 /// Largest archive that is read from a pipe, which cannot be read backwards.
 const MOST_ARCHIVE: u64 = 64 << 20;
-/// Maximum number of pulses of a capture without the pattern, and of intervals considered as references.
+/// Maximum number of pulses of a capture without the pattern, and of intervals considered as
+/// references.
 const MOST_PULSES: usize = 4_000_000;
-/// Edges without a whole frame after which reading stops: those of a channel that is no pin with the pattern, such as a clock.
+/// Edges without a whole frame after which reading stops: those of a channel that is no pin with
+/// the pattern, such as a clock.
 const MOST_WITHOUT_FRAME: u64 = 20_000_000;
 /// The same behind a whole frame: a pin may have other uses for a while.
 const MOST_BEHIND_FRAME: u64 = 200_000_000;
@@ -90,16 +94,29 @@ pub struct Captured {
 ///
 /// # Errors
 /// What is wrong with the recording, with the place.
-pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+pub fn read_edges(
+    input: Input,
+    format: Option<Format>,
+    request: &Request,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Recording> {
     let mut head = Vec::new();
-    let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error));
+    let read_head = |stream: &mut dyn Read, head: &mut Vec<u8>| {
+        stream.take(HEAD).read_to_end(head).map_err(|error| Error::stream(&error))
+    };
     let format_of = |head: &[u8]| {
         if let (None, Some(reason)) = (format, foreign(head)) {
             return Err(Error::Unusable(reason));
         }
         format.or_else(|| Format::detect(head)).ok_or_else(|| {
-            let what = if head.is_empty() { "the file is empty" } else { "the format of this recording is unknown" };
-            Error::Unusable(format!("{what}: expected VCD, sound, a sigrok session or a CSV table (--format)"))
+            let what = if head.is_empty() {
+                "the file is empty"
+            } else {
+                "the format of this recording is unknown"
+            };
+            Error::Unusable(format!(
+                "{what}: expected VCD, sound, a sigrok session or a CSV table (--format)"
+            ))
         })
     };
     match input {
@@ -119,16 +136,28 @@ pub fn read_edges(input: Input, format: Option<Format>, request: &Request, sink:
                 return read_stream(format, stream, request, sink);
             }
             let mut bytes = Vec::new();
-            stream.by_ref().take(MOST_ARCHIVE + 1).read_to_end(&mut bytes).map_err(|error| Error::stream(&error))?;
+            stream
+                .by_ref()
+                .take(MOST_ARCHIVE + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| Error::stream(&error))?;
             if bytes.len() as u64 > MOST_ARCHIVE {
-                return Err(Error::Unusable(format!("a sigrok session of more than {MOST_ARCHIVE} bytes from a pipe: give it as a file")));
+                return Err(Error::Unusable(format!(
+                    "a sigrok session of more than {MOST_ARCHIVE} bytes from a pipe: give it as a \
+                     file"
+                )));
             }
             read_sigrok(Cursor::new(bytes), request, sink)
         }
     }
 }
 
-fn read_stream(format: Format, stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+fn read_stream(
+    format: Format,
+    stream: impl Read,
+    request: &Request,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Recording> {
     match format {
         Format::Vcd => read_vcd(stream, request, sink),
         Format::Sound => read_sound(stream, request, sink),
@@ -139,7 +168,8 @@ fn read_stream(format: Format, stream: impl Read, request: &Request, sink: &mut 
 /// Converts a capture to observations, from its frames or from its pulses and a list of counts.
 ///
 /// # Errors
-/// A damaged recording, with the place; a recording without a frame; a pulse that does not fit the list.
+/// A damaged recording, with the place; a recording without a frame; a pulse that does not fit the
+/// list.
 pub fn capture(input: Input, options: &Options) -> Result<Captured> {
     let mut gathered = Gathered::new(options);
     let recording = gathered.read(input, options)?;
@@ -215,15 +245,25 @@ impl Gathered {
 
     fn edge(&mut self, edge: Edge) {
         self.edges += 1;
-        if self.edges > MOST_WITHOUT_FRAME && !self.by_list && self.collector.frames == 0 && self.collector.intervals.is_empty() {
+        if self.edges > MOST_WITHOUT_FRAME
+            && !self.by_list
+            && self.collector.frames == 0
+            && self.collector.intervals.is_empty()
+        {
             self.refused.get_or_insert_with(|| {
-                format!("no whole frame of the header pattern in the first {MOST_WITHOUT_FRAME} edges, so the rest is not read: is it the right channel?")
+                format!(
+                    "no whole frame of the header pattern in the first {MOST_WITHOUT_FRAME} edges, \
+                     so the rest is not read: is it the right channel?"
+                )
             });
         }
         self.since_frame += 1;
         if self.since_frame > MOST_BEHIND_FRAME && !self.by_list {
             self.refused.get_or_insert_with(|| {
-                format!("no whole frame in the {MOST_BEHIND_FRAME} edges behind the last one, so the rest is not read: cut the recording behind its frames")
+                format!(
+                    "no whole frame in the {MOST_BEHIND_FRAME} edges behind the last one, so the \
+                     rest is not read: cut the recording behind its frames"
+                )
             });
         }
         self.at_once += u64::from(self.last_edge == Some(edge.at));
@@ -261,45 +301,64 @@ impl Gathered {
         self.last = Some(pulse.leading);
         if self.by_list {
             if self.pulses.len() == MOST_PULSES {
-                self.refused.get_or_insert(format!("more than {MOST_PULSES} pulses without the header pattern"));
+                self.refused.get_or_insert(format!(
+                    "more than {MOST_PULSES} pulses without the header pattern"
+                ));
             } else {
                 self.pulses.push(pulse);
             }
         }
     }
 
-    /// Intervals of reference frames; if there are none, intervals of other pulses that are about as long.
+    /// Intervals of reference frames; if there are none, intervals of other pulses that are about
+    /// as long.
     fn intervals(&self, hz: Option<f64>, reference: Reference) -> Vec<f64> {
         if !self.collector.intervals.is_empty() {
             return self.collector.intervals.clone();
         }
         let expected = hz.unwrap_or(1.0) * reference.seconds;
-        self.distances.iter().copied().filter(|distance| (distance / expected - 1.0).abs() < 0.01).collect()
+        self.distances
+            .iter()
+            .copied()
+            .filter(|distance| (distance / expected - 1.0).abs() < 0.01)
+            .collect()
     }
 
     /// The step of the edges' times; `None` if they are found between samples.
     fn quantum(&self, recording: &Recording) -> Option<f64> {
-        let sampled = || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
+        let sampled =
+            || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
         recording.granularity.map(|stated| sampled().map_or(stated, |period| period.max(stated)))
     }
 
     /// The rate by the reference intervals.
-    fn rate(&self, Clock { hz, quantum }: Clock, reference: Reference) -> Result<(Rate, Option<Finding>)> {
+    fn rate(
+        &self,
+        Clock { hz, quantum }: Clock,
+        reference: Reference,
+    ) -> Result<(Rate, Option<Finding>)> {
         let intervals = self.intervals(hz, reference);
-        if let (true, Some(damaged)) = (intervals.is_empty(), self.collector.damaged_reference.as_ref()) {
+        if let (true, Some(damaged)) =
+            (intervals.is_empty(), self.collector.damaged_reference.as_ref())
+        {
             return Err(Error::Unusable(format!(
-                "--reference: the frame of the reference is damaged, {}: {}; send several such frames, or record it again",
+                "--reference: the frame of the reference is damaged, {}: {}; send several such \
+                 frames, or record it again",
                 at(damaged.at, hz),
                 damaged.reason
             )));
         }
         let (rate, doubt) = calibration(&intervals, hz, reference, quantum)?;
         let kind = |doubt| match doubt {
-            Doubt::Dropped { intervals: dropped, ticks } => {
-                ReferenceFinding::SamplesDropped { intervals: dropped, of: intervals.len(), samples: ticks / quantum.unwrap_or(1.0) }
-            }
+            Doubt::Dropped { intervals: dropped, ticks } => ReferenceFinding::SamplesDropped {
+                intervals: dropped,
+                of: intervals.len(),
+                samples: ticks / quantum.unwrap_or(1.0),
+            },
             Doubt::Far { off_ppm } => ReferenceFinding::ReferenceFar { off_ppm },
-            Doubt::Unchecked { off_ppm } => ReferenceFinding::ReferenceUnchecked { intervals: intervals.len(), off_ppm },
+            Doubt::Unchecked { off_ppm } => {
+                ReferenceFinding::ReferenceUnchecked { intervals: intervals.len(), off_ppm }
+            }
         };
         Ok((rate, doubt.map(|doubt| Finding::new(Severity::Warning, kind(doubt)))))
     }
@@ -310,9 +369,12 @@ impl Gathered {
         }
         let by_reference = options.reference.filter(|_| options.crystal.is_none());
         let clock = Clock { hz: recording.hz, quantum: self.quantum(&recording) };
-        let (calibrated, doubt) = by_reference.map(|reference| self.rate(clock, reference)).transpose()?.unzip();
+        let (calibrated, doubt) =
+            by_reference.map(|reference| self.rate(clock, reference)).transpose()?.unzip();
         let rate = known_rate(&recording, options, calibrated)?;
-        let of_reference = doubt.flatten().or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
+        let of_reference = doubt
+            .flatten()
+            .or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
         let trimmed_off = self.assign_list(options, Clock { hz, ..clock })?;
         if self.collector.frames == 0 {
@@ -327,13 +389,19 @@ impl Gathered {
         findings.extend(trimmed_off);
         let rounds = self.collector.frames;
         let is_locked = self.collector.phases().coverage().is_locked();
-        let Some((mut table, doubted)) = self.collector.finish() else { return Err(Error::Unusable("no frame".into())) };
+        let Some((mut table, doubted)) = self.collector.finish() else {
+            return Err(Error::Unusable("no frame".into()));
+        };
         if doubted > 0 {
-            findings.push(Finding::new(Severity::Warning, PulseFinding::PulsesDoubted { pulses: doubted, of: table.readings().len() }));
+            findings.push(Finding::new(
+                Severity::Warning,
+                PulseFinding::PulsesDoubted { pulses: doubted, of: table.readings().len() },
+            ));
         }
         let averaged = recording.signal.as_ref().map_or(1, |signal| signal.averaged.max(1)) as f64;
         if let Some(signal) = &recording.signal {
-            let needed = distance_needed(signal, options.request.method).max(clear_width(signal, &table) / averaged);
+            let needed = distance_needed(signal, options.request.method)
+                .max(clear_width(signal, &table) / averaged);
             let short;
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
@@ -341,45 +409,64 @@ impl Gathered {
             findings.extend(neighbours_unknown(signal, &table));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
-        table.origin.granularity = clock.quantum.or(Some(options.request.method.quantum() * averaged));
+        table.origin.granularity =
+            clock.quantum.or(Some(options.request.method.quantum() * averaged));
         table.origin.rate = rate;
         carry(&findings, &mut table.origin);
         Ok(Captured { table, findings, recording, rounds, orientation })
     }
 
-    /// Assigns the pulses to the list of counts, if there is one. Returns a finding if incomplete rounds are left out.
+    /// Assigns the pulses to the list of counts, if there is one. Returns a finding if incomplete
+    /// rounds are left out.
     fn assign_list(&mut self, options: &Options, clock: Clock) -> Result<Option<Finding>> {
         let Some(ks) = &options.ks else { return Ok(None) };
         if self.collector.frames + self.collector.left_out > 0 {
             return Err(Error::Unusable(
-                "the recording has the header pattern, which gives the counts of each pulse: leave --k out".into(),
+                "the recording has the header pattern, which gives the counts of each pulse: leave \
+                 --k out".into(),
             ));
         }
         let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
-        let (pulses, before, after) = if options.trim { trimmed(&self.pulses, ks, clock)? } else { (&self.pulses[..], 0, 0) };
+        let (pulses, before, after) =
+            if options.trim { trimmed(&self.pulses, ks, clock)? } else { (&self.pulses[..], 0, 0) };
         for round in assign(pulses, ks, clock)? {
             self.collector.round(&counts, &round).map_err(Error::Unusable)?;
         }
         let is_trimmed = before + after > 0;
-        Ok(is_trimmed.then(|| Finding::new(Severity::Note, PulseFinding::RoundsTrimmed { before, after })))
+        Ok(is_trimmed
+            .then(|| Finding::new(Severity::Note, PulseFinding::RoundsTrimmed { before, after })))
     }
 
     fn no_frame(&self, recording: &Recording, options: &Options, hz: Option<f64>) -> String {
         let seen = match self.edges {
             0 if is_undefined(recording) => {
-                format!("the level of channel `{}` is undefined (x, z) where it would change", recording.channel)
+                format!(
+                    "the level of channel `{}` is undefined (x, z) where it would change",
+                    recording.channel
+                )
             }
             0 => format!("channel `{}` never changes its level", recording.channel),
-            edges => format!("no whole frame of the header pattern in {edges} edges of channel `{}`", recording.channel),
+            edges => format!(
+                "no whole frame of the header pattern in {edges} edges of channel `{}`",
+                recording.channel
+            ),
         };
-        let first = self.collector.problems.first().map(|problem| format!("; the first frame, {}: {}", at(problem.at, hz), problem.reason));
+        let first = self.collector.problems.first().map(|problem| {
+            format!("; the first frame, {}: {}", at(problem.at, hz), problem.reason)
+        });
         if self.at_once > 0 {
-            let coarse = "the unit of the file's times is too coarse for this pin; record with a finer one";
-            return format!("{seen}, {} of them at the same time as the one before: {coarse}", self.at_once);
+            let coarse =
+                "the unit of the file's times is too coarse for this pin; record with a finer one";
+            return format!(
+                "{seen}, {} of them at the same time as the one before: {coarse}",
+                self.at_once
+            );
         }
         let advice = match options.orientation {
             Some(_) => "; without --polarity the header tells the idle level",
-            None if self.edges > 0 => "; a pin without it needs --k, as --k 1..20; --edges lists what was found",
+            None if self.edges > 0 => {
+                "; a pin without it needs --k, as --k 1..20; --edges lists what was found"
+            }
             None => ": is it the right one?",
         };
         format!("{seen}{}{advice}", first.unwrap_or_default())
@@ -389,9 +476,11 @@ impl Gathered {
 /// Refuses a recording at a rate that no recorder has.
 fn possible(recording: Recording) -> Result<Recording> {
     match recording.hz.filter(|hz| !RATES.contains(hz)) {
-        Some(hz) => {
-            Err(Error::Unusable(format!("the rate is {hz:e} Hz by the file, expected {:e} to {:e} Hz", RATES.start(), RATES.end())))
-        }
+        Some(hz) => Err(Error::Unusable(format!(
+            "the rate is {hz:e} Hz by the file, expected {:e} to {:e} Hz",
+            RATES.start(),
+            RATES.end()
+        ))),
         None => Ok(recording),
     }
 }
@@ -404,15 +493,22 @@ fn is_undefined(recording: &Recording) -> bool {
 /// The channel and the source of the quantum: for a sampled signal it is the bias of the method.
 fn clock_name(recording: &Recording, method: Method) -> String {
     let number = recording.channel.bytes().all(|byte| byte.is_ascii_digit());
-    let channel = if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
+    let channel =
+        if number { format!("channel {}", recording.channel) } else { recording.channel.clone() };
     match recording.granularity {
         Some(_) => format!("{RECORDING}{channel}"),
-        None => format!("{RECORDING}{channel}, the quantum being the bias of {} edges", method.name()),
+        None => {
+            format!("{RECORDING}{channel}, the quantum being the bias of {} edges", method.name())
+        }
     }
 }
 
 /// The rate: calibrated, or from the file.
-fn known_rate(recording: &Recording, options: &Options, calibrated: Option<Rate>) -> Result<Option<Rate>> {
+fn known_rate(
+    recording: &Recording,
+    options: &Options,
+    calibrated: Option<Rate>,
+) -> Result<Option<Rate>> {
     if let Some(crystal) = &options.crystal {
         let hz = recording.hz.ok_or_else(|| Error::Unusable(format!("the recording {NO_RATE}")))?;
         return Ok(Some(crystal.rate(hz)));
@@ -421,15 +517,34 @@ fn known_rate(recording: &Recording, options: &Options, calibrated: Option<Rate>
         return Ok(calibrated);
     }
     let is_dump = recording.format == Some(Format::Vcd);
-    let stated = if recording.format == Some(Format::Csv) { "by the times in the file" } else { "stated by the file" };
+    let stated = if recording.format == Some(Format::Csv) {
+        "by the times in the file"
+    } else {
+        "stated by the file"
+    };
     Ok(recording.hz.map(|hz| match options.rate_ppm {
-        Some(ppm) => Rate { hz, uncertainty_ppm: ppm, provenance: format!("{stated}, its uncertainty by --rate-ppm") },
-        None if recording.exact => Rate { hz, uncertainty_ppm: 0.0, provenance: "stated by the file of a simulator, exact".into() },
+        Some(ppm) => Rate {
+            hz,
+            uncertainty_ppm: ppm,
+            provenance: format!("{stated}, its uncertainty by --rate-ppm"),
+        },
+        None if recording.exact => Rate {
+            hz,
+            uncertainty_ppm: 0.0,
+            provenance: "stated by the file of a simulator, exact".into(),
+        },
         None if is_dump => Rate {
             hz,
             uncertainty_ppm: CRYSTAL_PPM,
-            provenance: format!("{stated}, taken as a crystal within 100 ppm because no simulator is named (--rate-ppm 0)"),
+            provenance: format!(
+                "{stated}, taken as a crystal within 100 ppm because no simulator is named \
+                 (--rate-ppm 0)"
+            ),
         },
-        None => Rate { hz, uncertainty_ppm: CRYSTAL_PPM, provenance: format!("{stated}, a crystal within 100 ppm (--reference)") },
+        None => Rate {
+            hz,
+            uncertainty_ppm: CRYSTAL_PPM,
+            provenance: format!("{stated}, a crystal within 100 ppm (--reference)"),
+        },
     }))
 }

@@ -66,6 +66,7 @@ impl Error {
 /// Text from a file for a message: shortened, without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST_CHARACTERS: usize = 40;
-    let short: String = text.chars().take(MOST_CHARACTERS).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let short: String =
+        text.chars().take(MOST_CHARACTERS).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().count() > MOST_CHARACTERS { format!("{short}...") } else { short }
 }

@@ -1,5 +1,6 @@
-//! Findings about the recording of a pin: its file ([`FileFinding`]), its signal ([`SignalFinding`], [`NeighbourFinding`],
-//! [`OverloadFinding`]), its pulses ([`PulseFinding`]) and its reference ([`ReferenceFinding`]).
+//! Findings about the recording of a pin: its file ([`FileFinding`]), its signal
+//! ([`SignalFinding`], [`NeighbourFinding`], [`OverloadFinding`]), its pulses ([`PulseFinding`])
+//! and its reference ([`ReferenceFinding`]).
 
 mod file;
 mod neighbours;

@@ -1,13 +1,14 @@
-//! Recordings of a pin as observations (Moreno and Fischmeister, sections 5 and 6; `spec/capture.md`).
+//! Recordings of a pin as observations (Moreno and Fischmeister, sections 5 and 6;
+//! `spec/capture.md`).
 //!
-//! A microcontroller toggles a pin around k copies of a piece of code; a sound card, a logic analyser or a simulator records
-//! the pin. The data flow:
+//! A microcontroller toggles a pin around k copies of a piece of code; a sound card, a logic
+//! analyser or a simulator records the pin. The data flow:
 //!
 //! [`edge`]: samples -> edges, [`pattern`]: edges -> frames, [`observe`]: frames -> the engine's
 //! observations.
 //!
-//! Everything is a stream. Errors give the place in the recording ([`error`]), and no pulse gets a k that the pattern does
-//! not prove.
+//! Everything is a stream. Errors give the place in the recording ([`error`]), and no pulse gets a
+//! k that the pattern does not prove.
 //!
 //! ```
 //! use hairspring_capture::edge::{Detector, Method};
@@ -21,9 +22,11 @@
 //! pin.frame(&Kind::progression(1, 1, 3), &[108.5, 208.5, 308.5], &mut || 0.4);
 //! let samples = Converter::new(0.5).sample(&pin.edges, 6000, &mut || 0.0);
 //!
-//! let (mut detector, mut decoder) = (Detector::new(Method::BandLimited, 1e-4), Decoder::new(None));
+//! let (mut detector, mut decoder) = (Detector::new(Method::BandLimited, 1e-4),
+//!     Decoder::new(None));
 //! let mut frames = Vec::new();
-//! let mut decode = |edge| decoder.push(edge, &mut |item| if let Item::Frame(frame) = item { frames.push(frame) });
+//! let mut decode = |edge| decoder.push(edge,
+//!     &mut |item| if let Item::Frame(frame) = item { frames.push(frame) });
 //! detector.push(&samples, &mut decode).unwrap();
 //! detector.finish(&mut decode).unwrap();
 //!
@@ -49,8 +52,12 @@ mod signal;
 pub mod simulate;
 pub mod text;
 
-pub use capture::{Captured, Input, Options, Source, calibrate as calibrated_crystal, capture, read_edges};
-pub use kinds::{FileFinding, NeighbourFinding, OverloadFinding, PulseFinding, ReferenceFinding, SignalFinding};
+pub use capture::{
+    Captured, Input, Options, Source, calibrate as calibrated_crystal, capture, read_edges,
+};
+pub use kinds::{
+    FileFinding, NeighbourFinding, OverloadFinding, PulseFinding, ReferenceFinding, SignalFinding,
+};
 pub use list::assign;
 pub use observe::OVERHEAD;
 pub use overhead::{doubt_bend, doubt_counts};

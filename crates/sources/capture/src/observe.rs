@@ -8,7 +8,8 @@ use crate::phase::Phases;
 
 /// Maximum number of problems that are kept.
 const MOST_PROBLEMS: usize = 20;
-/// Distance from the median of its row beyond which a reading is an outlier, in robust standard deviations and as a share.
+/// Distance from the median of its row beyond which a reading is an outlier, in robust standard
+/// deviations and as a share.
 const OUTLIER_DISTANCES: (f64, f64) = (20.0, 0.25);
 
 /// Maximum number of readings of a row from which its median is taken.
@@ -59,9 +60,14 @@ impl Collector {
     /// A number of components that differs from the frames before.
     pub fn frame(&mut self, frame: &Frame) -> Result<(), String> {
         match &frame.kind {
-            Kind::Reference(_) => self.intervals.extend(frame.pulses.windows(2).map(|pair| pair[1].leading - pair[0].leading)),
+            Kind::Reference(_) => self
+                .intervals
+                .extend(frame.pulses.windows(2).map(|pair| pair[1].leading - pair[0].leading)),
             Kind::Counts(counts) => {
-                let counts: Vec<Vec<f64>> = counts.iter().map(|row| row.iter().map(|count| f64::from(*count)).collect()).collect();
+                let counts: Vec<Vec<f64>> = counts
+                    .iter()
+                    .map(|row| row.iter().map(|count| f64::from(*count)).collect())
+                    .collect();
                 self.round(&counts, &frame.pulses)?;
             }
         }
@@ -75,11 +81,18 @@ impl Collector {
     pub fn round(&mut self, counts: &[Vec<f64>], pulses: &[Pulse]) -> Result<(), String> {
         let width = counts.first().map_or(0, Vec::len);
         let names = &self.names;
-        let name =
-            |at: usize| names.get(at).cloned().unwrap_or_else(|| COMPONENTS.get(at).map_or(format!("c{}", at + 1), ToString::to_string));
-        let table = self.table.get_or_insert_with(|| Observations::new((0..width).map(name).collect()));
+        let name = |at: usize| {
+            names.get(at).cloned().unwrap_or_else(|| {
+                COMPONENTS.get(at).map_or(format!("c{}", at + 1), ToString::to_string)
+            })
+        };
+        let table =
+            self.table.get_or_insert_with(|| Observations::new((0..width).map(name).collect()));
         if table.components().len() != width {
-            return Err(format!("a frame counts {width} components, and those before count {}", table.components().len()));
+            return Err(format!(
+                "a frame counts {width} components, and those before count {}",
+                table.components().len()
+            ));
         }
         let series = table.series("main");
         for (counts, pulse) in counts.iter().zip(pulses) {
@@ -96,10 +109,16 @@ impl Collector {
     /// # Errors
     /// Names without a component, a duplicate name, or that of the overhead.
     pub fn all_names_used(&self) -> Result<(), String> {
-        let Some(table) = self.table.as_ref().filter(|_| !self.names.is_empty()) else { return Ok(()) };
+        let Some(table) = self.table.as_ref().filter(|_| !self.names.is_empty()) else {
+            return Ok(());
+        };
         let counted = table.components();
         if let Some(more) = self.names.get(counted.len()..).filter(|more| !more.is_empty()) {
-            let components = if counted.len() == 1 { "1 component".to_owned() } else { format!("{} components", counted.len()) };
+            let components = if counted.len() == 1 {
+                "1 component".to_owned()
+            } else {
+                format!("{} components", counted.len())
+            };
             return Err(format!(
                 "--components names {} and the pulses count {components}: nothing is left for {}",
                 self.names.len(),
@@ -107,10 +126,13 @@ impl Collector {
             ));
         }
         match counted.iter().enumerate().find(|(at, name)| counted[..*at].contains(name)) {
-            Some((_, name)) => Err(format!("--components: two components would be called `{name}`")),
-            None if counted.iter().any(|name| name == OVERHEAD) => {
-                Err(format!("--components: `{OVERHEAD}` is the name of the time that a pulse takes beside its components"))
+            Some((_, name)) => {
+                Err(format!("--components: two components would be called `{name}`"))
             }
+            None if counted.iter().any(|name| name == OVERHEAD) => Err(format!(
+                "--components: `{OVERHEAD}` is the name of the time that a pulse takes beside its \
+                 components"
+            )),
             None => Ok(()),
         }
     }
@@ -143,7 +165,10 @@ impl Collector {
 }
 
 /// The table with the flag `x` added to the readings that `is_out` selects.
-pub(crate) fn flagged(mut table: Observations, is_out: impl Fn(usize, &Reading) -> bool) -> Observations {
+pub(crate) fn flagged(
+    mut table: Observations,
+    is_out: impl Fn(usize, &Reading) -> bool,
+) -> Observations {
     let mut flagged = Observations::new(table.components().to_vec());
     flagged.origin = std::mem::take(&mut table.origin);
     let series = flagged.series("main");
@@ -151,7 +176,8 @@ pub(crate) fn flagged(mut table: Observations, is_out: impl Fn(usize, &Reading) 
         flagged.row(series, &row.counts);
     }
     for (at, reading) in table.readings().iter().enumerate() {
-        let flags = if is_out(at, reading) { reading.flags.with(Flags::EXCLUDED) } else { reading.flags };
+        let flags =
+            if is_out(at, reading) { reading.flags.with(Flags::EXCLUDED) } else { reading.flags };
         flagged.push_flagged(reading.row, reading.round, reading.ticks, flags);
     }
     flagged
@@ -166,13 +192,22 @@ fn doubted(table: &Observations) -> std::collections::BTreeSet<usize> {
             ticks.push(reading.ticks);
         }
     }
-    let limits: HashMap<u32, (f64, f64)> =
-        rows.into_iter().filter(|(_, ticks)| ticks.len() >= 5).map(|(row, ticks)| (row, spread(ticks))).collect();
+    let limits: HashMap<u32, (f64, f64)> = rows
+        .into_iter()
+        .filter(|(_, ticks)| ticks.len() >= 5)
+        .map(|(row, ticks)| (row, spread(ticks)))
+        .collect();
     let far = |ticks: f64, (middle, spread): (f64, f64)| {
-        (ticks - middle).abs() > (OUTLIER_DISTANCES.0 * spread).max(OUTLIER_DISTANCES.1 * middle.abs())
+        (ticks - middle).abs()
+            > (OUTLIER_DISTANCES.0 * spread).max(OUTLIER_DISTANCES.1 * middle.abs())
     };
     let readings = table.readings().iter().enumerate();
-    readings.filter(|(_, reading)| limits.get(&reading.row).is_some_and(|limit| far(reading.ticks, *limit))).map(|(at, _)| at).collect()
+    readings
+        .filter(|(_, reading)| {
+            limits.get(&reading.row).is_some_and(|limit| far(reading.ticks, *limit))
+        })
+        .map(|(at, _)| at)
+        .collect()
 }
 
 /// Median and robust standard deviation.
@@ -199,7 +234,9 @@ mod tests {
             collector.all_names_used()
         };
         assert_eq!(named(&[]).and(named(&["a"])).and(named(&["a", "b"])), Ok(()));
-        for wrong in [&["a", "a"][..], &["init"], &["a", "b", "c"], &["a", "overhead"], &["overhead"]] {
+        for wrong in
+            [&["a", "a"][..], &["init"], &["a", "b", "c"], &["a", "overhead"], &["overhead"]]
+        {
             assert!(named(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -5,13 +5,15 @@ use hairspring_core::estimate::Solution;
 use hairspring_core::judge::{Assessment, Finding, SeriesResult, Severity, code};
 use hairspring_core::observations::Observations;
 
-/// How far below zero an overhead must be for a finding, in half-widths of its interval and in quanta of the recorder.
+/// How far below zero an overhead must be for a finding, in half-widths of its interval and in
+/// quanta of the recorder.
 const MARGIN: (f64, f64) = (3.0, 3.0);
 /// Minimum number of copies for a finding: different shapes of the two edges explain less.
 const COPIES: f64 = 0.05;
 
 /// Findings about signals whose edges may be moved.
-const MOVING_FINDINGS: [&str; 6] = ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
+const MOVING_FINDINGS: [&str; 6] =
+    ["clipped", "overloaded", "saturated", "not_linear", "edges_differ", "neighbours_unknown"];
 
 /// Adds a finding to each series whose overhead shows that the counts are wrong.
 pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
@@ -24,14 +26,27 @@ pub fn doubt_counts(table: &Observations, assessment: &mut Assessment) {
     }
 }
 
-/// Rows that are left out as a bend are not harmless where something moves edges: the bend may be its effect on the other rows too.
-/// Findings travel with a saved table, so this is for a recording as for its table.
+/// Rows that are left out as a bend are not harmless where something moves edges: the bend may be
+/// its effect on the other rows too. Findings travel with a saved table, so this is for a recording
+/// as for its table.
 pub fn doubt_bend(assessment: &mut Assessment) {
-    let moves = |series: &SeriesResult| series.findings.iter().any(|finding| MOVING_FINDINGS.into_iter().any(|code| finding.is(code)));
-    for finding in assessment.series.iter_mut().filter(|series| moves(series)).flat_map(|series| &mut series.findings) {
+    let moves = |series: &SeriesResult| {
+        series
+            .findings
+            .iter()
+            .any(|finding| MOVING_FINDINGS.into_iter().any(|code| finding.is(code)))
+    };
+    for finding in assessment
+        .series
+        .iter_mut()
+        .filter(|series| moves(series))
+        .flat_map(|series| &mut series.findings)
+    {
         if is_bend(finding) {
             finding.severity = Severity::Warning;
-            finding.remedy = "record without what moves edges (see the other warnings): it may bend the remaining rows too, which the interval includes only roughly".into();
+            finding.remedy = "record without what moves edges (see the other warnings): it may \
+                              bend the remaining rows too, which the interval includes only roughly"
+                .into();
         }
     }
 }
@@ -41,15 +56,23 @@ fn is_bend(finding: &Finding) -> bool {
     finding.is(code::ROWS_LEFT_OUT) && finding.number("bent").is_some_and(|rows| rows > 0.0)
 }
 
-/// A finding about a significantly negative overhead. The toggle of a pin cannot take negative time, so the counts are too
-/// high. `first` holds the counts of the first pulse.
-fn overhead_below_zero(solution: &Solution, first: &[f64], factor: f64, unit: &'static str) -> Option<Finding> {
+/// A finding about a significantly negative overhead. The toggle of a pin cannot take negative
+/// time, so the counts are too high. `first` holds the counts of the first pulse.
+fn overhead_below_zero(
+    solution: &Solution,
+    first: &[f64],
+    factor: f64,
+    unit: &'static str,
+) -> Option<Finding> {
     let overhead = solution.overhead?;
     if overhead.value + MARGIN.0 * overhead.half_width() >= -MARGIN.1 * solution.quantum {
         return None;
     }
     // The shortest component gives the largest error of the counts.
-    let measured = solution.components.iter().filter(|component| !component.is_difference() && component.ticks.low > 0.0);
+    let measured = solution
+        .components
+        .iter()
+        .filter(|component| !component.is_difference() && component.ticks.low > 0.0);
     let shortest = measured.min_by(|a, b| a.ticks.value.total_cmp(&b.ticks.value))?;
     let copies = -overhead.value / shortest.ticks.value;
     let counts = solution.columns.iter().zip(first);
@@ -60,7 +83,10 @@ fn overhead_below_zero(solution: &Solution, first: &[f64], factor: f64, unit: &'
         component: shortest.name.clone(),
         first_pulse: match first {
             [k] => format!("k = {k}"),
-            _ => counts.map(|(name, count)| format!("{name} = {count}")).collect::<Vec<_>>().join(", "),
+            _ => counts
+                .map(|(name, count)| format!("{name} = {count}"))
+                .collect::<Vec<_>>()
+                .join(", "),
         },
     };
     Some(Finding::new(if copies < COPIES { Severity::Warning } else { Severity::Untrusted }, kind))
@@ -73,7 +99,8 @@ mod tests {
     use hairspring_core::judge::{Question, assess, carry};
     use hairspring_core::observations::{read_csv, write_csv};
 
-    /// The finding for pulses of 100 ticks a copy plus `overhead`, with counts that are wrong by `off` and noise of a few ticks.
+    /// The finding for pulses of 100 ticks a copy plus `overhead`, with counts that are wrong by
+    /// `off` and noise of a few ticks.
     fn judged(overhead: f64, off: f64, quantum: f64) -> Option<Finding> {
         let mut table = Observations::new(vec!["body".into()]);
         let series = table.series("main");
@@ -94,12 +121,21 @@ mod tests {
     fn too_high_counts_are_reported_in_copies() {
         let overhead = judged(8.5, 1.0, 0.001).unwrap();
         assert_eq!(overhead.severity, Severity::Untrusted);
-        let (copies, value) = (overhead.number("copies").unwrap(), overhead.number("value_ticks").unwrap());
+        let (copies, value) =
+            (overhead.number("copies").unwrap(), overhead.number("value_ticks").unwrap());
         assert!((copies - 0.915).abs() < 0.02 && (value + 91.5).abs() < 2.0, "{overhead:?}");
-        assert!(overhead.message.contains("k = 2") && overhead.message.contains("0.9 "), "{overhead:?}");
-        assert!(judged(8.5, 100.0, 0.001).is_some_and(|overhead| overhead.severity == Severity::Untrusted));
+        assert!(
+            overhead.message.contains("k = 2") && overhead.message.contains("0.9 "),
+            "{overhead:?}"
+        );
+        assert!(
+            judged(8.5, 100.0, 0.001)
+                .is_some_and(|overhead| overhead.severity == Severity::Untrusted)
+        );
         // Edges of different shapes may shorten a pulse a little.
-        assert!(judged(-3.0, 0.0, 0.001).is_some_and(|overhead| overhead.severity == Severity::Warning));
+        assert!(
+            judged(-3.0, 0.0, 0.001).is_some_and(|overhead| overhead.severity == Severity::Warning)
+        );
     }
 
     #[test]
@@ -109,15 +145,26 @@ mod tests {
         for (round, k) in (0..20u32).flat_map(|round| (1..=12u32).map(move |k| (round, k))) {
             let row = table.row(series, &[f64::from(k)]);
             let bend = if k == 1 { 30.0 } else { 0.0 };
-            table.push(row, round, 100.0 * f64::from(k) + bend + f64::from((round * 7 + k * 13) % 11) / 50.0);
+            table.push(
+                row,
+                round,
+                100.0 * f64::from(k) + bend + f64::from((round * 7 + k * 13) % 11) / 50.0,
+            );
         }
         let severity = |table: &Observations| {
             let mut found = assess(table, &Question::default()).unwrap();
             doubt_bend(&mut found);
-            found.series[0].findings.iter().find(|finding| is_bend(finding)).map(|finding| finding.severity)
+            found.series[0]
+                .findings
+                .iter()
+                .find(|finding| is_bend(finding))
+                .map(|finding| finding.severity)
         };
         assert_eq!(severity(&table), Some(Severity::Note));
-        let saturated = Finding::new(Severity::Warning, OverloadFinding::Saturated { bent_percent: 3.0, bound_samples: None });
+        let saturated = Finding::new(
+            Severity::Warning,
+            OverloadFinding::Saturated { bent_percent: 3.0, bound_samples: None },
+        );
         carry(&[saturated], &mut table.origin);
         let mut text = Vec::new();
         write_csv(&table, &mut text).unwrap();
@@ -126,7 +173,13 @@ mod tests {
 
     #[test]
     fn overheads_near_zero_are_accepted() {
-        for (overhead, off, quantum) in [(0.0, 0.0, 0.001), (-0.3, 0.0, 0.001), (-20.0, 0.0, 10.0), (8.5, 0.0, 0.001), (8.5, -1.0, 0.001)] {
+        for (overhead, off, quantum) in [
+            (0.0, 0.0, 0.001),
+            (-0.3, 0.0, 0.001),
+            (-20.0, 0.0, 10.0),
+            (8.5, 0.0, 0.001),
+            (8.5, -1.0, 0.001),
+        ] {
             assert_eq!(judged(overhead, off, quantum), None, "{overhead} {off} {quantum}");
         }
     }

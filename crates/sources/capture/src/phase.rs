@@ -1,4 +1,5 @@
-//! The distribution of edges between samples: only if it is even does an estimator's bias average out.
+//! The distribution of edges between samples: only if it is even does an estimator's bias average
+//! out.
 
 /// Minimum number of readings of a row.
 const LEAST_READINGS: u32 = 8;
@@ -24,7 +25,8 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Whether the recording is locked: at least half of the rows are, because a row of few readings is locked by chance in one of 170 cases.
+    /// Whether the recording is locked: at least half of the rows are, because a row of few
+    /// readings is locked by chance in one of 170 cases.
     pub fn is_locked(&self) -> bool {
         self.locked > 0 && 2 * self.locked >= self.rows
     }
@@ -68,7 +70,8 @@ mod tests {
         phases.push(3, 1.0);
         let coverage = phases.coverage();
         assert_eq!((coverage.rows, coverage.locked, coverage.is_locked()), (3, 1, false));
-        let (locked, none) = (Coverage { locked: 2, ..coverage }, Coverage { rows: 0, locked: 0, most: 0.0 });
+        let (locked, none) =
+            (Coverage { locked: 2, ..coverage }, Coverage { rows: 0, locked: 0, most: 0.0 });
         assert!(locked.is_locked() && !none.is_locked());
         assert!(coverage.most > 0.99);
     }

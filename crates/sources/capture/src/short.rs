@@ -20,17 +20,21 @@ pub struct Short {
     pub left_out: bool,
 }
 
-/// Leaves out the rows whose typical pulse is shorter than a limit in ticks: their readings get the flag `x`. If fewer than
-/// two rows would remain, none is left out.
+/// Leaves out the rows whose typical pulse is shorter than a limit in ticks: their readings get the
+/// flag `x`. If fewer than two rows would remain, none is left out.
 pub fn leave_out_short(table: Observations, limit: f64) -> (Observations, Option<Short>) {
     let mut readings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for reading in table.readings().iter().filter(|reading| !reading.flags.any()) {
         readings.entry(reading.row).or_default().push(reading.ticks);
     }
     let of = readings.len();
-    let typical: BTreeMap<u32, f64> = readings.into_iter().map(|(row, ticks)| (row, spread(ticks).0)).collect();
-    let short: BTreeMap<u32, f64> = typical.into_iter().filter(|(_, ticks)| *ticks < limit).collect();
-    let Some(shortest) = short.values().copied().min_by(f64::total_cmp) else { return (table, None) };
+    let typical: BTreeMap<u32, f64> =
+        readings.into_iter().map(|(row, ticks)| (row, spread(ticks).0)).collect();
+    let short: BTreeMap<u32, f64> =
+        typical.into_iter().filter(|(_, ticks)| *ticks < limit).collect();
+    let Some(shortest) = short.values().copied().min_by(f64::total_cmp) else {
+        return (table, None);
+    };
     let left_out = of - short.len() >= FEWEST_ROWS;
     let found = Short { rows: short.len(), of, shortest, left_out };
     match left_out {

@@ -1,7 +1,8 @@
-//! Simulated recordings with known edges, for tests and benchmarks: frames of the pattern, and a converter that samples them.
+//! Simulated recordings with known edges, for tests and benchmarks: frames of the pattern, and a
+//! converter that samples them.
 //!
-//! The converter is a linear-phase low pass of the steps (Kaiser window, pass band to 0.4535 of the sample rate), as in a
-//! sound card.
+//! The converter is a linear-phase low pass of the steps (Kaiser window, pass band to 0.4535 of the
+//! sample rate), as in a sound card.
 
 use crate::edge::Edge;
 use crate::pattern::{END_GAP, Kind, Orientation, PREAMBLE, encode, gap_units};
@@ -44,7 +45,10 @@ impl Pin {
             self.pulse(pair[0] * self.unit);
             self.wait(pair[1] * self.unit);
         }
-        let bits: Vec<u8> = encode(kind).into_iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
+        let bits: Vec<u8> = encode(kind)
+            .into_iter()
+            .flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1))
+            .collect();
         for (at, bit) in bits.iter().enumerate() {
             if at > 0 {
                 self.wait(self.unit);
@@ -110,14 +114,19 @@ impl Converter {
             let reach = x / TOUCHED_SAMPLES as f64;
             let angle = 2.0 * PI * 0.4535 * x;
             let sinc = if x == 0.0 { 1.0 } else { angle.sin() / angle };
-            if reach.abs() >= 1.0 { 0.0 } else { 2.0 * 0.4535 * sinc * bessel(8.0 * (1.0 - reach * reach).sqrt()) / bessel(8.0) }
+            if reach.abs() >= 1.0 {
+                0.0
+            } else {
+                2.0 * 0.4535 * sinc * bessel(8.0 * (1.0 - reach * reach).sqrt()) / bessel(8.0)
+            }
         };
         let width = 1.0 / FINE_POINTS as f64;
         let mut rise = vec![0.0];
         for at in 0..2 * TOUCHED_SAMPLES * FINE_POINTS {
             let x = at as f64 * width - TOUCHED_SAMPLES as f64;
             // Simpson's rule.
-            let part = (kernel(x) + 4.0 * kernel(x + width / 2.0) + kernel(x + width)) * width / 6.0;
+            let part =
+                (kernel(x) + 4.0 * kernel(x + width / 2.0) + kernel(x + width)) * width / 6.0;
             rise.push(rise[at] + part);
         }
         let whole = rise[rise.len() - 1];
@@ -141,7 +150,12 @@ impl Converter {
     }
 
     /// The first `samples` samples of the signal, centred on zero; `noise` is added to each.
-    pub fn sample(&self, edges: &[Edge], samples: usize, noise: &mut dyn FnMut() -> f64) -> Vec<f32> {
+    pub fn sample(
+        &self,
+        edges: &[Edge],
+        samples: usize,
+        noise: &mut dyn FnMut() -> f64,
+    ) -> Vec<f32> {
         let start = if edges.first().is_some_and(|edge| !edge.rising) { 0.5 } else { -0.5 };
         let mut signal = vec![0.0f64; samples];
         let mut level = start * self.step;
@@ -149,7 +163,8 @@ impl Converter {
         for edge in edges {
             let sign = if edge.rising { self.step } else { -self.step };
             let first = (edge.at - TOUCHED_SAMPLES as f64).ceil().max(0.0) as usize;
-            let last = ((edge.at + TOUCHED_SAMPLES as f64).floor().max(0.0) as usize).min(samples.saturating_sub(1));
+            let last = ((edge.at + TOUCHED_SAMPLES as f64).floor().max(0.0) as usize)
+                .min(samples.saturating_sub(1));
             // The level after the step is added at the beginning of the next stretch.
             let behind = (last + 1).min(samples);
             (first..behind).for_each(|n| signal[n] += sign * self.risen(n as f64 - edge.at));

@@ -7,7 +7,8 @@ use hairspring_view::plot::{Plot, Point};
 /// Size of the picture in characters.
 const SIZE: (usize, usize) = (60, 8);
 
-/// The samples around an edge as `o`, and the edge as a line from bottom to top. `edge` is its place in samples from the first.
+/// The samples around an edge as `o`, and the edge as a line from bottom to top. `edge` is its
+/// place in samples from the first.
 pub fn signal(samples: &[f32], edge: f64, hz: Option<f64>, style: &Style) -> String {
     let points: Vec<Point> = samples
         .iter()
@@ -24,7 +25,10 @@ pub fn signal(samples: &[f32], edge: f64, hz: Option<f64>, style: &Style) -> Str
     let plot = Plot { points, line: [(edge, low), (edge, high)], x: (0.0, right), y: (low, high) };
     let mut page = Page::new(*style);
     let (from, to) = match hz {
-        Some(hz) => (format!("{} us", significant(-1e6 * edge / hz, 3)), format!("+{} us", significant(1e6 * (right - edge) / hz, 3))),
+        Some(hz) => (
+            format!("{} us", significant(-1e6 * edge / hz, 3)),
+            format!("+{} us", significant(1e6 * (right - edge) / hz, 3)),
+        ),
         None => (significant(-edge, 3), format!("+{} samples", significant(right - edge, 3))),
     };
     let lines = plot.draw(SIZE.0, SIZE.1, style.ascii);
@@ -53,7 +57,8 @@ mod tests {
     #[test]
     fn the_edge_is_drawn_between_its_samples() {
         let samples: Vec<f32> = (0..21).map(|at| if at < 10 { -0.25 } else { 0.25 }).collect();
-        let text = signal(&samples, 9.5, Some(192_000.0), &Style { ascii: true, ..Style::default() });
+        let text =
+            signal(&samples, 9.5, Some(192_000.0), &Style { ascii: true, ..Style::default() });
         let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines.len(), SIZE.1 + 2, "{text}");
         assert!(lines[0].starts_with("       0.25 |") && lines[0].ends_with('o'), "{text}");

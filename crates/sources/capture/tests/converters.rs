@@ -1,5 +1,6 @@
-//! Recorders as engineers have them: upsampled, with a minimum phase, behind a resistor and a capacitor, overloaded. The signals are made
-//! from impulse responses on a fine grid, which have nothing in common with the simulator of the crate.
+//! Recorders as engineers have them: upsampled, with a minimum phase, behind a resistor and a
+//! capacitor, overloaded. The signals are made from impulse responses on a fine grid, which have
+//! nothing in common with the simulator of the crate.
 
 mod recorder;
 
@@ -31,9 +32,16 @@ impl Found {
 }
 
 /// A recording of frames with 1 to `copies` copies.
-fn measured(recorder: &Recorder, copy: f64, copies: u8, overhead: f64, seed: u64) -> Result<Found, String> {
+fn measured(
+    recorder: &Recorder,
+    copy: f64,
+    copies: u8,
+    overhead: f64,
+    seed: u64,
+) -> Result<Found, String> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut pin = Pin::new(40.0, if seed % 2 == 0 { Orientation::Rising } else { Orientation::Falling });
+    let mut pin =
+        Pin::new(40.0, if seed % 2 == 0 { Orientation::Rising } else { Orientation::Falling });
     let widths: Vec<f64> = (1..=copies).map(|k| copy * f64::from(k) + overhead).collect();
     pin.wait(500.0);
     for _ in 0..12 {
@@ -42,26 +50,36 @@ fn measured(recorder: &Recorder, copy: f64, copies: u8, overhead: f64, seed: u64
     pin.wait(500.0);
     let samples = recorder.sample(&pin, &mut random);
     let options = Options { rate_ppm: Some(0.0), ..Options::default() };
-    let Captured { table, .. } = capture(Input::File(Box::new(Cursor::new(wav(&samples)))), &options).map_err(|error| error.to_string())?;
+    let Captured { table, .. } =
+        capture(Input::File(Box::new(Cursor::new(wav(&samples)))), &options)
+            .map_err(|error| error.to_string())?;
     let found = assess(&table, &Question::default()).map_err(|error| error.to_string())?;
     let time = &found.series[0].components[0].time.ticks;
-    Ok(Found { error: time.value - copy, half: time.half_width(), findings: found.series[0].findings.clone() })
+    Ok(Found {
+        error: time.value - copy,
+        half: time.half_width(),
+        findings: found.series[0].findings.clone(),
+    })
 }
 
 const COPIES: [(f64, u8, f64); 3] = [(19.2, 20, 1.6), (11.3, 20, 0.4), (60.7, 8, 3.0)];
 
-/// Measures several recordings by each recorder, and returns the number of intervals that hold and of all. A recording that is not
-/// trusted makes no claim.
+/// Measures several recordings by each recorder, and returns the number of intervals that hold and
+/// of all. A recording that is not trusted makes no claim.
 fn hold(recorders: &[(&str, Recorder)], check: impl Fn(&str, &Found)) -> (u32, u32) {
     let (mut held, mut all) = (0, 0);
     for (name, recorder) in recorders {
         for (at, (copy, copies, overhead)) in COPIES.into_iter().enumerate() {
             for seed in [at as u64, at as u64 + 1] {
-                let found = measured(recorder, copy, copies, overhead, seed).unwrap_or_else(|error| panic!("{name} {copy}: {error}"));
+                let found = measured(recorder, copy, copies, overhead, seed)
+                    .unwrap_or_else(|error| panic!("{name} {copy}: {error}"));
                 check(name, &found);
                 held += u32::from(
                     found.error.abs() <= found.half
-                        || found.findings.first().is_some_and(|finding| finding.severity == Severity::Untrusted),
+                        || found
+                            .findings
+                            .first()
+                            .is_some_and(|finding| finding.severity == Severity::Untrusted),
                 );
                 all += 1;
             }
@@ -74,19 +92,32 @@ fn hold(recorders: &[(&str, Recorder)], check: impl Fn(&str, &Found)) -> (u32, u
 fn a_narrow_band_and_minimum_phases_are_measured_and_corrected() {
     let narrow = |band| Recorder::new(&linear_phase(band, 60.0));
     let shortest = |band| Recorder::new(&minimum_phase(&linear_phase(band, 60.0)));
-    let recorders =
-        [("0.35", narrow(0.35)), ("0.25", narrow(0.25)), ("0.22", narrow(0.22)), ("full", shortest(0.4535)), ("half", shortest(0.25))];
+    let recorders = [
+        ("0.35", narrow(0.35)),
+        ("0.25", narrow(0.25)),
+        ("0.22", narrow(0.22)),
+        ("full", shortest(0.4535)),
+        ("half", shortest(0.25)),
+    ];
     let (held, all) = hold(&recorders, |name, found| {
         assert!(found.error.abs() < 0.0015, "{name} {found:?}");
-        assert_eq!(found.has("narrow_band") || found.has("oversampled"), name != "full", "{name} {found:?}");
-        assert!(!found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
+        assert_eq!(
+            found.has("narrow_band") || found.has("oversampled"),
+            name != "full",
+            "{name} {found:?}"
+        );
+        assert!(
+            !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {found:?}"
+        );
     });
     assert!(10 * held >= 9 * all, "{held} of {all}");
 }
 
 #[test]
 fn slow_edges_are_found_and_their_tails_corrected() {
-    let (plain, slow) = (linear_phase(0.4535, 32.0), |tau| behind_rc(&linear_phase(0.4535, 32.0), tau));
+    let (plain, slow) =
+        (linear_phase(0.4535, 32.0), |tau| behind_rc(&linear_phase(0.4535, 32.0), tau));
     let both = |tau| Recorder::new(&slow(tau));
     let fall = |tau| Recorder { falling: step_of(&slow(tau)), ..Recorder::new(&plain) };
     let rise = |tau| Recorder { rising: step_of(&slow(tau)), ..Recorder::new(&plain) };
@@ -99,8 +130,15 @@ fn slow_edges_are_found_and_their_tails_corrected() {
         ("rise 16", rise(16.0)),
     ];
     let (held, all) = hold(&recorders, |name, found| {
-        assert!(found.findings.iter().all(|finding| finding.severity != Severity::Untrusted), "{name} {found:?}");
-        assert!(found.half < 0.05 && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
+        assert!(
+            found.findings.iter().all(|finding| finding.severity != Severity::Untrusted),
+            "{name} {found:?}"
+        );
+        assert!(
+            found.half < 0.05
+                && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {found:?}"
+        );
     });
     assert!(10 * held >= 9 * all, "{held} of {all}");
 }
@@ -109,7 +147,10 @@ fn slow_edges_are_found_and_their_tails_corrected() {
 fn slow_edges_at_levels_that_wander_are_no_saturated_input() {
     let coupled = |recorder| Recorder { coupling: Some(57_600.0), ..recorder };
     let slow = |tau| behind_rc(&linear_phase(0.4535, 32.0), tau);
-    let rise = |tau| Recorder { rising: step_of(&slow(tau)), ..Recorder::new(&linear_phase(0.4535, 32.0)) };
+    let rise = |tau| Recorder {
+        rising: step_of(&slow(tau)),
+        ..Recorder::new(&linear_phase(0.4535, 32.0))
+    };
     let recorders = [
         ("both 1", coupled(Recorder::new(&slow(1.0)))),
         ("both 2", coupled(Recorder::new(&slow(2.0)))),
@@ -117,13 +158,20 @@ fn slow_edges_at_levels_that_wander_are_no_saturated_input() {
         ("rise 8", coupled(rise(8.0))),
     ];
     hold(&recorders, |name, found| {
-        assert!(!found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
+        assert!(
+            !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {found:?}"
+        );
     });
 }
 
 #[test]
 fn overload_is_reported_and_in_the_interval() {
-    let coupled = |input| Recorder { coupling: Some(2000.0), input, ..Recorder::new(&linear_phase(0.4535, 32.0)) };
+    let coupled = |input| Recorder {
+        coupling: Some(2000.0),
+        input,
+        ..Recorder::new(&linear_phase(0.4535, 32.0))
+    };
     let slow = || behind_rc(&linear_phase(0.4535, 32.0), 2.0);
     let behind_an_rc = |input| Recorder { coupling: Some(2000.0), input, ..Recorder::new(&slow()) };
     let recorders = [
@@ -138,19 +186,29 @@ fn overload_is_reported_and_in_the_interval() {
         ("soft behind an RC", behind_an_rc(|level| 2.0 * (0.5 * level).tanh())),
     ];
     let (held, all) = hold(&recorders, |name, found| {
-        assert!(found.has_any(&["clipped", "overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
+        assert!(
+            found.has_any(&["clipped", "overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {found:?}"
+        );
     });
     assert!(20 * held >= 19 * all, "{held} of {all}");
     let (held, all) = hold(&[("none", coupled(|level| level))], |_, found| {
-        assert!(found.half < 5e-4 && !found.has_any(&["clipped", "saturated", "not_linear", "edges_differ"]), "{found:?}");
+        assert!(
+            found.half < 5e-4
+                && !found.has_any(&["clipped", "saturated", "not_linear", "edges_differ"]),
+            "{found:?}"
+        );
     });
     assert!(held + 1 >= all, "{held} of {all}");
 }
 
 #[test]
 fn slow_edges_that_are_cut_to_one_height_differ_in_steepness() {
-    let behind =
-        |tau, coupling, input| Recorder { coupling: Some(coupling), input, ..Recorder::new(&behind_rc(&linear_phase(0.4535, 32.0), tau)) };
+    let behind = |tau, coupling, input| Recorder {
+        coupling: Some(coupling),
+        input,
+        ..Recorder::new(&behind_rc(&linear_phase(0.4535, 32.0), tau))
+    };
     let cut: fn(f64) -> f64 = |level| level.clamp(-0.2, 0.2);
     let recorders = [
         ("2 samples", behind(2.0, 700.0, cut)),
@@ -159,10 +217,17 @@ fn slow_edges_that_are_cut_to_one_height_differ_in_steepness() {
         ("little coupled", behind(5.0, 20_000.0, cut)),
     ];
     let (held, all) = hold(&recorders, |name, found| {
-        assert!(found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{name} {found:?}");
+        assert!(
+            found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{name} {found:?}"
+        );
     });
     assert!(held + 1 >= all, "{held} of {all}");
     hold(&[("linear", behind(5.0, 2000.0, |level| level))], |_, found| {
-        assert!(found.half < 0.02 && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]), "{found:?}");
+        assert!(
+            found.half < 0.02
+                && !found.has_any(&["overloaded", "saturated", "not_linear", "edges_differ"]),
+            "{found:?}"
+        );
     });
 }

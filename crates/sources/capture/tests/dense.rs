@@ -1,5 +1,6 @@
-//! Pulses without the pattern between gaps so short that no edge stands alone: nothing shows the step response of the recorder, so what edges
-//! do to each other is in the interval, and rows that it moves far are left out.
+//! Pulses without the pattern between gaps so short that no edge stands alone: nothing shows the
+//! step response of the recorder, so what edges do to each other is in the interval, and rows that
+//! it moves far are left out.
 
 mod recorder;
 
@@ -38,8 +39,14 @@ fn measured(recorder: &Recorder, gap: f64, seed: u64) -> Result<Found, String> {
     }
     pin.wait(500.0);
     let samples = recorder.sample(&pin, &mut random);
-    let options = Options { ks: Some((1..=copies).map(f64::from).collect()), rate_ppm: Some(0.0), ..Options::default() };
-    let Captured { table, .. } = capture(Input::File(Box::new(Cursor::new(wav(&samples)))), &options).map_err(|error| error.to_string())?;
+    let options = Options {
+        ks: Some((1..=copies).map(f64::from).collect()),
+        rate_ppm: Some(0.0),
+        ..Options::default()
+    };
+    let Captured { table, .. } =
+        capture(Input::File(Box::new(Cursor::new(wav(&samples)))), &options)
+            .map_err(|error| error.to_string())?;
     let found = assess(&table, &Question::default()).map_err(|error| error.to_string())?;
     let series = &found.series[0];
     let time = &series.components[0].time.ticks;
@@ -47,18 +54,27 @@ fn measured(recorder: &Recorder, gap: f64, seed: u64) -> Result<Found, String> {
     Ok(Found { error, half, trusted: series.is_trusted(), findings: series.findings.clone() })
 }
 
-/// Intervals that hold, all intervals, and the median half-width, over gaps of this range. Each is trusted, and none is far off.
+/// Intervals that hold, all intervals, and the median half-width, over gaps of this range. Each is
+/// trusted, and none is far off.
 fn hold(name: &str, recorder: &Recorder, gaps: std::ops::Range<f64>) -> (usize, usize, f64) {
     let one = |seed: u64| {
         let gap = Pcg64Mcg::seed_from_u64(1000 + seed).random_range(gaps.clone());
-        let found = measured(recorder, gap, seed).unwrap_or_else(|error| panic!("{name}, gap of {gap:.1}: {error}"));
-        assert!(found.trusted && found.error.abs() < 3.0 * found.half, "{name}, gap of {gap:.1}: {found:?}");
+        let found = measured(recorder, gap, seed)
+            .unwrap_or_else(|error| panic!("{name}, gap of {gap:.1}: {error}"));
+        assert!(
+            found.trusted && found.error.abs() < 3.0 * found.half,
+            "{name}, gap of {gap:.1}: {found:?}"
+        );
         found
     };
     let all: Vec<Found> = (0..RECORDINGS_EACH).map(one).collect();
     let mut halves: Vec<f64> = all.iter().map(|found| found.half).collect();
     halves.sort_unstable_by(f64::total_cmp);
-    (all.iter().filter(|found| found.error.abs() <= found.half).count(), all.len(), halves[halves.len() / 2])
+    (
+        all.iter().filter(|found| found.error.abs() <= found.half).count(),
+        all.len(),
+        halves[halves.len() / 2],
+    )
 }
 
 #[test]
@@ -95,7 +111,13 @@ fn intervals_hold_where_no_edge_stands_alone() {
 #[test]
 fn edges_that_move_each_other_unseen_are_reported() {
     let recorder = Recorder::new(&behind_rc(&linear_phase(0.4535, 32.0), 12.0));
-    let found: Vec<Found> = (0..RECORDINGS_EACH).filter_map(|seed| measured(&recorder, 30.0, seed).ok()).collect();
-    let said = |found: &Found| found.findings.iter().any(|finding| finding.is("neighbours_unknown") || finding.is("pulses_too_short"));
+    let found: Vec<Found> =
+        (0..RECORDINGS_EACH).filter_map(|seed| measured(&recorder, 30.0, seed).ok()).collect();
+    let said = |found: &Found| {
+        found
+            .findings
+            .iter()
+            .any(|finding| finding.is("neighbours_unknown") || finding.is("pulses_too_short"))
+    };
     assert!(!found.is_empty() && found.iter().all(said), "{found:?}");
 }

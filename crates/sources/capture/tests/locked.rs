@@ -1,5 +1,6 @@
-//! Oscilloscopes without a filter before the converter: the bias of an edge depends on its place between two samples. It averages out if
-//! the places differ, and is in the interval if they do not.
+//! Oscilloscopes without a filter before the converter: the bias of an edge depends on its place
+//! between two samples. It averages out if the places differ, and is in the interval if they do
+//! not.
 
 use hairspring_capture::{Captured, Input, Options, capture};
 use hairspring_core::judge::{Question, Severity, assess};
@@ -13,7 +14,8 @@ const ROUNDS: u32 = 12;
 const OVERHEAD: f64 = 25.3;
 const GAP: f64 = 150.0;
 
-/// Samples of a pin behind a resistor and a capacitor of `time` samples, at even times, rounded to 8 bits.
+/// Samples of a pin behind a resistor and a capacitor of `time` samples, at even times, rounded to
+/// 8 bits.
 fn samples(edges: &[f64], time: f64) -> Vec<f64> {
     let end = (edges.last().unwrap() + 2.0 * GAP) as u32;
     let (mut next, mut level, mut pin, mut at) = (edges.iter().peekable(), 0.0, 0.0, 0.0);
@@ -29,7 +31,8 @@ fn samples(edges: &[f64], time: f64) -> Vec<f64> {
     all
 }
 
-/// The error of a copy in samples, its half-width, and the severity of `phase_locked`. Rounds begin up to `dither` samples later.
+/// The error of a copy in samples, its half-width, and the severity of `phase_locked`. Rounds begin
+/// up to `dither` samples later.
 fn measured(copy: f64, time: f64, dither: f64) -> (f64, f64, Option<Severity>) {
     let mut random = Pcg64Mcg::seed_from_u64(7);
     let (mut at, mut edges) = (3.0 * GAP, Vec::new());
@@ -46,7 +49,8 @@ fn measured(copy: f64, time: f64, dither: f64) -> (f64, f64, Option<Severity>) {
     }
     let ks = (1..=COPIES).map(f64::from).collect();
     let options = Options { rate_ppm: Some(0.0), ks: Some(ks), ..Options::default() };
-    let Captured { table, .. } = capture(Input::File(Box::new(Cursor::new(table.into_bytes()))), &options).unwrap();
+    let Captured { table, .. } =
+        capture(Input::File(Box::new(Cursor::new(table.into_bytes()))), &options).unwrap();
     let found = assess(&table, &Question::default()).unwrap();
     let component = &found.series[0].components[0].time.ticks;
     let locked = found.series[0].findings.iter().find(|finding| finding.is("phase_locked"));

@@ -81,7 +81,11 @@ fn one_glitch_or_two_anywhere_never_give_a_wrong_k() {
     for round in 0..4000 {
         let mut edges = whole.edges.clone();
         for _ in 0..1 + round % 2 {
-            glitch(&mut edges, random.random::<f64>() * whole.now, 1.0 + 30.0 * random.random::<f64>());
+            glitch(
+                &mut edges,
+                random.random::<f64>() * whole.now,
+                1.0 + 30.0 * random.random::<f64>(),
+            );
         }
         let (frames, problems, stray) = decode(&edges);
         right(&frames);
@@ -114,7 +118,11 @@ fn problems_have_reason_and_place() {
     edges.drain(third..third + 2);
     let (frames, problems, _) = decode(&edges);
     assert_eq!((frames.len(), problems.len()), (2, 1));
-    assert!(problems[0].reason.contains("before pulse 3 of 6") && problems[0].reason.contains("a pulse is missing"), "{problems:?}");
+    assert!(
+        problems[0].reason.contains("before pulse 3 of 6")
+            && problems[0].reason.contains("a pulse is missing"),
+        "{problems:?}"
+    );
     assert_eq!(problems[0].at, whole.edges[third + 2].at);
     let mut edges = whole.edges.clone();
     edges.remove(third);
@@ -139,7 +147,12 @@ fn a_glitch_in_place_of_a_missing_pulse_is_flagged() {
     let mut collector = Collector::new(Vec::new());
     decode(&pin.edges).0.iter().for_each(|frame| collector.frame(frame).unwrap());
     let (table, doubted) = collector.finish().unwrap();
-    let flagged: Vec<f64> = table.readings().iter().filter(|reading| reading.flags.any()).map(|reading| reading.ticks).collect();
+    let flagged: Vec<f64> = table
+        .readings()
+        .iter()
+        .filter(|reading| reading.flags.any())
+        .map(|reading| reading.ticks)
+        .collect();
     assert_eq!((doubted, flagged.len()), (1, 1));
     assert!((flagged[0] - 20.0).abs() < 1e-6);
 }
@@ -162,13 +175,20 @@ fn reference_frames_give_intervals() {
 fn a_sound_card_gives_the_same_frames() {
     let pin = pin(Orientation::Falling);
     let mut random = Pcg64::seed_from_u64(3);
-    let samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize + 1000, &mut || 1e-4 * (random.random::<f64>() - 0.5));
+    let samples = Converter::new(0.5)
+        .sample(&pin.edges, pin.now as usize + 1000, &mut || 1e-4 * (random.random::<f64>() - 0.5));
     let (mut detector, mut edges) = (Detector::new(Method::BandLimited, 1e-5), Vec::new());
     // In blocks of odd sizes.
-    samples.chunks(777).for_each(|block| detector.push(block, &mut |edge| edges.push(edge)).unwrap());
+    samples
+        .chunks(777)
+        .for_each(|block| detector.push(block, &mut |edge| edges.push(edge)).unwrap());
     detector.finish(&mut |edge| edges.push(edge)).unwrap();
     assert_eq!(edges.len(), pin.edges.len());
-    let worst = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs()).fold(0.0, f64::max);
+    let worst = edges
+        .iter()
+        .zip(&pin.edges)
+        .map(|(found, known)| (found.at - known.at).abs())
+        .fold(0.0, f64::max);
     assert!(worst < 0.01, "{worst}");
     let (frames, problems, _) = decode(&edges);
     assert_eq!((frames.len(), problems.len()), (3, 0));

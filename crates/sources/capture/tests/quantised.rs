@@ -1,4 +1,5 @@
-//! Recordings of logic analysers: whether intervals hold where a sample is longer than the jitter of the chip.
+//! Recordings of logic analysers: whether intervals hold where a sample is longer than the jitter
+//! of the chip.
 
 use hairspring_capture::{Captured, Input, Options, capture};
 use hairspring_core::judge::{Question, assess};
@@ -22,14 +23,16 @@ impl Pin {
     fn free(random: &mut Pcg64Mcg, period: f64) -> Pin {
         let jitter = [0.0, 3.0, 20.0][random.random_range(0..3)];
         let copy = 10f64.powf(random.random_range(3.3..5.5)).max(4.0 * period);
-        let (overhead, gap) = (10f64.powf(random.random_range(2.5..4.0)), 10f64.powf(random.random_range(4.0..6.0)));
+        let (overhead, gap) =
+            (10f64.powf(random.random_range(2.5..4.0)), 10f64.powf(random.random_range(4.0..6.0)));
         Pin { copy, overhead, gap, jitter, period, rounds: random.random_range(4..20) }
     }
 
     /// A chip all of whose times are nearly whole numbers of samples.
     fn near(random: &mut Pcg64Mcg, period: f64) -> Pin {
         let off = random.random_range(-30e-6..30e-6);
-        let samples = |random: &mut Pcg64Mcg, most: u32| f64::from(random.random_range(3..most)) * period;
+        let samples =
+            |random: &mut Pcg64Mcg, most: u32| f64::from(random.random_range(3..most)) * period;
         Pin {
             copy: samples(random, 200) * (1.0 + off),
             overhead: samples(random, 40),
@@ -59,8 +62,14 @@ impl Pin {
 
 /// Error and half-width of the copy's time in nanoseconds.
 fn measured(pin: &Pin, random: &mut Pcg64Mcg) -> (f64, f64) {
-    let options = Options { ks: Some((1..=20).map(f64::from).collect()), rate_ppm: Some(0.0), ..Options::default() };
-    let Captured { table, .. } = capture(Input::File(Box::new(Cursor::new(pin.list(random).into_bytes()))), &options).unwrap();
+    let options = Options {
+        ks: Some((1..=20).map(f64::from).collect()),
+        rate_ppm: Some(0.0),
+        ..Options::default()
+    };
+    let Captured { table, .. } =
+        capture(Input::File(Box::new(Cursor::new(pin.list(random).into_bytes()))), &options)
+            .unwrap();
     let found = assess(&table, &Question::default()).unwrap();
     let copy = &found.series[0].components[0].time.ticks;
     (copy.value - pin.copy, copy.half_width())
@@ -77,12 +86,16 @@ fn coverage(pin: impl Fn(&mut Pcg64Mcg, f64) -> Pin) -> (f64, f64) {
     }
     let mut halves: Vec<f64> = places.iter().map(|(_, half)| *half).collect();
     halves.sort_unstable_by(f64::total_cmp);
-    (places.iter().filter(|(holds, _)| *holds).count() as f64 / places.len() as f64, halves[halves.len() / 2])
+    (
+        places.iter().filter(|(holds, _)| *holds).count() as f64 / places.len() as f64,
+        halves[halves.len() / 2],
+    )
 }
 
 #[test]
 fn intervals_hold_where_samples_are_longer_than_the_jitter() {
-    // Where the phase comes back after few rounds, the rounds do not average the samples out as well as they seem to.
+    // Where the phase comes back after few rounds, the rounds do not average the samples out as
+    // well as they seem to.
     let (holds, half) = coverage(Pin::free);
     assert!(holds > 0.93, "{holds}");
     assert!(half < 0.03, "{half} periods");

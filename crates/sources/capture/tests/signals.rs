@@ -27,7 +27,8 @@ fn detect(samples: &[f32], method: Method) -> (Vec<Edge>, Signal) {
 fn worst(method: Method, mut change: impl FnMut(usize, f32) -> f32) -> (f64, Signal) {
     let pin = pin();
     let samples: Vec<f32> = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
-    let samples: Vec<f32> = samples.into_iter().enumerate().map(|(at, value)| change(at, value)).collect();
+    let samples: Vec<f32> =
+        samples.into_iter().enumerate().map(|(at, value)| change(at, value)).collect();
     let (edges, signal) = detect(&samples, method);
     assert_eq!(edges.len(), pin.edges.len());
     let errors = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs());
@@ -36,11 +37,16 @@ fn worst(method: Method, mut change: impl FnMut(usize, f32) -> f32) -> (f64, Sig
 
 #[test]
 fn estimators_reach_their_documented_accuracy() {
-    for (method, limit) in [(Method::BandLimited, 0.0005), (Method::Inflection, 0.15), (Method::ThreePoint, 0.3)] {
+    for (method, limit) in
+        [(Method::BandLimited, 0.0005), (Method::Inflection, 0.15), (Method::ThreePoint, 0.3)]
+    {
         let (error, signal) = worst(method, |_, value| value);
         assert!(error < limit, "{method:?} {error}");
         assert!(
-            (signal.step - 0.5).abs() < 0.02 && signal.noise.is_some_and(|noise| noise < 1e-3) && signal.weak == 0 && signal.clipped == 0,
+            (signal.step - 0.5).abs() < 0.02
+                && signal.noise.is_some_and(|noise| noise < 1e-3)
+                && signal.weak == 0
+                && signal.clipped == 0,
             "{signal:?}"
         );
         assert_eq!(signal.edges, 100);
@@ -50,7 +56,8 @@ fn estimators_reach_their_documented_accuracy() {
 
 #[test]
 fn edges_nearby_move_no_edge() {
-    // The edges lie in each other's ringing, which the converter has for 32 samples, as in many rows of k = 1 copies.
+    // The edges lie in each other's ringing, which the converter has for 32 samples, as in many
+    // rows of k = 1 copies.
     for width in [9.0, 12.3, 19.6, 20.8, 27.7] {
         let (mut pin, mut random) = (Pin::new(100.0, Orientation::Rising), Pcg64::seed_from_u64(6));
         for _ in 0..50 {
@@ -60,7 +67,8 @@ fn edges_nearby_move_no_edge() {
         let samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize + 100, &mut || 0.0);
         let (edges, _) = detect(&samples, Method::BandLimited);
         assert_eq!(edges.len(), 100);
-        let error = edges.chunks(2).map(|pair| (pair[1].at - pair[0].at - width).abs()).fold(0.0, f64::max);
+        let error =
+            edges.chunks(2).map(|pair| (pair[1].at - pair[0].at - width).abs()).fold(0.0, f64::max);
         assert!(error < 3e-4, "{width}: {error}");
     }
 }
@@ -78,7 +86,10 @@ fn dense_edges_are_not_noise() {
     let frames = |noise: f64, unit: f64| {
         let (mut pin, mut random) = (Pin::new(unit, Orientation::Rising), Pcg64::seed_from_u64(11));
         let counts: Vec<Vec<u16>> = (0..12).map(|n| vec![1 + n % 4, 1 + n / 4]).collect();
-        let widths: Vec<f64> = counts.iter().map(|row| 9.6 * f64::from(row[0]) + 5.8 * f64::from(row[1]) + 1.0).collect();
+        let widths: Vec<f64> = counts
+            .iter()
+            .map(|row| 9.6 * f64::from(row[0]) + 5.8 * f64::from(row[1]) + 1.0)
+            .collect();
         for _ in 0..6 {
             pin.frame(&Kind::Counts(counts.clone()), &widths, &mut || random.random());
         }
@@ -121,7 +132,11 @@ fn ac_coupling_moves_no_edge() {
         .collect();
     let (edges, signal) = detect(&filtered, Method::BandLimited);
     assert_eq!(signal.overload, None);
-    let worst = edges.iter().zip(&pin.edges).map(|(found, known)| (found.at - known.at).abs()).fold(0.0, f64::max);
+    let worst = edges
+        .iter()
+        .zip(&pin.edges)
+        .map(|(found, known)| (found.at - known.at).abs())
+        .fold(0.0, f64::max);
     assert!(edges.len() == 100 && worst < 0.01, "{worst}");
 }
 
@@ -129,7 +144,10 @@ fn ac_coupling_moves_no_edge() {
 fn clipping_is_reported_with_its_place() {
     let (error, signal) = worst(Method::BandLimited, |_, value| (value * 6.0).clamp(-1.0, 1.0));
     assert!(error < 0.5, "{error}");
-    assert!(signal.clipped > 1000 && signal.first_clipped.is_some_and(|first| first < 100), "{signal:?}");
+    assert!(
+        signal.clipped > 1000 && signal.first_clipped.is_some_and(|first| first < 100),
+        "{signal:?}"
+    );
 }
 
 #[test]
@@ -159,7 +177,8 @@ fn clipping_below_full_scale_is_detected_by_lower_steps() {
 fn steps_of_another_signal_are_weak() {
     // Crosstalk: a step of a third in the middle of a gap of the first pulses.
     let at = pin().edges[3].at as usize + 60;
-    let (_, signal) = worst(Method::BandLimited, |n, value| if n > at { value + 0.16 } else { value });
+    let (_, signal) =
+        worst(Method::BandLimited, |n, value| if n > at { value + 0.16 } else { value });
     assert_eq!(signal.weak, 1, "{signal:?}");
     assert!(signal.first_weak.is_some_and(|weak| (weak - at as f64).abs() < 2.0));
 }
@@ -169,7 +188,14 @@ fn nan_samples_are_reported_with_their_place() {
     let pin = pin();
     let mut samples = Converter::new(0.5).sample(&pin.edges, pin.now as usize, &mut || 0.0);
     // Anywhere in a block of samples: first, last and in the middle.
-    let wrong = [(40, f32::NAN), (60, f32::INFINITY), (61, f32::NEG_INFINITY), (127, f32::NAN), (128, f32::NAN), (300, f32::NAN)];
+    let wrong = [
+        (40, f32::NAN),
+        (60, f32::INFINITY),
+        (61, f32::NEG_INFINITY),
+        (127, f32::NAN),
+        (128, f32::NAN),
+        (300, f32::NAN),
+    ];
     wrong.iter().for_each(|(at, value)| samples[*at] = *value);
     let (_, signal) = detect(&samples, Method::BandLimited);
     assert_eq!((signal.not_numbers, signal.first_not_number, signal.clipped), (6, Some(40), 0));
@@ -184,17 +210,27 @@ fn volts_have_no_full_scale() {
     assert_eq!((detector.signal().clipped, detector.signal().edges), (0, 100));
 }
 
-/// Edges that rise over many samples, as on an oscilloscope: their largest error, and the properties of the signal.
+/// Edges that rise over many samples, as on an oscilloscope: their largest error, and the
+/// properties of the signal.
 fn slow(rise: f64, noise: f64) -> (f64, Signal) {
-    let (mut pin, mut random) = (Pin::new(20.0 * rise, Orientation::Rising), Pcg64::seed_from_u64(8));
+    let (mut pin, mut random) =
+        (Pin::new(20.0 * rise, Orientation::Rising), Pcg64::seed_from_u64(8));
     for n in 0..30 {
         pin.wait(rise * (12.0 + random.random::<f64>()));
         pin.pulse(rise * (10.3 + f64::from(n % 5)));
     }
     pin.wait(20.0 * rise);
-    let done = |distance: f64| 0.5 + 0.5 * (std::f64::consts::FRAC_PI_2 * (2.0 * distance / rise).clamp(-1.0, 1.0)).sin();
-    let level = |at: f64| pin.edges.iter().map(|edge| if edge.rising { done(at - edge.at) } else { -done(at - edge.at) }).sum::<f64>();
-    let noisy = |at| (0.5 * level(f64::from(at)) - 0.25 + noise * (random.random::<f64>() - 0.5)) as f32;
+    let done = |distance: f64| {
+        0.5 + 0.5 * (std::f64::consts::FRAC_PI_2 * (2.0 * distance / rise).clamp(-1.0, 1.0)).sin()
+    };
+    let level = |at: f64| {
+        pin.edges
+            .iter()
+            .map(|edge| if edge.rising { done(at - edge.at) } else { -done(at - edge.at) })
+            .sum::<f64>()
+    };
+    let noisy =
+        |at| (0.5 * level(f64::from(at)) - 0.25 + noise * (random.random::<f64>() - 0.5)) as f32;
     let samples: Vec<f32> = (0..pin.now as u32).map(noisy).collect();
     let (edges, signal) = detect(&samples, Method::BandLimited);
     assert_eq!(edges.len(), pin.edges.len(), "{signal:?}");
@@ -219,7 +255,9 @@ fn edges_over_many_samples_are_found_in_their_middle() {
 #[test]
 fn noise_and_silence_have_no_edges() {
     let mut random = Pcg64::seed_from_u64(4);
-    let noise: Vec<f32> = (0..500_000).map(|_| (0..12).map(|_| random.random::<f32>() - 0.5).sum::<f32>() * 0.05).collect();
+    let noise: Vec<f32> = (0..500_000)
+        .map(|_| (0..12).map(|_| random.random::<f32>() - 0.5).sum::<f32>() * 0.05)
+        .collect();
     let hum: Vec<f32> = (0..200_000).map(|at| 0.5 * (at as f32 * 0.002).sin()).collect();
     for samples in [vec![], vec![0.3; 100_000], noise, hum] {
         let mut detector = Detector::new(Method::BandLimited, 1e-5);

@@ -3,12 +3,14 @@
 use hairspring_capture::edge::Edge;
 use hairspring_capture::read::{Recording, Remark, Request, read_vcd};
 
-const HEAD: &str = "$timescale 10 ns $end\n$scope module top $end\n$var wire 1 ! PB7 $end\n$upscope $end\n$enddefinitions $end\n";
+const HEAD: &str = "$timescale 10 ns $end\n$scope module top $end\n$var wire 1 ! PB7 $end\n\
+                    $upscope $end\n$enddefinitions $end\n";
 
 fn read(text: &str, channel: Option<&str>) -> Result<(Vec<Edge>, Recording), String> {
     let mut edges = Vec::new();
     let request = Request { channel: channel.map(str::to_owned), ..Request::default() };
-    let recording = read_vcd(text.as_bytes(), &request, &mut |edge| edges.push(edge)).map_err(|error| error.to_string())?;
+    let recording = read_vcd(text.as_bytes(), &request, &mut |edge| edges.push(edge))
+        .map_err(|error| error.to_string())?;
     Ok((edges, recording))
 }
 
@@ -22,7 +24,8 @@ fn times(edges: &[Edge]) -> Vec<f64> {
 
 #[test]
 fn undefined_and_repeated_levels_are_not_edges() {
-    let (edges, recording) = body("$dumpvars\nx!\n$end\n#3\n0!\n#10\n1!\n#12\n1!\n#20\n0!\n#30\nz!\n#40\n1!\n").unwrap();
+    let (edges, recording) =
+        body("$dumpvars\nx!\n$end\n#3\n0!\n#10\n1!\n#12\n1!\n#20\n0!\n#30\nz!\n#40\n1!\n").unwrap();
     assert_eq!(times(&edges), [10.0, 20.0]);
     assert_eq!((recording.hz, recording.edges), (Some(1e8), 2));
     assert_eq!(recording.remarks, [Remark::Undefined { times: 1, first: 30.0 }]);
@@ -30,15 +33,17 @@ fn undefined_and_repeated_levels_are_not_edges() {
 
 #[test]
 fn values_of_ghdl_are_levels_or_undefined() {
-    let (edges, recording) = body("#0\nU!\n#3\n0!\n#10\n1!\n#20\nL!\n#30\nH!\n#40\n-!\n#50\n0!\n#60\nw!\n").unwrap();
+    let (edges, recording) =
+        body("#0\nU!\n#3\n0!\n#10\n1!\n#20\nL!\n#30\nH!\n#40\n-!\n#50\n0!\n#60\nw!\n").unwrap();
     assert_eq!(times(&edges), [10.0, 20.0, 30.0]);
     assert_eq!(recording.remarks, [Remark::Undefined { times: 2, first: 40.0 }]);
 }
 
 #[test]
 fn channels_are_found_by_name_number_and_bit() {
-    let text = "$timescale 1us $end $scope module a $end $var wire 1 ! p $end $var wire 8 # bus [7:0] $end $var reg 1 % q $end \
-                $upscope $end $enddefinitions $end #0 0! b0 # 1% #5 1! b10000000 # #6 0% b101 #\n";
+    let text = "$timescale 1us $end $scope module a $end $var wire 1 ! p $end $var wire 8 # bus \
+                [7:0] $end $var reg 1 % q $end $upscope $end $enddefinitions $end #0 0! b0 # 1% \
+                #5 1! b10000000 # #6 0% b101 #\n";
     let edge_times = |channel| read(text, Some(channel)).map(|(edges, _)| times(&edges));
     assert_eq!(edge_times("p"), Ok(vec![5.0]));
     assert_eq!(edge_times("a.q"), Ok(vec![6.0]));
@@ -47,9 +52,21 @@ fn channels_are_found_by_name_number_and_bit() {
     assert_eq!(edge_times("bus[2]"), Ok(vec![6.0]));
     let message = read(text, None).unwrap_err();
     assert!(message.contains("2 channels: a.p, a.q") && message.contains("--channel"), "{message}");
-    assert!(edge_times("bus").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
-    assert!(edge_times("bus[8]").unwrap_err().ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`"));
-    assert!(edge_times("r").unwrap_err().ends_with("2 channels: a.p, a.q; and bits of vectors: `a.bus[0]` to `[7]`"));
+    assert!(
+        edge_times("bus")
+            .unwrap_err()
+            .ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`")
+    );
+    assert!(
+        edge_times("bus[8]")
+            .unwrap_err()
+            .ends_with("; a channel is one bit of a vector: `a.bus[0]` to `[7]`")
+    );
+    assert!(
+        edge_times("r")
+            .unwrap_err()
+            .ends_with("2 channels: a.p, a.q; and bits of vectors: `a.bus[0]` to `[7]`")
+    );
     for wrong in ["r", "3", "0", "bus[8]", "bus"] {
         assert!(edge_times(wrong).unwrap_err().contains("there is no channel"), "{wrong}");
     }
@@ -64,9 +81,17 @@ fn errors_give_the_byte() {
     assert!(body("#1\n?!\n").unwrap_err().starts_with(&(at(3) + "`?!` is not a value change")));
     assert!(read("", None).unwrap_err().contains("empty"));
     assert!(read("hello there", None).unwrap_err().contains("byte 0: `hello` where a declaration"));
-    assert!(read("$timescale 1 ns $end\n$var wire 1 ! a $end\n", None).unwrap_err().contains("within its header"));
+    assert!(
+        read("$timescale 1 ns $end\n$var wire 1 ! a $end\n", None)
+            .unwrap_err()
+            .contains("within its header")
+    );
     assert!(read("$timescale 0 ns $end", None).unwrap_err().contains("timescale is `0ns`"));
-    assert!(read("$timescale 3 ns $end", None).unwrap_err().contains("timescale is `3ns`, expected 1, 10 or 100"));
+    assert!(
+        read("$timescale 3 ns $end", None)
+            .unwrap_err()
+            .contains("timescale is `3ns`, expected 1, 10 or 100")
+    );
     assert!(read("$timescale 1 ls $end", None).unwrap_err().contains("timescale is `1ls`"));
     assert!(read("$var wire 0 ! a $end", None).unwrap_err().contains("width of `a` is `0`"));
     assert!(read("$var wire $end", None).unwrap_err().contains("$var needs"));
@@ -79,7 +104,11 @@ fn a_truncated_file_is_used_with_a_remark() {
     for (end, edges) in [("#30\n1!\n#40\n0!", 2), ("#30\n1!\n#4", 2), ("#30\n1", 1)] {
         let (found, recording) = body(&format!("#0\n0!\n#10\n1!\n#20\n0!\n{end}")).unwrap();
         assert_eq!(found.len(), edges + 1, "{end}");
-        assert!(matches!(recording.remarks[..], [Remark::Truncated { .. }]), "{:?}", recording.remarks);
+        assert!(
+            matches!(recording.remarks[..], [Remark::Truncated { .. }]),
+            "{:?}",
+            recording.remarks
+        );
     }
 }
 
@@ -97,12 +126,14 @@ impl std::io::Read for Slowly<'_> {
 
 #[test]
 fn block_sizes_make_no_difference() {
-    let changes: String = (0..500).map(|n| format!("#{}\n{}!\n$comment #1 1! $end b1 !\n", 7 * n, n % 2)).collect();
+    let changes: String =
+        (0..500).map(|n| format!("#{}\n{}!\n$comment #1 1! $end b1 !\n", 7 * n, n % 2)).collect();
     let text = format!("{HEAD}{changes}");
     let (whole, _) = read(&text, None).unwrap();
     for size in [1, 2, 3, 7, 1000] {
         let mut edges = Vec::new();
-        read_vcd(Slowly(text.as_bytes(), size), &Request::default(), &mut |edge| edges.push(edge)).unwrap();
+        read_vcd(Slowly(text.as_bytes(), size), &Request::default(), &mut |edge| edges.push(edge))
+            .unwrap();
         assert_eq!(edges, whole, "{size}");
     }
 }

@@ -3,7 +3,9 @@
 use crate::{Imported, Tool};
 use hairspring_core::Result;
 use hairspring_core::error::Error;
-use hairspring_core::observations::{Observations, RowId, SeriesId, USABLE_NUMBERS, Unit, is_usable};
+use hairspring_core::observations::{
+    Observations, RowId, SeriesId, USABLE_NUMBERS, Unit, is_usable,
+};
 use std::collections::{BTreeSet, HashMap};
 
 /// Maximum number of series; a file with more counts as damaged.
@@ -33,16 +35,25 @@ impl Collected {
     ///
     /// # Errors
     /// Iterations not above zero, a number that cannot be calculated with, or too many series.
-    pub fn push(&mut self, name: &str, iterations: f64, ns: f64) -> std::result::Result<(), String> {
+    pub fn push(
+        &mut self,
+        name: &str,
+        iterations: f64,
+        ns: f64,
+    ) -> std::result::Result<(), String> {
         if !(is_usable(iterations) && iterations > 0.0) {
-            return Err(format!("the number of iterations is {iterations}, it must be above 0; {USABLE_NUMBERS}"));
+            return Err(format!(
+                "the number of iterations is {iterations}, it must be above 0; {USABLE_NUMBERS}"
+            ));
         }
         if !is_usable(ns) {
             return Err(format!("the time is {ns}, it must be a finite number; {USABLE_NUMBERS}"));
         }
         let series = match self.known.get(name) {
             Some(series) => *series,
-            None if self.names.len() == MAX_SERIES => return Err(format!("there are more than {MAX_SERIES} benchmarks")),
+            None if self.names.len() == MAX_SERIES => {
+                return Err(format!("there are more than {MAX_SERIES} benchmarks"));
+            }
             None => {
                 self.known.insert(name.to_owned(), self.names.len());
                 self.names.push(name.to_owned());
@@ -55,7 +66,11 @@ impl Collected {
 
     /// Adds a remark that something was left out.
     pub fn remark(&mut self, text: String) {
-        if self.remarks.len() < MOST_REMARKS { self.remarks.push(text) } else { self.unwritten += 1 }
+        if self.remarks.len() < MOST_REMARKS {
+            self.remarks.push(text)
+        } else {
+            self.unwritten += 1
+        }
     }
 
     /// The table of all series that a line can be fitted to.
@@ -64,16 +79,24 @@ impl Collected {
     /// [`Error::BadTable`] with the advice if there is no such series.
     pub fn finish(mut self, tool: Tool, source: &str, advice: &str) -> Result<Imported> {
         if self.runs.is_empty() {
-            return Err(Error::BadTable(format!("contains no benchmark run{}", self.first_remark())));
+            return Err(Error::BadTable(format!(
+                "contains no benchmark run{}",
+                self.first_remark()
+            )));
         }
-        let usable: Vec<bool> = (0..self.names.len()).map(|series| self.has_a_line(series)).collect();
+        let usable: Vec<bool> =
+            (0..self.names.len()).map(|series| self.has_a_line(series)).collect();
         if !usable.contains(&true) {
             return Err(Error::BadTable(format!(
-                "no benchmark in it ran with three or more different numbers of iterations, so there is no line to fit: {advice}"
+                "no benchmark in it ran with three or more different numbers of iterations, so \
+                 there is no line to fit: {advice}"
             )));
         }
         for series in (0..self.names.len()).filter(|series| !usable[*series]) {
-            self.remark(format!("`{}` is left out: too few different numbers of iterations for a line", self.names[series]));
+            self.remark(format!(
+                "`{}` is left out: too few different numbers of iterations for a line",
+                self.names[series]
+            ));
         }
         if self.unwritten > 0 {
             self.remarks.push(format!("and {} more that were left out", self.unwritten));
@@ -105,7 +128,8 @@ impl Collected {
         let mut ids: HashMap<usize, SeriesId> = HashMap::new();
         let mut rounds: HashMap<RowId, u32> = HashMap::new();
         for run in self.runs.iter().filter(|run| usable[run.series]) {
-            let series = *ids.entry(run.series).or_insert_with(|| table.series(&self.names[run.series]));
+            let series =
+                *ids.entry(run.series).or_insert_with(|| table.series(&self.names[run.series]));
             let row = table.row(series, &[run.iterations]);
             let round = rounds.entry(row).or_default();
             table.push(row, *round, run.ns);

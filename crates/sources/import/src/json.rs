@@ -6,15 +6,20 @@ use hairspring_core::error::Error;
 use serde::de::DeserializeOwned;
 use std::io::Read;
 
-/// Reads a document. Bare `NaN` and `Infinity`, which Google Benchmark writes although JSON has none, are read as `null`.
+/// Reads a document. Bare `NaN` and `Infinity`, which Google Benchmark writes although JSON has
+/// none, are read as `null`.
 pub fn read<T: DeserializeOwned>(stream: impl Read, what: &str) -> Result<T> {
     let mut bytes = Vec::new();
-    stream.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| Error::BadTable(format!("cannot be read: {error}")))?;
+    stream
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::BadTable(format!("cannot be read: {error}")))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(Error::BadTable(format!("is larger than {} MiB", MOST_BYTES >> 20)));
     }
     let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    serde_json::from_slice(&without_bare_words(&bytes[start..])).map_err(|error| Error::BadTable(format!("is not {what}: {error}")))
+    serde_json::from_slice(&without_bare_words(&bytes[start..]))
+        .map_err(|error| Error::BadTable(format!("is not {what}: {error}")))
 }
 
 /// Words for numbers that JSON lacks, the longer ones first.

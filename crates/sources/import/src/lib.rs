@@ -1,8 +1,9 @@
 //! Benchmark files of other tools as observations, to be fitted again with an intercept.
 //!
-//! Criterion.rs fits a line through the origin, and Google Benchmark divides: with both, the constant part of every reading
-//! stays in the result. Their files contain how often the code ran and how long that took, which is an observation.
-//! Conversion is pure: from a stream to a table. Entries that cannot be used are listed in [`Imported::remarks`].
+//! Criterion.rs fits a line through the origin, and Google Benchmark divides: with both, the
+//! constant part of every reading stays in the result. Their files contain how often the code ran
+//! and how long that took, which is an observation. Conversion is pure: from a stream to a table.
+//! Entries that cannot be used are listed in [`Imported::remarks`].
 
 mod collect;
 mod criterion;
@@ -39,20 +40,25 @@ pub struct Imported {
     pub remarks: Vec<String>,
 }
 
-/// Detects by its beginning the tool that wrote a file; `None` for anything else, including observations.
+/// Detects by its beginning the tool that wrote a file; `None` for anything else, including
+/// observations.
 pub fn detect(head: &[u8]) -> Option<Tool> {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     let first = text.lines().next().unwrap_or_default();
     if text.starts_with('{') {
         let has = |key: &str| text.contains(&format!("\"{key}\""));
-        return if has("context") || has("benchmarks") || !(has("iters") || has("sampling_mode") || has("times")) {
+        return if has("context")
+            || has("benchmarks")
+            || !(has("iters") || has("sampling_mode") || has("times"))
+        {
             Some(Tool::GoogleBenchmark)
         } else {
             Some(Tool::Criterion)
         };
     }
-    (first.contains("sample_measured_value") && first.contains("iteration_count")).then_some(Tool::Criterion)
+    (first.contains("sample_measured_value") && first.contains("iteration_count"))
+        .then_some(Tool::Criterion)
 }
 
 /// The beginning of a stream, and the whole stream again.
@@ -68,7 +74,8 @@ pub fn head(mut stream: impl Read) -> std::io::Result<(Vec<u8>, impl Read)> {
 /// Reads a file of a tool.
 ///
 /// # Errors
-/// [`Error::BadTable`] with the place of the damage, or if no benchmark in it ran with different numbers of iterations.
+/// [`Error::BadTable`] with the place of the damage, or if no benchmark in it ran with different
+/// numbers of iterations.
 ///
 /// ```
 /// use hairspring_import::{Tool, read};
@@ -78,8 +85,11 @@ pub fn head(mut stream: impl Read) -> std::io::Result<(Vec<u8>, impl Read)> {
 /// assert_eq!(imported.table.readings().len(), 3);
 /// ```
 pub fn read(stream: impl Read, tool: Tool) -> Result<Imported> {
-    let (head, stream) = head(stream).map_err(|error| Error::BadTable(format!("cannot be read: {error}")))?;
-    let is_json = head.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte)) == Some(&b'{');
+    let (head, stream) =
+        head(stream).map_err(|error| Error::BadTable(format!("cannot be read: {error}")))?;
+    let is_json =
+        head.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte))
+            == Some(&b'{');
     match tool {
         Tool::GoogleBenchmark => google_benchmark::read(stream),
         Tool::Criterion if is_json => criterion::read_sample(stream),

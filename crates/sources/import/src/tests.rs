@@ -16,7 +16,8 @@ fn sample() -> String {
     format!("{{\"sampling_mode\":\"Linear\",\"iters\":{iters:?},\"times\":{times:?}}}")
 }
 
-const RAW_HEADER: &str = "group,function,value,throughput_num,throughput_type,sample_measured_value,unit,iteration_count\n";
+const RAW_HEADER: &str = "group,function,value,throughput_num,throughput_type,\
+                          sample_measured_value,unit,iteration_count\n";
 
 fn raw(name: &str) -> String {
     let lines = (1..=20).map(|n| format!("{name},,,{},ns,{n}\n", ns(f64::from(n))));
@@ -34,7 +35,10 @@ fn google(runs: &[(&str, f64)]) -> String {
         )
     };
     let context = r#"{ "date": "2026-01-01T00:00:00+00:00", "num_cpus": 2, "caches": [], "library_build_type": "release", "json_schema_version": 1 }"#;
-    format!("{{ \"context\": {context}, \"benchmarks\": [{}] }}", runs.iter().enumerate().map(entry).collect::<Vec<_>>().join(","))
+    format!(
+        "{{ \"context\": {context}, \"benchmarks\": [{}] }}",
+        runs.iter().enumerate().map(entry).collect::<Vec<_>>().join(",")
+    )
 }
 
 fn fits(text: &str, tool: Tool, series: &[&str]) -> Imported {
@@ -60,8 +64,18 @@ fn slope_and_overhead_are_found_in_every_format() {
     fits(&sample(), Tool::Criterion, &["main"]);
     fits(&raw("group,fib,20"), Tool::Criterion, &["group/fib/20"]);
     fits(&raw("alone,,"), Tool::Criterion, &["alone"]);
-    let runs = [("BM_x/8", 1.0), ("BM_x/8", 2.0), ("BM_y", 3.0), ("BM_x/8", 4.0), ("BM_y", 1.0), ("BM_y", 2.0)];
-    assert_eq!(fits(&google(&runs), Tool::GoogleBenchmark, &["BM_x/8", "BM_y"]).remarks, Vec::<String>::new());
+    let runs = [
+        ("BM_x/8", 1.0),
+        ("BM_x/8", 2.0),
+        ("BM_y", 3.0),
+        ("BM_x/8", 4.0),
+        ("BM_y", 1.0),
+        ("BM_y", 2.0),
+    ];
+    assert_eq!(
+        fits(&google(&runs), Tool::GoogleBenchmark, &["BM_x/8", "BM_y"]).remarks,
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -73,7 +87,8 @@ fn repeats_become_rounds() {
 
 #[test]
 fn unusable_runs_are_remarked() {
-    let mut text = google(&[("BM_x", 1.0), ("BM_x", 2.0), ("BM_x", 3.0), ("BM_same", 5.0), ("BM_same", 5.0)]);
+    let mut text =
+        google(&[("BM_x", 1.0), ("BM_x", 2.0), ("BM_x", 3.0), ("BM_same", 5.0), ("BM_same", 5.0)]);
     text = text.replacen(
         "] }",
         r#", { "name": "BM_bad", "run_type": "iteration", "error_occurred": true, "error_message": "no file" },
@@ -82,7 +97,11 @@ fn unusable_runs_are_remarked() {
         1,
     );
     let imported = fits(&text, Tool::GoogleBenchmark, &["BM_x"]);
-    for (remark, part) in imported.remarks.iter().zip(["(no file)", "`real_time` is not a number", "`BM_same` is left out"]) {
+    for (remark, part) in imported.remarks.iter().zip([
+        "(no file)",
+        "`real_time` is not a number",
+        "`BM_same` is left out",
+    ]) {
         assert!(remark.contains(part), "{remark}");
     }
     assert_eq!(imported.remarks.len(), 3);
@@ -92,12 +111,19 @@ fn unusable_runs_are_remarked() {
 fn runs_of_one_length_are_refused_with_advice() {
     let flat = r#"{"sampling_mode":"Flat","iters":[5.0,5.0,5.0],"times":[1.0,2.0,3.0]}"#;
     refused(flat.as_bytes(), Tool::Criterion, "SamplingMode::Linear");
-    refused(google(&[("BM_x", 5.0), ("BM_x", 5.0)]).as_bytes(), Tool::GoogleBenchmark, "--benchmark_min_time=100x");
+    refused(
+        google(&[("BM_x", 5.0), ("BM_x", 5.0)]).as_bytes(),
+        Tool::GoogleBenchmark,
+        "--benchmark_min_time=100x",
+    );
 }
 
 #[test]
 fn damaged_files_are_refused_with_the_reason() {
-    let whole = [(sample(), Tool::Criterion), (google(&[("BM_x", 1.0), ("BM_x", 2.0), ("BM_x", 3.0)]), Tool::GoogleBenchmark)];
+    let whole = [
+        (sample(), Tool::Criterion),
+        (google(&[("BM_x", 1.0), ("BM_x", 2.0), ("BM_x", 3.0)]), Tool::GoogleBenchmark),
+    ];
     for (text, tool) in whole {
         for end in 1..text.len() {
             assert!(read(&text.as_bytes()[..end], tool).is_err(), "{end}");
@@ -126,23 +152,44 @@ fn damaged_files_are_refused_with_the_reason() {
     ] {
         refused((RAW_HEADER.to_owned() + line).as_bytes(), Tool::Criterion, reason);
     }
-    refused(&[RAW_HEADER.as_bytes(), b"g\xff,,,,,1.0,ns,5\n"].concat(), Tool::Criterion, "line 2: is not UTF-8 text");
-    refused(b"{\"benchmarks\": [{\"name\": \"x\xff\"}]}", Tool::GoogleBenchmark, "is not JSON of Google Benchmark");
+    refused(
+        &[RAW_HEADER.as_bytes(), b"g\xff,,,,,1.0,ns,5\n"].concat(),
+        Tool::Criterion,
+        "line 2: is not UTF-8 text",
+    );
+    refused(
+        b"{\"benchmarks\": [{\"name\": \"x\xff\"}]}",
+        Tool::GoogleBenchmark,
+        "is not JSON of Google Benchmark",
+    );
 }
 
 #[test]
 fn oversized_files_are_refused() {
     let deep = "[".repeat(1_000_000);
-    refused(format!("{{\"benchmarks\": {deep}").as_bytes(), Tool::GoogleBenchmark, "is not JSON of Google Benchmark");
+    refused(
+        format!("{{\"benchmarks\": {deep}").as_bytes(),
+        Tool::GoogleBenchmark,
+        "is not JSON of Google Benchmark",
+    );
     let many: String = (0..2_000).map(|n| format!("g{n},,,,,1.0,ns,5\n")).collect();
-    refused((RAW_HEADER.to_owned() + &many).as_bytes(), Tool::Criterion, "line 1002: there are more than 1000 benchmarks");
-    let large = RAW_HEADER.to_owned() + &(1..=200_000).map(|n| format!("g,,,,,{},ns,{n}\n", ns(f64::from(n)))).collect::<String>();
+    refused(
+        (RAW_HEADER.to_owned() + &many).as_bytes(),
+        Tool::Criterion,
+        "line 1002: there are more than 1000 benchmarks",
+    );
+    let large = RAW_HEADER.to_owned()
+        + &(1..=200_000)
+            .map(|n| format!("g,,,,,{},ns,{n}\n", ns(f64::from(n))))
+            .collect::<String>();
     assert_eq!(read(large.as_bytes(), Tool::Criterion).unwrap().table.readings().len(), 200_000);
 }
 
 #[test]
 fn observations_are_not_detected_as_another_tools_file() {
-    for text in ["body,ticks\n1,2\n", "", "# rate_hz: 1e9\nbody,ticks\n", "group,value\n", "\u{0}\u{1}"] {
+    for text in
+        ["body,ticks\n1,2\n", "", "# rate_hz: 1e9\nbody,ticks\n", "group,value\n", "\u{0}\u{1}"]
+    {
         assert_eq!(detect(text.as_bytes()), None, "{text:?}");
     }
     assert_eq!(detect("\u{feff} \n{\"benchmarks\": []}".as_bytes()), Some(Tool::GoogleBenchmark));
@@ -151,7 +198,8 @@ fn observations_are_not_detected_as_another_tools_file() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn no_file_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400), text in "[\\[\\]{}\":,NaInfty0-9.e \\\\-]{0,200}") {
+    fn no_file_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400),
+        text in "[\\[\\]{}\":,NaInfty0-9.e \\\\-]{0,200}") {
         for tool in [Tool::Criterion, Tool::GoogleBenchmark] {
             let _ = (detect(&bytes), read(&bytes[..], tool), read(text.as_bytes(), tool));
             let _ = read((RAW_HEADER.to_owned() + &text).as_bytes(), tool);
@@ -160,8 +208,10 @@ proptest! {
 
     #[test]
     fn names_are_kept(name in "\\PC{1,40}|[\"\\\\\n\r\t/,\u{1b}]{1,10}") {
-        let entry = |k: u32| serde_json::json!({ "name": name, "run_type": "iteration", "iterations": k, "real_time": ns(f64::from(k)) / f64::from(k), "time_unit": "ns" });
-        let text = serde_json::json!({ "context": {}, "benchmarks": [entry(1), entry(2), entry(3)] }).to_string();
+        let entry = |k: u32| serde_json::json!({ "name": name, "run_type": "iteration",
+            "iterations": k, "real_time": ns(f64::from(k)) / f64::from(k), "time_unit": "ns" });
+        let text = serde_json::json!({ "context": {},
+            "benchmarks": [entry(1), entry(2), entry(3)] }).to_string();
         let imported = read(text.as_bytes(), Tool::GoogleBenchmark).unwrap();
         prop_assert_eq!(imported.table.series_names(), [name]);
     }

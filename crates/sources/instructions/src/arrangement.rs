@@ -3,7 +3,8 @@
 /// How copies use memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Arrangement {
-    /// A chain uses one place through one register; independent copies use separate lines of the cache.
+    /// A chain uses one place through one register; independent copies use separate lines of the
+    /// cache.
     #[default]
     Usual,
     /// What reads a place has its address from another register than what wrote it.
@@ -29,7 +30,9 @@ impl Arrangement {
     pub fn condition(self) -> &'static str {
         match self {
             Arrangement::Usual => "with one address in one register",
-            Arrangement::OtherBase => "where the address comes from another register than that of the store",
+            Arrangement::OtherBase => {
+                "where the address comes from another register than that of the store"
+            }
             Arrangement::JustStored => "where the place was written just before",
             Arrangement::OneLine => "where all copies write to one line of the cache",
         }

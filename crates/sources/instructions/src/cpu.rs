@@ -44,7 +44,8 @@ impl Features {
     }
 }
 
-/// A name in lower case without underscores, which the system and the decoder library set in different places.
+/// A name in lower case without underscores, which the system and the decoder library set in
+/// different places.
 fn plain(name: &str) -> String {
     name.to_lowercase().replace('_', "")
 }
@@ -57,7 +58,8 @@ mod tests {
     #[test]
     fn forms_that_the_cpu_lacks_are_named() {
         let old = Features::new("fpu lm cmov sse sse2");
-        let lacking = |name: &str| old.lacking(&all().into_iter().find(|form| form.name == name).unwrap());
+        let lacking =
+            |name: &str| old.lacking(&all().into_iter().find(|form| form.name == name).unwrap());
         assert!(lacking("add r64, r64").is_empty() && lacking("addpd xmm, xmm").is_empty());
         assert_eq!(lacking("pshufb xmm, xmm"), ["ssse3"]);
         assert!(lacking("vaddpd ymm, ymm, ymm").contains(&"avx".to_owned()));
@@ -65,12 +67,17 @@ mod tests {
 
     #[test]
     fn a_server_of_2023_has_all_forms() {
-        let flags = "lm cmov mmx sse sse2 pni ssse3 sse4_1 sse4_2 popcnt abm bmi1 bmi2 adx aes pclmulqdq sha_ni gfni vaes vpclmulqdq f16c \
-                     fma avx avx2 avx_vnni avx512f avx512vl avx512bw avx512dq avx512cd avx512ifma avx512vbmi avx512_vbmi2 avx512_vnni \
-                     avx512_bitalg avx512_vpopcntdq avx512_bf16 avx512_fp16 lahf_lm fxsr";
+        let flags = "lm cmov mmx sse sse2 pni ssse3 sse4_1 sse4_2 popcnt abm bmi1 bmi2 adx aes \
+                     pclmulqdq sha_ni gfni vaes vpclmulqdq f16c fma avx avx2 avx_vnni avx512f \
+                     avx512vl avx512bw avx512dq avx512cd avx512ifma avx512vbmi avx512_vbmi2 \
+                     avx512_vnni avx512_bitalg avx512_vpopcntdq avx512_bf16 avx512_fp16 lahf_lm \
+                     fxsr";
         let features = Features::new(flags);
-        let lacking: Vec<(String, Vec<String>)> =
-            all().iter().map(|form| (form.name.clone(), features.lacking(form))).filter(|(_, lacking)| !lacking.is_empty()).collect();
+        let lacking: Vec<(String, Vec<String>)> = all()
+            .iter()
+            .map(|form| (form.name.clone(), features.lacking(form)))
+            .filter(|(_, lacking)| !lacking.is_empty())
+            .collect();
         assert_eq!(lacking, []);
     }
 }

@@ -1,4 +1,5 @@
-//! The copies of each series: a chain for every pair of operands, and independent copies for the throughput.
+//! The copies of each series: a chain for every pair of operands, and independent copies for the
+//! throughput.
 
 use crate::arrangement::Arrangement;
 use crate::encode::encode;
@@ -11,7 +12,8 @@ use hairspring_host::chains::{Buffer, Registers, Vectors};
 use iced_x86::{Code, EncodingKind, Instruction};
 use std::rc::Rc;
 
-/// The way of a value through an instruction, from the operand that is read to the one that is written.
+/// The way of a value through an instruction, from the operand that is read to the one that is
+/// written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Edge {
     /// Name of the form.
@@ -27,7 +29,8 @@ pub struct Edge {
 pub enum Quantity {
     /// The latencies of these edges, one after the other; the first is that of the form itself.
     Latency(Vec<Edge>),
-    /// The cycles of a copy among independent ones. The names are those of instructions that each copy needs besides.
+    /// The cycles of a copy among independent ones. The names are those of instructions that each
+    /// copy needs besides.
     Throughput(Vec<String>),
 }
 
@@ -67,8 +70,8 @@ const HELPERS: usize = 2;
 enum Purpose {
     /// Each copy needs the result of the one before. Registers for helpers are set aside.
     Chain,
-    /// No copy needs the result of another one. They need all registers: with ten, copies of four cycles that run two at a time come to
-    /// 0.52 cycles for 0.50.
+    /// No copy needs the result of another one. They need all registers: with ten, copies of four
+    /// cycles that run two at a time come to 0.52 cycles for 0.50.
     Independent,
 }
 
@@ -77,19 +80,24 @@ enum Purpose {
 /// # Errors
 /// An instruction that cannot be encoded.
 pub fn series(form: &Form) -> Result<Vec<Series>, String> {
-    let chains = pairs(form).into_iter().filter_map(|pair| chain(form, pair, Values::Ordinary, Arrangement::Usual).transpose());
+    let chains = pairs(form)
+        .into_iter()
+        .filter_map(|pair| chain(form, pair, Values::Ordinary, Arrangement::Usual).transpose());
     chains.chain([throughput(form, Arrangement::Usual)]).collect()
 }
 
-/// The series of a form that use memory in another way, for what may depend on it: whether a load follows a store through the
-/// same register, whether a load finds what was just stored, and how stores share lines.
+/// The series of a form that use memory in another way, for what may depend on it: whether a load
+/// follows a store through the same register, whether a load finds what was just stored, and how
+/// stores share lines.
 ///
 /// # Errors
 /// As [`series`].
 pub fn arranged(form: &Form) -> Result<Vec<Series>, String> {
     let Some(memory) = form.memory() else { return Ok(Vec::new()) };
     let mut all = Vec::new();
-    let mut add = |pair, arrangement| chain(form, pair, Values::Ordinary, arrangement).map(|series| all.extend(series));
+    let mut add = |pair, arrangement| {
+        chain(form, pair, Values::Ordinary, arrangement).map(|series| all.extend(series))
+    };
     for (from, to) in pairs(form) {
         if to == memory && (from == memory || !form.loads()) {
             add((from, to), Arrangement::OtherBase)?;
@@ -111,7 +119,8 @@ fn is_plain_load(form: &Form) -> bool {
     plain(File::General) || plain(File::Vector)
 }
 
-/// The chain of the form's first pair of operands of the same file, with other values; `None` if it has no such pair.
+/// The chain of the form's first pair of operands of the same file, with other values; `None` if it
+/// has no such pair.
 ///
 /// # Errors
 /// As [`series`].
@@ -120,7 +129,9 @@ pub fn with_values(form: &Form, values: Values) -> Result<Option<Series>, String
     if form.memory().is_some() && form.element == Element::Integer {
         return Ok(None);
     }
-    let pair = pairs(form).into_iter().find(|(from, to)| form.operands[*from].file == form.operands[*to].file);
+    let pair = pairs(form)
+        .into_iter()
+        .find(|(from, to)| form.operands[*from].file == form.operands[*to].file);
     pair.map_or(Ok(None), |pair| chain(form, pair, values, Arrangement::Usual))
 }
 
@@ -128,9 +139,14 @@ pub fn with_values(form: &Form, values: Values) -> Result<Option<Series>, String
 fn pairs(form: &Form) -> Vec<(usize, usize)> {
     let operands = &form.operands;
     let all = (0..operands.len()).flat_map(|to| (0..operands.len()).map(move |from| (from, to)));
-    let possible: Vec<(usize, usize)> = all.filter(|(from, to)| operands[*from].reads && operands[*to].writes).collect();
+    let possible: Vec<(usize, usize)> =
+        all.filter(|(from, to)| operands[*from].reads && operands[*to].writes).collect();
     match form.shape {
-        Shape::Same => possible.into_iter().filter(|(_, to)| operands[*to].file != File::Flags).take(1).collect(),
+        Shape::Same => possible
+            .into_iter()
+            .filter(|(_, to)| operands[*to].file != File::Flags)
+            .take(1)
+            .collect(),
         _ => possible.into_iter().filter(|pair| is_possible(form, *pair)).collect(),
     }
 }
@@ -140,32 +156,52 @@ fn is_possible(form: &Form, (from, to): (usize, usize)) -> bool {
     if form.divides_integers() {
         return source.label == "rax" && target.label == "rax";
     }
-    // What is loaded from a place may be known before the address of the store is, so there is no chain.
+    // What is loaded from a place may be known before the address of the store is, so there is no
+    // chain.
     if source.slot == Slot::Base && target.file == File::Memory {
         return false;
     }
     // An exchange leaves nothing of a register in that register.
-    if from == to && (form.code == Code::Xchg_rm64_r64 || form.code == Code::Xadd_rm64_r64 && source.label == "2") {
+    if from == to
+        && (form.code == Code::Xchg_rm64_r64
+            || form.code == Code::Xadd_rm64_r64 && source.label == "2")
+    {
         return false;
     }
     // A quotient of quotients leaves the range of ordinary numbers.
-    let is_legacy_division =
-        matches!(form.code, Code::Divsd_xmm_xmmm64 | Code::Divss_xmm_xmmm32 | Code::Divpd_xmm_xmmm128 | Code::Divps_xmm_xmmm128);
+    let is_legacy_division = matches!(
+        form.code,
+        Code::Divsd_xmm_xmmm64
+            | Code::Divss_xmm_xmmm32
+            | Code::Divpd_xmm_xmmm128
+            | Code::Divps_xmm_xmmm128
+    );
     if is_legacy_division && from != to {
         return false;
     }
     // A source that is written as well carries the value by itself, whatever the flags do.
-    target.file != File::Flags || source.file == File::Flags || !source.writes && form.defined_flags() != 0
+    target.file != File::Flags
+        || source.file == File::Flags
+        || !source.writes && form.defined_flags() != 0
 }
 
 /// The chain from one operand to another.
-fn chain(form: &Form, (from, to): (usize, usize), values: Values, arrangement: Arrangement) -> Result<Option<Series>, String> {
+fn chain(
+    form: &Form,
+    (from, to): (usize, usize),
+    values: Values,
+    arrangement: Arrangement,
+) -> Result<Option<Series>, String> {
     let (source, target) = (&form.operands[from], &form.operands[to]);
     let mut helpers: Vec<Helper> = after_root(form, from, to).into_iter().collect();
     if !is_direct(form, from, to) {
         let needs = Needs::new(form);
         let is_address = form.shape == Shape::Memory && source.slot == Slot::Base;
-        helpers = if is_address { path_to_address(target.file, needs) } else { path(target.file, source.file, needs) };
+        helpers = if is_address {
+            path_to_address(target.file, needs)
+        } else {
+            path(target.file, source.file, needs)
+        };
         if helpers.is_empty() {
             return Ok(None);
         }
@@ -182,22 +218,36 @@ fn chain(form: &Form, (from, to): (usize, usize), values: Values, arrangement: A
         to: form.operands[to].label.clone(),
     };
     let own = [edge(form, from, to)].into_iter();
-    let edges = own.chain(helpers.iter().map(|helper| edge(&helper.form, helper.operands.0, helper.operands.1))).collect();
+    let edges = own
+        .chain(
+            helpers.iter().map(|helper| edge(&helper.form, helper.operands.0, helper.operands.1)),
+        )
+        .collect();
     made(form, Quantity::Latency(edges), values, arrangement, &copies).map(Some)
 }
 
 /// A copy of a chain that uses memory in this way.
-fn arranged_copy(form: &Form, arrangement: Arrangement, copy: usize, mut instructions: Vec<Instruction>) -> Vec<Instruction> {
+fn arranged_copy(
+    form: &Form,
+    arrangement: Arrangement,
+    copy: usize,
+    mut instructions: Vec<Instruction>,
+) -> Vec<Instruction> {
     match arrangement {
         // A form that reads what it wrote has no helper: its copies take turns.
         Arrangement::OtherBase if form.loads() && copy % 2 == 1 => {
             instructions.iter_mut().for_each(|one| *one = with_base(*one, OTHER_BASE));
         }
         Arrangement::JustStored => {
-            let file = form.operands.iter().find(|operand| operand.writes).map_or(File::General, |operand| operand.file);
+            let file = form
+                .operands
+                .iter()
+                .find(|operand| operand.writes)
+                .map_or(File::General, |operand| operand.file);
             let number = constant(file).first().copied().unwrap_or(0);
-            let store =
-                path(file, File::Memory, Needs::new(form)).first().map(|store| store.place(number, reserved(form, File::Memory)[0]));
+            let store = path(file, File::Memory, Needs::new(form))
+                .first()
+                .map(|store| store.place(number, reserved(form, File::Memory)[0]));
             instructions.splice(0..0, store);
         }
         _ => {}
@@ -212,16 +262,25 @@ fn is_direct(form: &Form, from: usize, to: usize) -> bool {
         // The word in the buffer is its address.
         return form.code == Code::Mov_r64_rm64;
     }
-    from == to || form.shape == Shape::Same || source.file == target.file && source.fixed().is_none() && target.fixed().is_none()
+    from == to
+        || form.shape == Shape::Same
+        || source.file == target.file && source.fixed().is_none() && target.fixed().is_none()
 }
 
 /// One copy of a chain.
-fn chained(form: &Form, from: usize, to: usize, helpers: &[Helper], copy: usize) -> Vec<Instruction> {
+fn chained(
+    form: &Form,
+    from: usize,
+    to: usize,
+    helpers: &[Helper],
+    copy: usize,
+) -> Vec<Instruction> {
     let mut numbers = rotated(form, Purpose::Chain, copy);
     let rotating = rotation(form, Purpose::Chain, to);
     let at = |copy: usize| rotating[copy % rotating.len().max(1)];
     let fixed = |operand: usize| form.operands[operand].fixed();
-    // A form that also writes its place uses others in turn, so that no copy waits for the place of the one before.
+    // A form that also writes its place uses others in turn, so that no copy waits for the place of
+    // the one before.
     if let Some(place) = form.memory().filter(|_| !(form.loads() && form.stores())) {
         numbers[place] = reserved(form, File::Memory)[0];
     }
@@ -293,7 +352,10 @@ fn placed(code: Code, numbers: &[u8]) -> Option<Instruction> {
 
 /// Copies after which the registers repeat.
 fn period(form: &Form, purpose: Purpose) -> usize {
-    let lengths: Vec<usize> = (0..form.operands.len()).map(|at| rotation(form, purpose, at).len()).filter(|length| *length > 0).collect();
+    let lengths: Vec<usize> = (0..form.operands.len())
+        .map(|at| rotation(form, purpose, at).len())
+        .filter(|length| *length > 0)
+        .collect();
     // Operands of different files may rotate through different numbers of registers.
     lengths.into_iter().fold(1, least_common_multiple)
 }
@@ -306,7 +368,8 @@ fn least_common_multiple(a: usize, b: usize) -> usize {
     multiple
 }
 
-/// Register numbers of a copy whose written operands rotate, and whose other operands keep their values.
+/// Register numbers of a copy whose written operands rotate, and whose other operands keep their
+/// values.
 fn rotated(form: &Form, purpose: Purpose, copy: usize) -> Vec<u8> {
     let mut used = Vec::new();
     let mut number = |at: usize| {
@@ -317,7 +380,9 @@ fn rotated(form: &Form, purpose: Purpose, copy: usize) -> Vec<u8> {
             let rotating = first.get(copy % first.len().max(1)).or(constant(operand.file).first());
             return rotating.copied().unwrap_or(0);
         }
-        if let Some(number) = operand.fixed().or_else(|| rotating.get(copy % rotating.len().max(1)).copied()) {
+        if let Some(number) =
+            operand.fixed().or_else(|| rotating.get(copy % rotating.len().max(1)).copied())
+        {
             return number;
         }
         if form.divides_integers() {
@@ -334,22 +399,26 @@ fn rotated(form: &Form, purpose: Purpose, copy: usize) -> Vec<u8> {
     (0..form.operands.len()).map(&mut number).collect()
 }
 
-/// The registers that a written operand rotates through; none if it has no choice or is not written. Operands of the same
-/// file share the registers that are neither fixed nor reserved. Places in memory also rotate if they are only read.
+/// The registers that a written operand rotates through; none if it has no choice or is not
+/// written. Operands of the same file share the registers that are neither fixed nor reserved.
+/// Places in memory also rotate if they are only read.
 fn rotation(form: &Form, purpose: Purpose, at: usize) -> Vec<u8> {
     let operand = &form.operands[at];
     if operand.file == File::Flags {
         return Vec::new();
     }
     let changes = |other: &Operand| other.writes || other.file == File::Memory;
-    let rotates = |other: &Operand| changes(other) && other.fixed().is_none() && other.file == operand.file;
+    let rotates =
+        |other: &Operand| changes(other) && other.fixed().is_none() && other.file == operand.file;
     if !rotates(operand) {
         return Vec::new();
     }
     let mut free = free(form, operand.file);
     match purpose {
         Purpose::Chain => free.truncate(free.len() - HELPERS),
-        Purpose::Independent if form.code.encoding() == EncodingKind::EVEX => free.extend(further(operand.file)),
+        Purpose::Independent if form.code.encoding() == EncodingKind::EVEX => {
+            free.extend(further(operand.file))
+        }
         Purpose::Independent => {}
     }
     let sharing = form.operands.iter().filter(|other| rotates(other)).count();
@@ -367,26 +436,52 @@ fn reserved(form: &Form, file: File) -> [u8; HELPERS] {
     }
 }
 
-/// General registers whose use as a base is encoded with a displacement (RBP, R13), which makes an address of two parts one of three: on
-/// some cores it takes a cycle more.
+/// General registers whose use as a base is encoded with a displacement (RBP, R13), which makes an
+/// address of two parts one of three: on some cores it takes a cycle more.
 const DISPLACED_BASES: [u8; 2] = [5, 13];
 
 /// Registers that change and that no operand is bound to.
 fn free(form: &Form, file: File) -> Vec<u8> {
-    let bound = |number: &u8| form.operands.iter().any(|operand| operand.file == file && operand.fixed() == Some(*number));
+    let bound = |number: &u8| {
+        form.operands.iter().any(|operand| operand.file == file && operand.fixed() == Some(*number))
+    };
     let divisor = |number: &u8| form.divides_integers() && *number == DIVISOR;
-    let pointer = |number: &u8| form.shape == Shape::Memory && file == File::General && [ZERO, OTHER_BASE].contains(number);
-    let displaced = |number: &u8| matches!(form.shape, Shape::Address { displacement: 0, .. }) && DISPLACED_BASES.contains(number);
-    let is_free = |number: &u8| !(bound(number) || divisor(number) || pointer(number) || displaced(number));
+    let pointer = |number: &u8| {
+        form.shape == Shape::Memory && file == File::General && [ZERO, OTHER_BASE].contains(number)
+    };
+    let displaced = |number: &u8| {
+        matches!(form.shape, Shape::Address { displacement: 0, .. })
+            && DISPLACED_BASES.contains(number)
+    };
+    let is_free =
+        |number: &u8| !(bound(number) || divisor(number) || pointer(number) || displaced(number));
     changing(file).iter().copied().filter(is_free).collect()
 }
 
-fn made(form: &Form, quantity: Quantity, values: Values, arrangement: Arrangement, copies: &[Vec<Instruction>]) -> Result<Series, String> {
-    let copies: Vec<Vec<u8>> =
-        copies.iter().map(|copy| encode(copy)).collect::<Result<_, _>>().map_err(|error| format!("{}: {error}", form.name))?;
+fn made(
+    form: &Form,
+    quantity: Quantity,
+    values: Values,
+    arrangement: Arrangement,
+    copies: &[Vec<Instruction>],
+) -> Result<Series, String> {
+    let copies: Vec<Vec<u8>> = copies
+        .iter()
+        .map(|copy| encode(copy))
+        .collect::<Result<_, _>>()
+        .map_err(|error| format!("{}: {error}", form.name))?;
     let registers = Rc::new(registers(form, values));
     let (vectors, buffer) = (form.vectors(), buffer(form, values));
-    Ok(Series { form: form.name.clone(), quantity, values, arrangement, copies, registers, vectors, buffer })
+    Ok(Series {
+        form: form.name.clone(),
+        quantity,
+        values,
+        arrangement,
+        copies,
+        registers,
+        vectors,
+        buffer,
+    })
 }
 
 #[cfg(test)]

@@ -79,13 +79,15 @@ pub struct FormJson {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyJson {
-    /// The operand that is read: its number from 1, a register, `flags`, `base` (the address), or `m` (what is in memory).
+    /// The operand that is read: its number from 1, a register, `flags`, `base` (the address), or
+    /// `m` (what is in memory).
     pub from: String,
     /// The operand that is written.
     pub to: String,
     /// Core cycles; `null` if only a sum is known.
     pub cycles: Option<Estimate>,
-    /// Core cycles of the pair and of the helpers in `with`; for a value that goes through memory, of a store and a load.
+    /// Core cycles of the pair and of the helpers in `with`; for a value that goes through memory,
+    /// of a store and a load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<Estimate>,
     /// The instructions that carry the value back in the sum, with their operands.
@@ -111,7 +113,8 @@ pub struct LatencyJson {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArrangementJson {
-    /// `other base`: loaded through another register than stored; `just stored`: loaded from where was stored just before.
+    /// `other base`: loaded through another register than stored; `just stored`: loaded from where
+    /// was stored just before.
     pub arrangement: String,
     /// Core cycles of the chain, with all helpers.
     pub cycles: Estimate,
@@ -140,7 +143,11 @@ pub struct LeftOutJson {
 }
 
 /// The document of a table.
-pub fn document(table: &Table, environment: &Environment, against: &[Comparison]) -> InstructionsDocument {
+pub fn document(
+    table: &Table,
+    environment: &Environment,
+    against: &[Comparison],
+) -> InstructionsDocument {
     let run = &table.run;
     InstructionsDocument {
         schema: InstructionsSchema::V1,
@@ -153,7 +160,11 @@ pub fn document(table: &Table, environment: &Environment, against: &[Comparison]
         elapsed_ms: run.elapsed.as_secs_f64() * 1e3,
         repeated: run.repeated,
         forms: table.forms.iter().map(form).collect(),
-        left_out: table.left_out.iter().map(|(name, reason)| LeftOutJson { name: name.clone(), reason: reason.clone() }).collect(),
+        left_out: table
+            .left_out
+            .iter()
+            .map(|(name, reason)| LeftOutJson { name: name.clone(), reason: reason.clone() })
+            .collect(),
         against: against.to_vec(),
     }
 }
@@ -179,7 +190,10 @@ fn latency(one: &Latency) -> LatencyJson {
         Cycles::Alone(alone) => cycles = Some(*alone),
         Cycles::Sum(all, helpers) => {
             sum = Some(*all);
-            with = helpers.iter().map(|helper| format!("{} ({} to {})", helper.form, helper.from, helper.to)).collect();
+            with = helpers
+                .iter()
+                .map(|helper| format!("{} ({} to {})", helper.form, helper.from, helper.to))
+                .collect();
         }
         Cycles::Unknown(why) => reason = Some(why.clone()),
     }
@@ -191,7 +205,11 @@ fn latency(one: &Latency) -> LatencyJson {
         sum,
         with,
         reason,
-        values: one.values.iter().map(|(values, cycles)| ValuesJson { values: values.name().into(), cycles: *cycles }).collect(),
+        values: one
+            .values
+            .iter()
+            .map(|(values, cycles)| ValuesJson { values: values.name().into(), cycles: *cycles })
+            .collect(),
         arrangements: one
             .arrangements
             .iter()

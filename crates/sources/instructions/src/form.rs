@@ -4,8 +4,8 @@ use crate::memory::displacement;
 use crate::register::{File, Size, place};
 use hairspring_host::chains::Vectors;
 use iced_x86::{
-    Code, CpuidFeature, EncodingKind, Instruction, InstructionInfo, InstructionInfoFactory, MemorySize, OpAccess,
-    OpCodeOperandKind as Kind, OpKind, Register, RflagsBits,
+    Code, CpuidFeature, EncodingKind, Instruction, InstructionInfo, InstructionInfoFactory,
+    MemorySize, OpAccess, OpCodeOperandKind as Kind, OpKind, Register, RflagsBits,
 };
 
 /// How the operands of a form are chosen.
@@ -15,7 +15,8 @@ pub enum Shape {
     Registers,
     /// The same register for all operands.
     Same,
-    /// A register and an address of one register, optionally another one times a scale, and a displacement.
+    /// A register and an address of one register, optionally another one times a scale, and a
+    /// displacement.
     Address {
         /// Scale of the second register; `None` without one.
         scale: Option<u8>,
@@ -50,7 +51,8 @@ pub enum Slot {
 pub struct Operand {
     /// Where it is.
     pub slot: Slot,
-    /// Its name: its number from 1, the register, `flags`, `base` for the address, or `m` for what is in memory.
+    /// Its name: its number from 1, the register, `flags`, `base` for the address, or `m` for what
+    /// is in memory.
     pub label: String,
     /// Its register file.
     pub file: File,
@@ -64,7 +66,9 @@ impl Operand {
     /// The number of the register, if there is no choice.
     pub fn fixed(&self) -> Option<u8> {
         match self.slot {
-            Slot::Fixed(_, register) | Slot::Implicit(register) => place(register).map(|place| place.1),
+            Slot::Fixed(_, register) | Slot::Implicit(register) => {
+                place(register).map(|place| place.1)
+            }
             _ => None,
         }
     }
@@ -107,7 +111,15 @@ impl Form {
     /// # Errors
     /// The name of an operand kind that is not supported.
     pub fn new(code: Code, shape: Shape, set: &'static str) -> Result<Form, String> {
-        let mut form = Form { code, shape, name: String::new(), set, operands: Vec::new(), element: element(code), immediates: Vec::new() };
+        let mut form = Form {
+            code,
+            shape,
+            name: String::new(),
+            set,
+            operands: Vec::new(),
+            element: element(code),
+            immediates: Vec::new(),
+        };
         let mut words = Vec::new();
         for number in 0..code.op_code().op_count() {
             words.push(form.add_explicit(number, code.op_code().op_kind(number))?);
@@ -141,12 +153,16 @@ impl Form {
             self.immediates.push((number, kind, value));
             return Ok(name.to_owned());
         }
-        let Shape::Address { scale, displacement } = self.shape else { return Err(format!("{:?}: operand {kind:?}", self.code)) };
+        let Shape::Address { scale, displacement } = self.shape else {
+            return Err(format!("{:?}: operand {kind:?}", self.code));
+        };
         self.add(Slot::Base, "base".into(), File::General);
         if scale.is_some() {
             self.add(Slot::Index, "index".into(), File::General);
         }
-        let index = scale.map_or(String::new(), |scale| if scale == 1 { "+r64".into() } else { format!("+r64*{scale}") });
+        let index = scale.map_or(String::new(), |scale| {
+            if scale == 1 { "+r64".into() } else { format!("+r64*{scale}") }
+        });
         Ok(format!("[r64{index}{}]", if displacement == 0 { "" } else { "+i8" }))
     }
 
@@ -163,13 +179,15 @@ impl Form {
         self.operands.iter().enumerate().map(number).collect()
     }
 
-    /// Registers that the instruction reads or writes without naming them, where the operands have these registers.
+    /// Registers that the instruction reads or writes without naming them, where the operands have
+    /// these registers.
     fn implicit(&self, info: &InstructionInfo, distinct: &[u8]) -> Vec<(Register, bool, bool)> {
         let mut implicit: Vec<(Register, bool, bool)> = Vec::new();
         for used in info.used_registers() {
             let (reads, writes) = access(used.access());
             // A write of a part of a general register keeps the rest.
-            let reads = reads || writes && (used.register().is_gpr8() || used.register().is_gpr16());
+            let reads =
+                reads || writes && (used.register().is_gpr8() || used.register().is_gpr16());
             let full = used.register().full_register();
             let named = self.operands.iter().zip(distinct).any(|(operand, number)| {
                 let number = operand.fixed().unwrap_or(*number);
@@ -186,7 +204,8 @@ impl Form {
         implicit
     }
 
-    /// Sets what is read and written, from the decoder library, and adds what the instruction uses without naming it.
+    /// Sets what is read and written, from the decoder library, and adds what the instruction uses
+    /// without naming it.
     fn set_access(&mut self) {
         let distinct = self.distinct_registers();
         let instruction = self.place(&distinct);
@@ -204,17 +223,33 @@ impl Form {
             };
         }
         for (register, reads, writes) in implicit {
-            let (file, label) = (place(register).map_or(File::General, |place| place.0), format!("{register:?}").to_lowercase());
-            self.operands.push(Operand { slot: Slot::Implicit(register), label, file, reads, writes });
+            let (file, label) = (
+                place(register).map_or(File::General, |place| place.0),
+                format!("{register:?}").to_lowercase(),
+            );
+            self.operands.push(Operand {
+                slot: Slot::Implicit(register),
+                label,
+                file,
+                reads,
+                writes,
+            });
         }
-        let (reads, writes) = (instruction.rflags_read() & STATUS != 0, instruction.rflags_modified() & STATUS != 0);
+        let (reads, writes) =
+            (instruction.rflags_read() & STATUS != 0, instruction.rflags_modified() & STATUS != 0);
         if reads || writes {
-            self.operands.push(Operand { slot: Slot::Flags, label: "flags".into(), file: File::Flags, reads, writes });
+            self.operands.push(Operand {
+                slot: Slot::Flags,
+                label: "flags".into(),
+                file: File::Flags,
+                reads,
+                writes,
+            });
         }
     }
 
-    /// The instruction with these numbers of registers and places, one for each operand; those of operands without a choice are
-    /// not used.
+    /// The instruction with these numbers of registers and places, one for each operand; those of
+    /// operands without a choice are not used.
     pub fn place(&self, numbers: &[u8]) -> Instruction {
         let mut instruction = Instruction::default();
         instruction.set_code(self.code);
@@ -263,7 +298,8 @@ impl Form {
 
     /// The extension that it belongs to, as its features in lower case.
     pub fn extension(&self) -> String {
-        let names: Vec<String> = self.features().iter().map(|feature| format!("{feature:?}").to_lowercase()).collect();
+        let names: Vec<String> =
+            self.features().iter().map(|feature| format!("{feature:?}").to_lowercase()).collect();
         names.join("+")
     }
 
@@ -285,7 +321,11 @@ impl Form {
 
     /// A flag that the result defines: 0 if it defines none.
     pub fn defined_flags(&self) -> u32 {
-        let numbers: Vec<u8> = self.operands.iter().map(|operand| if operand.file == File::Mask { 1 } else { 8 }).collect();
+        let numbers: Vec<u8> = self
+            .operands
+            .iter()
+            .map(|operand| if operand.file == File::Mask { 1 } else { 8 })
+            .collect();
         self.place(&numbers).rflags_written() & STATUS
     }
 
@@ -296,7 +336,14 @@ impl Form {
 
     /// Bytes of the operand in memory; 0 without one.
     pub fn memory_bytes(&self) -> usize {
-        self.operands.iter().find_map(|operand| if let Slot::Memory(_, bytes) = operand.slot { Some(bytes) } else { None }).unwrap_or(0)
+        self.operands
+            .iter()
+            .find_map(
+                |operand| {
+                    if let Slot::Memory(_, bytes) = operand.slot { Some(bytes) } else { None }
+                },
+            )
+            .unwrap_or(0)
     }
 
     /// Whether it writes to memory.
@@ -315,9 +362,15 @@ impl Form {
     }
 }
 
-const STATUS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF;
+const STATUS: u32 = RflagsBits::OF
+    | RflagsBits::SF
+    | RflagsBits::ZF
+    | RflagsBits::AF
+    | RflagsBits::CF
+    | RflagsBits::PF;
 
-/// Whether an access reads and writes. A write that may not happen leaves the old value, so it also reads it.
+/// Whether an access reads and writes. A write that may not happen leaves the old value, so it also
+/// reads it.
 fn access(access: OpAccess) -> (bool, bool) {
     match access {
         OpAccess::Read | OpAccess::CondRead => (true, false),
@@ -329,7 +382,8 @@ fn access(access: OpAccess) -> (bool, bool) {
 
 /// Whether an operand of this kind can be in memory.
 fn may_be_memory(kind: Kind) -> bool {
-    let general = matches!(kind, Kind::r8_or_mem | Kind::r16_or_mem | Kind::r32_or_mem | Kind::r64_or_mem);
+    let general =
+        matches!(kind, Kind::r8_or_mem | Kind::r16_or_mem | Kind::r32_or_mem | Kind::r64_or_mem);
     general || matches!(kind, Kind::mem | Kind::xmm_or_mem | Kind::ymm_or_mem | Kind::zmm_or_mem)
 }
 
@@ -337,10 +391,18 @@ fn size(kind: Kind) -> Option<Size> {
     Some(match kind {
         Kind::r8_or_mem | Kind::r8_reg | Kind::r8_opcode => Size::R8,
         Kind::r16_or_mem | Kind::r16_reg | Kind::r16_rm | Kind::r16_opcode => Size::R16,
-        Kind::r32_or_mem | Kind::r32_reg | Kind::r32_rm | Kind::r32_opcode | Kind::r32_vvvv => Size::R32,
-        Kind::r64_or_mem | Kind::r64_reg | Kind::r64_rm | Kind::r64_opcode | Kind::r64_vvvv => Size::R64,
-        Kind::xmm_or_mem | Kind::xmm_reg | Kind::xmm_rm | Kind::xmm_vvvv | Kind::xmm_is4 => Size::Xmm,
-        Kind::ymm_or_mem | Kind::ymm_reg | Kind::ymm_rm | Kind::ymm_vvvv | Kind::ymm_is4 => Size::Ymm,
+        Kind::r32_or_mem | Kind::r32_reg | Kind::r32_rm | Kind::r32_opcode | Kind::r32_vvvv => {
+            Size::R32
+        }
+        Kind::r64_or_mem | Kind::r64_reg | Kind::r64_rm | Kind::r64_opcode | Kind::r64_vvvv => {
+            Size::R64
+        }
+        Kind::xmm_or_mem | Kind::xmm_reg | Kind::xmm_rm | Kind::xmm_vvvv | Kind::xmm_is4 => {
+            Size::Xmm
+        }
+        Kind::ymm_or_mem | Kind::ymm_reg | Kind::ymm_rm | Kind::ymm_vvvv | Kind::ymm_is4 => {
+            Size::Ymm
+        }
         Kind::zmm_or_mem | Kind::zmm_reg | Kind::zmm_rm | Kind::zmm_vvvv => Size::Zmm,
         Kind::k_or_mem | Kind::k_reg | Kind::k_rm | Kind::k_vvvv => Size::Mask,
         _ => return None,
@@ -364,7 +426,8 @@ fn immediate(kind: Kind, code: Code) -> Option<(OpKind, i32, &'static str)> {
     const VALUE: i32 = 5;
     /// Exclusive or of three values, as a table of its bits.
     const EXCLUSIVE_OR: i32 = 0x96;
-    let is_table = matches!(code.mnemonic(), iced_x86::Mnemonic::Vpternlogd | iced_x86::Mnemonic::Vpternlogq);
+    let is_table =
+        matches!(code.mnemonic(), iced_x86::Mnemonic::Vpternlogd | iced_x86::Mnemonic::Vpternlogq);
     Some(match kind {
         Kind::imm8 => (OpKind::Immediate8, if is_table { EXCLUSIVE_OR } else { VALUE }, "imm8"),
         Kind::imm8_const_1 => (OpKind::Immediate8, 1, "1"),

@@ -5,13 +5,15 @@ use crate::table::{SAME_REGISTER, SETS};
 use iced_x86::Code;
 
 /// Addresses of the instruction that only computes them.
-const ADDRESSES: [(Option<u8>, i8); 5] = [(None, 16), (Some(1), 0), (Some(8), 0), (Some(1), 16), (Some(8), 16)];
+const ADDRESSES: [(Option<u8>, i8); 5] =
+    [(None, 16), (Some(1), 0), (Some(8), 0), (Some(1), 16), (Some(8), 16)];
 
 /// All forms, in the order of the table.
 pub fn all() -> Vec<Form> {
     let mut forms = Vec::new();
     for set in SETS {
-        let add = |forms: &mut Vec<Form>, code, shape| forms.extend(Form::new(code, shape, set.name));
+        let add =
+            |forms: &mut Vec<Form>, code, shape| forms.extend(Form::new(code, shape, set.name));
         for code in set.codes {
             add(&mut forms, *code, set.shape);
             if set.shape == Shape::Registers && SAME_REGISTER.contains(code) {
@@ -43,7 +45,9 @@ pub struct Wanted {
 /// # Errors
 /// A set that does not exist, or a pattern or an extension that fits no form.
 pub fn choose(wanted: &Wanted) -> Result<Vec<Form>, String> {
-    if let Some(unknown) = wanted.sets.iter().find(|name| *name != "all" && !SETS.iter().any(|set| set.name == **name)) {
+    if let Some(unknown) =
+        wanted.sets.iter().find(|name| *name != "all" && !SETS.iter().any(|set| set.name == **name))
+    {
         let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
         return Err(format!("there is no set `{unknown}`; the sets are all, {}", names.join(", ")));
     }
@@ -58,13 +62,23 @@ pub fn choose(wanted: &Wanted) -> Result<Vec<Form>, String> {
             let mut known: Vec<String> = in_sets.iter().map(Form::extension).collect();
             known.sort();
             known.dedup();
-            let of = if wanted.sets.is_empty() { "the extensions are" } else { "the extensions of the chosen sets are" };
-            return Err(format!("no form belongs to the extension `{extension}`; {of} {}", known.join(", ")));
+            let of = if wanted.sets.is_empty() {
+                "the extensions are"
+            } else {
+                "the extensions of the chosen sets are"
+            };
+            return Err(format!(
+                "no form belongs to the extension `{extension}`; {of} {}",
+                known.join(", ")
+            ));
         }
     }
     let forms = in_sets.into_iter().filter(|form| {
-        let named = wanted.names.is_empty() || wanted.names.iter().any(|pattern| fits(pattern, &form.name));
-        named && (wanted.extensions.is_empty() || wanted.extensions.iter().any(|extension| has_extension(form, extension)))
+        let named =
+            wanted.names.is_empty() || wanted.names.iter().any(|pattern| fits(pattern, &form.name));
+        named
+            && (wanted.extensions.is_empty()
+                || wanted.extensions.iter().any(|extension| has_extension(form, extension)))
     });
     Ok(forms.collect())
 }
@@ -74,9 +88,16 @@ fn no_form(pattern: &str, wanted: &Wanted) -> String {
     let set = SETS.iter().find(|set| set.name.eq_ignore_ascii_case(pattern));
     let elsewhere = all().iter().find(|form| fits(pattern, &form.name)).map(|form| form.set);
     match (set, elsewhere) {
-        (Some(set), _) => format!("no form is called `{pattern}`, but a set is: --set {}", set.name),
-        (None, Some(other)) => format!("no form of the sets {} is called `{pattern}`; one is in the set {other}", wanted.sets.join(", ")),
-        (None, None) => format!("no form is called `{pattern}`; list them (--list), or write * for any text: add*"),
+        (Some(set), _) => {
+            format!("no form is called `{pattern}`, but a set is: --set {}", set.name)
+        }
+        (None, Some(other)) => format!(
+            "no form of the sets {} is called `{pattern}`; one is in the set {other}",
+            wanted.sets.join(", ")
+        ),
+        (None, None) => format!(
+            "no form is called `{pattern}`; list them (--list), or write * for any text: add*"
+        ),
     }
 }
 
@@ -94,17 +115,23 @@ fn has_extension(form: &Form, extension: &str) -> bool {
     form.extension().split('+').any(|part| part.eq_ignore_ascii_case(extension))
 }
 
-/// Whether a pattern with `*` for any text fits a name. Upper case, and what separates words, make no difference, so that
-/// `ADD_R64_R64` fits `add r64, r64`. A pattern of one word fits every form of that mnemonic.
+/// Whether a pattern with `*` for any text fits a name. Upper case, and what separates words, make
+/// no difference, so that `ADD_R64_R64` fits `add r64, r64`. A pattern of one word fits every form
+/// of that mnemonic.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (words(pattern), words(name));
-    matches(&pattern, &name) || !pattern.contains(' ') && matches(&pattern, name.split(' ').next().unwrap_or_default())
+    matches(&pattern, &name)
+        || !pattern.contains(' ') && matches(&pattern, name.split(' ').next().unwrap_or_default())
 }
 
-/// A name as words in lower case with single blanks between them; `imm` is `i`, as in published tables.
+/// A name as words in lower case with single blanks between them; `imm` is `i`, as in published
+/// tables.
 pub fn words(name: &str) -> String {
     let lower = name.to_lowercase().replace("imm", "i");
-    let separated: String = lower.chars().map(|c| if c.is_alphanumeric() || "*[]+".contains(c) { c } else { ' ' }).collect();
+    let separated: String = lower
+        .chars()
+        .map(|c| if c.is_alphanumeric() || "*[]+".contains(c) { c } else { ' ' })
+        .collect();
     separated.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
@@ -135,16 +162,29 @@ mod tests {
         assert_eq!(forms.len(), codes + SAME_REGISTER.len() + ADDRESSES.len());
         let names: HashSet<&str> = forms.iter().map(|form| form.name.as_str()).collect();
         let mut seen = HashSet::new();
-        let twice: Vec<&str> = forms.iter().map(|form| form.name.as_str()).filter(|name| !seen.insert(*name)).collect();
+        let twice: Vec<&str> = forms
+            .iter()
+            .map(|form| form.name.as_str())
+            .filter(|name| !seen.insert(*name))
+            .collect();
         assert_eq!(names.len(), forms.len(), "{twice:?}");
-        assert!(names.contains("add r64, r64") && names.contains("shl r64, cl") && names.contains("lea r64, [r64+r64*8+i8]"));
+        assert!(
+            names.contains("add r64, r64")
+                && names.contains("shl r64, cl")
+                && names.contains("lea r64, [r64+r64*8+i8]")
+        );
     }
 
     #[test]
     fn every_form_encodes_and_is_decoded_as_itself() {
         for form in all() {
-            let numbers: Vec<u8> = form.operands.iter().map(|operand| if operand.file == File::Mask { 1 } else { 9 }).collect();
-            encode(&[form.place(&numbers)]).unwrap_or_else(|error| panic!("{}: {error}", form.name));
+            let numbers: Vec<u8> = form
+                .operands
+                .iter()
+                .map(|operand| if operand.file == File::Mask { 1 } else { 9 })
+                .collect();
+            encode(&[form.place(&numbers)])
+                .unwrap_or_else(|error| panic!("{}: {error}", form.name));
         }
         let wrong = iced_x86::Instruction::default();
         assert!(encode(&[wrong]).is_err());
@@ -165,7 +205,11 @@ mod tests {
                     "-"
                 }
             };
-            form(name).operands.iter().map(|one| format!("{} {}", one.label, access(one.reads, one.writes))).collect()
+            form(name)
+                .operands
+                .iter()
+                .map(|one| format!("{} {}", one.label, access(one.reads, one.writes)))
+                .collect()
         };
         assert_eq!(spelled("add r64, r64"), ["1 rw", "2 r", "flags w"]);
         assert_eq!(spelled("adc r64, r64"), ["1 rw", "2 r", "flags rw"]);
@@ -180,16 +224,32 @@ mod tests {
         assert_eq!(spelled("movsd xmm, m64"), ["1 w", "base r", "m r"]);
         assert_eq!(spelled("vfmadd231pd ymm, ymm, m256"), ["1 rw", "2 r", "base r", "m r"]);
         let divide: HashSet<String> = spelled("div r64").into_iter().collect();
-        assert!(["1 r", "rax rw", "rdx rw", "flags w"].iter().all(|one| divide.contains(*one)), "{divide:?}");
+        assert!(
+            ["1 r", "rax rw", "rdx rw", "flags w"].iter().all(|one| divide.contains(*one)),
+            "{divide:?}"
+        );
         assert!(spelled("cmovb r64, r64").contains(&"flags r".to_owned()));
     }
 
     #[test]
     fn names_fit_in_the_spelling_of_published_tables() {
-        assert!(fits("ADD_R64_R64", "add r64, r64") && fits("add", "add r32, r32") && fits("add r64*", "add r64, imm8"));
+        assert!(
+            fits("ADD_R64_R64", "add r64, r64")
+                && fits("add", "add r32, r32")
+                && fits("add r64*", "add r64, imm8")
+        );
         assert!(fits("ADD_R64_I8", "add r64, imm8") && fits("*ymm", "vaddpd ymm, ymm, ymm"));
-        assert!(!fits("add", "adc r64, r64") && !fits("add r64", "add r64, r64") && !fits("", "add r64, r64"));
-        assert!(fits("a*d*r64", "add r64, r64") && fits("**", "nop") && !fits("nop*op", "nop") && !fits("*b*x", "bsf r64, r64"));
+        assert!(
+            !fits("add", "adc r64, r64")
+                && !fits("add r64", "add r64, r64")
+                && !fits("", "add r64, r64")
+        );
+        assert!(
+            fits("a*d*r64", "add r64, r64")
+                && fits("**", "nop")
+                && !fits("nop*op", "nop")
+                && !fits("*b*x", "bsf r64, r64")
+        );
         assert!(!fits(&"a*".repeat(1000), "add r64, r64"));
     }
 
@@ -197,19 +257,34 @@ mod tests {
     fn forms_are_chosen_and_unknown_names_are_refused() {
         let chosen = |names: &[&str], sets: &[&str], extensions: &[&str]| {
             let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-            choose(&Wanted { names: owned(names), sets: owned(sets), extensions: owned(extensions) })
+            choose(&Wanted {
+                names: owned(names),
+                sets: owned(sets),
+                extensions: owned(extensions),
+            })
         };
-        assert!(chosen(&[], &[], &[]).unwrap().iter().all(|form| form.set != "avx512" && form.set != "memory512"));
+        assert!(
+            chosen(&[], &[], &[])
+                .unwrap()
+                .iter()
+                .all(|form| form.set != "avx512" && form.set != "memory512")
+        );
         assert!(chosen(&["*m64*"], &[], &[]).unwrap().iter().all(|form| form.memory_bytes() == 8));
         assert!(chosen(&["kandw*"], &[], &[]).unwrap().len() == 1);
         assert!(chosen(&[], &["fma"], &[]).unwrap().iter().all(|form| form.set == "fma"));
-        assert!(chosen(&[], &[], &["BMI2"]).unwrap().iter().any(|form| form.name.starts_with("pdep")));
+        assert!(
+            chosen(&[], &[], &["BMI2"]).unwrap().iter().any(|form| form.name.starts_with("pdep"))
+        );
         assert_eq!(chosen(&[], &["all"], &[]).unwrap().len(), all().len());
         assert!(chosen(&["no such"], &[], &[]).unwrap_err().contains("--list"));
         assert!(chosen(&[], &["x"], &[]).unwrap_err().contains("avx512"));
         assert!(chosen(&[], &[], &["x"]).unwrap_err().contains("bmi2"));
         assert!(chosen(&["add"], &["fma"], &[]).unwrap_err().contains("in the set integer"));
         assert!(chosen(&["FMA"], &[], &[]).unwrap_err().contains("--set fma"));
-        assert!(chosen(&[], &["avx"], &["bmi2"]).unwrap_err().contains("of the chosen sets are avx, f16c"));
+        assert!(
+            chosen(&[], &["avx"], &["bmi2"])
+                .unwrap_err()
+                .contains("of the chosen sets are avx, f16c")
+        );
     }
 }

@@ -32,7 +32,11 @@ pub struct Needs {
 impl Needs {
     /// Those of a form.
     pub fn new(form: &Form) -> Needs {
-        Needs { vex: form.code.encoding() != EncodingKind::Legacy, flags: form.defined_flags(), bytes: form.memory_bytes() }
+        Needs {
+            vex: form.code.encoding() != EncodingKind::Legacy,
+            flags: form.defined_flags(),
+            bytes: form.memory_bytes(),
+        }
     }
 }
 
@@ -48,10 +52,11 @@ pub fn path(from: File, to: File, needs: Needs) -> Vec<Helper> {
     }
 }
 
-/// The steps from a file to the register of an address, which the value does not change: it is made zero and added. Both take
-/// as long as they are measured to take with other values.
+/// The steps from a file to the register of an address, which the value does not change: it is made
+/// zero and added. Both take as long as they are measured to take with other values.
 pub fn path_to_address(from: File, needs: Needs) -> Vec<Helper> {
-    let mut helpers = if from == File::General { Vec::new() } else { path(from, File::General, needs) };
+    let mut helpers =
+        if from == File::General { Vec::new() } else { path(from, File::General, needs) };
     if from != File::General && helpers.is_empty() {
         return helpers;
     }
@@ -60,8 +65,9 @@ pub fn path_to_address(from: File, needs: Needs) -> Vec<Helper> {
     helpers
 }
 
-/// The step that keeps roots of roots from coming to one, of which some cores take a root sooner than of others: a product with a number above
-/// one. They come to its square. `None` for a form that takes no root, or whose operands these are not.
+/// The step that keeps roots of roots from coming to one, of which some cores take a root sooner
+/// than of others: a product with a number above one. They come to its square. `None` for a form
+/// that takes no root, or whose operands these are not.
 pub fn after_root(form: &Form, from: usize, to: usize) -> Option<Helper> {
     let (code, operands) = match form.code {
         Code::Sqrtsd_xmm_xmmm64 => (Code::Mulsd_xmm_xmmm64, (0, 0)),
@@ -71,7 +77,9 @@ pub fn after_root(form: &Form, from: usize, to: usize) -> Option<Helper> {
         Code::VEX_Vsqrtpd_ymm_ymmm256 => (Code::VEX_Vmulpd_ymm_ymm_ymmm256, (1, 0)),
         Code::VEX_Vsqrtps_ymm_ymmm256 => (Code::VEX_Vmulps_ymm_ymm_ymmm256, (1, 0)),
         Code::VEX_Vsqrtsd_xmm_xmm_xmmm64 => (Code::VEX_Vmulsd_xmm_xmm_xmmm64, (1, 0)),
-        Code::EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er => (Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er, (1, 0)),
+        Code::EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er => {
+            (Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er, (1, 0))
+        }
         _ => return None,
     };
     let is_root = form.shape == Shape::Registers && to == 0 && from + 1 == form.operands.len();
@@ -86,7 +94,9 @@ fn integer(code: Code, operands: (usize, usize), other: Option<u8>) -> Option<He
 fn step(from: File, to: File, needs: Needs) -> Option<Helper> {
     let Needs { vex, flags, bytes } = needs;
     let code = match (from, to) {
-        (File::Memory, _) | (_, File::Memory) => return through_memory(plain_move(from, to, bytes, vex)?, from, to),
+        (File::Memory, _) | (_, File::Memory) => {
+            return through_memory(plain_move(from, to, bytes, vex)?, from, to);
+        }
         // It needs an execution unit, unlike a plain move.
         (File::General, File::General) => Code::Movsxd_r64_rm32,
         (File::Vector, File::Vector) if vex => Code::VEX_Vpshufd_xmm_xmmm128_imm8,
@@ -103,19 +113,28 @@ fn step(from: File, to: File, needs: Needs) -> Option<Helper> {
     };
     let form = Form::new(code, Shape::Registers, "").ok()?;
     let place = |wanted: File, is_target: bool| {
-        form.operands.iter().position(|operand| operand.file == wanted && if is_target { operand.writes } else { operand.reads })
+        form.operands.iter().position(|operand| {
+            operand.file == wanted && if is_target { operand.writes } else { operand.reads }
+        })
     };
     // A conditional move reads its target too, but the value comes from the flags.
     let operands = (place(from, false)?, place(to, true)?);
-    let operands =
-        if from == to { (form.operands.iter().position(|operand| operand.reads && !operand.writes)?, operands.1) } else { operands };
+    let operands = if from == to {
+        (form.operands.iter().position(|operand| operand.reads && !operand.writes)?, operands.1)
+    } else {
+        operands
+    };
     Some(Helper { form, operands, other: None, base: BASE })
 }
 
 /// A store or a load.
 fn through_memory(code: Code, from: File, to: File) -> Option<Helper> {
     let form = Form::new(code, Shape::Memory, "").ok()?;
-    let place = |wanted: File| form.operands.iter().position(|operand| operand.file == wanted && operand.slot != Slot::Base);
+    let place = |wanted: File| {
+        form.operands
+            .iter()
+            .position(|operand| operand.file == wanted && operand.slot != Slot::Base)
+    };
     let operands = (place(from)?, place(to)?);
     Some(Helper { form, operands, other: None, base: BASE })
 }
@@ -146,7 +165,9 @@ impl Helper {
                 } else if at == self.operands.0 {
                     from
                 } else {
-                    self.other.or(constant(self.form.operands[at].file).first().copied()).unwrap_or(0)
+                    self.other
+                        .or(constant(self.form.operands[at].file).first().copied())
+                        .unwrap_or(0)
                 }
             })
             .collect();

@@ -1,8 +1,9 @@
-//! Latencies and reciprocal throughputs of machine instructions in core cycles, without counters or privilege.
+//! Latencies and reciprocal throughputs of machine instructions in core cycles, without counters or
+//! privilege.
 //!
-//! [`forms`] chooses the forms, [`design`] makes chains and independent copies of each, [`measure`] runs them in rounds with
-//! the reference chain, [`system`] splits the chains into the latencies of single pairs of operands, and [`result`] is the
-//! table.
+//! [`forms`] chooses the forms, [`design`] makes chains and independent copies of each, [`measure`]
+//! runs them in rounds with the reference chain, [`system`] splits the chains into the latencies of
+//! single pairs of operands, and [`result`] is the table.
 
 pub mod against;
 mod arrangement;

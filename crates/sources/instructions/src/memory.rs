@@ -1,4 +1,5 @@
-//! The buffer that forms with a memory operand read and write: its places by number, and what is in it.
+//! The buffer that forms with a memory operand read and write: its places by number, and what is in
+//! it.
 
 use crate::form::{Element, Form};
 use crate::register::File;
@@ -97,9 +98,10 @@ pub const MEMORY512: &[Code] = &[
     EVEX_Vmovups_zmmm512_k1z_zmm,
 ];
 
-/// Displacement of a place for operands of so many bytes. Numbers below the number of lines are places on separate lines, at
-/// different offsets: some cores have banks, which two reads at the same offset of different lines share. Higher numbers are
-/// places next to each other in the middle line, over and over.
+/// Displacement of a place for operands of so many bytes. Numbers below the number of lines are
+/// places on separate lines, at different offsets: some cores have banks, which two reads at the
+/// same offset of different lines share. Higher numbers are places next to each other in the middle
+/// line, over and over.
 pub fn displacement(number: u8, bytes: usize) -> i32 {
     let (line, column) = match number.checked_sub(IN_LINE) {
         None => (i32::from(number) - i32::from(MIDDLE_LINE), usize::from(number ^ MIDDLE_LINE)),
@@ -118,11 +120,13 @@ pub fn buffer(form: &Form, values: Values) -> Option<Buffer> {
     form.memory()?;
     let is_address = form.element == Element::Integer;
     let word = if is_address { 0 } else { in_memory(form, values) };
-    let pointers = (0..16).filter(|number| *number != ZERO).fold(0, |all, number| all | 1 << number);
+    let pointers =
+        (0..16).filter(|number| *number != ZERO).fold(0, |all, number| all | 1 << number);
     Some(Buffer { word, holds_address: is_address, pointers })
 }
 
-/// The instruction that stores a register of a file, or loads one, and as many bytes; in the encoding with VEX if wanted.
+/// The instruction that stores a register of a file, or loads one, and as many bytes; in the
+/// encoding with VEX if wanted.
 pub fn plain_move(from: File, to: File, bytes: usize, vex: bool) -> Option<Code> {
     Some(match (from, to, bytes) {
         (File::General, File::Memory, 1) => Mov_rm8_r8,
@@ -171,23 +175,41 @@ mod tests {
             let mut lines = std::collections::BTreeSet::new();
             for number in 0..IN_LINE {
                 let start = displacement(number, bytes) + i32::from(MIDDLE_LINE) * 64;
-                assert!(start >= 0 && start % bytes as i32 == 0 && start % 64 + bytes as i32 <= 64, "{number} {bytes}");
-                assert!(lines.insert(start / 64) && start < 64 * i32::from(IN_LINE), "{number} {bytes}");
+                assert!(
+                    start >= 0 && start % bytes as i32 == 0 && start % 64 + bytes as i32 <= 64,
+                    "{number} {bytes}"
+                );
+                assert!(
+                    lines.insert(start / 64) && start < 64 * i32::from(IN_LINE),
+                    "{number} {bytes}"
+                );
             }
             for place in (0..200).map(in_line) {
-                assert!((0..=64 - bytes as i32).contains(&displacement(place, bytes)), "{place} {bytes}");
+                assert!(
+                    (0..=64 - bytes as i32).contains(&displacement(place, bytes)),
+                    "{place} {bytes}"
+                );
             }
         }
-        assert_eq!((displacement(8, 8), displacement(8, 32), displacement(9, 8), displacement(6, 64)), (0, 0, 72, -128));
-        assert_eq!((0..3).map(|copy| displacement(in_line(copy), 16)).collect::<Vec<_>>(), [0, 16, 32]);
+        assert_eq!(
+            (displacement(8, 8), displacement(8, 32), displacement(9, 8), displacement(6, 64)),
+            (0, 0, 72, -128)
+        );
+        assert_eq!(
+            (0..3).map(|copy| displacement(in_line(copy), 16)).collect::<Vec<_>>(),
+            [0, 16, 32]
+        );
     }
 
     #[test]
     fn every_store_has_its_load() {
-        for (file, sizes) in [(File::General, &[1, 2, 4, 8][..]), (File::Vector, &[4, 8, 16, 32, 64])] {
+        for (file, sizes) in
+            [(File::General, &[1, 2, 4, 8][..]), (File::Vector, &[4, 8, 16, 32, 64])]
+        {
             for (bytes, vex) in sizes.iter().flat_map(|bytes| [(*bytes, false), (*bytes, true)]) {
                 for (from, to) in [(file, File::Memory), (File::Memory, file)] {
-                    let code = plain_move(from, to, bytes, vex).unwrap_or_else(|| panic!("{from:?} {to:?} {bytes}"));
+                    let code = plain_move(from, to, bytes, vex)
+                        .unwrap_or_else(|| panic!("{from:?} {to:?} {bytes}"));
                     assert_eq!(code.op_code().memory_size().size(), bytes, "{code:?}");
                 }
             }

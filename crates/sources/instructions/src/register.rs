@@ -2,8 +2,8 @@
 
 use iced_x86::Register;
 
-/// Registers between which values move within one file at the latency of an instruction alone. A value that moves from one
-/// file to another needs an instruction for it.
+/// Registers between which values move within one file at the latency of an instruction alone. A
+/// value that moves from one file to another needs an instruction for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum File {
     /// General registers.
@@ -63,7 +63,8 @@ impl Size {
         }
     }
 
-    /// Whether a write leaves the rest of the register as it was, so that it also reads the register.
+    /// Whether a write leaves the rest of the register as it was, so that it also reads the
+    /// register.
     pub fn merges(self) -> bool {
         matches!(self, Size::R8 | Size::R16)
     }
@@ -101,15 +102,17 @@ pub fn place(register: Register) -> Option<(File, u8)> {
     }
 }
 
-/// Numbers of the registers whose values change from copy to copy. The stack pointer is not among them.
+/// Numbers of the registers whose values change from copy to copy. The stack pointer is not among
+/// them.
 pub fn changing(file: File) -> &'static [u8] {
     match file {
         File::General => &[3, 6, 7, 8, 9, 10, 11, 12, 13, 5, 1, 2, 0],
         File::Vector => &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
         File::Mask => &[1, 2, 3, 4, 5],
         File::Flags => &[],
-        // From the middle outwards, where displacements are short, odd and even in turns, so that successive places are in different halves of
-        // their lines: Redwood Cove reads three places in a cycle, but not three in the same half. The last ones are for chains: the middle
+        // From the middle outwards, where displacements are short, odd and even in turns, so that
+        // successive places are in different halves of their lines: Redwood Cove reads three places
+        // in a cycle, but not three in the same half. The last ones are for chains: the middle
         // needs none.
         File::Memory => &[9, 6, 7, 10, 5, 4, 11, 12, 3, 2, 13, 14, 1, 8],
     }

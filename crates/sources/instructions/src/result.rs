@@ -11,11 +11,13 @@ use hairspring_core::Estimate;
 use hairspring_core::judge::{Finding, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest distance from a whole number, as a share of the cycles and in cycles, at which a latency counts as that number.
+/// Largest distance from a whole number, as a share of the cycles and in cycles, at which a latency
+/// counts as that number.
 const WHOLE_DISTANCES: (f64, f64) = (0.01, 0.06);
 /// Latencies below this many cycles show that nothing was run.
 pub(crate) const ELIMINATED_CYCLES: f64 = 0.6;
-/// Largest share by which a throughput may be off that of instructions that do nothing, to count as the same.
+/// Largest share by which a throughput may be off that of instructions that do nothing, to count as
+/// the same.
 const SAME_AS_NOTHING: f64 = 0.03;
 /// Smallest share by which a latency changes with the values, or cycles with the addresses.
 const OTHER_VALUES: f64 = 0.02;
@@ -42,13 +44,16 @@ impl Cycles {
         }
     }
 
-    /// The most that the pair can take: every helper takes a cycle or more, unless the core does without the store and the load.
+    /// The most that the pair can take: every helper takes a cycle or more, unless the core does
+    /// without the store and the load.
     pub fn at_most(&self) -> Option<f64> {
         match self {
             Cycles::Alone(cycles) => Some(cycles.value),
-            Cycles::Sum(cycles, helpers) => {
-                Some(cycles.value - helpers.iter().filter(|helper| !is_memory(&helper.from, &helper.to)).count() as f64)
-            }
+            Cycles::Sum(cycles, helpers) => Some(
+                cycles.value
+                    - helpers.iter().filter(|helper| !is_memory(&helper.from, &helper.to)).count()
+                        as f64,
+            ),
             Cycles::Unknown(_) => None,
         }
     }
@@ -69,7 +74,8 @@ pub struct Latency {
     pub arrangements: Vec<(Arrangement, Estimate)>,
     /// Cycles of the chain with all helpers, for comparison.
     pub chain: Option<Estimate>,
-    /// The helper in the chain that may have delayed it: its latency was subtracted, and what is left is no whole number.
+    /// The helper in the chain that may have delayed it: its latency was subtracted, and what is
+    /// left is no whole number.
     pub delayed_by: Option<String>,
     /// Whether the measurement is in doubt, or what was subtracted from it.
     pub is_doubtful: bool,
@@ -127,8 +133,9 @@ impl FormResult {
         self.latencies.iter().filter(|latency| !latency.is_of_flags())
     }
 
-    /// The largest latency of values that do not go through the flags, or the largest upper bound of one. A latency through
-    /// memory counts only if there is no other one, and a sum of a store and a load only after one that is known alone.
+    /// The largest latency of values that do not go through the flags, or the largest upper bound
+    /// of one. A latency through memory counts only if there is no other one, and a sum of a store
+    /// and a load only after one that is known alone.
     pub fn latency(&self) -> Option<&Latency> {
         let bounded = self.data().filter_map(|latency| Some((latency, latency.cycles.at_most()?)));
         let rank = |latency: &Latency| match (latency.is_of_memory(), &latency.cycles) {
@@ -136,7 +143,9 @@ impl FormResult {
             (true, Cycles::Alone(_)) => 1,
             _ => 0,
         };
-        bounded.max_by(|a, b| rank(a.0).cmp(&rank(b.0)).then(a.1.total_cmp(&b.1))).map(|(latency, _)| latency)
+        bounded
+            .max_by(|a, b| rank(a.0).cmp(&rank(b.0)).then(a.1.total_cmp(&b.1)))
+            .map(|(latency, _)| latency)
     }
 
     /// Whether a number in the row is in doubt.
@@ -173,13 +182,22 @@ pub struct Request {
 ///
 /// # Errors
 /// As [`measure`], or a form that cannot be encoded.
-pub fn table(request: &Request, progress: &dyn Fn(f64)) -> Result<Table, Box<dyn std::error::Error>> {
+pub fn table(
+    request: &Request,
+    progress: &dyn Fn(f64),
+) -> Result<Table, Box<dyn std::error::Error>> {
     let all = all_series(request)?;
     let run = measure(&all, &request.settings, progress)?;
-    Ok(Table { front_end: front_end(&run.series), forms: rows(&request.forms, &run.series), left_out: Vec::new(), run })
+    Ok(Table {
+        front_end: front_end(&run.series),
+        forms: rows(&request.forms, &run.series),
+        left_out: Vec::new(),
+        run,
+    })
 }
 
-/// The series of the forms, those with special values, and those that show helpers and the front end.
+/// The series of the forms, those with special values, and those that show helpers and the front
+/// end.
 pub(crate) fn all_series(request: &Request) -> Result<Vec<Series>, String> {
     let mut all = Vec::new();
     for form in &request.forms {
@@ -201,7 +219,9 @@ pub(crate) fn all_series(request: &Request) -> Result<Vec<Series>, String> {
             all.extend(own.into_iter().filter(|one| one.quantity == alone));
         }
     }
-    if let Some(nothing) = named(EMPTY_FORM).filter(|nothing| !request.forms.iter().any(|form| form.name == nothing.name)) {
+    if let Some(nothing) = named(EMPTY_FORM)
+        .filter(|nothing| !request.forms.iter().any(|form| form.name == nothing.name))
+    {
         all.extend(series(nothing)?);
     }
     Ok(all)
@@ -216,9 +236,12 @@ fn helpers(all: &[Series]) -> BTreeSet<Edge> {
     chains.flat_map(|edges| edges.iter().skip(1).cloned()).collect()
 }
 
-/// Cycles of a copy that does nothing, unless they are in doubt: they decide what the front end limits.
+/// Cycles of a copy that does nothing, unless they are in doubt: they decide what the front end
+/// limits.
 fn front_end(measured: &[Measured]) -> Option<Estimate> {
-    let nothing = measured.iter().find(|one| one.form == EMPTY_FORM && one.is_usual() && one.edges().is_none());
+    let nothing = measured
+        .iter()
+        .find(|one| one.form == EMPTY_FORM && one.is_usual() && one.edges().is_none());
     nothing.filter(|one| !one.is_doubtful()).and_then(|one| one.cycles.clone().ok())
 }
 
@@ -227,33 +250,65 @@ pub fn rows(forms: &[Form], measured: &[Measured]) -> Vec<FormResult> {
     let ordinary = || measured.iter().filter(|one| one.is_usual());
     let chains: Vec<Chain> = ordinary()
         .filter(|one| !one.is_untrusted())
-        .filter_map(|one| Some(Chain { edges: one.edges()?.to_vec(), cycles: *one.cycles.as_ref().ok()? }))
+        .filter_map(|one| {
+            Some(Chain { edges: one.edges()?.to_vec(), cycles: *one.cycles.as_ref().ok()? })
+        })
         .collect();
     let solved = solve(&chains);
     let nothing = front_end(measured);
     forms.iter().map(|form| row(form, measured, &solved, nothing.as_ref())).collect()
 }
 
-fn row(form: &Form, measured: &[Measured], solved: &BTreeMap<Edge, Estimate>, nothing: Option<&Estimate>) -> FormResult {
+fn row(
+    form: &Form,
+    measured: &[Measured],
+    solved: &BTreeMap<Edge, Estimate>,
+    nothing: Option<&Estimate>,
+) -> FormResult {
     let of_form = || measured.iter().filter(|one| one.form == form.name);
-    let mut latencies: Vec<Latency> =
-        of_form().filter(|one| one.is_usual()).filter_map(|one| one.edges().map(|edges| latency(one, edges, solved, of_form()))).collect();
+    let mut latencies: Vec<Latency> = of_form()
+        .filter(|one| one.is_usual())
+        .filter_map(|one| one.edges().map(|edges| latency(one, edges, solved, of_form())))
+        .collect();
     latencies.sort_by_key(Latency::is_of_flags);
-    let copies = |arrangement| of_form().find(move |one| one.arrangement == arrangement && one.edges().is_none());
-    let one_line = copies(Arrangement::OneLine).filter(|one| !one.is_doubtful()).and_then(|one| one.cycles.clone().ok());
+    let copies = |arrangement| {
+        of_form().find(move |one| one.arrangement == arrangement && one.edges().is_none())
+    };
+    let one_line = copies(Arrangement::OneLine)
+        .filter(|one| !one.is_doubtful())
+        .and_then(|one| one.cycles.clone().ok());
     let throughput = copies(Arrangement::Usual).and_then(|one| match &one.quantity {
-        Quantity::Throughput(with) => {
-            Some(Throughput { cycles: one.cycles.clone(), with: with.clone(), one_line, is_doubtful: one.is_doubtful() })
-        }
+        Quantity::Throughput(with) => Some(Throughput {
+            cycles: one.cycles.clone(),
+            with: with.clone(),
+            one_line,
+            is_doubtful: one.is_doubtful(),
+        }),
         Quantity::Latency(_) => None,
     });
-    let throughput =
-        throughput.unwrap_or(Throughput { cycles: Err("it was not measured".into()), with: Vec::new(), one_line: None, is_doubtful: true });
+    let throughput = throughput.unwrap_or(Throughput {
+        cycles: Err("it was not measured".into()),
+        with: Vec::new(),
+        one_line: None,
+        is_doubtful: true,
+    });
     let findings = findings(form, &latencies, &throughput, nothing, of_form());
-    FormResult { name: form.name.clone(), set: form.set.to_owned(), extension: form.extension(), latencies, throughput, findings }
+    FormResult {
+        name: form.name.clone(),
+        set: form.set.to_owned(),
+        extension: form.extension(),
+        latencies,
+        throughput,
+        findings,
+    }
 }
 
-fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>, of_form: impl Iterator<Item = &'m Measured>) -> Latency {
+fn latency<'m>(
+    one: &Measured,
+    edges: &[Edge],
+    solved: &BTreeMap<Edge, Estimate>,
+    of_form: impl Iterator<Item = &'m Measured>,
+) -> Latency {
     let cycles = match (&one.cycles, solved.get(&edges[0])) {
         (Err(reason), _) => Cycles::Unknown(reason.clone()),
         // A chain that is in doubt is not part of the system; it is reported as it was measured.
@@ -261,9 +316,14 @@ fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>
         (Ok(_), Some(cycles)) => Cycles::Alone(*cycles),
         (Ok(cycles), None) => without_known(cycles, &edges[1..], solved),
     };
-    let special: Vec<&Measured> = of_form.filter(|other| !other.is_usual() && other.quantity == one.quantity).collect();
-    let is_clear = |other: &&&Measured| other.arrangement != Arrangement::Usual && !other.is_doubtful();
-    let arrangements = special.iter().filter(is_clear).filter_map(|other| Some((other.arrangement, *other.cycles.as_ref().ok()?)));
+    let special: Vec<&Measured> =
+        of_form.filter(|other| !other.is_usual() && other.quantity == one.quantity).collect();
+    let is_clear =
+        |other: &&&Measured| other.arrangement != Arrangement::Usual && !other.is_doubtful();
+    let arrangements = special
+        .iter()
+        .filter(is_clear)
+        .filter_map(|other| Some((other.arrangement, *other.cycles.as_ref().ok()?)));
     let values = special.iter().filter(|other| other.values != Values::Ordinary);
     let delayed_by = delayed_by(&cycles, edges).filter(|_| !one.is_doubtful());
     Latency {
@@ -271,25 +331,35 @@ fn latency<'m>(one: &Measured, edges: &[Edge], solved: &BTreeMap<Edge, Estimate>
         to: edges[0].to.clone(),
         cycles,
         arrangements: arrangements.collect(),
-        values: values.filter_map(|other| Some((other.values, *other.cycles.as_ref().ok()?))).collect(),
+        values: values
+            .filter_map(|other| Some((other.values, *other.cycles.as_ref().ok()?)))
+            .collect(),
         chain: one.cycles.as_ref().ok().copied(),
         is_doubtful: one.is_doubtful() || delayed_by.is_some(),
         delayed_by,
     }
 }
 
-/// The helpers of a chain, where a fraction is left of it when they are subtracted. In their own chains helpers have the units to themselves;
-/// in this one they wait for units that the pair uses: on Zen 5, `mulx` and `imul` of 3 cycles come to 3.15.
+/// The helpers of a chain, where a fraction is left of it when they are subtracted. In their own
+/// chains helpers have the units to themselves; in this one they wait for units that the pair uses:
+/// on Zen 5, `mulx` and `imul` of 3 cycles come to 3.15.
 fn delayed_by(cycles: &Cycles, edges: &[Edge]) -> Option<String> {
     let Cycles::Alone(alone) = cycles else { return None };
     let is_fraction = edges.len() > 1 && alone.value >= ELIMINATED_CYCLES && !is_whole(alone);
-    let names = || edges[1..].iter().map(|edge| format!("{} ({} to {})", edge.form, edge.from, edge.to)).collect::<Vec<_>>().join(" and ");
+    let names = || {
+        edges[1..]
+            .iter()
+            .map(|edge| format!("{} ({} to {})", edge.form, edge.from, edge.to))
+            .collect::<Vec<_>>()
+            .join(" and ")
+    };
     is_fraction.then(names)
 }
 
 /// The sum of a pair and of those helpers whose latencies are not known.
 fn without_known(chain: &Estimate, helpers: &[Edge], solved: &BTreeMap<Edge, Estimate>) -> Cycles {
-    let (known, unknown): (Vec<&Edge>, Vec<&Edge>) = helpers.iter().partition(|helper| solved.contains_key(helper));
+    let (known, unknown): (Vec<&Edge>, Vec<&Edge>) =
+        helpers.iter().partition(|helper| solved.contains_key(helper));
     let known = || known.iter().filter_map(|helper| solved.get(helper));
     let value = chain.value - known().map(|helper| helper.value).sum::<f64>();
     let half = known().map(|helper| helper.half_width().powi(2)).sum::<f64>();
@@ -313,10 +383,13 @@ fn findings<'m>(
             None => about_cycles(pair, cycles).filter(|_| !latency.is_doubtful),
         }));
         for (values, cycles) in &latency.values {
-            all.extend(latency.chain.as_ref().and_then(|ordinary| about_values(*values, cycles, ordinary)));
+            all.extend(
+                latency.chain.as_ref().and_then(|ordinary| about_values(*values, cycles, ordinary)),
+            );
         }
         // Whole chains are compared: what a helper adds is in both.
-        let usual = latency.chain.as_ref().filter(|_| !latency.is_doubtful || latency.delayed_by.is_some());
+        let usual =
+            latency.chain.as_ref().filter(|_| !latency.is_doubtful || latency.delayed_by.is_some());
         for (arrangement, cycles) in &latency.arrangements {
             let what = format!("a chain of {} ({} to {})", form.name, latency.from, latency.to);
             all.extend(usual.and_then(|usual| about_addresses(what, *arrangement, cycles, usual)));
@@ -324,11 +397,19 @@ fn findings<'m>(
     }
     let usual = throughput.cycles.as_ref().ok().filter(|_| !throughput.is_doubtful);
     let one_line = throughput.one_line.as_ref().zip(usual);
-    all.extend(one_line.and_then(|(cycles, usual)| about_addresses(form.name.clone(), Arrangement::OneLine, cycles, usual)));
+    all.extend(one_line.and_then(|(cycles, usual)| {
+        about_addresses(form.name.clone(), Arrangement::OneLine, cycles, usual)
+    }));
     let limited = throughput.cycles.as_ref().ok().zip(nothing).filter(|(cycles, nothing)| {
-        !throughput.is_doubtful && throughput.with.is_empty() && (cycles.value / nothing.value - 1.0).abs() < SAME_AS_NOTHING
+        !throughput.is_doubtful
+            && throughput.with.is_empty()
+            && (cycles.value / nothing.value - 1.0).abs() < SAME_AS_NOTHING
     });
-    all.extend(limited.filter(|_| form.name != EMPTY_FORM).map(|(cycles, _)| note(InstructionFinding::FrontEnd { cycles: cycles.value })));
+    all.extend(
+        limited
+            .filter(|_| form.name != EMPTY_FORM)
+            .map(|(cycles, _)| note(InstructionFinding::FrontEnd { cycles: cycles.value })),
+    );
     // The same doubt about several series of a form is reported once.
     for finding in of_form.filter(|one| one.is_doubtful()).flat_map(|one| &one.findings) {
         if !all.iter().any(|known: &Finding| known.code == finding.code) {
@@ -352,21 +433,40 @@ fn about_cycles(pair: String, cycles: &Estimate) -> Option<Finding> {
 
 fn is_whole(cycles: &Estimate) -> bool {
     let distance = (cycles.value - cycles.value.round()).abs();
-    distance <= (WHOLE_DISTANCES.0 * cycles.value).max(WHOLE_DISTANCES.1) || cycles.contains(cycles.value.round())
+    distance <= (WHOLE_DISTANCES.0 * cycles.value).max(WHOLE_DISTANCES.1)
+        || cycles.contains(cycles.value.round())
 }
 
 fn about_helper(pair: String, helper: &str, cycles: &Estimate) -> Finding {
-    let kind = InstructionFinding::HelperMayDelay { pair, helper: helper.to_owned(), cycles: cycles.value };
+    let kind = InstructionFinding::HelperMayDelay {
+        pair,
+        helper: helper.to_owned(),
+        cycles: cycles.value,
+    };
     Finding::new(Severity::Warning, kind)
 }
 
 fn about_values(values: Values, cycles: &Estimate, ordinary: &Estimate) -> Option<Finding> {
-    let kind = InstructionFinding::DependsOnValues { values: values.name().into(), cycles: cycles.value, ordinary_cycles: ordinary.value };
+    let kind = InstructionFinding::DependsOnValues {
+        values: values.name().into(),
+        cycles: cycles.value,
+        ordinary_cycles: ordinary.value,
+    };
     differs(cycles, ordinary).then(|| note(kind))
 }
 
-fn about_addresses(what: String, arrangement: Arrangement, cycles: &Estimate, usual: &Estimate) -> Option<Finding> {
-    let kind = InstructionFinding::DependsOnAddresses { what, arrangement, cycles: cycles.value, usual_cycles: usual.value };
+fn about_addresses(
+    what: String,
+    arrangement: Arrangement,
+    cycles: &Estimate,
+    usual: &Estimate,
+) -> Option<Finding> {
+    let kind = InstructionFinding::DependsOnAddresses {
+        what,
+        arrangement,
+        cycles: cycles.value,
+        usual_cycles: usual.value,
+    };
     differs(cycles, usual).then(|| note(kind))
 }
 

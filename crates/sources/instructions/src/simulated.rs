@@ -1,9 +1,13 @@
-//! For tests: a core that runs the machine code of a series by its dependencies alone, and a check of all addresses.
+//! For tests: a core that runs the machine code of a series by its dependencies alone, and a check
+//! of all addresses.
 
 use crate::design::Series;
 use crate::memory::ZERO;
 use hairspring_host::chains::{BUFFER_LINES, LINE_BYTES};
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, InstructionInfo, InstructionInfoFactory, OpAccess, Register, UsedMemory};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, Instruction, InstructionInfo, InstructionInfoFactory, OpAccess,
+    Register, UsedMemory,
+};
 use std::collections::HashMap;
 
 /// Where the value that an instruction depends on comes from.
@@ -41,7 +45,10 @@ fn displacement(memory: &UsedMemory) -> i64 {
 /// Displacements of all places that some code uses.
 pub fn places(code: &[u8]) -> Vec<i64> {
     let mut factory = InstructionInfoFactory::new();
-    decoded(code).iter().flat_map(|one| accessed(factory.info(one)).map(displacement).collect::<Vec<_>>()).collect()
+    decoded(code)
+        .iter()
+        .flat_map(|one| accessed(factory.info(one)).map(displacement).collect::<Vec<_>>())
+        .collect()
 }
 
 /// When everything becomes known: a register, the flags (no register), or a place.
@@ -53,12 +60,20 @@ struct Ready {
 
 impl Ready {
     /// When the result of an instruction is known.
-    fn result(&self, one: &Instruction, info: &InstructionInfo, latency: &impl Fn(&Instruction, Source) -> u32) -> u32 {
+    fn result(
+        &self,
+        one: &Instruction,
+        info: &InstructionInfo,
+        latency: &impl Fn(&Instruction, Source) -> u32,
+    ) -> u32 {
         let memory: Vec<&UsedMemory> = accessed(info).collect();
         let loads = memory.iter().any(|place| reads(place.access()));
         // A write of a part of a general register keeps the rest.
         let merges = |register: Register| register.is_gpr8() || register.is_gpr16();
-        let used = info.used_registers().iter().filter(|used| reads(used.access()) || merges(used.register()));
+        let used = info
+            .used_registers()
+            .iter()
+            .filter(|used| reads(used.access()) || merges(used.register()));
         let mut sources: Vec<(u32, Source)> = Vec::new();
         for register in used.map(|used| used.register().full_register()) {
             let is_base = memory.iter().any(|place| place.base().full_register() == register);
@@ -73,15 +88,23 @@ impl Ready {
             sources.push((self.registers.get(&Register::None).copied().unwrap_or(0), Source::Data));
         }
         for place in memory.iter().filter(|place| reads(place.access())) {
-            sources.push((self.places.get(&displacement(place)).copied().unwrap_or(0), Source::Memory));
+            sources.push((
+                self.places.get(&displacement(place)).copied().unwrap_or(0),
+                Source::Memory,
+            ));
         }
-        sources.into_iter().map(|(ready, source)| ready + latency(one, source)).max().unwrap_or_else(|| latency(one, Source::Data))
+        sources
+            .into_iter()
+            .map(|(ready, source)| ready + latency(one, source))
+            .max()
+            .unwrap_or_else(|| latency(one, Source::Data))
     }
 }
 
 /// Cycles until all results of so many copies are known, on a core of any width.
 pub fn cycles(series: &Series, copies: u32, latency: impl Fn(&Instruction, Source) -> u32) -> u32 {
-    let (mut ready, mut factory, mut longest) = (Ready::default(), InstructionInfoFactory::new(), 0);
+    let (mut ready, mut factory, mut longest) =
+        (Ready::default(), InstructionInfoFactory::new(), 0);
     for one in decoded(&series.code(copies)) {
         let info = factory.info(&one);
         let result = ready.result(&one, info, &latency);
@@ -118,7 +141,10 @@ pub fn fault(series: &Series, copies: u32) -> Option<String> {
         let is_zero = number == u32::from(ZERO) && !is_pointer && value == 0;
         registers.insert(Register::RAX + number, if is_zero { Value::Zero } else { known });
     }
-    let content = series.buffer.filter(|buffer| buffer.holds_address && buffer.word == 0).map_or(Value::Other, |_| Value::Address);
+    let content = series
+        .buffer
+        .filter(|buffer| buffer.holds_address && buffer.word == 0)
+        .map_or(Value::Other, |_| Value::Address);
     let (mut places, mut factory) = (HashMap::new(), InstructionInfoFactory::new());
     for one in decoded(&series.code(copies)) {
         let info = factory.info(&one);
@@ -133,7 +159,9 @@ pub fn fault(series: &Series, copies: u32) -> Option<String> {
         let place = accessed(info).next().map(displacement);
         let register = |at| registers.get(&one.op_register(at)).copied().unwrap_or(Value::Other);
         let result = match one.code() {
-            Code::Mov_r64_rm64 if place.is_some() => place.and_then(|place| places.get(&place).copied()).unwrap_or(content),
+            Code::Mov_r64_rm64 if place.is_some() => {
+                place.and_then(|place| places.get(&place).copied()).unwrap_or(content)
+            }
             Code::And_r64_rm64 if register(1) == Value::Zero => Value::Zero,
             Code::Add_r64_rm64 if register(1) == Value::Zero => register(0),
             Code::Mov_rm64_r64 => register(1),
@@ -182,13 +210,18 @@ mod tests {
     fn latency(one: &Instruction, source: Source) -> u32 {
         let mut factory = InstructionInfoFactory::new();
         let is_store = accessed(factory.info(one)).any(|place| writes(place.access()));
-        let (load, store) = (if source == Source::Address { LOAD } else { FORWARD_CYCLES }, if is_store { STORE } else { 0 });
+        let (load, store) = (
+            if source == Source::Address { LOAD } else { FORWARD_CYCLES },
+            if is_store { STORE } else { 0 },
+        );
         operation(one) + store + if source == Source::Data { 0 } else { load }
     }
 
-    /// The table of some forms as it would be measured on this core, whose copies take what their dependencies take.
+    /// The table of some forms as it would be measured on this core, whose copies take what their
+    /// dependencies take.
     fn table(names: &[&str]) -> Vec<FormResult> {
-        let forms: Vec<crate::form::Form> = all().into_iter().filter(|form| names.contains(&form.name.as_str())).collect();
+        let forms: Vec<crate::form::Form> =
+            all().into_iter().filter(|form| names.contains(&form.name.as_str())).collect();
         assert_eq!(forms.len(), names.len());
         let settings = Settings { cpu: None, budget: std::time::Duration::ZERO, level: 0.95 };
         let all = all_series(&Request { forms: forms.clone(), values: false, settings }).unwrap();
@@ -196,7 +229,8 @@ mod tests {
             // Rows of two lengths, whose difference is free of the start.
             let value = f64::from(cycles(&one, 240, latency) - cycles(&one, 120, latency)) / 120.0;
             let value = if matches!(one.quantity, Quantity::Throughput(_)) { 0.5 } else { value };
-            let cycles = Ok(Estimate { value, low: value - 0.004, high: value + 0.004, level: 0.95 });
+            let cycles =
+                Ok(Estimate { value, low: value - 0.004, high: value + 0.004, level: 0.95 });
             let Series { form, quantity, values, arrangement, .. } = one;
             Measured { form, quantity, values, arrangement, cycles, findings: Vec::new() }
         });
@@ -247,8 +281,14 @@ mod tests {
             let latency = table.iter().find(|row| row.name == name).unwrap().latency().unwrap();
             (latency.from.clone(), latency.cycles.at_most().unwrap().round())
         };
-        assert_eq!((shown("add r64, m64"), shown("vaddpd ymm, ymm, m256")), (("base".into(), 6.0), ("base".into(), 10.0)));
-        assert_eq!((shown("mov m64, r64"), shown("add m64, r64")), (("2".into(), 5.0), ("m".into(), 6.0)));
+        assert_eq!(
+            (shown("add r64, m64"), shown("vaddpd ymm, ymm, m256")),
+            (("base".into(), 6.0), ("base".into(), 10.0))
+        );
+        assert_eq!(
+            (shown("mov m64, r64"), shown("add m64, r64")),
+            (("2".into(), 5.0), ("m".into(), 6.0))
+        );
     }
 
     #[test]
@@ -266,9 +306,14 @@ mod tests {
             ("cmp r64, m64", "base", "flags", LOAD + 1 + 1, "cmovb r64, r64"),
         ];
         for (name, from, to, truth, with) in sums {
-            let Cycles::Sum(found, helpers) = find(&table, name, from, to) else { panic!("{name} {from} {to}") };
+            let Cycles::Sum(found, helpers) = find(&table, name, from, to) else {
+                panic!("{name} {from} {to}")
+            };
             assert!((found.value - f64::from(truth)).abs() < 1e-6, "{name} {from} {to}: {found:?}");
-            assert!(helpers.len() == 1 && helpers[0].form == with, "{name} {from} {to}: {helpers:?}");
+            assert!(
+                helpers.len() == 1 && helpers[0].form == with,
+                "{name} {from} {to}: {helpers:?}"
+            );
         }
     }
 
@@ -277,17 +322,30 @@ mod tests {
         let table = table(&["mov r64, m64", "vmovups ymm, m256", "mov m64, r64", "add m64, r64"]);
         let chain = |row: usize, from: &str, wanted: Arrangement| {
             let latency = table[row].latencies.iter().find(|one| one.from == from).unwrap();
-            let found = latency.arrangements.iter().find(|one| one.0 == wanted).unwrap_or_else(|| panic!("{latency:?}")).1;
+            let found = latency
+                .arrangements
+                .iter()
+                .find(|one| one.0 == wanted)
+                .unwrap_or_else(|| panic!("{latency:?}"))
+                .1;
             (found.value, latency.chain.unwrap().value)
         };
         let name = |name: &str| table.iter().position(|row| row.name == name).unwrap();
         // What was stored is known long before it is loaded: the address decides.
-        assert_eq!(chain(name("mov r64, m64"), "base", Arrangement::JustStored), (f64::from(LOAD), f64::from(LOAD)));
+        assert_eq!(
+            chain(name("mov r64, m64"), "base", Arrangement::JustStored),
+            (f64::from(LOAD), f64::from(LOAD))
+        );
         let (stored, usual) = chain(name("vmovups ymm, m256"), "base", Arrangement::JustStored);
         assert_eq!((stored, usual), (f64::from(LOAD + 2 + 2), f64::from(LOAD + 2 + 2)));
         assert_eq!(chain(name("mov m64, r64"), "2", Arrangement::OtherBase), (5.0, 5.0));
         assert_eq!(chain(name("add m64, r64"), "m", Arrangement::OtherBase), (6.0, 6.0));
-        assert!(table.iter().all(|row| row.findings.iter().all(|finding| finding.code != crate::code::DEPENDS_ON_ADDRESSES)));
-        assert!(table[name("mov m64, r64")].throughput.one_line.is_some() && table[name("mov r64, m64")].throughput.one_line.is_none());
+        assert!(table.iter().all(|row| {
+            row.findings.iter().all(|finding| finding.code != crate::code::DEPENDS_ON_ADDRESSES)
+        }));
+        assert!(
+            table[name("mov m64, r64")].throughput.one_line.is_some()
+                && table[name("mov r64, m64")].throughput.one_line.is_none()
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! The table of forms: one line for each set, in which each form is a code of the decoder library. What a form reads and
-//! writes, which operands it has and what the CPU must support comes from the library, not from this table.
+//! The table of forms: one line for each set, in which each form is a code of the decoder library.
+//! What a form reads and writes, which operands it has and what the CPU must support comes from the
+//! library, not from this table.
 
 use crate::form::Shape;
 use crate::memory::{MEMORY, MEMORY512};
@@ -25,15 +26,23 @@ pub struct Set {
 pub const SETS: &[Set] = &[
     Set {
         name: "integer",
-        description: "Moves, arithmetic, shifts, multiplications, divisions, bits and flags in general registers.",
+        description: "Moves, arithmetic, shifts, multiplications, divisions, bits and flags in \
+                      general registers.",
         codes: INTEGER,
         shape: Shape::Registers,
         is_default: true,
     },
-    Set { name: "bmi", description: "Bit manipulation.", codes: BMI, shape: Shape::Registers, is_default: true },
+    Set {
+        name: "bmi",
+        description: "Bit manipulation.",
+        codes: BMI,
+        shape: Shape::Registers,
+        is_default: true,
+    },
     Set {
         name: "sse",
-        description: "Vectors of 128 bits in the legacy encoding: moves, numbers, conversions, integers.",
+        description: "Vectors of 128 bits in the legacy encoding: moves, numbers, conversions, \
+                      integers.",
         codes: SSE,
         shape: Shape::Registers,
         is_default: true,
@@ -45,8 +54,20 @@ pub const SETS: &[Set] = &[
         shape: Shape::Registers,
         is_default: true,
     },
-    Set { name: "avx", description: "Numbers in vectors of 128 and 256 bits.", codes: AVX, shape: Shape::Registers, is_default: true },
-    Set { name: "avx2", description: "Integers in vectors of 256 bits.", codes: AVX2, shape: Shape::Registers, is_default: true },
+    Set {
+        name: "avx",
+        description: "Numbers in vectors of 128 and 256 bits.",
+        codes: AVX,
+        shape: Shape::Registers,
+        is_default: true,
+    },
+    Set {
+        name: "avx2",
+        description: "Integers in vectors of 256 bits.",
+        codes: AVX2,
+        shape: Shape::Registers,
+        is_default: true,
+    },
     Set {
         name: "fma",
         description: "Fused multiply-add, and dot products of integers.",
@@ -54,15 +75,28 @@ pub const SETS: &[Set] = &[
         shape: Shape::Registers,
         is_default: true,
     },
-    Set { name: "avx512", description: "Vectors of 512 bits and masks.", codes: AVX512, shape: Shape::Registers, is_default: false },
+    Set {
+        name: "avx512",
+        description: "Vectors of 512 bits and masks.",
+        codes: AVX512,
+        shape: Shape::Registers,
+        is_default: false,
+    },
     Set {
         name: "memory",
-        description: "Loads, stores, and instructions with an operand in memory, in the first level of the cache.",
+        description: "Loads, stores, and instructions with an operand in memory, in the first \
+                      level of the cache.",
         codes: MEMORY,
         shape: Shape::Memory,
         is_default: true,
     },
-    Set { name: "memory512", description: "The same with vectors of 512 bits.", codes: MEMORY512, shape: Shape::Memory, is_default: false },
+    Set {
+        name: "memory512",
+        description: "The same with vectors of 512 bits.",
+        codes: MEMORY512,
+        shape: Shape::Memory,
+        is_default: false,
+    },
 ];
 
 const INTEGER: &[Code] = &[
@@ -505,7 +539,8 @@ const AVX512: &[Code] = &[
     VEX_Kmovq_r64_kr,
 ];
 
-/// Codes that are also measured with the same register in all operands, where cores break the dependency or run nothing.
+/// Codes that are also measured with the same register in all operands, where cores break the
+/// dependency or run nothing.
 pub const SAME_REGISTER: &[Code] = &[
     Xor_r64_rm64,
     Xor_r32_rm32,

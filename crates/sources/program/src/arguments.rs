@@ -1,5 +1,5 @@
-//! The options of a program with benchmarks. They are declared with clap's builder: its derive macros would double the number of
-//! packages that a user's first build compiles.
+//! The options of a program with benchmarks. They are declared with clap's builder: its derive
+//! macros would double the number of packages that a user's first build compiles.
 
 use crate::session::Settings;
 use crate::values::{duration, level, share};
@@ -29,16 +29,20 @@ pub struct ChoiceArguments {
 impl ChoiceArguments {
     /// Whether a benchmark of this name is to be run; without filters all are.
     pub fn chooses(&self, filters: &[String], name: &str) -> bool {
-        let matches = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
+        let matches = |filter: &String| {
+            if self.exact { name == filter } else { name.contains(filter.as_str()) }
+        };
         (filters.is_empty() || filters.iter().any(matches)) && !self.skip.iter().any(matches)
     }
 }
 
 impl Args for ChoiceArguments {
     fn augment_args(command: Command) -> Command {
-        command
-            .arg(flag("exact").help("Match filters against the whole name"))
-            .arg(option("skip", "FILTER").action(ArgAction::Append).help("Leave out the benchmarks whose name contains this (repeatable)"))
+        command.arg(flag("exact").help("Match filters against the whole name")).arg(
+            option("skip", "FILTER")
+                .action(ArgAction::Append)
+                .help("Leave out the benchmarks whose name contains this (repeatable)"),
+        )
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -70,7 +74,8 @@ pub struct Arguments {
     pub json: bool,
     /// Print the whole report of every benchmark: rows, plots, error budget, circumstances
     pub details: bool,
-    /// Write the raw observations into this folder, one file for each benchmark, for `hairspring fit`
+    /// Write the raw observations into this folder, one file for each benchmark, for
+    /// `hairspring fit`
     pub save: Option<PathBuf>,
     /// Write the JSON document into this file, and leave standard output to the code
     pub output: Option<PathBuf>,
@@ -78,7 +83,8 @@ pub struct Arguments {
     pub budget: Duration,
     /// Whether the budget was given, and is kept even while something else uses the core
     pub is_firm: bool,
-    /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not insisted on)
+    /// Half-width of the intervals that is wanted; exit with 3 if it is missed (default: 0.5%, not
+    /// insisted on)
     pub precision: Option<f64>,
     /// Confidence level of all intervals
     pub confidence_level: f64,
@@ -94,7 +100,8 @@ pub struct Arguments {
     pub runner: RunnerArguments,
 }
 
-/// Options of libtest that runners pass on; they are accepted, and have no effect except as described here.
+/// Options of libtest that runners pass on; they are accepted, and have no effect except as
+/// described here.
 #[derive(Debug, Clone)]
 pub struct RunnerArguments {
     /// Set by `cargo bench`
@@ -110,14 +117,19 @@ impl Arguments {
     ///
     /// # Errors
     /// The message about a wrong option, or the requested help, to be printed.
-    pub fn try_parse_from(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Arguments, clap::Error> {
+    pub fn try_parse_from(
+        arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Arguments, clap::Error> {
         Ok(Arguments::from_matches(&command().try_get_matches_from(arguments)?))
     }
 
     fn from_matches(matches: &ArgMatches) -> Arguments {
         Arguments {
             filters: all(matches, "filters"),
-            choice: ChoiceArguments { exact: matches.get_flag("exact"), skip: all(matches, "skip") },
+            choice: ChoiceArguments {
+                exact: matches.get_flag("exact"),
+                skip: all(matches, "skip"),
+            },
             list: matches.get_flag("list"),
             json: matches.get_flag("json"),
             details: matches.get_flag("details"),
@@ -192,18 +204,24 @@ pub(crate) fn command() -> Command {
         .next_line_help(true)
         .after_help(AFTER_HELP)
         .arg(filters.help("Run the benchmarks whose name contains one of these"));
-    let command = ChoiceArguments::augment_args(command).args(output_options()).args(measurement_options());
-    command.arg(flag("test").help("Run each benchmark once without measuring it, as a test")).args(runner_options())
+    let command =
+        ChoiceArguments::augment_args(command).args(output_options()).args(measurement_options());
+    command
+        .arg(flag("test").help("Run each benchmark once without measuring it, as a test"))
+        .args(runner_options())
 }
 
 fn output_options() -> [Arg; 5] {
     [
         flag("list").help("Print the names and run nothing"),
         flag("json").help("Print one JSON document instead of text"),
-        flag("details").conflicts_with("json").help("Print the whole report of every benchmark: rows, plots, error budget,\ncircumstances"),
-        option("save", "FOLDER")
-            .value_parser(value_parser!(PathBuf))
-            .help("Write the raw observations into this folder, one file for each\nbenchmark, for `hairspring fit`"),
+        flag("details").conflicts_with("json").help(
+            "Print the whole report of every benchmark: rows, plots, error budget,\ncircumstances",
+        ),
+        option("save", "FOLDER").value_parser(value_parser!(PathBuf)).help(
+            "Write the raw observations into this folder, one file for each\n\
+             benchmark, for `hairspring fit`",
+        ),
         option("output", "FILE").value_parser(value_parser!(PathBuf)).hide(true),
     ]
 }
@@ -214,11 +232,15 @@ fn measurement_options() -> [Arg; 7] {
             .default_value("500ms")
             .value_parser(duration)
             .allow_hyphen_values(true)
-            .help("Time for measuring a benchmark with its alternatives; the\ndefault grows to twice as much while something else uses\nthe core, or a verdict is in reach; a given one is\nkept"),
-        option("precision", "SHARE")
-            .value_parser(share)
-            .allow_hyphen_values(true)
-            .help("Half-width of the intervals to reach; exit with 3 if it is missed\n(default: 0.5%, without that exit status)"),
+            .help(
+                "Time for measuring a benchmark with its alternatives; the\n\
+                 default grows to twice as much while something else uses\n\
+                 the core, or a verdict is in reach; a given one is\nkept",
+            ),
+        option("precision", "SHARE").value_parser(share).allow_hyphen_values(true).help(
+            "Half-width of the intervals to reach; exit with 3 if it is missed\n\
+             (default: 0.5%, without that exit status)",
+        ),
         option("confidence-level", "LEVEL")
             .default_value("95%")
             .value_parser(level)
@@ -229,19 +251,24 @@ fn measurement_options() -> [Arg; 7] {
             .value_parser(value_parser!(usize))
             .allow_hyphen_values(true)
             .help("The CPU to run on (default: the last one, or a quieter\none)"),
-        flag("threads")
-            .conflicts_with("cpu")
-            .help("The code runs other threads: leave CPUs and priority as\nthey are (default: find out)"),
+        flag("threads").conflicts_with("cpu").help(
+            "The code runs other threads: leave CPUs and priority as\nthey are (default: find out)",
+        ),
         flag("no-pin").conflicts_with("cpu").help("Do not bind the thread to a CPU"),
     ]
 }
 
 /// Options that cargo and other test runners pass to every program.
 fn runner_options() -> impl Iterator<Item = Arg> {
-    let flags = ["bench", "ignored", "include-ignored", "nocapture", "no-capture", "show-output"].map(flag);
+    let flags =
+        ["bench", "ignored", "include-ignored", "nocapture", "no-capture", "show-output"].map(flag);
     let options =
-        [("format", "FORMAT"), ("test-threads", "N"), ("color", "WHEN"), ("logfile", "FILE")].map(|(name, value)| option(name, value));
-    let short = [flag("quiet").short('q'), Arg::new("unstable").short('Z').value_name("FLAG").action(ArgAction::Append)];
+        [("format", "FORMAT"), ("test-threads", "N"), ("color", "WHEN"), ("logfile", "FILE")]
+            .map(|(name, value)| option(name, value));
+    let short = [
+        flag("quiet").short('q'),
+        Arg::new("unstable").short('Z').value_name("FLAG").action(ArgAction::Append),
+    ];
     flags.into_iter().chain(options).chain(short).map(|argument| argument.hide(true))
 }
 
@@ -256,7 +283,8 @@ mod tests {
         assert!(widest.is_some_and(|widest| widest <= 80), "{help}");
         for argument in command().get_arguments() {
             assert!(
-                argument.is_hide_set() || argument.get_help().is_some_and(|text| help.contains(text.to_string().lines().next().unwrap()))
+                argument.is_hide_set() || argument.get_help()
+                    .is_some_and(|text| help.contains(text.to_string().lines().next().unwrap()))
             );
         }
     }

@@ -4,11 +4,12 @@ pub use hairspring_core::design::table::Order;
 use hairspring_host::clock::ReadFn;
 use hairspring_measure::table::free_name;
 
-/// Name of the second component if it flushes data from the caches before every body, with fences around it.
+/// Name of the second component if it flushes data from the caches before every body, with fences
+/// around it.
 pub const FLUSH: &str = "flush";
 
-/// Code of a row: reads the given clock, runs its copies, reads the clock again, and returns the ticks in between (a
-/// wrapping difference), or `None` if the code failed.
+/// Code of a row: reads the given clock, runs its copies, reads the clock again, and returns the
+/// ticks in between (a wrapping difference), or `None` if the code failed.
 pub type RunRow<'a> = Box<dyn FnMut(ReadFn) -> Option<u64> + 'a>;
 
 /// Takes the data of the placement of this number, for all rows that run from now on.
@@ -30,11 +31,17 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// A row of straight copies.
-    pub fn new(bodies: u32, inits: u32, order: Order, run: impl FnMut(ReadFn) -> Option<u64> + 'a) -> Row<'a> {
+    pub fn new(
+        bodies: u32,
+        inits: u32,
+        order: Order,
+        run: impl FnMut(ReadFn) -> Option<u64> + 'a,
+    ) -> Row<'a> {
         Row { bodies, inits, order, runs: 1, run: Box::new(run) }
     }
 
-    /// The row as one that runs its copies this many times; its bodies and inits are those of all runs.
+    /// The row as one that runs its copies this many times; its bodies and inits are those of all
+    /// runs.
     #[must_use]
     pub fn in_runs(self, runs: u32) -> Row<'a> {
         Row { runs, ..self }
@@ -48,7 +55,11 @@ impl<'a> Row<'a> {
 
 impl std::fmt::Debug for Row<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Row({} bodies, {} inits, {:?}, {} runs)", self.bodies, self.inits, self.order, self.runs)
+        write!(
+            f,
+            "Row({} bodies, {} inits, {:?}, {} runs)",
+            self.bodies, self.inits, self.order, self.runs
+        )
     }
 }
 
@@ -73,7 +84,15 @@ pub struct Benchmark<'a> {
 impl<'a> Benchmark<'a> {
     /// A benchmark of these rows, the shortest first.
     pub fn new(name: impl Into<String>, rows: Vec<Row<'a>>) -> Benchmark<'a> {
-        Benchmark { name: name.into(), code: None, second: "init", unoptimised: false, setup: None, place: None, rows }
+        Benchmark {
+            name: name.into(),
+            code: None,
+            second: "init",
+            unoptimised: false,
+            setup: None,
+            place: None,
+            rows,
+        }
     }
 }
 
@@ -102,7 +121,8 @@ impl Group<'_> {
         self.benchmarks.first().map_or("", |first| &first.name)
     }
 
-    /// Names for the series. Names that a table cannot hold are changed: blanks at the ends, empty ones, duplicates.
+    /// Names for the series. Names that a table cannot hold are changed: blanks at the ends, empty
+    /// ones, duplicates.
     pub(crate) fn series_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for benchmark in &self.benchmarks {

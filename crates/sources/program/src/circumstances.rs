@@ -6,7 +6,8 @@ use hairspring_host::thread::PreparedThread;
 use hairspring_result::{Environment, Identity};
 use std::time::SystemTime;
 
-/// This machine, and the time and place of the document; `no_cycles` is the reason if there are no core cycles.
+/// This machine, and the time and place of the document; `no_cycles` is the reason if there are no
+/// core cycles.
 pub fn here(no_cycles: &str) -> Environment {
     Environment { identity: Some(identity()), ..Environment::unknown(no_cycles).on(&machine()) }
 }

@@ -20,13 +20,18 @@ use std::path::Path;
 pub enum Manner {
     /// A person, or `hairspring run`.
     Plain,
-    /// Cargo: without `--bench` every benchmark runs once, as a test, and a filter that matches nothing is not an error.
+    /// Cargo: without `--bench` every benchmark runs once, as a test, and a filter that matches
+    /// nothing is not an error.
     Cargo,
 }
 
-/// Runs a program with benchmarks; `arguments` begin with the program's name. Results go to standard output, progress and
-/// errors to standard error. Returns the exit status.
-pub fn main(arguments: impl IntoIterator<Item = OsString>, manner: Manner, groups: Vec<Group>) -> u8 {
+/// Runs a program with benchmarks; `arguments` begin with the program's name. Results go to
+/// standard output, progress and errors to standard error. Returns the exit status.
+pub fn main(
+    arguments: impl IntoIterator<Item = OsString>,
+    manner: Manner,
+    groups: Vec<Group>,
+) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -49,8 +54,10 @@ fn is_misuse(error: &Error) -> bool {
 }
 
 fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> {
-    let mut chosen: Vec<Group> =
-        groups.into_iter().filter(|group| group.benchmarks.iter().any(|one| arguments.chooses(&one.name))).collect();
+    let mut chosen: Vec<Group> = groups
+        .into_iter()
+        .filter(|group| group.benchmarks.iter().any(|one| arguments.chooses(&one.name)))
+        .collect();
     if arguments.list {
         return list(arguments, &chosen);
     }
@@ -66,19 +73,31 @@ fn run(arguments: &Arguments, manner: Manner, groups: Vec<Group>) -> Result<u8> 
 
 /// The message if the filters leave no benchmark.
 pub fn nothing_chosen(filters: &[String]) -> String {
-    let quoted = filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ");
+    let quoted =
+        filters.iter().map(|filter| format!("`{filter}`")).collect::<Vec<_>>().join(" or ");
     if filters.is_empty() {
-        return "no benchmark to run: the program has none, or --skip excludes them all; --list shows them".to_owned();
+        return "no benchmark to run: the program has none, or --skip excludes them all; --list \
+                shows them"
+            .to_owned();
     }
-    format!("no benchmark's name contains {quoted} (with --exact: equals it), or --skip excludes it; --list shows the names")
+    format!(
+        "no benchmark's name contains {quoted} (with --exact: equals it), or --skip excludes it; \
+         --list shows the names"
+    )
 }
 
 fn list(arguments: &Arguments, groups: &[Group]) -> Result<u8> {
     let terse = arguments.runner.format.as_deref() == Some("terse");
-    let names = groups.iter().flat_map(|group| &group.benchmarks).filter(|one| arguments.chooses(&one.name));
-    let line = |name: &str| if terse { format!("{name}: benchmark\n") } else { format!("{name}\n") };
+    let names = groups
+        .iter()
+        .flat_map(|group| &group.benchmarks)
+        .filter(|one| arguments.chooses(&one.name));
+    let line =
+        |name: &str| if terse { format!("{name}: benchmark\n") } else { format!("{name}\n") };
     // Control characters are replaced: they could change the terminal or end the line.
-    let plain = |name: &str| -> String { name.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
+    let plain = |name: &str| -> String {
+        name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    };
     say(&names.map(|one| line(&plain(&one.name))).collect::<String>())
 }
 
@@ -122,7 +141,12 @@ fn measure(arguments: &Arguments, groups: &mut [Group]) -> Result<u8> {
     Ok(if arguments.precision.is_some() && !precise { 3 } else { 0 })
 }
 
-fn one_group(arguments: &Arguments, session: &Session, group: &mut Group, at: usize) -> Result<(ResultDocument, Stop)> {
+fn one_group(
+    arguments: &Arguments,
+    session: &Session,
+    group: &mut Group,
+    at: usize,
+) -> Result<(ResultDocument, Stop)> {
     let watch = ExitWatch::new(group.name());
     let measured = session.measure(group)?;
     drop(watch);
@@ -141,19 +165,32 @@ fn report(arguments: &Arguments, documents: &[ResultDocument]) -> Result<()> {
     let style = output::style();
     say(&match (arguments.json, arguments.details) {
         (true, _) => print(&all),
-        (_, true) => documents.iter().map(|document| text::report(document, &style)).collect::<Vec<_>>().join("\n"),
+        (_, true) => documents
+            .iter()
+            .map(|document| text::report(document, &style))
+            .collect::<Vec<_>>()
+            .join("\n"),
         _ => text::table(&all, &style),
     })
     .map(|_| ())
 }
 
 fn say(text: &str) -> Result<u8> {
-    let failed = |reason| Error::File { path: "standard output".into(), reason: std::io::Error::other(reason) };
+    let failed = |reason| Error::File {
+        path: "standard output".into(),
+        reason: std::io::Error::other(reason),
+    };
     output::print(text).map(|()| 0).map_err(failed)
 }
 
-fn save(table: &hairspring_core::observations::Observations, folder: &Path, at: usize, name: &str) -> Result<()> {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+fn save(
+    table: &hairspring_core::observations::Observations,
+    folder: &Path,
+    at: usize,
+    name: &str,
+) -> Result<()> {
+    let plain =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let name: String = name.chars().map(plain).take(80).collect();
     let path = folder.join(format!("{:02}-{name}.csv", at + 1));
     let file = std::fs::File::create(&path).map_err(file_error(&path))?;
@@ -199,28 +236,62 @@ mod tests {
 
     #[test]
     fn options_of_test_runners_are_accepted() {
-        let words =
-            ["--bench", "--nocapture", "--show-output", "--include-ignored", "--test-threads", "1", "--format", "terse", "-q", "-Zx"];
+        let words = [
+            "--bench",
+            "--nocapture",
+            "--show-output",
+            "--include-ignored",
+            "--test-threads",
+            "1",
+            "--format",
+            "terse",
+            "-q",
+            "-Zx",
+        ];
         assert!(arguments(&words).runner.bench);
-        let one_word = ["--test-threads=1", "--color=always", "--logfile=x", "-Z", "unstable-options", "--exact", "--no-capture"];
+        let one_word = [
+            "--test-threads=1",
+            "--color=always",
+            "--logfile=x",
+            "-Z",
+            "unstable-options",
+            "--exact",
+            "--no-capture",
+        ];
         assert!(arguments(&one_word).choice.exact);
     }
 
     #[test]
     fn cargo_runs_each_once_unless_it_asks_for_the_bench() {
         let runs = Rc::new(Cell::new(0));
-        assert_eq!(run(&arguments(&[]), Manner::Cargo, vec![group("a", &runs), group("b", &runs)]).unwrap(), 0);
+        assert_eq!(
+            run(&arguments(&[]), Manner::Cargo, vec![group("a", &runs), group("b", &runs)])
+                .unwrap(),
+            0
+        );
         assert_eq!(runs.get(), 2);
-        assert_eq!(run(&arguments(&["nothing"]), Manner::Cargo, vec![group("a", &runs)]).unwrap(), 0);
-        assert_eq!(run(&arguments(&["nothing"]), Manner::Plain, vec![group("a", &runs)]).unwrap(), 2);
+        assert_eq!(
+            run(&arguments(&["nothing"]), Manner::Cargo, vec![group("a", &runs)]).unwrap(),
+            0
+        );
+        assert_eq!(
+            run(&arguments(&["nothing"]), Manner::Plain, vec![group("a", &runs)]).unwrap(),
+            2
+        );
         assert_eq!(runs.get(), 2);
     }
 
     #[test]
     fn observations_are_saved_for_any_name() {
-        let (runs, folder) = (Rc::new(Cell::new(0)), std::env::temp_dir().join(format!("hairspring-program-{}", std::process::id())));
+        let (runs, folder) = (
+            Rc::new(Cell::new(0)),
+            std::env::temp_dir().join(format!("hairspring-program-{}", std::process::id())),
+        );
         let words = ["--json", "--budget", "20ms", "--save", folder.to_str().unwrap()];
-        assert_eq!(run(&arguments(&words), Manner::Plain, vec![group("../a/\n\"b\"", &runs)]).unwrap(), 0);
+        assert_eq!(
+            run(&arguments(&words), Manner::Plain, vec![group("../a/\n\"b\"", &runs)]).unwrap(),
+            0
+        );
         let file = std::fs::read(folder.join("01-.._a___b_.csv")).unwrap();
         let table = hairspring_core::observations::read_csv(&file[..]).unwrap();
         assert!(table.series_names()[0].contains("../a/"), "{:?}", table.series_names());
@@ -231,7 +302,8 @@ mod tests {
     fn code_that_fails_is_named() {
         let mut failing = group("fails", &Rc::default());
         failing.benchmarks[0].rows[4].run = Box::new(|_| None);
-        let error = run(&arguments(&["--budget", "20ms"]), Manner::Plain, vec![failing]).unwrap_err();
+        let error =
+            run(&arguments(&["--budget", "20ms"]), Manner::Plain, vec![failing]).unwrap_err();
         assert!(error.to_string().contains("`fails`"), "{error}");
     }
 }

@@ -32,7 +32,8 @@ pub enum Error {
         /// Why not, and what to do.
         reason: String,
     },
-    /// The code ended the measurement, for example by an exception; its language reports the reason.
+    /// The code ended the measurement, for example by an exception; its language reports the
+    /// reason.
     #[error("benchmark `{name}` failed")]
     Failed {
         /// Name of the benchmark.

@@ -1,7 +1,9 @@
-//! Reports code that ends the whole program while it is measured, which would hide the results and which code it was.
+//! Reports code that ends the whole program while it is measured, which would hide the results and
+//! which code it was.
 #![allow(
     unsafe_code,
-    reason = "atexit, _exit and handlers that see where a signal comes from have no safe form; pointers go to functions that stay and to values that live"
+    reason = "atexit, _exit and handlers that see where a signal comes from have no safe form; \
+              pointers go to functions that stay and to values that live"
 )]
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -17,11 +19,12 @@ static LENGTH: AtomicUsize = AtomicUsize::new(0);
 const LONGEST_TEXT: usize = 256;
 
 /// Signals of crashing code, and their previous handlers.
-const CRASHES: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
+const CRASHES: [libc::c_int; 5] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
 static EARLIER_ACTIONS: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
 
-/// Watches for the end of the program while measured code runs: an exit is reported, and its status becomes 1; a crash is
-/// reported before its signal is passed on.
+/// Watches for the end of the program while measured code runs: an exit is reported, and its status
+/// becomes 1; a crash is reported before its signal is passed on.
 pub struct ExitWatch(());
 
 impl ExitWatch {
@@ -51,15 +54,18 @@ impl Drop for ExitWatch {
 fn prepare_message(name: &str) {
     let text = crate::output::harmless(&format!("hairspring: benchmark `{name}` crashed\n"));
     // A long name is truncated, but the line end is kept.
-    let bytes = text.bytes().take(LONGEST_TEXT - 1).chain((text.len() >= LONGEST_TEXT).then_some(b'\n'));
+    let bytes =
+        text.bytes().take(LONGEST_TEXT - 1).chain((text.len() >= LONGEST_TEXT).then_some(b'\n'));
     LENGTH.store(0, Ordering::SeqCst);
-    let length = bytes.zip(&MESSAGE).map(|(byte, place)| place.store(byte, Ordering::SeqCst)).count();
+    let length =
+        bytes.zip(&MESSAGE).map(|(byte, place)| place.store(byte, Ordering::SeqCst)).count();
     LENGTH.store(length, Ordering::SeqCst);
 }
 
 /// The current action of a signal.
 fn before(signal: libc::c_int) -> libc::sigaction {
-    // SAFETY: a structure of numbers and of pointers that may be null; the call fills it and changes nothing.
+    // SAFETY: a structure of numbers and of pointers that may be null; the call fills it and
+    // changes nothing.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &raw mut before);
@@ -67,17 +73,22 @@ fn before(signal: libc::c_int) -> libc::sigaction {
     }
 }
 
-/// Installs the handlers of exits and crashes. A signal that the program handles reaches its handler after the message; one
-/// that it ignores stays ignored.
+/// Installs the handlers of exits and crashes. A signal that the program handles reaches its
+/// handler after the message; one that it ignores stays ignored.
 fn install(before: &[libc::sigaction; CRASHES.len()]) {
-    // SAFETY: both functions live as long as the program. The first one may run in any thread that exits, the other one only
-    // does what a signal handler may do, and the kernel returned the mask in the structure.
+    // SAFETY: both functions live as long as the program. The first one may run in any thread that
+    // exits, the other one only does what a signal handler may do, and the kernel returned the mask
+    // in the structure.
     unsafe {
         libc::atexit(left);
         for (signal, before) in CRASHES.iter().zip(before) {
             if before.sa_sigaction != libc::SIG_IGN {
                 let flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                let action = libc::sigaction { sa_sigaction: crashed as *const () as usize, sa_flags: flags, ..*before };
+                let action = libc::sigaction {
+                    sa_sigaction: crashed as *const () as usize,
+                    sa_flags: flags,
+                    ..*before
+                };
                 libc::sigaction(*signal, &raw const action, std::ptr::null_mut());
             }
         }
@@ -88,7 +99,8 @@ extern "C" fn left() {
     if IS_RUNNING.load(Ordering::SeqCst) {
         let name = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
         crate::output::complain(&format!(
-            "benchmark `{name}` ended the program (exit): there are no results for it or for the benchmarks before it"
+            "benchmark `{name}` ended the program (exit): there are no results for it or for the \
+             benchmarks before it"
         ));
         // SAFETY: ends the process at once; the remaining exit handlers need not run.
         unsafe { libc::_exit(1) }
@@ -96,13 +108,18 @@ extern "C" fn left() {
 }
 
 /// Reports the benchmark, and passes the signal to the previous handler.
-extern "C" fn crashed(signal: libc::c_int, information: *mut libc::siginfo_t, _: *mut libc::c_void) {
+extern "C" fn crashed(
+    signal: libc::c_int,
+    information: *mut libc::siginfo_t,
+    _: *mut libc::c_void,
+) {
     let mut message = [0u8; LONGEST_TEXT];
     let length = if IS_RUNNING.load(Ordering::SeqCst) { LENGTH.load(Ordering::SeqCst) } else { 0 };
     message.iter_mut().zip(&MESSAGE).for_each(|(byte, place)| *byte = place.load(Ordering::SeqCst));
     let place = CRASHES.iter().position(|known| *known == signal);
-    // SAFETY: write, sigaction and raise are allowed in a handler, and the pointers are to live values; the kernel provides
-    // `information`. A faulting instruction faults again when this returns; any other signal is raised again.
+    // SAFETY: write, sigaction and raise are allowed in a handler, and the pointers are to live
+    // values; the kernel provides `information`. A faulting instruction faults again when this
+    // returns; any other signal is raised again.
     unsafe {
         libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), length);
         if let Some((before, place)) = EARLIER_ACTIONS.get().zip(place) {

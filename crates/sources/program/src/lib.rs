@@ -1,6 +1,7 @@
-//! Benchmarks inside a user's own program. A binding of some language declares them as [`Benchmark`]s, rows of straight-line
-//! copies between two reads of a clock; everything else is here, once for all languages: choice of the rows, rounds,
-//! assessment, the command line of such a program, its text and its JSON.
+//! Benchmarks inside a user's own program. A binding of some language declares them as
+//! [`Benchmark`]s, rows of straight-line copies between two reads of a clock; everything else is
+//! here, once for all languages: choice of the rows, rounds, assessment, the command line of such a
+//! program, its text and its JSON.
 //!
 //! ```
 //! use hairspring_program::{Benchmark, Group, Order, Row, Session, Settings};

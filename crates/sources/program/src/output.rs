@@ -7,7 +7,9 @@ use std::io::{IsTerminal, Write};
 pub fn style() -> Style {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let terminal = std::io::stdout().is_terminal();
-    let utf8 = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let utf8 = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     let ascii = !utf8.is_some_and(|name| name.to_lowercase().replace('-', "").contains("utf8"));
     let width = hairspring_host::terminal::width(&std::io::stdout());
     Style { color: terminal && !plain, ascii, width: width.unwrap_or(Style::default().width) }
@@ -33,7 +35,8 @@ pub fn print_while_read(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Shows what is running, only on a terminal; the next line overwrites it, and an empty text removes it.
+/// Shows what is running, only on a terminal; the next line overwrites it, and an empty text
+/// removes it.
 pub fn status_line(text: &str) {
     const WIDTH: usize = 78;
     let mut out = std::io::stderr().lock();
@@ -44,8 +47,8 @@ pub fn status_line(text: &str) {
     }
 }
 
-/// Writes an error to standard error, if that is open. Code, file names and compilers may put any character into it:
-/// control characters are shown as `?`.
+/// Writes an error to standard error, if that is open. Code, file names and compilers may put any
+/// character into it: control characters are shown as `?`.
 pub fn complain(error: &str) {
     let _ = writeln!(std::io::stderr(), "hairspring: {}", harmless(error));
 }

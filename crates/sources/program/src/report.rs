@@ -10,17 +10,30 @@ use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_host::identity::program;
 use hairspring_result::{Clock, Environment, Measurement, Reference, Run, Subject};
 
-/// Estimates and findings of a measured group. There is a finding if the requested `precision` is missed.
+/// Estimates and findings of a measured group. There is a finding if the requested `precision` is
+/// missed.
 ///
 /// # Errors
 /// If the observations are too few to be solved.
-pub fn assessed(measured: &MeasuredGroup, level: f64, precision: Option<f64>) -> Result<Assessment> {
+pub fn assessed(
+    measured: &MeasuredGroup,
+    level: f64,
+    precision: Option<f64>,
+) -> Result<Assessment> {
     assessed_with(&PROGRAM, measured, level, precision)
 }
 
-fn assessed_with(remedies: &Remedies, measured: &MeasuredGroup, level: f64, precision: Option<f64>) -> Result<Assessment> {
+fn assessed_with(
+    remedies: &Remedies,
+    measured: &MeasuredGroup,
+    level: f64,
+    precision: Option<f64>,
+) -> Result<Assessment> {
     let options = Options { level, ..Options::default() };
-    let mut found = remedies.assess(&measured.run.table, &Question { options, precision, stolen_ms: measured.run.stolen_ms })?;
+    let mut found = remedies.assess(
+        &measured.run.table,
+        &Question { options, precision, stolen_ms: measured.run.stolen_ms },
+    )?;
     let mut thread = measured.seated.finding();
     remedies.apply(&mut thread);
     for series in &mut found.series {
@@ -33,13 +46,20 @@ fn assessed_with(remedies: &Remedies, measured: &MeasuredGroup, level: f64, prec
 ///
 /// # Errors
 /// As [`assessed`].
-pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, command: &str, precision: Option<f64>) -> Result<Measurement> {
+pub fn document(
+    session: &Session,
+    group: &Group,
+    measured: &MeasuredGroup,
+    command: &str,
+    precision: Option<f64>,
+) -> Result<Measurement> {
     let subject = |(benchmark, name): (&crate::Benchmark, &String)| Subject {
         name: name.clone(),
         code: benchmark.code.clone(),
         ..Subject::default()
     };
-    let assessment = assessed_with(session.settings.remedies, measured, session.settings.level, precision)?;
+    let assessment =
+        assessed_with(session.settings.remedies, measured, session.settings.level, precision)?;
     Ok(Measurement {
         command: command.to_owned(),
         environment: environment(session, measured),
@@ -63,8 +83,9 @@ pub fn document(session: &Session, group: &Group, measured: &MeasuredGroup, comm
 
 fn environment(session: &Session, measured: &MeasuredGroup) -> Environment {
     let Timing { clock, granularity, meter } = session.timing();
-    let reference =
-        session.ruler(&measured.seated).map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
+    let reference = session
+        .ruler(&measured.seated)
+        .map(|ruler| Reference { cycles: f64::from(ruler.cycles), provenance: ruler.provenance });
     Environment {
         clock: Some(
             Clock::named(clock.name, clock.description)

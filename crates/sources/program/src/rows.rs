@@ -6,11 +6,13 @@ use hairspring_measure::rounds::Rig;
 
 /// The code of one row of the table.
 pub(crate) enum RowCode<'g> {
-    /// A row of the benchmark at this index of the group, and how often it runs before it is measured.
+    /// A row of the benchmark at this index of the group, and how often it runs before it is
+    /// measured.
     Benchmark(&'g mut (dyn FnMut(ReadFn) -> Option<u64> + 'g), usize, u32),
     /// A row of a chain.
     Chain(RowFn),
-    /// Another row of the table, right behind one that leaves the state of an init or of a body: these are their places.
+    /// Another row of the table, right behind one that leaves the state of an init or of a body:
+    /// these are their places.
     Behind { row: usize, before: usize },
 }
 
@@ -105,7 +107,11 @@ mod tests {
         };
         let (mut one, mut two) = (row(5), row(9));
         let mut rows = Rows::new(fake::read);
-        rows.all = vec![RowCode::Benchmark(&mut one, 0, 1), RowCode::Benchmark(&mut two, 0, 1), RowCode::Behind { row: 1, before: 0 }];
+        rows.all = vec![
+            RowCode::Benchmark(&mut one, 0, 1),
+            RowCode::Benchmark(&mut two, 0, 1),
+            RowCode::Behind { row: 1, before: 0 },
+        ];
         assert_eq!((rows.run(2), rows.runs_before(2)), (9, 1));
         assert_eq!(*ran.borrow(), [5, 9]);
     }

@@ -97,7 +97,8 @@ pub struct Session {
     first: Timing,
     /// The best clock for everything, if that is another one.
     steady: Option<Timing>,
-    /// Whether code turned out to need the best clock for everything: it runs other threads, or wraps the first one.
+    /// Whether code turned out to need the best clock for everything: it runs other threads, or
+    /// wraps the first one.
     is_steady: AtomicBool,
     /// Core cycles of the reference chain, or the reason why there are none.
     ruler: std::result::Result<Ruler, String>,
@@ -116,15 +117,27 @@ impl Session {
         let seat = home.seat()?;
         let begin = Instant::now();
         let first = Timing::new(clock);
-        let steady = (settings.clock.is_none() && clock.counts != CountsWhen::Always).then(|| Timing::new(default_clock()));
+        let steady = (settings.clock.is_none() && clock.counts != CountsWhen::Always)
+            .then(|| Timing::new(default_clock()));
         let wanted = settings.cycles && settings.seating != Seating::Threads;
-        let ruler = if wanted { find_ruler(settings.seating.clock()) } else { Err("they were not asked for".to_owned()) };
+        let ruler = if wanted {
+            find_ruler(settings.seating.clock())
+        } else {
+            Err("they were not asked for".to_owned())
+        };
         while clock.nominal_hz.is_none() && begin.elapsed() < RATE_TIME {
             std::hint::spin_loop();
         }
         drop(seat);
         home.usual = others.taken().share();
-        Ok(Session { settings: settings.clone(), first, steady, is_steady: AtomicBool::new(false), ruler, home })
+        Ok(Session {
+            settings: settings.clone(),
+            first,
+            steady,
+            is_steady: AtomicBool::new(false),
+            ruler,
+            home,
+        })
     }
 
     /// The clock in use.
@@ -133,9 +146,10 @@ impl Session {
         steady.unwrap_or(&self.first)
     }
 
-    /// Runs the setups of a group, chooses its rows, and runs them in rounds until every body reaches the requested precision
-    /// or the budget is spent. Setups and a first run of every body come before the thread takes its seat. If the code turns out
-    /// to run other threads only later, it is measured anew without a seat.
+    /// Runs the setups of a group, chooses its rows, and runs them in rounds until every body
+    /// reaches the requested precision or the budget is spent. Setups and a first run of every body
+    /// come before the thread takes its seat. If the code turns out to run other threads only
+    /// later, it is measured anew without a seat.
     ///
     /// # Errors
     /// An empty group, a benchmark with fewer than 4 rows, or one whose code failed.
@@ -143,7 +157,11 @@ impl Session {
         let names = group.series_names();
         check_rows(group, &names)?;
         let setup = OthersMeter::start();
-        group.benchmarks.iter_mut().flat_map(|benchmark| &mut benchmark.setup).for_each(|setup| setup());
+        group
+            .benchmarks
+            .iter_mut()
+            .flat_map(|benchmark| &mut benchmark.setup)
+            .for_each(|setup| setup());
         let mut thread = TimedThread::begin(self.home.clone(), &setup);
         let longest = thread.first_runs(|| self.first_run(group, &names))?;
         if self.first.clock.wraps_within(longest) {
@@ -165,7 +183,12 @@ impl Session {
     }
 
     /// One measurement from the start; `None` if other threads were seen for the first time.
-    fn attempt(&self, group: &mut Group, names: &[String], thread: &mut TimedThread) -> Result<Option<Run>> {
+    fn attempt(
+        &self,
+        group: &mut Group,
+        names: &[String],
+        thread: &mut TimedThread,
+    ) -> Result<Option<Run>> {
         if thread.seated().cpu.is_none() {
             self.is_steady.store(true, Ordering::Relaxed);
             counts_alike(&self.timing().clock)?;
@@ -181,10 +204,23 @@ impl Session {
         let batches = InProcess::new(rows, clock, granularity.quantum, 1).with_placements();
         let mut watched = Watched { batches, thread };
         let begin = Instant::now();
-        match until_precise(&self.goal(), &mut table, &mut watched, &|| begin.elapsed(), &mut |_| ()) {
-            Ok(ended) => Ok(Some(Run::new(table, ended, meter.rate(), steal.and_then(|meter| meter.stolen_ms())))),
+        match until_precise(
+            &self.goal(),
+            &mut table,
+            &mut watched,
+            &|| begin.elapsed(),
+            &mut |_| (),
+        ) {
+            Ok(ended) => Ok(Some(Run::new(
+                table,
+                ended,
+                meter.rate(),
+                steal.and_then(|meter| meter.stolen_ms()),
+            ))),
             Err(Stopped::Changed(_)) => Ok(None),
-            Err(Stopped::Failed(_)) => Err(failed(names, watched.batches.rig.failed().unwrap_or(names.len()))),
+            Err(Stopped::Failed(_)) => {
+                Err(failed(names, watched.batches.rig.failed().unwrap_or(names.len())))
+            }
         }
     }
 
@@ -199,8 +235,17 @@ impl Session {
         Goal { precision, level, budget, is_firm, least_rounds: LEAST_ROUNDS }
     }
 
-    fn plan<'g, 'a: 'g>(&self, group: &'g mut Group<'a>, names: &[String], ruler: &std::result::Result<Ruler, String>) -> Result<Plan<'g>> {
-        let second = group.benchmarks.iter().find(|one| one.rows.iter().any(|row| row.inits > 0)).map(|one| one.second);
+    fn plan<'g, 'a: 'g>(
+        &self,
+        group: &'g mut Group<'a>,
+        names: &[String],
+        ruler: &std::result::Result<Ruler, String>,
+    ) -> Result<Plan<'g>> {
+        let second = group
+            .benchmarks
+            .iter()
+            .find(|one| one.rows.iter().any(|row| row.inits > 0))
+            .map(|one| one.second);
         let components = std::iter::once("body").chain(second).map(str::to_owned).collect();
         let Timing { clock, granularity, meter } = self.timing();
         let mut plan = Plan { table: Table::new(components), rows: Rows::new(clock.read) };
@@ -209,16 +254,22 @@ impl Session {
             let choice = choose(&mut benchmark.rows, clock, 1e9 / meter.rate().hz);
             choices.push(choice.ok_or_else(|| failed(names, at))?);
         }
-        for ((at, benchmark), chosen) in group.benchmarks.iter_mut().enumerate().zip(agreed(choices)) {
+        for ((at, benchmark), chosen) in
+            group.benchmarks.iter_mut().enumerate().zip(agreed(choices))
+        {
             if benchmark.second == FLUSH {
-                // A flush has fences around it: nothing overlaps with the body, but the fence hides the start of the body.
+                // A flush has fences around it: nothing overlaps with the body, but the fence hides
+                // the start of the body.
                 plan.table.declare_arrangement(&names[at], Role::Fenced);
             }
             if benchmark.unoptimised {
                 plan.table.declare_unoptimised(&names[at]);
             }
-            plan.rows.places.extend(benchmark.place.iter_mut().map(|place| &mut **place as &mut dyn FnMut(u32)));
-            let rows = benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
+            plan.rows.places.extend(
+                benchmark.place.iter_mut().map(|place| &mut **place as &mut dyn FnMut(u32)),
+            );
+            let rows =
+                benchmark.rows.iter_mut().enumerate().filter(|(row, _)| chosen.contains(row));
             let added = add(&mut plan, ruler, at, names, rows.map(|(_, row)| row));
             if benchmark.second != FLUSH {
                 add_behind(&mut plan, ruler, at, names, &added);
@@ -253,7 +304,8 @@ fn check_rows(group: &Group, names: &[String]) -> Result<()> {
 /// A row that answers: its place, its bodies and its inits.
 type Added = (usize, u32, u32);
 
-/// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table records. Returns those that answer.
+/// Adds the chosen rows of a benchmark; each order is a separate series, whose role the table
+/// records. Returns those that answer.
 fn add<'g, 'a: 'g>(
     plan: &mut Plan<'g>,
     ruler: &std::result::Result<Ruler, String>,
@@ -264,9 +316,11 @@ fn add<'g, 'a: 'g>(
     let mut added = Vec::new();
     let mut series: Vec<(Order, String)> = vec![(Order::AtEnd, names[at].clone())];
     // A table needs one series of fenced chains, and only if the length of its chain is known.
-    let wants_fenced_chain = ruler.is_ok() && plan.table.observations().origin.fenced_chain.is_none();
+    let wants_fenced_chain =
+        ruler.is_ok() && plan.table.observations().origin.fenced_chain.is_none();
     for row in rows.filter(|row| row.order != Order::FencedChain || wants_fenced_chain) {
-        let known = series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
+        let known =
+            series.iter().find(|(order, _)| *order == row.order).map(|(_, name)| name.clone());
         let name = known.unwrap_or_else(|| {
             let name = declare(&mut plan.table, ruler, row.order, &names[at], names);
             series.push((row.order, name.clone()));
@@ -275,18 +329,33 @@ fn add<'g, 'a: 'g>(
         let counts = [f64::from(row.bodies), f64::from(row.inits)];
         let width = plan.table.observations().components().len();
         plan.table.add_row(&name, &counts[..width]);
-        added.extend((row.order == Order::AtEnd).then_some((plan.rows.all.len(), row.bodies, row.inits)));
+        added.extend((row.order == Order::AtEnd).then_some((
+            plan.rows.all.len(),
+            row.bodies,
+            row.inits,
+        )));
         let copies = if row.runs > 1 { row.bodies / row.runs } else { 0 };
         plan.rows.all.push(RowCode::Benchmark(&mut *row.run, at, runs_before(copies)));
     }
     added
 }
 
-/// Adds rows that show whether an init takes longer behind a body than behind an init: rows that end with a body, run behind themselves, and
-/// behind one that ends with an init.
-fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, at: usize, names: &[String], added: &[Added]) {
-    let Some((init, ..)) = added.iter().filter(|(_, bodies, inits)| inits > bodies).min_by_key(|(_, _, inits)| *inits) else { return };
-    let mut end_with_body: Vec<&Added> = added.iter().filter(|(_, bodies, inits)| inits == bodies).collect();
+/// Adds rows that show whether an init takes longer behind a body than behind an init: rows that
+/// end with a body, run behind themselves, and behind one that ends with an init.
+fn add_behind(
+    plan: &mut Plan,
+    ruler: &std::result::Result<Ruler, String>,
+    at: usize,
+    names: &[String],
+    added: &[Added],
+) {
+    let Some((init, ..)) =
+        added.iter().filter(|(_, bodies, inits)| inits > bodies).min_by_key(|(_, _, inits)| *inits)
+    else {
+        return;
+    };
+    let mut end_with_body: Vec<&Added> =
+        added.iter().filter(|(_, bodies, inits)| inits == bodies).collect();
     end_with_body.sort_by_key(|(_, bodies, _)| *bodies);
     for order in [Order::BehindBody, Order::BehindInit] {
         let name = declare(&mut plan.table, ruler, order, &names[at], names);
@@ -299,10 +368,18 @@ fn add_behind(plan: &mut Plan, ruler: &std::result::Result<Ruler, String>, at: u
 }
 
 /// Records the role of a further series of a benchmark in the table; returns its name.
-fn declare(table: &mut Table, ruler: &std::result::Result<Ruler, String>, order: Order, of: &str, names: &[String]) -> String {
+fn declare(
+    table: &mut Table,
+    ruler: &std::result::Result<Ruler, String>,
+    order: Order,
+    of: &str,
+    names: &[String],
+) -> String {
     match (order, order.role()) {
         (_, Some(role)) => table.declare_check(of, role, names),
-        (Order::FencedChain, None) => table.declare_fenced_chain(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names),
+        (Order::FencedChain, None) => {
+            table.declare_fenced_chain(ruler.as_ref().map_or(0, |ruler| ruler.cycles), names)
+        }
         (_, None) => of.to_owned(),
     }
 }
@@ -338,7 +415,13 @@ mod tests {
 
     /// A measurement that is not bound to a CPU, with this budget.
     fn measured(benchmark: Benchmark, budget: Duration) -> MeasuredGroup {
-        let settings = Settings { budget, is_firm: true, cycles: false, seating: Seating::Threads, ..Settings::default() };
+        let settings = Settings {
+            budget,
+            is_firm: true,
+            cycles: false,
+            seating: Seating::Threads,
+            ..Settings::default()
+        };
         Session::new(&settings).unwrap().measure(&mut Group::from(benchmark)).unwrap()
     }
 
@@ -352,8 +435,14 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn denormals_of_a_program_are_found() {
-        assert!(findings(Benchmark::new("tiny", products(5e-324, 3.0))).contains(&"denormals".to_owned()));
-        assert!(!findings(Benchmark::new("ordinary", products(1.5, 3.0))).contains(&"denormals".to_owned()));
+        assert!(
+            findings(Benchmark::new("tiny", products(5e-324, 3.0)))
+                .contains(&"denormals".to_owned())
+        );
+        assert!(
+            !findings(Benchmark::new("ordinary", products(1.5, 3.0)))
+                .contains(&"denormals".to_owned())
+        );
     }
 
     /// Whether a measurement with this budget ran its rows at three offsets of the stack or more.
@@ -362,15 +451,20 @@ mod tests {
         run.placements() >= Some(3)
     }
 
-    /// The number of placements depends on how much of the budget the thread runs: a longer budget makes up for a loaded machine.
+    /// The number of placements depends on how much of the budget the thread runs: a longer budget
+    /// makes up for a loaded machine.
     #[test]
     fn rows_run_at_several_offsets_of_the_stack() {
-        assert!([60, 300, 1500, 7500].map(Duration::from_millis).into_iter().any(has_several_offsets));
+        assert!(
+            [60, 300, 1500, 7500].map(Duration::from_millis).into_iter().any(has_several_offsets)
+        );
     }
 
     #[test]
     fn code_without_optimisation_is_reported() {
-        let found = |unoptimised| findings(Benchmark { unoptimised, ..Benchmark::new("product", products(1.5, 3.0)) });
+        let found = |unoptimised| {
+            findings(Benchmark { unoptimised, ..Benchmark::new("product", products(1.5, 3.0)) })
+        };
         assert!(found(true).contains(&"not_optimised".to_owned()));
         assert!(!found(false).contains(&"not_optimised".to_owned()));
     }

@@ -1,11 +1,14 @@
-//! Calls that the source has and the compiled copy has not: the compiler dropped their work, or did it beforehand.
+//! Calls that the source has and the compiled copy has not: the compiler dropped their work, or did
+//! it beforehand.
 
 use crate::copied::{Copy, Lost};
 
 /// Functions that compilers make into instructions.
-const INSTRUCTIONS: &str = " sqrt fabs floor ceil rint nearbyint round roundeven trunc fma fmin fmax copysign lrint llrint lround llround abs labs \
-    llabs ffs memcmp bcmp strcmp strncmp strchr strnlen isnan signbit toupper tolower isdigit isalpha isspace __errno_location \
-    pow powi __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc ";
+const INSTRUCTIONS: &str = " sqrt fabs floor ceil rint nearbyint round roundeven trunc fma fmin \
+                            fmax copysign lrint llrint lround llround abs labs llabs ffs memcmp \
+                            bcmp strcmp strncmp strchr strnlen isnan signbit toupper tolower \
+                            isdigit isalpha isspace __errno_location pow powi __ctype_b_loc \
+                            __ctype_tolower_loc __ctype_toupper_loc ";
 /// Functions that compilers make into stores.
 const STORES: &str = " memset memcpy memmove mempcpy bzero wmemset strcpy stpcpy strncpy strcat ";
 
@@ -19,10 +22,11 @@ fn may_be_inside(copy: &Copy, name: &str) -> bool {
     has(INSTRUCTIONS, name) || has(STORES, name) && copy.stores
 }
 
-/// Calls that a copy has in fewer places than the same code without optimisation. A copy that calls other functions in their place does their
-/// work.
+/// Calls that a copy has in fewer places than the same code without optimisation. A copy that calls
+/// other functions in their place does their work.
 pub fn lost(copy: &Copy, plain: &Copy) -> Vec<Lost> {
-    let number = |all: &Copy, name: &str| all.calls.iter().filter(|one| shown(one) == name).count() as u32;
+    let number =
+        |all: &Copy, name: &str| all.calls.iter().filter(|one| shown(one) == name).count() as u32;
     if copy.calls.iter().any(|name| number(plain, shown(name)) == 0) {
         return Vec::new();
     }
@@ -30,11 +34,18 @@ pub fn lost(copy: &Copy, plain: &Copy) -> Vec<Lost> {
     names.sort_unstable();
     names.dedup();
     // Members of the standard library are inlined, as often as not.
-    let is_inline = |name: &str| ["_ZNSt", "_ZNKSt", "_ZSt", "_ZNSa"].iter().any(|start| name.starts_with(start));
+    let is_inline = |name: &str| {
+        ["_ZNSt", "_ZNKSt", "_ZSt", "_ZNSa"].iter().any(|start| name.starts_with(start))
+    };
     names.retain(|name| !is_inline(name));
     let found = names.into_iter().map(|name| (name, number(copy, name), number(plain, name)));
     let lost = found.filter(|(name, copied, source)| copied < source && !may_be_inside(copy, name));
-    lost.map(|(name, copied, source)| Lost { operation: format!("call of {name}"), copy: copied, source }).collect()
+    lost.map(|(name, copied, source)| Lost {
+        operation: format!("call of {name}"),
+        copy: copied,
+        source,
+    })
+    .collect()
 }
 
 /// The name of a function as its users know it.
@@ -57,14 +68,23 @@ mod tests {
     }
 
     fn names(of: &Copy, plain: &[&str]) -> Vec<String> {
-        lost(of, &copy(plain, true)).into_iter().map(|lost| format!("{} {}/{}", lost.operation, lost.copy, lost.source)).collect()
+        lost(of, &copy(plain, true))
+            .into_iter()
+            .map(|lost| format!("{} {}/{}", lost.operation, lost.copy, lost.source))
+            .collect()
     }
 
     #[test]
     fn calls_that_are_gone_are_lost() {
-        assert_eq!(names(&copy(&["malloc", "free"], false), &["malloc", "memset", "free"]), ["call of memset 0/1"]);
+        assert_eq!(
+            names(&copy(&["malloc", "free"], false), &["malloc", "memset", "free"]),
+            ["call of memset 0/1"]
+        );
         assert_eq!(names(&copy(&["sin"], false), &["sin", "sin"]), ["call of sin 1/2"]);
-        assert_eq!(names(&copy(&[], true), &["_Znwm", "_ZdlPvm"]), ["call of operator delete 0/1", "call of operator new 0/1"]);
+        assert_eq!(
+            names(&copy(&[], true), &["_Znwm", "_ZdlPvm"]),
+            ["call of operator delete 0/1", "call of operator new 0/1"]
+        );
     }
 
     #[test]

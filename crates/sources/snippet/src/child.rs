@@ -1,4 +1,5 @@
-//! The parent's side of the child process: starts it, exchanges messages with a time limit, and reports how it ended.
+//! The parent's side of the child process: starts it, exchanges messages with a time limit, and
+//! reports how it ended.
 
 use crate::embedded;
 use crate::error::{Error, Failure, Result, io};
@@ -20,16 +21,22 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 const STARTS_PROCESSES: &str = "tried to start a process or to change its session (SIGSYS)";
-const REFUSED_INSTRUCTION: &str = "the processor refused an instruction: one whose address cannot be (a pointer or a container that is spoilt, such as an \
-                       empty one that was popped), one that needs an aligned address, or a privileged one, such as hlt, in or wrmsr";
-const OVERWRITTEN_MEMORY: &str = "the code may have written where it should not: an index that each evaluation raises leaves its array, as a row \
-                           evaluates the code up to 1,024 times";
-const UNKNOWN_INSTRUCTION: &str = "this CPU may lack an instruction that the code uses (check --cflags); compilers also end code of undefined behaviour, \
-                       such as a division by 0, with an invalid instruction";
-const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line copies; hyperfine and perf stat time a whole command, \
-                            and `hairspring blocks PROGRAM FUNCTION` a function in it";
+const REFUSED_INSTRUCTION: &str = "the processor refused an instruction: one whose address cannot \
+                                   be (a pointer or a container that is spoilt, such as an empty \
+                                   one that was popped), one that needs an aligned address, or a \
+                                   privileged one, such as hlt, in or wrmsr";
+const OVERWRITTEN_MEMORY: &str = "the code may have written where it should not: an index that \
+                                  each evaluation raises leaves its array, as a row evaluates the \
+                                  code up to 1,024 times";
+const UNKNOWN_INSTRUCTION: &str = "this CPU may lack an instruction that the code uses (check \
+                                   --cflags); compilers also end code of undefined behaviour, \
+                                   such as a division by 0, with an invalid instruction";
+const NO_PROCESSES: &str = "code that starts processes cannot be measured in straight-line \
+                            copies; hyperfine and perf stat time a whole command, and `hairspring \
+                            blocks PROGRAM FUNCTION` a function in it";
 
-/// The environment variable with the command of the emulator under which this program runs, such as `qemu-aarch64 -L DIRECTORY`.
+/// The environment variable with the command of the emulator under which this program runs, such as
+/// `qemu-aarch64 -L DIRECTORY`.
 pub const EMULATOR: &str = "HAIRSPRING_EMULATOR";
 
 /// How to start a host: a program, and arguments with which it calls [`crate::host::main`].
@@ -42,20 +49,24 @@ pub struct HostProgram {
 }
 
 impl HostProgram {
-    /// This program, with the hidden argument, or the one that it embeds because it cannot load code itself. A program for another
-    /// processor is started by the emulator that the environment variable `HAIRSPRING_EMULATOR` names, because the system cannot.
+    /// This program, with the hidden argument, or the one that it embeds because it cannot load
+    /// code itself. A program for another processor is started by the emulator that the environment
+    /// variable `HAIRSPRING_EMULATOR` names, because the system cannot.
     ///
     /// # Errors
-    /// If the system does not report the path of this program, the embedded one cannot run here, or the emulator's command is no list
-    /// of words.
+    /// If the system does not report the path of this program, the embedded one cannot run here, or
+    /// the emulator's command is no list of words.
     pub fn current() -> Result<HostProgram> {
-        let program = embedded::program()?.map_or_else(|| std::env::current_exe().map_err(io("finding this program")), Ok)?;
+        let program = embedded::program()?
+            .map_or_else(|| std::env::current_exe().map_err(io("finding this program")), Ok)?;
         HostProgram::started_by(&std::env::var(EMULATOR).unwrap_or_default(), program)
     }
 
     fn started_by(emulator: &str, program: std::path::PathBuf) -> Result<HostProgram> {
-        let not_words =
-            || Error::BadRequest { what: EMULATOR.to_owned(), reason: format!("`{emulator}` is no list of words: a quote is missing") };
+        let not_words = || Error::BadRequest {
+            what: EMULATOR.to_owned(),
+            reason: format!("`{emulator}` is no list of words: a quote is missing"),
+        };
         let mut words = shlex::split(emulator).ok_or_else(not_words)?;
         let own = vec![host::ARGUMENT.to_owned()];
         if words.is_empty() {
@@ -95,14 +106,20 @@ impl Child {
     ///
     /// # Errors
     /// The host's refusal, or how the code under test ended it.
-    pub fn start(host: &HostProgram, load: Load, timeout: Duration) -> Result<(Child, crate::protocol::Ready)> {
+    pub fn start(
+        host: &HostProgram,
+        load: Load,
+        timeout: Duration,
+    ) -> Result<(Child, crate::protocol::Ready)> {
         let output = tempfile::tempfile().map_err(io("making a file for the code's output"))?;
         let stderr = output.try_clone().map_err(io("making a file for the code's output"))?;
         let mut program = Program::new(&host.program);
         program.args(&host.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-        // The environment lies above the stack, so its size moves the stack where the system does not do so itself.
+        // The environment lies above the stack, so its size moves the stack where the system does
+        // not do so itself.
         program.env("HAIRSPRING_PLACEMENT", "x".repeat(load.offset()));
-        let (mut process, group) = Group::spawn(&mut program).map_err(io("starting the measuring process"))?;
+        let (mut process, group) =
+            Group::spawn(&mut program).map_err(io("starting the measuring process"))?;
         let (commands, replies) = (process.stdin.take(), listen(process.stdout.take()));
         let is_asked = load.is_asked;
         let mut child = Child {
@@ -169,7 +186,8 @@ impl Child {
         self.seated
     }
 
-    /// Other threads that make it necessary to measure anew; a thread on a CPU that was asked for stays as it is.
+    /// Other threads that make it necessary to measure anew; a thread on a CPU that was asked for
+    /// stays as it is.
     pub fn changed(&self) -> Option<Threads> {
         self.seated.threads.filter(|_| !self.is_asked)
     }
@@ -208,15 +226,18 @@ impl Child {
         self.output.rewind().ok()?;
         (&mut self.output).take(SHOWN).read_to_end(&mut start).ok()?;
         let text = String::from_utf8_lossy(&start);
-        (bytes > 0).then(|| Printed { bytes, first_line: text.lines().next().unwrap_or("").to_owned() })
+        (bytes > 0)
+            .then(|| Printed { bytes, first_line: text.lines().next().unwrap_or("").to_owned() })
     }
 
     /// The host ended without a report: it called exit, or it was killed.
     fn gone(&mut self) -> Error {
         let status = self.wait();
-        let failure = match (status.and_then(|status| status.signal()), status.and_then(|status| status.code())) {
+        let failure = match (status.and_then(|status| status.signal()),
+            status.and_then(|status| status.code())) {
             // posix_spawn blocks the signal, so the crash handler did not run.
-            (Some(libc::SIGSYS), _) => Failure { what: STARTS_PROCESSES.into(), place: "while it ran".into(), hint: NO_PROCESSES.into() },
+            (Some(libc::SIGSYS), _) => Failure { what: STARTS_PROCESSES.into(),
+                place: "while it ran".into(), hint: NO_PROCESSES.into() },
             (Some(signal), _) => Failure {
                 what: format!("was ended by {}", signal_name(signal)),
                 place: "before it could report".into(),
@@ -231,10 +252,12 @@ impl Child {
                 place: "while it ran".into(),
                 hint: "it may close only what it opened".into(),
             },
-            (None, Some(_)) if self.last_line().is_some_and(|line| line.contains("ASan") || line.contains("Sanitizer")) => Failure {
+            (None, Some(_)) if self.last_line().is_some_and(|line| line.contains("ASan")
+            || line.contains("Sanitizer")) => Failure {
                 what: "was built with a sanitizer, which ended it".into(),
                 place: "while it was loaded or measured".into(),
-                hint: "a sanitizer cannot watch code that is loaded into a running process: leave -fsanitize out of --cflags".into(),
+                hint: "a sanitizer cannot watch code that is loaded into a running process: leave \
+                       -fsanitize out of --cflags".into(),
             },
             (None, Some(code)) => Failure {
                 what: format!("ended the process with status {code}"),
@@ -256,10 +279,12 @@ impl Child {
         None
     }
 
-    /// The failure with the last line that the code printed, such as a failed assertion or an uncaught exception.
+    /// The failure with the last line that the code printed, such as a failed assertion or an
+    /// uncaught exception.
     fn failed(&mut self, mut failure: Failure) -> Error {
         if let Some(line) = self.last_line() {
-            failure.hint += &format!("{}it printed: {line}", if failure.hint.is_empty() { "" } else { "\n" });
+            failure.hint +=
+                &format!("{}it printed: {line}", if failure.hint.is_empty() { "" } else { "\n" });
         }
         Error::CodeFailed(failure)
     }
@@ -293,7 +318,9 @@ pub fn crash_failure(report: CrashReport) -> Failure {
     let signal = report.signal as i32;
     let place = match report.phase {
         phase if phase == Phase::Loading as u64 => "while it was loaded".to_owned(),
-        phase if phase == Phase::Setup as u64 => "in --setup or the initialisers of --let".to_owned(),
+        phase if phase == Phase::Setup as u64 => {
+            "in --setup or the initialisers of --let".to_owned()
+        }
         phase if phase == Phase::Row as u64 => "while it was measured".to_owned(),
         _ => "between two measurements".to_owned(),
     };
@@ -308,11 +335,17 @@ pub fn crash_failure(report: CrashReport) -> Failure {
     let hint = match signal {
         _ if near_limit(report.memory_bytes) => memory_hint(report.memory_bytes),
         libc::SIGSYS if host::signals_others(report.address).is_some() => {
-            "the code may signal only its own process; to time a system call, choose one that affects no other process".to_owned()
+            "the code may signal only its own process; to time a system call, choose one that \
+             affects no other process"
+                .to_owned()
         }
         libc::SIGSYS => NO_PROCESSES.to_owned(),
-        libc::SIGSEGV | libc::SIGBUS if report.address == host::NO_ADDRESS => REFUSED_INSTRUCTION.to_owned(),
-        libc::SIGSEGV | libc::SIGBUS if report.phase == Phase::Instrument as u64 => OVERWRITTEN_MEMORY.to_owned(),
+        libc::SIGSEGV | libc::SIGBUS if report.address == host::NO_ADDRESS => {
+            REFUSED_INSTRUCTION.to_owned()
+        }
+        libc::SIGSEGV | libc::SIGBUS if report.phase == Phase::Instrument as u64 => {
+            OVERWRITTEN_MEMORY.to_owned()
+        }
         libc::SIGILL => UNKNOWN_INSTRUCTION.to_owned(),
         libc::SIGXCPU => "it used up its processor time".to_owned(),
         _ => String::new(),
@@ -322,7 +355,8 @@ pub fn crash_failure(report: CrashReport) -> Failure {
 
 /// A system call that was refused, by its number.
 fn refused_call(number: u64) -> String {
-    let others = host::signals_others(number).map(|call| format!("tried to reach another process with {call}() (SIGSYS)"));
+    let others = host::signals_others(number)
+        .map(|call| format!("tried to reach another process with {call}() (SIGSYS)"));
     others.unwrap_or_else(|| STARTS_PROCESSES.to_owned())
 }
 
@@ -334,8 +368,8 @@ impl Drop for Child {
     }
 }
 
-/// Whether an address space of this size means that further memory was refused. That of an emulator says nothing: for a processor of
-/// 32 bits it reserves 4 GiB.
+/// Whether an address space of this size means that further memory was refused. That of an emulator
+/// says nothing: for a processor of 32 bits it reserves 4 GiB.
 fn near_limit(bytes: u64) -> bool {
     let emulated = std::env::var_os(EMULATOR).is_some_and(|words| !words.is_empty());
     !emulated && bytes > host::MOST_MEMORY_BYTES / 4 * 3
@@ -344,26 +378,33 @@ fn near_limit(bytes: u64) -> bool {
 fn memory_hint(bytes: u64) -> String {
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     format!(
-        "it held {:.1} GiB of address space and the limit is {:.0} GiB: it may allocate without limit",
+        "it held {:.1} GiB of address space and the limit is {:.0} GiB: it may allocate without \
+         limit",
         gib(bytes),
         gib(host::MOST_MEMORY_BYTES)
     )
 }
 
-/// Rejects a run that ended normally but used up its memory: its later readings time refused allocations.
+/// Rejects a run that ended normally but used up its memory: its later readings time refused
+/// allocations.
 ///
 /// # Errors
 /// [`Error::CodeFailed`] with the memory limit.
 pub fn check_memory(ended: &Ended) -> Result<()> {
-    let failure =
-        || Failure { what: "used up its memory".into(), place: "while it was measured".into(), hint: memory_hint(ended.memory_bytes) };
+    let failure = || Failure {
+        what: "used up its memory".into(),
+        place: "while it was measured".into(),
+        hint: memory_hint(ended.memory_bytes),
+    };
     if near_limit(ended.memory_bytes) { Err(Error::CodeFailed(failure())) } else { Ok(()) }
 }
 
-/// Time limit for the instrument's own preparation: calibrating its clock and proving the reference chain.
+/// Time limit for the instrument's own preparation: calibrating its clock and proving the reference
+/// chain.
 const OWN_LOADING: Duration = Duration::from_secs(60);
 
-/// Time allowed on a busy machine for the instrument's part of an answer: linking the code, sending readings.
+/// Time allowed on a busy machine for the instrument's part of an answer: linking the code, sending
+/// readings.
 const OWN_PART: Duration = Duration::from_secs(1);
 
 /// Time that a command is expected to run the code.
@@ -381,7 +422,8 @@ pub fn unexpected() -> Error {
 }
 
 fn signal_name(number: i32) -> String {
-    Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.as_str().to_owned())
+    Signal::try_from(number)
+        .map_or_else(|_| format!("signal {number}"), |signal| signal.as_str().to_owned())
 }
 
 /// Reads replies on a separate thread, so that waiting for one can have a limit.
@@ -408,7 +450,10 @@ mod tests {
     fn the_emulator_comes_before_this_program() {
         let started = |emulator: &str| HostProgram::started_by(emulator, "/here/program".into());
         let plain = started("").unwrap();
-        assert_eq!((plain.program.as_path(), plain.arguments.len()), (std::path::Path::new("/here/program"), 1));
+        assert_eq!(
+            (plain.program.as_path(), plain.arguments.len()),
+            (std::path::Path::new("/here/program"), 1)
+        );
         let emulated = started("qemu-arm -L '/a b'").unwrap();
         assert_eq!(emulated.program, std::path::Path::new("qemu-arm"));
         assert_eq!(emulated.arguments, ["-L", "/a b", "/here/program", host::ARGUMENT]);

@@ -49,15 +49,24 @@ pub fn find(request: &Request) -> Result<Compiler> {
         Language::Cpp => ("C++", &["c++", "g++", "clang++"], "CXX", "g++"),
         Language::C | Language::Asm => ("C", &["cc", "gcc", "clang"], "CC", "gcc"),
     };
-    let named = request.compiler.clone().or_else(|| std::env::var(variable).ok()).filter(|name| !name.trim().is_empty());
+    let named = request
+        .compiler
+        .clone()
+        .or_else(|| std::env::var(variable).ok())
+        .filter(|name| !name.trim().is_empty());
     let tried: Vec<String> = match named {
         Some(one) => vec![one],
         None => usual.iter().map(|name| (*name).to_owned()).collect(),
     };
-    tried.iter().find_map(|command| compiler(command)).ok_or_else(|| Error::NoCompiler { language, tried: tried.join(", "), package })
+    tried.iter().find_map(|command| compiler(command)).ok_or_else(|| Error::NoCompiler {
+        language,
+        tried: tried.join(", "),
+        package,
+    })
 }
 
-/// The compiler that a command runs, if it reports a version. The command may carry flags, as `CC` often does.
+/// The compiler that a command runs, if it reports a version. The command may carry flags, as `CC`
+/// often does.
 fn compiler(command: &str) -> Option<Compiler> {
     let as_words = || shlex::split(command).filter(|words| words.len() > 1);
     let named = |program: &str, flags: &[String]| {
@@ -100,7 +109,10 @@ struct Source {
 impl Compiler {
     /// Whether it takes the options of gcc that no other compiler has.
     fn is_gcc(&self) -> bool {
-        let is_name = |word: &str| word == "GCC" || word.split('-').any(|part| matches!(part, "gcc" | "g++" | "cc" | "c++"));
+        let is_name = |word: &str| {
+            word == "GCC"
+                || word.split('-').any(|part| matches!(part, "gcc" | "g++" | "cc" | "c++"))
+        };
         !self.version.contains("clang") && self.version.split([' ', '(', ')']).any(is_name)
     }
 }
@@ -113,19 +125,31 @@ impl Name {
     }
 
     /// Writes the source of rows.
-    fn write(self, job: &Job, rows: &[RowSpec], borders: &dyn Fn(usize) -> Borders) -> Result<Source> {
+    fn write(
+        self,
+        job: &Job,
+        rows: &[RowSpec],
+        borders: &dyn Fn(usize) -> Borders,
+    ) -> Result<Source> {
         let text = source::rows(job.request, rows, self.first, borders);
         self.written(job, "c", &text, language(job.request))
     }
 
-    /// Writes rows as repeated copies, which begin at multiples of `alignment`; `None` if their text is not known.
+    /// Writes rows as repeated copies, which begin at multiples of `alignment`; `None` if their
+    /// text is not known.
     fn write_repeated(self, job: &Job, rows: &[RowSpec], alignment: u32) -> Result<Option<Source>> {
         let ordered = source::in_turn(rows, job.request.codes.len(), self.first);
         let text = job.repeated.and_then(|repeated| repeated.rows(&ordered, alignment));
         text.map(|text| self.written(job, "s", &text, ASSEMBLER)).transpose()
     }
 
-    fn written(self, job: &Job, ending: &str, text: &str, language: &'static str) -> Result<Source> {
+    fn written(
+        self,
+        job: &Job,
+        ending: &str,
+        text: &str,
+        language: &'static str,
+    ) -> Result<Source> {
         let file = self.file(job.folder, ending);
         std::fs::write(&file, text).map_err(io("writing the generated source"))?;
         Ok(Source { file, language })
@@ -150,14 +174,18 @@ const fn timed(first: usize) -> Name {
     Name { base: "rows", first }
 }
 
-/// Flags for a library. Calls of functions in the user's objects are direct: a jump through the linkage table would add to the time.
+/// Flags for a library. Calls of functions in the user's objects are direct: a jump through the
+/// linkage table would add to the time.
 const SHARED_LIBRARY: [&str; 2] = ["-shared", "-Wl,-Bsymbolic-functions"];
-/// Where functions of rows begin: each on a line of the cache, or at every place in it in which a layout may put it.
+/// Where functions of rows begin: each on a line of the cache, or at every place in it in which a
+/// layout may put it.
 const ALIGNMENT: u32 = 64;
 const ALIGNMENT_IN_LAYOUTS: u32 = 16;
-/// Number of layouts: in them a function begins at each multiple of 16 bytes in a line of the cache.
+/// Number of layouts: in them a function begins at each multiple of 16 bytes in a line of the
+/// cache.
 const LAYOUTS: usize = 4;
-/// Size in bytes up to which data lies within a line of the cache, because compilers align it to its size.
+/// Size in bytes up to which data lies within a line of the cache, because compilers align it to
+/// its size.
 const LARGEST_ALIGNED: u64 = 16;
 /// Most alternatives that are compiled in each of their orders: compile time grows with them.
 const MOST_IN_TURNS: usize = 3;
@@ -179,11 +207,14 @@ pub fn compile_few(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     one_library(job, &FEW.write(job, rows, &|_| Borders::Plain)?, FEW, rows.len())
 }
 
-/// Compiles rows that are measured, those of the alternative `first` before the others: from repeated copies where they are known.
+/// Compiles rows that are measured, those of the alternative `first` before the others: from
+/// repeated copies where they are known.
 fn compile(job: &Job, rows: &[RowSpec], first: usize) -> Result<Library> {
     let name = timed(first);
     let repeated = name.write_repeated(job, rows, ALIGNMENT)?;
-    if let Some(found) = repeated.and_then(|source| one_library(job, &source, name, rows.len()).ok()) {
+    if let Some(found) =
+        repeated.and_then(|source| one_library(job, &source, name, rows.len()).ok())
+    {
         return Ok(found);
     }
     one_library(job, &name.write(job, rows, &|_| Borders::Plain)?, name, rows.len())
@@ -196,7 +227,10 @@ fn one_library(job: &Job, source: &Source, name: Name, rows: usize) -> Result<Li
         return Err(explain(job, &messages));
     }
     if !path.is_file() {
-        let what = format!("`{}` succeeded but wrote no library: is it a compiler? name one with --cc", job.compiler.command);
+        let what = format!(
+            "`{}` succeeded but wrote no library: is it a compiler? name one with --cc",
+            job.compiler.command
+        );
         return Err(Error::CompilerFailed(what));
     }
     library(vec![path], 1, rows)
@@ -210,8 +244,8 @@ fn link_library(job: &Job, source: &Source, path: &Path) -> Result<Option<String
     made(job, linking(job, source.language, &arguments, &["-w"])?, &[&source.file], &[path])
 }
 
-/// Compiles straight rows: into one library for each order of the alternatives if these are few, because the two places of equal code
-/// may make a difference of a percent.
+/// Compiles straight rows: into one library for each order of the alternatives if these are few,
+/// because the two places of equal code may make a difference of a percent.
 ///
 /// # Errors
 /// As [`compile_pilot`].
@@ -221,17 +255,26 @@ pub fn compile_in_turns(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     library(all.into_iter().flat_map(|one| one.paths).collect(), turns, rows.len())
 }
 
-/// Compiles rows into several libraries, which differ by the [`gaps`] before code and data, and by the order of few alternatives;
-/// as [`compile_in_turns`] where the compiler cannot link in two steps.
+/// Compiles rows into several libraries, which differ by the [`gaps`] before code and data, and by
+/// the order of few alternatives; as [`compile_in_turns`] where the compiler cannot link in two
+/// steps.
 ///
 /// # Errors
 /// As [`compile_pilot`].
 pub fn compile_in_layouts(job: &Job, rows: &[RowSpec]) -> Result<Library> {
     let turns = turns_of(job.request);
     let one = || compile_in_turns(job, rows);
-    let Some(objects) = at_once(turns, |first| object(job, rows, first))?.into_iter().collect::<Option<Vec<_>>>() else { return one() };
+    let Some(objects) =
+        at_once(turns, |first| object(job, rows, first))?.into_iter().collect::<Option<Vec<_>>>()
+    else {
+        return one();
+    };
     let linked = |at: usize| Ok(link(job, &objects[at % turns], at / turns, at % turns));
-    let Some(paths) = at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>() else { return one() };
+    let Some(paths) =
+        at_once(LAYOUTS * turns, linked)?.into_iter().collect::<Option<Vec<PathBuf>>>()
+    else {
+        return one();
+    };
     library(paths, turns, rows.len())
 }
 
@@ -245,20 +288,32 @@ fn at_once<T: Send>(count: usize, one: impl Fn(usize) -> Result<T> + Sync) -> Re
     std::thread::scope(|scope| {
         let one = &one;
         let all: Vec<_> = (0..count).map(|at| scope.spawn(move || one(at))).collect();
-        let gone = || Err(Error::CompilerFailed("a thread that waits for the compiler ended".into()));
+        let gone =
+            || Err(Error::CompilerFailed("a thread that waits for the compiler ended".into()));
         all.into_iter().map(|one| one.join().unwrap_or_else(|_| gone())).collect()
     })
 }
 
-/// The rows as an object with the user's files, those of an alternative first; `None` if the compiler makes none.
+/// The rows as an object with the user's files, those of an alternative first; `None` if the
+/// compiler makes none.
 fn object(job: &Job, rows: &[RowSpec], first: usize) -> Result<Option<PathBuf>> {
     let name = timed(first);
     let object = name.file(job.folder, "o");
     let of = |source: &Source| {
-        let mut arguments = if source.language == ASSEMBLER { vec![] } else { vec![OsStr::new("-DHS_ALIGNMENT=16")] };
-        arguments.extend([source.file.as_os_str(), "-r".as_ref(), "-o".as_ref(), object.as_os_str()]);
+        let mut arguments = if source.language == ASSEMBLER {
+            vec![]
+        } else {
+            vec![OsStr::new("-DHS_ALIGNMENT=16")]
+        };
+        arguments.extend([
+            source.file.as_os_str(),
+            "-r".as_ref(),
+            "-o".as_ref(),
+            object.as_os_str(),
+        ]);
         let compilation = compilation(job, source.language, &arguments, &["-w"])?;
-        Ok((made(job, compilation, &[&source.file], &[&object])?.is_none() && object.is_file()).then(|| object.clone()))
+        Ok((made(job, compilation, &[&source.file], &[&object])?.is_none() && object.is_file())
+            .then(|| object.clone()))
     };
     let repeated = name.write_repeated(job, rows, ALIGNMENT_IN_LAYOUTS)?;
     if let Some(object) = repeated.as_ref().map(of).transpose()?.flatten() {
@@ -281,13 +336,15 @@ fn link(job: &Job, object: &Path, layout: usize, first: usize) -> Option<PathBuf
         .arg(&path);
     command.args(["-x", "assembler"]).arg(&gap_file).args(["-x", "none"]).arg(object);
     command.args(shell_words("--link", &request.link).ok()?).arg("-lm");
-    let is_linked = made(job, command, &[&gap_file, object], &[&path]).ok()?.is_none() && path.is_file();
+    let is_linked =
+        made(job, command, &[&gap_file, object], &[&path]).ok()?.is_none() && path.is_file();
     is_linked.then_some(path)
 }
 
-/// What is linked before the code and the data in a layout. The bytes before the code move it by 16 bytes in a line of the cache and in what
-/// is decoded at once, and also change further bits of the addresses, by which branches are predicted. Those before the data move it by half
-/// a line, since compilers align large arrays to that, and to other places in a page; `.bss` follows `.data`.
+/// What is linked before the code and the data in a layout. The bytes before the code move it by 16
+/// bytes in a line of the cache and in what is decoded at once, and also change further bits of the
+/// addresses, by which branches are predicted. Those before the data move it by half a line, since
+/// compilers align large arrays to that, and to other places in a page; `.bss` follows `.data`.
 fn gaps(layout: usize) -> String {
     const OF_CODE: usize = 21 * 16;
     const OF_DATA: usize = 31 * 32;
@@ -303,29 +360,43 @@ fn linking(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> R
     Ok(command)
 }
 
-/// Runs a command that makes `outputs` from generated files, or takes them from the cache; `Some` holds the messages if it failed.
-fn made(job: &Job, command: Command, sources: &[&Path], outputs: &[&Path]) -> Result<Option<String>> {
+/// Runs a command that makes `outputs` from generated files, or takes them from the cache; `Some`
+/// holds the messages if it failed.
+fn made(
+    job: &Job,
+    command: Command,
+    sources: &[&Path],
+    outputs: &[&Path],
+) -> Result<Option<String>> {
     let request = job.request;
-    let own_files = request.files.iter().filter(|file| !source::is_included(file, request.language));
+    let own_files =
+        request.files.iter().filter(|file| !source::is_included(file, request.language));
     let step = Step {
         compiler: job.compiler,
         arguments: command.get_args().map(OsStr::to_owned).collect(),
-        flags: [shell_words("--cflags", &request.flags)?, shell_words("--link", &request.link)?].concat(),
+        flags: [shell_words("--cflags", &request.flags)?, shell_words("--link", &request.link)?]
+            .concat(),
         folder: job.folder,
         sources: sources.iter().copied().map(Path::to_owned).collect(),
         objects: own_files.cloned().collect(),
         outputs: outputs.iter().copied().map(Path::to_owned).collect(),
     };
-    let Some(slot) = job.cache.and_then(|cache| cache.slot(&step)) else { return failure(command, job.compiler) };
+    let Some(slot) = job.cache.and_then(|cache| cache.slot(&step)) else {
+        return failure(command, job.compiler);
+    };
     if slot.fetch() {
         return Ok(None);
     }
-    let (mut listing, list) = (driver(job.compiler, job.folder), |ending: &str| outputs[0].with_extension(format!("{ending}.d")));
+    let (mut listing, list) = (driver(job.compiler, job.folder), |ending: &str| {
+        outputs[0].with_extension(format!("{ending}.d"))
+    });
     listing.args(command.get_args());
-    let is_text = sources.iter().all(|source| source.extension().is_some_and(|ending| ending != "c"));
+    let is_text =
+        sources.iter().all(|source| source.extension().is_some_and(|ending| ending != "c"));
     let links = !step.arguments.iter().any(|argument| argument == "-S" || argument == "-r");
     let lists = [(!is_text).then(|| list("headers")), links.then(|| list("objects"))];
-    listing.args(lists[0].iter().flat_map(|list| ["-MD".as_ref(), "-MF".as_ref(), list.as_os_str()]));
+    listing
+        .args(lists[0].iter().flat_map(|list| ["-MD".as_ref(), "-MF".as_ref(), list.as_os_str()]));
     listing.args(lists[1].iter().map(|list| format!("-Wl,--dependency-file={}", list.display())));
     if failure(listing, job.compiler)?.is_none() {
         slot.keep(&lists.into_iter().flatten().collect::<Vec<_>>(), job.folder);
@@ -335,12 +406,17 @@ fn made(job: &Job, command: Command, sources: &[&Path], outputs: &[&Path]) -> Re
     failure(command, job.compiler)
 }
 
-/// A compilation of the generated source with the user's files; those are left out where the compiler makes one text or object.
+/// A compilation of the generated source with the user's files; those are left out where the
+/// compiler makes one text or object.
 fn compilation(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) -> Result<Command> {
     let request = job.request;
     let mut command = driver(job.compiler, job.folder);
     command.args(["-x", language]);
-    command.args(if language == "c" && request.language == Language::C { &["-Werror=implicit-function-declaration"][..] } else { &[] });
+    command.args(if language == "c" && request.language == Language::C {
+        &["-Werror=implicit-function-declaration"][..]
+    } else {
+        &[]
+    });
     // Variables of a thread are reached as in a program, and not by a call.
     command
         .args(["-I.", "-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec"])
@@ -348,7 +424,12 @@ fn compilation(job: &Job, language: &str, arguments: &[&OsStr], quiet: &[&str]) 
         .args(shell_words("--cflags", &request.flags)?);
     command.args(arguments).args(["-x", "none"]);
     let is_linked = !["-S", "-c"].iter().any(|flag| arguments.contains(&OsStr::new(flag)));
-    command.args(request.files.iter().filter(|file| is_linked && !source::is_included(file, request.language)));
+    command.args(
+        request
+            .files
+            .iter()
+            .filter(|file| is_linked && !source::is_included(file, request.language)),
+    );
     Ok(command)
 }
 
@@ -360,43 +441,52 @@ fn driver(compiler: &Compiler, folder: &Path) -> Command {
     command
 }
 
-/// Messages about the pieces of the code, each compiled once, that name the user's lines; `None` if there are none.
+/// Messages about the pieces of the code, each compiled once, that name the user's lines; `None` if
+/// there are none.
 fn own_messages(job: &Job) -> Result<Option<String>> {
     let (request, folder) = (job.request, job.folder);
     for (name, text) in source::pieces(request) {
         let _ = std::fs::write(folder.join(name), text + "\n");
     }
     let file = folder.join("checked.c");
-    std::fs::write(&file, source::checked(request, folder)).map_err(io("writing the generated source"))?;
+    std::fs::write(&file, source::checked(request, folder))
+        .map_err(io("writing the generated source"))?;
     let output = folder.join("checked.o");
     let arguments = [file.as_os_str(), "-c".as_ref(), "-o".as_ref(), output.as_os_str()];
     let own = failure(linking(job, language(request), &arguments, &[])?, job.compiler)?;
     Ok(own.map(|own| advised(request, tidy(&own, folder))))
 }
 
-/// The error about messages of the compiler. If each piece alone compiles, the repetition or the linking is at fault, and these messages are
-/// reported.
+/// The error about messages of the compiler. If each piece alone compiles, the repetition or the
+/// linking is at fault, and these messages are reported.
 fn explain(job: &Job, messages: &str) -> Error {
     match own_messages(job) {
         Ok(Some(messages)) => Error::DoesNotCompile { messages },
-        Ok(None) => Error::DoesNotCompile { messages: tidy(messages, job.folder) + &hint_about(job, messages) },
+        Ok(None) => Error::DoesNotCompile {
+            messages: tidy(messages, job.folder) + &hint_about(job, messages),
+        },
         Err(error) => error,
     }
 }
 
-/// Messages, with what declares a function that the code calls without a declaration, and what times a command.
+/// Messages, with what declares a function that the code calls without a declaration, and what
+/// times a command.
 fn advised(request: &Request, messages: String) -> String {
-    const UNDECLARED_FLAG: &str =
-        "name the header of the function with --include;\nsome functions are declared for those who ask: --cflags='-O2 -D_GNU_SOURCE'";
-    const ASYNC: &str =
-        "asynchronous code is not timed as it is: block on it in a function (--file);\nin Rust, in a function with #[hairspring::bench]";
-    let is_async = |code: &String| ["co_await", "async ", ".await"].iter().any(|word| code.contains(word));
+    const UNDECLARED_FLAG: &str = "name the header of the function with --include;\n\
+                                   some functions are declared for those who ask: --cflags='-O2 \
+                                   -D_GNU_SOURCE'";
+    const ASYNC: &str = "asynchronous code is not timed as it is: block on it in a function \
+                         (--file);\nin Rust, in a function with #[hairspring::bench]";
+    let is_async =
+        |code: &String| ["co_await", "async ", ".await"].iter().any(|word| code.contains(word));
     match () {
         () if request.codes.iter().any(|code| is_command(code)) => {
             format!("{messages}\nthis may be a command, and no code:\n{NO_COMMANDS}")
         }
         () if request.codes.iter().any(is_async) => format!("{messages}\n{ASYNC}"),
-        () if messages.contains("implicit declaration of function") => format!("{messages}\n{UNDECLARED_FLAG}"),
+        () if messages.contains("implicit declaration of function") => {
+            format!("{messages}\n{UNDECLARED_FLAG}")
+        }
         () => messages,
     }
 }
@@ -404,20 +494,28 @@ fn advised(request: &Request, messages: String) -> String {
 /// What may be wrong with repeated copies, unless the messages are about a file of the user.
 fn hint_about(job: &Job, messages: &str) -> String {
     let names = |file: &PathBuf| messages.contains(&*file.to_string_lossy());
-    if job.request.files.iter().any(names) { String::new() } else { format!("\n{}", hint(messages)) }
+    if job.request.files.iter().any(names) {
+        String::new()
+    } else {
+        format!("\n{}", hint(messages))
+    }
 }
 
-/// The library in these files, with what the symbol table of the first one shows: the code size of every row (of its inner function, where
-/// there is one), and whether there are arrays.
+/// The library in these files, with what the symbol table of the first one shows: the code size of
+/// every row (of its inner function, where there is one), and whether there are arrays.
 fn library(paths: Vec<PathBuf>, crossover: usize, rows: usize) -> Result<Library> {
     use object::{Object, ObjectSymbol, SymbolKind};
     let data = std::fs::read(&paths[0]).map_err(io("reading the compiled rows"))?;
-    let file = object::File::parse(&*data).map_err(|e| Error::Child(format!("the compiled rows cannot be read: {e}")))?;
+    let file = object::File::parse(&*data)
+        .map_err(|e| Error::Child(format!("the compiled rows cannot be read: {e}")))?;
     let (mut row_bytes, mut holds_arrays) = (vec![0; rows], false);
     for symbol in file.symbols() {
         holds_arrays |= symbol.kind() == SymbolKind::Data && symbol.size() > LARGEST_ALIGNED;
-        // The function that passes the variables is small; the one with the copies is the larger of the two.
-        if let Some(slot) = symbol.name().ok().and_then(row_of).and_then(|row| row_bytes.get_mut(row)) {
+        // The function that passes the variables is small; the one with the copies is the larger of
+        // the two.
+        if let Some(slot) =
+            symbol.name().ok().and_then(row_of).and_then(|row| row_bytes.get_mut(row))
+        {
             *slot = symbol.size().max(*slot);
         }
     }

@@ -1,10 +1,12 @@
-//! What the machine code of a copy shows. The types are the same on every architecture; `copy` finds out what it can.
+//! What the machine code of a copy shows. The types are the same on every architecture; `copy`
+//! finds out what it can.
 
 use crate::mode::{Judged, Mode};
 use hairspring_core::observations::{Occupancy, Uses};
 
-/// Core cycles of an instruction from which a chain leaves half of the units of the core free or more: a narrow core runs three in a cycle. A
-/// chain of simple instructions with a copy of its value beside each two takes 0.67 cycles for one; two chains side by side take 0.5.
+/// Core cycles of an instruction from which a chain leaves half of the units of the core free or
+/// more: a narrow core runs three in a cycle. A chain of simple instructions with a copy of its
+/// value beside each two takes 0.67 cycles for one; two chains side by side take 0.5.
 const LEAST_CYCLES: f64 = 0.6;
 
 /// The kinds of units that instructions use which read and write memory.
@@ -26,9 +28,11 @@ pub struct Copy {
     pub on_values: Vec<String>,
     /// The variables that take their next values from memory, at the addresses that they hold.
     pub walked: Vec<String>,
-    /// The variables that each copy computes from their values before, and that decide which way a branch goes.
+    /// The variables that each copy computes from their values before, and that decide which way a
+    /// branch goes.
     pub decides: Vec<String>,
-    /// The variables that each copy computes from their values before, and that choose where it loads from, if it stores nothing.
+    /// The variables that each copy computes from their values before, and that choose where it
+    /// loads from, if it stores nothing.
     pub indexes: Vec<String>,
     /// Whether it only moves registers and constants: what it computes was computed before.
     pub only_moves: bool,
@@ -105,13 +109,15 @@ pub struct Work {
     pub branches: bool,
     /// Whether it calls a function that was not followed.
     pub calls: bool,
-    /// Whether a multiplication gives a result of twice the width: without optimisation it may be made of several.
+    /// Whether a multiplication gives a result of twice the width: without optimisation it may be
+    /// made of several.
     pub(crate) wide: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Count {
-    /// Operations without a constant operand: those with one may be part of an address, or be done by shifts.
+    /// Operations without a constant operand: those with one may be part of an address, or be done
+    /// by shifts.
     pub of_values: u32,
     pub all: u32,
 }
@@ -133,8 +139,8 @@ impl Work {
         !self.branches && !self.calls
     }
 
-    /// What the compiler removed compared with the same code without optimisation. Only straight-line code is compared,
-    /// where every instruction runs once.
+    /// What the compiler removed compared with the same code without optimisation. Only
+    /// straight-line code is compared, where every instruction runs once.
     pub fn lost(&self, plain: &Work) -> Vec<Lost> {
         if !self.is_straight() || !plain.is_straight() || plain.wide {
             return Vec::new();
@@ -144,7 +150,10 @@ impl Work {
             copy: copy.all,
             source: source.of_values,
         };
-        let both = [of("multiplication", self.multiplications, plain.multiplications), of("division", self.divisions, plain.divisions)];
+        let both = [
+            of("multiplication", self.multiplications, plain.multiplications),
+            of("division", self.divisions, plain.divisions),
+        ];
         both.into_iter().filter(|lost| lost.copy < lost.source).collect()
     }
 }

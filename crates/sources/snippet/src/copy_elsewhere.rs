@@ -8,6 +8,9 @@ use std::path::Path;
 
 /// Analyses one copy of each alternative.
 pub fn look(request: &Request, _: &Path, _: &[RowSpec]) -> Vec<Copy> {
-    let judged = || fenced(request).unwrap_or_else(|| Judged::unknown("machine code of this architecture is not analysed"));
+    let judged = || {
+        fenced(request)
+            .unwrap_or_else(|| Judged::unknown("machine code of this architecture is not analysed"))
+    };
     request.codes.iter().map(|_| Copy::unknown(judged())).collect()
 }

@@ -1,5 +1,6 @@
-//! A statically linked program has no dynamic loader, so it cannot load the compiled rows. It embeds the host as a small program that is
-//! linked dynamically, and starts that from memory. Other builds embed nothing: they are their own host.
+//! A statically linked program has no dynamic loader, so it cannot load the compiled rows. It
+//! embeds the host as a small program that is linked dynamically, and starts that from memory.
+//! Other builds embed nothing: they are their own host.
 
 use crate::error::Result;
 use std::path::PathBuf;
@@ -7,7 +8,8 @@ use std::path::PathBuf;
 /// The embedded program as a file that can be started; `None` if this build has none.
 ///
 /// # Errors
-/// The system has no `/proc`, by which a file in memory is started, or not the dynamic loader that the program needs.
+/// The system has no `/proc`, by which a file in memory is started, or not the dynamic loader that
+/// the program needs.
 #[cfg(not(embedded_host))]
 pub fn program() -> Result<Option<PathBuf>> {
     Ok(None)
@@ -18,10 +20,12 @@ pub fn program() -> Result<Option<PathBuf>> {
     use crate::error::{Error, io};
     static FILE: std::sync::OnceLock<std::fs::File> = std::sync::OnceLock::new();
     if FILE.get().is_none() {
-        let file = in_memory::file(PROGRAM).map_err(io("writing the measuring program into memory"))?;
+        let file =
+            in_memory::file(PROGRAM).map_err(io("writing the measuring program into memory"))?;
         let _ = FILE.set(file);
     }
-    let path = in_memory::path(FILE.get().ok_or_else(|| Error::Child("its file is missing".to_owned()))?);
+    let path =
+        in_memory::path(FILE.get().ok_or_else(|| Error::Child("its file is missing".to_owned()))?);
     in_memory::check(&path, PROGRAM).map_err(Error::Child)?;
     Ok(Some(path))
 }
@@ -39,7 +43,8 @@ mod in_memory {
     use std::os::fd::AsRawFd;
     use std::path::{Path, PathBuf};
 
-    /// A file in memory with this content. Children inherit nothing of it: they are started by its path.
+    /// A file in memory with this content. Children inherit nothing of it: they are started by its
+    /// path.
     pub fn file(content: &[u8]) -> Result<File> {
         let mut file = File::from(memfd_create("hairspring-host", MFdFlags::MFD_CLOEXEC)?);
         file.write_all(content)?;
@@ -54,12 +59,16 @@ mod in_memory {
     /// Why the program cannot be started here, with what to do.
     pub fn check(path: &Path, program: &[u8]) -> std::result::Result<(), String> {
         if !path.exists() {
-            return Err(format!("{} does not exist, by which it is started: mount /proc (mount -t proc proc /proc)", path.display()));
+            return Err(format!(
+                "{} does not exist, by which it is started: mount /proc (mount -t proc proc /proc)",
+                path.display()
+            ));
         }
         match loader(program) {
             Some(loader) if !Path::new(&loader).exists() => Err(format!(
-                "code is loaded by glibc's {loader}, which this system lacks: measure on a system with glibc, or time a program of yours \
-                 that is linked with the library (`hairspring run PROGRAM`)"
+                "code is loaded by glibc's {loader}, which this system lacks: measure on a system \
+                 with glibc, or time a program of yours that is linked with the library \
+                 (`hairspring run PROGRAM`)"
             )),
             _ => Ok(()),
         }
@@ -93,10 +102,17 @@ mod in_memory {
             let mut program = std::fs::read("/bin/true").unwrap();
             let file = file(&program).unwrap();
             let name = loader(&program).unwrap();
-            let at = program.windows(name.len()).position(|window| window == name.as_bytes()).unwrap();
+            let at =
+                program.windows(name.len()).position(|window| window == name.as_bytes()).unwrap();
             program[at + 1..at + 4].copy_from_slice(b"non");
-            assert!(check(&path(&file), &program).unwrap_err().contains(&format!("/non{}", &name[4..])));
-            assert!(check(Path::new("/proc/self/fd/9999"), &program).unwrap_err().contains("mount /proc"));
+            assert!(
+                check(&path(&file), &program).unwrap_err().contains(&format!("/non{}", &name[4..]))
+            );
+            assert!(
+                check(Path::new("/proc/self/fd/9999"), &program)
+                    .unwrap_err()
+                    .contains("mount /proc")
+            );
         }
 
         #[test]

@@ -16,7 +16,10 @@ pub enum Error {
         reason: String,
     },
     /// No working compiler was found.
-    #[error("no {language} compiler found (tried {tried}): install one, for instance `apt-get install {package}`, or name it with --cc")]
+    #[error(
+        "no {language} compiler found (tried {tried}): install one, for instance `apt-get install \
+         {package}`, or name it with --cc"
+    )]
     NoCompiler {
         /// The language.
         language: &'static str,

@@ -1,9 +1,10 @@
-//! A piece of C, C++ or assembly as something that can be timed: straight-line copies of it are generated, compiled
-//! with the user's own compiler, loaded by a child process that may crash, and run in interleaved rounds until
-//! the requested interval is reached.
+//! A piece of C, C++ or assembly as something that can be timed: straight-line copies of it are
+//! generated, compiled with the user's own compiler, loaded by a child process that may crash, and
+//! run in interleaved rounds until the requested interval is reached.
 //!
-//! [`measure`] does all of this. Its parts are [`Request`] and [`Declaration`] (the input), `source` (the generated rows),
-//! `compile`, [`host`] (the child), `child` (the parent's side), and `session`.
+//! [`measure`] does all of this. Its parts are [`Request`] and [`Declaration`] (the input),
+//! `source` (the generated rows), `compile`, [`host`] (the child), `child` (the parent's side), and
+//! `session`.
 
 mod asm;
 mod cache;

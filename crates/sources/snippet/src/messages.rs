@@ -7,7 +7,8 @@ const MOST_LINES: usize = 40;
 const MOST_COLUMNS: usize = 200;
 
 /// Files that the instrument writes; all others are the user's.
-const GENERATED_FILES: [&str; 7] = ["pilot.c", "few.c", "rows.c", "rows1.c", "rows2.c", "plain.c", "checked.c"];
+const GENERATED_FILES: [&str; 7] =
+    ["pilot.c", "few.c", "rows.c", "rows1.c", "rows2.c", "plain.c", "checked.c"];
 
 /// Drops lines about generated functions, temporary folders, and repeated lines.
 pub fn tidy(messages: &str, folder: &Path) -> String {
@@ -32,7 +33,8 @@ pub fn tidy(messages: &str, folder: &Path) -> String {
 
 /// Whether a line is a message rather than a source excerpt.
 fn is_message(line: &str) -> bool {
-    const WORDS: [&str; 7] = ["error", "Error", "warning:", "note:", "undefined", "compilation", "cc1"];
+    const WORDS: [&str; 7] =
+        ["error", "Error", "warning:", "note:", "undefined", "compilation", "cc1"];
     !line.starts_with(' ') && (line.ends_with(':') || WORDS.iter().any(|word| line.contains(word)))
 }
 
@@ -50,8 +52,10 @@ fn message(line: &str) -> Option<String> {
         "errors generated.",
         "error generated.",
     ];
-    let included_here = line.starts_with("In file included from") && GENERATED_FILES.iter().any(|file| line.contains(file));
-    let about_functions = line.ends_with(':') && ["hs_check", "hs_row", "hs_setup", "in function"].iter().any(|name| line.contains(name));
+    let included_here = line.starts_with("In file included from")
+        && GENERATED_FILES.iter().any(|file| line.contains(file));
+    let about_functions = line.ends_with(':')
+        && ["hs_check", "hs_row", "hs_setup", "in function"].iter().any(|name| line.contains(name));
     if included_here || about_functions || NOISE.iter().any(|noise| line.contains(noise)) {
         return None;
     }
@@ -81,15 +85,22 @@ fn shortened(mut lines: Vec<String>) -> String {
 }
 
 /// What times a whole command.
-pub const NO_COMMANDS: &str = "a whole command, with the start of its process, is timed by hyperfine or perf stat;\n`hairspring blocks PROGRAM FUNCTION` times a function in it, without the start";
+pub const NO_COMMANDS: &str = "a whole command, with the start of its process, is timed by \
+                               hyperfine or perf stat;\n\
+                               `hairspring blocks PROGRAM FUNCTION` times a function in it, \
+                               without the start";
 
-/// Whether code looks like a command of a shell: a path of a program, or the name of one with words behind it.
+/// Whether code looks like a command of a shell: a path of a program, or the name of one with words
+/// behind it.
 pub fn is_command(code: &str) -> bool {
     let Some(first) = code.split_whitespace().next() else { return false };
     let is_name = first.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let is_installed = || std::env::split_paths(&folders).any(|folder| folder.join(first).is_file());
-    first.starts_with("./") || first.starts_with('/') && first.len() > 1 || is_name && is_installed()
+    let is_installed =
+        || std::env::split_paths(&folders).any(|folder| folder.join(first).is_file());
+    first.starts_with("./")
+        || first.starts_with('/') && first.len() > 1
+        || is_name && is_installed()
 }
 
 /// A hint for code of which one copy compiles but repeated copies do not.
@@ -97,13 +108,15 @@ pub fn hint(messages: &str) -> &'static str {
     if messages.contains("undefined reference") {
         "functions that the code calls must be in --file or --link"
     } else if messages.contains("label") {
-        "the code is repeated, so its labels must be local to a copy: begin it with `__label__ NAME;`"
+        "the code is repeated, so its labels must be local to a copy: begin it with `__label__ \
+         NAME;`"
     } else if messages.contains("/ld:") || messages.contains("ld.lld:") {
         "the code compiles but does not link: check --link, and look for undefined names"
     } else if messages.contains("already defined") {
         "the code is repeated, so its labels must be local: use numbers, as in `1:` and `jnz 1b`"
     } else {
-        "one copy compiles but repeated copies do not: what the code defines must be local to it;\na declaration that --let does not take can be in a file (--file)"
+        "one copy compiles but repeated copies do not: what the code defines must be local to it;\n\
+         a declaration that --let does not take can be in a file (--file)"
     }
 }
 
@@ -113,21 +126,32 @@ mod tests {
 
     #[test]
     fn messages_about_generated_code_are_dropped() {
-        let messages = "/t/f/checked.c: In function 'hs_check_0':\n/t/f/CODE:1:3: error: expected ')'\n    1 | x }\n      |  ^\n\
+        let messages = "/t/f/checked.c: In function 'hs_check_0':\n\
+                        /t/f/CODE:1:3: error: expected ')'\n    1 | x }\n      |  ^\n\
                         /t/f/checked.c:9:1: note: to match this\n    9 | (\ncc1: out of memory";
         let tidied = tidy(messages, Path::new("/t/f"));
-        assert_eq!(tidied, "CODE:1:3: error: expected ')'\n    1 | x }\n      |  ^\ncc1: out of memory");
+        assert_eq!(
+            tidied,
+            "CODE:1:3: error: expected ')'\n    1 | x }\n      |  ^\ncc1: out of memory"
+        );
     }
 
     #[test]
     fn messages_repeated_in_every_copy_appear_once() {
-        let messages = "/t/rows.c:3:1: error: duplicate label 'l'\n 3 | l:\n/t/rows.c:9:1: error: duplicate label 'l'\n 9 | l:\n";
+        let messages = "/t/rows.c:3:1: error: duplicate label 'l'\n 3 | l:\n\
+                        /t/rows.c:9:1: error: duplicate label 'l'\n 9 | l:\n";
         assert_eq!(tidy(messages, Path::new("/t")), "error: duplicate label 'l'");
-        let clang = "/t/rows.c:3:1: error: redefinition of label 'l'\nl: x++;\n^\nCODE:1:1: error: no\ny\n^\n1 error generated.\n";
-        assert_eq!(tidy(clang, Path::new("/t")), "error: redefinition of label 'l'\nCODE:1:1: error: no\ny\n^");
+        let clang = "/t/rows.c:3:1: error: redefinition of label 'l'\nl: x++;\n^\n\
+                     CODE:1:1: error: no\ny\n^\n1 error generated.\n";
+        assert_eq!(
+            tidy(clang, Path::new("/t")),
+            "error: redefinition of label 'l'\nCODE:1:1: error: no\ny\n^"
+        );
         assert!(hint("error: duplicate label 'l'").contains("__label__"));
-        let linker = "/usr/bin/ld: /tmp/a.o: in function `hs_row_0_':\nrows.c:(.text+0x1): undefined reference to `f'\n\
-                      rows.c:(.text+0x9): undefined reference to `f'\ncollect2: error: ld returned 1 exit status";
+        let linker = "/usr/bin/ld: /tmp/a.o: in function `hs_row_0_':\n\
+                      rows.c:(.text+0x1): undefined reference to `f'\n\
+                      rows.c:(.text+0x9): undefined reference to `f'\n\
+                      collect2: error: ld returned 1 exit status";
         assert_eq!(tidy(linker, Path::new("/t")), "undefined reference to `f'");
     }
 
@@ -144,6 +168,9 @@ mod tests {
     #[test]
     fn long_lines_are_truncated_and_the_result_is_never_empty() {
         assert_eq!(tidy(&"x".repeat(9_000), Path::new("/t")).len(), MOST_COLUMNS + 3);
-        assert_eq!(tidy("collect2: error: ld returned 1 exit status", Path::new("/t")), "collect2: error: ld returned 1 exit status");
+        assert_eq!(
+            tidy("collect2: error: ld returned 1 exit status", Path::new("/t")),
+            "collect2: error: ld returned 1 exit status"
+        );
     }
 }

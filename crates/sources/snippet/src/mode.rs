@@ -38,7 +38,9 @@ impl Judged {
 pub fn fenced(request: &Request) -> Option<Judged> {
     let why = match () {
         () if !request.cold.is_empty() => "fenced: the caches are flushed before every evaluation",
-        () if request.fence => "fenced: an evaluation starts after all earlier instructions are done",
+        () if request.fence => {
+            "fenced: an evaluation starts after all earlier instructions are done"
+        }
         () => return None,
     };
     Some(Judged::known(Mode::Latency, why))

@@ -1,5 +1,6 @@
-//! The rows of a session in one placement after the other. Each is a fresh process, whose code, stack and memory have other
-//! addresses, because a time can depend on them by more than its rounds show.
+//! The rows of a session in one placement after the other. Each is a fresh process, whose code,
+//! stack and memory have other addresses, because a time can depend on them by more than its rounds
+//! show.
 
 use crate::child::{Child, HostProgram, Printed, check_memory};
 use crate::error::{Error, Result};
@@ -11,9 +12,11 @@ use hairspring_measure::limits::Batch;
 use hairspring_measure::seating::{Seated, Stopped};
 use std::time::{Duration, Instant};
 
-/// Largest share of the budget for starting a placement; slow set-up code runs in one placement only.
+/// Largest share of the budget for starting a placement; slow set-up code runs in one placement
+/// only.
 const MOST_OF_BUDGET_PER_START: u32 = 16;
-/// The same until each layout of the code has had two placements, without which their times cannot be told apart.
+/// The same until each layout of the code has had two placements, without which their times cannot
+/// be told apart.
 const MOST_OF_BUDGET_PER_LAYOUT: u32 = 4;
 
 /// The rows in their present placement.
@@ -33,17 +36,34 @@ pub struct Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    /// Starts the first placement. A round of all rows takes about `round`: a reply may be late by two of them, for the warm-up and the
-    /// readings, before the code counts as hanging.
+    /// Starts the first placement. A round of all rows takes about `round`: a reply may be late by
+    /// two of them, for the warm-up and the readings, before the code counts as hanging.
     ///
     /// # Errors
     /// As [`Child::start`]; code that turns out to run other threads.
-    pub fn start(host: &'a HostProgram, load: Load, request: &Request, round: Duration) -> std::result::Result<Placed<'a>, Stopped<Error>> {
-        let (begin, timeout) = (Instant::now(), request.timeout.saturating_add(round.saturating_mul(2)));
+    pub fn start(
+        host: &'a HostProgram,
+        load: Load,
+        request: &Request,
+        round: Duration,
+    ) -> std::result::Result<Placed<'a>, Stopped<Error>> {
+        let (begin, timeout) =
+            (Instant::now(), request.timeout.saturating_add(round.saturating_mul(2)));
         let (child, ready) = Child::start(host, load.clone(), timeout).map_err(Stopped::Failed)?;
         unchanged(&child)?;
-        let shortest = hairspring_measure::limits::placement_of(round, load.runs_before, request.budget);
-        Ok(Placed { host, load, timeout, budget: request.budget, shortest, child, starting: begin.elapsed(), ready, before: None })
+        let shortest =
+            hairspring_measure::limits::placement_of(round, load.runs_before, request.budget);
+        Ok(Placed {
+            host,
+            load,
+            timeout,
+            budget: request.budget,
+            shortest,
+            child,
+            starting: begin.elapsed(),
+            ready,
+            before: None,
+        })
     }
 
     /// Circumstances at the start of the first placement.
@@ -67,7 +87,8 @@ impl<'a> Placed<'a> {
     /// As [`Child::end`]; the code used up its memory.
     pub fn end(mut self) -> Result<(Ready, Ended, Option<Printed>)> {
         self.end_child()?;
-        let (ended, printed) = self.before.ok_or_else(|| Error::Child("no placement has ended".into()))?;
+        let (ended, printed) =
+            self.before.ok_or_else(|| Error::Child("no placement has ended".into()))?;
         Ok((self.ready, ended, printed))
     }
 
@@ -91,7 +112,12 @@ fn unchanged(child: &Child) -> std::result::Result<(), Stopped<Error>> {
 impl Batches for Placed<'_> {
     type Error = Stopped<Error>;
 
-    fn run(&mut self, batch: Batch, elapsed: &dyn Fn() -> Duration, table: &mut Table) -> std::result::Result<(), Self::Error> {
+    fn run(
+        &mut self,
+        batch: Batch,
+        elapsed: &dyn Fn() -> Duration,
+        table: &mut Table,
+    ) -> std::result::Result<(), Self::Error> {
         self.child.run(batch, elapsed, table).map_err(Stopped::Failed)?;
         unchanged(&self.child)
     }
@@ -99,7 +125,9 @@ impl Batches for Placed<'_> {
     fn can_move(&self) -> bool {
         let (placements, layouts) = (self.load.placement as usize + 1, self.load.libraries.len());
         let lacks_layouts = layouts > 1 && placements < 2 * layouts;
-        self.starting <= self.budget / if lacks_layouts { MOST_OF_BUDGET_PER_LAYOUT } else { MOST_OF_BUDGET_PER_START }
+        self.starting
+            <= self.budget
+                / if lacks_layouts { MOST_OF_BUDGET_PER_LAYOUT } else { MOST_OF_BUDGET_PER_START }
     }
 
     fn shortest_placement(&self) -> Duration {
@@ -110,7 +138,8 @@ impl Batches for Placed<'_> {
         self.end_child().map_err(Stopped::Failed)?;
         let begin = Instant::now();
         self.load.placement += 1;
-        (self.child, _) = Child::start(self.host, self.load.clone(), self.timeout).map_err(Stopped::Failed)?;
+        (self.child, _) =
+            Child::start(self.host, self.load.clone(), self.timeout).map_err(Stopped::Failed)?;
         self.starting = begin.elapsed();
         unchanged(&self.child)
     }

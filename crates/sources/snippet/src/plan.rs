@@ -4,15 +4,15 @@ use crate::request::{Language, Request};
 use crate::source::RowSpec;
 use hairspring_core::design::table::{Order, RUNS_OF_A_BLOCK};
 use hairspring_core::design::{
-    Block, FEW_BEHIND, Pilot, RowKind, behind, blocks, cold, fits_short_blocks, line, pairs, rearranged, rearranged_short_blocks,
-    row_kinds, short_blocks,
+    Block, FEW_BEHIND, Pilot, RowKind, behind, blocks, cold, fits_short_blocks, line, pairs,
+    rearranged, rearranged_short_blocks, row_kinds, short_blocks,
 };
 use hairspring_core::methods::METHODS;
 
 /// Copies in the pilot rows of each alternative.
 pub const PILOT: [u32; 3] = [1, 2, 4];
-/// A copy that takes longer than this is timed only in the row of one copy: the overhead is negligible, and longer rows of
-/// up to 16 alternatives would use up the budget.
+/// A copy that takes longer than this is timed only in the row of one copy: the overhead is
+/// negligible, and longer rows of up to 16 alternatives would use up the budget.
 pub const LONG_NS: f64 = 200_000.0;
 /// Maximum number of evaluations in all rows together: compile time grows with them.
 const MOST_EVALUATIONS: u32 = 6_000;
@@ -20,7 +20,16 @@ const MOST_EVALUATIONS: u32 = 6_000;
 /// Rows of the pilot run.
 pub fn pilot_rows(request: &Request) -> Vec<RowSpec> {
     let order = main_order(request);
-    let each = |subject| PILOT.map(|copies| RowSpec { subject, order, bodies: copies, inits: copies, flushes: copies, runs: 1 });
+    let each = |subject| {
+        PILOT.map(|copies| RowSpec {
+            subject,
+            order,
+            bodies: copies,
+            inits: copies,
+            flushes: copies,
+            runs: 1,
+        })
+    };
     (0..request.codes.len()).flat_map(each).collect()
 }
 
@@ -30,7 +39,8 @@ pub fn main_order(request: &Request) -> Order {
     if fenced { Order::Fenced } else { Order::AtEnd }
 }
 
-/// Whether nothing can overlap with a body because its own fences or those of the flush surround it.
+/// Whether nothing can overlap with a body because its own fences or those of the flush surround
+/// it.
 pub fn stands_alone(request: &Request) -> bool {
     request.fence || !request.cold.is_empty()
 }
@@ -41,16 +51,30 @@ pub fn checks(request: &Request) -> &'static [Order] {
     if overlap_possible { &[Order::InPlace, Order::Fenced] } else { &[] }
 }
 
-/// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its init and flush.
-/// If chains of known length run (`chains`), rows that check the order are added. Rows run blocks where they can, if
-/// that is wanted (`in_blocks`).
+/// Rows of the measurement; `pilots` has one entry for each alternative, of one evaluation with its
+/// init and flush. If chains of known length run (`chains`), rows that check the order are added.
+/// Rows run blocks where they can, if that is wanted (`in_blocks`).
 pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) -> Vec<RowSpec> {
     let share = slowest(pilots.iter());
-    let kinds = if in_blocks && can_run_blocks(request) { kinds(request, pilots) } else { vec![RowKind::Straight; pilots.len()] };
-    let many = slowest(pilots.iter().zip(&kinds).filter(|(_, kind)| **kind == RowKind::Blocks).map(|(pilot, _)| pilot));
+    let kinds = if in_blocks && can_run_blocks(request) {
+        kinds(request, pilots)
+    } else {
+        vec![RowKind::Straight; pilots.len()]
+    };
+    let many = slowest(
+        pilots
+            .iter()
+            .zip(&kinds)
+            .filter(|(_, kind)| **kind == RowKind::Blocks)
+            .map(|(pilot, _)| pilot),
+    );
     let of_subject = |subject: usize| match kinds[subject] {
-        RowKind::Blocks => of_blocks(subject, main_order(request), &of_copies(&blocks(many, RUNS_OF_A_BLOCK))),
-        RowKind::ShortBlocks => of_blocks(subject, main_order(request), &short_blocks(request.init.is_some())),
+        RowKind::Blocks => {
+            of_blocks(subject, main_order(request), &of_copies(&blocks(many, RUNS_OF_A_BLOCK)))
+        }
+        RowKind::ShortBlocks => {
+            of_blocks(subject, main_order(request), &short_blocks(request.init.is_some()))
+        }
         RowKind::Straight => of_subject(request, subject, share),
     };
     let mut all: Vec<RowSpec> = (0..request.codes.len()).flat_map(of_subject).collect();
@@ -62,21 +86,28 @@ pub fn rows(request: &Request, pilots: &[Pilot], chains: bool, in_blocks: bool) 
     if chains {
         all.extend(check_rows(request, share, &kinds));
     }
-    let copies = if runs_short_blocks(request, &kinds) { FEW_BEHIND.to_vec() } else { behind(share) };
+    let copies =
+        if runs_short_blocks(request, &kinds) { FEW_BEHIND.to_vec() } else { behind(share) };
     all.extend(behind_rows(request, &copies));
     all
 }
 
-/// The kind of rows of each alternative. With an init, all have rows of one kind: there are no long blocks.
+/// The kind of rows of each alternative. With an init, all have rows of one kind: there are no long
+/// blocks.
 fn kinds(request: &Request, pilots: &[Pilot]) -> Vec<RowKind> {
     if request.init.is_none() {
         return row_kinds(pilots);
     }
-    let kind = if pilots.iter().all(|pilot| fits_short_blocks(pilot, 1.0)) { RowKind::ShortBlocks } else { RowKind::Straight };
+    let kind = if pilots.iter().all(|pilot| fits_short_blocks(pilot, 1.0)) {
+        RowKind::ShortBlocks
+    } else {
+        RowKind::Straight
+    };
     vec![kind; pilots.len()]
 }
 
-/// What the slowest of some alternatives needs: all use the same design, so that they stay comparable.
+/// What the slowest of some alternatives needs: all use the same design, so that they stay
+/// comparable.
 fn slowest<'p>(pilots: impl Iterator<Item = &'p Pilot> + Clone) -> Pilot {
     let most = |of: fn(&Pilot) -> f64| pilots.clone().map(of).fold(0.0, f64::max);
     Pilot {
@@ -94,30 +125,55 @@ fn runs_short_blocks(request: &Request, kinds: &[RowKind]) -> bool {
 
 fn check_rows(request: &Request, pilot: Pilot, kinds: &[RowKind]) -> Vec<RowSpec> {
     let straight = |(bodies, inits): (u32, u32)| Block { bodies, inits, runs: 1 };
-    let blocks =
-        if runs_short_blocks(request, kinds) { rearranged_short_blocks() } else { rearranged(pilot).into_iter().map(straight).collect() };
-    let of_subject = |subject| checks(request).iter().flat_map(|order| of_blocks(subject, *order, &blocks)).collect::<Vec<RowSpec>>();
-    (0..request.codes.len()).flat_map(of_subject).chain(fenced_chain_rows(request, &blocks)).collect()
+    let blocks = if runs_short_blocks(request, kinds) {
+        rearranged_short_blocks()
+    } else {
+        rearranged(pilot).into_iter().map(straight).collect()
+    };
+    let of_subject = |subject| {
+        checks(request)
+            .iter()
+            .flat_map(|order| of_blocks(subject, *order, &blocks))
+            .collect::<Vec<RowSpec>>()
+    };
+    (0..request.codes.len())
+        .flat_map(of_subject)
+        .chain(fenced_chain_rows(request, &blocks))
+        .collect()
 }
 
-/// Rows that show whether an init takes longer behind a body than behind an init. Assembly has none: each of its rows sets the registers anew.
+/// Rows that show whether an init takes longer behind a body than behind an init. Assembly has
+/// none: each of its rows sets the registers anew.
 fn behind_rows(request: &Request, copies: &[u32]) -> Vec<RowSpec> {
     if request.init.is_none() || !request.cold.is_empty() || request.language == Language::Asm {
         return Vec::new();
     }
-    let row = |subject, order, bodies: &u32| RowSpec { subject, order, bodies: *bodies, inits: *bodies, flushes: *bodies, runs: 1 };
+    let row = |subject, order, bodies: &u32| RowSpec {
+        subject,
+        order,
+        bodies: *bodies,
+        inits: *bodies,
+        flushes: *bodies,
+        runs: 1,
+    };
     let of_order = |subject, order| copies.iter().map(move |bodies| row(subject, order, bodies));
-    let of_subject = |subject| [Order::BehindBody, Order::BehindInit].into_iter().flat_map(move |order| of_order(subject, order));
+    let of_subject = |subject| {
+        [Order::BehindBody, Order::BehindInit]
+            .into_iter()
+            .flat_map(move |order| of_order(subject, order))
+    };
     (0..request.codes.len()).flat_map(of_subject).collect()
 }
 
-/// Rows with a chain of known length in place of the body, if there are fences; they vary every other component's count.
+/// Rows with a chain of known length in place of the body, if there are fences; they vary every
+/// other component's count.
 fn fenced_chain_rows(request: &Request, blocks: &[Block]) -> Vec<RowSpec> {
     let (init, cold) = (request.init.is_some(), !request.cold.is_empty());
     let rows = of_blocks(0, Order::FencedChain, blocks);
     // Rows with equal counts are already among the first ones.
     let more_flushes = rows.iter().filter(|row| cold && (row.bodies < row.inits || !init));
-    let more_flushes = more_flushes.map(|row| RowSpec { inits: row.bodies, flushes: row.inits, ..*row });
+    let more_flushes =
+        more_flushes.map(|row| RowSpec { inits: row.bodies, flushes: row.inits, ..*row });
     rows.iter().copied().filter(|_| init).chain(more_flushes).collect()
 }
 
@@ -136,7 +192,8 @@ fn most_copies(rows: &[RowSpec], limit: u32) -> u32 {
         .unwrap_or(4)
 }
 
-/// Whether rows can run their copies again: those without a flush or a fence, and those that no estimator needs as they are.
+/// Whether rows can run their copies again: those without a flush or a fence, and those that no
+/// estimator needs as they are.
 fn can_run_blocks(request: &Request) -> bool {
     let can_call = request.language != Language::Asm || cfg!(target_arch = "x86_64");
     can_call && request.cold.is_empty() && !request.fence && !request.all_methods
@@ -163,7 +220,12 @@ fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
             let mut copies = line(pilot);
             if request.all_methods {
                 let longest = copies.last().copied().unwrap_or(1);
-                copies.extend(METHODS.iter().flat_map(|method| method.copies).filter(|n| **n <= longest.max(20)));
+                copies.extend(
+                    METHODS
+                        .iter()
+                        .flat_map(|method| method.copies)
+                        .filter(|n| **n <= longest.max(20)),
+                );
                 copies.sort_unstable();
                 copies.dedup();
             }
@@ -173,7 +235,10 @@ fn of_subject(request: &Request, subject: usize, pilot: Pilot) -> Vec<RowSpec> {
         (false, false) => cold(pilot).into_iter().map(|(n, m)| row(n, n, m)).collect(),
         (true, false) => {
             let flushed = cold(pilot).into_iter().map(|(n, m)| row(n, n, m));
-            let more_inits = cold(pilot).into_iter().filter(|(n, m)| n == m).flat_map(|(n, _)| [row(n, n + 1, n), row(n, n + 2, n)]);
+            let more_inits = cold(pilot)
+                .into_iter()
+                .filter(|(n, m)| n == m)
+                .flat_map(|(n, _)| [row(n, n + 1, n), row(n, n + 2, n)]);
             flushed.chain(more_inits).collect()
         }
     }
@@ -188,18 +253,30 @@ mod tests {
     fn short_code_runs_in_blocks_whatever_it_is_compared_with() {
         let runs = |pilots: &[(f64, f64)], in_blocks: bool, init: bool| -> Vec<u32> {
             let codes = vec!["f()".to_owned(); pilots.len()];
-            let request = Request { codes, init: init.then(|| "h()".to_owned()), ..Request::default() };
+            let request =
+                Request { codes, init: init.then(|| "h()".to_owned()), ..Request::default() };
             let pilot = |(copy_ns, copy_bytes): &(f64, f64)| Pilot {
                 copy_ns: *copy_ns,
                 copy_bytes: *copy_bytes,
                 quantum_ns: 1.0,
                 assembled: false,
             };
-            let rows = rows(&request, &pilots.iter().map(pilot).collect::<Vec<_>>(), true, in_blocks);
+            let rows =
+                rows(&request, &pilots.iter().map(pilot).collect::<Vec<_>>(), true, in_blocks);
             let main = main_order(&request);
-            (0..pilots.len()).map(|subject| rows.iter().find(|row| row.subject == subject && row.order == main).unwrap().runs).collect()
+            (0..pilots.len())
+                .map(|subject| {
+                    rows.iter()
+                        .find(|row| row.subject == subject && row.order == main)
+                        .unwrap()
+                        .runs
+                })
+                .collect()
         };
-        assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0), (60.0, 20.0), (3.0, 2_000.0)], true, false), [8, 1, 8, 1]);
+        assert_eq!(
+            runs(&[(3.0, 20.0), (5_000.0, 20.0), (60.0, 20.0), (3.0, 2_000.0)], true, false),
+            [8, 1, 8, 1]
+        );
         assert_eq!(runs(&[(3.0, 20.0), (5_000.0, 20.0)], false, false), [1, 1]);
         assert_eq!(runs(&[(20.0, 20.0), (300.0, 20.0)], true, true), [8, 8]);
         assert_eq!(runs(&[(3.0, 20.0), (300.0, 20.0)], true, true), [1, 1]);
@@ -218,14 +295,23 @@ mod tests {
                 };
                 let pilot = Pilot { copy_ns, copy_bytes: 20.0, quantum_ns: 10.0, assembled: false };
                 let rows = rows(&request, &[pilot, pilot], true, false);
-                assert!(rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400);
+                assert!(
+                    rows.iter().map(RowSpec::evaluations).sum::<u32>() <= MOST_EVALUATIONS + 400
+                );
                 let main = main_order(&request);
                 let fenced_chain = (init || cold).then_some(&Order::FencedChain);
                 for order in checks(&request).iter().chain([&main]).chain(fenced_chain) {
                     let subject = usize::from(*order != Order::FencedChain);
-                    let mine = rows.iter().filter(|row| row.subject == subject && row.order == *order);
-                    let design: Vec<Vec<f64>> = mine.map(|row| row.counts(&request).into_iter().chain([1.0]).collect()).collect();
-                    assert_eq!(exact_rank(&design).pivots.len(), request.components().len() + 1, "init {init}, cold {cold}, {copy_ns} ns");
+                    let mine =
+                        rows.iter().filter(|row| row.subject == subject && row.order == *order);
+                    let design: Vec<Vec<f64>> = mine
+                        .map(|row| row.counts(&request).into_iter().chain([1.0]).collect())
+                        .collect();
+                    assert_eq!(
+                        exact_rank(&design).pivots.len(),
+                        request.components().len() + 1,
+                        "init {init}, cold {cold}, {copy_ns} ns"
+                    );
                 }
             }
         }

@@ -43,14 +43,16 @@ pub struct Load {
     pub is_asked: bool,
     /// Rows that run once before the thread takes its seat: the shortest of each alternative.
     pub first: Vec<u32>,
-    /// Number of the placement: code, data and stack of the rows have other addresses in each, and the orders another seed.
+    /// Number of the placement: code, data and stack of the rows have other addresses in each, and
+    /// the orders another seed.
     pub placement: u32,
     /// Rows of built-in chains to run in the same rounds: name of the chain and copies.
     pub chains: Vec<(String, u32)>,
     /// Times that each row of the library runs before it is measured.
     pub runs_before: u32,
-    /// Whether the code runs for the first time: the reference chain's length is proved before, and system calls that reach out of the process
-    /// are refused. The filter makes every system call a third longer, so the processes that time the code do without.
+    /// Whether the code runs for the first time: the reference chain's length is proved before, and
+    /// system calls that reach out of the process are refused. The filter makes every system call a
+    /// third longer, so the processes that time the code do without.
     pub is_pilot: bool,
     /// Whether it starts a thread first.
     pub multithreaded: bool,
@@ -61,10 +63,13 @@ pub struct Load {
 impl Load {
     /// The library of this placement.
     pub fn library(&self) -> &str {
-        self.libraries.get(self.placement as usize % self.libraries.len().max(1)).map_or("", String::as_str)
+        self.libraries
+            .get(self.placement as usize % self.libraries.len().max(1))
+            .map_or("", String::as_str)
     }
 
-    /// Bytes by which memory of this placement is moved within a page: a multiple of 16, as stacks and allocators need it.
+    /// Bytes by which memory of this placement is moved within a page: a multiple of 16, as stacks
+    /// and allocators need it.
     pub fn offset(&self) -> usize {
         // 89 is odd, so that 256 placements have different offsets.
         self.placement as usize * 89 % 256 * 16
@@ -78,8 +83,8 @@ pub enum Reply {
     Prepared,
     /// Loaded.
     Ready(Ready),
-    /// The readings of some rounds, round by round, each in the order of the requested rows; and where the thread is now.
-    /// Also the pauses of the CPU that were seen behind the batch.
+    /// The readings of some rounds, round by round, each in the order of the requested rows; and
+    /// where the thread is now. Also the pauses of the CPU that were seen behind the batch.
     Batch(Vec<Raw>, Seated, Pauses),
     /// The end of the run.
     Ended(Ended),
@@ -90,7 +95,8 @@ pub enum Reply {
 /// Circumstances at the start of the run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ready {
-    /// The CPU of the measurement, even if the thread is not bound to it; `None` if it is not to be bound.
+    /// The CPU of the measurement, even if the thread is not bound to it; `None` if it is not to be
+    /// bound.
     pub cpu: Option<usize>,
     /// Where the thread is.
     pub seated: Seated,
@@ -120,10 +126,15 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The circumstances of two processes that ran one after the other: the more exact rate, and the sums.
+    /// The circumstances of two processes that ran one after the other: the more exact rate, and
+    /// the sums.
     #[must_use]
     pub fn joined(self, later: Ended) -> Ended {
-        let rate = if later.rate.uncertainty_ppm < self.rate.uncertainty_ppm { later.rate } else { self.rate };
+        let rate = if later.rate.uncertainty_ppm < self.rate.uncertainty_ppm {
+            later.rate
+        } else {
+            self.rate
+        };
         Ended {
             rate,
             stolen_ms: self.stolen_ms.zip(later.stolen_ms).map(|(before, later)| before + later),
@@ -133,11 +144,13 @@ impl Ended {
     }
 }
 
-/// Sent in place of a length: the child is dying of a signal, and the numbers of a [`CrashReport`] follow.
+/// Sent in place of a length: the child is dying of a signal, and the numbers of a [`CrashReport`]
+/// follow.
 pub const CRASH: u32 = u32::MAX;
 /// Longest message: a greater length means a damaged stream.
 const MOST_BYTES: u32 = 1 << 30;
-const DAMAGED_REPLY: &str = "its reply is invalid: the code may have written into the instrument's memory or pipe";
+const DAMAGED_REPLY: &str =
+    "its reply is invalid: the code may have written into the instrument's memory or pipe";
 
 /// The report of a child that is dying of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +161,8 @@ pub struct CrashReport {
     pub phase: u64,
     /// The row, if one was running.
     pub row: u64,
-    /// The address of a fault, or [`crate::host::NO_ADDRESS`], or the number of a refused system call.
+    /// The address of a fault, or [`crate::host::NO_ADDRESS`], or the number of a refused system
+    /// call.
     pub address: u64,
     /// Size of the address space in bytes.
     pub memory_bytes: u64,
@@ -183,14 +197,17 @@ pub fn send(stream: &mut impl Write, message: &impl Serialize) -> std::io::Resul
 pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<Received<T>> {
     let mut length = [0; 4];
     match stream.read_exact(&mut length) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(Received::Closed),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            return Ok(Received::Closed);
+        }
         other => other?,
     }
     let length = u32::from_le_bytes(length);
     if length == CRASH {
         let mut numbers = [0; 40];
         stream.read_exact(&mut numbers)?;
-        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| numbers[at * 8 + byte]));
+        let number =
+            |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| numbers[at * 8 + byte]));
         return Ok(Received::Crash(CrashReport {
             signal: number(0),
             phase: number(1),
@@ -204,7 +221,9 @@ pub fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> std::io::Result<R
     }
     let mut bytes = Vec::new();
     stream.take(u64::from(length)).read_to_end(&mut bytes)?;
-    postcard::from_bytes(&bytes).map(Received::Message).map_err(|_| std::io::Error::other(DAMAGED_REPLY))
+    postcard::from_bytes(&bytes)
+        .map(Received::Message)
+        .map_err(|_| std::io::Error::other(DAMAGED_REPLY))
 }
 
 #[cfg(test)]
@@ -215,7 +234,8 @@ mod tests {
     fn messages_round_trip() {
         let mut pipe = Vec::new();
         send(&mut pipe, &Reply::Refused("why".into())).unwrap();
-        assert!(matches!(receive(&mut &pipe[..]).unwrap(), Received::Message(Reply::Refused(why)) if why == "why"));
+        assert!(matches!(receive(&mut &pipe[..]).unwrap(),
+                Received::Message(Reply::Refused(why)) if why == "why"));
         assert!(matches!(receive::<Reply>(&mut &[][..]).unwrap(), Received::Closed));
         assert!(receive::<Reply>(&mut &[0, 0, 0, 0x70, 1][..]).is_err());
     }

@@ -1,5 +1,5 @@
-//! Names of registers, and an explanation for crashes of assembly: an instruction changed a register that the code does
-//! not name.
+//! Names of registers, and an explanation for crashes of assembly: an instruction changed a
+//! register that the code does not name.
 
 use crate::error::Error;
 use crate::request::{Language, Request};
@@ -14,7 +14,8 @@ mod names {
     pub use iced_x86::Register;
 
     static NAMES: LazyLock<HashMap<String, Register>> = LazyLock::new(|| {
-        let all = Register::values().filter(|register| register.is_gpr() || register.is_vector_register());
+        let all = Register::values()
+            .filter(|register| register.is_gpr() || register.is_vector_register());
         // The lowest byte of r8 is r8b for an assembler.
         let name = |register: &Register| match format!("{register:?}").to_lowercase() {
             byte if register.is_gpr8() && byte.starts_with('r') => byte.replace('l', "b"),
@@ -25,7 +26,9 @@ mod names {
 
     /// The full register that a word names, with or without `%`.
     pub fn register(word: &str) -> Option<Register> {
-        NAMES.get(&word.trim_start_matches('%').to_lowercase()).map(|register| register.full_register())
+        NAMES
+            .get(&word.trim_start_matches('%').to_lowercase())
+            .map(|register| register.full_register())
     }
 
     /// A register's name; for a vector register that of its xmm part.
@@ -44,19 +47,27 @@ use plain as names;
 /// Registers that assembly text names, for its clobber list.
 pub fn registers(code: &str) -> Vec<String> {
     let words = code.split(|c: char| !c.is_alphanumeric());
-    let mut found: Vec<String> = words.filter_map(register).map(name).filter(|register| register != "rsp").collect();
+    let mut found: Vec<String> =
+        words.filter_map(register).map(name).filter(|register| register != "rsp").collect();
     found.sort();
     found.dedup();
     found
 }
 
-/// Adds to the error of crashed assembly which registers its instructions change without naming them; `changed` are those
-/// that the compiled copies change.
+/// Adds to the error of crashed assembly which registers its instructions change without naming
+/// them; `changed` are those that the compiled copies change.
 pub fn explain(request: &Request, changed: &[String], error: Error) -> Error {
     let Error::CodeFailed(mut failure) = error else { return error };
-    let code: Vec<&str> = request.codes.iter().chain(&request.init).chain(&request.setup).map(String::as_str).collect();
+    let code: Vec<&str> = request
+        .codes
+        .iter()
+        .chain(&request.init)
+        .chain(&request.setup)
+        .map(String::as_str)
+        .collect();
     // What ends in a breakpoint or in an instruction that the CPU lacks says so by itself.
-    let is_about_values = failure.what.contains("SIG") && !["SIGTRAP", "SIGILL"].iter().any(|signal| failure.what.contains(signal));
+    let is_about_values = failure.what.contains("SIG")
+        && !["SIGTRAP", "SIGILL"].iter().any(|signal| failure.what.contains(signal));
     if request.language == Language::Asm && is_about_values {
         failure.hint += if failure.hint.is_empty() { "" } else { "\n" };
         let unnamed = unnamed(&code.join("\n"), changed);
@@ -69,18 +80,21 @@ pub fn explain(request: &Request, changed: &[String], error: Error) -> Error {
     Error::CodeFailed(failure)
 }
 
-const DIVISION: &str =
-    "a division by zero, or one whose quotient is too large for its register: a dividend of two registers needs both set up";
+const DIVISION: &str = "a division by zero, or one whose quotient is too large for its register: \
+                        a dividend of two registers needs both set up";
 
 fn hint(unnamed: &[String]) -> String {
-    const REASON_OF_REGISTERS: &str = "the compiler keeps values in registers that the code does not name";
+    const REASON_OF_REGISTERS: &str =
+        "the compiler keeps values in registers that the code does not name";
     match unnamed.first() {
         None => format!(
-            "{REASON_OF_REGISTERS}: an address that the code follows must be one that it set up (--setup), and the stack must be as it was"
+            "{REASON_OF_REGISTERS}: an address that the code follows must be one that it set up \
+             (--setup), and the stack must be as it was"
         ),
         Some(first) => {
             format!(
-                "{REASON_OF_REGISTERS}, and the code changes {} without naming them: name each in --setup, as in `xor {first}, {first}`",
+                "{REASON_OF_REGISTERS}, and the code changes {} without naming them: name each in \
+                 --setup, as in `xor {first}, {first}`",
                 unnamed.join(", ")
             )
         }
@@ -101,12 +115,22 @@ mod tests {
     #[test]
     fn parts_map_to_the_full_register() {
         assert_eq!(registers("xor %eax, %r8d\nvmovapd %ymm3, (%rsp)"), ["r8", "rax", "xmm3"]);
-        for (word, whole) in
-            [("al", "rax"), ("ah", "rax"), ("sil", "rsi"), ("r9b", "r9"), ("r15w", "r15"), ("R10D", "r10"), ("zmm31", "xmm31")]
-        {
+        for (word, whole) in [
+            ("al", "rax"),
+            ("ah", "rax"),
+            ("sil", "rsi"),
+            ("r9b", "r9"),
+            ("r15w", "r15"),
+            ("R10D", "r10"),
+            ("zmm31", "xmm31"),
+        ] {
             assert_eq!(register(word).map(name).as_deref(), Some(whole), "{word}");
         }
-        assert!(["none", "st0", "k1", "rex", "r16", "xmm", "cs"].iter().all(|word| register(word).is_none()));
+        assert!(
+            ["none", "st0", "k1", "rex", "r16", "xmm", "cs"]
+                .iter()
+                .all(|word| register(word).is_none())
+        );
     }
 
     #[test]
@@ -120,16 +144,25 @@ mod tests {
     #[test]
     fn only_crashes_of_assembly_are_explained() {
         let failure = |what: &str| {
-            Error::CodeFailed(crate::error::Failure { what: what.into(), place: "while it was measured".into(), hint: String::new() })
+            Error::CodeFailed(crate::error::Failure {
+                what: what.into(),
+                place: "while it was measured".into(),
+                hint: String::new(),
+            })
         };
         let changed: Vec<String> = ["rax", "rbx"].map(String::from).to_vec();
-        let request = |language| Request { codes: vec!["cpuid".into()], language, ..Request::default() };
-        let explained = |language, what| explain(&request(language), &changed, failure(what)).to_string();
+        let request =
+            |language| Request { codes: vec!["cpuid".into()], language, ..Request::default() };
+        let explained =
+            |language, what| explain(&request(language), &changed, failure(what)).to_string();
         assert!(explained(Language::Asm, "was ended by SIGSEGV").contains("changes rax, rbx"));
         assert!(!explained(Language::Asm, "did not return").contains("rax"));
         assert!(!explained(Language::Asm, "was ended by SIGTRAP").contains("rax"));
         let divided = explained(Language::Asm, "was ended by SIGFPE");
-        assert!(divided.contains("division by zero") && divided.contains("changes rax, rbx"), "{divided}");
+        assert!(
+            divided.contains("division by zero") && divided.contains("changes rax, rbx"),
+            "{divided}"
+        );
         assert!(!explained(Language::C, "was ended by SIGSEGV").contains("rax"));
     }
 }

@@ -33,8 +33,8 @@ pub struct Request {
     pub setup: Option<String>,
     /// Data flushed from the caches before every evaluation: `name` or `pointer:bytes`.
     pub cold: Vec<String>,
-    /// Whether every evaluation is fenced: it starts after all earlier instructions are done, and later ones start after
-    /// it is done. The fences are part of the init.
+    /// Whether every evaluation is fenced: it starts after all earlier instructions are done, and
+    /// later ones start after it is done. The fences are part of the init.
     pub fence: bool,
     /// Language of all code.
     pub language: Language,
@@ -48,9 +48,11 @@ pub struct Request {
     pub flags: String,
     /// Flags for the linker, shell-quoted.
     pub link: String,
-    /// Whether the process has started a thread before, which ends the faster ways of libraries for processes with one thread.
+    /// Whether the process has started a thread before, which ends the faster ways of libraries for
+    /// processes with one thread.
     pub multithreaded: bool,
-    /// Whether scalars are left in memory between copies: code that takes references to them would load and store each in every copy.
+    /// Whether scalars are left in memory between copies: code that takes references to them would
+    /// load and store each in every copy.
     pub in_memory: bool,
     /// Pointers that are walked: their values go on from row to row. [`crate::measure`] finds them.
     pub walks: Vec<String>,
@@ -114,11 +116,18 @@ pub const MOST_CODES: usize = 16;
 pub const MOST_CODE_BYTES: usize = 256 * 1024;
 
 impl Request {
-    /// The integers that an alternative changes by their names, as far as its text shows, and that only the start of a row sets.
+    /// The integers that an alternative changes by their names, as far as its text shows, and that
+    /// only the start of a row sets.
     pub fn changed_integers(&self, at: usize) -> Vec<String> {
         let is_shown = self.language != Language::Asm && self.init.is_none();
-        let is_changed = |one: &&Declaration| one.is_integer() && assigns(&self.codes[at], &one.name);
-        self.lets.iter().filter(|_| is_shown).filter(is_changed).map(|one| one.name.clone()).collect()
+        let is_changed =
+            |one: &&Declaration| one.is_integer() && assigns(&self.codes[at], &one.name);
+        self.lets
+            .iter()
+            .filter(|_| is_shown)
+            .filter(is_changed)
+            .map(|one| one.name.clone())
+            .collect()
     }
 
     /// Checks the request as far as possible without a compiler.
@@ -127,33 +136,58 @@ impl Request {
     /// [`Error::BadRequest`] with the option and what is expected.
     pub fn check(&self) -> Result<()> {
         if self.codes.is_empty() || self.codes.len() > MOST_CODES {
-            return Err(bad("CODE", format!("{} alternatives given, 1 to {MOST_CODES} are allowed", self.codes.len())));
+            return Err(bad(
+                "CODE",
+                format!("{} alternatives given, 1 to {MOST_CODES} are allowed", self.codes.len()),
+            ));
         }
         for (what, text) in self.texts() {
             if text.len() > MOST_CODE_BYTES {
-                return Err(bad(what, format!("is {} bytes long, the limit is {MOST_CODE_BYTES}: put it in a file (--file)", text.len())));
+                return Err(bad(
+                    what,
+                    format!(
+                        "is {} bytes long, the limit is {MOST_CODE_BYTES}: put it in a file \
+                         (--file)",
+                        text.len()
+                    ),
+                ));
             }
             if text.contains('\0') {
                 return Err(bad(what, "contains a NUL character".into()));
             }
         }
-        let empty = |code: &String| code.trim().is_empty() || self.language != Language::Asm && is_empty(code);
+        let empty = |code: &String| {
+            code.trim().is_empty() || self.language != Language::Asm && is_empty(code)
+        };
         if let Some(empty) = self.codes.iter().position(empty) {
             return Err(bad(
                 option_of(empty),
-                format!("alternative {} is empty: give an expression, an assignment or statements", empty + 1),
+                format!(
+                    "alternative {} is empty: give an expression, an assignment or statements",
+                    empty + 1
+                ),
             ));
         }
         let runs = self.named_codes().chain(self.init.iter().map(|init| ("--init", init)));
-        if let Some((what, _)) = runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code)) {
-            return Err(bad(what, "`return` would leave the measurement: give code that runs to its end".into()));
+        if let Some((what, _)) =
+            runs.filter(|_| self.language != Language::Asm).find(|(_, code)| returns(code))
+        {
+            return Err(bad(
+                what,
+                "`return` would leave the measurement: give code that runs to its end".into(),
+            ));
         }
         if let Some(missing) = self.files.iter().find(|file| !file.is_file()) {
-            return Err(io(format!("--file {}", missing.display()))(std::io::Error::other("is not a file")));
+            return Err(io(format!("--file {}", missing.display()))(std::io::Error::other(
+                "is not a file",
+            )));
         }
         self.cpu.map_or(Ok(()), hairspring_host::thread::check_cpu)?;
         if self.language == Language::Asm && !self.cold.is_empty() {
-            return Err(bad("--cold", "works with --lang c and c++; in assembly put the flush in --init".into()));
+            return Err(bad(
+                "--cold",
+                "works with --lang c and c++; in assembly put the flush in --init".into(),
+            ));
         }
         if !self.cold.is_empty() {
             hairspring_host::fence::can_flush().map_err(|reason| bad("--cold", reason))?;
@@ -165,7 +199,13 @@ impl Request {
         let codes = self.named_codes().map(|(what, code)| (what, code.as_str()));
         let parts = [("--init", &self.init), ("--setup", &self.setup)];
         let lets = self.lets.iter().map(|declaration| ("--let", declaration.text.as_str()));
-        codes.chain(parts.into_iter().filter_map(|(what, part)| part.as_deref().map(|text| (what, text)))).chain(lets)
+        codes
+            .chain(
+                parts
+                    .into_iter()
+                    .filter_map(|(what, part)| part.as_deref().map(|text| (what, text))),
+            )
+            .chain(lets)
     }
 
     fn named_codes(&self) -> impl Iterator<Item = (&'static str, &String)> {
@@ -180,7 +220,8 @@ impl Request {
         names
     }
 
-    /// Name of the component before an evaluation: fences surround the init and count with it, or run alone without one.
+    /// Name of the component before an evaluation: fences surround the init and count with it, or
+    /// run alone without one.
     fn name_of(&self, init: &str) -> &'static str {
         match (self.fence || !self.cold.is_empty(), init.is_empty()) {
             (true, true) => "fence",
@@ -195,13 +236,16 @@ fn option_of(alternative: usize) -> &'static str {
     if alternative == 0 { "CODE" } else { "--vs" }
 }
 
-/// Splits the text of an option into arguments as a shell does: at blanks, with quotes and backslashes. Variables and
-/// patterns are not expanded.
+/// Splits the text of an option into arguments as a shell does: at blanks, with quotes and
+/// backslashes. Variables and patterns are not expanded.
 ///
 /// # Errors
-/// [`Error::BadRequest`] with the option's name if a quote is open or a backslash is the last character.
+/// [`Error::BadRequest`] with the option's name if a quote is open or a backslash is the last
+/// character.
 pub fn shell_words(option: &str, text: &str) -> Result<Vec<String>> {
-    shlex::split(text).ok_or_else(|| bad(option, format!("`{text}` has an open quote, or a backslash at its end")))
+    shlex::split(text).ok_or_else(|| {
+        bad(option, format!("`{text}` has an open quote, or a backslash at its end"))
+    })
 }
 
 pub(crate) fn bad(what: &str, reason: String) -> Error {
@@ -216,7 +260,10 @@ mod tests {
     fn flags_are_split_as_a_shell_splits_them() {
         let split = |text| shell_words("--cflags", text).unwrap();
         assert_eq!(split(" -O2\t -DA='1 + 2'\n"), ["-O2", "-DA=1 + 2"]);
-        assert_eq!(split("-DNAME='\"a b\"' -Ia\\ b \"\" $HOME *"), ["-DNAME=\"a b\"", "-Ia b", "", "$HOME", "*"]);
+        assert_eq!(
+            split("-DNAME='\"a b\"' -Ia\\ b \"\" $HOME *"),
+            ["-DNAME=\"a b\"", "-Ia b", "", "$HOME", "*"]
+        );
         assert_eq!(split(""), [""; 0]);
     }
 

@@ -11,14 +11,24 @@ use hairspring_core::observations::Role;
 use hairspring_measure::Table;
 use hairspring_measure::companions::Companion;
 
-/// The table without readings, for code of this library. Each alternative is a series, and so is each further order of its rows.
-pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready: &Ready, library: &Library) -> Table {
+/// The table without readings, for code of this library. Each alternative is a series, and so is
+/// each further order of its rows.
+pub fn new(
+    request: &Request,
+    rows: &[RowSpec],
+    companions: &[Companion],
+    ready: &Ready,
+    library: &Library,
+) -> Table {
     let mut table = Table::new(request.components());
     let names = series_names(request);
     let mut checks: Vec<(usize, Order, String)> = Vec::new();
     for row in rows {
         let (subject, order) = (row.subject, row.order);
-        let known = checks.iter().find(|(of, checked, _)| (*of, *checked) == (subject, order)).map(|(_, _, series)| series.clone());
+        let known = checks
+            .iter()
+            .find(|(of, checked, _)| (*of, *checked) == (subject, order))
+            .map(|(_, _, series)| series.clone());
         let series = known.unwrap_or_else(|| {
             let series = declare(&mut table, request, subject, order, &names, companions);
             checks.push((subject, order, series.clone()));
@@ -37,7 +47,14 @@ pub fn new(request: &Request, rows: &[RowSpec], companions: &[Companion], ready:
 }
 
 /// Names the series of an alternative in an order, and records its role in the table.
-fn declare(table: &mut Table, request: &Request, subject: usize, order: Order, names: &[String], companions: &[Companion]) -> String {
+fn declare(
+    table: &mut Table,
+    request: &Request,
+    subject: usize,
+    order: Order,
+    names: &[String],
+    companions: &[Companion],
+) -> String {
     let name = &names[subject];
     if order == plan::main_order(request) {
         if plan::stands_alone(request) {
@@ -47,7 +64,8 @@ fn declare(table: &mut Table, request: &Request, subject: usize, order: Order, n
     }
     if order == Order::FencedChain {
         // Rows of the fenced chain are planned only if there is a reference chain.
-        let cycles = companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);
+        let cycles =
+            companions.iter().find(|chain| chain.is_reference).map_or(0, |chain| chain.cycles);
         return table.declare_fenced_chain(cycles, names);
     }
     table.declare_check(name, order.role().unwrap_or(Role::Fenced), names)
@@ -64,7 +82,10 @@ mod tests {
     fn table_of(request: &Request) -> Table {
         let ruler = Ruler {
             cycles: 3,
-            controls: vec![(hairspring_host::chains::name(hairspring_host::chains::CONTROLS[0]).to_owned(), 1)],
+            controls: vec![(
+                hairspring_host::chains::name(hairspring_host::chains::CONTROLS[0]).to_owned(),
+                1,
+            )],
             provenance: String::new(),
         };
         let pilot = Pilot { copy_ns: 10.0, copy_bytes: 20.0, quantum_ns: 10.0, assembled: false };
@@ -79,18 +100,33 @@ mod tests {
         };
         let rows = plan::rows(request, &vec![pilot; request.codes.len()], true, false);
         let companions = companions(&ruler);
-        let library = Library { paths: vec!["rows.so".into()], crossover: 1, row_bytes: Vec::new(), holds_arrays: false };
+        let library = Library {
+            paths: vec!["rows.so".into()],
+            crossover: 1,
+            row_bytes: Vec::new(),
+            holds_arrays: false,
+        };
         let table = new(request, &rows, &companions, &ready, &library);
-        assert_eq!(table.rows(), rows.len() + companions.iter().map(|chain| chain.copies.len()).sum::<usize>());
+        assert_eq!(
+            table.rows(),
+            rows.len() + companions.iter().map(|chain| chain.copies.len()).sum::<usize>()
+        );
         table
     }
 
     #[test]
     fn checks_are_separate_series_with_roles() {
-        let request = Request { codes: vec!["f()".into(), "g()".into()], init: Some("h()".into()), ..Request::default() };
+        let request = Request {
+            codes: vec!["f()".into(), "g()".into()],
+            init: Some("h()".into()),
+            ..Request::default()
+        };
         let table = table_of(&request);
         let (names, origin) = (table.observations().series_names(), &table.observations().origin);
-        assert_eq!(names[..7], ["a", "b", "a in place", "a fenced", "b in place", "b fenced", "shadow"]);
+        assert_eq!(
+            names[..7],
+            ["a", "b", "a in place", "a fenced", "b in place", "b fenced", "shadow"]
+        );
         assert_eq!(origin.variant("b", Role::Fenced), Some("b fenced"));
         assert_eq!(origin.fenced_chain.as_ref().map(|(series, _)| series.as_str()), Some("shadow"));
         assert_eq!((origin.granularity, origin.notes.len()), (Some(26.0), 2));
@@ -99,11 +135,24 @@ mod tests {
 
     #[test]
     fn fenced_code_is_fenced_throughout_and_has_no_checks_of_its_order() {
-        let table = table_of(&Request { codes: vec!["f()".into()], init: Some(String::new()), fence: true, ..Request::default() });
+        let table = table_of(&Request {
+            codes: vec!["f()".into()],
+            init: Some(String::new()),
+            fence: true,
+            ..Request::default()
+        });
         let origin = &table.observations().origin;
         assert_eq!(table.observations().series_names()[..2], ["code", "shadow"]);
         assert!(origin.is_fenced("code"));
-        assert!([Role::InPlace, Role::Fenced].iter().all(|role| origin.variant("code", *role).is_none()));
-        assert!([Role::BehindBody, Role::BehindInit].iter().all(|role| origin.variant("code", *role).is_some()));
+        assert!(
+            [Role::InPlace, Role::Fenced]
+                .iter()
+                .all(|role| origin.variant("code", *role).is_none())
+        );
+        assert!(
+            [Role::BehindBody, Role::BehindInit]
+                .iter()
+                .all(|role| origin.variant("code", *role).is_some())
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Properties of a piece of C or C++ that the generator needs before compiling it: whether it is an expression, whose value
-//! must be used, or statements; whether it is empty; and whether it leaves the measurement.
+//! Properties of a piece of C or C++ that the generator needs before compiling it: whether it is an
+//! expression, whose value must be used, or statements; whether it is empty; and whether it leaves
+//! the measurement.
 
 /// The preprocessor's lines at the start of a piece of code, and the rest.
 pub fn split_directives(code: &str) -> (&str, &str) {
@@ -18,8 +19,8 @@ pub fn split_directives(code: &str) -> (&str, &str) {
 /// Words, numbers, literals and operators, without comments and preprocessor lines.
 fn tokens(code: &str) -> Vec<String> {
     const OPERATORS: [&str; 22] = [
-        "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "&&", "||", "<<", ">>",
-        "::",
+        "<<=", ">>=", "->", "++", "--", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=",
+        "|=", "^=", "&&", "||", "<<", ">>", "::",
     ];
     let mut remarks = Vec::new();
     let mut rest = code;
@@ -35,11 +36,15 @@ fn tokens(code: &str) -> Vec<String> {
         } else if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |at| at + 2)
         } else {
-            OPERATORS.iter().find(|operator| rest.starts_with(**operator)).map_or(c.len_utf8(), |operator| operator.len())
+            OPERATORS
+                .iter()
+                .find(|operator| rest.starts_with(**operator))
+                .map_or(c.len_utf8(), |operator| operator.len())
         };
         let (token, tail) = rest.split_at(length);
         // An unterminated comment stays a token: the compiler reports it.
-        let comment = token.starts_with("//") || token.starts_with("/*") && token.len() > 3 && token.ends_with("*/");
+        let comment = token.starts_with("//")
+            || token.starts_with("/*") && token.len() > 3 && token.ends_with("*/");
         if !c.is_whitespace() && c != '#' && !comment {
             remarks.push(token.to_owned());
         }
@@ -60,7 +65,10 @@ fn literal_length(text: &str, quote: char) -> usize {
 
 /// Whether a token assigns to the variable next to it.
 fn is_assignment(token: &str) -> bool {
-    matches!(token, "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++" | "--")
+    matches!(
+        token,
+        "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | "++" | "--"
+    )
 }
 
 /// Whether a token is a name (or a keyword).
@@ -68,15 +76,21 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Whether the code takes the address of a variable: an `&` before its name that joins no two values.
+/// Whether the code takes the address of a variable: an `&` before its name that joins no two
+/// values.
 pub fn takes_address(code: &str, name: &str) -> bool {
     let tokens = tokens(code);
-    let is = |at: Option<usize>, wanted: &str| at.and_then(|at| tokens.get(at)).is_some_and(|token| token == wanted);
+    let is = |at: Option<usize>, wanted: &str| {
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| token == wanted)
+    };
     let is_operand = |at: usize| {
         let before = at.checked_sub(1).map(|before| tokens[before].as_str());
         let is_cast = is(at.checked_sub(2), "*");
-        before
-            .is_some_and(|token| token == "]" || token == ")" && !is_cast || token.starts_with(char::is_alphanumeric) && token != "return")
+        before.is_some_and(|token| {
+            token == "]"
+                || token == ")" && !is_cast
+                || token.starts_with(char::is_alphanumeric) && token != "return"
+        })
     };
     (0..tokens.len()).any(|at| tokens[at] == "&" && is(Some(at + 1), name) && !is_operand(at))
 }
@@ -86,17 +100,24 @@ pub fn assigns(code: &str, name: &str) -> bool {
     let tokens = tokens(code);
     let is_next = |at: usize| tokens.get(at).is_some_and(|token| is_assignment(token));
     let is_step = |at: usize| tokens.get(at).is_some_and(|token| token == "++" || token == "--");
-    let is_member = |at: usize| at.checked_sub(1).is_some_and(|before| [".", "->", "::"].contains(&tokens[before].as_str()));
+    let is_member = |at: usize| {
+        at.checked_sub(1).is_some_and(|before| [".", "->", "::"].contains(&tokens[before].as_str()))
+    };
     let is_assigned = |at: usize| is_next(at + 1) || at.checked_sub(1).is_some_and(is_step);
     (0..tokens.len()).any(|at| tokens[at] == name && !is_member(at) && is_assigned(at))
 }
 
-/// Whether the code is a single expression whose value must be used (not statements, not an assignment).
+/// Whether the code is a single expression whose value must be used (not statements, not an
+/// assignment).
 pub fn is_expression(code: &str) -> bool {
     let code = code.trim().trim_end_matches(';');
     let tokens = tokens(code);
-    let statement_words = ["if", "for", "while", "do", "switch", "return", "goto", "asm", "__asm__", "throw", "delete", "static"];
-    let first_is_word = tokens.first().is_some_and(|first| statement_words.contains(&first.as_str()));
+    let statement_words = [
+        "if", "for", "while", "do", "switch", "return", "goto", "asm", "__asm__", "throw",
+        "delete", "static",
+    ];
+    let first_is_word =
+        tokens.first().is_some_and(|first| statement_words.contains(&first.as_str()));
     !first_is_word
         && !tokens.iter().any(|token| token == ";")
         && tokens.first().is_none_or(|first| first != "{")
@@ -105,18 +126,22 @@ pub fn is_expression(code: &str) -> bool {
         && !assigns_at_top(&tokens)
 }
 
-/// `std::string q(s)`, `std::vector<int> v{3}`, `int y`: the words of a type, and a name behind them.
+/// `std::string q(s)`, `std::vector<int> v{3}`, `int y`: the words of a type, and a name behind
+/// them.
 fn is_declaration(tokens: &[String]) -> bool {
     const OPERATORS: [&str; 18] = [
-        "sizeof", "alignof", "_Alignof", "typeid", "new", "not", "compl", "co_await", "and", "or", "xor", "bitand", "bitor", "not_eq",
-        "and_eq", "or_eq", "xor_eq", "case",
+        "sizeof", "alignof", "_Alignof", "typeid", "new", "not", "compl", "co_await", "and", "or",
+        "xor", "bitand", "bitor", "not_eq", "and_eq", "or_eq", "xor_eq", "case",
     ];
-    let is_name = |at: usize| tokens.get(at).is_some_and(|token| is_word(token) && !OPERATORS.contains(&token.as_str()));
+    let is_name = |at: usize| {
+        tokens.get(at).is_some_and(|token| is_word(token) && !OPERATORS.contains(&token.as_str()))
+    };
     let is = |at: usize, wanted: &str| tokens.get(at).is_some_and(|token| token == wanted);
     let Some(at) = end_of_type(tokens, usize::from(is(0, "::")), &is_name) else { return false };
     // Further words of the type, as in `unsigned long`, and the name.
     let words = (at..).take_while(|at| is_name(*at)).count();
-    words > 0 && (at + words == tokens.len() || ["(", "{", "["].iter().any(|open| is(at + words, open)))
+    words > 0
+        && (at + words == tokens.len() || ["(", "{", "["].iter().any(|open| is(at + words, open)))
 }
 
 /// Where the name of a type that begins at a token ends, with its templates' arguments.
@@ -149,7 +174,12 @@ fn end_of_arguments(tokens: &[String]) -> Option<usize> {
     };
     let end = tokens.iter().position(closes)? + 1;
     // What joins two values is in no type.
-    let is_type = |token: &String| !matches!(token.as_str(), "&&" | "||" | "==" | "!=" | "<=" | ">=" | "+" | "-" | "/" | "%" | "?");
+    let is_type = |token: &String| {
+        !matches!(
+            token.as_str(),
+            "&&" | "||" | "==" | "!=" | "<=" | ">=" | "+" | "-" | "/" | "%" | "?"
+        )
+    };
     tokens[..end].iter().all(is_type).then_some(end)
 }
 
@@ -158,7 +188,8 @@ fn looks_declared(tokens: &[String]) -> bool {
     let equals = tokens.iter().position(|token| token == "=").unwrap_or(0);
     equals >= 2
         && is_word(&tokens[equals - 1])
-        && (is_word(&tokens[equals - 2]) || tokens[equals - 2] == "*" && equals >= 3 && is_word(&tokens[equals - 3]))
+        && (is_word(&tokens[equals - 2])
+            || tokens[equals - 2] == "*" && equals >= 3 && is_word(&tokens[equals - 3]))
 }
 
 fn assigns_at_top(tokens: &[String]) -> bool {
@@ -178,10 +209,12 @@ pub fn is_empty(code: &str) -> bool {
     !code.contains('#') && tokens(code).iter().all(|token| token == ";")
 }
 
-/// Whether the code returns from the row and so skips the end of the measurement. A lambda's return does not count.
+/// Whether the code returns from the row and so skips the end of the measurement. A lambda's return
+/// does not count.
 pub fn returns(code: &str) -> bool {
     let tokens = tokens(code);
-    let lambda = tokens.windows(2).any(|pair| pair[0] == "]" && matches!(pair[1].as_str(), "(" | "{"));
+    let lambda =
+        tokens.windows(2).any(|pair| pair[0] == "]" && matches!(pair[1].as_str(), "(" | "{"));
     tokens.iter().any(|token| token == "return") && !lambda
 }
 
@@ -191,10 +224,30 @@ mod tests {
 
     #[test]
     fn an_address_is_no_conjunction() {
-        for code in ["f(&v)", "x = &v", "&v", "*(char *)&v = 1", "a ? &v : &w", "return &v;", "a && f(& v)", "x + *&v"] {
+        for code in [
+            "f(&v)",
+            "x = &v",
+            "&v",
+            "*(char *)&v = 1",
+            "a ? &v : &w",
+            "return &v;",
+            "a && f(& v)",
+            "x + *&v",
+        ] {
             assert!(takes_address(code, "v"), "{code}");
         }
-        for code in ["x & v", "x[1] & v", "f(x) & v", "a && v", "x &= v", "f(&value)", "\"&v\"", "v", "7 & v", "f(v_&v)"] {
+        for code in [
+            "x & v",
+            "x[1] & v",
+            "f(x) & v",
+            "a && v",
+            "x &= v",
+            "f(&value)",
+            "\"&v\"",
+            "v",
+            "7 & v",
+            "f(v_&v)",
+        ] {
             assert!(!takes_address(code, "v"), "{code}");
         }
     }
@@ -212,14 +265,26 @@ mod tests {
     #[test]
     fn return_is_detected_except_in_a_lambda() {
         assert!(returns("if (x) return 3;") && returns("return"));
-        assert!(!returns("[&](int y) { return y; }(3)") && !returns("\"return\"") && !returns("returns(x)"));
+        assert!(
+            !returns("[&](int y) { return y; }(3)")
+                && !returns("\"return\"")
+                && !returns("returns(x)")
+        );
     }
 
     #[test]
     fn directives_are_split_from_the_code() {
-        assert_eq!(split_directives("#define F(a) \\\n a\n# if 1\nF(x)\n#endif"), ("#define F(a) \\\n a\n# if 1\n", "F(x)\n#endif"));
+        assert_eq!(
+            split_directives("#define F(a) \\\n a\n# if 1\nF(x)\n#endif"),
+            ("#define F(a) \\\n a\n# if 1\n", "F(x)\n#endif")
+        );
         assert!(is_expression("#define F(a) a = 3;\nF(x)") && !is_expression("#define F 3\nx = F"));
-        assert!(is_empty(" // x\n/* y */;") && !is_empty("x // y") && !is_empty("#error") && !is_empty("/* x"));
+        assert!(
+            is_empty(" // x\n/* y */;")
+                && !is_empty("x // y")
+                && !is_empty("#error")
+                && !is_empty("/* x")
+        );
     }
 
     #[test]
@@ -271,7 +336,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_panics(text in "\\PC{0,60}") {
-            let _ = (is_expression(&text), is_empty(&text), returns(&text), split_directives(&text));
+            let _ = (is_expression(&text), is_empty(&text), returns(&text),
+                split_directives(&text));
         }
     }
 }

@@ -23,7 +23,8 @@ fn times<const N: usize>(x: u64) -> u64 {
     (0..N).fold(x, |x, _| hairspring::opaque(x.wrapping_mul(FACTOR)))
 }
 
-/// A sorted array must be made again. The code is long, so it is called, and many copies of the call fit the instruction cache.
+/// A sorted array must be made again. The code is long, so it is called, and many copies of the
+/// call fit the instruction cache.
 #[hairspring::bench(init = UNSORTED_VALUES)]
 #[inline(never)]
 fn sort(numbers: &mut [u32; 16]) {

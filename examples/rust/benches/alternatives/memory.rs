@@ -15,8 +15,8 @@ fn copy(size: usize, buffers: &mut Buffers) {
     buffers.to[..size].copy_from_slice(&buffers.from[..size]);
 }
 
-/// Text can be an argument too. The new text is dropped in the function, so that the time includes freeing its memory; for a
-/// text that is returned, the time only includes making it.
+/// Text can be an argument too. The new text is dropped in the function, so that the time includes
+/// freeing its memory; for a text that is returned, the time only includes making it.
 #[hairspring::bench(args = ["short", "a somewhat longer one"])]
 fn upper_case(text: &str) -> usize {
     hairspring::opaque(text.to_uppercase()).len()

@@ -1,8 +1,9 @@
-//! The analogue path from a pin to a file: a circuit after the pin, and a sound card as in the report (section 6).
+//! The analogue path from a pin to a file: a circuit after the pin, and a sound card as in the
+//! report (section 6).
 //!
-//! Every edge is a step. It passes one pole of the circuit; a falling edge passes two more, so that rising and falling edges
-//! differ. Then it passes the linear-phase low pass of the converter. The sum passes the sound card's high pass; noise is
-//! added, and the converter rounds to 24 bits.
+//! Every edge is a step. It passes one pole of the circuit; a falling edge passes two more, so that
+//! rising and falling edges differ. Then it passes the linear-phase low pass of the converter. The
+//! sum passes the sound card's high pass; noise is added, and the converter rounds to 24 bits.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -60,17 +61,26 @@ const FINE_POINTS: usize = 256;
 const CHUNK: usize = 1 << 16;
 
 impl FrontEnd {
-    /// Records the edges of a chip with that clock, and passes on the samples in chunks. The recording ends 0.1 s after the
-    /// last edge.
-    pub fn record(&self, edges: &[Transition], chip_hz: f64, seed: u64, sink: &mut dyn FnMut(&[f32])) {
+    /// Records the edges of a chip with that clock, and passes on the samples in chunks. The
+    /// recording ends 0.1 s after the last edge.
+    pub fn record(
+        &self,
+        edges: &[Transition],
+        chip_hz: f64,
+        seed: u64,
+        sink: &mut dyn FnMut(&[f32]),
+    ) {
         let per_cycle = self.sample_hz * (1.0 + 1e-6 * self.crystal_ppm) / chip_hz;
-        let places: Vec<(f64, bool)> = edges.iter().map(|edge| (edge.cycle as f64 * per_cycle, edge.rising)).collect();
+        let places: Vec<(f64, bool)> =
+            edges.iter().map(|edge| (edge.cycle as f64 * per_cycle, edge.rising)).collect();
         let steps = [self.step_response(false), self.step_response(true)];
         let samples = places.last().map_or(0.0, |last| last.0 + 0.1 * self.sample_hz) as usize;
         let (mut settled, mut level, mut stage) = (0, 0.0, Stage::new(self, seed));
         for first in (0..samples).step_by(CHUNK) {
             let length = CHUNK.min(samples - first);
-            while settled < places.len() && places[settled].0 + (SAMPLES_BEHIND as f64) < first as f64 {
+            while settled < places.len()
+                && places[settled].0 + (SAMPLES_BEHIND as f64) < first as f64
+            {
                 level += if places[settled].1 { self.step } else { -self.step };
                 settled += 1;
             }
@@ -80,11 +90,20 @@ impl FrontEnd {
     }
 
     /// The sum of all steps from a sample on, those before it already in `level`.
-    fn chunk(&self, places: &[(f64, bool)], steps: &[Vec<f64>; 2], first: usize, length: usize, level: f64) -> Vec<f64> {
+    fn chunk(
+        &self,
+        places: &[(f64, bool)],
+        steps: &[Vec<f64>; 2],
+        first: usize,
+        length: usize,
+        level: f64,
+    ) -> Vec<f64> {
         let mut signal = vec![0.0; length];
         let mut done = vec![0.0; length + 1];
         done[0] = level;
-        for (at, rising) in places.iter().take_while(|place| place.0 < (first + length + SAMPLES_BEFORE) as f64) {
+        for (at, rising) in
+            places.iter().take_while(|place| place.0 < (first + length + SAMPLES_BEFORE) as f64)
+        {
             let height = if *rising { self.step } else { -self.step };
             let begin = (at - SAMPLES_BEFORE as f64).ceil().max(first as f64) as usize;
             let end = ((at + SAMPLES_BEHIND as f64).floor() as usize).clamp(begin, first + length);
@@ -109,7 +128,10 @@ impl FrontEnd {
         if !rising {
             poles.extend([self.falling_us; 2]);
         }
-        poles.iter().filter(|tau| **tau > 0.0).for_each(|tau| low_pass(&mut response, tau / sample_us * FINE_POINTS as f64));
+        poles
+            .iter()
+            .filter(|tau| **tau > 0.0)
+            .for_each(|tau| low_pass(&mut response, tau / sample_us * FINE_POINTS as f64));
         response
     }
 }
@@ -120,7 +142,8 @@ fn read(step: &[f64], distance: f64) -> f64 {
     if at + 1 >= step.len() { 1.0 } else { step[at] + (step[at + 1] - step[at]) * place.fract() }
 }
 
-/// Step response of the converter: a pass band up to 0.4535 of the sample rate, in a Kaiser window of shape 8.
+/// Step response of the converter: a pass band up to 0.4535 of the sample rate, in a Kaiser window
+/// of shape 8.
 fn converter_step() -> Vec<f64> {
     let kernel = |x: f64| {
         let (reach, angle) = (x / SAMPLES_BEFORE as f64, 2.0 * PI * 0.4535 * x);
@@ -142,7 +165,8 @@ fn converter_step() -> Vec<f64> {
     response
 }
 
-/// One pole with this time constant in points, exact for a signal of straight lines between its points.
+/// One pole with this time constant in points, exact for a signal of straight lines between its
+/// points.
 fn low_pass(signal: &mut [f64], tau: f64) {
     let decay = (-1.0 / tau).exp();
     let (mut before, mut state) = (0.0, 0.0);
@@ -216,7 +240,11 @@ mod tests {
     fn steps_begin_at_0_and_end_at_1_and_falling_ones_are_later() {
         let front_end = FrontEnd::default();
         let (rise, fall) = (front_end.step_response(true), front_end.step_response(false));
-        assert!(rise[0].abs() < 1e-12 && (rise[rise.len() - 1] - 1.0).abs() < 1e-9 && (fall[fall.len() - 1] - 1.0).abs() < 1e-9);
+        assert!(
+            rise[0].abs() < 1e-12
+                && (rise[rise.len() - 1] - 1.0).abs() < 1e-9
+                && (fall[fall.len() - 1] - 1.0).abs() < 1e-9
+        );
         let half = |step: &[f64]| step.iter().position(|value| *value > 0.5).unwrap();
         assert!(half(&fall) > half(&rise) + FINE_POINTS);
     }
@@ -229,7 +257,12 @@ mod tests {
         let mut all = Vec::new();
         front_end.record(&edges, 1e6, 1, &mut |samples| all.extend_from_slice(samples));
         let largest = all.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0f32, f32::max);
-        assert!(all.len() > 2 * CHUNK && all[0] == 0.0 && all[all.len() - 1].abs() < 1e-6 && largest < 0.5);
+        assert!(
+            all.len() > 2 * CHUNK
+                && all[0] == 0.0
+                && all[all.len() - 1].abs() < 1e-6
+                && largest < 0.5
+        );
         assert!((all[60_000] - 0.5).abs() < 1e-6);
     }
 }

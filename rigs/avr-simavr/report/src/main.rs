@@ -1,6 +1,7 @@
-//! Tables 1 and 2 of the report by Moreno and Fischmeister, from the recordings of a cycle-exact simulator, printed beside the
-//! published figures. `hairspring-avr-rig FOLDER [SEED]`; `rigs/avr-simavr/tables` fills the folder, the seed is that of the
-//! noise. `hairspring-avr-rig --wav EDGES FILE [SEED]` writes the recording of the simulated sound card.
+//! Tables 1 and 2 of the report by Moreno and Fischmeister, from the recordings of a cycle-exact
+//! simulator, printed beside the published figures. `hairspring-avr-rig FOLDER [SEED]`;
+//! `rigs/avr-simavr/tables` fills the folder, the seed is that of the noise.
+//! `hairspring-avr-rig --wav EDGES FILE [SEED]` writes the recording of the simulated sound card.
 //!
 //! Edges, frames and calibration are found by `hairspring-capture`; all estimates are the engine's.
 
@@ -63,7 +64,8 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: hairspring-avr-rig FOLDER [SEED]\n       hairspring-avr-rig --wav EDGES FILE [SEED]\nSEED is a whole number from 0, that of the noise; 1 by default"
+        "usage: hairspring-avr-rig FOLDER [SEED]\n       hairspring-avr-rig --wav EDGES FILE \
+         [SEED]\nSEED is a whole number from 0, that of the noise; 1 by default"
     );
     ExitCode::from(2)
 }
@@ -101,15 +103,26 @@ fn run(folder: &Path, seed: u64) -> Result<bool, AnyError> {
 }
 
 /// Prints Table 2 for the reference coder; returns its requirements.
-fn published(folder: &Path, front_end: &FrontEnd, hz: f64, seed: u64, overhead: f64) -> Result<Vec<Check>, AnyError> {
+fn published(
+    folder: &Path,
+    front_end: &FrontEnd,
+    hz: f64,
+    seed: u64,
+    overhead: f64,
+) -> Result<Vec<Check>, AnyError> {
     let coder = table2::Coder {
         transitions: recording::transitions(&folder.join("published.edges"))?,
         steps: steps::read(&folder.join("published.steps"))?,
     };
     let [blocks, _] = coder.solved(front_end, hz, seed)?;
     let lines = steps::read_lines(&folder.join("published.lines"))?;
-    let (text, cells) =
-        published::table(&blocks, &coder.steps.graph().0, &lines, &folder.join("published.names"), overhead - print::TOGGLE)?;
+    let (text, cells) = published::table(
+        &blocks,
+        &coder.steps.graph().0,
+        &lines,
+        &folder.join("published.names"),
+        overhead - print::TOGGLE,
+    )?;
     println!("{text}");
     Ok(blocks.checks("reference coder").into_iter().chain(cells).collect())
 }

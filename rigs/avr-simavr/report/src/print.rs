@@ -5,17 +5,29 @@ use crate::table2;
 
 /// Table 1, the published figures beside those of two methods to find edges.
 pub fn table1(band_limited: &table1::Results, three_point: &table1::Results) -> String {
-    let mut text = String::from("Table 1: a routine of exactly 100 us; mean (standard deviation), in us\n\n");
+    let mut text =
+        String::from("Table 1: a routine of exactly 100 us; mean (standard deviation), in us\n\n");
     text += "                      published           band-limited        three-point\n";
     for (at, (row, mean, sd)) in PUBLISHED_ROWS.into_iter().enumerate() {
         let (ours, as_theirs) = (&band_limited.rows[at], &three_point.rows[at]);
         let note = if row == Row::Direct(210) { " *" } else { "" };
-        text += &format!("  {:<18}{mean:>9.3} ({sd:.3})   {}   {}{note}\n", row.name(), figure(ours), figure(as_theirs));
+        text += &format!(
+            "  {:<18}{mean:>9.3} ({sd:.3})   {}   {}{note}\n",
+            row.name(),
+            figure(ours),
+            figure(as_theirs)
+        );
     }
-    text += &format!("  {:<18}{PUBLISHED_OVERHEAD:>9.1}   {:>17.3}{:>20.3}\n", "overhead", band_limited.overhead, three_point.overhead);
+    text += &format!(
+        "  {:<18}{PUBLISHED_OVERHEAD:>9.1}   {:>17.3}{:>20.3}\n",
+        "overhead", band_limited.overhead, three_point.overhead
+    );
     text += &format!("\n  lines 1x to 20x, {} captures\n", band_limited.coverage.1);
     let (ours, as_theirs) = (100.0 * band_limited.coverage.0, 100.0 * three_point.coverage.0);
-    text += &format!("  +- at 95 % {:>35.4}{:>20.4}\n", band_limited.half_width, three_point.half_width);
+    text += &format!(
+        "  +- at 95 % {:>35.4}{:>20.4}\n",
+        band_limited.half_width, three_point.half_width
+    );
     text += &format!("  hold the true time {ours:>25.1} %{as_theirs:>18.1} %\n");
     text += "\n  * 100 + 8.5 / 210 = 100.040: with an overhead of 8.5, on which all other\n";
     text += "    rows agree, the published 100.004 cannot be had.\n";
@@ -27,9 +39,16 @@ pub fn table1(band_limited: &table1::Results, three_point: &table1::Results) -> 
 /// Why the published differences scatter more than those here.
 fn differences(three_point: &table1::Results) -> String {
     let [one, two] = three_point.pulse_sds;
-    let published: Vec<String> = table1::published_differences().iter().map(|sd| format!("{sd:.3}")).collect();
-    let mut text = format!("  One three-point difference scatters by {:.3}: a pulse of 1 copy by {one:.3}, of 2 by\n", one.hypot(two));
-    text += &format!("    {two:.3}. The published rows need {}, as if 2 copies scattered like 10\n", published.join(", "));
+    let published: Vec<String> =
+        table1::published_differences().iter().map(|sd| format!("{sd:.3}")).collect();
+    let mut text = format!(
+        "  One three-point difference scatters by {:.3}: a pulse of 1 copy by {one:.3}, of 2 by\n",
+        one.hypot(two)
+    );
+    text += &format!(
+        "    {two:.3}. The published rows need {}, as if 2 copies scattered like 10\n",
+        published.join(", ")
+    );
     text + "    (1.35); see README.md for why no phase between samples gives that here.\n"
 }
 
@@ -68,10 +87,16 @@ fn place(marks: &[(f64, char)]) -> String {
 /// Cycles of the toggle, which every overhead includes.
 pub const TOGGLE: f64 = 2.0;
 
-/// Table 2: one line for each unknown with blocks as unknowns, and the checks with edges as unknowns. `places` are the blocks'
-/// lines in the source, `overhead` is that of Table 1.
-pub fn table2(blocks: &table2::Results, edges: &table2::Results, places: &[(u32, u32)], overhead: f64) -> String {
-    let mut text = String::from("Table 2: blocks of an IMA ADPCM coder on the ATmega2560, cycles = us\n\n");
+/// Table 2: one line for each unknown with blocks as unknowns, and the checks with edges as
+/// unknowns. `places` are the blocks' lines in the source, `overhead` is that of Table 1.
+pub fn table2(
+    blocks: &table2::Results,
+    edges: &table2::Results,
+    places: &[(u32, u32)],
+    overhead: f64,
+) -> String {
+    let mut text =
+        String::from("Table 2: blocks of an IMA ADPCM coder on the ATmega2560, cycles = us\n\n");
     text += "   instructions    measured   +- at 95 %    block or combination\n";
     for unknown in &blocks.unknowns {
         let half = 0.5 * (unknown.high - unknown.low);
@@ -81,20 +106,35 @@ pub fn table2(blocks: &table2::Results, edges: &table2::Results, places: &[(u32,
             false => "!",
         };
         let (exact, name) = (unknown.by_instructions, wrapped(&unknown.name));
-        text += &format!("  {exact:>13.3} {:>11.3}    {half:<8.3} {mark:<3} {name}\n", unknown.value);
+        text +=
+            &format!("  {exact:>13.3} {:>11.3}    {half:<8.3} {mark:<3} {name}\n", unknown.value);
     }
-    let counts = |results: &table2::Results| format!("{} columns, {} unknowns", results.columns, results.unknowns.len());
-    text += &format!("\n  {} inputs; blocks: {}; edges: {}\n", blocks.inputs, counts(blocks), counts(edges));
+    let counts = |results: &table2::Results| {
+        format!("{} columns, {} unknowns", results.columns, results.unknowns.len())
+    };
+    text += &format!(
+        "\n  {} inputs; blocks: {}; edges: {}\n",
+        blocks.inputs,
+        counts(blocks),
+        counts(edges)
+    );
     text += "  Only these sums can be told apart; a branch that is not taken is shorter.\n";
     for constant in blocks.unknowns.iter().filter(|unknown| unknown.constant) {
         let (exact, added) = (constant.by_instructions, overhead - TOGGLE);
-        text += "  (c) is what all runs have in common, less what other lines count too often. The\n";
-        text += &format!("  front end adds {added:.3} (Table 1: its overhead less the toggle's {TOGGLE:.0}), and so\n");
-        text += &format!("  {exact:.3} + {added:.3} = {:.3} is to be expected there.\n", exact + added);
+        text +=
+            "  (c) is what all runs have in common, less what other lines count too often. The\n";
+        text += &format!(
+            "  front end adds {added:.3} (Table 1: its overhead less the toggle's {TOGGLE:.0}), \
+             and so\n"
+        );
+        text +=
+            &format!("  {exact:.3} + {added:.3} = {:.3} is to be expected there.\n", exact + added);
     }
     text += "  ! marks an interval that does not hold the cycles of the instruction set.\n";
     text += "\n  blocks by the lines of firmware/coder.c:\n";
-    text + &indented(&places.iter().enumerate().map(|(at, lines)| place_of(at, *lines)).collect::<Vec<_>>())
+    text + &indented(
+        &places.iter().enumerate().map(|(at, lines)| place_of(at, *lines)).collect::<Vec<_>>(),
+    )
 }
 
 /// `B9 57`, `B11 59-61`.

@@ -21,7 +21,11 @@ pub fn transitions(path: &Path) -> Result<Vec<Transition>, AnyError> {
         Some(Transition { cycle: cycle.parse().ok()?, rising: level == "1" })
     };
     let lines = text.lines().enumerate();
-    lines.map(|(at, line)| parse(line).ok_or_else(|| named(path, &format!("line {}: `{line}` is no edge", at + 1)))).collect()
+    lines
+        .map(|(at, line)| {
+            parse(line).ok_or_else(|| named(path, &format!("line {}: `{line}` is no edge", at + 1)))
+        })
+        .collect()
 }
 
 /// The edges themselves, in cycles.
@@ -30,8 +34,14 @@ pub fn exact(transitions: &[Transition]) -> Vec<Edge> {
 }
 
 /// The edges that each method finds in a recording, in samples.
-pub fn heard(transitions: &[Transition], front_end: &FrontEnd, methods: &[Method], seed: u64) -> Result<Vec<Vec<Edge>>, AnyError> {
-    let mut detectors: Vec<(Detector, Vec<Edge>)> = methods.iter().map(|method| (Detector::new(*method, FLOOR), Vec::new())).collect();
+pub fn heard(
+    transitions: &[Transition],
+    front_end: &FrontEnd,
+    methods: &[Method],
+    seed: u64,
+) -> Result<Vec<Vec<Edge>>, AnyError> {
+    let mut detectors: Vec<(Detector, Vec<Edge>)> =
+        methods.iter().map(|method| (Detector::new(*method, FLOOR), Vec::new())).collect();
     let mut failed = None;
     front_end.record(transitions, CHIP_HZ, seed, &mut |samples| {
         for (detector, edges) in &mut detectors {
@@ -61,24 +71,37 @@ pub fn frames(edges: &[Edge]) -> Result<Vec<Frame>, AnyError> {
     edges.iter().for_each(|edge| decoder.push(*edge, &mut take));
     decoder.finish(&mut take);
     match problem {
-        Some(found) => Err(format!("a frame is left out at {:.1}: {}", found.at, found.reason).into()),
+        Some(found) => {
+            Err(format!("a frame is left out at {:.1}: {}", found.at, found.reason).into())
+        }
         None => Ok(frames),
     }
 }
 
 /// Pulses without a header: a leading and a trailing edge in turn.
 pub fn pulses(edges: &[Edge]) -> Result<Vec<Pulse>, AnyError> {
-    let in_turn = edges.chunks_exact(2).all(|pair| pair[0].rising && !pair[1].rising) && edges.len() % 2 == 0;
+    let in_turn =
+        edges.chunks_exact(2).all(|pair| pair[0].rising && !pair[1].rising) && edges.len() % 2 == 0;
     if !in_turn {
         return Err("the edges do not rise and fall in turn".into());
     }
-    Ok(edges.chunks_exact(2).map(|pair| Pulse { leading: pair[0].at, trailing: pair[1].at }).collect())
+    Ok(edges
+        .chunks_exact(2)
+        .map(|pair| Pulse { leading: pair[0].at, trailing: pair[1].at })
+        .collect())
 }
 
-/// The recorder's rate by the reference frames, which are taken out: intervals of 1 s of the chip's timer.
+/// The recorder's rate by the reference frames, which are taken out: intervals of 1 s of the chip's
+/// timer.
 pub fn calibrated(frames: Vec<Frame>, stated_hz: f64) -> Result<(Rate, Vec<Frame>), AnyError> {
-    let (references, rest): (Vec<Frame>, Vec<Frame>) = frames.into_iter().partition(|frame| matches!(frame.kind, Kind::Reference(_)));
-    let between = |frame: &Frame| frame.pulses.windows(2).map(|pair| pair[1].leading - pair[0].leading).collect::<Vec<f64>>();
+    let (references, rest): (Vec<Frame>, Vec<Frame>) =
+        frames.into_iter().partition(|frame| matches!(frame.kind, Kind::Reference(_)));
+    let between = |frame: &Frame| {
+        frame.pulses.windows(2).map(|pair| pair[1].leading - pair[0].leading).collect::<Vec<f64>>()
+    };
     let intervals: Vec<f64> = references.iter().flat_map(between).collect();
-    Ok((rate(&intervals, Some(stated_hz), Reference { seconds: 1.0, uncertainty_ppm: 0.0 }, None)?, rest))
+    Ok((
+        rate(&intervals, Some(stated_hz), Reference { seconds: 1.0, uncertainty_ppm: 0.0 }, None)?,
+        rest,
+    ))
 }

@@ -1,8 +1,9 @@
-//! Basic blocks and their edges from the counts of the simulator: how often each instruction followed each other one, and its
-//! cycles.
+//! Basic blocks and their edges from the counts of the simulator: how often each instruction
+//! followed each other one, and its cycles.
 //!
-//! A block is the longest chain of instructions in which each has one successor, and is the only predecessor of that, in all
-//! windows together. A branch that always went the same way does not end a block.
+//! A block is the longest chain of instructions in which each has one successor, and is the only
+//! predecessor of that, in all windows together. A branch that always went the same way does not
+//! end a block.
 
 use crate::{AnyError, named};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +74,11 @@ pub fn read_lines(path: &Path) -> Result<BTreeMap<u32, u32>, AnyError> {
         let (address, number) = line.strip_prefix("0x")?.split_once(',')?;
         Some((u32::from_str_radix(address, 16).ok()?, number.parse().ok()?))
     };
-    text.lines().map(|line| entry(line).ok_or_else(|| named(path, &format!("`{line}` is no address and line")))).collect()
+    text.lines()
+        .map(|line| {
+            entry(line).ok_or_else(|| named(path, &format!("`{line}` is no address and line")))
+        })
+        .collect()
 }
 
 impl Block {
@@ -86,7 +91,8 @@ impl Block {
 /// First and last line of each block's source.
 pub fn block_lines(blocks: &[Block], lines: &BTreeMap<u32, u32>) -> Vec<(u32, u32)> {
     let of = |block: &Block| {
-        let known = || lines.range(block.addresses()).map(|(_, line)| *line).filter(|line| *line > 0);
+        let known =
+            || lines.range(block.addresses()).map(|(_, line)| *line).filter(|line| *line > 0);
         (known().min().unwrap_or(0), known().max().unwrap_or(0))
     };
     blocks.iter().map(of).collect()
@@ -97,7 +103,11 @@ impl Steps {
         let each = cycles / count.max(1);
         let known = *self.cycles.entry(step).or_insert(each);
         if count == 0 || cycles != count * known {
-            return Err(format!("the step {:#x} to {:#x} took {cycles} cycles in {count} times, not {known} each", step.0, step.1).into());
+            return Err(format!(
+                "the step {:#x} to {:#x} took {cycles} cycles in {count} times, not {known} each",
+                step.0, step.1
+            )
+            .into());
         }
         let window = self.windows.last_mut().ok_or("a step before its window")?;
         window.insert(step, count);
@@ -113,18 +123,31 @@ impl Steps {
             counts
         };
         let (successors, predecessors) = (count(|step| step.0), count(|step| step.1));
-        let joins = |step: &Step| successors[&step.0] == 1 && predecessors[&step.1] == 1 && inside.contains(&step.1);
-        let joined: BTreeMap<u32, u32> = self.cycles.keys().filter(|step| joins(step)).copied().collect();
+        let joins = |step: &Step| {
+            successors[&step.0] == 1 && predecessors[&step.1] == 1 && inside.contains(&step.1)
+        };
+        let joined: BTreeMap<u32, u32> =
+            self.cycles.keys().filter(|step| joins(step)).copied().collect();
         let follows: BTreeSet<u32> = joined.values().copied().collect();
-        let blocks: Vec<Block> =
-            inside.iter().filter(|address| !follows.contains(address)).map(|from| self.block(*from, &joined)).collect();
-        let begins: BTreeMap<u32, usize> = blocks.iter().enumerate().map(|(at, block)| (block.from, at)).collect();
-        let ends: BTreeMap<u32, usize> = blocks.iter().enumerate().map(|(at, block)| (block.to, at)).collect();
+        let blocks: Vec<Block> = inside
+            .iter()
+            .filter(|address| !follows.contains(address))
+            .map(|from| self.block(*from, &joined))
+            .collect();
+        let begins: BTreeMap<u32, usize> =
+            blocks.iter().enumerate().map(|(at, block)| (block.from, at)).collect();
+        let ends: BTreeMap<u32, usize> =
+            blocks.iter().enumerate().map(|(at, block)| (block.to, at)).collect();
         let between = self.cycles.iter().filter(|(step, _)| !joins(step));
         let edges = between
             .map(|(step, cycles)| {
                 let from = ends[&step.0];
-                Edge { from, to: begins.get(&step.1).copied(), step: *step, cycles: blocks[from].cycles + cycles }
+                Edge {
+                    from,
+                    to: begins.get(&step.1).copied(),
+                    step: *step,
+                    cycles: blocks[from].cycles + cycles,
+                }
             })
             .collect();
         (blocks, edges)
@@ -141,7 +164,9 @@ impl Steps {
 
     /// How often each edge was taken, by window.
     pub fn edge_counts(&self, edges: &[Edge]) -> Vec<Vec<f64>> {
-        let counts = |window: &BTreeMap<Step, u64>| edges.iter().map(|edge| window.get(&edge.step).copied().unwrap_or(0) as f64).collect();
+        let counts = |window: &BTreeMap<Step, u64>| {
+            edges.iter().map(|edge| window.get(&edge.step).copied().unwrap_or(0) as f64).collect()
+        };
         self.windows.iter().map(counts).collect()
     }
 }
@@ -162,9 +187,25 @@ mod tests {
 
     /// 0 -> 2 -> (4 or 6), 4 -> 6, 6 -> 2 or out.
     fn loop_with_a_branch() -> Steps {
-        let cycles = [((0, 2), 1), ((2, 4), 1), ((2, 6), 2), ((4, 6), 3), ((6, 8), 1), ((8, 2), 2), ((8, 100), 1)];
+        let cycles = [
+            ((0, 2), 1),
+            ((2, 4), 1),
+            ((2, 6), 2),
+            ((4, 6), 3),
+            ((6, 8), 1),
+            ((8, 2), 2),
+            ((8, 100), 1),
+        ];
         let mut steps = Steps { cycles: cycles.into_iter().collect(), ..Steps::default() };
-        let counts = [((0, 2), 1), ((2, 4), 2), ((2, 6), 1), ((4, 6), 2), ((6, 8), 3), ((8, 2), 2), ((8, 100), 1)];
+        let counts = [
+            ((0, 2), 1),
+            ((2, 4), 2),
+            ((2, 6), 1),
+            ((4, 6), 2),
+            ((6, 8), 3),
+            ((8, 2), 2),
+            ((8, 100), 1),
+        ];
         steps.windows.push(counts.into_iter().collect());
         steps.totals.push(22);
         steps
@@ -174,12 +215,16 @@ mod tests {
     fn chains_become_blocks_and_their_ways_out_edges() {
         let steps = loop_with_a_branch();
         let (blocks, edges) = steps.graph();
-        assert_eq!(blocks.iter().map(|block| (block.from, block.to)).collect::<Vec<_>>(), [(0, 0), (2, 2), (4, 4), (6, 8)]);
+        assert_eq!(
+            blocks.iter().map(|block| (block.from, block.to)).collect::<Vec<_>>(),
+            [(0, 0), (2, 2), (4, 4), (6, 8)]
+        );
         assert_eq!(edges.len(), 6);
         assert_eq!(edges.iter().find(|edge| edge.to.is_none()).unwrap().cycles, 2);
         let counts = steps.edge_counts(&edges);
         assert_eq!(block_counts(blocks.len(), &edges, &counts), [[1.0, 3.0, 2.0, 3.0]]);
-        let total: f64 = edges.iter().zip(&counts[0]).map(|(edge, count)| edge.cycles as f64 * count).sum();
+        let total: f64 =
+            edges.iter().zip(&counts[0]).map(|(edge, count)| edge.cycles as f64 * count).sum();
         assert_eq!(total, 1.0 + 2.0 + 2.0 + 6.0 + 3.0 + 4.0 + 1.0);
     }
 

@@ -1,4 +1,5 @@
-//! Table 1 of the report: one routine of exactly 100 us, timed by straight lines, differences, and by dividing.
+//! Table 1 of the report: one routine of exactly 100 us, timed by straight lines, differences, and
+//! by dividing.
 
 use crate::front_end::{FrontEnd, Transition};
 use crate::recording::{calibrated, exact, frames, heard, pulses};
@@ -15,7 +16,8 @@ use hairspring_core::pipeline::solve;
 const TRUTH: f64 = 100.0;
 /// The report's overhead, in microseconds.
 pub const PUBLISHED_OVERHEAD: f64 = 8.5;
-/// Largest distance of a line fit's mean from the published one, in microseconds; and of a direct measurement's.
+/// Largest distance of a line fit's mean from the published one, in microseconds; and of a direct
+/// measurement's.
 const LINE_TOLERANCE: f64 = 0.02;
 const DIRECT_TOLERANCE: f64 = 0.1;
 /// The rows of the table with the report's mean and standard deviation.
@@ -44,7 +46,8 @@ pub enum Row {
     Direct(u16),
 }
 
-/// The result of one row: mean and standard deviation of an experiment, and the number of experiments.
+/// The result of one row: mean and standard deviation of an experiment, and the number of
+/// experiments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     /// The row.
@@ -62,13 +65,15 @@ pub struct Found {
 pub struct Results {
     /// All rows, in the order of the report.
     pub rows: Vec<Found>,
-    /// Share of the intervals of the lines through 1 to 20 copies that contain the true time, and their number.
+    /// Share of the intervals of the lines through 1 to 20 copies that contain the true time, and
+    /// their number.
     pub coverage: (f64, usize),
     /// Mean overhead of those lines, in microseconds.
     pub overhead: f64,
     /// Half the width of the typical interval.
     pub half_width: f64,
-    /// Standard deviations of single pulses of 1 and of 2 copies, of which the differences are made, in microseconds.
+    /// Standard deviations of single pulses of 1 and of 2 copies, of which the differences are
+    /// made, in microseconds.
     pub pulse_sds: [f64; 2],
 }
 
@@ -84,26 +89,44 @@ pub struct Recordings<T> {
 
 impl Recordings<Vec<Transition>> {
     /// All three recordings with the edges of each method.
-    pub fn heard(&self, front_end: &FrontEnd, methods: &[Method], seed: u64) -> Result<Vec<Recordings<Vec<Edge>>>, AnyError> {
+    pub fn heard(
+        &self,
+        front_end: &FrontEnd,
+        methods: &[Method],
+        seed: u64,
+    ) -> Result<Vec<Recordings<Vec<Edge>>>, AnyError> {
         let line = heard(&self.line, front_end, methods, seed)?;
         let direct = heard(&self.direct, front_end, methods, seed.wrapping_add(1 << 32))?;
-        let differential = heard(&self.differential, front_end, methods, seed.wrapping_add(2 << 32))?;
+        let differential =
+            heard(&self.differential, front_end, methods, seed.wrapping_add(2 << 32))?;
         let all = line.into_iter().zip(direct).zip(differential);
-        Ok(all.map(|((line, direct), differential)| Recordings { line, direct, differential }).collect())
+        Ok(all
+            .map(|((line, direct), differential)| Recordings { line, direct, differential })
+            .collect())
     }
 }
 
 /// Edges without a front end: slope and overhead must be exact.
-pub fn exact_checks(recordings: &Recordings<Vec<Transition>>, toggle_cycles: f64) -> Result<Vec<Check>, AnyError> {
+pub fn exact_checks(
+    recordings: &Recordings<Vec<Transition>>,
+    toggle_cycles: f64,
+) -> Result<Vec<Check>, AnyError> {
     let (rate, line) = calibrated(frames(&exact(&recordings.line))?, 1e6)?;
     let solution = solved(&table(&line, 20, 1e6)?)?;
     let overhead = solution.overhead.ok_or("no overhead")?.value;
     let slope = solution.components[0].ticks.value;
-    let departure = line.iter().flat_map(widths).map(|(k, width)| (width - TRUTH * k - toggle_cycles).abs());
+    let departure =
+        line.iter().flat_map(widths).map(|(k, width)| (width - TRUTH * k - toggle_cycles).abs());
     let departure = departure.fold(0.0, f64::max);
     Ok(vec![
-        Check::new(format!("without noise, {} frames: slope {slope:.9} cycles", line.len()), (slope - TRUTH).abs() < 1e-9),
-        Check::new(format!("overhead {overhead:.9} cycles, the toggle's own {toggle_cycles}"), (overhead - toggle_cycles).abs() < 1e-6),
+        Check::new(
+            format!("without noise, {} frames: slope {slope:.9} cycles", line.len()),
+            (slope - TRUTH).abs() < 1e-9,
+        ),
+        Check::new(
+            format!("overhead {overhead:.9} cycles, the toggle's own {toggle_cycles}"),
+            (overhead - toggle_cycles).abs() < 1e-6,
+        ),
         Check::new(format!("largest departure of a pulse {departure} cycles"), departure == 0.0),
         Check::new(format!("the chip's second has {} cycles", rate.hz), rate.hz == 1e6),
     ])
@@ -144,11 +167,18 @@ pub fn checks(results: &Results) -> Vec<Check> {
             Row::Direct(210) | Row::Differential(_) => continue,
             Row::Direct(_) => DIRECT_TOLERANCE,
         };
-        let words = format!("{}: {:+.3} us from the published mean, at most {tolerance}", row.name(), found.mean - mean);
+        let words = format!(
+            "{}: {:+.3} us from the published mean, at most {tolerance}",
+            row.name(),
+            found.mean - mean
+        );
         checks.push(Check::new(words, (found.mean - mean).abs() <= tolerance));
     }
     let (share, captures) = results.coverage;
-    let words = format!("intervals of 95 % that hold the true time: {:.1} % of {captures} captures", 100.0 * share);
+    let words = format!(
+        "intervals of 95 % that hold the true time: {:.1} % of {captures} captures",
+        100.0 * share
+    );
     checks.push(Check::new(words, (0.93..=0.97).contains(&share)));
     checks
 }
@@ -166,10 +196,15 @@ impl Row {
 
 fn widths(frame: &Frame) -> Vec<(f64, f64)> {
     let Kind::Counts(counts) = &frame.kind else { return Vec::new() };
-    counts.iter().zip(&frame.pulses).map(|(count, pulse)| (f64::from(count[0]), pulse.width())).collect()
+    counts
+        .iter()
+        .zip(&frame.pulses)
+        .map(|(count, pulse)| (f64::from(count[0]), pulse.width()))
+        .collect()
 }
 
-/// A table without a quantum, because edges are found between the samples; its unit, here microseconds, does not matter.
+/// A table without a quantum, because edges are found between the samples; its unit, here
+/// microseconds, does not matter.
 fn empty() -> Observations {
     let mut table = Observations::new(vec!["body".into()]);
     table.origin.unit = Unit::TimeNs;
@@ -181,7 +216,9 @@ fn table(frames: &[Frame], most: u16, hz: f64) -> Result<Observations, AnyError>
     let mut table = empty();
     let series = table.series("main");
     for (round, frame) in frames.iter().enumerate() {
-        for (copies, width) in widths(frame).into_iter().filter(|(copies, _)| *copies <= f64::from(most)) {
+        for (copies, width) in
+            widths(frame).into_iter().filter(|(copies, _)| *copies <= f64::from(most))
+        {
             let row = table.row(series, &[copies]);
             table.push(row, u32::try_from(round)?, 1e6 * width / hz);
         }
@@ -211,11 +248,13 @@ fn line_row(row: Row, lines: &[(Estimate, f64)]) -> Found {
 
 /// Standard deviation of every second pulse from this one on.
 fn pulse_sd(pulses: &[Pulse], first: usize, hz: f64) -> f64 {
-    let widths: Vec<f64> = pulses.iter().skip(first).step_by(2).map(|pulse| 1e6 * pulse.width() / hz).collect();
+    let widths: Vec<f64> =
+        pulses.iter().skip(first).step_by(2).map(|pulse| 1e6 * pulse.width() / hz).collect();
     mean_and_sd(&widths).1
 }
 
-/// Standard deviation of one difference that the row of so many published ones needs, if its differences are independent.
+/// Standard deviation of one difference that the row of so many published ones needs, if its
+/// differences are independent.
 fn of_one(row: Row, sd: f64) -> Option<f64> {
     match row {
         Row::Differential(number) => Some(sd * (number as f64).sqrt()),
@@ -235,7 +274,10 @@ pub fn difference_checks(results: &Results) -> Vec<Check> {
     let found = results.rows.iter().filter(|found| found.row != Row::Differential(1000));
     let ratios = found.filter_map(|found| Some((found.row, of_one(found.row, found.sd)? / single)));
     let check = |(row, ratio): (Row, f64)| {
-        let words = format!("three-point {}: {ratio:.3} of the deviation of independent pulses", row.name());
+        let words = format!(
+            "three-point {}: {ratio:.3} of the deviation of independent pulses",
+            row.name()
+        );
         Check::new(words, (0.85..=1.15).contains(&ratio))
     };
     ratios.map(check).collect()
@@ -251,7 +293,12 @@ fn differential_row(number: usize, pulses: &[Pulse], hz: f64) -> Result<Found, A
             let row = table.row(series, &[1.0 + (at % 2) as f64]);
             table.push(row, u32::try_from(at / 2)?, 1e6 * pulse.width() / hz);
         }
-        values.push(differential(&table, series, 0.95).ok_or("no two rows to take the difference of")?.ticks.value);
+        values.push(
+            differential(&table, series, 0.95)
+                .ok_or("no two rows to take the difference of")?
+                .ticks
+                .value,
+        );
     }
     let (mean, sd) = mean_and_sd(&values);
     Ok(Found { row: Row::Differential(number), mean, sd, experiments: values.len() })
@@ -260,6 +307,14 @@ fn differential_row(number: usize, pulses: &[Pulse], hz: f64) -> Result<Found, A
 fn direct_row(copies: u16, frames: &[Frame], hz: f64) -> Result<Found, AnyError> {
     let table = table(frames, u16::MAX, hz)?;
     let all = direct(&table, 0, 0.95);
-    let found = all.iter().find(|found| found.copies == f64::from(copies)).ok_or_else(|| format!("no row of {copies} copies"))?;
-    Ok(Found { row: Row::Direct(copies), mean: found.ticks.value, sd: found.sd, experiments: frames.len() })
+    let found = all
+        .iter()
+        .find(|found| found.copies == f64::from(copies))
+        .ok_or_else(|| format!("no row of {copies} copies"))?;
+    Ok(Found {
+        row: Row::Direct(copies),
+        mean: found.ticks.value,
+        sd: found.sd,
+        experiments: frames.len(),
+    })
 }

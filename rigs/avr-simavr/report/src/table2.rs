@@ -1,4 +1,5 @@
-//! Table 2 of the report: the times of a coder's basic blocks, from the totals of whole runs and how often each block ran.
+//! Table 2 of the report: the times of a coder's basic blocks, from the totals of whole runs and
+//! how often each block ran.
 
 use crate::front_end::{FrontEnd, Transition};
 use crate::recording::{exact, heard, pulses};
@@ -17,7 +18,8 @@ const RECORDINGS: u64 = 20;
 pub struct Unknown {
     /// The components in it.
     pub name: String,
-    /// Whether it includes the overhead (also that of the front end): the time from call to return that all runs share.
+    /// Whether it includes the overhead (also that of the front end): the time from call to return
+    /// that all runs share.
     pub constant: bool,
     /// Cycles, from edges without noise.
     pub exact: f64,
@@ -40,8 +42,8 @@ pub struct Results {
     pub columns: usize,
     /// Inputs.
     pub inputs: usize,
-    /// Share of the intervals that contain the exact time, except those of the constant, and the number of intervals of
-    /// recordings with different noise.
+    /// Share of the intervals that contain the exact time, except those of the constant, and the
+    /// number of intervals of recordings with different noise.
     pub coverage: (f64, usize),
     /// Largest residual of a total without noise, in cycles.
     pub residual: f64,
@@ -63,38 +65,69 @@ struct Counts {
 
 impl Coder {
     /// Blocks as unknowns, and edges as unknowns. The recorder's rate comes from another recording.
-    pub fn solved(&self, front_end: &FrontEnd, hz: f64, seed: u64) -> Result<[Results; 2], AnyError> {
+    pub fn solved(
+        &self,
+        front_end: &FrontEnd,
+        hz: f64,
+        seed: u64,
+    ) -> Result<[Results; 2], AnyError> {
         let clean = widths(&exact(&self.transitions), 1e6)?;
         let recording = |at: u64| {
-            let edges = heard(&self.transitions, front_end, &[Method::BandLimited], seed.wrapping_add((3 + at) << 32))?.swap_remove(0);
+            let edges = heard(
+                &self.transitions,
+                front_end,
+                &[Method::BandLimited],
+                seed.wrapping_add((3 + at) << 32),
+            )?
+            .swap_remove(0);
             widths(&edges, hz)
         };
         let noisy = (0..RECORDINGS).map(recording).collect::<Result<Vec<Vec<f64>>, AnyError>>()?;
         let (blocks, edges) = self.steps.graph();
         let rows = self.steps.edge_counts(&edges);
         let end = |to: Option<usize>| to.map_or("end".into(), |to| format!("B{to}"));
-        let by_block =
-            Counts { names: (0..blocks.len()).map(|at| format!("B{at}")).collect(), rows: block_counts(blocks.len(), &edges, &rows) };
-        let by_edge = Counts { names: edges.iter().map(|edge| format!("B{}>{}", edge.from, end(edge.to))).collect(), rows };
+        let by_block = Counts {
+            names: (0..blocks.len()).map(|at| format!("B{at}")).collect(),
+            rows: block_counts(blocks.len(), &edges, &rows),
+        };
+        let by_edge = Counts {
+            names: edges.iter().map(|edge| format!("B{}>{}", edge.from, end(edge.to))).collect(),
+            rows,
+        };
         let cycles: Vec<u64> = edges.iter().map(|edge| edge.cycles).collect();
         let outside = self.outside(&cycles, &by_edge.rows)?;
-        let sum = |row: &Vec<f64>| cycles.iter().zip(row).map(|(each, count)| *each as f64 * count).sum::<f64>() + outside;
+        let sum = |row: &Vec<f64>| {
+            cycles.iter().zip(row).map(|(each, count)| *each as f64 * count).sum::<f64>() + outside
+        };
         let by_instructions: Vec<f64> = by_edge.rows.iter().map(sum).collect();
         let edges = by_edge.results(&clean, &noisy, |unknown| {
-            Ok(unknown.parts.iter().map(|(name, factor)| factor * by_edge.cycles_of(name, &cycles, outside)).sum())
+            Ok(unknown
+                .parts
+                .iter()
+                .map(|(name, factor)| factor * by_edge.cycles_of(name, &cycles, outside))
+                .sum())
         })?;
         let of_blocks = by_block.solve(&by_instructions)?;
-        let of = |unknown: &Component| Ok(of_blocks.component(&unknown.name).ok_or("another unknown")?.ticks.value);
+        let of = |unknown: &Component| {
+            Ok(of_blocks.component(&unknown.name).ok_or("another unknown")?.ticks.value)
+        };
         Ok([by_block.results(&clean, &noisy, of)?, edges])
     }
 
-    /// Cycles of each window that no edge explains: call, arguments and toggle. They are the same in all windows.
+    /// Cycles of each window that no edge explains: call, arguments and toggle. They are the same
+    /// in all windows.
     fn outside(&self, cycles: &[u64], rows: &[Vec<f64>]) -> Result<f64, AnyError> {
-        let inside = |row: &Vec<f64>| cycles.iter().zip(row).map(|(each, count)| *each as f64 * count).sum::<f64>();
-        let mut left = self.steps.totals.iter().zip(rows).map(|(total, row)| *total as f64 - inside(row));
+        let inside = |row: &Vec<f64>| {
+            cycles.iter().zip(row).map(|(each, count)| *each as f64 * count).sum::<f64>()
+        };
+        let mut left =
+            self.steps.totals.iter().zip(rows).map(|(total, row)| *total as f64 - inside(row));
         let first = left.next().ok_or("no window")?;
         match left.find(|other| *other != first) {
-            Some(other) => Err(format!("{first} cycles of one window are outside of the coder, and {other} of another").into()),
+            Some(other) => Err(format!(
+                "{first} cycles of one window are outside of the coder, and {other} of another"
+            )
+            .into()),
             None => Ok(first),
         }
     }
@@ -106,11 +139,15 @@ impl Counts {
         table.origin.unit = Unit::TimeNs; // no quantum, for edges are found between the samples
         let series = table.series("main");
         if totals.len() != self.rows.len() {
-            return Err(format!("{} pulses of {} runs were found", totals.len(), self.rows.len()).into());
+            return Err(
+                format!("{} pulses of {} runs were found", totals.len(), self.rows.len()).into()
+            );
         }
         for (counts, total) in self.rows.iter().zip(totals) {
             let row = table.row(series, counts);
-            let round = u32::try_from(table.readings().iter().filter(|reading| reading.row == row).count())?;
+            let round = u32::try_from(
+                table.readings().iter().filter(|reading| reading.row == row).count(),
+            )?;
             table.push(row, round, *total);
         }
         // Without noise there are no outliers; with noise, a rare block is not an outlier.
@@ -130,7 +167,10 @@ impl Counts {
         by_instructions: impl Fn(&Component) -> Result<f64, AnyError>,
     ) -> Result<Results, AnyError> {
         let clean = self.solve(clean)?;
-        let noisy = noisy.iter().map(|totals| self.solve(totals)).collect::<Result<Vec<Solution>, AnyError>>()?;
+        let noisy = noisy
+            .iter()
+            .map(|totals| self.solve(totals))
+            .collect::<Result<Vec<Solution>, AnyError>>()?;
         let unknown = |(clean, noisy): (&Component, &Component)| {
             Ok(Unknown {
                 name: clean.name.clone(),
@@ -144,7 +184,12 @@ impl Counts {
         };
         let first = noisy.first().ok_or("no recording")?;
         Ok(Results {
-            unknowns: clean.components.iter().zip(&first.components).map(unknown).collect::<Result<Vec<Unknown>, AnyError>>()?,
+            unknowns: clean
+                .components
+                .iter()
+                .zip(&first.components)
+                .map(unknown)
+                .collect::<Result<Vec<Unknown>, AnyError>>()?,
             columns: clean.columns.len(),
             inputs: self.rows.len(),
             coverage: coverage(&clean, &noisy),
@@ -159,8 +204,10 @@ fn is_constant(component: &Component) -> bool {
 
 fn coverage(clean: &Solution, noisy: &[Solution]) -> (f64, usize) {
     let all = noisy.iter().flat_map(|noisy| clean.components.iter().zip(&noisy.components));
-    let held: Vec<bool> =
-        all.filter(|(clean, _)| !is_constant(clean)).map(|(clean, noisy)| noisy.ticks.contains(clean.ticks.value)).collect();
+    let held: Vec<bool> = all
+        .filter(|(clean, _)| !is_constant(clean))
+        .map(|(clean, noisy)| noisy.ticks.contains(clean.ticks.value))
+        .collect();
     (held.iter().filter(|held| **held).count() as f64 / held.len() as f64, held.len())
 }
 
@@ -173,15 +220,29 @@ impl Results {
     pub fn checks(&self, what: &str) -> Vec<Check> {
         let of_integer = |unknown: &Unknown| (unknown.exact - unknown.exact.round()).abs();
         let of_instructions = |unknown: &Unknown| (unknown.exact - unknown.by_instructions).abs();
-        let farthest = |distance: &dyn Fn(&Unknown) -> f64| self.unknowns.iter().map(distance).fold(0.0, f64::max);
+        let farthest = |distance: &dyn Fn(&Unknown) -> f64| {
+            self.unknowns.iter().map(distance).fold(0.0, f64::max)
+        };
         let mut checks = vec![
-            Check::new(format!("{what}: largest residual without noise {:.1e} cycles", self.residual), self.residual < 1e-6),
-            Check::new(format!("{what}: farthest from an integer {:.1e} cycles", farthest(&of_integer)), farthest(&of_integer) < 1e-6),
+            Check::new(
+                format!("{what}: largest residual without noise {:.1e} cycles", self.residual),
+                self.residual < 1e-6,
+            ),
+            Check::new(
+                format!("{what}: farthest from an integer {:.1e} cycles", farthest(&of_integer)),
+                farthest(&of_integer) < 1e-6,
+            ),
         ];
-        let words = format!("{what}: farthest from the instruction set {:.1e} cycles", farthest(&of_instructions));
+        let words = format!(
+            "{what}: farthest from the instruction set {:.1e} cycles",
+            farthest(&of_instructions)
+        );
         checks.push(Check::new(words, farthest(&of_instructions) < 1e-6));
         let (share, intervals) = self.coverage;
-        let words = format!("{what}: intervals of 95 % that hold the exact time: {:.1} % of {intervals}", 100.0 * share);
+        let words = format!(
+            "{what}: intervals of 95 % that hold the exact time: {:.1} % of {intervals}",
+            100.0 * share
+        );
         checks.push(Check::new(words, (0.91..=0.99).contains(&share)));
         checks
     }

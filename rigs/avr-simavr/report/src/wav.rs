@@ -23,7 +23,9 @@ pub fn write(edges: &Path, file: &Path, seed: u64) -> Result<(), AnyError> {
 /// The header of 44 bytes before this many bytes of samples.
 fn header(length: u32, rate: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let numbers = |bytes: &mut Vec<u8>, values: &[u32]| values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+    let numbers = |bytes: &mut Vec<u8>, values: &[u32]| {
+        values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+    };
     bytes.extend(b"RIFF");
     numbers(&mut bytes, &[36 + length]);
     bytes.extend(b"WAVEfmt ");

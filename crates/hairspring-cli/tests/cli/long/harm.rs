@@ -39,7 +39,8 @@ const REFUSED_CALLS: [(u32, &str); 29] = [
     (49, "its system call clock_gettime writes to shared memory ("),
 ];
 
-/// What is allowed: output to nowhere, questions, memory of its own, reading what others share, and a bad address of the program's own.
+/// What is allowed: output to nowhere, questions, memory of its own, reading what others share, and
+/// a bad address of the program's own.
 const ALLOWED_CALLS: [u32; 7] = [50, 51, 52, 53, 54, 55, 56];
 
 struct World {
@@ -63,7 +64,10 @@ impl World {
     /// The program has no effect outside: neither by its calls nor by their repeats.
     fn is_untouched(&self) {
         assert_eq!(std::fs::read(&self.log).unwrap(), b"", "the log was written");
-        assert!(std::fs::read(&self.map).unwrap_or_default().iter().all(|byte| *byte == 0), "the mapped file was written");
+        assert!(
+            std::fs::read(&self.map).unwrap_or_default().iter().all(|byte| *byte == 0),
+            "the mapped file was written"
+        );
     }
 }
 
@@ -77,11 +81,18 @@ fn reason(document: &Value, text: &str) -> String {
 fn what_leaves_the_process_is_refused_by_name_before_it_happens() {
     let world = world(HARM);
     let good = 1..=8;
-    let document =
-        json(&world.rig.blocks("part", &world.lines(REFUSED_CALLS.map(|(number, _)| number).into_iter().chain(good.clone())), &["--json"]));
+    let document = json(&world.rig.blocks(
+        "part",
+        &world.lines(REFUSED_CALLS.map(|(number, _)| number).into_iter().chain(good.clone())),
+        &["--json"],
+    ));
     for (number, expected) in REFUSED_CALLS {
         let reason = reason(&document, &format!("{number} "));
-        assert!(reason.contains(expected) && reason.contains("; time a function that does not") || number == 45, "{number}: {reason}");
+        assert!(
+            reason.contains(expected) && reason.contains("; time a function that does not")
+                || number == 45,
+            "{number}: {reason}"
+        );
     }
     assert_eq!(document["inputs"]["calls"], good.count());
     world.is_untouched();
@@ -90,8 +101,17 @@ fn what_leaves_the_process_is_refused_by_name_before_it_happens() {
 #[test]
 fn what_stays_in_the_process_is_repeated() {
     let world = world(HARM);
-    let document = json(&world.rig.blocks("part", &world.lines(ALLOWED_CALLS.into_iter().chain(1..=8)), &["--json", "--until", "each"]));
-    assert_eq!(document["inputs"]["skipped"].as_array().unwrap().len(), 0, "{}", document["inputs"]);
+    let document = json(&world.rig.blocks(
+        "part",
+        &world.lines(ALLOWED_CALLS.into_iter().chain(1..=8)),
+        &["--json", "--until", "each"],
+    ));
+    assert_eq!(
+        document["inputs"]["skipped"].as_array().unwrap().len(),
+        0,
+        "{}",
+        document["inputs"]
+    );
     assert_eq!(document["inputs"]["calls"], ALLOWED_CALLS.len() + 8);
     world.is_untouched();
 }
@@ -99,7 +119,8 @@ fn what_stays_in_the_process_is_repeated() {
 #[test]
 fn output_that_the_program_itself_turned_into_a_file_is_refused() {
     let world = world(HARM);
-    let document = json(&world.rig.blocks("part", &world.lines([46].into_iter().chain(1..=8)), &["--json"]));
+    let document =
+        json(&world.rig.blocks("part", &world.lines([46].into_iter().chain(1..=8)), &["--json"]));
     let reason = reason(&document, "46 ");
     assert!(reason.contains("write on descriptor 1 (") && reason.contains("log.txt"), "{reason}");
     world.is_untouched();
@@ -108,13 +129,21 @@ fn output_that_the_program_itself_turned_into_a_file_is_refused() {
 #[test]
 fn a_system_call_that_only_a_few_repeats_make_is_stopped_in_the_kernel() {
     let world = world(PATHS);
-    // About one call in a thousand writes to the file: hardly any while it is followed, many while it is timed.
-    let document = json(&world.rig.blocks("spin", &world.lines((80..90).chain(1..=9)), &["--json", "--budget", "500ms"]));
+    // About one call in a thousand writes to the file: hardly any while it is followed, many while
+    // it is timed.
+    let document = json(&world.rig.blocks(
+        "spin",
+        &world.lines((80..90).chain(1..=9)),
+        &["--json", "--budget", "500ms"],
+    ));
     let skipped = document["inputs"]["skipped"].as_array().unwrap();
     assert!(skipped.len() >= 5, "{skipped:#?}");
     for skip in skipped {
         let reason = skip["reason"].as_str().unwrap();
-        assert!(reason.contains("system call write") || reason.contains("its path differs"), "{reason}");
+        assert!(
+            reason.contains("system call write") || reason.contains("its path differs"),
+            "{reason}"
+        );
     }
     world.is_untouched();
 }

@@ -1,5 +1,5 @@
-//! `hairspring blocks` on programs that are hard to follow. Each call of these is stepped through, which takes minutes:
-//! `./test all` runs them, `./test` does not.
+//! `hairspring blocks` on programs that are hard to follow. Each call of these is stepped through,
+//! which takes minutes: `./test all` runs them, `./test` does not.
 
 mod calls;
 mod ends;

@@ -1,4 +1,5 @@
-//! Names and lines of stripped programs: from the files into which they were moved, and what there is without them.
+//! Names and lines of stripped programs: from the files into which they were moved, and what there
+//! is without them.
 
 use crate::blocks::{Done, Rig, compile, json};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,10 @@ fn has_names_and_lines(done: &Done) {
     let document = json(done);
     assert_eq!(document["function"]["name"], "work");
     let lines = document["lines"].as_array().unwrap();
-    assert!(lines.iter().any(|line| line["text"].as_str().unwrap().contains("CHAIN(10)")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line["text"].as_str().unwrap().contains("CHAIN(10)")),
+        "{lines:?}"
+    );
 }
 
 fn build_id(program: &Path) -> String {
@@ -36,7 +40,9 @@ fn build_id(program: &Path) -> String {
 #[test]
 fn names_and_lines_come_from_the_file_that_a_link_names() {
     let (rig, names) = stripped();
-    run(Command::new("objcopy").arg(format!("--add-gnu-debuglink={}", names.display())).arg(&rig.program));
+    run(Command::new("objcopy")
+        .arg(format!("--add-gnu-debuglink={}", names.display()))
+        .arg(&rig.program));
     has_names_and_lines(&rig.blocks("work", "1 2 3\n1\n", &["--json"]));
     let hidden = rig.folder.path().join(".debug");
     std::fs::create_dir(&hidden).unwrap();
@@ -70,15 +76,28 @@ fn names_and_lines_come_from_the_folder_by_the_build_id() {
 #[test]
 fn functions_are_listed_with_and_without_names() {
     let rig = compile(WORK, &["-O2", "-g"]);
-    let list = || run(Command::new(env!("CARGO_BIN_EXE_hairspring")).arg("blocks").arg(&rig.program).arg("--list"));
+    let list = || {
+        run(Command::new(env!("CARGO_BIN_EXE_hairspring"))
+            .arg("blocks")
+            .arg(&rig.program)
+            .arg("--list"))
+    };
     let named = list();
     let line = named.lines().find(|line| line.ends_with("  work")).unwrap().to_owned();
-    let [address, bytes, _] = line.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{line}") };
+    let [address, bytes, _] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+        panic!("{line}")
+    };
     run(Command::new("strip").arg(&rig.program));
     let bare = list();
     let same = bare.lines().find(|line| line.split_whitespace().next() == Some(address)).unwrap();
-    assert!(same.contains(bytes) && same.ends_with("(no name)") && !bare.contains("work"), "{same}");
+    assert!(
+        same.contains(bytes) && same.ends_with("(no name)") && !bare.contains("work"),
+        "{same}"
+    );
     assert_eq!(json(&rig.blocks(address, "1 2\n", &["--json"]))["function"]["entry"], address);
-    let both = Command::new(env!("CARGO_BIN_EXE_hairspring")).args(["blocks", "true", "--list", "--json"]).output().unwrap();
+    let both = Command::new(env!("CARGO_BIN_EXE_hairspring"))
+        .args(["blocks", "true", "--list", "--json"])
+        .output()
+        .unwrap();
     assert_eq!(both.status.code(), Some(2));
 }

@@ -1,10 +1,11 @@
-//! A stream that limits the length of lines and of stretches without a row, so that an endless file is refused in bounded
-//! memory.
+//! A stream that limits the length of lines and of stretches without a row, so that an endless file
+//! is refused in bounded memory.
 
 use super::MAX_LINE;
 use std::io::{Error, Read, Result};
 
-/// Most bytes from the end of one row to the end of the next; more are usually caused by a quote that is never closed.
+/// Most bytes from the end of one row to the end of the next; more are usually caused by a quote
+/// that is never closed.
 const MAX_WITHOUT_ROW: u64 = 16 << 20;
 
 /// A stream that counts the bytes since the last line break and since the last row.
@@ -34,10 +35,14 @@ impl<R: Read> Bounded<R> {
         let last = chunk.iter().rposition(|byte| *byte == b'\n');
         self.in_line = last.map_or(longest, |at| (chunk.len() - at - 1) as u64);
         if longest >= MAX_LINE {
-            return Err(Error::other(format!("is longer than {MAX_LINE} bytes: this is not an observation file")));
+            return Err(Error::other(format!(
+                "is longer than {MAX_LINE} bytes: this is not an observation file"
+            )));
         }
         if self.without_row > MAX_WITHOUT_ROW {
-            return Err(Error::other(format!("no row ends within {MAX_WITHOUT_ROW} bytes from here: a quote may be open")));
+            return Err(Error::other(format!(
+                "no row ends within {MAX_WITHOUT_ROW} bytes from here: a quote may be open"
+            )));
         }
         Ok(())
     }
@@ -45,7 +50,8 @@ impl<R: Read> Bounded<R> {
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        // A chunk is shorter than the longest line, so that no line between two breaks of one chunk can be too long.
+        // A chunk is shorter than the longest line, so that no line between two breaks of one chunk
+        // can be too long.
         let most = buffer.len().min(MAX_LINE as usize / 2);
         let read = self.stream.read(&mut buffer[..most])?;
         self.count(&buffer[..read])?;

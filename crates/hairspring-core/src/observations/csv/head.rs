@@ -1,7 +1,10 @@
 //! The comments and the header line that a file begins with.
 
 use super::units::{add_occupancy, add_uses};
-use super::{MAX_HEAD, MAX_LAYOUTS, MAX_LINE, MAX_PLACEMENTS, bad, not_negative, one_line, positive, round_number};
+use super::{
+    MAX_HEAD, MAX_LAYOUTS, MAX_LINE, MAX_PLACEMENTS, bad, not_negative, one_line, positive,
+    round_number,
+};
 use crate::error::{Error, Result};
 use crate::observations::{ClockSpread, CoreClock, Occupancy, Origin, Pauses, Rate, Role, Variant};
 use std::collections::BTreeSet;
@@ -32,16 +35,26 @@ pub(super) fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>
     let (mut bytes, mut given) = (0, BTreeSet::new());
     for number in 1.. {
         text.clear();
-        let read = lines.by_ref().take(MAX_LINE).read_until(b'\n', &mut text).map_err(|e| bad(number, &format!("cannot be read: {e}")))?;
+        let read = lines
+            .by_ref()
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut text)
+            .map_err(|e| bad(number, &format!("cannot be read: {e}")))?;
         if read == 0 {
             break;
         }
         if read as u64 == MAX_LINE {
-            return Err(bad(number, &format!("is longer than {MAX_LINE} bytes: this is not an observation file")));
+            return Err(bad(
+                number,
+                &format!("is longer than {MAX_LINE} bytes: this is not an observation file"),
+            ));
         }
         bytes += read as u64;
         if bytes > MAX_HEAD {
-            return Err(bad(number, &format!("no header within {MAX_HEAD} bytes: this is not an observation file")));
+            return Err(bad(
+                number,
+                &format!("no header within {MAX_HEAD} bytes: this is not an observation file"),
+            ));
         }
         let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
         let line = one_line(line.trim_start_matches('\u{feff}').trim());
@@ -55,12 +68,15 @@ pub(super) fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>
             }
         }
     }
-    Err(Error::BadTable("the file is empty: expected a header such as `body,ticks` and one row per line".into()))
+    Err(Error::BadTable(
+        "the file is empty: expected a header such as `body,ticks` and one row per line".into(),
+    ))
 }
 
 /// The names in a header line; names may be quoted.
 fn names(line: &str) -> Vec<String> {
-    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
+    let mut reader =
+        ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
     let mut record = ::csv::StringRecord::new();
     let read = reader.read_record(&mut record).unwrap_or(false);
     if read { record.iter().map(|name| name.trim().to_owned()).collect() } else { Vec::new() }
@@ -104,17 +120,27 @@ fn note(origin: &mut Origin, given: &mut BTreeSet<String>, comment: &str, line: 
 /// Parses a core clock and its relative standard uncertainty, such as `4.1e9 0.003`.
 fn core_clock(value: &str, key: &str, line: u64) -> Result<CoreClock> {
     let parts = value.split_once(' ');
-    let (hz, sd) = parts.ok_or_else(|| bad(line, &format!("`{key}` needs a core clock in Hz and its standard uncertainty as a share")))?;
+    let (hz, sd) = parts.ok_or_else(|| {
+        bad(
+            line,
+            &format!("`{key}` needs a core clock in Hz and its standard uncertainty as a share"),
+        )
+    })?;
     Ok(CoreClock { hz: positive(hz, key, line)?, sd: not_negative(sd, key, line)? })
 }
 
 /// Parses a relative standard deviation and the number of runs that show it, such as `0.018 24`.
 fn clock_spread(value: &str, key: &str, line: u64) -> Result<ClockSpread> {
-    let parts = value.split_once(' ').and_then(|(sd, runs)| Some((sd, runs.trim().parse().ok().filter(|runs| *runs >= 2)?)));
+    let parts = value
+        .split_once(' ')
+        .and_then(|(sd, runs)| Some((sd, runs.trim().parse().ok().filter(|runs| *runs >= 2)?)));
     let (sd, runs) = parts.ok_or_else(|| {
         bad(
             line,
-            &format!("`{key}` needs a standard deviation as a share and the number of runs that show it, at least 2, as in `0.018 24`"),
+            &format!(
+                "`{key}` needs a standard deviation as a share and the number of runs that show \
+                 it, at least 2, as in `0.018 24`"
+            ),
         )
     })?;
     Ok(ClockSpread { sd: not_negative(sd, key, line)?, runs })
@@ -123,8 +149,9 @@ fn clock_spread(value: &str, key: &str, line: u64) -> Result<ClockSpread> {
 /// Parses a series and the length of one copy of its chain, such as `reference 3`.
 fn chain(value: &str, key: &str, line: u64) -> Result<(String, f64)> {
     let parts = value.rsplit_once(' ');
-    let (name, cycles) =
-        parts.ok_or_else(|| bad(line, &format!("`{key}` needs a series and its length in core cycles, as in `{key} 3`")))?;
+    let (name, cycles) = parts.ok_or_else(|| {
+        bad(line, &format!("`{key}` needs a series and its length in core cycles, as in `{key} 3`"))
+    })?;
     Ok((name.trim().to_owned(), positive(cycles, key, line)?))
 }
 
@@ -134,7 +161,10 @@ fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(
     if origin.chains().any(|(known, _)| *known == name) {
         return Err(bad(
             line,
-            &format!("`{key}` names the series `{name}`, which is the reference or a control already: leave one of them out"),
+            &format!(
+                "`{key}` names the series `{name}`, which is the reference or a control already: \
+                 leave one of them out"
+            ),
         ));
     }
     Ok((name, cycles))
@@ -142,24 +172,36 @@ fn further_chain(origin: &Origin, value: &str, key: &str, line: u64) -> Result<(
 
 /// Parses a series that checks another one, such as `code fenced = fenced of code`.
 fn variant(value: &str, line: u64) -> Result<Variant> {
-    let parts = value
-        .split_once('=')
-        .and_then(|(series, rest)| rest.trim().split_once(" of ").map(|(role, of)| (series.trim(), role.trim(), of.trim())));
-    let found =
-        parts.and_then(|(series, role, of)| Role::NAMES.iter().find(|(name, _)| *name == role).map(|(_, role)| (series, *role, of)));
-    let (series, role, of) =
-        found.ok_or_else(|| bad(line, "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of a`"))?;
+    let parts = value.split_once('=').and_then(|(series, rest)| {
+        rest.trim().split_once(" of ").map(|(role, of)| (series.trim(), role.trim(), of.trim()))
+    });
+    let found = parts.and_then(|(series, role, of)| {
+        Role::NAMES.iter().find(|(name, _)| *name == role).map(|(_, role)| (series, *role, of))
+    });
+    let (series, role, of) = found.ok_or_else(|| {
+        bad(
+            line,
+            "`variant` needs a series, `in_place` or `fenced`, and a series, as in `b = fenced of \
+             a`",
+        )
+    })?;
     Ok(Variant { series: series.to_owned(), role, of: of.to_owned() })
 }
 
-/// Pauses of the CPU: the time in which they were seen, their time, their number, and perhaps how many more were too long for a pause.
+/// Pauses of the CPU: the time in which they were seen, their time, their number, and perhaps how
+/// many more were too long for a pause.
 fn pauses(value: &str, line: u64) -> Result<Pauses> {
     let needed = || {
-        let what = "the time that was watched, the time of all pauses, their number, and perhaps that of longer ones";
+        let what = "the time that was watched, the time of all pauses, their number, and perhaps \
+                    that of longer ones";
         bad(line, &format!("`pauses` needs {what}, as in `520000 24000 12 0`"))
     };
     let mut parts = value.split_whitespace();
-    let [Some(watched), Some(lost), Some(number), longer, None] = std::array::from_fn(|_| parts.next()) else { return Err(needed()) };
+    let [Some(watched), Some(lost), Some(number), longer, None] =
+        std::array::from_fn(|_| parts.next())
+    else {
+        return Err(needed());
+    };
     let pauses = Pauses {
         watched: not_negative(watched, "pauses", line)?,
         lost: not_negative(lost, "pauses", line)?,
@@ -167,7 +209,12 @@ fn pauses(value: &str, line: u64) -> Result<Pauses> {
         longer: longer.map(|longer| longer.parse().map_err(|_| needed())).transpose()?,
     };
     if pauses.lost > pauses.watched {
-        return Err(bad(line, &format!("`pauses`: all pauses take {lost}, longer than the {watched} that were watched")));
+        return Err(bad(
+            line,
+            &format!(
+                "`pauses`: all pauses take {lost}, longer than the {watched} that were watched"
+            ),
+        ));
     }
     Ok(pauses)
 }
@@ -175,7 +222,14 @@ fn pauses(value: &str, line: u64) -> Result<Pauses> {
 /// A number of layouts.
 fn layouts(value: &str, key: &str, line: u64) -> Result<u32> {
     let number = value.parse().ok().filter(|number| (1..=MAX_LAYOUTS).contains(number));
-    number.ok_or_else(|| bad(line, &format!("gives {value:?} for `{key}`, which is a whole number from 1 to {MAX_LAYOUTS}")))
+    number.ok_or_else(|| {
+        bad(
+            line,
+            &format!(
+                "gives {value:?} for `{key}`, which is a whole number from 1 to {MAX_LAYOUTS}"
+            ),
+        )
+    })
 }
 
 fn threads(value: &str, line: u64) -> Result<bool> {
@@ -191,15 +245,30 @@ fn add_placement(placements: &mut Vec<u32>, value: &str, line: u64) -> Result<()
     let first = round_number(value, line)?;
     let before = placements.last().copied().unwrap_or(0);
     if first <= before {
-        return Err(bad(line, &format!("the placement that begins with round {first} must begin after round {before}")));
+        return Err(bad(
+            line,
+            &format!(
+                "the placement that begins with round {first} must begin after round {before}"
+            ),
+        ));
     }
     if placements.len() >= MAX_PLACEMENTS {
-        return Err(bad(line, &format!("begins placement number {}, the limit is {MAX_PLACEMENTS}", MAX_PLACEMENTS + 1)));
+        return Err(bad(
+            line,
+            &format!(
+                "begins placement number {}, the limit is {MAX_PLACEMENTS}",
+                MAX_PLACEMENTS + 1
+            ),
+        ));
     }
     placements.push(first);
     Ok(())
 }
 
 fn rate_of(origin: &mut Origin) -> &mut Rate {
-    origin.rate.get_or_insert_with(|| Rate { hz: f64::NAN, uncertainty_ppm: 0.0, provenance: "stated in the file".into() })
+    origin.rate.get_or_insert_with(|| Rate {
+        hz: f64::NAN,
+        uncertainty_ppm: 0.0,
+        provenance: "stated in the file".into(),
+    })
 }

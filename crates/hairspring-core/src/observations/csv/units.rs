@@ -4,7 +4,12 @@ use super::{Occupancy, Origin, Uses, bad};
 use crate::error::{Error, Result};
 
 /// Adds what the copies of a series do to the core.
-pub fn add_occupancy(origin: &mut Origin, series: &str, occupancy: Occupancy, line: u64) -> Result<()> {
+pub fn add_occupancy(
+    origin: &mut Origin,
+    series: &str,
+    occupancy: Occupancy,
+    line: u64,
+) -> Result<()> {
     if origin.occupancy_of(series).is_some() {
         return Err(twice(occupancy.key(), series, line));
     }
@@ -15,7 +20,11 @@ pub fn add_occupancy(origin: &mut Origin, series: &str, occupancy: Occupancy, li
 /// Adds the kinds of units that a copy of a series uses, such as `code = multiply 2, simple 1`.
 pub fn add_uses(origin: &mut Origin, value: &str, line: u64) -> Result<()> {
     let needed = || {
-        bad(line, "`uses` needs a series, and kinds of units with the number of instructions for each, as in `a = multiply 2, simple 1`")
+        bad(
+            line,
+            "`uses` needs a series, and kinds of units with the number of instructions for each, \
+             as in `a = multiply 2, simple 1`",
+        )
     };
     let (series, list) = value.split_once('=').ok_or_else(needed)?;
     let unit = |text: &str| {
@@ -32,5 +41,8 @@ pub fn add_uses(origin: &mut Origin, value: &str, line: u64) -> Result<()> {
 }
 
 fn twice(key: &str, series: &str, line: u64) -> Error {
-    bad(line, &format!("`{key}` names the series `{series}` a second time: which of the two holds?"))
+    bad(
+        line,
+        &format!("`{key}` names the series `{series}` a second time: which of the two holds?"),
+    )
 }

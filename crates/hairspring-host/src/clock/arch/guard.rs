@@ -1,7 +1,8 @@
-//! Reads of counters that the system may forbid. A forbidden read is an illegal instruction, which would end the process; the
-//! handler here passes over it, so a counter can be tried out.
+//! Reads of counters that the system may forbid. A forbidden read is an illegal instruction, which
+//! would end the process; the handler here passes over it, so a counter can be tried out.
 //!
-//! The handler knows the instructions of these reads. Any other illegal instruction goes to the handler that was there before.
+//! The handler knows the instructions of these reads. Any other illegal instruction goes to the
+//! handler that was there before.
 
 use crate::clock::ReadFn;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
@@ -17,16 +18,21 @@ static FORBIDDEN: AtomicU32 = AtomicU32::new(0);
 static EARLIER_HANDLER: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
 /// What a process says if a counter that it uses is forbidden meanwhile.
-const LOST_COUNTER: &[u8] = b"hairspring: the system has forbidden the cycle counter while it was in use (its module was unloaded, perf has \
-    taken the counter, kernel.perf_user_access was set to 0, or programs may read it on some CPUs only): measure again, or choose another clock with --clock\n";
+const LOST_COUNTER: &[u8] = b"hairspring: the system has forbidden the cycle counter while it was \
+                              in use (its module was unloaded, perf has taken the counter, \
+                              kernel.perf_user_access was set to 0, or programs may read it on \
+                              some CPUs only): measure again, or choose another clock with \
+                              --clock\n";
 
-/// Whether this function may be called here: it reads counters, and ends at a read that the system forbids.
+/// Whether this function may be called here: it reads counters, and ends at a read that the system
+/// forbids.
 pub fn is_permitted(read: ReadFn) -> bool {
     attempt(|| read()).is_some()
 }
 
-/// Does work that reads counters in this thread only; `None` if the system forbade one of its reads, or refuses the handler. Permission can
-/// end during the work: the thread comes to another CPU, or perf takes the counter.
+/// Does work that reads counters in this thread only; `None` if the system forbade one of its
+/// reads, or refuses the handler. Permission can end during the work: the thread comes to another
+/// CPU, or perf takes the counter.
 pub fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
     if is_trying() {
         let before = FORBIDDEN.load(Ordering::Relaxed);
@@ -53,7 +59,9 @@ pub fn explain_loss() -> Result<(), String> {
         return Ok(()); // its reads are passed over
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    install().map(|_| ()).ok_or_else(|| "the system refuses a handler for illegal instructions".to_owned())
+    install()
+        .map(|_| ())
+        .ok_or_else(|| "the system refuses a handler for illegal instructions".to_owned())
 }
 
 /// Whether this thread tries a counter now, so that it holds the turn.
@@ -61,13 +69,16 @@ fn is_trying() -> bool {
     TRYING.load(Ordering::SeqCst) == thread()
 }
 
-/// Installs the handler; returns what was there before, or `None` if the system refuses. If the handler is there already it
-/// keeps what it has replaced.
+/// Installs the handler; returns what was there before, or `None` if the system refuses. If the
+/// handler is there already it keeps what it has replaced.
 fn install() -> Option<libc::sigaction> {
-    let handler = on_illegal_instruction as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
-    // SAFETY: both actions are live and initialised; the handler calls async-signal-safe functions only.
+    let handler = on_illegal_instruction
+        as extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) as usize;
+    // SAFETY: both actions are live and initialised; the handler calls async-signal-safe functions
+    // only.
     unsafe {
-        let (mut action, mut before): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+        let (mut action, mut before): (libc::sigaction, libc::sigaction) =
+            (std::mem::zeroed(), std::mem::zeroed());
         action.sa_sigaction = handler;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         libc::sigemptyset(&raw mut action.sa_mask);
@@ -91,14 +102,16 @@ fn thread() -> i32 {
     nix::unistd::gettid().as_raw()
 }
 
-/// Lets the signal through to this thread until it is dropped: where it is blocked, an illegal instruction ends the process.
+/// Lets the signal through to this thread until it is dropped: where it is blocked, an illegal
+/// instruction ends the process.
 struct Unblocked(libc::sigset_t);
 
 impl Unblocked {
     fn new() -> Unblocked {
         // SAFETY: both sets are live and initialised.
         unsafe {
-            let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
+            let (mut set, mut before): (libc::sigset_t, libc::sigset_t) =
+                (std::mem::zeroed(), std::mem::zeroed());
             libc::sigemptyset(&raw mut set);
             libc::sigaddset(&raw mut set, libc::SIGILL);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, &raw mut before);
@@ -110,12 +123,15 @@ impl Unblocked {
 impl Drop for Unblocked {
     fn drop(&mut self) {
         // SAFETY: the set is the one that the system returned.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut())
+        };
     }
 }
 
 extern "C" fn on_illegal_instruction(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel passes a valid context; the instruction was just fetched from this address.
+    // SAFETY: the kernel passes a valid context; the instruction was just fetched from this
+    // address.
     unsafe {
         let counter = program_counter(context.cast());
         if !is_read(instruction(*counter as usize)) {
@@ -146,17 +162,22 @@ unsafe fn instruction(address: usize) -> u32 {
     if cfg!(target_arch = "arm") && !is_read(word) { first << 16 | second } else { word }
 }
 
-/// Whether an instruction reads one of the counters: the bits of the instruction without those of its registers.
+/// Whether an instruction reads one of the counters: the bits of the instruction without those of
+/// its registers.
 fn is_read(instruction: u32) -> bool {
     READS.iter().any(|(mask, bits)| instruction & mask == *bits)
 }
 
-/// The cycle counter, the virtual counter, its rate, and the 31 event counters, on one of which perf may count cycles.
+/// The cycle counter, the virtual counter, its rate, and the 31 event counters, on one of which
+/// perf may count cycles.
 #[cfg(target_arch = "aarch64")]
-const READS: [(u32, u32); 4] = [(!0x1f, 0xd53b_9d00), (!0x1f, 0xd53b_e040), (!0x1f, 0xd53b_e000), (!0x3ff, 0xd53b_e800)];
+const READS: [(u32, u32); 4] =
+    [(!0x1f, 0xd53b_9d00), (!0x1f, 0xd53b_e040), (!0x1f, 0xd53b_e000), (!0x3ff, 0xd53b_e800)];
 #[cfg(target_arch = "arm")]
-const READS: [(u32, u32); 3] = [(0xffff_0fff, 0xee19_0f1d), (0xfff0_0fff, 0xec50_0f1e), (0xffff_0fff, 0xee1e_0f10)];
-/// The cycle counter, the time, and the 30 counters after them, on one of which perf may count cycles.
+const READS: [(u32, u32); 3] =
+    [(0xffff_0fff, 0xee19_0f1d), (0xfff0_0fff, 0xec50_0f1e), (0xffff_0fff, 0xee1e_0f10)];
+/// The cycle counter, the time, and the 30 counters after them, on one of which perf may count
+/// cycles.
 #[cfg(target_arch = "riscv64")]
 const READS: [(u32, u32); 1] = [(0xfe0f_f07f, 0xc000_2073)];
 
@@ -242,6 +263,8 @@ mod tests {
     #[test]
     fn other_instructions_are_no_reads_of_counters() {
         assert!(READS.iter().all(|(mask, bits)| is_read(*bits) && bits & mask == *bits));
-        assert!(!is_read(0) && !is_read(0xd503_201f) && !is_read(0xe320_f000) && !is_read(0x0000_0013));
+        assert!(
+            !is_read(0) && !is_read(0xd503_201f) && !is_read(0xe320_f000) && !is_read(0x0000_0013)
+        );
     }
 }

@@ -1,12 +1,18 @@
-//! Counters of processors, one file for each architecture. It defines how a C program reads the best counter, ordered, and
-//! the clocks that are read in assembly here.
+//! Counters of processors, one file for each architecture. It defines how a C program reads the
+//! best counter, ordered, and the clocks that are read in assembly here.
 
 mod aarch64;
 #[cfg(target_arch = "arm")]
 mod arm;
 pub mod c;
-#[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
-#[allow(unsafe_code, reason = "signal handlers have no safe form; this one calls async-signal-safe functions only")]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")
+))]
+#[allow(
+    unsafe_code,
+    reason = "signal handlers have no safe form; this one calls async-signal-safe functions only"
+)]
 mod guard;
 #[cfg(target_arch = "riscv64")]
 mod riscv64;
@@ -54,29 +60,43 @@ pub use x86_64::clocks;
 #[cfg(target_arch = "riscv64")]
 const ENABLE: Option<fn() -> Result<(), String>> = Some(explain_loss);
 
-/// Does work that reads counters, in this thread; an error if the system forbids one of the reads meanwhile, which would end the process.
+/// Does work that reads counters, in this thread; an error if the system forbids one of the reads
+/// meanwhile, which would end the process.
 ///
 /// # Errors
 /// The reason.
 pub fn attempt<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    #[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")
+    ))]
     return guard::attempt(work).ok_or_else(|| {
-        "the system has forbidden it while it was tried: something else, such as perf, took the counter, or programs may read it on some \
-         CPUs only"
+        "the system has forbidden it while it was tried: something else, such as perf, took the \
+         counter, or programs may read it on some CPUs only"
             .to_owned()
     });
-    #[cfg(not(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))))]
+    #[cfg(not(all(
+        target_os = "linux",
+        any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")
+    )))]
     Ok(work())
 }
 
-/// From now on, a read that the system forbids ends the process with a message, and not with a signal.
+/// From now on, a read that the system forbids ends the process with a message, and not with a
+/// signal.
 ///
 /// # Errors
 /// If the system refuses the handler.
 pub fn explain_loss() -> Result<(), String> {
-    #[cfg(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")
+    ))]
     return guard::explain_loss();
-    #[cfg(not(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))))]
+    #[cfg(not(all(
+        target_os = "linux",
+        any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")
+    )))]
     Ok(())
 }
 
@@ -84,25 +104,33 @@ pub fn explain_loss() -> Result<(), String> {
 #[cfg(any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64"))]
 fn permission(read: super::ReadFn, what: &str) -> Result<(), String> {
     #[cfg(target_os = "linux")]
-    return guard::is_permitted(read).then_some(()).ok_or_else(|| format!("the system does not let programs read {what}"));
+    return guard::is_permitted(read)
+        .then_some(())
+        .ok_or_else(|| format!("the system does not let programs read {what}"));
     #[cfg(not(target_os = "linux"))]
-    return Err(format!("whether programs may read {what} is only tried on Linux; {} is not called", read as usize));
+    return Err(format!(
+        "whether programs may read {what} is only tried on Linux; {} is not called",
+        read as usize
+    ));
 }
 
 /// Whether the system lets perf give programs the counter, and take it from them again (arm64).
 #[cfg(target_os = "linux")]
 pub fn perf_gives_access() -> bool {
-    std::fs::read_to_string("/proc/sys/kernel/perf_user_access").is_ok_and(|setting| setting.trim() == "1")
+    std::fs::read_to_string("/proc/sys/kernel/perf_user_access")
+        .is_ok_and(|setting| setting.trim() == "1")
 }
 
-/// Whether programs may read the cycle counter of ARM on this CPU, and keep it. `perf` is the clock that perf offers instead.
+/// Whether programs may read the cycle counter of ARM on this CPU, and keep it. `perf` is the clock
+/// that perf offers instead.
 #[cfg(all(any(target_arch = "aarch64", target_arch = "arm"), target_os = "linux"))]
 fn cycles_permission(read: super::ReadFn, what: &str, perf: &str) -> Result<(), String> {
     use super::module;
     module::is_free()?;
     if perf_gives_access() && !module::is_loaded() {
         return Err(format!(
-            "programs read {what} with kernel.perf_user_access=1 only while perf lets them, and it is perf's: use `{perf}`, or load the module"
+            "programs read {what} with kernel.perf_user_access=1 only while perf lets them, and it \
+             is perf's: use `{perf}`, or load the module"
         ));
     }
     permission(read, what).map_err(|reason| format!("{reason}: {}", module::remedy(perf)))
@@ -114,8 +142,14 @@ fn cycles_permission(read: super::ReadFn, what: &str, _: &str) -> Result<(), Str
     permission(read, what)
 }
 
-/// There is no assembly for this architecture: only the clocks of the operating system are available.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64")))]
+/// There is no assembly for this architecture: only the clocks of the operating system are
+/// available.
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv64"
+)))]
 pub fn clocks() -> Vec<(super::Clock, std::result::Result<(), String>)> {
     Vec::new()
 }

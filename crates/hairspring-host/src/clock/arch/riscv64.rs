@@ -1,11 +1,16 @@
-//! The counters of 64-bit RISC-V: the time, and the cycle counter, which newer kernels keep from programs.
+//! The counters of 64-bit RISC-V: the time, and the cycle counter, which newer kernels keep from
+//! programs.
 //!
-//! `fence` keeps the read behind earlier accesses to memory and before later ones; the standard has nothing that orders it
-//! with the instructions between registers.
+//! `fence` keeps the read behind earlier accesses to memory and before later ones; the standard has
+//! nothing that orders it with the instructions between registers.
 
 pub use here::clocks;
 
-#[allow(unsafe_code, reason = "the instructions that read the counters have no safe form in Rust; none of them accesses memory")]
+#[allow(
+    unsafe_code,
+    reason = "the instructions that read the counters have no safe form in Rust; none of them \
+              accesses memory"
+)]
 mod here {
     use crate::clock::arch::{ENABLE, permission};
     use crate::clock::{Clock, CountsWhen, Ordering};
@@ -17,11 +22,21 @@ mod here {
         let cycles = Clock {
             counts: CountsWhen::WhileCoreRuns,
             enable: ENABLE,
-            ..Clock::new("rdcycle", "cycle counter of the core, read by programs where the kernel allows it", rdcycle)
+            ..Clock::new(
+                "rdcycle",
+                "cycle counter of the core, read by programs where the kernel allows it",
+                rdcycle,
+            )
         };
         let time = Clock::new("rdtime", "the platform's timer, fence before and after", rdtime);
         vec![
-            (ordered(cycles), permission(rdcycle, "the cycle counter: sysctl kernel.perf_user_access=2, or use `perf`")),
+            (
+                ordered(cycles),
+                permission(
+                    rdcycle,
+                    "the cycle counter: sysctl kernel.perf_user_access=2, or use `perf`",
+                ),
+            ),
             (ordered(time), permission(rdtime, "the time (scounteren)")),
         ]
     }
@@ -31,14 +46,20 @@ mod here {
     extern "C" fn rdtime() -> u64 {
         let ticks: u64;
         // SAFETY: offered only where it is permitted; writes one register.
-        unsafe { asm!("fence iorw, iorw", "rdtime {0}", "fence iorw, iorw", out(reg) ticks, options(nostack, preserves_flags)) };
+        unsafe {
+            asm!("fence iorw, iorw", "rdtime {0}", "fence iorw, iorw", out(reg) ticks,
+                options(nostack, preserves_flags))
+        };
         ticks
     }
 
     extern "C" fn rdcycle() -> u64 {
         let ticks: u64;
         // SAFETY: offered only where it is permitted; writes one register.
-        unsafe { asm!("fence iorw, iorw", "rdcycle {0}", "fence iorw, iorw", out(reg) ticks, options(nostack, preserves_flags)) };
+        unsafe {
+            asm!("fence iorw, iorw", "rdcycle {0}", "fence iorw, iorw", out(reg) ticks,
+                options(nostack, preserves_flags))
+        };
         ticks
     }
 }

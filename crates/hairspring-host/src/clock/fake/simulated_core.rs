@@ -1,9 +1,11 @@
-//! A simulated core for the fake clock, with the noise of real machines: what intervals have to hold on.
+//! A simulated core for the fake clock, with the noise of real machines: what intervals have to
+//! hold on.
 //!
-//! The core clock stays at a level for some milliseconds. A co-runner on the core's other hardware thread comes and goes, works
-//! in phases, and stalls for less than a microsecond at a time; while it is active, an ordered read of the clock takes longer, and
-//! so does work, by a share that depends on its kind. Interrupts take the core away. The sizes are those of a virtual machine with a
-//! counter of 2.1 GHz, whose core clock is a multiple of 100 MHz.
+//! The core clock stays at a level for some milliseconds. A co-runner on the core's other hardware
+//! thread comes and goes, works in phases, and stalls for less than a microsecond at a time; while
+//! it is active, an ordered read of the clock takes longer, and so does work, by a share that
+//! depends on its kind. Interrupts take the core away. The sizes are those of a virtual machine
+//! with a counter of 2.1 GHz, whose core clock is a multiple of 100 MHz.
 
 use fastrand::Rng;
 
@@ -39,8 +41,8 @@ pub struct CoRunner {
     pub busy: f64,
     /// Core cycles that half a read of the clock takes more while it is active.
     pub slower_read: f64,
-    /// Factor on the share by which it lengthens work: its typical phase, and the spread of the phases as a standard deviation of
-    /// the logarithm.
+    /// Factor on the share by which it lengthens work: its typical phase, and the spread of the
+    /// phases as a standard deviation of the logarithm.
     pub strength: (f64, f64),
 }
 
@@ -55,9 +57,16 @@ pub struct Interrupts {
     pub length_ms: f64,
 }
 
-const NO_CO_RUNNER: CoRunner =
-    CoRunner { present: 0.0, episode_ms: 40.0, idle: 600.0, busy: 2_000.0, slower_read: 11.0, strength: (1.0, 0.0) };
-const NO_INTERRUPTS: Interrupts = Interrupts { every_ms: f64::INFINITY, least_ms: 0.0, length_ms: 0.0 };
+const NO_CO_RUNNER: CoRunner = CoRunner {
+    present: 0.0,
+    episode_ms: 40.0,
+    idle: 600.0,
+    busy: 2_000.0,
+    slower_read: 11.0,
+    strength: (1.0, 0.0),
+};
+const NO_INTERRUPTS: Interrupts =
+    Interrupts { every_ms: f64::INFINITY, least_ms: 0.0, length_ms: 0.0 };
 
 impl SimulatedCore {
     /// One level of the core clock, and nobody else.
@@ -71,39 +80,71 @@ impl SimulatedCore {
         interrupts: NO_INTERRUPTS,
     };
     /// The core clock steps, but not by much.
-    pub const LEVELS: SimulatedCore = SimulatedCore { core_ghz: &[2.5, 2.6], stay_ms: 30.0, ..Self::CALM };
+    pub const LEVELS: SimulatedCore =
+        SimulatedCore { core_ghz: &[2.5, 2.6], stay_ms: 30.0, ..Self::CALM };
     /// The core clock steps often and far.
-    pub const FAR_LEVELS: SimulatedCore = SimulatedCore { core_ghz: &[2.8, 3.3, 4.0], stay_ms: 8.0, ..Self::CALM };
+    pub const FAR_LEVELS: SimulatedCore =
+        SimulatedCore { core_ghz: &[2.8, 3.3, 4.0], stay_ms: 8.0, ..Self::CALM };
     /// A co-runner that is there for some milliseconds at a time, a twentieth of the time.
-    pub const BURSTS: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 0.05, episode_ms: 4.0, ..NO_CO_RUNNER }, ..Self::CALM };
+    pub const BURSTS: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { present: 0.05, episode_ms: 4.0, ..NO_CO_RUNNER },
+        ..Self::CALM
+    };
     /// A co-runner that is always there, and stalls.
-    pub const STALLS: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 1.0, strength: (0.6, 1.0), ..NO_CO_RUNNER }, ..Self::LEVELS };
+    pub const STALLS: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { present: 1.0, strength: (0.6, 1.0), ..NO_CO_RUNNER },
+        ..Self::LEVELS
+    };
     /// A co-runner in more than half of the time.
-    pub const EPISODES: SimulatedCore = SimulatedCore { co_runner: CoRunner { present: 0.6, ..Self::STALLS.co_runner }, ..Self::LEVELS };
+    pub const EPISODES: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { present: 0.6, ..Self::STALLS.co_runner },
+        ..Self::LEVELS
+    };
     /// A co-runner in half of the time, which works in phases that lengthen work much.
-    pub const LONG_EPISODES: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 0.5, strength: (3.0, 0.5), ..NO_CO_RUNNER }, ..Self::LEVELS };
+    pub const LONG_EPISODES: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { present: 0.5, strength: (3.0, 0.5), ..NO_CO_RUNNER },
+        ..Self::LEVELS
+    };
     /// A co-runner that is always there, in even phases without any that lengthens work much.
     pub const THIN: SimulatedCore = SimulatedCore {
-        co_runner: CoRunner { present: 1.0, idle: 500.0, busy: 2_500.0, strength: (1.0, 0.3), ..NO_CO_RUNNER },
+        co_runner: CoRunner {
+            present: 1.0,
+            idle: 500.0,
+            busy: 2_500.0,
+            strength: (1.0, 0.3),
+            ..NO_CO_RUNNER
+        },
         ..Self::LEVELS
     };
     /// A co-runner that reads of the clock do not show.
-    pub const UNSEEN: SimulatedCore = SimulatedCore { co_runner: CoRunner { slower_read: 0.0, ..Self::STALLS.co_runner }, ..Self::LEVELS };
+    pub const UNSEEN: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { slower_read: 0.0, ..Self::STALLS.co_runner },
+        ..Self::LEVELS
+    };
     /// A co-runner that never stalls.
-    pub const NEVER_QUIET: SimulatedCore =
-        SimulatedCore { co_runner: CoRunner { present: 1.0, idle: 1.0, busy: 1e9, ..NO_CO_RUNNER }, ..Self::LEVELS };
+    pub const NEVER_QUIET: SimulatedCore = SimulatedCore {
+        co_runner: CoRunner { present: 1.0, idle: 1.0, busy: 1e9, ..NO_CO_RUNNER },
+        ..Self::LEVELS
+    };
     /// An interrupt every 50 us, of 1 us in the mean.
-    pub const INTERRUPTS: SimulatedCore =
-        SimulatedCore { interrupts: Interrupts { every_ms: 0.05, least_ms: 0.0, length_ms: 0.001 }, ..Self::CALM };
+    pub const INTERRUPTS: SimulatedCore = SimulatedCore {
+        interrupts: Interrupts { every_ms: 0.05, least_ms: 0.0, length_ms: 0.001 },
+        ..Self::CALM
+    };
     /// Pauses that a hypervisor makes: every 60 us, of 3 us in the mean and 1.5 us at least.
-    pub const PAUSES: SimulatedCore =
-        SimulatedCore { interrupts: Interrupts { every_ms: 0.06, least_ms: 0.0015, length_ms: 0.0015 }, ..Self::CALM };
-    /// An ordered read whose counter steps by 26 ticks: guards are one or two steps long, whoever else uses the core.
-    pub const COARSE_READ: SimulatedCore =
-        SimulatedCore { tick_ghz: 2.6, quantum: 26, core_ghz: &[3.4], stay_ms: f64::INFINITY, ..Self::CALM };
+    pub const PAUSES: SimulatedCore = SimulatedCore {
+        interrupts: Interrupts { every_ms: 0.06, least_ms: 0.0015, length_ms: 0.0015 },
+        ..Self::CALM
+    };
+    /// An ordered read whose counter steps by 26 ticks: guards are one or two steps long, whoever
+    /// else uses the core.
+    pub const COARSE_READ: SimulatedCore = SimulatedCore {
+        tick_ghz: 2.6,
+        quantum: 26,
+        core_ghz: &[3.4],
+        stay_ms: f64::INFINITY,
+        ..Self::CALM
+    };
 
     /// A calm core with a clock in nanoseconds that steps by this many.
     pub const fn coarse(quantum_ns: u64) -> SimulatedCore {
@@ -118,11 +159,13 @@ impl SimulatedCore {
 
     /// Mean over time of the ticks that a core cycle takes.
     pub fn ticks_per_cycle(&self) -> f64 {
-        self.tick_ghz * self.core_ghz.iter().map(|ghz| 1.0 / ghz).sum::<f64>() / self.core_ghz.len() as f64
+        self.tick_ghz * self.core_ghz.iter().map(|ghz| 1.0 / ghz).sum::<f64>()
+            / self.core_ghz.len() as f64
     }
 }
 
-/// Core cycles from the begin of a read to the moment at which it takes its value, and from there to its end.
+/// Core cycles from the begin of a read to the moment at which it takes its value, and from there
+/// to its end.
 const HALF_READ: f64 = 38.0;
 /// Standard deviation of what an active co-runner adds to half a read, as a share of its mean.
 const SPREAD_OF_READS: f64 = 0.36;
@@ -164,10 +207,23 @@ pub(super) struct Simulation {
 
 impl Simulation {
     pub fn new(core: SimulatedCore, seed: u64) -> Simulation {
-        let phase = Phase { idle: core.co_runner.idle, busy: core.co_runner.busy, strength: 1.0, until: 0.0 };
+        let phase = Phase {
+            idle: core.co_runner.idle,
+            busy: core.co_runner.busy,
+            strength: 1.0,
+            until: 0.0,
+        };
         let random = Rng::with_seed(seed);
-        let mut new =
-            Simulation { core, random, now: START, rate: (1.0, 0.0), present: (false, 0.0), phase, active: (false, 0.0), interrupt: 0.0 };
+        let mut new = Simulation {
+            core,
+            random,
+            now: START,
+            rate: (1.0, 0.0),
+            present: (false, 0.0),
+            phase,
+            active: (false, 0.0),
+            interrupt: 0.0,
+        };
         new.interrupt = START + new.lasting(core.interrupts.every_ms);
         new.catch_up();
         new
@@ -203,14 +259,19 @@ impl Simulation {
     fn advance(&mut self, ticks: f64) {
         self.now += ticks;
         while self.now >= self.interrupt {
-            self.now += self.core.interrupts.least_ms * 1e6 * self.core.tick_ghz + self.lasting(self.core.interrupts.length_ms);
+            self.now += self.core.interrupts.least_ms * 1e6 * self.core.tick_ghz
+                + self.lasting(self.core.interrupts.length_ms);
             self.interrupt += self.lasting(self.core.interrupts.every_ms);
         }
     }
 
     fn half_read(&mut self) {
         let met = self.pass(HALF_READ);
-        let slower = if met > HALF_READ / 2.0 { self.core.co_runner.slower_read * (1.0 + SPREAD_OF_READS * self.normal()) } else { 0.0 };
+        let slower = if met > HALF_READ / 2.0 {
+            self.core.co_runner.slower_read * (1.0 + SPREAD_OF_READS * self.normal())
+        } else {
+            0.0
+        };
         let cycles = HALF_READ + slower.max(0.0) + self.normal().abs();
         self.advance(cycles * self.rate.0);
     }
@@ -219,25 +280,34 @@ impl Simulation {
     fn catch_up(&mut self) {
         if self.now >= self.rate.1 {
             let level = self.random.usize(..self.core.core_ghz.len());
-            self.rate = (self.core.tick_ghz / self.core.core_ghz[level], self.now + self.lasting(self.core.stay_ms));
+            self.rate = (
+                self.core.tick_ghz / self.core.core_ghz[level],
+                self.now + self.lasting(self.core.stay_ms),
+            );
         }
         let co_runner = self.core.co_runner;
         if co_runner.present == 0.0 {
             return;
         }
         if self.now >= self.present.1 {
-            self.present = (self.random.f64() < co_runner.present, self.now + self.lasting(co_runner.episode_ms));
+            self.present = (
+                self.random.f64() < co_runner.present,
+                self.now + self.lasting(co_runner.episode_ms),
+            );
             self.redraw();
         }
         if self.now >= self.phase.until {
-            let (idle, busy) = (self.log_normal(STALLS_OF_PHASES), self.log_normal(STALLS_OF_PHASES));
+            let (idle, busy) =
+                (self.log_normal(STALLS_OF_PHASES), self.log_normal(STALLS_OF_PHASES));
             let strength = co_runner.strength.0 * self.log_normal(co_runner.strength.1);
             let until = self.now + self.lasting(PHASE_MS);
-            self.phase = Phase { idle: idle * co_runner.idle, busy: busy * co_runner.busy, strength, until };
+            self.phase =
+                Phase { idle: idle * co_runner.idle, busy: busy * co_runner.busy, strength, until };
         }
     }
 
-    /// Draws anew whether the co-runner is active: after a long time that does not depend on what it was before.
+    /// Draws anew whether the co-runner is active: after a long time that does not depend on what
+    /// it was before.
     fn redraw(&mut self) {
         let Phase { idle, busy, .. } = self.phase;
         let active = self.present.0 && self.random.f64() < busy / (idle + busy);
@@ -269,7 +339,11 @@ impl Simulation {
 
     /// A random duration of this mean, in ticks.
     fn lasting(&mut self, mean_ms: f64) -> f64 {
-        if mean_ms.is_finite() { self.exponential(mean_ms * 1e6 * self.core.tick_ghz) } else { f64::INFINITY }
+        if mean_ms.is_finite() {
+            self.exponential(mean_ms * 1e6 * self.core.tick_ghz)
+        } else {
+            f64::INFINITY
+        }
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
@@ -296,7 +370,11 @@ mod tests {
     /// Mean and standard deviation.
     fn moments(values: &[f64]) -> (f64, f64) {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        (mean, (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt())
+        (
+            mean,
+            (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64)
+                .sqrt(),
+        )
     }
 
     /// Times of reads with nothing between them, in core cycles.
@@ -312,10 +390,15 @@ mod tests {
 
     #[test]
     fn reads_take_longer_beside_an_active_co_runner() {
-        let share = |core| guards(core).iter().filter(|guard| **guard > 88.0).count() as f64 / 20_000.0;
+        let share =
+            |core| guards(core).iter().filter(|guard| **guard > 88.0).count() as f64 / 20_000.0;
         assert!(share(SimulatedCore::CALM) < 0.01, "{}", share(SimulatedCore::CALM));
         assert!(share(SimulatedCore::NEVER_QUIET) > 0.9, "{}", share(SimulatedCore::NEVER_QUIET));
-        assert!((0.5..0.9).contains(&share(SimulatedCore::STALLS)), "{}", share(SimulatedCore::STALLS));
+        assert!(
+            (0.5..0.9).contains(&share(SimulatedCore::STALLS)),
+            "{}",
+            share(SimulatedCore::STALLS)
+        );
     }
 
     #[test]
@@ -337,7 +420,8 @@ mod tests {
 
     #[test]
     fn readings_are_multiples_of_the_quantum_and_keep_the_mean() {
-        for core in [SimulatedCore::CALM, SimulatedCore::COARSE_READ, SimulatedCore::coarse(1_000)] {
+        for core in [SimulatedCore::CALM, SimulatedCore::COARSE_READ, SimulatedCore::coarse(1_000)]
+        {
             let (mean, _) = moments(&guards(core));
             // Half a read before and after, each longer by the mean of a normal number's size.
             let expected = 2.0 * (HALF_READ + 0.8);
@@ -360,7 +444,12 @@ mod tests {
         }
         // 100 ms in stays of 8 ms, a third of which step to the same level.
         assert!((3..20).contains(&steps), "{steps}");
-        assert!(seen.iter().all(|rate| SimulatedCore::FAR_LEVELS.core_ghz.iter().any(|ghz| 2.1 / ghz == *rate)));
+        assert!(
+            seen.iter().all(|rate| SimulatedCore::FAR_LEVELS
+                .core_ghz
+                .iter()
+                .any(|ghz| 2.1 / ghz == *rate))
+        );
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! The absolute time of the Mach kernel.
-#![allow(unsafe_code, reason = "neither call has a safe form in the standard library; one writes to memory handed to it")]
+#![allow(
+    unsafe_code,
+    reason = "neither call has a safe form in the standard library; one writes to memory handed to \
+              it"
+)]
 
 use super::super::{Clock, Ordering};
 
@@ -18,7 +22,9 @@ unsafe extern "C" {
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     let mut base = Timebase { numerator: 0, denominator: 0 };
     // SAFETY: the pointer is to a live structure of the layout that the call writes.
-    let known = unsafe { mach_timebase_info(&raw mut base) } == 0 && base.numerator > 0 && base.denominator > 0;
+    let known = unsafe { mach_timebase_info(&raw mut base) } == 0
+        && base.numerator > 0
+        && base.denominator > 0;
     let clock = Clock {
         nominal_hz: known.then(|| 1e9 * f64::from(base.denominator) / f64::from(base.numerator)),
         ordering: Ordering { before: Some("system"), after: None },

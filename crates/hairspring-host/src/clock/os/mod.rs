@@ -15,7 +15,8 @@ pub use unix::wall_ns;
 
 use super::Clock;
 
-/// All clocks of this system, and those of other systems with the reason why they are not available.
+/// All clocks of this system, and those of other systems with the reason why they are not
+/// available.
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     let mut all = Vec::new();
     #[cfg(unix)]
@@ -27,13 +28,19 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
     #[cfg(windows)]
     all.extend(windows::clocks());
     #[cfg(not(unix))]
-    all.push((Clock { nominal_hz: Some(1e9), ..Clock::new("instant", "the standard library's monotonic clock", wall_ns) }, Ok(())));
+    all.push((
+        Clock {
+            nominal_hz: Some(1e9),
+            ..Clock::new("instant", "the standard library's monotonic clock", wall_ns)
+        },
+        Ok(()),
+    ));
     all.extend(elsewhere::clocks());
     all
 }
 
-/// The counters of the core that only the system offers, where programs may not read them otherwise. On x86-64 the time stamp counter is
-/// as fine.
+/// The counters of the core that only the system offers, where programs may not read them
+/// otherwise. On x86-64 the time stamp counter is as fine.
 pub fn counters() -> Vec<(Clock, Result<(), String>)> {
     #[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
     return perf::clocks();

@@ -3,32 +3,60 @@
 use super::super::{Clock, CountsWhen, Ordering};
 use nix::time::{ClockId, clock_gettime};
 
-/// The vDSO reads the counter without a system call, with a fence before the read but none after it.
+/// The vDSO reads the counter without a system call, with a fence before the read but none after
+/// it.
 const VDSO: Ordering = Ordering { before: Some("vdso"), after: None };
 /// A system call.
 const CALL: Ordering = Ordering::both("syscall");
 
 /// The clocks that clock_gettime, gettimeofday and times offer here.
 pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
-    let named = |name, description, read, ordering| Clock { nominal_hz: Some(1e9), ordering, ..Clock::new(name, description, read) };
+    let named = |name, description, read, ordering| Clock {
+        nominal_hz: Some(1e9),
+        ordering,
+        ..Clock::new(name, description, read)
+    };
     let of_process = "clock_gettime(CLOCK_PROCESS_CPUTIME_ID): counts while this process runs";
     let of_thread = "clock_gettime(CLOCK_THREAD_CPUTIME_ID): counts while this thread runs";
     let list = vec![
         named("monotonic", "clock_gettime(CLOCK_MONOTONIC)", monotonic, VDSO),
         #[cfg(target_os = "linux")]
-        named("monotonic_raw", "clock_gettime(CLOCK_MONOTONIC_RAW), not steered", monotonic_raw, VDSO),
+        named(
+            "monotonic_raw",
+            "clock_gettime(CLOCK_MONOTONIC_RAW), not steered",
+            monotonic_raw,
+            VDSO,
+        ),
         #[cfg(target_os = "linux")]
-        named("monotonic_coarse", "clock_gettime(CLOCK_MONOTONIC_COARSE), moves with the kernel's tick", monotonic_coarse, Ordering::NONE),
+        named(
+            "monotonic_coarse",
+            "clock_gettime(CLOCK_MONOTONIC_COARSE), moves with the kernel's tick",
+            monotonic_coarse,
+            Ordering::NONE,
+        ),
         named("realtime", "clock_gettime(CLOCK_REALTIME), may be set back", realtime, VDSO),
-        Clock { counts: CountsWhen::WhileProcessRuns, ..named("process_cputime", of_process, process_cputime, CALL) },
-        Clock { counts: CountsWhen::WhileThreadRuns, ..named("thread_cputime", of_thread, thread_cputime, CALL) },
-        Clock { nominal_hz: Some(1e6), ..named("gettimeofday", "gettimeofday, in microseconds", gettimeofday, VDSO) },
-        Clock { nominal_hz: Some(ticks_per_second()), ..named("times", "times(), in the kernel's accounting ticks", times, CALL) },
+        Clock {
+            counts: CountsWhen::WhileProcessRuns,
+            ..named("process_cputime", of_process, process_cputime, CALL)
+        },
+        Clock {
+            counts: CountsWhen::WhileThreadRuns,
+            ..named("thread_cputime", of_thread, thread_cputime, CALL)
+        },
+        Clock {
+            nominal_hz: Some(1e6),
+            ..named("gettimeofday", "gettimeofday, in microseconds", gettimeofday, VDSO)
+        },
+        Clock {
+            nominal_hz: Some(ticks_per_second()),
+            ..named("times", "times(), in the kernel's accounting ticks", times, CALL)
+        },
     ];
     list.into_iter().map(|clock| (clock, Ok(()))).collect()
 }
 
-/// Nanoseconds of the clock that rates are measured against: an unsteered clock if the system has one.
+/// Nanoseconds of the clock that rates are measured against: an unsteered clock if the system has
+/// one.
 pub extern "C" fn wall_ns() -> u64 {
     #[cfg(target_os = "linux")]
     return monotonic_raw();
@@ -67,7 +95,11 @@ extern "C" fn thread_cputime() -> u64 {
     read(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
 
-#[allow(unsafe_code, reason = "neither call has a safe form in the libraries used; both only write to memory handed to them")]
+#[allow(
+    unsafe_code,
+    reason = "neither call has a safe form in the libraries used; both only write to memory handed \
+              to them"
+)]
 extern "C" fn gettimeofday() -> u64 {
     let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
     // SAFETY: the pointer is to a live timeval; a null time zone is allowed.
@@ -83,5 +115,8 @@ extern "C" fn times() -> u64 {
 }
 
 fn ticks_per_second() -> f64 {
-    nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().map_or(100.0, |ticks| ticks as f64)
+    nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)
+        .ok()
+        .flatten()
+        .map_or(100.0, |ticks| ticks as f64)
 }

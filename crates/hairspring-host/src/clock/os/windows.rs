@@ -1,5 +1,9 @@
 //! The high-resolution performance counter of Windows.
-#![allow(unsafe_code, reason = "the counter has no safe form in the standard library; both calls write to memory handed to them")]
+#![allow(
+    unsafe_code,
+    reason = "the counter has no safe form in the standard library; both calls write to memory \
+              handed to them"
+)]
 
 use super::super::{Clock, Ordering};
 
@@ -19,7 +23,12 @@ pub fn clocks() -> Vec<(Clock, Result<(), String>)> {
         ordering: Ordering { before: Some("system"), after: None },
         ..Clock::new("qpc", "QueryPerformanceCounter", counter)
     };
-    vec![(clock, known.then_some(()).ok_or_else(|| "QueryPerformanceFrequency states no frequency".to_owned()))]
+    vec![(
+        clock,
+        known
+            .then_some(())
+            .ok_or_else(|| "QueryPerformanceFrequency states no frequency".to_owned()),
+    )]
 }
 
 extern "C" fn counter() -> u64 {

@@ -38,7 +38,8 @@ pub struct ClockComparisonDocument {
     pub least_span_ns: Option<f64>,
     /// Lengths that are too short: the reads alone take longer.
     pub too_short_ns: Vec<f64>,
-    /// The constant part of all differences: what remains of the cost of the reads, not a difference of the clocks.
+    /// The constant part of all differences: what remains of the cost of the reads, not a
+    /// difference of the clocks.
     pub constant_ns: Option<Estimate>,
     /// Its error budget.
     pub constant_ns_budget: Vec<FigureEntry>,
@@ -72,7 +73,8 @@ pub struct SpanJson {
     pub aimed_ns: f64,
     /// Mean length by the second clock.
     pub seen_ns: Option<f64>,
-    /// Mean difference of the first clock from the second; `null` where a clock is too coarse to resolve it.
+    /// Mean difference of the first clock from the second; `null` where a clock is too coarse to
+    /// resolve it.
     pub difference_percent: Option<Estimate>,
     /// Its error budget.
     pub difference_percent_budget: Vec<FigureEntry>,
@@ -87,12 +89,17 @@ pub struct SpanJson {
     pub sd_percent: Option<f64>,
     /// Spans used.
     pub used: usize,
-    /// Spans left out because something else ran within them or between the reads of the two clocks.
+    /// Spans left out because something else ran within them or between the reads of the two
+    /// clocks.
     pub left_out: usize,
 }
 
 /// The document of a comparison.
-pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Environment) -> ClockComparisonDocument {
+pub fn clock_comparison(
+    comparison: &Comparison,
+    level: f64,
+    circumstances: &Environment,
+) -> ClockComparisonDocument {
     let constant = constant_ns(&comparison.points, level);
     let interval = constant.as_ref().map(|found| found.estimate(level));
     ClockComparisonDocument {
@@ -104,8 +111,13 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
         least_span_ns: finite(comparison.least_span_ns),
         too_short_ns: comparison.too_short_ns.clone(),
         constant_ns: interval.and_then(Estimate::if_finite),
-        constant_ns_budget: constant.map_or_else(Vec::new, |found| figure_budget(&found.budget, level, &OF_CONSTANT)),
-        spans: comparison.points.iter().map(|point| span(point, interval.as_ref(), level)).collect(),
+        constant_ns_budget: constant
+            .map_or_else(Vec::new, |found| figure_budget(&found.budget, level, &OF_CONSTANT)),
+        spans: comparison
+            .points
+            .iter()
+            .map(|point| span(point, interval.as_ref(), level))
+            .collect(),
     }
 }
 
@@ -121,7 +133,8 @@ fn compared(of: &Compared, level: f64) -> ComparedJson {
 }
 
 /// Why the reads of both clocks add nothing to a difference.
-const NESTED_READS: &str = "each clock is read outside of the other equally often, so the cost of the reads cancels";
+const NESTED_READS: &str =
+    "each clock is read outside of the other equally often, so the cost of the reads cancels";
 /// What was done about disturbed spans.
 const LEFT_OUT: &str = "disturbed spans are left out";
 
@@ -139,7 +152,10 @@ const OF_CONSTANT: [(Source, &str); 6] = [
     (Source::Quantum, "in the intervals of the spans, through which the line goes"),
     (Source::Rate, "in the slope of the line, and not in the constant"),
     (Source::Fence, NESTED_READS),
-    (Source::Noise, "in the lack of fit: the spans lie further off the line than their intervals allow"),
+    (
+        Source::Noise,
+        "in the lack of fit: the spans lie further off the line than their intervals allow",
+    ),
     (Source::Departure, "the spans lie on the line as closely as their intervals allow"),
     (Source::Controls, LEFT_OUT),
 ];
@@ -155,7 +171,8 @@ fn span(point: &SpanPoint, constant: Option<&Estimate>, level: f64) -> SpanJson 
         aimed_ns: point.aimed_ns,
         seen_ns: finite(point.seen_ns).filter(|_| point.used > 0),
         difference_percent: resolved.and_then(|percent| percent.estimate(level).if_finite()),
-        difference_percent_budget: resolved.map_or_else(Vec::new, |percent| figure_budget(&percent.budget, level, &OF_DIFFERENCE)),
+        difference_percent_budget: resolved
+            .map_or_else(Vec::new, |percent| figure_budget(&percent.budget, level, &OF_DIFFERENCE)),
         differs: point.differs(constant, level),
         bound_percent: bound.and_then(finite),
         difference_reason: resolved.is_none().then(|| reason.to_owned()),

@@ -1,4 +1,5 @@
-//! The documents of `clocks`: the survey, the latency experiments, two clocks compared, the stopwatch's overhead.
+//! The documents of `clocks`: the survey, the latency experiments, two clocks compared, the
+//! stopwatch's overhead.
 
 mod comparison;
 mod latency;

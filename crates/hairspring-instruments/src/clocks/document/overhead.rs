@@ -52,7 +52,8 @@ pub struct ClockOverheadJson {
     pub steadiest: Option<usize>,
     /// Quantum.
     pub granularity_ticks: u64,
-    /// Means of the steadiest repetition, with the interval that the spread of all repetitions gives.
+    /// Means of the steadiest repetition, with the interval that the spread of all repetitions
+    /// gives.
     pub means: OverheadMeansJson,
     /// Every repetition.
     pub repetitions: Vec<OverheadJson>,
@@ -105,7 +106,11 @@ pub struct MomentsJson {
 }
 
 /// The document of an overhead.
-pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment) -> StopwatchOverheadDocument {
+pub fn stopwatch_overhead(
+    report: &OverheadReport,
+    level: f64,
+    circumstances: &Environment,
+) -> StopwatchOverheadDocument {
     StopwatchOverheadDocument {
         schema: StopwatchOverheadSchema::V2,
         command: COMMAND.into(),
@@ -117,7 +122,9 @@ pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &E
 }
 
 fn clock(clock: &ClockOverhead, level: f64) -> ClockOverheadJson {
-    let steadiest = clock.steadiest().and_then(|best| clock.repetitions.iter().position(|repetition| std::ptr::eq(repetition, best)));
+    let steadiest = clock.steadiest().and_then(|best| {
+        clock.repetitions.iter().position(|repetition| std::ptr::eq(repetition, best))
+    });
     ClockOverheadJson {
         clock: clock.clock.clone(),
         rate_hz: Estimate::of_rate(&clock.rate, level).if_finite(),
@@ -135,22 +142,39 @@ const ABSENT_SOURCES: [(Source, &str); 5] = [
     (Source::Rate, "ticks do not depend on the rate of the clock"),
     (Source::Fence, "the reads and calls are what is measured"),
     (Source::Departure, NO_LINE),
-    (Source::Controls, "interrupted runs are left out; what else disturbs them is in the noise, which is that of the repetitions"),
+    (
+        Source::Controls,
+        "interrupted runs are left out; what else disturbs them is in the noise, which is that of \
+         the repetitions",
+    ),
 ];
 
 fn means(clock: &ClockOverhead, level: f64) -> OverheadMeansJson {
     let one = |of: fn(&Overhead) -> &Moments| match clock.mean(of, level) {
-        Some(mean) => (mean.estimate(level).if_finite(), figure_budget(&mean.budget, level, &ABSENT_SOURCES)),
+        Some(mean) => {
+            (mean.estimate(level).if_finite(), figure_budget(&mean.budget, level, &ABSENT_SOURCES))
+        }
         None => (None, Vec::new()),
     };
     let (total_ticks, total_ticks_budget) = one(|o| &o.total);
     let (read_ticks, read_ticks_budget) = one(|o| &o.read);
     let (calibrator_ticks, calibrator_ticks_budget) = one(|o| &o.calibrator);
-    OverheadMeansJson { total_ticks, total_ticks_budget, read_ticks, read_ticks_budget, calibrator_ticks, calibrator_ticks_budget }
+    OverheadMeansJson {
+        total_ticks,
+        total_ticks_budget,
+        read_ticks,
+        read_ticks_budget,
+        calibrator_ticks,
+        calibrator_ticks_budget,
+    }
 }
 
 fn overhead(overhead: &Overhead) -> OverheadJson {
-    OverheadJson { total: moments(&overhead.total), read: moments(&overhead.read), calibrator: moments(&overhead.calibrator) }
+    OverheadJson {
+        total: moments(&overhead.total),
+        read: moments(&overhead.read),
+        calibrator: moments(&overhead.calibrator),
+    }
 }
 
 fn moments(moments: &Moments) -> MomentsJson {

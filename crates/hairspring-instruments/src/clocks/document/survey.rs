@@ -68,7 +68,10 @@ pub struct PassedOverJson {
 
 impl From<&Choice> for ChosenJson {
     fn from(choice: &Choice) -> Self {
-        let passed = |(name, reason): &(&str, String)| PassedOverJson { name: (*name).to_owned(), reason: reason.clone() };
+        let passed = |(name, reason): &(&str, String)| PassedOverJson {
+            name: (*name).to_owned(),
+            reason: reason.clone(),
+        };
         ChosenJson {
             steady: choice.steady.name.to_owned(),
             seated: choice.seated.name.to_owned(),
@@ -111,7 +114,8 @@ pub struct ClockFoundJson {
 pub enum CountsWord {
     /// Always.
     Always,
-    /// While the core that reads it runs: every core has its own, which may stop while the core sleeps.
+    /// While the core that reads it runs: every core has its own, which may stop while the core
+    /// sleeps.
     WhileCoreRuns,
     /// While the thread that reads it runs.
     WhileThreadRuns,
@@ -184,7 +188,8 @@ pub struct HandOverJson {
     pub worst_ticks: u64,
     /// How far the second CPU's clock is ahead, in ticks.
     pub offset_ticks: Option<f64>,
-    /// Bound of the error of the offset, in ticks: the fastest hand-over, or the quantum if that is larger.
+    /// Bound of the error of the offset, in ticks: the fastest hand-over, or the quantum if that is
+    /// larger.
     pub offset_bound_ticks: Option<f64>,
 }
 
@@ -244,31 +249,49 @@ const OF_READ_COST: [(Source, &str); 5] = [
 fn measured(clock: &Clock, measured: &MeasuredClock, level: f64) -> MeasuredJson {
     let reading = &measured.reading;
     let quantum = (reading.quantum > 0).then_some(reading.quantum);
-    let cost = measured.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref());
+    let cost =
+        measured.cost.as_ref().ok().and_then(|cost| cost.components.first()?.time.ns.as_ref());
     let (rate, rate_provenance) = match &measured.rate {
         RateSeen::Measured(rate) => (Some(rate), rate.provenance.clone()),
         RateSeen::Reference => (None, "rates are measured against it".to_owned()),
         RateSeen::NotApplicable(reason) => (None, reason.clone()),
     };
     let (pairs, across_cpus_reason) = match &measured.across {
-        Across::Tried(pairs) => (pairs.iter().map(|pair| HandOverJson::new(pair, measured.reading.quantum)).collect(), None),
+        Across::Tried(pairs) => (
+            pairs.iter().map(|pair| HandOverJson::new(pair, measured.reading.quantum)).collect(),
+            None,
+        ),
         Across::NotTried(reason) => (Vec::new(), Some(reason.clone())),
     };
-    let reason = || measured.cost.as_ref().err().cloned().unwrap_or_else(|| "the rate of the clock that timed it is unknown".into());
+    let reason = || {
+        measured
+            .cost
+            .as_ref()
+            .err()
+            .cloned()
+            .unwrap_or_else(|| "the rate of the clock that timed it is unknown".into())
+    };
     MeasuredJson {
         granularity_ticks: quantum,
-        granularity_ns: quantum.zip(measured.hz(clock)).and_then(|(ticks, hz)| finite(ticks as f64 * 1e9 / hz)),
+        granularity_ns: quantum
+            .zip(measured.hz(clock))
+            .and_then(|(ticks, hz)| finite(ticks as f64 * 1e9 / hz)),
         steps: reading.steps,
         back_to_back_ticks: finite(reading.back_to_back_mean),
         back_to_back_min_ticks: reading.back_to_back_min,
         backward: reading.backward,
         read_cost_ns: cost.and_then(|ns| ns.estimate(level).if_finite()),
-        read_cost_ns_budget: cost.map_or_else(Vec::new, |ns| figure_budget(&ns.budget, level, &OF_READ_COST)),
+        read_cost_ns_budget: cost
+            .map_or_else(Vec::new, |ns| figure_budget(&ns.budget, level, &OF_READ_COST)),
         read_cost_reason: cost.is_none().then(reason),
         rate_hz: rate.and_then(|rate| Estimate::of_rate(rate, level).if_finite()),
         rate_hz_budget: rate.map_or_else(Vec::new, |rate| rate_budget(rate, rate.hz, level)),
-        rate_off_ppm: rate.zip(clock.nominal_hz).and_then(|(rate, hz)| off_ppm(rate, hz, level).if_finite()),
-        rate_off_ppm_budget: rate.zip(clock.nominal_hz).map_or_else(Vec::new, |(rate, hz)| rate_budget(rate, 1e6 * rate.hz / hz, level)),
+        rate_off_ppm: rate
+            .zip(clock.nominal_hz)
+            .and_then(|(rate, hz)| off_ppm(rate, hz, level).if_finite()),
+        rate_off_ppm_budget: rate
+            .zip(clock.nominal_hz)
+            .map_or_else(Vec::new, |(rate, hz)| rate_budget(rate, 1e6 * rate.hz / hz, level)),
         rate_provenance,
         across_cpus: pairs,
         across_cpus_reason,
@@ -278,5 +301,10 @@ fn measured(clock: &Clock, measured: &MeasuredClock, level: f64) -> MeasuredJson
 /// Distance of a rate from the nominal one, in parts per million of that.
 fn off_ppm(rate: &Rate, nominal_hz: f64, level: f64) -> hairspring_core::Estimate {
     let relative = Estimate::of_rate(rate, level).scaled(1e6 / nominal_hz);
-    hairspring_core::Estimate { value: relative.value - 1e6, low: relative.low - 1e6, high: relative.high - 1e6, level }
+    hairspring_core::Estimate {
+        value: relative.value - 1e6,
+        low: relative.low - 1e6,
+        high: relative.high - 1e6,
+        level,
+    }
 }

@@ -11,7 +11,12 @@ use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::machine_line;
 
 /// The comparison as text.
-pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Environment, style: &Style) -> String {
+pub fn clock_comparison(
+    comparison: &Comparison,
+    level: f64,
+    circumstances: &Environment,
+    style: &Style,
+) -> String {
     let mut page = Page::new(*style);
     let (a, b) = (clean(&comparison.a.name), clean(&comparison.b.name));
     page.line(&format!("hairspring clocks: {a} compared with {b}"), Tone::Strong);
@@ -21,8 +26,11 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
     page.marked("", &legend(&a, &b, level));
     page.gap();
     if let Some(constant) = constant {
-        let text =
-            format!("{} ns over every span: what remains of the cost of the reads, not a difference of the clocks", plus_minus(&constant));
+        let text = format!(
+            "{} ns over every span: what remains of the cost of the reads, not a difference of \
+             the clocks",
+            plus_minus(&constant)
+        );
         page.item("constant", &text, Tone::Plain);
     }
     too_short(&mut page, comparison);
@@ -35,7 +43,10 @@ pub fn clock_comparison(comparison: &Comparison, level: f64, circumstances: &Env
 /// The differences, a line for each length of the spans.
 fn table(page: &mut Page, comparison: &Comparison, constant: Option<&Estimate>, level: f64) {
     let difference = pad("difference in percent", DIFFERENCE);
-    let head = format!("  {:>7}  {:>8}  {difference}  {:>10}  {:>6}  {:>8}", "aimed", "seen", "single, sd", "used", "left out");
+    let head = format!(
+        "  {:>7}  {:>8}  {difference}  {:>10}  {:>6}  {:>8}",
+        "aimed", "seen", "single, sd", "used", "left out"
+    );
     page.line(&head, Tone::Strong);
     for point in &comparison.points {
         line(page, point, constant, level);
@@ -46,9 +57,12 @@ fn table(page: &mut Page, comparison: &Comparison, constant: Option<&Estimate>, 
 /// What the columns of the table are.
 fn legend(a: &str, b: &str, level: f64) -> String {
     format!(
-        "difference: mean of the time by {a} less that by {b}, in percent of the latter; intervals of {} confidence; * if it is more than the constant explains. \
-         Each clock is read outside the other equally often, so the cost of the reads cancels; what remains of it is the constant. seen: mean length by {b}. \
-         single, sd: standard deviation of the difference of one span. left out: something else ran within the span or between the reads of the two.",
+        "difference: mean of the time by {a} less that by {b}, in percent of the latter; \
+         intervals of {} confidence; * if it is more than the constant explains. Each clock is \
+         read outside the other equally often, so the cost of the reads cancels; what remains of \
+         it is the constant. seen: mean length by {b}. single, sd: standard deviation of the \
+         difference of one span. left out: something else ran within the span or between the \
+         reads of the two.",
         percent(level)
     )
 }
@@ -57,9 +71,18 @@ fn legend(a: &str, b: &str, level: f64) -> String {
 fn clock(page: &mut Page, clock: &Compared) {
     counting(page, clock);
     let rate = &clock.rate;
-    let ppm = if rate.uncertainty_ppm > 0.0 { format!(" +- {} ppm", significant(rate.uncertainty_ppm, 2)) } else { String::new() };
+    let ppm = if rate.uncertainty_ppm > 0.0 {
+        format!(" +- {} ppm", significant(rate.uncertainty_ppm, 2))
+    } else {
+        String::new()
+    };
     let step = short_time(clock.step_ns);
-    let text = format!("{}: {} MHz{ppm}, {}; steps by {step}", clock.name, significant(rate.hz / 1e6, 9), rate.provenance);
+    let text = format!(
+        "{}: {} MHz{ppm}, {}; steps by {step}",
+        clock.name,
+        significant(rate.hz / 1e6, 9),
+        rate.provenance
+    );
     page.item("clock", &text, Tone::Quiet);
 }
 
@@ -71,22 +94,27 @@ fn too_short(page: &mut Page, comparison: &Comparison) {
         return;
     }
     let all: Vec<String> = comparison.too_short_ns.iter().map(|ns| short_time(*ns)).collect();
-    let text =
-        format!("spans of {} are too short: the reads of both clocks alone take {}", all.join(", "), short_time(comparison.least_span_ns));
+    let text = format!(
+        "spans of {} are too short: the reads of both clocks alone take {}",
+        all.join(", "),
+        short_time(comparison.least_span_ns)
+    );
     page.item("reads", &text, Tone::Warning);
 }
 
 /// Warns about a clock that is too coarse for some of the spans.
 fn coarse(page: &mut Page, comparison: &Comparison, level: f64) {
     let (a, b) = (&comparison.a, &comparison.b);
-    let unknown = |point: &&SpanPoint| point.percent.is_none() || point.bound_percent(level).is_some();
+    let unknown =
+        |point: &&SpanPoint| point.percent.is_none() || point.bound_percent(level).is_some();
     let Some(longest) = comparison.points.iter().rfind(unknown) else { return };
     let clock = if a.step_ns > b.step_ns { a } else { b };
     if clock.step_ns <= longest.aimed_ns {
         return;
     }
     let text = format!(
-        "{} steps by {}, too coarse for spans of {} and less, so a difference there is unknown; compare the clocks over longer times",
+        "{} steps by {}, too coarse for spans of {} and less, so a difference there is unknown; \
+         compare the clocks over longer times",
         clock.name,
         short_time(clock.step_ns),
         short_time(longest.aimed_ns)
@@ -102,7 +130,8 @@ fn counting(page: &mut Page, clock: &Compared) {
         CountsWhen::WhileProcessRuns => "threads of this process run",
     };
     let text = format!(
-        "{} counts only while {whose}: the difference includes the time of other threads and of the hypervisor, and is not one of the rates",
+        "{} counts only while {whose}: the difference includes the time of other threads and of \
+         the hypervisor, and is not one of the rates",
         clock.name
     );
     page.item("counts", &text, Tone::Warning);
@@ -115,9 +144,19 @@ fn line(page: &mut Page, point: &SpanPoint, constant: Option<&Estimate>, level: 
         (Some(estimate), None) => plus_minus(&estimate),
         (None, None) => point.reason().to_owned(),
     };
-    let sd = if point.sd_percent.is_finite() { significant(point.sd_percent, 3) } else { "-".into() };
+    let sd =
+        if point.sd_percent.is_finite() { significant(point.sd_percent, 3) } else { "-".into() };
     let (used, out) = (count(point.used), count(point.left_out));
     let mark = if point.differs(constant, level) { "*" } else { " " };
-    let (aimed, seen) = (short_time(point.aimed_ns), if point.used > 0 { short_time(point.seen_ns) } else { "-".into() });
-    page.line(&format!("  {aimed:>7}  {seen:>8}  {}{mark} {sd:>10}  {used:>6}  {out:>8}", pad(&text, DIFFERENCE)), Tone::Plain);
+    let (aimed, seen) = (
+        short_time(point.aimed_ns),
+        if point.used > 0 { short_time(point.seen_ns) } else { "-".into() },
+    );
+    page.line(
+        &format!(
+            "  {aimed:>7}  {seen:>8}  {}{mark} {sd:>10}  {used:>6}  {out:>8}",
+            pad(&text, DIFFERENCE)
+        ),
+        Tone::Plain,
+    );
 }

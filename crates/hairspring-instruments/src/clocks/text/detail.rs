@@ -52,7 +52,11 @@ fn counter(clock: &Clock, measured: &MeasuredClock) -> String {
         CountsWhen::WhileThreadRuns => "counts while this thread runs",
         CountsWhen::WhileProcessRuns => "counts while threads of this process run",
     };
-    let enabled = if clock.enable.is_some() { ", after being enabled in the thread that reads it" } else { "" };
+    let enabled = if clock.enable.is_some() {
+        ", after being enabled in the thread that reads it"
+    } else {
+        ""
+    };
     format!("{bits}{wraps}; {counts}{enabled}")
 }
 
@@ -62,8 +66,16 @@ fn step(clock: &Clock, measured: &MeasuredClock) -> String {
         Some(hz) => format!("{} ({})", counted(number), short_time(number * 1e9 / hz)),
         None => counted(number),
     };
-    let quantum = if reading.quantum == 0 { "it did not move".to_owned() } else { time(reading.quantum as f64) };
-    let backward = if reading.backward > 0 { format!("; WENT BACKWARDS {} times", count(reading.backward)) } else { String::new() };
+    let quantum = if reading.quantum == 0 {
+        "it did not move".to_owned()
+    } else {
+        time(reading.quantum as f64)
+    };
+    let backward = if reading.backward > 0 {
+        format!("; WENT BACKWARDS {} times", count(reading.backward))
+    } else {
+        String::new()
+    };
     format!(
         "{quantum}, from {} steps; in a row {} on average, {} at least{backward}",
         count(reading.steps),
@@ -84,20 +96,29 @@ fn read(clock: &Clock, measured: &MeasuredClock, survey: &Survey, level: f64) ->
     }
 }
 
-fn cost_in_words(clock: &Clock, cost: &SeriesResult, measured: &MeasuredClock, survey: &Survey, level: f64) -> String {
-    let Some(ns) = cost.components.first().and_then(|read| read.time.ns.as_ref()).map(|ns| ns.estimate(level)) else {
+fn cost_in_words(
+    clock: &Clock,
+    cost: &SeriesResult,
+    measured: &MeasuredClock,
+    survey: &Survey,
+    level: f64,
+) -> String {
+    let Some(ns) =
+        cost.components.first().and_then(|read| read.time.ns.as_ref()).map(|ns| ns.estimate(level))
+    else {
         return "cost unknown in nanoseconds".into();
     };
-    let own = measured.hz(clock).map_or_else(String::new, |hz| format!(", {} of its own ticks", significant(ns.value * hz / 1e9, 3)));
+    let own = measured.hz(clock).map_or_else(String::new, |hz| {
+        format!(", {} of its own ticks", significant(ns.value * hz / 1e9, 3))
+    });
     let (used, left_out) = cost.solution.rows_used();
-    let fit = cost
-        .solution
-        .lack_of_fit
-        .as_ref()
-        .map_or_else(String::new, |fit| format!(", lack of fit F = {} (p {})", significant(fit.f, 3), probability(fit.p)));
+    let fit = cost.solution.lack_of_fit.as_ref().map_or_else(String::new, |fit| {
+        format!(", lack of fit F = {} (p {})", significant(fit.f, 3), probability(fit.p))
+    });
     let out = if left_out > 0 { format!(", {left_out} left out") } else { String::new() };
     format!(
-        "{} ns{own}; slope of {used} rows of 2 to 32 reads{out}, timed by {}{fit}; intervals of {} confidence",
+        "{} ns{own}; slope of {used} rows of 2 to 32 reads{out}, timed by {}{fit}; intervals of \
+         {} confidence",
         plus_minus(&ns),
         survey.timed_by,
         percent(level)
@@ -127,20 +148,30 @@ fn across(page: &mut Page, clock: &Clock, measured: &MeasuredClock) {
 
 fn hand_over(clock: &Clock, measured: &MeasuredClock, pair: &HandOver) -> String {
     let ns = measured.hz(clock).map(|hz| 1e9 / hz);
-    let time = |number: f64| ns.map_or_else(|| format!("{} ticks", ticks(number)), |ns| short_time(number * ns));
+    let time = |number: f64| {
+        ns.map_or_else(|| format!("{} ticks", ticks(number)), |ns| short_time(number * ns))
+    };
     let (offset, bound) = pair.offset_ticks(measured.reading.quantum);
     let (a, b) = pair.cpus;
     let lower = match pair.violations {
         0 => "none lower than the reading that it followed".to_owned(),
-        n => format!("{} LOWER than the reading that they followed, by at most {}", count(n as usize), time(pair.worst_ticks as f64)),
+        n => format!(
+            "{} LOWER than the reading that they followed, by at most {}",
+            count(n as usize),
+            time(pair.worst_ticks as f64)
+        ),
     };
     let handovers = count(pair.handovers as usize);
     if pair.violations > 0 {
         return format!("{a} and {b}: {handovers} hand-overs, {lower}");
     }
     let apart = match offset {
-        small if small.abs() <= bound => format!("no offset resolved: {b} ahead of {a} by {} +- {}", time(offset), time(bound)),
-        ahead if ahead > 0.0 => format!("{b} runs ahead of {a} by {} +- {}", time(offset), time(bound)),
+        small if small.abs() <= bound => {
+            format!("no offset resolved: {b} ahead of {a} by {} +- {}", time(offset), time(bound))
+        }
+        ahead if ahead > 0.0 => {
+            format!("{b} runs ahead of {a} by {} +- {}", time(offset), time(bound))
+        }
         behind => format!("{b} runs behind {a} by {} +- {}", time(-behind), time(bound)),
     };
     format!("{a} and {b}: {handovers} hand-overs, {lower}; {apart}")

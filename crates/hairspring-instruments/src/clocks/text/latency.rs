@@ -23,7 +23,11 @@ pub fn clock_latency(latency: &Latency, circumstances: &Environment, style: &Sty
     let scale = latency.plan.scale;
     if scale != 1.0 {
         let whole = latency.plan.pauses().as_secs_f64() / scale;
-        let text = format!("pauses scaled by {}; --scale 1 waits as the paper does, for {}", significant(scale, 3), long_time(whole));
+        let text = format!(
+            "pauses scaled by {}; --scale 1 waits as the paper does, for {}",
+            significant(scale, 3),
+            long_time(whole)
+        );
         page.item("pauses", &text, Tone::Quiet);
     }
     machine_line(&mut page, circumstances);
@@ -32,7 +36,11 @@ pub fn clock_latency(latency: &Latency, circumstances: &Environment, style: &Sty
 
 /// A waiting time: `3 s`, `67 min`.
 fn long_time(seconds: f64) -> String {
-    if seconds < 120.0 { format!("{} s", significant(seconds, 2)) } else { format!("{:.0} min", seconds / 60.0) }
+    if seconds < 120.0 {
+        format!("{} s", significant(seconds, 2))
+    } else {
+        format!("{:.0} min", seconds / 60.0)
+    }
 }
 
 fn title(experiment: &Experiment) -> String {
@@ -48,16 +56,33 @@ fn title(experiment: &Experiment) -> String {
 fn means(page: &mut Page, latency: &Latency) {
     const COLUMN: usize = 20;
     const TITLE: usize = 34;
-    let columns = |texts: Vec<String>| texts.iter().map(|text| pad(text, COLUMN)).collect::<Vec<_>>().join(" ");
+    let columns = |texts: Vec<String>| {
+        texts.iter().map(|text| pad(text, COLUMN)).collect::<Vec<_>>().join(" ")
+    };
     let Some(first) = latency.experiments.first() else { return };
     let names = first.clocks.iter().map(|clock| clean(&clock.clock)).collect();
     page.line(&format!("  {}  {}", pad("mean latency", TITLE), columns(names)), Tone::Strong);
     for experiment in &latency.experiments {
-        let means = experiment.clocks.iter().map(|clock| Cell::time(&clock.ns.mean, true).text()).collect();
-        page.line(&format!("  {}  {}", pad(title(experiment).trim_start_matches("a pair "), TITLE), columns(means)), Tone::Plain);
+        let means =
+            experiment.clocks.iter().map(|clock| Cell::time(&clock.ns.mean, true).text()).collect();
+        page.line(
+            &format!(
+                "  {}  {}",
+                pad(title(experiment).trim_start_matches("a pair "), TITLE),
+                columns(means)
+            ),
+            Tone::Plain,
+        );
     }
     let level = first.clocks.first().map_or(0.95, |clock| clock.ns.mean.level);
-    page.marked("", &format!("{} differences each; intervals of {} confidence", count(latency.plan.count), percent(level)));
+    page.marked(
+        "",
+        &format!(
+            "{} differences each; intervals of {} confidence",
+            count(latency.plan.count),
+            percent(level)
+        ),
+    );
     page.gap();
 }
 
@@ -88,8 +113,15 @@ fn histogram(page: &mut Page, summary: &Summary) {
             format!("> {}", short_time(bin.low))
         };
         // Even one value in thousands gets a mark, because the tail matters.
-        let length = if bin.count == 0 { 0 } else { ((bin.count as f64 / most * BAR).round() as usize).max(1) };
-        page.line(&format!("{range:>20} {:>6} {}", count(bin.count), "#".repeat(length)), Tone::Plain);
+        let length = if bin.count == 0 {
+            0
+        } else {
+            ((bin.count as f64 / most * BAR).round() as usize).max(1)
+        };
+        page.line(
+            &format!("{range:>20} {:>6} {}", count(bin.count), "#".repeat(length)),
+            Tone::Plain,
+        );
     }
 }
 

@@ -19,7 +19,13 @@ use hairspring_view::text::all_findings;
 use hairspring_view::text::machine_line;
 
 /// The survey of all clocks: a table, or all details of each.
-pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &Environment, style: &Style) -> String {
+pub fn clock_survey(
+    survey: &Survey,
+    verbose: bool,
+    level: f64,
+    circumstances: &Environment,
+    style: &Style,
+) -> String {
     let mut page = Page::new(*style);
     let missing = survey.clocks.iter().filter(|report| report.state.is_err()).count();
     let here = survey.clocks.len() - missing;
@@ -42,10 +48,16 @@ pub fn clock_survey(survey: &Survey, verbose: bool, level: f64, circumstances: &
 /// The clocks that measurements use unless one is named, and why not finer ones.
 fn chosen(page: &mut Page, choice: &Choice) {
     let Choice { steady, seated, passed_over } = choice;
-    let for_one_cpu =
-        if seated.name == steady.name { String::new() } else { format!(", and {} for code that stays on one CPU", seated.name) };
-    let text =
-        format!("{}{for_one_cpu}: used where no clock is named, as the finest that counts and goes on while code waits", steady.name);
+    let for_one_cpu = if seated.name == steady.name {
+        String::new()
+    } else {
+        format!(", and {} for code that stays on one CPU", seated.name)
+    };
+    let text = format!(
+        "{}{for_one_cpu}: used where no clock is named, as the finest that counts and goes on \
+         while code waits",
+        steady.name
+    );
     page.item("chosen", &text, Tone::Quiet);
     for (name, reason) in passed_over {
         page.item("not used", &format!("{name}: {reason}"), Tone::Quiet);

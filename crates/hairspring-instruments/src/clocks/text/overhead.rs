@@ -10,7 +10,12 @@ use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::machine_line;
 
 /// The overhead as text.
-pub fn stopwatch_overhead(report: &OverheadReport, level: f64, circumstances: &Environment, style: &Style) -> String {
+pub fn stopwatch_overhead(
+    report: &OverheadReport,
+    level: f64,
+    circumstances: &Environment,
+    style: &Style,
+) -> String {
     let mut page = Page::new(*style);
     page.line("hairspring clocks --overhead: what a stopwatch reads for no work", Tone::Strong);
     page.gap();
@@ -28,14 +33,25 @@ fn table(page: &mut Page, report: &OverheadReport, level: f64) {
     let title: Vec<String> = report.clocks.iter().map(|clock| clean(&clock.clock)).collect();
     row(page, "", title, Tone::Strong);
     let figure = |of: fn(&Overhead) -> &Moments, what: fn(&Moments) -> f64| {
-        report.clocks.iter().map(|clock| clock.steadiest().map_or_else(String::new, |o| both(what(of(o)), clock))).collect::<Vec<_>>()
+        report
+            .clocks
+            .iter()
+            .map(|clock| clock.steadiest().map_or_else(String::new, |o| both(what(of(o)), clock)))
+            .collect::<Vec<_>>()
     };
     let half = |of: fn(&Overhead) -> &Moments| {
-        let text =
-            |clock: &ClockOverhead| clock.mean(of, level).map_or_else(String::new, |mean| both(mean.estimate(level).half_width(), clock));
+        let text = |clock: &ClockOverhead| {
+            clock
+                .mean(of, level)
+                .map_or_else(String::new, |mean| both(mean.estimate(level).half_width(), clock))
+        };
         report.clocks.iter().map(text).collect::<Vec<_>>()
     };
-    let hertz = report.clocks.iter().map(|clock| format!("{} MHz", significant(clock.rate.hz / 1e6, 7))).collect();
+    let hertz = report
+        .clocks
+        .iter()
+        .map(|clock| format!("{} MHz", significant(clock.rate.hz / 1e6, 7)))
+        .collect();
     row(page, "tick rate", hertz, Tone::Plain);
     row(page, "total overhead", figure(|o| &o.total, |m| m.mean), Tone::Plain);
     row(page, "  +-", half(|o| &o.total), Tone::Plain);
@@ -45,17 +61,28 @@ fn table(page: &mut Page, report: &OverheadReport, level: f64) {
     row(page, "mean calibrator", figure(|o| &o.calibrator, |m| m.mean), Tone::Plain);
     row(page, "  +-", half(|o| &o.calibrator), Tone::Plain);
     row(page, "  its deviation", figure(|o| &o.calibrator, |m| m.sd), Tone::Plain);
-    row(page, "total, lowest of 5", report.clocks.iter().map(|clock| both(clock.range().0, clock)).collect(), Tone::Plain);
-    row(page, "total, highest of 5", report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(), Tone::Plain);
+    row(
+        page,
+        "total, lowest of 5",
+        report.clocks.iter().map(|clock| both(clock.range().0, clock)).collect(),
+        Tone::Plain,
+    );
+    row(
+        page,
+        "total, highest of 5",
+        report.clocks.iter().map(|clock| both(clock.range().1, clock)).collect(),
+        Tone::Plain,
+    );
     row(page, "runs used", report.clocks.iter().map(runs).collect(), Tone::Plain);
 }
 
 /// What the lines of the table are.
 fn legend(level: f64) -> String {
-    let text = "ticks of the clock, and time. total: between start and stop with nothing in between; it is subtracted from what the \
-                stopwatch reads, and its deviation is part of the result's uncertainty. calibrator: the total less two reads in \
-                a row, run by run: the stopwatch's own part. Of five repetitions the one with the least deviation is shown, as \
-                in the paper; runs with an interrupt in them are left out.";
+    let text = "ticks of the clock, and time. total: between start and stop with nothing in \
+                between; it is subtracted from what the stopwatch reads, and its deviation is \
+                part of the result's uncertainty. calibrator: the total less two reads in a row, \
+                run by run: the stopwatch's own part. Of five repetitions the one with the least \
+                deviation is shown, as in the paper; runs with an interrupt in them are left out.";
     format!("{text} +-: intervals of {} confidence, from the spread of the five.", percent(level))
 }
 
@@ -67,7 +94,8 @@ fn coarse(page: &mut Page, clock: &ClockOverhead) {
     }
     let step = short_time(clock.quantum as f64 * 1e9 / clock.rate.hz);
     let text = format!(
-        "{} steps by {step}, which is more than its overhead: single runs do not show it, only the mean does, within its interval",
+        "{} steps by {step}, which is more than its overhead: single runs do not show it, only \
+         the mean does, within its interval",
         clock.clock
     );
     page.item("coarse", &text, Tone::Warning);
@@ -85,5 +113,7 @@ fn both(ticks: f64, clock: &ClockOverhead) -> String {
 }
 
 fn runs(clock: &ClockOverhead) -> String {
-    clock.steadiest().map_or_else(String::new, |o| format!("{} of {}", count(o.total.used), count(o.total.all)))
+    clock
+        .steadiest()
+        .map_or_else(String::new, |o| format!("{} of {}", count(o.total.used), count(o.total.all)))
 }

@@ -16,11 +16,13 @@ pub enum Outcome {
     Accepted,
     /// They did not agree in any try: "system too busy".
     TooBusy,
-    /// The budget ended before a try had two measurements of each expression, or before the last try.
+    /// The budget ended before a try had two measurements of each expression, or before the last
+    /// try.
     OutOfBudget,
 }
 
-/// The clock speed. The paper gives the first figure; the others are the only spread that the method has.
+/// The clock speed. The paper gives the first figure; the others are the only spread that the
+/// method has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mhz {
     /// Clock speed in whole MHz, from the minima.
@@ -44,7 +46,8 @@ pub struct Attempt {
     pub measurements: u32,
 }
 
-/// The plain and the opaque loop of an expression, in nanoseconds for one copy, and the choice between them.
+/// The plain and the opaque loop of an expression, in nanoseconds for one copy, and the choice
+/// between them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LoopChoice {
     /// Whether the opaque loop was used, because the compiler had folded the plain one.
@@ -60,7 +63,8 @@ pub struct LoopChoice {
 /// Times of one copy of an expression, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// The minimum, which the method uses, and the next larger value, with which it checks the minimum.
+    /// The minimum, which the method uses, and the next larger value, with which it checks the
+    /// minimum.
     pub minimum: Minimum,
     /// The median with its interval.
     pub median: Estimate,
@@ -78,7 +82,8 @@ pub struct ExpressionResult {
     pub time_ns: Option<Times>,
     /// Whether its minimum was used in the vote; an obvious outlier is not.
     pub used: bool,
-    /// The minimum and the next larger value in periods of the accepted speed: whole numbers, if the method is right.
+    /// The minimum and the next larger value in periods of the accepted speed: whole numbers, if
+    /// the method is right.
     pub cycles: Option<Minimum>,
 }
 
@@ -111,16 +116,21 @@ impl Attempt {
     /// The verdict on the times of all expressions.
     pub fn new(collected: &[Experiments]) -> Attempt {
         let minima: Option<Vec<Minimum>> = collected.iter().map(Experiments::minimum).collect();
-        let ballot = |value: fn(&Minimum) -> f64| vote(&kept(&minima.as_ref()?.iter().map(value).collect::<Vec<f64>>()));
+        let ballot = |value: fn(&Minimum) -> f64| {
+            vote(&kept(&minima.as_ref()?.iter().map(value).collect::<Vec<f64>>()))
+        };
         let (minimum, next) = (ballot(|times| times.value), ballot(|times| times.next));
-        let agreed = minimum.as_ref().zip(next.as_ref()).is_some_and(|(a, b)| agree(a.mode.mhz, b.mode.mhz));
-        let measurements = collected.iter().map(|times| times.values.len() as u32).min().unwrap_or(0);
+        let agreed =
+            minimum.as_ref().zip(next.as_ref()).is_some_and(|(a, b)| agree(a.mode.mhz, b.mode.mhz));
+        let measurements =
+            collected.iter().map(|times| times.values.len() as u32).min().unwrap_or(0);
         Attempt { minimum, next, agreed, measurements }
     }
 
     /// The clock speed, if both answers agree.
     pub fn accepted(&self) -> Option<Mhz> {
-        let (minimum, next) = self.minimum.as_ref().zip(self.next.as_ref()).filter(|_| self.agreed)?;
+        let (minimum, next) =
+            self.minimum.as_ref().zip(self.next.as_ref()).filter(|_| self.agreed)?;
         Some(Mhz { value: minimum.mode.mhz, next: next.mode.mhz, middle_half: minimum.middle_half })
     }
 }
@@ -147,8 +157,10 @@ pub fn expressions(
     mhz: Option<Mhz>,
     level: f64,
 ) -> Vec<ExpressionResult> {
-    let times: Vec<Option<Times>> = (0..names.len()).map(|at| times(collected.get(at)?, level)).collect();
-    let minima: Vec<f64> = times.iter().map(|times| times.map_or(f64::NAN, |times| times.minimum.value)).collect();
+    let times: Vec<Option<Times>> =
+        (0..names.len()).map(|at| times(collected.get(at)?, level)).collect();
+    let minima: Vec<f64> =
+        times.iter().map(|times| times.map_or(f64::NAN, |times| times.minimum.value)).collect();
     let used = plausible(&minima);
     let cycles = |times: &Times| {
         let periods = |time_ns: f64| mhz.map(|mhz| time_ns * f64::from(mhz.value) / 1e3);

@@ -28,7 +28,9 @@ impl Subject for Core {
 
     fn run(&mut self, expression: usize, opaque: bool, trips: u64) {
         let share = if opaque { 1.0 } else { self.left[expression] };
-        fake::advance((trips as f64 * 100.0 * self.cycles[expression] * share * 1e3 / self.mhz) as u64);
+        fake::advance(
+            (trips as f64 * 100.0 * self.cycles[expression] * share * 1e3 / self.mhz) as u64,
+        );
     }
 
     fn spent_ns(&self) -> f64 {
@@ -50,7 +52,12 @@ fn unlimited() -> Options {
 #[test]
 fn the_speed_of_a_quiet_core_is_found() {
     for (mhz, quantum) in [(4_100.0, 1), (4_100.0, 1_000), (120.0, 1), (25.0, 1_000)] {
-        let result = run(&mut Core::new(mhz), quantum, Noise { work_ppm: 200, ..Noise::default() }, &Options::default());
+        let result = run(
+            &mut Core::new(mhz),
+            quantum,
+            Noise { work_ppm: 200, ..Noise::default() },
+            &Options::default(),
+        );
         assert_eq!(result.outcome, Outcome::Accepted, "{mhz}");
         let answer = result.mhz.unwrap();
         assert!((f64::from(answer.value) / mhz - 1.0).abs() < 2e-3, "{mhz}: {answer:?}");
@@ -69,8 +76,18 @@ fn a_coarse_clock_takes_the_papers_time_or_the_budget() {
     assert_eq!((result.window_ns, result.enough.proven), (1e9, false));
     // lmbench announces 99 s for one try.
     assert!(result.seconds > 99.0 && result.seconds < 340.0, "{}", result.seconds);
-    let result = run(&mut Core::new(4_100.0), 1, Noise { period: 3 * MS, stolen: MS, ..Noise::default() }, &Options::default());
-    assert!(result.window_ns < 8e6 && result.seconds < 5.1, "{} {}", result.window_ns, result.seconds);
+    let result = run(
+        &mut Core::new(4_100.0),
+        1,
+        Noise { period: 3 * MS, stolen: MS, ..Noise::default() },
+        &Options::default(),
+    );
+    assert!(
+        result.window_ns < 8e6 && result.seconds < 5.1,
+        "{} {}",
+        result.window_ns,
+        result.seconds
+    );
 }
 
 #[test]
@@ -78,7 +95,8 @@ fn the_opaque_loop_of_a_folded_expression_is_used() {
     let mut core = Core::new(4_100.0);
     (core.left[1], core.left[5], core.left[8]) = (0.02, 0.73, 0.0);
     let found = run(&mut core, 1, Noise::default(), &Options::default());
-    let opaque: Vec<&str> = found.expressions.iter().filter(|one| one.choice.opaque).map(|one| &one.name[..]).collect();
+    let opaque: Vec<&str> =
+        found.expressions.iter().filter(|one| one.choice.opaque).map(|one| &one.name[..]).collect();
     assert_eq!(opaque, ["a^=a+a", "a^=a<<b", "a++;a^=1;a<<=1"]);
     assert!(found.expressions[8].choice.plain_ns.is_none());
     assert!((f64::from(found.mhz.unwrap().value) - 4_100.0).abs() < 5.0);
@@ -86,7 +104,8 @@ fn the_opaque_loop_of_a_folded_expression_is_used() {
 
 #[test]
 fn another_process_that_takes_an_even_share_gives_a_speed_that_is_too_low() {
-    // 10 us of every 20, as on the ten machines with wrong results in section 8: another process took half of the processor.
+    // 10 us of every 20, as on the ten machines with wrong results in section 8: another process
+    // took half of the processor.
     let noise = Noise { period: MS / 100, stolen: MS / 100, ..Noise::default() };
     let found = run(&mut Core::new(4_100.0), 1, noise, &Options::default());
     assert_eq!(found.outcome, Outcome::Accepted);
@@ -107,11 +126,21 @@ fn a_core_that_never_repeats_is_too_busy_after_three_tries() {
 fn non_integer_lengths_show_in_the_cycles() {
     // The core folds additions of a constant into renaming, and forwards a load in half a cycle.
     let cycles = [0.5, 2.0, 3.0, 1.0, 2.0, 2.0, 2.0, 3.0, 2.17];
-    let found = run(&mut Core { cycles, ..Core::new(4_000.0) }, 1, Noise { work_ppm: 100, ..Noise::default() }, &Options::default());
-    // Half a cycle is a whole number of half periods: the method cannot detect this, and doubles the speed.
+    let found = run(
+        &mut Core { cycles, ..Core::new(4_000.0) },
+        1,
+        Noise { work_ppm: 100, ..Noise::default() },
+        &Options::default(),
+    );
+    // Half a cycle is a whole number of half periods: the method cannot detect this, and doubles
+    // the speed.
     let answer = found.mhz.unwrap();
     assert!((f64::from(answer.value) / 8_000.0 - 1.0).abs() < 0.01, "{answer:?}");
-    assert!((found.expressions[8].cycles.unwrap().value - 4.34).abs() < 0.05, "{:?}", found.expressions[8]);
+    assert!(
+        (found.expressions[8].cycles.unwrap().value - 4.34).abs() < 0.05,
+        "{:?}",
+        found.expressions[8]
+    );
 }
 
 #[test]
@@ -128,7 +157,12 @@ fn a_clock_too_coarse_for_the_budget_is_refused_with_the_budget_that_it_needs() 
     fake::set(fake::Settings { quantum: 10 * MS, ..fake::Settings::default() });
     let harness = Harness { now: fake::read, ns_per_tick: 1.0, quantum_ns: 1e7 };
     let message = measure(&harness, &mut Core::new(4_100.0), &Options::default()).unwrap_err();
-    assert!(message.contains("10.000 ms") && message.contains("1000 ms") && message.contains("budget of 683 s"), "{message}");
+    assert!(
+        message.contains("10.000 ms")
+            && message.contains("1000 ms")
+            && message.contains("budget of 683 s"),
+        "{message}"
+    );
 }
 
 #[test]

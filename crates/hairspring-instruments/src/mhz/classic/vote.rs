@@ -4,8 +4,8 @@ use super::gcd::greatest_common_divisor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Times that differ from their median by more than this factor are obvious outliers; the paper says "within a few multiples
-/// of each other".
+/// Times that differ from their median by more than this factor are obvious outliers; the paper
+/// says "within a few multiples of each other".
 const OUTLIER_FACTOR: f64 = 20.0;
 /// Times count as different if they differ by more than this share of the shorter one.
 const DIFFERENT_SHARE: f64 = 0.05;
@@ -40,25 +40,38 @@ pub struct Ballot {
     pub votes: Vec<Vote>,
 }
 
-/// Which times are not obvious outliers (filter_data): those within a factor of twenty of the median of the positive times.
+/// Which times are not obvious outliers (filter_data): those within a factor of twenty of the
+/// median of the positive times.
 pub fn plausible(times: &[f64]) -> Vec<bool> {
-    let mut sorted: Vec<f64> = times.iter().copied().filter(|time| time.is_finite() && *time > 0.0).collect();
+    let mut sorted: Vec<f64> =
+        times.iter().copied().filter(|time| time.is_finite() && *time > 0.0).collect();
     sorted.sort_by(f64::total_cmp);
-    let Some(median) = sorted.get(sorted.len() / 2).copied() else { return vec![false; times.len()] };
-    times.iter().map(|time| (median / OUTLIER_FACTOR..=median * OUTLIER_FACTOR).contains(time)).collect()
+    let Some(median) = sorted.get(sorted.len() / 2).copied() else {
+        return vec![false; times.len()];
+    };
+    times
+        .iter()
+        .map(|time| (median / OUTLIER_FACTOR..=median * OUTLIER_FACTOR).contains(time))
+        .collect()
 }
 
-/// The mode of the greatest common divisors of all valid subsets of times, which are in nanoseconds.
+/// The mode of the greatest common divisors of all valid subsets of times, which are in
+/// nanoseconds.
 ///
-/// A subset is valid if two of its times differ by more than 5 % (classes): equal times would give that time as the period.
-/// `None` if no subset is valid, or for more than 16 times.
+/// A subset is valid if two of its times differ by more than 5 % (classes): equal times would give
+/// that time as the period. `None` if no subset is valid, or for more than 16 times.
 pub fn vote(times_ns: &[f64]) -> Option<Ballot> {
     if times_ns.len() > MOST_TIMES {
         return None;
     }
     let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
     for chosen in 1..1u32 << times_ns.len() {
-        let subset: Vec<f64> = times_ns.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1).map(|(_, time)| *time).collect();
+        let subset: Vec<f64> = times_ns
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| chosen >> at & 1 == 1)
+            .map(|(_, time)| *time)
+            .collect();
         if let Some(mhz) = valid(&subset).then(|| speed(&subset)).flatten() {
             *counts.entry(mhz).or_insert(0) += 1;
         }
@@ -79,9 +92,11 @@ fn speed(times_ns: &[f64]) -> Option<u32> {
 }
 
 fn ballot(counts: &BTreeMap<u32, u32>) -> Option<Ballot> {
-    let mut votes: Vec<Vote> = counts.iter().map(|(mhz, subsets)| Vote { mhz: *mhz, subsets: *subsets }).collect();
+    let mut votes: Vec<Vote> =
+        counts.iter().map(|(mhz, subsets)| Vote { mhz: *mhz, subsets: *subsets }).collect();
     let subsets = votes.iter().map(|vote| vote.subsets).sum();
-    let middle_half = (at_share(&votes, subsets / 4)?, at_share(&votes, subsets - 1 - subsets / 4)?);
+    let middle_half =
+        (at_share(&votes, subsets / 4)?, at_share(&votes, subsets - 1 - subsets / 4)?);
     // The sort is stable, so the lowest of equally common answers stays first.
     votes.sort_by_key(|vote| std::cmp::Reverse(vote.subsets));
     votes.truncate(LISTED_ANSWERS);
@@ -98,7 +113,8 @@ fn at_share(votes: &[Vote], rank: u32) -> Option<u32> {
     votes.iter().find(reached).map(|vote| vote.mhz)
 }
 
-/// Whether the answer from the minima and the one from the next larger values are the same within 1 % or 1 MHz.
+/// Whether the answer from the minima and the one from the next larger values are the same within 1
+/// % or 1 MHz.
 pub fn agree(best_mhz: u32, next_mhz: u32) -> bool {
     let (best, apart) = (f64::from(best_mhz), f64::from(best_mhz.abs_diff(next_mhz)));
     apart < AGREE_SHARE * best || apart < AGREE_MHZ
@@ -114,7 +130,11 @@ mod tests {
     }
 
     fn noisy(mhz: f64, cycles: &[f64], share: f64) -> Vec<f64> {
-        times(mhz, cycles).iter().enumerate().map(|(at, time)| time * (1.0 + share * (at * 7 % 9) as f64 / 8.0)).collect()
+        times(mhz, cycles)
+            .iter()
+            .enumerate()
+            .map(|(at, time)| time * (1.0 + share * (at * 7 % 9) as f64 / 8.0))
+            .collect()
     }
 
     /// Cycles of the nine expressions as they were found on a core of 4.1 GHz.
@@ -124,7 +144,8 @@ mod tests {
     fn the_speed_is_the_mode_of_the_subsets() {
         let found = vote(&noisy(4_100.0, &STUDY, 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) <= 1, "{found:?}");
-        // 511 subsets minus those of equal lengths: 2^5 - 1 of 2 cycles, 3 of 3 cycles, one each of 1 and 5.
+        // 511 subsets minus those of equal lengths: 2^5 - 1 of 2 cycles, 3 of 3 cycles, one each of
+        // 1 and 5.
         assert_eq!(found.subsets, 511 - 31 - 3 - 1 - 1);
         assert!(found.mode.subsets > found.subsets / 4);
     }
@@ -142,14 +163,18 @@ mod tests {
     #[test]
     fn few_non_integer_lengths_are_outvoted() {
         // The core folds one addition into renaming.
-        let found = vote(&noisy(4_100.0, &[5.0, 2.0, 3.0, 1.0, 2.5, 2.0, 2.0, 3.0, 2.0], 1e-4)).unwrap();
+        let found =
+            vote(&noisy(4_100.0, &[5.0, 2.0, 3.0, 1.0, 2.5, 2.0, 2.0, 3.0, 2.0], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) <= 2, "{found:?}");
     }
 
     #[test]
     fn many_non_integer_lengths_win_the_vote() {
-        // The core shortens a store-load pair to half a cycle, and additions of a constant to 0.17: the method cannot detect it.
-        let found = vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4)).unwrap();
+        // The core shortens a store-load pair to half a cycle, and additions of a constant to 0.17:
+        // the method cannot detect it.
+        let found =
+            vote(&noisy(4_100.0, &[0.5, 1.17, 2.17, 1.0, 1.5, 2.5, 0.53, 3.17, 2.34], 1e-4))
+                .unwrap();
         assert!(found.mode.mhz.abs_diff(4_100) > 41, "{found:?}");
         // The range of the middle half shows the doubt that the mode hides.
         assert!(found.middle_half.1 - found.middle_half.0 > 410, "{found:?}");
@@ -158,22 +183,28 @@ mod tests {
     #[test]
     fn a_common_factor_of_all_lengths_divides_the_speed() {
         // Dependent operations never take less than two cycles.
-        let found = vote(&noisy(4_000.0, &[4.0, 2.0, 4.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0], 1e-4)).unwrap();
+        let found =
+            vote(&noisy(4_000.0, &[4.0, 2.0, 4.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0], 1e-4)).unwrap();
         assert!(found.mode.mhz.abs_diff(2_000) <= 1, "{found:?}");
     }
 
     #[test]
     fn another_process_that_takes_an_even_share_is_not_noticed() {
-        // 2715 MHz instead of 4100: all intervals, including the second shortest, are longer by the same share.
+        // 2715 MHz instead of 4100: all intervals, including the second shortest, are longer by the
+        // same share.
         let best = vote(&noisy(2_715.0, &STUDY, 1e-4)).unwrap();
         let next = vote(&noisy(2_714.0, &STUDY, 2e-4)).unwrap();
-        assert!(best.mode.mhz.abs_diff(2_715) <= 1 && agree(best.mode.mhz, next.mode.mhz), "{best:?} {next:?}");
+        assert!(
+            best.mode.mhz.abs_diff(2_715) <= 1 && agree(best.mode.mhz, next.mode.mhz),
+            "{best:?} {next:?}"
+        );
     }
 
     #[test]
     fn another_process_that_takes_uneven_shares_is_noticed() {
         let shares = [1.0, 1.3, 1.0, 1.5, 1.1, 1.0, 1.6, 1.2, 1.4];
-        let loaded: Vec<f64> = times(4_100.0, &STUDY).iter().zip(shares).map(|(time, share)| time * share).collect();
+        let loaded: Vec<f64> =
+            times(4_100.0, &STUDY).iter().zip(shares).map(|(time, share)| time * share).collect();
         let (best, next) = (vote(&noisy(4_100.0, &STUDY, 1e-3)).unwrap(), vote(&loaded).unwrap());
         assert!(!agree(best.mode.mhz, next.mode.mhz), "{best:?} {next:?}");
     }

@@ -11,7 +11,8 @@ struct Noise(u64);
 
 impl Noise {
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
@@ -21,7 +22,8 @@ fn tick(ns: f64) -> Tick {
 }
 
 fn known(name: &'static str, quantum: u64, hz: Option<f64>) -> Known {
-    let reading = Reading { quantum, back_to_back_min: 20, back_to_back_mean: 20.0, steps: 100, backward: 0 };
+    let reading =
+        Reading { quantum, back_to_back_min: 20, back_to_back_mean: 20.0, steps: 100, backward: 0 };
     Known { clock: Clock { nominal_hz: hz, ..Clock::new(name, "", fake::read) }, reading }
 }
 
@@ -40,8 +42,14 @@ fn ended() -> Ended {
     }
 }
 
-/// Wake-ups whose latency is a function of the noise and the previous latency; the counter's rate is off by `ppm`.
-fn wakes(cycles: u64, seed: u64, ppm: f64, mut latency: impl FnMut(&mut Noise, f64) -> f64) -> Tally {
+/// Wake-ups whose latency is a function of the noise and the previous latency; the counter's rate
+/// is off by `ppm`.
+fn wakes(
+    cycles: u64,
+    seed: u64,
+    ppm: f64,
+    mut latency: impl FnMut(&mut Noise, f64) -> f64,
+) -> Tally {
     let (mut noise, mut last) = (Noise(seed), 0.0);
     let mut tally = Tally::new([0.4, 1.0].map(tick), &Bins::for_period(PERIOD));
     for cycle in 0..cycles {
@@ -85,7 +93,12 @@ fn the_interval_of_the_mean_period_covers_the_truth_and_is_as_narrow_as_its_ends
 fn the_interval_of_the_mean_latency_covers_the_truth_for_correlated_latencies() {
     let mut covered = 0;
     for seed in 0..300 {
-        let summary = summarise(&wakes(4_000, seed, 0.0, |noise, last| 0.9 * last + 1_000.0 * noise.next()), None, &ended()).unwrap();
+        let summary = summarise(
+            &wakes(4_000, seed, 0.0, |noise, last| 0.9 * last + 1_000.0 * noise.next()),
+            None,
+            &ended(),
+        )
+        .unwrap();
         covered += u32::from(summary.latency.mean_ns.contains(5_000.0));
     }
     // If the values were treated as independent, fewer than half of the intervals would cover it.
@@ -95,7 +108,11 @@ fn the_interval_of_the_mean_latency_covers_the_truth_for_correlated_latencies() 
 #[test]
 fn the_disagreement_of_the_clocks_is_found_to_parts_of_a_million() {
     let summary = summarise(&wakes(2_000, 1, 30.0, even), None, &ended()).unwrap();
-    assert!(summary.disagreement.ppm.contains(30.0) && summary.disagreement.ppm.half_width() < 1.0, "{:?}", summary.disagreement);
+    assert!(
+        summary.disagreement.ppm.contains(30.0) && summary.disagreement.ppm.half_width() < 1.0,
+        "{:?}",
+        summary.disagreement
+    );
     assert!(summary.disagreement.sd_ns < 15.0);
     assert!(summary.findings.is_empty(), "{:?}", summary.findings);
 }
@@ -104,7 +121,10 @@ fn the_disagreement_of_the_clocks_is_found_to_parts_of_a_million() {
 fn clocks_that_differ_by_more_than_steering_are_a_finding() {
     let summary = summarise(&wakes(2_000, 1, -400.0, even), None, &ended()).unwrap();
     let disagree = &summary.findings[0];
-    assert!(disagree.is("clocks_disagree") && disagree.number("ppm").is_some_and(|ppm| (ppm + 400.0).abs() < 5.0));
+    assert!(
+        disagree.is("clocks_disagree")
+            && disagree.number("ppm").is_some_and(|ppm| (ppm + 400.0).abs() < 5.0)
+    );
 }
 
 #[test]
@@ -121,9 +141,14 @@ fn the_uncertainty_of_the_rate_is_included() {
 fn the_final_rate_replaces_that_of_the_start() {
     let tally = wakes(2_000, 1, 0.0, even);
     let better = Ended { rates: [rate(2.5e9 * 1.0002, 0.0), rate(1e9, 0.0)], ..ended() };
-    let (before, after) = (summarise(&tally, None, &ended()).unwrap(), summarise(&tally, None, &better).unwrap());
+    let (before, after) =
+        (summarise(&tally, None, &ended()).unwrap(), summarise(&tally, None, &better).unwrap());
     let moved = |of: fn(&ClockPeriods) -> f64| of(&after.clocks[0]) - of(&before.clocks[0]);
-    for of in [|c: &ClockPeriods| c.period_ns.value, |c: &ClockPeriods| c.error.most_ns.value, |c: &ClockPeriods| c.error.least_ns.value] {
+    for of in [
+        |c: &ClockPeriods| c.period_ns.value,
+        |c: &ClockPeriods| c.error.most_ns.value,
+        |c: &ClockPeriods| c.error.least_ns.value,
+    ] {
         assert!((moved(of) + 20.0).abs() < 0.1, "{}", moved(of));
     }
 }
@@ -143,7 +168,10 @@ fn missed_cycles_are_a_finding_and_many_are_untrusted() {
 
 #[test]
 fn a_quantum_that_hides_the_spread_is_a_finding() {
-    let coarse = Ended { known: [known("counter", 20_000, None), known("monotonic", 1, Some(1e9))], ..ended() };
+    let coarse = Ended {
+        known: [known("counter", 20_000, None), known("monotonic", 1, Some(1e9))],
+        ..ended()
+    };
     let summary = summarise(&wakes(200, 1, 0.0, even), None, &coarse).unwrap();
     let hidden = &summary.findings[0];
     assert!(hidden.is("quantum_hides_spread") && hidden.number("quantum_ns") == Some(8_000.0));
@@ -151,8 +179,10 @@ fn a_quantum_that_hides_the_spread_is_a_finding() {
 
 #[test]
 fn the_limit_is_that_of_the_latest_cycle() {
-    let limited = |latency_ns| Ended { limit: Some(Limit { latency_ns, ends_run: false }), ..ended() };
-    let exceeded = |ns| summarise(&wakes(200, 1, 0.0, even), None, &limited(ns)).unwrap().limit_exceeded();
+    let limited =
+        |latency_ns| Ended { limit: Some(Limit { latency_ns, ends_run: false }), ..ended() };
+    let exceeded =
+        |ns| summarise(&wakes(200, 1, 0.0, even), None, &limited(ns)).unwrap().limit_exceeded();
     assert!(exceeded(6_000.0) && !exceeded(9_000.0));
     assert!(!summarise(&wakes(200, 1, 0.0, even), None, &ended()).unwrap().limit_exceeded());
 }
@@ -169,5 +199,8 @@ fn an_end_that_is_an_outlier_widens_the_interval_of_the_mean() {
     let (due_ns, wake_ns) = (1_000_000 + 500 * PERIOD, 1_000_000 + 509 * PERIOD);
     tally.push(Wake { cycle: 500, due_ns, wake_ns, ticks: [wake_ns * 5 / 2, wake_ns] });
     let summary = summarise(&tally, None, &ended()).unwrap();
-    assert!(summary.clocks[0].error.mean_ns.value > 1_500.0 && summary.clocks[0].error.mean_ns.contains(0.0));
+    assert!(
+        summary.clocks[0].error.mean_ns.value > 1_500.0
+            && summary.clocks[0].error.mean_ns.contains(0.0)
+    );
 }

@@ -18,8 +18,11 @@ fn threads(mechanism: Mechanism, cpu: usize) -> Wanted {
 }
 
 const TURN: Turn = Turn { units: 1, passes: 2, flush: true };
-const WINDOWS: [Window; 3] =
-    [Window::Switches { pairs: 5, turn: TURN }, Window::Calls { times: 5 }, Window::Turns { times: 5, turn: TURN }];
+const WINDOWS: [Window; 3] = [
+    Window::Switches { pairs: 5, turn: TURN },
+    Window::Calls { times: 5 },
+    Window::Turns { times: 5, turn: TURN },
+];
 
 #[test]
 fn every_mechanism_switches_and_its_partner_ends() {
@@ -31,7 +34,11 @@ fn every_mechanism_switches_and_its_partner_ends() {
             }
             pair.renew().unwrap();
             let exact = (0..200).any(|_| pair.window(WINDOWS[0]).1);
-            assert!(exact && !pair.has_failed(), "{mechanism:?}: no window had its own switches only, {:?}", pair.failure);
+            assert!(
+                exact && !pair.has_failed(),
+                "{mechanism:?}: no window had its own switches only, {:?}",
+                pair.failure
+            );
             assert!(pair.pilot(1e9).unwrap().pair_ns > 0.0);
         });
     }
@@ -50,10 +57,19 @@ fn the_counter_loses_what_switches_take() {
             Ok(periods) => periods,
             Err(reason) => return assert!(reason.contains("the CPU is never idle"), "{reason}"),
         };
-        periods.run(Batch { time: Duration::ZERO, fewest: 10, most: 10 }, &|| Duration::ZERO, &mut table, &mut clock).unwrap();
+        periods
+            .run(
+                Batch { time: Duration::ZERO, fewest: 10, most: 10 },
+                &|| Duration::ZERO,
+                &mut table,
+                &mut clock,
+            )
+            .unwrap();
         assert_eq!(clock.rounds(), 10);
         let readings = table.observations().readings();
-        let most = |row: u32| readings.iter().filter(|one| one.row == row).map(|one| one.ticks).fold(0.0, f64::max);
+        let most = |row: u32| {
+            readings.iter().filter(|one| one.row == row).map(|one| one.ticks).fold(0.0, f64::max)
+        };
         assert_eq!(readings.len(), 20);
         // On a CPU that is never idle the counter has nothing to lose.
         assert!(most(0) > most(1) || most(1) == 0.0, "{} {}", most(0), most(1));
@@ -63,7 +79,8 @@ fn the_counter_loses_what_switches_take() {
 #[test]
 fn a_partner_on_another_cpu_is_refused() {
     bound(|cpu| {
-        let error = Pair::start(&threads(Mechanism::Pipe, cpu + 1), default_clock().read).unwrap_err();
+        let error =
+            Pair::start(&threads(Mechanism::Pipe, cpu + 1), default_clock().read).unwrap_err();
         assert!(error.contains(&format!("not bound to CPU {}", cpu + 1)), "{error}");
     });
 }
@@ -71,7 +88,10 @@ fn a_partner_on_another_cpu_is_refused() {
 #[test]
 fn a_program_that_is_no_partner_is_an_error_with_its_status() {
     bound(|cpu| {
-        let wanted = |program: &str| Wanted { program: Some(program.into()), ..threads(Mechanism::Futex, cpu) };
+        let wanted = |program: &str| Wanted {
+            program: Some(program.into()),
+            ..threads(Mechanism::Futex, cpu)
+        };
         let error = Pair::start(&wanted("/bin/false"), default_clock().read).unwrap_err();
         assert!(error.contains("ended (exit status: 1) before it was ready"), "{error}");
         let missing = Pair::start(&wanted("/no/such/program"), default_clock().read).unwrap_err();
@@ -82,6 +102,10 @@ fn a_program_that_is_no_partner_is_an_error_with_its_status() {
 #[test]
 fn only_windows_with_other_switches_are_flagged() {
     let raw = |flags| Raw::new(7, flags);
-    let flags = flagged(&[raw(Flags::SWITCHED), raw(Flags::GAP), raw(Flags::NONE)], &[false, false, true]);
-    assert_eq!(flags.iter().map(|raw| raw.flags).collect::<Vec<_>>(), [Flags::NONE, Flags::GAP, Flags::SWITCHED]);
+    let flags =
+        flagged(&[raw(Flags::SWITCHED), raw(Flags::GAP), raw(Flags::NONE)], &[false, false, true]);
+    assert_eq!(
+        flags.iter().map(|raw| raw.flags).collect::<Vec<_>>(),
+        [Flags::NONE, Flags::GAP, Flags::SWITCHED]
+    );
 }

@@ -1,4 +1,5 @@
-//! What each source line takes: the times of its blocks where they belong to it alone, else its share of the instructions.
+//! What each source line takes: the times of its blocks where they belong to it alone, else its
+//! share of the instructions.
 
 use super::{Analysis, CountRow, Place, Unknowns, runs_in_whole_calls};
 use crate::graph::Graph;
@@ -18,15 +19,20 @@ pub struct Line {
     pub instructions: u32,
     /// Its share of the instructions that ran in whole calls.
     pub instruction_share: f64,
-    /// Its time in a call and the share of the function's own time in all whole calls; `None` where a block has several lines or no time of
-    /// its own.
+    /// Its time in a call and the share of the function's own time in all whole calls; `None` where
+    /// a block has several lines or no time of its own.
     pub time: Option<(Time, f64)>,
 }
 
 /// The lines of a function, those with the largest share first.
 pub fn by_line(graph: &Graph, rows: &[CountRow], analysis: &Analysis) -> Vec<Line> {
     let runs = block_runs(graph, rows);
-    let all: f64 = graph.blocks.iter().zip(&runs).map(|(block, runs)| runs * f64::from(block.instructions)).sum();
+    let all: f64 = graph
+        .blocks
+        .iter()
+        .zip(&runs)
+        .map(|(block, runs)| runs * f64::from(block.instructions))
+        .sum();
     let mut known: BTreeMap<&At, Vec<(usize, u32)>> = BTreeMap::new();
     for (at, block) in graph.blocks.iter().enumerate() {
         for place in block.code.iter().filter_map(|step| step.place.as_ref()) {
@@ -38,7 +44,8 @@ pub fn by_line(graph: &Graph, rows: &[CountRow], analysis: &Analysis) -> Vec<Lin
         }
     }
     let line = |(at, blocks): (&At, Vec<(usize, u32)>)| {
-        let ran: Vec<usize> = blocks.iter().map(|(block, _)| *block).filter(|block| runs[*block] > 0.0).collect();
+        let ran: Vec<usize> =
+            blocks.iter().map(|(block, _)| *block).filter(|block| runs[*block] > 0.0).collect();
         let is_whole = ran.iter().all(|block| is_of(graph, *block, at));
         let own: f64 = blocks.iter().map(|(block, number)| runs[*block] * f64::from(*number)).sum();
         Line {
@@ -49,14 +56,17 @@ pub fn by_line(graph: &Graph, rows: &[CountRow], analysis: &Analysis) -> Vec<Lin
         }
     };
     let mut lines: Vec<Line> = known.into_iter().map(line).collect();
-    let share = |line: &Line| line.time.as_ref().map_or(line.instruction_share, |(_, share)| *share);
+    let share =
+        |line: &Line| line.time.as_ref().map_or(line.instruction_share, |(_, share)| *share);
     lines.sort_by(|a, b| share(b).total_cmp(&share(a)));
     lines
 }
 
 /// How often each block ran in all whole calls.
 fn block_runs(graph: &Graph, rows: &[CountRow]) -> Vec<f64> {
-    (0..graph.blocks.len()).map(|at| runs_in_whole_calls(rows, |counts| counts.blocks[at])).collect()
+    (0..graph.blocks.len())
+        .map(|at| runs_in_whole_calls(rows, |counts| counts.blocks[at]))
+        .collect()
 }
 
 /// Whether all instructions of a block are of one line.
@@ -83,19 +93,23 @@ fn time(graph: &Graph, analysis: &Analysis, blocks: &[usize]) -> Option<(Time, f
         }
     }
     let index = |name: &String| analysis.names.iter().position(|known| known == name);
-    // What always runs together with blocks of other lines, or with the overhead, is not this line's alone.
+    // What always runs together with blocks of other lines, or with the overhead, is not this
+    // line's alone.
     let is_whole = |at: &usize| {
         let parts = &analysis.series().solution.components[*at].parts;
         parts.iter().all(|(name, _)| index(name).is_some_and(is_ours))
     };
     let share: f64 = components.iter().map(|at| analysis.own_share(*at)).sum::<Option<f64>>()?;
-    (!components.is_empty() && components.iter().all(is_whole)).then(|| (total(analysis, &components), share))
+    (!components.is_empty() && components.iter().all(is_whole))
+        .then(|| (total(analysis, &components), share))
 }
 
-/// The sum of components in a call. Their errors may depend on each other, so half-widths are added.
+/// The sum of components in a call. Their errors may depend on each other, so half-widths are
+/// added.
 fn total(analysis: &Analysis, components: &[usize]) -> Time {
     let each = |at: &usize| {
-        let runs = analysis.leads[*at].map_or(1.0, |lead| analysis.totals[lead] / analysis.calls.max(1) as f64);
+        let runs = analysis.leads[*at]
+            .map_or(1.0, |lead| analysis.totals[lead] / analysis.calls.max(1) as f64);
         (&analysis.series().components[*at].time, runs)
     };
     let all: Vec<(&Time, f64)> = components.iter().map(each).collect();
@@ -110,18 +124,23 @@ fn total(analysis: &Analysis, components: &[usize]) -> Time {
     };
     let uncertain = |estimate: Estimate| Uncertain {
         value: estimate.value,
-        budget: vec![Contribution { source: Source::Noise, spread: Spread::Bound(estimate.half_width()) }],
+        budget: vec![Contribution {
+            source: Source::Noise,
+            spread: Spread::Bound(estimate.half_width()),
+        }],
     };
     let bound = match all[..] {
-        [(Time { bound: Some(bound), .. }, runs)] => {
-            Some(Bound { shown: bound.shown * runs, cycles: bound.cycles.map(|cycles| cycles * runs) })
-        }
+        [(Time { bound: Some(bound), .. }, runs)] => Some(Bound {
+            shown: bound.shown * runs,
+            cycles: bound.cycles.map(|cycles| cycles * runs),
+        }),
         _ => None,
     };
     Time {
         ticks: sum(&|time| Some(time.ticks)).unwrap_or(all[0].0.ticks),
         ns: sum(&|time| time.ns.as_ref().map(|ns| ns.estimate(level))).map(uncertain),
-        cycles: sum(&|time| time.cycles.as_ref().map(|cycles| cycles.estimate(level))).map(uncertain),
+        cycles: sum(&|time| time.cycles.as_ref().map(|cycles| cycles.estimate(level)))
+            .map(uncertain),
         bound,
     }
 }

@@ -7,7 +7,10 @@ use hairspring_core::numbers;
 /// Doubts about times of blocks.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+#[allow(
+    missing_docs,
+    reason = "the fields are named by what they hold; `describe` spells each out"
+)]
 pub enum BlocksFinding {
     /// The times of the parts do not add up to those of the rows.
     NotAdditive { explained_percent: Option<f64>, departure_percent: Option<f64> },
@@ -29,29 +32,40 @@ impl Kind for BlocksFinding {
             BlocksFinding::NotAdditive { explained_percent, departure_percent } => Description {
                 code: "not_additive",
                 numbers: numbers! { explained_percent, departure_percent },
-                message: format!("the parts do not add up: {}", not_additive(explained_percent, departure_percent)),
-                remedy: "times of single parts are meaningless here (the core overlaps them, or the time depends on the data): use the coarser parts, or solve for edges",
+                message: format!(
+                    "the parts do not add up: {}",
+                    not_additive(explained_percent, departure_percent)
+                ),
+                remedy: "times of single parts are meaningless here (the core overlaps them, or \
+                         the time depends on the data): use the coarser parts, or solve for edges",
             },
             BlocksFinding::FewRounds { rounds } => Description {
                 code: "few_rounds",
                 numbers: numbers! { rounds },
                 message: format!(
-                    "only {rounds} rounds: noise that lasts for some of them moves all times together, and the intervals are too narrow"
+                    "only {rounds} rounds: noise that lasts for some of them moves all times \
+                     together, and the intervals are too narrow"
                 ),
                 remedy: "measure longer, or with fewer inputs",
             },
             BlocksFinding::NegativeParts { parts, share_percent } => Description {
                 code: "negative_parts",
                 message: format!(
-                    "below zero by more than the interval at the level of all parts together: {} ({} of a call)",
+                    "below zero by more than the interval at the level of all parts together: {} \
+                     ({} of a call)",
                     shortened(&parts),
                     in_percent(share_percent)
                 ),
                 numbers: numbers! { parts, share_percent },
-                remedy: "the missing time is counted to parts with the same count: read the times of short parts with this in mind",
+                remedy: "the missing time is counted to parts with the same count: read the times \
+                         of short parts with this in mind",
             },
-            BlocksFinding::TimeInNoPart { low_percent, high_percent } => time_in_no_part(low_percent, high_percent),
-            BlocksFinding::PartsBeyondCall { low_percent, high_percent } => parts_beyond_call(low_percent, high_percent),
+            BlocksFinding::TimeInNoPart { low_percent, high_percent } => {
+                time_in_no_part(low_percent, high_percent)
+            }
+            BlocksFinding::PartsBeyondCall { low_percent, high_percent } => {
+                parts_beyond_call(low_percent, high_percent)
+            }
             BlocksFinding::DependsOnData { blocks, departure_percent, lack_of_fit_f } => {
                 depends_on_data(blocks, departure_percent, lack_of_fit_f)
             }
@@ -67,7 +81,10 @@ fn not_additive(explained: Option<f64>, departure: Option<f64>) -> String {
         None => "has little to explain".to_owned(),
     };
     match departure {
-        Some(departure) => format!("their sum {explains} of the variation between rows and departs from them by {}", in_percent(departure)),
+        Some(departure) => format!(
+            "their sum {explains} of the variation between rows and departs from them by {}",
+            in_percent(departure)
+        ),
         None => "the time of a part came out negative".to_owned(),
     }
 }
@@ -81,7 +98,9 @@ fn time_in_no_part(low_percent: f64, high_percent: f64) -> Description {
             in_percent(high_percent)
         ),
         numbers: numbers! { low_percent, high_percent },
-        remedy: "parts run on data that is in the caches and with branches that are predicted, and what runs rarely may be in none of them: take more parts (--parts), or look for what the whole call waits for",
+        remedy: "parts run on data that is in the caches and with branches that are predicted, \
+                 and what runs rarely may be in none of them: take more parts (--parts), or look \
+                 for what the whole call waits for",
     }
 }
 
@@ -94,7 +113,8 @@ fn parts_beyond_call(low_percent: f64, high_percent: f64) -> Description {
             in_percent(high_percent)
         ),
         numbers: numbers! { low_percent, high_percent },
-        remedy: "the rows tell a part only from rows of few trips, which show its latency: take more parts, or parts that begin at another block",
+        remedy: "the rows tell a part only from rows of few trips, which show its latency: take \
+                 more parts, or parts that begin at another block",
     }
 }
 
@@ -102,11 +122,14 @@ fn depends_on_data(blocks: Vec<String>, departure_percent: f64, lack_of_fit_f: f
     Description {
         code: "depends_on_data",
         message: format!(
-            "calls depart from the sum of their blocks by {}, more than noise explains (F = {lack_of_fit_f:.1}), and the time of some blocks may depend on the data: {}",
+            "calls depart from the sum of their blocks by {}, more than noise explains (F = \
+             {lack_of_fit_f:.1}), and the time of some blocks may depend on the data: {}",
             in_percent(departure_percent),
             shortened(&blocks)
         ),
         numbers: numbers! { blocks, departure_percent, lack_of_fit_f },
-        remedy: "time that depends on the data may be attributed to another block whose count varies with it: give these calls similar data, or end calls before such a block to measure it alone",
+        remedy: "time that depends on the data may be attributed to another block whose count \
+                 varies with it: give these calls similar data, or end calls before such a block \
+                 to measure it alone",
     }
 }

@@ -52,7 +52,9 @@ pub enum Missing {
 impl Missing {
     /// What is missing, in words.
     pub fn message(&self) -> String {
-        let list = |blocks: &[usize]| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(", ");
+        let list = |blocks: &[usize]| {
+            blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(", ")
+        };
         match self {
             Missing::NotReached { blocks, .. } => format!("no input reached {}", list(blocks)),
             Missing::Inseparable { blocks, once: true } if blocks.len() == 1 => {
@@ -61,57 +63,102 @@ impl Missing {
             Missing::Inseparable { blocks, once: true } => {
                 format!("{} run once in every whole call: their sum is known", list(blocks))
             }
-            Missing::Inseparable { blocks, once: false } => format!("{} run equally often in every whole call", list(blocks)),
-            Missing::NotSeparated { blocks } => format!("{} ran as often as {} in all inputs", list(&blocks[1..]), block_name(blocks[0])),
+            Missing::Inseparable { blocks, once: false } => {
+                format!("{} run equally often in every whole call", list(blocks))
+            }
+            Missing::NotSeparated { blocks } => format!(
+                "{} ran as often as {} in all inputs",
+                list(&blocks[1..]),
+                block_name(blocks[0])
+            ),
             Missing::NotVaried { rank, possible, .. } => {
-                format!("the inputs vary {rank} of the {possible} counts that whole calls can vary independently")
+                format!(
+                    "the inputs vary {rank} of the {possible} counts that whole calls can vary \
+                     independently"
+                )
             }
             Missing::InNoPart { blocks } => format!("in no part of the calls: {}", list(blocks)),
             Missing::EqualInParts { groups } => {
-                let names = |blocks: &Vec<usize>| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ");
-                format!("run equally often in every part: {}", groups.iter().map(names).collect::<Vec<_>>().join("; "))
+                let names = |blocks: &Vec<usize>| {
+                    blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(" ")
+                };
+                format!(
+                    "run equally often in every part: {}",
+                    groups.iter().map(names).collect::<Vec<_>>().join("; ")
+                )
             }
         }
     }
 
     /// The inputs that would determine it, in words.
     pub fn remedy(&self) -> String {
-        let list = |blocks: &[usize], and: &str| blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and);
+        let list = |blocks: &[usize], and: &str| {
+            blocks.iter().map(|at| block_name(*at)).collect::<Vec<_>>().join(and)
+        };
         match self {
             Missing::NotReached { from, .. } if from.is_empty() => {
-                "inputs that take other targets of an indirect jump, or that reach the code before it".to_owned()
+                "inputs that take other targets of an indirect jump, or that reach the code before \
+                 it"
+                .to_owned()
             }
             Missing::NotReached { from, .. } => {
-                format!("an input for which the branch at the end of {} goes the other way", list(from, " or "))
+                format!(
+                    "an input for which the branch at the end of {} goes the other way",
+                    list(from, " or ")
+                )
             }
             Missing::Inseparable { blocks, .. } if blocks.len() == 1 => String::new(),
             Missing::Inseparable { blocks, .. } => match blocks.iter().max() {
-                Some(last) => format!("--until {} (a run that stops before it), or --until merged", block_name(*last)),
+                Some(last) => format!(
+                    "--until {} (a run that stops before it), or --until merged",
+                    block_name(*last)
+                ),
                 None => String::new(),
             },
             Missing::NotSeparated { blocks } => {
-                format!("an input that runs {} and not {}, or more often", block_name(blocks[0]), block_name(blocks[1]))
+                format!(
+                    "an input that runs {} and not {}, or more often",
+                    block_name(blocks[0]),
+                    block_name(blocks[1])
+                )
             }
-            Missing::NotVaried { edges, .. } if !edges.is_empty() => format!("inputs that take {}", edges.join(", ")),
-            Missing::NotVaried { .. } => "inputs that take the arms of the branches in other proportions".to_owned(),
+            Missing::NotVaried { edges, .. } if !edges.is_empty() => {
+                format!("inputs that take {}", edges.join(", "))
+            }
+            Missing::NotVaried { .. } => {
+                "inputs that take the arms of the branches in other proportions".to_owned()
+            }
             Missing::InNoPart { .. } => "whole calls, which run them: leave --parts out".to_owned(),
-            Missing::EqualInParts { .. } => "parts that begin at another block (--from), or inputs that take other paths".to_owned(),
+            Missing::EqualInParts { .. } => {
+                "parts that begin at another block (--from), or inputs that take other paths"
+                    .to_owned()
+            }
         }
     }
 }
 
 /// What rows leave undetermined, which are parts of calls or whole calls and partial runs.
-pub fn missing(graph: &Graph, rows: &[CountRow], structure: &Structure, are_parts: bool) -> Vec<Missing> {
+pub fn missing(
+    graph: &Graph,
+    rows: &[CountRow],
+    structure: &Structure,
+    are_parts: bool,
+) -> Vec<Missing> {
     if are_parts { missing_in_parts(graph, rows) } else { missing_in_calls(graph, rows, structure) }
 }
 
 /// What whole calls and partial runs leave undetermined.
 fn missing_in_calls(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Vec<Missing> {
-    let ran: Vec<bool> = (0..graph.blocks.len()).map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0)).collect();
+    let ran: Vec<bool> = (0..graph.blocks.len())
+        .map(|at| rows.iter().any(|row| row.counts.blocks[at] > 0))
+        .collect();
     let mut all = not_reached(graph, &ran);
     let mut groups: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     for block in (0..ran.len()).filter(|at| ran[*at]) {
-        groups.entry(rows.iter().map(|row| row.counts.blocks[block]).collect()).or_default().push(block);
+        groups
+            .entry(rows.iter().map(|row| row.counts.blocks[block]).collect())
+            .or_default()
+            .push(block);
     }
     let constant = |counts: &[u64]| counts.iter().all(|count| *count == 1);
     for (counts, group) in &groups {
@@ -121,17 +168,22 @@ fn missing_in_calls(graph: &Graph, rows: &[CountRow], structure: &Structure) -> 
     all
 }
 
-/// What parts of calls leave undetermined: they are ended wherever they come to, so only other parts tell more.
+/// What parts of calls leave undetermined: they are ended wherever they come to, so only other
+/// parts tell more.
 fn missing_in_parts(graph: &Graph, rows: &[CountRow]) -> Vec<Missing> {
     let ran = |at: usize| rows.iter().any(|row| row.counts.blocks[at] > 0);
     let parts: Vec<&CountRow> = rows.iter().filter(|row| !row.is_whole()).collect();
     let mut all = not_reached(graph, &(0..graph.blocks.len()).map(ran).collect::<Vec<_>>());
     let mut by_counts: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
     for block in (0..graph.blocks.len()).filter(|at| ran(*at)) {
-        by_counts.entry(parts.iter().map(|row| row.counts.blocks[block]).collect()).or_default().push(block);
+        by_counts
+            .entry(parts.iter().map(|row| row.counts.blocks[block]).collect())
+            .or_default()
+            .push(block);
     }
     all.extend(by_counts.remove(&vec![0; parts.len()]).map(|blocks| Missing::InNoPart { blocks }));
-    let mut groups: Vec<Vec<usize>> = by_counts.into_values().filter(|blocks| blocks.len() > 1).collect();
+    let mut groups: Vec<Vec<usize>> =
+        by_counts.into_values().filter(|blocks| blocks.len() > 1).collect();
     groups.sort();
     all.extend((!groups.is_empty()).then_some(Missing::EqualInParts { groups }));
     all
@@ -144,7 +196,11 @@ fn not_reached(graph: &Graph, ran: &[bool]) -> Vec<Missing> {
     // What comes before the place where calls are begun is no part of them.
     let counts = |at: &usize| !ran[*at] && (behind[*at] || graph.blocks[*at].unlinked);
     for block in (0..ran.len()).filter(counts) {
-        let into = graph.edges.iter().filter(|edge| edge.to == Some(block) && ran[edge.from]).map(|edge| edge.from);
+        let into = graph
+            .edges
+            .iter()
+            .filter(|edge| edge.to == Some(block) && ran[edge.from])
+            .map(|edge| edge.from);
         by_source.entry(into.collect()).or_default().push(block);
     }
     by_source.into_iter().map(|(from, blocks)| Missing::NotReached { blocks, from }).collect()
@@ -155,7 +211,9 @@ fn behind(graph: &Graph) -> Vec<bool> {
     let (mut known, mut open) = (vec![false; graph.blocks.len()], vec![graph.entry]);
     while let Some(block) = open.pop() {
         if !std::mem::replace(&mut known[block], true) {
-            open.extend(graph.edges.iter().filter(|edge| edge.from == block).filter_map(|edge| edge.to));
+            open.extend(
+                graph.edges.iter().filter(|edge| edge.from == block).filter_map(|edge| edge.to),
+            );
         }
     }
     known
@@ -192,13 +250,23 @@ fn not_varied(graph: &Graph, rows: &[CountRow], structure: &Structure) -> Option
     let rank = exact_rank(&whole).pivots.len();
     let came_by = |from: usize| rows.iter().any(|row| row.counts.blocks[from] > 0);
     let taken = |at: usize| rows.iter().any(|row| row.counts.edges[at] > 0);
-    let not_taken: Vec<&Edge> =
-        graph.edges.iter().enumerate().filter(|(at, edge)| came_by(edge.from) && !taken(*at)).map(|(_, edge)| edge).collect();
+    let not_taken: Vec<&Edge> = graph
+        .edges
+        .iter()
+        .enumerate()
+        .filter(|(at, edge)| came_by(edge.from) && !taken(*at))
+        .map(|(_, edge)| edge)
+        .collect();
     // An edge to an unreached block is reported with the block.
     let known = |edge: &&&Edge| edge.to.is_none_or(came_by);
-    let edges: Vec<String> = not_taken.iter().filter(known).take(6).map(|edge| graph.edge_name(edge)).collect();
+    let edges: Vec<String> =
+        not_taken.iter().filter(known).take(6).map(|edge| graph.edge_name(edge)).collect();
     let is_said = edges.is_empty() && !not_taken.is_empty();
-    (rank < structure.rank && !is_said).then_some(Missing::NotVaried { rank, possible: structure.rank, edges })
+    (rank < structure.rank && !is_said).then_some(Missing::NotVaried {
+        rank,
+        possible: structure.rank,
+        edges,
+    })
 }
 
 #[cfg(test)]
@@ -207,7 +275,11 @@ mod tests {
     use crate::graph::{Counts, tests::graph};
 
     fn row(graph: &Graph, blocks: &[u64]) -> CountRow {
-        CountRow { counts: Counts { blocks: blocks.to_vec(), edges: vec![0; graph.edges.len()] }, until: None, counted: None }
+        CountRow {
+            counts: Counts { blocks: blocks.to_vec(), edges: vec![0; graph.edges.len()] },
+            until: None,
+            counted: None,
+        }
     }
 
     #[test]
@@ -219,18 +291,29 @@ mod tests {
         assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![0] }), "{all:?}");
         assert!(all.contains(&Missing::Inseparable { blocks: vec![0, 3], once: true }), "{all:?}");
         assert!(all.contains(&Missing::NotSeparated { blocks: vec![0, 1] }), "{all:?}");
-        assert!(all.iter().any(|missing| matches!(missing, Missing::NotVaried { rank: 1, possible: 2, .. })), "{all:?}");
+        assert!(
+            all.iter()
+                .any(|missing| matches!(missing, Missing::NotVaried { rank: 1, possible: 2, .. })),
+            "{all:?}"
+        );
         // Both arms are taken: only the common blocks stay together.
-        let all = missing_in_calls(&graph, &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])], &structure);
+        let all = missing_in_calls(
+            &graph,
+            &[row(&graph, &[1, 1, 0, 1]), row(&graph, &[1, 0, 1, 1])],
+            &structure,
+        );
         assert_eq!(all, [Missing::Inseparable { blocks: vec![0, 3], once: true }]);
-        assert!(all[0].remedy().contains("--until B4") && all[0].remedy().contains("--until merged"));
+        assert!(
+            all[0].remedy().contains("--until B4") && all[0].remedy().contains("--until merged")
+        );
     }
 
     #[test]
     fn blocks_before_the_place_where_calls_begin_are_not_missing() {
         let mut graph = graph(3, &[(0, Some(1)), (1, Some(2)), (1, Some(1)), (2, None)]);
         graph.entry = 1;
-        let all = missing_in_calls(&graph, &[row(&graph, &[0, 2, 0])], &Structure::from_graph(&graph));
+        let all =
+            missing_in_calls(&graph, &[row(&graph, &[0, 2, 0])], &Structure::from_graph(&graph));
         assert!(all.contains(&Missing::NotReached { blocks: vec![2], from: vec![1] }), "{all:?}");
         assert!(!all.iter().any(|missing| missing.message().contains("B1")), "{all:?}");
     }
@@ -242,17 +325,32 @@ mod tests {
         only.counts.edges = vec![1, 0, 1, 0, 1];
         let all = missing_in_calls(&graph, &[only], &Structure::from_graph(&graph));
         assert!(!all.iter().any(|missing| matches!(missing, Missing::NotVaried { .. })), "{all:?}");
-        let not_separated = all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
+        let not_separated =
+            all.iter().find(|missing| matches!(missing, Missing::NotSeparated { .. })).unwrap();
         assert_eq!(not_separated.message(), "B2 ran as often as B1 in all inputs");
     }
 
     #[test]
     fn what_parts_leave_open_is_said_of_parts() {
-        let graph = graph(5, &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, Some(1)), (3, Some(4)), (4, None)]);
+        let graph = graph(
+            5,
+            &[(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, Some(1)), (3, Some(4)), (4, None)],
+        );
         let part = |blocks: &[u64], until| CountRow { until: Some(until), ..row(&graph, blocks) };
-        let rows = [row(&graph, &[1, 9, 9, 9, 1]), part(&[0, 1, 1, 0, 0], 3), part(&[0, 1, 1, 1, 0], 1), part(&[0, 2, 2, 1, 0], 3)];
+        let rows = [
+            row(&graph, &[1, 9, 9, 9, 1]),
+            part(&[0, 1, 1, 0, 0], 3),
+            part(&[0, 1, 1, 1, 0], 1),
+            part(&[0, 2, 2, 1, 0], 3),
+        ];
         let all = missing_in_parts(&graph, &rows);
-        assert_eq!(all, [Missing::InNoPart { blocks: vec![0, 4] }, Missing::EqualInParts { groups: vec![vec![1, 2]] }]);
+        assert_eq!(
+            all,
+            [
+                Missing::InNoPart { blocks: vec![0, 4] },
+                Missing::EqualInParts { groups: vec![vec![1, 2]] }
+            ]
+        );
         assert_eq!(
             all.iter().map(Missing::message).collect::<Vec<_>>(),
             ["in no part of the calls: B1, B5", "run equally often in every part: B2 B3"]

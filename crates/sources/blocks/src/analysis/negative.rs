@@ -1,13 +1,16 @@
-//! Negative times: they show that a sum is wrong, unless noise explains them. All parts are judged together, and by their size.
+//! Negative times: they show that a sum is wrong, unless noise explains them. All parts are judged
+//! together, and by their size.
 
 use super::{Analysis, BlocksFinding};
 use hairspring_core::estimate::{Component, Contribution, Source, Uncertain};
 use hairspring_core::judge::{Finding, Severity, negative_finding};
 
-/// Size of what is negative, as a share of a call, above which the sum is wrong, and above which it is doubtful.
+/// Size of what is negative, as a share of a call, above which the sum is wrong, and above which it
+/// is doubtful.
 const WRONG_SHARE: f64 = 0.05;
 const DOUBTFUL_SHARE: f64 = 0.01;
-/// Size from which the sum is wrong although the overlap of neighbours may explain it: how most of the call is shared is not known.
+/// Size from which the sum is wrong although the overlap of neighbours may explain it: how most of
+/// the call is shared is not known.
 const MOST_OVERLAP: f64 = 0.5;
 
 /// The level at which `parts` intervals hold together as often as one does at `level`.
@@ -21,23 +24,30 @@ struct Negative {
     share: f64,
 }
 
-/// A finding if parts are surely negative: untrusted if they make up a good part of a call, since other times are then too large by as
-/// much; else with the severity of their size.
+/// A finding if parts are surely negative: untrusted if they make up a good part of a call, since
+/// other times are then too large by as much; else with the severity of their size.
 pub fn negative(analysis: &Analysis) -> Option<Finding> {
     let all = surely_negative(analysis);
     let worst = all.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
     let share: f64 = all.iter().map(|one| one.share).sum();
-    let explained = share <= MOST_OVERLAP && all.iter().all(|one| is_share_unknown(&analysis.series().solution.components[one.component]));
+    let explained = share <= MOST_OVERLAP
+        && all
+            .iter()
+            .all(|one| is_share_unknown(&analysis.series().solution.components[one.component]));
     if share > WRONG_SHARE && !explained {
         return Some(worst_of(analysis, worst.component));
     }
     let severity = if share > DOUBTFUL_SHARE { Severity::Warning } else { Severity::Note };
-    let parts = all.iter().map(|one| analysis.series().components[one.component].name.clone()).collect();
-    Some(Finding::new(severity, BlocksFinding::NegativeParts { parts, share_percent: 100.0 * share }))
+    let parts =
+        all.iter().map(|one| analysis.series().components[one.component].name.clone()).collect();
+    Some(Finding::new(
+        severity,
+        BlocksFinding::NegativeParts { parts, share_percent: 100.0 * share },
+    ))
 }
 
-/// Whether times that are not negative describe the rows nearly as well, and the interval reaches to them: then only the share of
-/// neighbours that overlap is not known.
+/// Whether times that are not negative describe the rows nearly as well, and the interval reaches
+/// to them: then only the share of neighbours that overlap is not known.
 fn is_share_unknown(part: &Component) -> bool {
     part.uncertain.budget.iter().any(is_overlap)
 }
@@ -54,7 +64,8 @@ fn as_solved(part: &Component) -> Uncertain {
 
 fn worst_of(analysis: &Analysis, component: usize) -> Finding {
     let part = &analysis.series().components[component];
-    let (value, unit) = part.time.ns.as_ref().map_or((part.time.ticks.value, "ticks"), |ns| (ns.value, "ns"));
+    let (value, unit) =
+        part.time.ns.as_ref().map_or((part.time.ticks.value, "ticks"), |ns| (ns.value, "ns"));
     negative_finding(&part.name, value, unit)
 }
 
@@ -64,15 +75,17 @@ pub fn is_beyond_noise(part: &Component, level: f64) -> bool {
     part.ticks.value + noise(Source::Noise) + noise(Source::Ends) < 0.0
 }
 
-/// The parts whose interval at the level of the whole family is below zero; and those that are negative by a good part of a call, if
-/// noise alone does not explain it: a departure of that size makes every interval wide.
+/// The parts whose interval at the level of the whole family is below zero; and those that are
+/// negative by a good part of a call, if noise alone does not explain it: a departure of that size
+/// makes every interval wide.
 fn surely_negative(analysis: &Analysis) -> Vec<Negative> {
     let components = &analysis.series().solution.components;
     let parts = components.iter().filter(|part| !part.is_difference()).count();
     let found = |(component, part): (usize, &Component)| {
         let level = family_level(part.ticks.level, parts);
         let share = analysis.size(component);
-        let is_negative = as_solved(part).estimate(level).high < 0.0 || share > WRONG_SHARE && is_beyond_noise(part, level);
+        let is_negative = as_solved(part).estimate(level).high < 0.0
+            || share > WRONG_SHARE && is_beyond_noise(part, level);
         (!part.is_difference() && is_negative).then_some(Negative { component, share })
     };
     components.iter().enumerate().filter_map(found).collect()
@@ -88,46 +101,82 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    /// Sixteen arms in a row that take nothing beside a block of 400 ticks, but the first one, which takes `first`.
+    /// Sixteen arms in a row that take nothing beside a block of 400 ticks, but the first one,
+    /// which takes `first`.
     fn arms(seed: u64, first: f64) -> Analysis {
         const ARMS: usize = 16;
-        let edges: Vec<(usize, Option<usize>)> = (0..=ARMS).map(|at| (at, (at < ARMS).then_some(at + 1))).collect();
+        let edges: Vec<(usize, Option<usize>)> =
+            (0..=ARMS).map(|at| (at, (at < ARMS).then_some(at + 1))).collect();
         let graph = graph(ARMS + 1, &edges);
         let mut random = Pcg64Mcg::seed_from_u64(seed);
-        let names = Unknowns::Blocks.names(&graph).into_iter().chain([PAGE_CHAIN.to_owned()]).collect();
+        let names =
+            Unknowns::Blocks.names(&graph).into_iter().chain([PAGE_CHAIN.to_owned()]).collect();
         let mut table = Observations::new(names);
         let series = table.series(SERIES);
         let mut rows = Vec::new();
         for at in 0..80 {
             let trips = 1 + at % 9;
-            let blocks: Vec<u64> = std::iter::once(trips).chain((0..ARMS).map(|_| random.random_range(0..=trips))).collect();
+            let blocks: Vec<u64> = std::iter::once(trips)
+                .chain((0..ARMS).map(|_| random.random_range(0..=trips)))
+                .collect();
             let counts: Vec<f64> = blocks.iter().map(|count| *count as f64).chain([0.0]).collect();
             let row = table.row_apart(series, &counts);
             let exact = 80.0 + 400.0 * counts[0] + first * counts[1];
-            (0..12).for_each(|round| table.push(row, round, exact + (0..4).map(|_| random.random_range(-9.0..9.0)).sum::<f64>()));
-            rows.push(CountRow { counts: Counts { edges: vec![0; graph.edges.len()], blocks }, until: None, counted: None });
+            (0..12).for_each(|round| {
+                table.push(
+                    row,
+                    round,
+                    exact + (0..4).map(|_| random.random_range(-9.0..9.0)).sum::<f64>(),
+                )
+            });
+            rows.push(CountRow {
+                counts: Counts { edges: vec![0; graph.edges.len()], blocks },
+                until: None,
+                counted: None,
+            });
         }
         for copies in [16.0, 32.0, 64.0] {
             let row = table.row_apart(series, &[vec![0.0; ARMS + 1], vec![copies]].concat());
-            (0..12).for_each(|round| table.push(row, round, 80.0 + 3.0 * copies + f64::from(round % 3)));
+            (0..12).for_each(|round| {
+                table.push(row, round, 80.0 + 3.0 * copies + f64::from(round % 3))
+            });
         }
-        analyse(&graph, &Structure::from_graph(&graph), &rows, Unknowns::Blocks, &table, &Question::default(), None).unwrap()
+        analyse(
+            &graph,
+            &Structure::from_graph(&graph),
+            &rows,
+            Unknowns::Blocks,
+            &table,
+            &Question::default(),
+            None,
+        )
+        .unwrap()
     }
 
     #[test]
     fn sixteen_parts_of_nothing_are_hardly_ever_refused() {
         let all: Vec<Analysis> = (0..60).map(|seed| arms(seed, 0.0)).collect();
-        let found = |code: &str| all.iter().filter(|one| one.findings.iter().any(|finding| finding.is(code))).count();
+        let found = |code: &str| {
+            all.iter().filter(|one| one.findings.iter().any(|finding| finding.is(code))).count()
+        };
         assert!(all.iter().all(|one| one.quality.is_carried()));
-        assert!(found("negative_parts") <= 5 && found(code::NEGATIVE) == 0, "{}", found("negative_parts"));
+        assert!(
+            found("negative_parts") <= 5 && found(code::NEGATIVE) == 0,
+            "{}",
+            found("negative_parts")
+        );
     }
 
     #[test]
     fn size_decides_what_a_negative_time_means() {
         let worst = |first: f64| {
             let found = arms(1, first);
-            let is_about = |finding: &&Finding| finding.is(code::NEGATIVE) || finding.is("negative_parts");
-            (found.quality.is_carried(), found.findings.iter().find(is_about).map(|finding| finding.severity))
+            let is_about =
+                |finding: &&Finding| finding.is(code::NEGATIVE) || finding.is("negative_parts");
+            (
+                found.quality.is_carried(),
+                found.findings.iter().find(is_about).map(|finding| finding.severity),
+            )
         };
         assert_eq!(worst(-5.0), (true, Some(Severity::Note)));
         assert_eq!(worst(-20.0), (true, Some(Severity::Warning)));
@@ -139,10 +188,15 @@ mod tests {
         let severity = |first: f64| {
             let mut found = arms(1, first);
             for part in &mut found.assessment.series[0].solution.components {
-                part.uncertain.budget.push(Contribution::bound(Source::Negative, 2.0 * first.abs()));
+                part.uncertain
+                    .budget
+                    .push(Contribution::bound(Source::Negative, 2.0 * first.abs()));
             }
             negative(&found).map(|finding| finding.severity)
         };
-        assert_eq!((severity(-120.0), severity(-300.0)), (Some(Severity::Warning), Some(Severity::Untrusted)));
+        assert_eq!(
+            (severity(-120.0), severity(-300.0)),
+            (Some(Severity::Warning), Some(Severity::Untrusted))
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Times of whole calls by their path: calls with the same counts. They are known also where the parts do not add up.
+//! Times of whole calls by their path: calls with the same counts. They are known also where the
+//! parts do not add up.
 
 use super::CountRow;
 use hairspring_core::estimate::Solution;
@@ -11,7 +12,8 @@ pub struct Path {
     pub blocks: Vec<u64>,
     /// Number of calls.
     pub calls: usize,
-    /// Mean, shortest and longest time of these calls in the table's unit, without the overhead where that is known.
+    /// Mean, shortest and longest time of these calls in the table's unit, without the overhead
+    /// where that is known.
     pub mean: f64,
     /// Shortest.
     pub low: f64,
@@ -53,13 +55,29 @@ mod tests {
         let mut table = Observations::new(vec!["B1".into()]);
         let series = table.series("function");
         let mut rows = Vec::new();
-        for (count, ticks, until) in [(1u64, 110.0, None), (2, 210.0, None), (2, 214.0, None), (3, 310.0, None), (2, 500.0, Some(0))] {
+        for (count, ticks, until) in [
+            (1u64, 110.0, None),
+            (2, 210.0, None),
+            (2, 214.0, None),
+            (3, 310.0, None),
+            (2, 500.0, Some(0)),
+        ] {
             let row = table.row_apart(series, &[count as f64]);
             (0..8).for_each(|round| table.push(row, round, ticks + f64::from(round % 2)));
-            rows.push(CountRow { counts: Counts { blocks: vec![count], edges: Vec::new() }, until, counted: None });
+            rows.push(CountRow {
+                counts: Counts { blocks: vec![count], edges: Vec::new() },
+                until,
+                counted: None,
+            });
         }
         let all = paths(&solve(&table, series, &Options::default()).unwrap(), &rows);
-        let found: Vec<(u64, usize)> = all.iter().map(|path| (path.blocks[0], path.calls)).collect();
-        assert!(found == [(2, 2), (3, 1), (1, 1)] && all[0].low < all[0].mean && all[0].mean < all[0].high, "{all:?}");
+        let found: Vec<(u64, usize)> =
+            all.iter().map(|path| (path.blocks[0], path.calls)).collect();
+        assert!(
+            found == [(2, 2), (3, 1), (1, 1)]
+                && all[0].low < all[0].mean
+                && all[0].mean < all[0].high,
+            "{all:?}"
+        );
     }
 }

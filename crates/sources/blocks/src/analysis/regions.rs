@@ -26,11 +26,11 @@ pub struct Region {
 /// Relative half-width above which the time of a trip is meaningless.
 const SAYS_NOTHING: f64 = 0.25;
 
-/// The loops whose trips have a meaningful time: every row is modelled as a sum of trips and the part common to all calls.
-/// The departure from the rows is in the intervals.
+/// The loops whose trips have a meaningful time: every row is modelled as a sum of trips and the
+/// part common to all calls. The departure from the rows is in the intervals.
 ///
-/// Empty if that sum is wrong, too: if the rows depart from it, nothing checks it, the common part would be negative, or all
-/// trips would take longer than all calls.
+/// Empty if that sum is wrong, too: if the rows depart from it, nothing checks it, the common part
+/// would be negative, or all trips would take longer than all calls.
 pub fn regions(
     graph: &Graph,
     rows: &[CountRow],
@@ -40,14 +40,18 @@ pub fn regions(
     all_calls: f64,
 ) -> Vec<Region> {
     let loops = graph.loops();
-    let Some((coarse, ids)) = coarser(graph, &loops, rows, table, unknowns) else { return Vec::new() };
+    let Some((coarse, ids)) = coarser(graph, &loops, rows, table, unknowns) else {
+        return Vec::new();
+    };
     let Ok(assessment) = assess(&coarse, &question_of(question, &ids)) else { return Vec::new() };
     let Some(series) = assessment.series.first() else { return Vec::new() };
     let quality = Quality::from_solution(&series.solution, coarse.rows().len());
     let whole = || rows.iter().filter(|row| row.is_whole());
-    let trips = |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
+    let trips =
+        |found: &Loop| whole().map(|row| row.counts.blocks[found.header] as f64).sum::<f64>();
     let time = |found: &Loop| series.components.iter().find(|part| part.name == loop_name(found));
-    let in_loops: f64 = loops.iter().filter_map(|found| Some(trips(found) * time(found)?.time.ticks.value)).sum();
+    let in_loops: f64 =
+        loops.iter().filter_map(|found| Some(trips(found) * time(found)?.time.ticks.value)).sum();
     let is_negative = series.overhead.as_ref().is_some_and(|overhead| overhead.ticks.high < 0.0);
     if !quality.is_carried() || is_negative || in_loops > all_calls {
         return Vec::new();
@@ -57,7 +61,14 @@ pub fn regions(
         let estimate = time.time.ticks;
         let (header, blocks, trips) = (found.header, found.blocks.clone(), trips(found));
         let relative = estimate.half_width() / estimate.value.abs();
-        (estimate.low > 0.0 && relative < SAYS_NOTHING).then_some(Region { blocks, header, trips, time, relative, quality })
+        (estimate.low > 0.0 && relative < SAYS_NOTHING).then_some(Region {
+            blocks,
+            header,
+            trips,
+            time,
+            relative,
+            quality,
+        })
     };
     loops.iter().filter_map(region).collect()
 }
@@ -70,7 +81,13 @@ fn loop_name(region: &Loop) -> String {
 type Coarser = (Observations, Vec<Option<RowId>>);
 
 /// The same readings, with trips of loops as counts; `None` where there are no loops.
-fn coarser(graph: &Graph, loops: &[Loop], rows: &[CountRow], table: &Observations, unknowns: Unknowns) -> Option<Coarser> {
+fn coarser(
+    graph: &Graph,
+    loops: &[Loop],
+    rows: &[CountRow],
+    table: &Observations,
+    unknowns: Unknowns,
+) -> Option<Coarser> {
     let main = table.find_series(SERIES)?;
     if loops.is_empty() {
         return None;
@@ -79,18 +96,26 @@ fn coarser(graph: &Graph, loops: &[Loop], rows: &[CountRow], table: &Observation
     coarse.origin = table.origin.clone();
     let of_block = |counts: &[f64], block: usize| match unknowns {
         Unknowns::Blocks => counts[block],
-        Unknowns::Edges => graph.edges.iter().zip(counts).filter(|(edge, _)| edge.from == block).map(|(_, count)| count).sum(),
+        Unknowns::Edges => graph
+            .edges
+            .iter()
+            .zip(counts)
+            .filter(|(edge, _)| edge.from == block)
+            .map(|(_, count)| count)
+            .sum(),
     };
     let mut ids = Vec::with_capacity(table.rows().len());
     for (at, row) in table.rows().iter().enumerate() {
         let is_own = row.series == main && at >= rows.len();
         if is_own || rows.get(at).is_some_and(|row| !row.is_whole()) {
-            // A trip that was ended early does not count; a function of the page has no trips, and not what calls have in common.
+            // A trip that was ended early does not count; a function of the page has no trips, and
+            // not what calls have in common.
             ids.push(None);
             continue;
         }
         let series = coarse.series(&table.series_names()[row.series as usize]);
-        let mut counts: Vec<f64> = loops.iter().map(|found| of_block(&row.counts, found.header)).collect();
+        let mut counts: Vec<f64> =
+            loops.iter().map(|found| of_block(&row.counts, found.header)).collect();
         if row.series == main {
             ids.push(Some(coarse.row_apart(series, &counts)));
             continue;
@@ -110,7 +135,8 @@ fn coarser(graph: &Graph, loops: &[Loop], rows: &[CountRow], table: &Observation
 
 /// The same question about the rows of the coarser table.
 fn question_of(question: &Question, ids: &[Option<RowId>]) -> Question {
-    let row = |ending: &Ending| Some(Ending { row: ids.get(ending.row as usize).copied()??, ..*ending });
+    let row =
+        |ending: &Ending| Some(Ending { row: ids.get(ending.row as usize).copied()??, ..*ending });
     let ends = question.options.ends.iter().filter_map(row).collect();
     Question { options: Options { ends, ..question.options.clone() }, ..question.clone() }
 }

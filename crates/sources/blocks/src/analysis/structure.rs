@@ -9,11 +9,13 @@ use std::collections::HashMap;
 pub struct Structure {
     /// Edges whose counts do not follow from the counts of the blocks, by index.
     pub undetermined: Vec<usize>,
-    /// Counts of the blocks in independent flows; every run is a sum of these. The last column counts the calls.
+    /// Counts of the blocks in independent flows; every run is a sum of these. The last column
+    /// counts the calls.
     pub flows: Vec<Vec<f64>>,
     /// Maximum number of unknowns that whole calls can tell apart, including the overhead.
     pub rank: usize,
-    /// Blocks with the same number run equally often in every whole call; the last entry is that of the calls.
+    /// Blocks with the same number run equally often in every whole call; the last entry is that of
+    /// the calls.
     classes: Vec<usize>,
 }
 
@@ -64,8 +66,8 @@ fn classes(flows: &[Vec<f64>], columns: usize) -> Vec<usize> {
     classes
 }
 
-/// A basis of the flows that are balanced at every block. A call is an edge from outside to the entry, and all edges out of the
-/// function lead back to it.
+/// A basis of the flows that are balanced at every block. A call is an edge from outside to the
+/// entry, and all edges out of the function lead back to it.
 fn flows(graph: &Graph) -> Vec<Vec<f64>> {
     let (blocks, edges) = (graph.blocks.len(), graph.edges.len());
     let mut conservation = vec![vec![0.0; edges + 1]; blocks + 1];
@@ -94,8 +96,8 @@ fn flows(graph: &Graph) -> Vec<Vec<f64>> {
     .collect()
 }
 
-/// Tests by rank whether the count of an edge is a sum of counts of blocks. The known counts are, for each block, the sum over
-/// the edges into it and the sum over the edges out of it.
+/// Tests by rank whether the count of an edge is a sum of counts of blocks. The known counts are,
+/// for each block, the sum over the edges into it and the sum over the edges out of it.
 fn undetermined(graph: &Graph) -> Vec<usize> {
     let (blocks, edges) = (graph.blocks.len(), graph.edges.len());
     let mut known = vec![vec![0.0; edges + 1]; 2 * blocks + 1];
@@ -139,10 +141,16 @@ mod tests {
     #[test]
     fn blocks_suffice_for_an_if_and_a_loop() {
         // 0 -> 1 | 2 -> 3 -> 0 | out
-        let structure =
-            Structure::from_graph(&graph(4, &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, Some(0)), (3, None)]));
+        let structure = Structure::from_graph(&graph(
+            4,
+            &[(0, Some(1)), (0, Some(2)), (1, Some(3)), (2, Some(3)), (3, Some(0)), (3, None)],
+        ));
         assert!(structure.undetermined.is_empty());
-        assert!(structure.always_equal(0, 3) && !structure.always_equal(1, 2) && !structure.always_once(0));
+        assert!(
+            structure.always_equal(0, 3)
+                && !structure.always_equal(1, 2)
+                && !structure.always_once(0)
+        );
         // Calls, trips, and how many of them take the one arm.
         assert_eq!(structure.rank, 3);
     }
@@ -150,8 +158,17 @@ mod tests {
     #[test]
     fn two_branches_with_the_same_two_successors_need_edges() {
         // 0 -> 1 | 2; 1 -> 3 | 4; 2 -> 3 | 4; both to 5.
-        let edges =
-            [(0, Some(1)), (0, Some(2)), (1, Some(3)), (1, Some(4)), (2, Some(3)), (2, Some(4)), (3, Some(5)), (4, Some(5)), (5, None)];
+        let edges = [
+            (0, Some(1)),
+            (0, Some(2)),
+            (1, Some(3)),
+            (1, Some(4)),
+            (2, Some(3)),
+            (2, Some(4)),
+            (3, Some(5)),
+            (4, Some(5)),
+            (5, None),
+        ];
         assert_eq!(Structure::from_graph(&graph(6, &edges)).undetermined, [2, 3, 4, 5]);
     }
 
@@ -160,7 +177,10 @@ mod tests {
         let flows = [vec![1.0, 0.0, 1.0, 1.0], vec![0.0, 2.0, 0.0, 2.0], vec![3.0, 3.0, 3.0, 3.0]];
         let classes = classes(&flows, 4);
         assert!(
-            classes[0] == classes[2] && classes[0] != classes[1] && classes[0] != classes[3] && classes[1] != classes[3],
+            classes[0] == classes[2]
+                && classes[0] != classes[1]
+                && classes[0] != classes[3]
+                && classes[1] != classes[3],
             "{classes:?}"
         );
     }

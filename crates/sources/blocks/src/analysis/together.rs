@@ -1,11 +1,14 @@
-//! Parts that are told together, where the time of each by itself is not known well, because its counts are nearly a sum of other counts: the
-//! blocks of a loop and the test at its head, which runs once more; a block behind arms, which runs as often as all of them.
+//! Parts that are told together, where the time of each by itself is not known well, because its
+//! counts are nearly a sum of other counts: the blocks of a loop and the test at its head, which
+//! runs once more; a block behind arms, which runs as often as all of them.
 //!
-//! The model stays as it is, only other sums of its unknowns are asked for. If `N_j` is about `N_a + N_b`, every run of a and of b comes with
-//! one of j: the times `T_a + T_j` and `T_b + T_j` are known well where `T_j` is not. They are the coefficients of `N_a` and `N_b` beside
-//! the column `N_j - N_a - N_b`, whose coefficient is `T_j`.
+//! The model stays as it is, only other sums of its unknowns are asked for. If `N_j` is about
+//! `N_a + N_b`, every run of a and of b comes with one of j: the times `T_a + T_j` and `T_b + T_j`
+//! are known well where `T_j` is not. They are the coefficients of `N_a` and `N_b` beside the
+//! column `N_j - N_a - N_b`, whose coefficient is `T_j`.
 //!
-//! So is a part that comes out negative because the core overlaps it with what follows, as the dispatch of an interpreter.
+//! So is a part that comes out negative because the core overlaps it with what follows, as the
+//! dispatch of an interpreter.
 
 use super::negative::is_beyond_noise;
 use super::{CountRow, SERIES};
@@ -14,15 +17,17 @@ use hairspring_core::judge::{ComponentResult, Question, assess};
 use hairspring_core::observations::Observations;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Half-width of what a part takes in a mean call, as a share of the call, from which it is told together with others.
+/// Half-width of what a part takes in a mean call, as a share of the call, from which it is told
+/// together with others.
 const TOO_WIDE: f64 = 0.05;
-/// Time below zero, as a share of a mean call, from which a part is told with those whose sum its counts are within a tenth.
+/// Time below zero, as a share of a mean call, from which a part is told with those whose sum its
+/// counts are within a tenth.
 const NEGATIVE_SHARE: f64 = 0.01;
 const NEARLY_SHARE: f64 = 0.1;
 /// Half-width of a time that says something, as a share of it.
 const WIDEST_SHARE: f64 = 0.5;
-/// How much coarser the parts of trips are in each further search, how many there are at the most, and the share of the runs of which a time
-/// must say something so that none is needed.
+/// How much coarser the parts of trips are in each further search, how many there are at the most,
+/// and the share of the runs of which a time must say something so that none is needed.
 const COARSER_FACTOR: f64 = 2.0;
 const SEARCHES: i32 = 6;
 const ENOUGH_SHARE: f64 = 0.9;
@@ -46,7 +51,8 @@ struct Parts {
 
 /// The columns of a table in the function's rows.
 struct Columns {
-    /// Each unknown's, then those of the page, then the overhead's, then one for each place where parts of a call end.
+    /// Each unknown's, then those of the page, then the overhead's, then one for each place where
+    /// parts of a call end.
     all: Vec<Vec<f64>>,
     unknowns: usize,
     /// Where those of the ends begin.
@@ -54,17 +60,27 @@ struct Columns {
 }
 
 impl Columns {
-    /// Of the rows with readings: a whole call of which parts were timed has counts alone, and would tell what runs once in it.
+    /// Of the rows with readings: a whole call of which parts were timed has counts alone, and
+    /// would tell what runs once in it.
     fn new(table: &Observations, unknowns: usize, ends: &[Option<usize>]) -> Option<Columns> {
         let series = table.find_series(SERIES)?;
         let mut has_readings = vec![false; table.rows().len()];
         table.readings().iter().for_each(|reading| has_readings[reading.row as usize] = true);
-        let of_series = table.rows().iter().zip(has_readings).filter(|(row, _)| row.series == series).enumerate();
+        let of_series = table
+            .rows()
+            .iter()
+            .zip(has_readings)
+            .filter(|(row, _)| row.series == series)
+            .enumerate();
         let used = of_series.filter(|(_, (_, has_readings))| *has_readings);
-        let rows: Vec<(&Vec<f64>, Option<usize>)> = used.map(|(at, (row, _))| (&row.counts, ends.get(at).copied().flatten())).collect();
-        let of_table = (0..table.components().len()).map(|at| rows.iter().map(|(counts, _)| counts[at]).collect());
+        let rows: Vec<(&Vec<f64>, Option<usize>)> =
+            used.map(|(at, (row, _))| (&row.counts, ends.get(at).copied().flatten())).collect();
+        let of_table = (0..table.components().len())
+            .map(|at| rows.iter().map(|(counts, _)| counts[at]).collect());
         let places: BTreeSet<usize> = rows.iter().filter_map(|(_, end)| *end).collect();
-        let of_ends = places.into_iter().map(|place| rows.iter().map(|(_, end)| f64::from(u8::from(*end == Some(place)))).collect());
+        let of_ends = places.into_iter().map(|place| {
+            rows.iter().map(|(_, end)| f64::from(u8::from(*end == Some(place)))).collect()
+        });
         Some(Columns {
             all: of_table.chain([vec![1.0; rows.len()]]).chain(of_ends).collect(),
             unknowns,
@@ -72,12 +88,15 @@ impl Columns {
         })
     }
 
-    /// Unknowns that run in whole calls, in classes of those that run equally often in every row; those that run least come first, so that
-    /// what runs often is a sum of what runs less.
+    /// Unknowns that run in whole calls, in classes of those that run equally often in every row;
+    /// those that run least come first, so that what runs often is a sum of what runs less.
     fn classes(&self, totals: &[f64]) -> Vec<Vec<usize>> {
         let mut known: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
         for unknown in (0..self.unknowns).filter(|at| totals[*at] > 0.0) {
-            known.entry(self.all[unknown].iter().map(|count| count.to_bits()).collect()).or_default().push(unknown);
+            known
+                .entry(self.all[unknown].iter().map(|count| count.to_bits()).collect())
+                .or_default()
+                .push(unknown);
         }
         let mut all: Vec<Vec<usize>> = known.into_values().collect();
         all.sort_by(|a, b| totals[a[0]].total_cmp(&totals[b[0]]).then(a.cmp(b)));
@@ -178,11 +197,20 @@ impl<'a> Search<'a> {
     fn new(columns: &'a Columns) -> Search<'a> {
         let basis = Basis::of(&columns.all[columns.unknowns..]);
         let parts = Parts { leads: Vec::new(), rest: Vec::new() };
-        let (page, ends) = columns.all[columns.unknowns..].split_at(columns.ends - columns.unknowns);
-        Search { columns, ends: Basis::of(ends), plain: Basis::of(page), of_page: basis.added, basis, parts }
+        let (page, ends) =
+            columns.all[columns.unknowns..].split_at(columns.ends - columns.unknowns);
+        Search {
+            columns,
+            ends: Basis::of(ends),
+            plain: Basis::of(page),
+            of_page: basis.added,
+            basis,
+            parts,
+        }
     }
 
-    /// How a class is told beside the leads. By itself if what is left of its column without them is not shorter than `shortest`.
+    /// How a class is told beside the leads. By itself if what is left of its column without them
+    /// is not shorter than `shortest`.
     fn told(&self, column: &[f64], shortest: f64) -> Told {
         let (rest, coefficients) = self.basis.split(column);
         let (length, rounding) = (norm(&rest), ROUNDING * norm(column));
@@ -196,17 +224,24 @@ impl<'a> Search<'a> {
         let whole: Vec<f64> = runs.iter().map(|runs| runs.round().max(0.0)).collect();
         let beyond = without(column, self.leads(), &whole);
         match () {
-            () if norm(&self.ends.split(&beyond).0) <= most && whole.iter().any(|runs| *runs > 0.0) => {
+            () if norm(&self.ends.split(&beyond).0) <= most
+                && whole.iter().any(|runs| *runs > 0.0) =>
+            {
                 Told::With(whole, norm(&beyond) <= rounding)
             }
             // Of parts of a call, what differs from a sum of leads is where parts end.
             () if is_sum && self.ends.added > 0 && is_time(runs) => {
                 Told::With(runs.iter().map(|runs| without_rounding(*runs)).collect(), false)
             }
-            // Trips alone would tell a difference of times. The places where parts end tell a time, though less well.
-            () if is_sum && self.ends.added > 0 && norm(&self.plain.split(column).0) > rounding => Told::Alone,
+            // Trips alone would tell a difference of times. The places where parts end tell a time,
+            // though less well.
+            () if is_sum && self.ends.added > 0 && norm(&self.plain.split(column).0) > rounding => {
+                Told::Alone
+            }
             () if is_sum && of_page.iter().any(|part| part.abs() > ROUNDING) => Told::InOverhead,
-            () if is_sum => Told::With(runs.iter().map(|runs| without_rounding(*runs)).collect(), true),
+            () if is_sum => {
+                Told::With(runs.iter().map(|runs| without_rounding(*runs)).collect(), true)
+            }
             () => Told::Alone,
         }
     }
@@ -224,14 +259,17 @@ impl<'a> Search<'a> {
     }
 
     fn join(&mut self, class: &[usize], runs: &[f64], is_exact: bool) {
-        for ((_, members), runs) in self.parts.leads.iter_mut().zip(runs).filter(|(_, runs)| runs.abs() > ROUNDING) {
+        for ((_, members), runs) in
+            self.parts.leads.iter_mut().zip(runs).filter(|(_, runs)| runs.abs() > ROUNDING)
+        {
             members.extend(class.iter().map(|unknown| (*unknown, *runs)));
         }
         self.parts.rest.extend(class.iter().copied().filter(|_| !is_exact));
     }
 }
 
-/// Whether a sum of leads with these coefficients is a time: some are positive, and none is negative.
+/// Whether a sum of leads with these coefficients is a time: some are positive, and none is
+/// negative.
 fn is_time(runs: &[f64]) -> bool {
     const NO_RUNS: f64 = 1e-6;
     runs.iter().all(|runs| *runs > -NO_RUNS) && runs.iter().any(|runs| *runs > NO_RUNS)
@@ -240,11 +278,19 @@ fn is_time(runs: &[f64]) -> bool {
 /// The whole number that a coefficient is but for rounding, or the coefficient.
 fn without_rounding(coefficient: f64) -> f64 {
     const NEAR_DISTANCE: f64 = 1e-6;
-    if (coefficient - coefficient.round()).abs() < NEAR_DISTANCE { coefficient.round() } else { coefficient }
+    if (coefficient - coefficient.round()).abs() < NEAR_DISTANCE {
+        coefficient.round()
+    } else {
+        coefficient
+    }
 }
 
 /// A column less these multiples of others.
-fn without<'a>(column: &[f64], other_columns: impl Iterator<Item = &'a [f64]>, factors: &[f64]) -> Vec<f64> {
+fn without<'a>(
+    column: &[f64],
+    other_columns: impl Iterator<Item = &'a [f64]>,
+    factors: &[f64],
+) -> Vec<f64> {
     let mut rest = column.to_vec();
     for (other, factor) in other_columns.zip(factors) {
         rest.iter_mut().zip(other).for_each(|(value, other)| *value -= factor * other);
@@ -265,11 +311,13 @@ pub struct Calls<'a> {
     pub in_parts: bool,
 }
 
-/// The times of the parts in which a function can be told; `None` if each is told by itself, or with those that always run equally often.
+/// The times of the parts in which a function can be told; `None` if each is told by itself, or
+/// with those that always run equally often.
 ///
-/// Of parts of a call, whole trips are told: from a place where parts end to the same place. What the core has not finished there is not the
-/// same at each place, and is then in no time. It is not the same for each way to the place either, so that the rows tell trips apart less
-/// well than their noise says: they are told in coarser parts until most times say something.
+/// Of parts of a call, whole trips are told: from a place where parts end to the same place. What
+/// the core has not finished there is not the same at each place, and is then in no time. It is not
+/// the same for each way to the place either, so that the rows tell trips apart less well than
+/// their noise says: they are told in coarser parts until most times say something.
 pub fn tell(
     solution: &Solution,
     (table, rows): (&Observations, &[CountRow]),
@@ -278,7 +326,8 @@ pub fn tell(
     question: &Question,
 ) -> Option<Vec<(Component, ComponentResult)>> {
     let noise = solution.residual_sd.max(solution.lack_of_fit.map_or(0.0, |lack| lack.sd));
-    let ends: Vec<Option<usize>> = rows.iter().map(|row| row.until.filter(|_| calls.in_parts)).collect();
+    let ends: Vec<Option<usize>> =
+        rows.iter().map(|row| row.until.filter(|_| calls.in_parts)).collect();
     let columns = Columns::new(table, calls.totals.len(), &ends)?;
     let found = match calls.in_parts {
         false => parts(solution, &columns, names, calls, noise)?,
@@ -301,10 +350,16 @@ fn trips(
     let mut best: Option<(f64, Parts)> = None;
     let mut last = None;
     for search in 0..SEARCHES {
-        let parts_of_search = parts(solution, columns, names, calls, noise * COARSER_FACTOR.powi(search));
-        let Some(parts_of_search) = parts_of_search.filter(|parts_of_search| last.as_ref() != Some(parts_of_search)) else { continue };
+        let parts_of_search =
+            parts(solution, columns, names, calls, noise * COARSER_FACTOR.powi(search));
+        let Some(parts_of_search) =
+            parts_of_search.filter(|parts_of_search| last.as_ref() != Some(parts_of_search))
+        else {
+            continue;
+        };
         last = Some(parts_of_search.clone());
-        let known = solve(&parts_of_search, table, every, names, question).map_or(0.0, |times| known(&times, names, calls));
+        let known = solve(&parts_of_search, table, every, names, question)
+            .map_or(0.0, |times| known(&times, names, calls));
         if best.as_ref().is_none_or(|(most, _)| known > *most) {
             best = Some((known, parts_of_search));
         }
@@ -324,22 +379,37 @@ fn known(times: &[(Component, ComponentResult)], names: &[String], calls: Calls)
         let runs = lead_runs * part.parts.iter().map(|(_, coefficient)| coefficient).sum::<f64>();
         let half = part.ticks.half_width();
         all += runs;
-        known +=
-            if half <= WIDEST_SHARE * part.ticks.value || half * lead_runs <= TOO_WIDE * calls.mean * calls.number { runs } else { 0.0 };
+        known += if half <= WIDEST_SHARE * part.ticks.value
+            || half * lead_runs <= TOO_WIDE * calls.mean * calls.number
+        {
+            runs
+        } else {
+            0.0
+        };
     }
     if all > 0.0 { known / all } else { 0.0 }
 }
 
 /// The parts in which a function can be told where rows are off by `noise`.
-fn parts(solution: &Solution, columns: &Columns, names: &[String], calls: Calls, noise: f64) -> Option<Parts> {
+fn parts(
+    solution: &Solution,
+    columns: &Columns,
+    names: &[String],
+    calls: Calls,
+    noise: f64,
+) -> Option<Parts> {
     let Calls { totals, number, mean, in_parts: trips } = calls;
     let mut search = Search::new(columns);
     let mut is_any = false;
     for class in columns.classes(totals) {
         let column = &columns.all[class[0]];
         let shortest = COVERAGE * noise * totals[class[0]] / (number * TOO_WIDE * mean);
-        let is_negative = is_negative(solution, &names[class[0]], totals[class[0]] / (number * mean));
-        match search.told(column, if is_negative { shortest.max(NEARLY_SHARE * norm(column)) } else { shortest }) {
+        let is_negative =
+            is_negative(solution, &names[class[0]], totals[class[0]] / (number * mean));
+        match search.told(
+            column,
+            if is_negative { shortest.max(NEARLY_SHARE * norm(column)) } else { shortest },
+        ) {
             Told::Alone => search.lead(&class),
             Told::With(runs, is_exact) => search.join(&class, &runs, is_exact),
             Told::InOverhead if trips => search.parts.rest.extend(&class),
@@ -352,10 +422,12 @@ fn parts(solution: &Solution, columns: &Columns, names: &[String], calls: Calls,
     ((is_any || trips) && search.parts.leads.len() >= least).then_some(search.parts)
 }
 
-/// Whether an unknown of this many runs in the time of a mean call is negative by a good part of a call, and noise alone does not explain
-/// it: the core overlaps it with what comes with it.
+/// Whether an unknown of this many runs in the time of a mean call is negative by a good part of a
+/// call, and noise alone does not explain it: the core overlaps it with what comes with it.
 fn is_negative(solution: &Solution, name: &str, runs: f64) -> bool {
-    let holds = |part: &&Component| !part.is_difference() && part.parts.iter().any(|(known, _)| known == name);
+    let holds = |part: &&Component| {
+        !part.is_difference() && part.parts.iter().any(|(known, _)| known == name)
+    };
     let Some(part) = solution.components.iter().find(holds) else { return false };
     is_beyond_noise(part, part.ticks.level) && part.ticks.value * runs < -NEGATIVE_SHARE
 }
@@ -394,16 +466,26 @@ fn members(parts: &Parts, component: &Component, names: &[String]) -> Option<Vec
             }
         }
     }
-    let has_lead = component.parts.iter().any(|(name, _)| parts.leads.iter().any(|(lead, _)| names[*lead] == *name));
-    has_lead.then(|| all.into_iter().map(|(unknown, runs)| (names[unknown].clone(), runs)).collect())
+    let has_lead = component
+        .parts
+        .iter()
+        .any(|(name, _)| parts.leads.iter().any(|(lead, _)| names[*lead] == *name));
+    has_lead
+        .then(|| all.into_iter().map(|(unknown, runs)| (names[unknown].clone(), runs)).collect())
 }
 
 fn name_of_rest(name: &str) -> String {
     format!("{name} beyond the sum")
 }
 
-/// The same readings with the counts of the leads, of the other members beyond their sum, and of the page.
-fn regrouped(parts: &Parts, table: &Observations, every: u32, names: &[String]) -> Option<Observations> {
+/// The same readings with the counts of the leads, of the other members beyond their sum, and of
+/// the page.
+fn regrouped(
+    parts: &Parts,
+    table: &Observations,
+    every: u32,
+    names: &[String],
+) -> Option<Observations> {
     let main = table.find_series(SERIES)?;
     let page = names.len()..table.components().len();
     let of_leads = parts.leads.iter().map(|(lead, _)| names[*lead].clone());
@@ -411,11 +493,18 @@ fn regrouped(parts: &Parts, table: &Observations, every: u32, names: &[String]) 
     let of_page = page.clone().map(|at| table.components()[at].clone());
     let mut other = Observations::new(of_leads.chain(of_rest).chain(of_page).collect());
     other.origin = table.origin.clone();
-    let runs_with = |unknown: usize, members: &[(usize, f64)]| members.iter().find(|(at, _)| *at == unknown).map_or(0.0, |(_, runs)| *runs);
+    let runs_with = |unknown: usize, members: &[(usize, f64)]| {
+        members.iter().find(|(at, _)| *at == unknown).map_or(0.0, |(_, runs)| *runs)
+    };
     for row in table.rows() {
         let series = other.series(&table.series_names()[row.series as usize]);
-        let sum =
-            |unknown: usize| -> f64 { parts.leads.iter().map(|(lead, members)| row.counts[*lead] * runs_with(unknown, members)).sum() };
+        let sum = |unknown: usize| -> f64 {
+            parts
+                .leads
+                .iter()
+                .map(|(lead, members)| row.counts[*lead] * runs_with(unknown, members))
+                .sum()
+        };
         let mut counts: Vec<f64> = parts.leads.iter().map(|(lead, _)| row.counts[*lead]).collect();
         counts.extend(parts.rest.iter().map(|unknown| row.counts[*unknown] - sum(*unknown)));
         counts.extend(page.clone().map(|at| row.counts[at]));
@@ -427,7 +516,13 @@ fn regrouped(parts: &Parts, table: &Observations, every: u32, names: &[String]) 
         other.row_apart(series, &counts);
     }
     for reading in table.readings().iter().filter(|reading| reading.round % every == 0) {
-        other.push_guarded(reading.row, reading.round / every, reading.ticks, reading.flags, reading.guard);
+        other.push_guarded(
+            reading.row,
+            reading.round / every,
+            reading.ticks,
+            reading.flags,
+            reading.guard,
+        );
     }
     Some(other)
 }

@@ -1,6 +1,9 @@
-//! The bytes of a function at the addresses where they run, and the effect of each instruction on the flow of control.
+//! The bytes of a function at the addresses where they run, and the effect of each instruction on
+//! the flow of control.
 
-use iced_x86::{ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
+use iced_x86::{
+    ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind,
+};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -57,19 +60,29 @@ impl Code {
 
     /// The byte at an address.
     pub fn byte(&self, address: u64) -> Option<u8> {
-        self.parts.iter().find_map(|(start, bytes)| bytes.get(usize::try_from(address.checked_sub(*start)?).ok()?)).copied()
+        self.parts
+            .iter()
+            .find_map(|(start, bytes)| {
+                bytes.get(usize::try_from(address.checked_sub(*start)?).ok()?)
+            })
+            .copied()
     }
 
-    /// The instruction at an address; `None` outside of the function and where bytes are no instruction.
+    /// The instruction at an address; `None` outside of the function and where bytes are no
+    /// instruction.
     pub fn decode(&self, address: u64) -> Option<Instruction> {
-        let (start, bytes) = self.parts.iter().find(|(start, bytes)| (*start..start + bytes.len() as u64).contains(&address))?;
+        let (start, bytes) = self
+            .parts
+            .iter()
+            .find(|(start, bytes)| (*start..start + bytes.len() as u64).contains(&address))?;
         let rest = &bytes[(address - start) as usize..];
         let instruction = Decoder::with_ip(64, rest, address, DecoderOptions::NONE).decode();
         (!instruction.is_invalid()).then_some(instruction)
     }
 
-    /// Whether an instruction reads memory inside of the function, or takes an address there that is right behind a call: what is there
-    /// may be data behind one that never returns. Other addresses that are taken are labels of computed jumps.
+    /// Whether an instruction reads memory inside of the function, or takes an address there that
+    /// is right behind a call: what is there may be data behind one that never returns. Other
+    /// addresses that are taken are labels of computed jumps.
     pub fn has_data(&self, entry: u64) -> bool {
         let mut behind_call = false;
         let (mut returns, mut taken) = (BTreeSet::new(), BTreeSet::new());
@@ -77,7 +90,8 @@ impl Code {
             for one in Decoder::with_ip(64, bytes, *start, DecoderOptions::NONE) {
                 returns.extend(behind_call.then(|| one.ip()));
                 // A system call returns.
-                behind_call = one.mnemonic() == Mnemonic::Call && self.flow(&one, entry) == Flow::Call;
+                behind_call =
+                    one.mnemonic() == Mnemonic::Call && self.flow(&one, entry) == Flow::Call;
                 if one.is_ip_rel_memory_operand() && self.contains(one.ip_rel_memory_address()) {
                     if one.mnemonic() != Mnemonic::Lea {
                         return true;
@@ -89,8 +103,9 @@ impl Code {
         taken.intersection(&returns).next().is_some()
     }
 
-    /// The effect of an instruction of this function, which begins at `entry`, on the flow of control. A call into its own middle is a
-    /// jump: compilers do that to jump to a computed address, or to learn where the code is.
+    /// The effect of an instruction of this function, which begins at `entry`, on the flow of
+    /// control. A call into its own middle is a jump: compilers do that to jump to a computed
+    /// address, or to learn where the code is.
     pub fn flow(&self, instruction: &Instruction, entry: u64) -> Flow {
         match flow(instruction) {
             Flow::Call if instruction.is_call_near() => match instruction.near_branch_target() {
@@ -104,14 +119,18 @@ impl Code {
 
 /// The effect of an instruction on the flow of control.
 pub fn flow(instruction: &Instruction) -> Flow {
-    let near = matches!(instruction.op0_kind(), OpKind::NearBranch64 | OpKind::NearBranch32 | OpKind::NearBranch16);
+    let near = matches!(
+        instruction.op0_kind(),
+        OpKind::NearBranch64 | OpKind::NearBranch32 | OpKind::NearBranch16
+    );
     let target = instruction.near_branch_target();
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Interrupt => Flow::Next,
         FlowControl::Call | FlowControl::IndirectCall => Flow::Call,
         FlowControl::UnconditionalBranch if near => Flow::Jump(target),
         FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => Flow::Indirect,
-        FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => match near && target != 0 {
+        FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => match near && target != 0
+        {
             true => Flow::Conditional(target),
             false => Flow::Next,
         },
@@ -120,7 +139,8 @@ pub fn flow(instruction: &Instruction) -> Flow {
     }
 }
 
-/// Whether a conditional branch is taken, from the flags register; `None` if the flags alone do not decide.
+/// Whether a conditional branch is taken, from the flags register; `None` if the flags alone do not
+/// decide.
 pub fn taken(instruction: &Instruction, flags: u64) -> Option<bool> {
     let bit = |at: u32| flags >> at & 1 == 1;
     let (carry, parity, zero, sign, overflow) = (bit(0), bit(2), bit(6), bit(7), bit(11));
@@ -171,11 +191,19 @@ mod tests {
     #[test]
     fn data_among_the_instructions_is_noticed() {
         // mov eax, [rip + distance]; ret; four bytes of data.
-        let load = |distance: u8| Code::new(vec![(0x1000, vec![0x8b, 0x05, distance, 0, 0, 0, 0xc3, 1, 2, 3, 4])]);
+        let load = |distance: u8| {
+            Code::new(vec![(0x1000, vec![0x8b, 0x05, distance, 0, 0, 0, 0xc3, 1, 2, 3, 4])])
+        };
         assert!(load(1).has_data(0x1000));
         assert!(!load(0x40).has_data(0x1000));
-        // lea rax, [rip + distance]; nop; call far away; two bytes: the address behind the call may be a table's, the nop's is a label's.
-        let take = |distance: u8| Code::new(vec![(0x1000, vec![0x48, 0x8d, 5, distance, 0, 0, 0, 0x90, 0xe8, 0, 1, 0, 0, 0x90, 0xc3])]);
+        // lea rax, [rip + distance]; nop; call far away; two bytes: the address behind the call may
+        // be a table's, the nop's is a label's.
+        let take = |distance: u8| {
+            Code::new(vec![(
+                0x1000,
+                vec![0x48, 0x8d, 5, distance, 0, 0, 0, 0x90, 0xe8, 0, 1, 0, 0, 0x90, 0xc3],
+            )])
+        };
         assert!(take(6).has_data(0x1000));
         assert!(!take(0).has_data(0x1000));
     }

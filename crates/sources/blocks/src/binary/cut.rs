@@ -18,10 +18,12 @@ struct Stretch {
 
 /// The graph of a function from its code, at the addresses that the code has.
 ///
-/// Blocks end with a branch or a return and begin where a branch leads to; calls do not end a block. Code that no
-/// branch leads to (cases of a jump table that no input took) is cut from the end of the known code, and marked.
+/// Blocks end with a branch or a return and begin where a branch leads to; calls do not end a
+/// block. Code that no branch leads to (cases of a jump table that no input took) is cut from the
+/// end of the known code, and marked.
 pub fn cut(code: &Code, entry: u64, observed: &Observed) -> Graph {
-    let mut leaders: BTreeSet<u64> = observed.iter().map(|(_, to)| *to).filter(|to| code.contains(*to)).chain([entry]).collect();
+    let mut leaders: BTreeSet<u64> =
+        observed.iter().map(|(_, to)| *to).filter(|to| code.contains(*to)).chain([entry]).collect();
     let code = &Whole { code, entry };
     let linked = follow(code, &mut leaders);
     let mut stretches = stretches(code, &leaders);
@@ -47,12 +49,17 @@ struct Whole<'a> {
     entry: u64,
 }
 
-/// Adds all branch targets reachable from the leaders to these; returns the addresses of all instructions.
+/// Adds all branch targets reachable from the leaders to these; returns the addresses of all
+/// instructions.
 fn follow(code: &Whole<'_>, leaders: &mut BTreeSet<u64>) -> BTreeSet<u64> {
     follow_from(code, leaders, &BTreeSet::new())
 }
 
-fn follow_from(code: &Whole<'_>, leaders: &mut BTreeSet<u64>, known: &BTreeSet<u64>) -> BTreeSet<u64> {
+fn follow_from(
+    code: &Whole<'_>,
+    leaders: &mut BTreeSet<u64>,
+    known: &BTreeSet<u64>,
+) -> BTreeSet<u64> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<u64> = leaders.iter().copied().collect();
     while let Some(mut at) = open.pop() {
@@ -87,7 +94,8 @@ fn stretches(code: &Whole<'_>, leaders: &BTreeSet<u64>) -> BTreeMap<u64, Stretch
 }
 
 fn stretch(code: &Whole<'_>, start: u64, leaders: &BTreeSet<u64>) -> Option<Stretch> {
-    let mut stretch = Stretch { end: start, last: start, instructions: 0, flow: Flow::Next, linked: true };
+    let mut stretch =
+        Stretch { end: start, last: start, instructions: 0, flow: Flow::Next, linked: true };
     loop {
         let Some(instruction) = code.code.decode(stretch.end) else {
             stretch.flow = Flow::Stop;
@@ -114,7 +122,9 @@ fn first_gap(code: &Code, known: &BTreeMap<u64, Stretch>) -> Option<u64> {
     for range in code.ranges() {
         let mut at = range.start;
         while at < range.end {
-            if let Some((_, stretch)) = known.range(..=at).next_back().filter(|(_, stretch)| stretch.end > at) {
+            if let Some((_, stretch)) =
+                known.range(..=at).next_back().filter(|(_, stretch)| stretch.end > at)
+            {
                 at = stretch.end;
                 continue;
             }
@@ -135,12 +145,15 @@ pub fn is_padding(instruction: &iced_x86::Instruction) -> bool {
 }
 
 fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed) -> Graph {
-    let index: BTreeMap<u64, usize> = stretches.keys().enumerate().map(|(at, start)| (*start, at)).collect();
+    let index: BTreeMap<u64, usize> =
+        stretches.keys().enumerate().map(|(at, start)| (*start, at)).collect();
     let mut graph = Graph { entry: index.get(&entry).copied().unwrap_or(0), ..Graph::default() };
     for (from, (start, stretch)) in stretches.iter().enumerate() {
         let inside = |address: u64| index.get(&address).copied();
-        let seen: BTreeSet<Option<usize>> =
-            observed.range((stretch.last, 0)..=(stretch.last, u64::MAX)).map(|(_, to)| inside(*to)).collect();
+        let seen: BTreeSet<Option<usize>> = observed
+            .range((stretch.last, 0)..=(stretch.last, u64::MAX))
+            .map(|(_, to)| inside(*to))
+            .collect();
         let edges = edges(stretch, &seen, &inside);
         graph.edges.extend(edges.into_iter().map(|(kind, to)| Edge { from, to, kind }));
         if is_computed(stretch, &seen, &inside) {
@@ -160,9 +173,14 @@ fn assemble(stretches: &BTreeMap<u64, Stretch>, entry: u64, observed: &Observed)
     graph
 }
 
-/// Whether only observation tells where the end of a stretch leads. A jump out of the function is such an end if control was seen to
-/// come back elsewhere: it led to a part that the compiler moved, or to code that jumps on.
-fn is_computed(stretch: &Stretch, seen: &BTreeSet<Option<usize>>, inside: &impl Fn(u64) -> Option<usize>) -> bool {
+/// Whether only observation tells where the end of a stretch leads. A jump out of the function is
+/// such an end if control was seen to come back elsewhere: it led to a part that the compiler
+/// moved, or to code that jumps on.
+fn is_computed(
+    stretch: &Stretch,
+    seen: &BTreeSet<Option<usize>>,
+    inside: &impl Fn(u64) -> Option<usize>,
+) -> bool {
     let comes_back = seen.iter().any(Option::is_some);
     match stretch.flow {
         Flow::Indirect => true,
@@ -173,19 +191,29 @@ fn is_computed(stretch: &Stretch, seen: &BTreeSet<Option<usize>>, inside: &impl 
 }
 
 /// The edges of a stretch.
-fn edges(stretch: &Stretch, seen: &BTreeSet<Option<usize>>, inside: &impl Fn(u64) -> Option<usize>) -> Vec<(EdgeKind, Option<usize>)> {
-    let observed = |to: &Option<usize>| (if to.is_some() { EdgeKind::Indirect } else { EdgeKind::Leave }, *to);
+fn edges(
+    stretch: &Stretch,
+    seen: &BTreeSet<Option<usize>>,
+    inside: &impl Fn(u64) -> Option<usize>,
+) -> Vec<(EdgeKind, Option<usize>)> {
+    let observed =
+        |to: &Option<usize>| (if to.is_some() { EdgeKind::Indirect } else { EdgeKind::Leave }, *to);
     if is_computed(stretch, seen, inside) {
         return seen.iter().map(observed).collect();
     }
     match stretch.flow {
         Flow::Next | Flow::Call => vec![(EdgeKind::Fallthrough, inside(stretch.end))],
-        Flow::Jump(to) => vec![(if inside(to).is_some() { EdgeKind::Jump } else { EdgeKind::Leave }, inside(to))],
+        Flow::Jump(to) => {
+            vec![(if inside(to).is_some() { EdgeKind::Jump } else { EdgeKind::Leave }, inside(to))]
+        }
         Flow::Conditional(to) => {
             let (next, target) = (inside(stretch.end), inside(to));
             let more = seen.iter().filter(|to| **to != next && **to != target);
             let taken = if target.is_some() { EdgeKind::Taken } else { EdgeKind::Leave };
-            [(EdgeKind::Fallthrough, next), (taken, target)].into_iter().chain(more.map(observed)).collect()
+            [(EdgeKind::Fallthrough, next), (taken, target)]
+                .into_iter()
+                .chain(more.map(observed))
+                .collect()
         }
         Flow::Return => vec![(EdgeKind::Leave, None)],
         Flow::Indirect | Flow::Stop => Vec::new(),
@@ -206,10 +234,21 @@ mod tests {
     #[test]
     fn an_if_has_three_blocks() {
         let graph = cut(&Code::new(vec![(0x1000, IF_CODE.to_vec())]), 0x1000, &Observed::new());
-        assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1004, 0x1007]);
-        assert_eq!(graph.blocks.iter().map(|block| block.instructions).collect::<Vec<_>>(), [2, 2, 1]);
+        assert_eq!(
+            graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(),
+            [0x1000, 0x1004, 0x1007]
+        );
+        assert_eq!(
+            graph.blocks.iter().map(|block| block.instructions).collect::<Vec<_>>(),
+            [2, 2, 1]
+        );
         use EdgeKind::{Fallthrough, Leave, Taken};
-        let expected = [(0, Some(1), Fallthrough), (0, Some(2), Taken), (1, Some(2), Fallthrough), (2, None, Leave)];
+        let expected = [
+            (0, Some(1), Fallthrough),
+            (0, Some(2), Taken),
+            (1, Some(2), Fallthrough),
+            (2, None, Leave),
+        ];
         assert_eq!(edges(&graph), expected);
         assert!(graph.blocks.iter().all(|block| !block.unlinked));
     }
@@ -217,7 +256,11 @@ mod tests {
     #[test]
     fn calls_do_not_end_a_block_and_jumps_out_leave() {
         // call +0x100; jmp far out.
-        let graph = cut(&Code::new(vec![(0x1000, vec![0xe8, 0, 1, 0, 0, 0xe9, 0, 2, 0, 0])]), 0x1000, &Observed::new());
+        let graph = cut(
+            &Code::new(vec![(0x1000, vec![0xe8, 0, 1, 0, 0, 0xe9, 0, 2, 0, 0])]),
+            0x1000,
+            &Observed::new(),
+        );
         assert_eq!(edges(&graph), [(0, None, EdgeKind::Leave)]);
         assert_eq!((graph.blocks[0].end, graph.blocks[0].instructions), (0x100a, 2));
     }
@@ -238,28 +281,43 @@ mod tests {
     #[test]
     fn a_branch_into_the_middle_of_a_block_cuts_it() {
         // inc eax; nop; nop; jne back to the first nop; ret
-        let graph = cut(&Code::new(vec![(0x1000, vec![0xff, 0xc0, 0x90, 0x90, 0x75, 0xfc, 0xc3])]), 0x1000, &Observed::new());
-        assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1002, 0x1006]);
+        let graph = cut(
+            &Code::new(vec![(0x1000, vec![0xff, 0xc0, 0x90, 0x90, 0x75, 0xfc, 0xc3])]),
+            0x1000,
+            &Observed::new(),
+        );
+        assert_eq!(
+            graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(),
+            [0x1000, 0x1002, 0x1006]
+        );
         assert_eq!(edges(&graph)[0], (0, Some(1), EdgeKind::Fallthrough));
     }
 
     #[test]
     fn jumps_out_that_come_back_lead_where_they_were_seen_to() {
         // inc eax; je far out; jmp far out; nop; ret
-        let code = Code::new(vec![(0x1000, vec![0xff, 0xc0, 0x74, 0x70, 0xe9, 0, 2, 0, 0, 0x90, 0xc3])]);
+        let code =
+            Code::new(vec![(0x1000, vec![0xff, 0xc0, 0x74, 0x70, 0xe9, 0, 2, 0, 0, 0x90, 0xc3])]);
         let kinds = |observed: &[(u64, u64)]| {
             let graph = cut(&code, 0x1000, &observed.iter().copied().collect());
-            let named =
-                |(from, to, kind): (usize, Option<usize>, EdgeKind)| (graph.blocks[from].start, to.map(|to| graph.blocks[to].start), kind);
+            let named = |(from, to, kind): (usize, Option<usize>, EdgeKind)| {
+                (graph.blocks[from].start, to.map(|to| graph.blocks[to].start), kind)
+            };
             (edges(&graph).into_iter().map(named).collect::<Vec<_>>(), graph.indirect.len())
         };
         use EdgeKind::{Fallthrough, Indirect, Leave};
         let conditional = [(0x1000, Some(0x1004), Fallthrough), (0x1000, None, Leave)];
         let (all, indirect) = kinds(&[(0x1004, 0x1209)]);
-        assert_eq!((&all[..3], indirect), (&[conditional[0], conditional[1], (0x1004, None, Leave)][..], 0));
+        assert_eq!(
+            (&all[..3], indirect),
+            (&[conditional[0], conditional[1], (0x1004, None, Leave)][..], 0)
+        );
         let (all, indirect) = kinds(&[(0x1002, 0x100a), (0x1004, 0x100a), (0x1004, 0x1209)]);
         assert_eq!(all[..3], [conditional[0], conditional[1], (0x1000, Some(0x100a), Indirect)]);
-        assert_eq!((&all[3..5], indirect), (&[(0x1004, None, Leave), (0x1004, Some(0x100a), Indirect)][..], 1));
+        assert_eq!(
+            (&all[3..5], indirect),
+            (&[(0x1004, None, Leave), (0x1004, Some(0x100a), Indirect)][..], 1)
+        );
     }
 
     #[test]
@@ -267,7 +325,17 @@ mod tests {
         // call 7; nop; ret; 7: pop rax; push rax; ret
         let code = Code::new(vec![(0x1000, vec![0xe8, 2, 0, 0, 0, 0x90, 0xc3, 0x58, 0x50, 0xc3])]);
         let graph = cut(&code, 0x1000, &Observed::from([(0x1009, 0x1005)]));
-        assert_eq!(graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(), [0x1000, 0x1005, 0x1007]);
-        assert_eq!(edges(&graph), [(0, Some(2), EdgeKind::Jump), (1, None, EdgeKind::Leave), (2, Some(1), EdgeKind::Indirect)]);
+        assert_eq!(
+            graph.blocks.iter().map(|block| block.start).collect::<Vec<_>>(),
+            [0x1000, 0x1005, 0x1007]
+        );
+        assert_eq!(
+            edges(&graph),
+            [
+                (0, Some(2), EdgeKind::Jump),
+                (1, None, EdgeKind::Leave),
+                (2, Some(1), EdgeKind::Indirect)
+            ]
+        );
     }
 }

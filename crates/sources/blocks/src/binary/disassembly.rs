@@ -42,9 +42,20 @@ struct Names {
 }
 
 impl SymbolResolver for Names {
-    fn symbol(&mut self, instruction: &Instruction, _: u32, _: Option<u32>, address: u64, _: u32) -> Option<SymbolResult<'_>> {
+    fn symbol(
+        &mut self,
+        instruction: &Instruction,
+        _: u32,
+        _: Option<u32>,
+        address: u64,
+        _: u32,
+    ) -> Option<SymbolResult<'_>> {
         let is_branch = instruction.near_branch_target() == address && address != 0;
-        let block = self.starts.binary_search(&address).ok().filter(|_| is_branch && !instruction.is_call_near());
+        let block = self
+            .starts
+            .binary_search(&address)
+            .ok()
+            .filter(|_| is_branch && !instruction.is_call_near());
         let function = || if is_branch { super::callee(&self.image, instruction) } else { None };
         Some(SymbolResult::with_string(address, block.map(block_name).or_else(function)?))
     }

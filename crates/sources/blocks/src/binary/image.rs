@@ -33,7 +33,8 @@ pub struct Image {
     symbols: Vec<Symbol>,
     /// Names of the functions whose addresses the loader writes to slots, by the slot's address.
     slots: HashMap<u64, String>,
-    /// The file into which its names and lines were moved, and the one that this shares with others.
+    /// The file into which its names and lines were moved, and the one that this shares with
+    /// others.
     pub separate: Option<(PathBuf, Option<PathBuf>)>,
 }
 
@@ -53,12 +54,16 @@ pub struct Function {
 }
 
 impl Image {
-    /// Reads a file, and the one into which its names and lines were moved: beside it, or in a folder of such files.
+    /// Reads a file, and the one into which its names and lines were moved: beside it, or in a
+    /// folder of such files.
     ///
     /// # Errors
     /// A file that cannot be read, or that is not an ELF file for x86-64.
     pub fn open(path: &Path, folder: &Path) -> Result<Image> {
-        let data = std::fs::read(path).map_err(|e| Error::Program { program: path.display().to_string(), reason: e.to_string() })?;
+        let data = std::fs::read(path).map_err(|e| Error::Program {
+            program: path.display().to_string(),
+            reason: e.to_string(),
+        })?;
         let mut image = Image::parse(path, data)?;
         let found = image.file().ok().and_then(|file| separate::find(path, &file, folder));
         if let Some((path, data)) = found {
@@ -80,10 +85,16 @@ impl Image {
     pub fn parse(path: &Path, data: Vec<u8>) -> Result<Image> {
         let fail = |reason: String| Error::Program { program: path.display().to_string(), reason };
         let (symbols, slots) = {
-            let file =
-                object::File::parse(&*data).map_err(|_| fail("not an ELF executable: give the program itself, not a script".into()))?;
-            if file.architecture() != object::Architecture::X86_64 || file.format() != object::BinaryFormat::Elf {
-                return Err(fail(format!("this program is for {:?}: only ELF programs for x86-64 can be traced", file.architecture())));
+            let file = object::File::parse(&*data).map_err(|_| {
+                fail("not an ELF executable: give the program itself, not a script".into())
+            })?;
+            if file.architecture() != object::Architecture::X86_64
+                || file.format() != object::BinaryFormat::Elf
+            {
+                return Err(fail(format!(
+                    "this program is for {:?}: only ELF programs for x86-64 can be traced",
+                    file.architecture()
+                )));
             }
             (sorted(code_symbols(&file)), slots(&file))
         };
@@ -114,11 +125,14 @@ impl Image {
         self.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.address)).collect()
     }
 
-    /// All its functions, by name or by the unwind table, which stripped programs have too: address, bytes and name.
+    /// All its functions, by name or by the unwind table, which stripped programs have too:
+    /// address, bytes and name.
     pub fn all_functions(&self) -> BTreeMap<u64, (u64, Option<String>)> {
         let unwound = self.file().map(|file| unwind_ranges(&file)).unwrap_or_default();
-        let mut all: BTreeMap<u64, (u64, Option<String>)> =
-            unwound.into_iter().map(|range| (range.start, (range.end - range.start, None))).collect();
+        let mut all: BTreeMap<u64, (u64, Option<String>)> = unwound
+            .into_iter()
+            .map(|range| (range.start, (range.end - range.start, None)))
+            .collect();
         for symbol in &self.symbols {
             let known = all.entry(symbol.address).or_insert((symbol.size, None));
             known.1.get_or_insert_with(|| demangled(&symbol.name));
@@ -136,34 +150,43 @@ impl Image {
         similar(wanted, self.symbols.iter().map(|symbol| symbol.name.as_str()))
     }
 
-    /// Symbols of that name, else those with that name in a namespace or type. Parts that the compiler moved elsewhere
-    /// are no functions.
+    /// Symbols of that name, else those with that name in a namespace or type. Parts that the
+    /// compiler moved elsewhere are no functions.
     fn named(&self, wanted: &str) -> Vec<&Symbol> {
         let whole = |symbol: &&Symbol| !is_part(&symbol.name) || symbol.name == wanted;
         let all = || self.symbols.iter().filter(whole);
-        let symbols: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
+        let symbols: Vec<&Symbol> =
+            all().filter(|symbol| forms(&symbol.name).iter().any(|form| form == wanted)).collect();
         if !symbols.is_empty() {
             return symbols;
         }
-        let symbols: Vec<&Symbol> = all().filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted)).collect();
+        let symbols: Vec<&Symbol> = all()
+            .filter(|symbol| forms(&symbol.name).iter().any(|form| last_name(form) == wanted))
+            .collect();
         if !symbols.is_empty() {
             return symbols;
         }
         // Fortran does not tell capital letters from small ones.
         let wanted = wanted.to_ascii_lowercase();
-        let is_named = |symbol: &&Symbol| of_module(&symbol.name).is_some_and(|name| name == wanted || last_name(&name) == wanted);
+        let is_named = |symbol: &&Symbol| {
+            of_module(&symbol.name).is_some_and(|name| name == wanted || last_name(&name) == wanted)
+        };
         all().filter(is_named).collect()
     }
 
     /// The function of that name; `None` if there is none.
     ///
     /// # Errors
-    /// Several functions of that name, one that is chosen when the program starts, or one without bytes.
+    /// Several functions of that name, one that is chosen when the program starts, or one without
+    /// bytes.
     pub fn find(&self, wanted: &str) -> Result<Option<Function>> {
         let found = self.named(wanted);
         let Some(first) = found.first() else { return Ok(None) };
         if found.iter().any(|symbol| symbol.address != first.address) {
-            let list: Vec<String> = found.iter().map(|symbol| format!("{} at {:#x}", demangled(&symbol.name), symbol.address)).collect();
+            let list: Vec<String> = found
+                .iter()
+                .map(|symbol| format!("{} at {:#x}", demangled(&symbol.name), symbol.address))
+                .collect();
             let file = self.path.file_name().unwrap_or_default().to_string_lossy();
             return Err(Error::Function(format!(
                 "several functions are named `{wanted}`: {}; give the address, as `{file}:{:#x}`",
@@ -174,7 +197,9 @@ impl Image {
         if first.resolver {
             let file = self.path.file_name().unwrap_or_default().to_string_lossy();
             return Err(Error::Function(format!(
-                "`{wanted}` only chooses one of several functions when the program starts (an indirect function); name the one that is chosen, or its address, as `{file}:0x1149`"
+                "`{wanted}` only chooses one of several functions when the program starts (an \
+                 indirect function); name the one that is chosen, or its address, as \
+                 `{file}:0x1149`"
             )));
         }
         self.function(first.address, Some(first)).map(Some)
@@ -198,11 +223,15 @@ impl Image {
         let mut ranges: Vec<Range<u64>> = std::iter::once(entry..end).collect();
         if let Some(symbol) = symbol {
             let cold = format!("{}.cold", symbol.name);
-            let parts =
-                self.symbols.iter().filter(|part| part.size > 0 && (part.name == cold || part.name.starts_with(&(cold.clone() + "."))));
+            let parts = self.symbols.iter().filter(|part| {
+                part.size > 0 && (part.name == cold || part.name.starts_with(&(cold.clone() + ".")))
+            });
             ranges.extend(parts.map(|part| part.address..part.address.saturating_add(part.size)));
         }
-        let handlers = ranges.iter().flat_map(|range| self.handlers(range.start).unwrap_or_default()).collect();
+        let handlers = ranges
+            .iter()
+            .flat_map(|range| self.handlers(range.start).unwrap_or_default())
+            .collect();
         Ok(Function { name, object: self.path.clone(), entry, ranges, handlers })
     }
 
@@ -220,13 +249,19 @@ impl Image {
         Some(landing_pads(rest?, table, function))
     }
 
-    /// Where the code that begins at an address ends: by the unwind table, which stripped programs have too, else by the
-    /// next symbol or the end of the section.
+    /// Where the code that begins at an address ends: by the unwind table, which stripped programs
+    /// have too, else by the next symbol or the end of the section.
     fn end_of(&self, entry: u64) -> Result<u64> {
         let file = self.file()?;
-        let outside = || Error::Function(format!("{}: there is no code at {entry:#x}", self.path.display()));
-        let within = |section: &object::Section<'_, '_>| (section.address()..section_end(section)).contains(&entry);
-        let section = file.sections().find(|section| section.kind() == object::SectionKind::Text && within(section)).ok_or_else(outside)?;
+        let outside =
+            || Error::Function(format!("{}: there is no code at {entry:#x}", self.path.display()));
+        let within = |section: &object::Section<'_, '_>| {
+            (section.address()..section_end(section)).contains(&entry)
+        };
+        let section = file
+            .sections()
+            .find(|section| section.kind() == object::SectionKind::Text && within(section))
+            .ok_or_else(outside)?;
         if let Some(range) = unwind_range(&file, entry) {
             if range.start != entry {
                 return Err(Error::Function(format!(
@@ -236,7 +271,8 @@ impl Image {
             }
             return Ok(range.end);
         }
-        let next = self.symbols.iter().map(|symbol| symbol.address).find(|address| *address > entry);
+        let next =
+            self.symbols.iter().map(|symbol| symbol.address).find(|address| *address > entry);
         let end = section_end(&section);
         Ok(next.map_or(end, |next| next.min(end)).min(entry.saturating_add(LONGEST_FUNCTION)))
     }
@@ -253,10 +289,18 @@ impl Image {
             let length = range.end.checked_sub(range.start)? as usize;
             data.get(from..from.checked_add(length)?).map(<[u8]>::to_vec)
         });
-        found.ok_or_else(|| Error::Function(format!("{}: no bytes at {:#x}..{:#x}", self.path.display(), range.start, range.end)))
+        found.ok_or_else(|| {
+            Error::Function(format!(
+                "{}: no bytes at {:#x}..{:#x}",
+                self.path.display(),
+                range.start,
+                range.end
+            ))
+        })
     }
 
-    /// File offset, size and address of each part that is loaded as code, to compute addresses from a mapping's offset.
+    /// File offset, size and address of each part that is loaded as code, to compute addresses from
+    /// a mapping's offset.
     pub fn loads(&self) -> Result<Vec<(u64, u64, u64)>> {
         let is_code = |segment: &object::Segment<'_, '_>| match segment.flags() {
             object::SegmentFlags::Elf { p_flags } => p_flags & object::elf::PF_X != 0,
@@ -264,7 +308,9 @@ impl Image {
         };
         let file = self.file()?;
         let code = file.segments().filter(is_code);
-        Ok(code.map(|segment| (segment.file_range().0, segment.file_range().1, segment.address())).collect())
+        Ok(code
+            .map(|segment| (segment.file_range().0, segment.file_range().1, segment.address()))
+            .collect())
     }
 
     /// Name of the function that contains an address.
@@ -287,7 +333,11 @@ fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
 
 /// Names by the slots that relocations fill with the address of a symbol of another file.
 fn slots(file: &object::File<'_>) -> HashMap<u64, String> {
-    let (Some(relocations), Some(symbols)) = (file.dynamic_relocations(), file.dynamic_symbol_table()) else { return HashMap::new() };
+    let (Some(relocations), Some(symbols)) =
+        (file.dynamic_relocations(), file.dynamic_symbol_table())
+    else {
+        return HashMap::new();
+    };
     let named = relocations.filter_map(|(slot, relocation)| {
         let object::RelocationTarget::Symbol(index) = relocation.target() else { return None };
         let symbol = symbols.symbol_by_index(index).ok()?;
@@ -299,10 +349,17 @@ fn slots(file: &object::File<'_>) -> HashMap<u64, String> {
 
 fn code_symbol<'data>(symbol: &impl ObjectSymbol<'data>) -> Option<Symbol> {
     // The library has no kind for STT_GNU_IFUNC.
-    let resolver = matches!(symbol.flags(), object::SymbolFlags::Elf { st_info, .. } if st_info & 15 == 10);
-    let wanted = (symbol.kind() == SymbolKind::Text || resolver) && symbol.is_definition() || resolver && symbol.address() != 0;
+    let resolver =
+        matches!(symbol.flags(), object::SymbolFlags::Elf { st_info, .. } if st_info & 15 == 10);
+    let wanted = (symbol.kind() == SymbolKind::Text || resolver) && symbol.is_definition()
+        || resolver && symbol.address() != 0;
     let name = symbol.name().ok().filter(|name| !name.is_empty())?;
-    (wanted && symbol.address() != 0).then(|| Symbol { name: name.to_owned(), address: symbol.address(), size: symbol.size(), resolver })
+    (wanted && symbol.address() != 0).then(|| Symbol {
+        name: name.to_owned(),
+        address: symbol.address(),
+        size: symbol.size(),
+        resolver,
+    })
 }
 
 /// Where a section ends; a damaged file may put that beyond the last address.
@@ -312,7 +369,9 @@ fn section_end(section: &object::Section<'_, '_>) -> u64 {
 
 /// The range of code that the unwind table has around an address.
 fn unwind_range(file: &object::File<'_>, address: u64) -> Option<Range<u64>> {
-    described(file, address, |entry| Some(entry.initial_address()..entry.initial_address().saturating_add(entry.len())))
+    described(file, address, |entry| {
+        Some(entry.initial_address()..entry.initial_address().saturating_add(entry.len()))
+    })
 }
 
 /// The ranges of code in the unwind table.
@@ -326,7 +385,9 @@ fn unwind_ranges(file: &object::File<'_>) -> Vec<Range<u64>> {
     while let Ok(Some(entry)) = entries.next() {
         if let gimli::CieOrFde::Fde(partial) = entry {
             if let Ok(entry) = partial.parse(EhFrame::cie_from_offset) {
-                found.push(entry.initial_address()..entry.initial_address().saturating_add(entry.len()));
+                found.push(
+                    entry.initial_address()..entry.initial_address().saturating_add(entry.len()),
+                );
             }
         }
     }
@@ -339,7 +400,11 @@ fn bases(file: &object::File<'_>, frames: &object::Section<'_, '_>) -> BaseAddre
 }
 
 /// A property of the unwind table's entry for an address.
-fn described<T>(file: &object::File<'_>, address: u64, what: impl Fn(&Entry<'_>) -> Option<T>) -> Option<T> {
+fn described<T>(
+    file: &object::File<'_>,
+    address: u64,
+    what: impl Fn(&Entry<'_>) -> Option<T>,
+) -> Option<T> {
     let section = file.section_by_name(".eh_frame")?;
     let data = section.uncompressed_data().ok()?;
     let frames = EhFrame::new(&data, NativeEndian);

@@ -13,7 +13,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads the debug information of an image, or of the file into which it was moved; without any there are no lines.
+    /// Reads the debug information of an image, or of the file into which it was moved; without any
+    /// there are no lines.
     pub fn open(image: &Image) -> Lines {
         let loader = match &image.separate {
             Some((path, shared)) => Loader::new_with_sup(path, shared.as_ref()).ok(),
@@ -28,7 +29,8 @@ impl Lines {
         Some((location.file?.to_owned(), location.line.filter(|line| *line > 0)?))
     }
 
-    /// Gives every block of a graph its lines; `instructions` lists the addresses of a block's instructions in the file.
+    /// Gives every block of a graph its lines; `instructions` lists the addresses of a block's
+    /// instructions in the file.
     pub fn annotate(&self, graph: &mut Graph, instructions: impl Fn(usize) -> Vec<u64>) {
         for at in 0..graph.blocks.len() {
             graph.blocks[at].source = self.of_addresses(&instructions(at));
@@ -37,11 +39,17 @@ impl Lines {
 
     /// The lines of a block in the source file of its first instruction.
     fn of_addresses(&self, addresses: &[u64]) -> Option<Source> {
-        let all: Vec<(String, u32)> = addresses.iter().filter_map(|address| self.at(*address)).collect();
+        let all: Vec<(String, u32)> =
+            addresses.iter().filter_map(|address| self.at(*address)).collect();
         let file = all.first()?.0.clone();
         let lines = || all.iter().filter(|(other, _)| *other == file).map(|(_, line)| *line);
         let (line, last_line) = (lines().min()?, lines().max()?);
-        Some(Source { line, last_line, text: self.statement(&file, line).unwrap_or_default(), file })
+        Some(Source {
+            line,
+            last_line,
+            text: self.statement(&file, line).unwrap_or_default(),
+            file,
+        })
     }
 
     /// The text of a line; `None` if the file cannot be read or is shorter.
@@ -54,5 +62,7 @@ impl Lines {
 
 /// The lines of a source file; none where it cannot be read.
 fn read(file: &str) -> Vec<String> {
-    std::fs::read_to_string(file).map(|text| text.lines().map(|line| line.trim().to_owned()).collect()).unwrap_or_default()
+    std::fs::read_to_string(file)
+        .map(|text| text.lines().map(|line| line.trim().to_owned()).collect())
+        .unwrap_or_default()
 }

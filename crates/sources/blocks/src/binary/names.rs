@@ -3,7 +3,8 @@
 use hairspring_core::alike::alike;
 use std::collections::BTreeSet;
 
-/// The names by which a symbol can be requested: as in the file, and demangled with and without arguments.
+/// The names by which a symbol can be requested: as in the file, and demangled with and without
+/// arguments.
 pub fn forms(symbol: &str) -> Vec<String> {
     let mut all = vec![symbol.to_owned()];
     let shown = demangled(symbol);
@@ -27,18 +28,25 @@ pub fn demangled(symbol: &str) -> String {
         return format!("{name:#}");
     }
     if symbol.starts_with("_Z") {
-        if let Some(name) = cpp_demangle::Symbol::new(symbol).ok().and_then(|name| name.demangle().ok()) {
+        if let Some(name) =
+            cpp_demangle::Symbol::new(symbol).ok().and_then(|name| name.demangle().ok())
+        {
             return name;
         }
     }
     symbol.to_owned()
 }
 
-/// A procedure of a Fortran module: `__m_MOD_work` by gfortran, `_QMmPwork` by flang. Fortran has no upper case in its symbols.
+/// A procedure of a Fortran module: `__m_MOD_work` by gfortran, `_QMmPwork` by flang. Fortran has
+/// no upper case in its symbols.
 pub fn of_module(symbol: &str) -> Option<String> {
-    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
     let by_gfortran = symbol.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
-    let (module, procedure) = by_gfortran.or_else(|| symbol.strip_prefix("_QM").and_then(|rest| rest.split_once('P')))?;
+    let (module, procedure) =
+        by_gfortran.or_else(|| symbol.strip_prefix("_QM").and_then(|rest| rest.split_once('P')))?;
     (is_name(module) && is_name(procedure)).then(|| format!("{module}::{procedure}"))
 }
 
@@ -88,15 +96,28 @@ mod tests {
     #[test]
     fn procedures_of_fortran_modules_are_named_by_both() {
         for symbol in ["__linear_MOD_dot_2", "_QMlinearPdot_2"] {
-            assert!(demangled(symbol) == "linear::dot_2" && forms(symbol).contains(&"linear::dot_2".to_owned()));
+            assert!(
+                demangled(symbol) == "linear::dot_2"
+                    && forms(symbol).contains(&"linear::dot_2".to_owned())
+            );
         }
-        assert!(["work_", "__MOD_work", "__a_MOD_", "_QMaP", "_QQmain", "__Upper_MOD_x"].iter().all(|other| demangled(other) == *other));
+        assert!(
+            ["work_", "__MOD_work", "__a_MOD_", "_QMaP", "_QQmain", "__Upper_MOD_x"]
+                .iter()
+                .all(|other| demangled(other) == *other)
+        );
     }
 
     #[test]
     fn the_last_name_comes_after_namespaces_and_types() {
-        assert_eq!(["work", "rs::work", "a::b<c::d>::e(f::g)", "Vec<a::b>"].map(last_name), ["work", "work", "e(f::g)", "Vec<a::b>"]);
-        assert_eq!(["f", "f.cold", "f.cold.3", "f.colder"].map(is_part), [false, true, true, false]);
+        assert_eq!(
+            ["work", "rs::work", "a::b<c::d>::e(f::g)", "Vec<a::b>"].map(last_name),
+            ["work", "work", "e(f::g)", "Vec<a::b>"]
+        );
+        assert_eq!(
+            ["f", "f.cold", "f.cold.3", "f.colder"].map(is_part),
+            [false, true, true, false]
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The branches by which a call begins and ends, as far as its counts show them.
 //!
-//! A core has more to do at once where code that waits for nothing begins, and less where the last of it ends: calls of known length began by
-//! up to 2.9 cycles later by one branch than by another, and ended by 1.1 cycles sooner (Intel, family 6, model 167).
+//! A core has more to do at once where code that waits for nothing begins, and less where the last
+//! of it ends: calls of known length began by up to 2.9 cycles later by one branch than by another,
+//! and ended by 1.1 cycles sooner (Intel, family 6, model 167).
 
 use crate::graph::Graph;
 
@@ -17,7 +18,8 @@ pub struct Arms<'a> {
 
 impl<'a> Arms<'a> {
     pub fn new(graph: &'a Graph) -> Arms<'a> {
-        let (mut leaving, mut entering) = (vec![Vec::new(); graph.blocks.len()], vec![Vec::new(); graph.blocks.len()]);
+        let (mut leaving, mut entering) =
+            (vec![Vec::new(); graph.blocks.len()], vec![Vec::new(); graph.blocks.len()]);
         for (at, edge) in graph.edges.iter().enumerate() {
             leaving[edge.from].push(at);
             edge.to.into_iter().for_each(|to| entering[to].push(at));
@@ -25,9 +27,11 @@ impl<'a> Arms<'a> {
         Arms { graph, leaving, entering }
     }
 
-    /// The first branches of a call whose edges were taken that often: up to where it took both ways.
+    /// The first branches of a call whose edges were taken that often: up to where it took both
+    /// ways.
     pub fn first(&self, taken: &[u64]) -> Vec<usize> {
-        let (mut at, mut arms, mut seen) = (self.graph.entry, Vec::new(), vec![false; self.graph.blocks.len()]);
+        let (mut at, mut arms, mut seen) =
+            (self.graph.entry, Vec::new(), vec![false; self.graph.blocks.len()]);
         while arms.len() < FIRST_BRANCHES && !std::mem::replace(&mut seen[at], true) {
             let Some(edge) = only(&self.leaving[at], taken) else { break };
             arms.extend(Some(edge).filter(|_| self.leaving[at].len() > 1));
@@ -37,11 +41,13 @@ impl<'a> Arms<'a> {
         arms
     }
 
-    /// The last branch of a call: that by which it came to the block where it leaves the function, or to those that always come before it.
+    /// The last branch of a call: that by which it came to the block where it leaves the function,
+    /// or to those that always come before it.
     pub fn last(&self, taken: &[u64]) -> Option<usize> {
         let leaves = |edge: &usize| self.graph.edges[*edge].to.is_none() && taken[*edge] > 0;
         let exit = (0..self.graph.edges.len()).find(leaves)?;
-        let (mut at, mut seen) = (self.graph.edges[exit].from, vec![false; self.graph.blocks.len()]);
+        let (mut at, mut seen) =
+            (self.graph.edges[exit].from, vec![false; self.graph.blocks.len()]);
         while !std::mem::replace(&mut seen[at], true) {
             let edge = only(&self.entering[at], taken)?;
             if self.entering[at].len() > 1 {
@@ -83,7 +89,9 @@ mod tests {
         ];
         let graph = graph(9, &ways);
         let arms = Arms::new(&graph);
-        let edge = |from: usize, to: usize| graph.edges.iter().position(|edge| edge.from == from && edge.to == Some(to)).unwrap();
+        let edge = |from: usize, to: usize| {
+            graph.edges.iter().position(|edge| edge.from == from && edge.to == Some(to)).unwrap()
+        };
         let taken = |pairs: &[(usize, usize)]| {
             let mut all = vec![0; graph.edges.len()];
             pairs.iter().for_each(|(from, to)| all[edge(*from, *to)] += 1);
@@ -91,9 +99,15 @@ mod tests {
             all
         };
         let through = taken(&[(0, 1), (1, 3), (3, 4), (4, 3), (3, 5), (5, 7), (7, 8)]);
-        assert_eq!((arms.first(&through), arms.last(&through)), (vec![edge(0, 1)], Some(edge(7, 8))));
+        assert_eq!(
+            (arms.first(&through), arms.last(&through)),
+            (vec![edge(0, 1)], Some(edge(7, 8)))
+        );
         let straight = taken(&[(0, 2), (2, 3), (3, 5), (5, 6), (6, 8)]);
-        assert_eq!((arms.first(&straight), arms.last(&straight)), (vec![edge(0, 2), edge(3, 5), edge(5, 6)], Some(edge(6, 8))));
+        assert_eq!(
+            (arms.first(&straight), arms.last(&straight)),
+            (vec![edge(0, 2), edge(3, 5), edge(5, 6)], Some(edge(6, 8)))
+        );
     }
 
     #[test]

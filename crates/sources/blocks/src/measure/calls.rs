@@ -34,11 +34,17 @@ struct PartBegins {
 }
 
 impl Session<'_> {
-    /// Runs the program with an input once, and prepares its calls: each in a copy of the process, the last one in the process itself.
+    /// Runs the program with an input once, and prepares its calls: each in a copy of the process,
+    /// the last one in the process itself.
     ///
     /// # Errors
     /// A program that does not get to the first call, or an error that concerns all inputs.
-    pub fn prepare_calls(&mut self, at: usize, input: &Input, all: &mut Vec<Prepared>) -> Result<()> {
+    pub fn prepare_calls(
+        &mut self,
+        at: usize,
+        input: &Input,
+        all: &mut Vec<Prepared>,
+    ) -> Result<()> {
         let journey = Journey::begin(&mut self.program, input);
         let mut journey = journey.map_err(|e| self.program.explain("start the program", e))?;
         let (from, near) = (journey.from, (journey.target.entry(), journey.target.code.size()));
@@ -48,7 +54,10 @@ impl Session<'_> {
         let wanted = self.wanted_calls(at, input)?;
         let (first, last) = (wanted[0], wanted[wanted.len() - 1]);
         for call in 1..=last {
-            match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
+            match journey
+                .next_call(&self.program)
+                .map_err(|e| self.program.explain("reach the call", e))
+            {
                 Err(error) if call > first => {
                     self.stop_before(WantedCall { at, call }, input, &wanted, &error);
                     return Ok(());
@@ -61,9 +70,23 @@ impl Session<'_> {
             match self.from.clone() {
                 from if self.request.parts.is_some() => {
                     let from = from.map(|(place, _)| place);
-                    self.add_sampled(WantedCall { at, call }, &mut journey, from, wanted.len() as u64, &stub, all)?;
+                    self.add_sampled(
+                        WantedCall { at, call },
+                        &mut journey,
+                        from,
+                        wanted.len() as u64,
+                        &stub,
+                        all,
+                    )?;
                 }
-                Some((place, arrivals)) => self.add_parts(WantedCall { at, call }, &mut journey, place, &arrivals, &stub, all)?,
+                Some((place, arrivals)) => self.add_parts(
+                    WantedCall { at, call },
+                    &mut journey,
+                    place,
+                    &arrivals,
+                    &stub,
+                    all,
+                )?,
                 None if call == last => return self.add(at, call, journey.end()?, stub, all),
                 None => self.add(at, call, journey.copy()?, stub.clone(), all)?,
             }
@@ -75,15 +98,27 @@ impl Session<'_> {
     }
 
     /// Notes why no further call of an input is taken: it may make fewer than requested.
-    fn stop_before(&mut self, WantedCall { at, call }: WantedCall, input: &Input, wanted: &[u64], error: &Error) {
+    fn stop_before(
+        &mut self,
+        WantedCall { at, call }: WantedCall,
+        input: &Input,
+        wanted: &[u64],
+        error: &Error,
+    ) {
         if !matches!(error, Error::Ended { .. }) {
             return self.skip(at, Some(call), error);
         }
         let taken = wanted.partition_point(|one| *one < call);
-        self.remarks.fewer.push(format!("input {} ({}): {taken} of {}", at + 1, input.text, wanted.len()));
+        self.remarks.fewer.push(format!(
+            "input {} ({}): {taken} of {}",
+            at + 1,
+            input.text,
+            wanted.len()
+        ));
     }
 
-    /// Prepares the parts of a call that begin at a place inside of it, each in a copy of the process.
+    /// Prepares the parts of a call that begin at a place inside of it, each in a copy of the
+    /// process.
     fn add_parts(
         &mut self,
         WantedCall { at, call }: WantedCall,
@@ -96,11 +131,20 @@ impl Session<'_> {
         let name = asked_for(&self.graph, place, self.request.from.as_deref());
         let place = place.wrapping_add(journey.target.bias);
         for arrival in 1..=wanted.last().copied().unwrap_or(0) {
-            match journey.next_arrival(&self.program, place, &name).map_err(|e| self.program.explain("reach the place", e)) {
-                Ok(()) if wanted.contains(&arrival) => self.add(at, call, journey.copy()?, stub.clone(), all)?,
+            match journey
+                .next_arrival(&self.program, place, &name)
+                .map_err(|e| self.program.explain("reach the place", e))
+            {
+                Ok(()) if wanted.contains(&arrival) => {
+                    self.add(at, call, journey.copy()?, stub.clone(), all)?
+                }
                 Ok(()) => {}
                 // A call may get there less often than requested.
-                Err(Error::Ended { .. }) if wanted.first().is_some_and(|first| *first < arrival) => break,
+                Err(Error::Ended { .. })
+                    if wanted.first().is_some_and(|first| *first < arrival) =>
+                {
+                    break;
+                }
                 Err(error) => {
                     self.skip(at, (self.request.calls > 1).then_some(call), &error);
                     break;
@@ -110,7 +154,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Prepares a call as a whole, and then parts of it that begin evenly over it, each in a copy of the process.
+    /// Prepares a call as a whole, and then parts of it that begin evenly over it, each in a copy
+    /// of the process.
     fn add_sampled(
         &mut self,
         WantedCall { at, call }: WantedCall,
@@ -128,19 +173,28 @@ impl Session<'_> {
             }
             Ok(whole) => whole,
         };
-        let ran = self.count_of(&whole).ok_or_else(|| Error::system("count the blocks", "a branch led out of the graph"))?;
+        let ran = self
+            .count_of(&whole)
+            .ok_or_else(|| Error::system("count the blocks", "a branch led out of the graph"))?;
         let block = from.and_then(|place| self.graph.block_at(place));
-        let plan = match plan(&self.graph, &ran.blocks, block, self.request.parts.unwrap_or(1).div_ceil(calls)) {
+        let plan = match plan(
+            &self.graph,
+            &ran.blocks,
+            block,
+            self.request.parts.unwrap_or(1).div_ceil(calls),
+        ) {
             Ok(plan) => plan,
             Err(error) => {
                 self.skip(at, (calls > 1).then_some(call), &error);
                 return Ok(());
             }
         };
-        let address = |block: usize| self.graph.blocks[block].start.wrapping_add(journey.target.bias);
+        let address =
+            |block: usize| self.graph.blocks[block].start.wrapping_add(journey.target.bias);
         let (place, rarer) = (address(plan.block), address(plan.rarer));
         // A part that does not come to the first one often is ended where it begins.
-        self.counted_at = [plan.counted, plan.block].map(|block| self.graph.blocks[block].start).to_vec();
+        self.counted_at =
+            [plan.counted, plan.block].map(|block| self.graph.blocks[block].start).to_vec();
         self.begun_at.insert(self.graph.blocks[plan.block].start);
         let begins = PartBegins { place, rarer, arrivals: 0 };
         let before = all.len();
@@ -148,7 +202,11 @@ impl Session<'_> {
         // Without parts, the whole call says nothing of what the parts take.
         match all.len() > before {
             true => self.whole_calls.push(whole),
-            false => self.skip(at, (calls > 1).then_some(call), &why.unwrap_or_else(|| self.remarks.no_part())),
+            false => self.skip(
+                at,
+                (calls > 1).then_some(call),
+                &why.unwrap_or_else(|| self.remarks.no_part()),
+            ),
         }
         Ok(())
     }
@@ -186,7 +244,8 @@ impl Session<'_> {
         stub: &Stub,
         all: &mut Vec<Prepared>,
     ) -> Result<()> {
-        let name = |address: u64| asked_for(&self.graph, address.wrapping_sub(journey.target.bias), None);
+        let name =
+            |address: u64| asked_for(&self.graph, address.wrapping_sub(journey.target.bias), None);
         let (name_of_place, name_of_rarer) = (name(begins.place), name(begins.rarer));
         while begins.arrivals < window.after {
             journey.next_arrival(&self.program, begins.rarer, &name_of_rarer)?;
@@ -212,8 +271,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The numbers of the calls to take: the first ones after those that are skipped, or some of the whole run, which is then made once more
-    /// to count them.
+    /// The numbers of the calls to take: the first ones after those that are skipped, or some of
+    /// the whole run, which is then made once more to count them.
     fn wanted_calls(&mut self, at: usize, input: &Input) -> Result<Vec<u64>> {
         let Request { calls, skip, choice, .. } = *self.request;
         if calls + skip > 1 || choice != Choice::First {
@@ -221,53 +280,84 @@ impl Session<'_> {
         }
         Ok(match choice {
             Choice::First => (skip + 1..=skip + calls).collect(),
-            Choice::Sample => evenly(calls, skip, (self.counted_calls(at, input)?.len() as u64).max(skip + 1)),
+            Choice::Sample => {
+                evenly(calls, skip, (self.counted_calls(at, input)?.len() as u64).max(skip + 1))
+            }
             Choice::Longest => {
                 let lasted = self.counted_calls(at, input)?;
                 let numbers = longest(calls, skip, &lasted);
-                self.remarks.longest.extend(of_longest(&format!("input {} ({})", at + 1, input.text), &numbers, &lasted));
+                self.remarks.longest.extend(of_longest(
+                    &format!("input {} ({})", at + 1, input.text),
+                    &numbers,
+                    &lasted,
+                ));
                 numbers
             }
         })
     }
 
-    /// An error if the function begins with the head of a loop: the program is at its entry at each trip.
+    /// An error if the function begins with the head of a loop: the program is at its entry at each
+    /// trip.
     fn tell_calls_from_trips(&self) -> Result<()> {
         let entry = Some(self.graph.entry);
         match self.graph.edges.iter().any(|edge| edge.to == entry) {
             true => Err(Error::BadRequest(
-                "a loop of the function leads back to its first instruction, so that its calls cannot be told from the trips of the loop: leave out --calls, --skip, --sample and --longest: then the first call of each run is taken".to_owned(),
+                "a loop of the function leads back to its first instruction, so that its calls \
+                 cannot be told from the trips of the loop: leave out --calls, --skip, --sample \
+                 and --longest: then the first call of each run is taken"
+                    .to_owned(),
             )),
             false => Ok(()),
         }
     }
 
-    /// The CPU time from each call of a run to the next one, or to its end. Wall time would tell how long the program waited for the CPU.
+    /// The CPU time from each call of a run to the next one, or to its end. Wall time would tell
+    /// how long the program waited for the CPU.
     fn counted_calls(&mut self, at: usize, input: &Input) -> Result<Vec<Duration>> {
         let timeout = self.request.timeout;
-        let mut journey = Journey::begin(&mut self.program, input).map_err(|e| self.program.explain("start the program", e))?;
+        let mut journey = Journey::begin(&mut self.program, input)
+            .map_err(|e| self.program.explain("start the program", e))?;
         let (mut reached, begin, others) = (Vec::new(), Instant::now(), cpu_time_of_ended());
         let stopped = loop {
             if begin.elapsed() > timeout {
-                break Some(format!("not finished after {} s (raise --timeout)", timeout.as_secs_f64()));
+                break Some(format!(
+                    "not finished after {} s (raise --timeout)",
+                    timeout.as_secs_f64()
+                ));
             }
-            match journey.next_call(&self.program).map_err(|e| self.program.explain("reach the call", e)) {
+            match journey
+                .next_call(&self.program)
+                .map_err(|e| self.program.explain("reach the call", e))
+            {
                 Ok(()) => reached.push(journey.process().cpu_time()),
                 Err(error) if reached.is_empty() => return Err(error),
                 Err(Error::Ended { .. }) => break None,
                 Err(error) => break Some(error.to_string()),
             }
         };
-        let remark = |reason| format!("input {} ({}): {} calls, then {reason}", at + 1, input.text, reached.len());
+        let remark = |reason| {
+            format!("input {} ({}): {} calls, then {reason}", at + 1, input.text, reached.len())
+        };
         let ended = stopped.is_none();
         self.remarks.counting.extend(stopped.map(remark));
-        let end = if ended { cpu_time_of_ended().saturating_sub(others) } else { journey.process().cpu_time() };
+        let end = if ended {
+            cpu_time_of_ended().saturating_sub(others)
+        } else {
+            journey.process().cpu_time()
+        };
         let next = reached.iter().skip(1).copied().chain([end]);
         Ok(reached.iter().zip(next).map(|(from, to)| to.saturating_sub(*from)).collect())
     }
 
     /// Prepares a call. One that cannot be repeated is left out.
-    fn add(&mut self, at: usize, call: u64, started: Started, stub: Stub, all: &mut Vec<Prepared>) -> Result<()> {
+    fn add(
+        &mut self,
+        at: usize,
+        call: u64,
+        started: Started,
+        stub: Stub,
+        all: &mut Vec<Prepared>,
+    ) -> Result<()> {
         match self.prepare(at, started, stub) {
             Ok(prepared) => match self.room_for(&prepared, all) {
                 Ok(()) => all.push(prepared),
@@ -289,7 +379,9 @@ impl Session<'_> {
         if self.held + own_bytes > self.request.memory {
             let mib = |bytes: u64| bytes.div_ceil(1 << 20);
             let reason = format!(
-                "it holds {} MiB beside the {} MiB of the {} calls before it, and {} MiB is the limit: raise it (--memory), or take several calls of one run (--calls), which share memory",
+                "it holds {} MiB beside the {} MiB of the {} calls before it, and {} MiB is the \
+                 limit: raise it (--memory), or take several calls of one run (--calls), which \
+                 share memory",
                 mib(own_bytes),
                 mib(self.held),
                 all.len(),
@@ -305,11 +397,16 @@ impl Session<'_> {
     pub fn skip(&mut self, at: usize, call: Option<u64>, error: &Error) {
         self.differ.extend(matches!(error, Error::PathDiffers(_)).then_some(at));
         let reason = call.map_or_else(|| error.to_string(), |call| format!("call {call}: {error}"));
-        self.skipped.push(Skipped { input: at + 1, text: self.request.inputs[at].text.clone(), reason });
+        self.skipped.push(Skipped {
+            input: at + 1,
+            text: self.request.inputs[at].text.clone(),
+            reason,
+        });
     }
 }
 
-/// What errors call a place of the function: its block as the report names it, with the words by which it was asked for, if it was.
+/// What errors call a place of the function: its block as the report names it, with the words by
+/// which it was asked for, if it was.
 fn asked_for(graph: &Graph, place: u64, from: Option<&str>) -> String {
     let name = graph.block_at(place).map_or_else(|| format!("{place:#x}"), block_name);
     match from {
@@ -335,7 +432,10 @@ impl Remarks {
     /// Why there is no part of a call.
     fn no_part(&self) -> Error {
         let last = self.parts.last().map_or("none was reached", String::as_str);
-        let reason = format!("there is none ({last}): leave --parts out, or give another block where they begin (--from)");
+        let reason = format!(
+            "there is none ({last}): leave --parts out, or give another block where they begin \
+             (--from)"
+        );
         Error::system("take parts of the call", reason)
     }
 
@@ -343,11 +443,22 @@ impl Remarks {
     pub fn notes(&self) -> Vec<String> {
         let note = |what: &str, all: &[String]| {
             let (first, others) = all.split_first()?;
-            let others = if others.is_empty() { String::new() } else { format!("; likewise {} more", others.len()) };
+            let others = if others.is_empty() {
+                String::new()
+            } else {
+                format!("; likewise {} more", others.len())
+            };
             Some(format!("{what}: {first}{others}"))
         };
-        let fewer = note("a run ended after fewer calls than requested (--calls), and all that it made were taken", &self.fewer);
-        let counting = note("the calls are from a part of the run, because counting them stopped", &self.counting);
+        let fewer = note(
+            "a run ended after fewer calls than requested (--calls), and all that it made were \
+             taken",
+            &self.fewer,
+        );
+        let counting = note(
+            "the calls are from a part of the run, because counting them stopped",
+            &self.counting,
+        );
         let parts = note("a part of a call was left out", &self.parts);
         let longest = note("the longest calls", &self.longest);
         fewer.into_iter().chain(longest).chain(counting).chain(parts).collect()
@@ -357,24 +468,38 @@ impl Remarks {
 /// CPU time of all processes that were started here and have ended.
 fn cpu_time_of_ended() -> Duration {
     getrusage(UsageWho::RUSAGE_CHILDREN)
-        .map(|usage| Duration::from_micros((usage.user_time() + usage.system_time()).num_microseconds().unsigned_abs()))
+        .map(|usage| {
+            Duration::from_micros(
+                (usage.user_time() + usage.system_time()).num_microseconds().unsigned_abs(),
+            )
+        })
         .unwrap_or_default()
 }
 
-/// Numbers of the calls that lasted longest, in their order. With none beyond those that are skipped, the first one that there is not.
+/// Numbers of the calls that lasted longest, in their order. With none beyond those that are
+/// skipped, the first one that there is not.
 fn longest(calls: u64, skip: u64, lasted: &[Duration]) -> Vec<u64> {
-    let mut all: Vec<(u64, Duration)> = (1..).zip(lasted.iter().copied()).skip(skip as usize).collect();
+    let mut all: Vec<(u64, Duration)> =
+        (1..).zip(lasted.iter().copied()).skip(skip as usize).collect();
     all.sort_by_key(|(_, lasted)| std::cmp::Reverse(*lasted));
-    let mut numbers: Vec<u64> = all.into_iter().take(calls as usize).map(|(number, _)| number).collect();
+    let mut numbers: Vec<u64> =
+        all.into_iter().take(calls as usize).map(|(number, _)| number).collect();
     numbers.sort_unstable();
     if numbers.is_empty() { vec![skip + 1] } else { numbers }
 }
 
-/// Which calls lasted longest, and for how long together; `None` if there are none of these numbers.
+/// Which calls lasted longest, and for how long together; `None` if there are none of these
+/// numbers.
 fn of_longest(input: &str, numbers: &[u64], lasted: &[Duration]) -> Option<String> {
-    let time: Duration = numbers.iter().map(|number| lasted.get(*number as usize - 1)).sum::<Option<Duration>>()?;
+    let time: Duration =
+        numbers.iter().map(|number| lasted.get(*number as usize - 1)).sum::<Option<Duration>>()?;
     let all: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    Some(format!("{input}: {} (of {} calls; {:.3} s of CPU time to the next one)", shortened(&all), lasted.len(), time.as_secs_f64()))
+    Some(format!(
+        "{input}: {} (of {} calls; {:.3} s of CPU time to the next one)",
+        shortened(&all),
+        lasted.len(),
+        time.as_secs_f64()
+    ))
 }
 
 /// Numbers of calls, evenly over those from `skip` to `seen`: the middle of each part.
@@ -393,14 +518,18 @@ mod tests {
         assert!(Remarks::default().notes().is_empty());
         let fewer = vec!["input 1 (a): 2 of 5".to_owned(), "input 2 (b): 1 of 5".to_owned()];
         let notes = Remarks { fewer, ..Remarks::default() }.notes();
-        assert!(notes.len() == 1 && notes[0].ends_with("input 1 (a): 2 of 5; likewise 1 more"), "{notes:?}");
+        assert!(
+            notes.len() == 1 && notes[0].ends_with("input 1 (a): 2 of 5; likewise 1 more"),
+            "{notes:?}"
+        );
     }
 
     #[test]
     fn a_place_is_called_as_it_was_asked_for() {
         let graph = crate::graph::tests::graph(3, &[(0, Some(1)), (1, Some(2)), (2, None)]);
         let at = graph.blocks[1].start;
-        let names = [Some("B2@3"), Some("a.c:7@1-4"), Some("B2"), None].map(|from| asked_for(&graph, at, from));
+        let names = [Some("B2@3"), Some("a.c:7@1-4"), Some("B2"), None]
+            .map(|from| asked_for(&graph, at, from));
         assert_eq!(names, ["B2 (--from B2@3)", "B2 (--from a.c:7@1-4)", "B2", "B2"]);
         assert_eq!(asked_for(&graph, u64::MAX, None), format!("{:#x}", u64::MAX));
     }
@@ -412,7 +541,10 @@ mod tests {
         assert_eq!(longest(2, 1, &lasted), [3, 4]);
         assert_eq!(longest(9, 3, &lasted), [4, 5]);
         assert_eq!(longest(1, 5, &lasted), [6]);
-        assert_eq!(of_longest("x", &[1, 4], &lasted).unwrap(), "x: 1; 4 (of 5 calls; 0.017 s of CPU time to the next one)");
+        assert_eq!(
+            of_longest("x", &[1, 4], &lasted).unwrap(),
+            "x: 1; 4 (of 5 calls; 0.017 s of CPU time to the next one)"
+        );
         assert!(of_longest("x", &[6], &lasted).is_none());
     }
 

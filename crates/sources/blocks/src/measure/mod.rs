@@ -1,4 +1,5 @@
-//! Measures a request: every input is followed twice, all are timed in rounds, followed again, and the table is solved.
+//! Measures a request: every input is followed twice, all are timed in rounds, followed again, and
+//! the table is solved.
 
 mod again;
 mod arms;
@@ -11,13 +12,15 @@ mod rounds;
 mod until;
 
 use crate::analysis::{
-    Analysis, BlocksFinding, CountRow, Counted, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse, counter_name, depends_on_data, missing,
-    rest,
+    Analysis, BlocksFinding, CountRow, Counted, PAGE_CHAIN, SERIES, Structure, Unknowns, analyse,
+    counter_name, depends_on_data, missing, rest,
 };
 use crate::binary::{Code, Disassembly, Flow, Image, Lines, callee};
 use crate::error::{Error, Result};
 use crate::graph::{Block, Graph, block_name};
-use crate::result::{FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted};
+use crate::result::{
+    FunctionInfo, ListedFunction, MeasuredFunction, Progress, Request, Skipped, Wanted,
+};
 use crate::trace::Target;
 use hairspring_core::estimate::{Options, Repeats, exact_rank};
 use hairspring_core::judge::{Finding, Question, Severity};
@@ -61,10 +64,15 @@ pub fn measure(request: &Request) -> Result<MeasuredFunction> {
     let structure = Structure::from_graph(&graph);
     let function = Function { graph: &graph, structure: &structure };
     let origin = origin(clock.name, meter.rate(), quantum);
-    let solve = |rows: &[CountRow], readings: &Readings| solved(request, function, rows, measured_call, readings, &chains, &origin);
+    let solve = |rows: &[CountRow], readings: &Readings| {
+        solved(request, function, rows, measured_call, readings, &chains, &origin)
+    };
     let mut solved = solve(&rows, &readings);
-    if session.chosen.is_some() && !solved.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried()) {
-        // Ends that nobody asked for must not spoil what is known without them: the time of the calls.
+    if session.chosen.is_some()
+        && !solved.as_ref().is_ok_and(|(_, analysis)| analysis.quality.is_carried())
+    {
+        // Ends that nobody asked for must not spoil what is known without them: the time of the
+        // calls.
         readings.keep_whole(&mut rows);
         session.chosen = None;
         solved = solve(&rows, &readings);
@@ -101,11 +109,20 @@ fn origin(clock: &str, rate: Rate, quantum: u64) -> Origin {
 }
 
 /// Adds what the rows, the rounds and the paths of the calls say against the times.
-fn add_doubts(analysis: &mut Analysis, session: &Session, graph: &Graph, rows: &[CountRow], rounds: u32) {
+fn add_doubts(
+    analysis: &mut Analysis,
+    session: &Session,
+    graph: &Graph,
+    rows: &[CountRow],
+    rounds: u32,
+) {
     let in_parts = session.request.parts.and_then(|_| rest(analysis));
     let of_data = depends_on_data(graph, rows, &session.repeated(graph), analysis);
     let of_paths = session.doubts(graph, rows).into_iter().map(Some);
-    [of_data, few_rounds(rounds), in_parts].into_iter().chain(of_paths).for_each(|doubt| analysis.doubt(doubt));
+    [of_data, few_rounds(rounds), in_parts]
+        .into_iter()
+        .chain(of_paths)
+        .for_each(|doubt| analysis.doubt(doubt));
 }
 
 /// The run. Only the budget ends its rounds: precision is limited by the inputs, not by the rounds.
@@ -120,7 +137,8 @@ struct Function<'a> {
     structure: &'a Structure,
 }
 
-/// The table of the rows, and what it tells. The mean time of whole calls is given where they are no rows with readings.
+/// The table of the rows, and what it tells. The mean time of whole calls is given where they are
+/// no rows with readings.
 fn solved(
     request: &Request,
     function: Function<'_>,
@@ -135,28 +153,44 @@ fn solved(
     let table = tabulate(graph, rows, unknowns, readings, chains, origin.clone());
     let repeats = repeats(request);
     let overhead = Overhead::new(readings, chains, repeats);
-    let mut ends = overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
+    let mut ends =
+        overhead.as_ref().map_or_else(Vec::new, |overhead| overhead.ends(graph, rows, readings));
     ends.extend(counting::ends(rows, &readings.function));
-    let options = Options { level: request.level, departure_follows_counts: true, repeats, ends, overlapping: true, ..Options::default() };
+    let options = Options {
+        level: request.level,
+        departure_follows_counts: true,
+        repeats,
+        ends,
+        overlapping: true,
+        ..Options::default()
+    };
     let question = Question { options, ..Question::default() };
     let analysis = analyse(graph, structure, rows, unknowns, &table, &question, measured_call)?;
     Ok((table, analysis))
 }
 
-/// The readings that count: parts of a call are so short that single branches that are mispredicted matter.
+/// The readings that count: parts of a call are so short that single branches that are mispredicted
+/// matter.
 fn repeats(request: &Request) -> Repeats {
     if request.parts.is_some() { Repeats::Quickest } else { Repeats::Calm }
 }
 
-/// All calls, ready to be timed. Where no request says where calls are ended early and their loops ask for it, they are prepared once more
-/// with ends that are chosen.
-fn prepared_calls(request: &Request, cpu: usize, quantum: u64) -> Result<(Session<'_>, Vec<Prepared>)> {
+/// All calls, ready to be timed. Where no request says where calls are ended early and their loops
+/// ask for it, they are prepared once more with ends that are chosen.
+fn prepared_calls(
+    request: &Request,
+    cpu: usize,
+    quantum: u64,
+) -> Result<(Session<'_>, Vec<Prepared>)> {
     /// Beyond this time the program is not run once more.
     const LONG_TIME: Duration = Duration::from_secs(5);
     let begin = Instant::now();
     let mut session = Session::new(request, cpu, quantum)?;
     let prepared = session.prepare_all()?;
-    let Some(ends) = session.ends_to_choose(&prepared).filter(|_| begin.elapsed() < LONG_TIME) else { return Ok((session, prepared)) };
+    let Some(ends) = session.ends_to_choose(&prepared).filter(|_| begin.elapsed() < LONG_TIME)
+    else {
+        return Ok((session, prepared));
+    };
     drop(prepared);
     let mut session = Session::new(request, cpu, quantum)?;
     session.chosen = Some(ends);
@@ -164,8 +198,8 @@ fn prepared_calls(request: &Request, cpu: usize, quantum: u64) -> Result<(Sessio
     Ok((session, prepared))
 }
 
-/// In simulation with a co-runner that stays for some rounds, this many still gave intervals that held in 92 of 100 cases, and this many
-/// hardly ever did.
+/// In simulation with a co-runner that stays for some rounds, this many still gave intervals that
+/// held in 92 of 100 cases, and this many hardly ever did.
 const ENOUGH_ROUNDS: u32 = 24;
 const TOO_FEW_ROUNDS: u32 = 16;
 
@@ -174,15 +208,18 @@ fn few_rounds(rounds: u32) -> Option<Finding> {
     (rounds < ENOUGH_ROUNDS).then(|| Finding::new(severity, BlocksFinding::FewRounds { rounds }))
 }
 
-/// Blocks, unless the counts of edges are independent of theirs and determine more unknowns with these rows.
-/// Parts of calls are short and few: from each target of an indirect jump to each other there are more edges than they can tell apart.
+/// Blocks, unless the counts of edges are independent of theirs and determine more unknowns with
+/// these rows. Parts of calls are short and few: from each target of an indirect jump to each other
+/// there are more edges than they can tell apart.
 fn choose(request: &Request, structure: &Structure, rows: &[CountRow]) -> Unknowns {
     match request.unknowns {
         Wanted::Blocks => Unknowns::Blocks,
         Wanted::Edges => Unknowns::Edges,
         Wanted::Auto if request.parts.is_some() => Unknowns::Blocks,
         Wanted::Auto
-            if structure.undetermined.is_empty() || rank_of_counts(Unknowns::Edges, rows) <= rank_of_counts(Unknowns::Blocks, rows) =>
+            if structure.undetermined.is_empty()
+                || rank_of_counts(Unknowns::Edges, rows)
+                    <= rank_of_counts(Unknowns::Blocks, rows) =>
         {
             Unknowns::Blocks
         }
@@ -192,7 +229,10 @@ fn choose(request: &Request, structure: &Structure, rows: &[CountRow]) -> Unknow
 
 /// Number of unknowns that the counts can tell apart.
 fn rank_of_counts(unknowns: Unknowns, rows: &[CountRow]) -> usize {
-    let counts: Vec<Vec<f64>> = rows.iter().map(|row| unknowns.counts(&row.counts).into_iter().chain([1.0]).collect()).collect();
+    let counts: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|row| unknowns.counts(&row.counts).into_iter().chain([1.0]).collect())
+        .collect();
     exact_rank(&counts).pivots.len()
 }
 
@@ -206,24 +246,33 @@ fn tabulate(
     origin: Origin,
 ) -> Observations {
     let names = unknowns.names(graph);
-    let own_rows: Vec<usize> = if readings.own_readings.is_empty() { Vec::new() } else { overhead::long().collect() };
+    let own_rows: Vec<usize> =
+        if readings.own_readings.is_empty() { Vec::new() } else { overhead::long().collect() };
     let chain = (!own_rows.is_empty()).then(|| PAGE_CHAIN.to_owned());
     let mut counters: Vec<usize> = rows.iter().filter_map(|row| Some(row.counted?.block)).collect();
     counters.sort_unstable();
     counters.dedup();
-    let columns = names.iter().cloned().chain(chain).chain(counters.iter().map(|block| counter_name(*block)));
+    let columns =
+        names.iter().cloned().chain(chain).chain(counters.iter().map(|block| counter_name(*block)));
     let mut table = Observations::new(columns.collect());
     table.origin = origin;
     let series = table.series(SERIES);
     let with_rest = |counts: Vec<f64>, copies: f64, counted: Option<Counted>| {
-        let counting = counters.iter().map(|block| counted.filter(|counted| counted.block == *block).map_or(0.0, Counted::times));
-        counts.into_iter().chain((!own_rows.is_empty()).then_some(copies)).chain(counting).collect::<Vec<f64>>()
+        let counting = counters.iter().map(|block| {
+            counted.filter(|counted| counted.block == *block).map_or(0.0, Counted::times)
+        });
+        counts
+            .into_iter()
+            .chain((!own_rows.is_empty()).then_some(copies))
+            .chain(counting)
+            .collect::<Vec<f64>>()
     };
     let of_row = |row: &CountRow| with_rest(unknowns.counts(&row.counts), 0.0, row.counted);
     let ids: Vec<u32> = rows.iter().map(|row| table.row_apart(series, &of_row(row))).collect();
     let none = vec![0.0; names.len()];
     let of_own = |at: usize| with_rest(none.clone(), f64::from(OWN_FUNCTIONS[at].copies), None);
-    let own_ids: Vec<(usize, u32)> = own_rows.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
+    let own_ids: Vec<(usize, u32)> =
+        own_rows.iter().map(|at| (*at, table.row_apart(series, &of_own(*at)))).collect();
     for reading in &readings.function {
         table.push_flagged(ids[reading.row as usize], reading.round, reading.ticks, reading.flags);
     }
@@ -245,14 +294,26 @@ impl Session<'_> {
         }
         let kept = rows_of(&prepared).into_iter().map(|(process, _)| !lost.contains_key(&process));
         let mut next = 0..;
-        let numbers: Vec<Option<u32>> = kept.map(|kept| if kept { next.next() } else { None }).collect();
-        readings.function.retain_mut(|reading| numbers[reading.row as usize].map(|number| reading.row = number).is_some());
+        let numbers: Vec<Option<u32>> =
+            kept.map(|kept| if kept { next.next() } else { None }).collect();
+        readings.function.retain_mut(|reading| {
+            numbers[reading.row as usize].map(|number| reading.row = number).is_some()
+        });
         for (process, reason) in &lost {
             let input = prepared[*process].input;
-            self.skipped.push(Skipped { input: input + 1, text: self.request.inputs[input].text.clone(), reason: reason.clone() });
+            self.skipped.push(Skipped {
+                input: input + 1,
+                text: self.request.inputs[input].text.clone(),
+                reason: reason.clone(),
+            });
         }
         self.skipped.sort_by_key(|skipped| skipped.input);
-        let left = prepared.into_iter().enumerate().filter(|(process, _)| !lost.contains_key(process)).map(|(_, one)| one).collect();
+        let left = prepared
+            .into_iter()
+            .enumerate()
+            .filter(|(process, _)| !lost.contains_key(process))
+            .map(|(_, one)| one)
+            .collect();
         self.require_any(left)
     }
 
@@ -271,7 +332,8 @@ impl Session<'_> {
         for block in &mut graph.blocks {
             block.calls = self.calls(block, image);
             block.hottest = hottest(&code, block);
-            block.code = disassembly.steps(&code, &instructions(&code, block.start, block.end), &lines);
+            block.code =
+                disassembly.steps(&code, &instructions(&code, block.start, block.end), &lines);
             for (file, line) in block.code.iter().filter_map(|step| step.place.clone()) {
                 let text = lines.statement(&file, line).unwrap_or_default();
                 graph.statements.insert((file, line), text);
@@ -282,7 +344,9 @@ impl Session<'_> {
 
     /// The functions that a block calls; a jump out of the function counts as a call.
     fn calls(&self, block: &Block, image: &Image) -> Vec<String> {
-        let all = instructions(&self.code, block.start, block.end).into_iter().filter_map(|address| self.code.decode(address));
+        let all = instructions(&self.code, block.start, block.end)
+            .into_iter()
+            .filter_map(|address| self.code.decode(address));
         let entry = self.target.as_ref().map_or(0, |target| target.function.entry);
         let is_call = |instruction: &Instruction| match self.code.flow(instruction, entry) {
             Flow::Call => true,
@@ -290,7 +354,9 @@ impl Session<'_> {
             Flow::Indirect => callee(image, instruction).is_some(),
             Flow::Next | Flow::Return | Flow::Stop => false,
         };
-        let name = |instruction: Instruction| callee(image, &instruction).unwrap_or_else(|| "computed address".to_owned());
+        let name = |instruction: Instruction| {
+            callee(image, &instruction).unwrap_or_else(|| "computed address".to_owned())
+        };
         all.filter(is_call).map(name).collect()
     }
 
@@ -298,9 +364,10 @@ impl Session<'_> {
     fn repeated(&self, graph: &Graph) -> Vec<usize> {
         let repeats = |at: &usize| {
             let all = instructions(&self.code, graph.blocks[*at].start, graph.blocks[*at].end);
-            all.into_iter()
-                .filter_map(|address| self.code.decode(address))
-                .any(|instruction| instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix()))
+            all.into_iter().filter_map(|address| self.code.decode(address)).any(|instruction| {
+                instruction.is_string_instruction()
+                    && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
+            })
         };
         (0..graph.blocks.len()).filter(repeats).collect()
     }
@@ -312,7 +379,8 @@ impl Session<'_> {
         notes.extend(until::notes("--from", "calls begin at", self.request.from.as_slice(), graph));
         notes.extend(self.ends.unreached(graph, rows));
         notes.extend(self.chosen.as_ref().map(|_| {
-            "all calls ran alike, so they were also ended at some arrivals in their loops, which tells parts apart (--until says where instead)"
+            "all calls ran alike, so they were also ended at some arrivals in their loops, which \
+             tells parts apart (--until says where instead)"
                 .to_owned()
         }));
         notes
@@ -320,7 +388,8 @@ impl Session<'_> {
 
     /// The blocks where parts of calls begin.
     fn begun_at(&self, graph: &Graph) -> Option<String> {
-        let all = self.begun_at.iter().filter_map(|address| Some(block_name(graph.block_at(*address)?)));
+        let all =
+            self.begun_at.iter().filter_map(|address| Some(block_name(graph.block_at(*address)?)));
         let names = all.collect::<Vec<_>>().join(", ");
         (!names.is_empty()).then_some(names)
     }
@@ -331,18 +400,24 @@ impl Session<'_> {
         FunctionInfo {
             name: function.as_ref().map_or_else(String::new, |function| function.name.clone()),
             entry: function.as_ref().map_or(0, |function| function.entry),
-            bytes: function.as_ref().map_or(0, |function| function.ranges.iter().map(|range| range.end - range.start).sum()),
+            bytes: function.as_ref().map_or(0, |function| {
+                function.ranges.iter().map(|range| range.end - range.start).sum()
+            }),
             object: function.map(|function| function.object).unwrap_or_default(),
             has_lines: self.graph.blocks.iter().any(|block| block.source.is_some()),
         }
     }
 }
 
-/// The instructions of a block by what they are likely to cost: their number, times a rough latency. It orders a list, no more.
+/// The instructions of a block by what they are likely to cost: their number, times a rough
+/// latency. It orders a list, no more.
 fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
     const SHOWN_NAMES: usize = 3;
     let mut known: BTreeMap<String, (u32, u32)> = BTreeMap::new();
-    for instruction in instructions(code, block.start, block.end).into_iter().filter_map(|address| code.decode(address)) {
+    for instruction in instructions(code, block.start, block.end)
+        .into_iter()
+        .filter_map(|address| code.decode(address))
+    {
         let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
         let entry = known.entry(name).or_insert((0, 0));
         *entry = (entry.0 + 1, entry.1 + likely_cycles(&instruction));
@@ -353,9 +428,13 @@ fn hottest(code: &Code, block: &Block) -> Vec<(String, u32)> {
 }
 
 fn likely_cycles(instruction: &Instruction) -> u32 {
-    use iced_x86::Mnemonic::{Call, Div, Divpd, Divps, Divsd, Divss, Idiv, Imul, Mul, Sqrtpd, Sqrtsd};
+    use iced_x86::Mnemonic::{
+        Call, Div, Divpd, Divps, Divsd, Divss, Idiv, Imul, Mul, Sqrtpd, Sqrtsd,
+    };
     const MEMORY: u32 = 4;
-    let memory = u32::from((0..instruction.op_count()).any(|at| instruction.op_kind(at) == iced_x86::OpKind::Memory)) * MEMORY;
+    let memory = u32::from(
+        (0..instruction.op_count()).any(|at| instruction.op_kind(at) == iced_x86::OpKind::Memory),
+    ) * MEMORY;
     let repeated = instruction.has_rep_prefix() || instruction.has_repne_prefix();
     memory
         + match instruction.mnemonic() {
@@ -382,12 +461,23 @@ pub(crate) fn instructions(code: &Code, start: u64, end: u64) -> Vec<u64> {
 
 /// A function's code at the addresses of its file.
 fn code_of_file(target: &Target) -> Code {
-    Code::new(target.code.parts().iter().map(|(start, bytes)| (start.wrapping_sub(target.bias), bytes.clone())).collect())
+    Code::new(
+        target
+            .code
+            .parts()
+            .iter()
+            .map(|(start, bytes)| (start.wrapping_sub(target.bias), bytes.clone()))
+            .collect(),
+    )
 }
 
 /// Process and row indices of all rows.
 fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
-    prepared.iter().enumerate().flat_map(|(process, one)| (0..one.rows.len()).map(move |row| (process, row))).collect()
+    prepared
+        .iter()
+        .enumerate()
+        .flat_map(|(process, one)| (0..one.rows.len()).map(move |row| (process, row)))
+        .collect()
 }
 
 /// The functions of a program or library: by its names, and by its unwind table if it is stripped.
@@ -396,10 +486,20 @@ fn rows_of(prepared: &[Prepared]) -> Vec<(usize, usize)> {
 /// A file that is not a program for x86-64.
 pub fn functions(program: &Path, debug_files: &Path) -> Result<Vec<ListedFunction>> {
     let all = Image::open(program, debug_files)?.all_functions();
-    Ok(all.into_iter().map(|(address, (bytes, name))| ListedFunction { address, bytes, name }).collect())
+    Ok(all
+        .into_iter()
+        .map(|(address, (bytes, name))| ListedFunction { address, bytes, name })
+        .collect())
 }
 
 /// Whether an error concerns all inputs rather than one.
 fn is_general(error: &Error) -> bool {
-    matches!(error, Error::BadRequest(_) | Error::Function(_) | Error::Program { .. } | Error::Core(_) | Error::Host(_))
+    matches!(
+        error,
+        Error::BadRequest(_)
+            | Error::Function(_)
+            | Error::Program { .. }
+            | Error::Core(_)
+            | Error::Host(_)
+    )
 }

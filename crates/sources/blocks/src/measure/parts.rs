@@ -1,20 +1,23 @@
 //! Where parts of a call begin, if they are timed in place of the whole call.
 //!
-//! An interpreter runs one call for as long as its program takes. Whole calls of it are few, too long, and alike. Parts of them are short,
-//! and differ: they begin at different trips of its loop, evenly over the call, and each is ended at the blocks that it comes to.
+//! An interpreter runs one call for as long as its program takes. Whole calls of it are few, too
+//! long, and alike. Parts of them are short, and differ: they begin at different trips of its loop,
+//! evenly over the call, and each is ended at the blocks that it comes to.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 
 /// Parts that begin at arrivals that follow each other.
 const OF_ONE_PLACE: u64 = 4;
-/// Most arrivals at a place that the program is stopped at on the way: each stop takes some microseconds. Where the block that runs most often
-/// has more, a rarer one may run at the beginning of the call only.
+/// Most arrivals at a place that the program is stopped at on the way: each stop takes some
+/// microseconds. Where the block that runs most often has more, a rarer one may run at the
+/// beginning of the call only.
 const MOST_STOPS: u64 = 100_000;
 /// Fewest arrivals at a block at which parts begin.
 const FEWEST_ARRIVALS: u64 = 8;
 
-/// Most arrivals for one at the block that is counted: parts do not come to a rarer one often enough to be long.
+/// Most arrivals for one at the block that is counted: parts do not come to a rarer one often
+/// enough to be long.
 const RAREST_ARRIVALS: u64 = 32;
 
 /// Multiples of it are spread evenly between whole numbers.
@@ -36,16 +39,18 @@ pub struct Window {
 pub struct Plan {
     /// The block where they begin.
     pub block: usize,
-    /// A block that runs less often, by which the program is taken near to them; the same one if it does not run too often.
+    /// A block that runs less often, by which the program is taken near to them; the same one if it
+    /// does not run too often.
     pub rarer: usize,
-    /// A block that runs once in some arrivals there, or the same one where there is none: parts are also ended at later arrivals at it, so
-    /// that some of them are long.
+    /// A block that runs once in some arrivals there, or the same one where there is none: parts
+    /// are also ended at later arrivals at it, so that some of them are long.
     pub counted: usize,
     /// The parts in their order.
     pub windows: Vec<Window>,
 }
 
-/// Where `parts` parts of a call begin whose blocks ran that often: at `block`, or at the one that ran most often.
+/// Where `parts` parts of a call begin whose blocks ran that often: at `block`, or at the one that
+/// ran most often.
 ///
 /// # Errors
 /// A block that ran too rarely.
@@ -55,7 +60,9 @@ pub fn plan(graph: &Graph, ran: &[u64], block: Option<usize>, parts: u64) -> Res
     let busiest = (0..ran.len()).filter(inside).rev().max_by_key(|at| ran[*at]);
     let too_few = |arrivals: u64| {
         let reason = format!(
-            "the block where they would begin runs {arrivals} times in the call, and {FEWEST_ARRIVALS} times is the least: leave --parts out, or give another block (--from)"
+            "the block where they would begin runs {arrivals} times in the call, and \
+             {FEWEST_ARRIVALS} times is the least: leave --parts out, or give another block \
+             (--from)"
         );
         Error::system("take parts of the call", reason)
     };
@@ -64,19 +71,30 @@ pub fn plan(graph: &Graph, ran: &[u64], block: Option<usize>, parts: u64) -> Res
         return Err(too_few(ran[block]));
     }
     let number = parts.div_ceil(OF_ONE_PLACE);
-    let is_rarer = |at: &usize| inside(at) && (number..=MOST_STOPS.min(ran[block])).contains(&ran[*at]);
-    let rarer =
-        if ran[block] <= MOST_STOPS { block } else { (0..ran.len()).filter(is_rarer).rev().max_by_key(|at| ran[*at]).unwrap_or(block) };
+    let is_rarer =
+        |at: &usize| inside(at) && (number..=MOST_STOPS.min(ran[block])).contains(&ran[*at]);
+    let rarer = if ran[block] <= MOST_STOPS {
+        block
+    } else {
+        (0..ran.len()).filter(is_rarer).rev().max_by_key(|at| ran[*at]).unwrap_or(block)
+    };
     let all = ran[rarer].min(MOST_STOPS);
-    // Evenly, but not at equal distances, which would meet a call that does two things in turns in one of them only. Trips of a loop are alike:
-    // further windows begin at further places in them.
+    // Evenly, but not at equal distances, which would meet a call that does two things in turns in
+    // one of them only. Trips of a loop are alike: further windows begin at further places in them.
     let window = |at: u64| Window {
-        after: 1 + ((at as f64 + (0.5 + at as f64 * GOLDEN).fract()) / number as f64 * (all - 1) as f64) as u64,
+        after: 1
+            + ((at as f64 + (0.5 + at as f64 * GOLDEN).fract()) / number as f64 * (all - 1) as f64)
+                as u64,
         skip: at * OF_ONE_PLACE,
         parts: OF_ONE_PLACE.min(parts - at * OF_ONE_PLACE),
     };
-    let is_counted = |at: &usize| inside(at) && (FEWEST_ARRIVALS.max(ran[block] / RAREST_ARRIVALS)..=ran[block] / 2).contains(&ran[*at]);
-    let counted = (0..ran.len()).filter(is_counted).rev().max_by_key(|at| ran[*at]).unwrap_or(block);
+    let is_counted = |at: &usize| {
+        inside(at)
+            && (FEWEST_ARRIVALS.max(ran[block] / RAREST_ARRIVALS)..=ran[block] / 2)
+                .contains(&ran[*at])
+    };
+    let counted =
+        (0..ran.len()).filter(is_counted).rev().max_by_key(|at| ran[*at]).unwrap_or(block);
     Ok(Plan { block, rarer, counted, windows: (0..number).map(window).collect() })
 }
 
@@ -93,7 +111,8 @@ mod tests {
     fn parts_begin_at_the_busiest_block_evenly_over_the_call() {
         let found = of(&[1, 90, 90, 30], None, 10).unwrap();
         assert_eq!((found.block, found.rarer, found.counted), (1, 1, 3));
-        let windows: Vec<(u64, u64, u64)> = found.windows.iter().map(|one| (one.after, one.skip, one.parts)).collect();
+        let windows: Vec<(u64, u64, u64)> =
+            found.windows.iter().map(|one| (one.after, one.skip, one.parts)).collect();
         assert_eq!(windows, [(15, 0, 4), (34, 4, 4), (82, 8, 2)]);
         assert_eq!(of(&[1, 90, 90, 30], Some(3), 10).unwrap().block, 3);
     }
@@ -102,7 +121,8 @@ mod tests {
     fn parts_meet_both_of_two_things_that_a_call_does_in_turns() {
         for period in [2_500, 5_000, 10_000] {
             let found = of(&[1, 50_000, 50_000], None, 40).unwrap();
-            let first = found.windows.iter().filter(|window| window.after % period < period / 2).count();
+            let first =
+                found.windows.iter().filter(|window| window.after % period < period / 2).count();
             assert!((2..=8).contains(&first), "{period}: {first} of {}", found.windows.len());
         }
     }

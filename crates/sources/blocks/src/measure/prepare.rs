@@ -14,18 +14,20 @@ use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, Own, Partial, Process, Program, Snapshot, Started, Stub, Target, Undo,
-    put_back,
+    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, Own, Partial, Process, Program,
+    Snapshot, Started, Stub, Target, Undo, put_back,
 };
 use count::in_file;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Maximum number of rows with equal counts that end at the same block, and of parts one at each place where they begin at the least: what has
-/// the same counts at another place of a call may take another time.
+/// Maximum number of rows with equal counts that end at the same block, and of parts one at each
+/// place where they begin at the least: what has the same counts at another place of a call may
+/// take another time.
 const MOST_ALIKE: usize = 3;
-/// Maximum number of rows, with those of the page's functions: the engine treats more as a sample, not as a design.
+/// Maximum number of rows, with those of the page's functions: the engine treats more as a sample,
+/// not as a design.
 const MOST_ROWS: usize = 2_000;
 /// Arrivals at which parts are ended where arrivals are counted.
 const LATER_ARRIVALS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -100,7 +102,8 @@ impl Prepared {
 
     fn change_to(&mut self, row: usize) -> Result<()> {
         if self.last != row {
-            // A row restores only what it writes itself, so a change of rows restores the rest first.
+            // A row restores only what it writes itself, so a change of rows restores the rest
+            // first.
             put_back(&mut self.process, self.stub.code(), &self.rows[self.last].undo)?;
             self.last = row;
         }
@@ -116,7 +119,15 @@ impl Prepared {
         program.deadline(&self.process);
         let target = target.moved_to(self.bias);
         let what = (&target, self.begin);
-        let again = repeated(program, &mut self.process, &mut self.stub, what, &self.again, self.most, self.reads_outside)?;
+        let again = repeated(
+            program,
+            &mut self.process,
+            &mut self.stub,
+            what,
+            &self.again,
+            self.most,
+            self.reads_outside,
+        )?;
         program.watchdog.watch(None);
         same_path(self.path, again.path)
     }
@@ -177,7 +188,8 @@ pub struct Session<'a> {
     pub reads_outside: bool,
     /// Inputs whose path differs from one repeat to the next.
     pub differ: BTreeSet<usize>,
-    /// The place where rows begin, by its address in the file, and at which arrivals; `None` for the function's entry.
+    /// The place where rows begin, by its address in the file, and at which arrivals; `None` for
+    /// the function's entry.
     pub from: Option<(u64, BTreeSet<u64>)>,
     observed: Observed,
     /// Where calls are ended early.
@@ -188,12 +200,14 @@ pub struct Session<'a> {
     arrivals: Option<Arrivals>,
     /// Whole calls of which parts are taken.
     pub whole_calls: Vec<Prepared>,
-    /// Where parts are also ended at later arrivals, the best place first, and where they begin, by address in the file.
+    /// Where parts are also ended at later arrivals, the best place first, and where they begin, by
+    /// address in the file.
     pub counted_at: Vec<u64>,
     pub begun_at: BTreeSet<u64>,
     /// The place where parts begin now, and how many there are in a call.
     pub window: (usize, usize),
-    /// Rows with equal counts, by the window and where they end, and rows that were not taken because there are enough of them.
+    /// Rows with equal counts, by the window and where they end, and rows that were not taken
+    /// because there are enough of them.
     alike: HashMap<(usize, u64, Vec<u64>), usize>,
     enough_alike: usize,
     partial_rows: usize,
@@ -211,7 +225,12 @@ impl<'a> Session<'a> {
     pub fn new(request: &'a Request, cpu: usize, quantum: u64) -> Result<Session<'a>> {
         Ok(Session {
             request,
-            program: Program::new((&request.program, &request.debug_files), &request.function, cpu, request.timeout)?,
+            program: Program::new(
+                (&request.program, &request.debug_files),
+                &request.function,
+                cpu,
+                request.timeout,
+            )?,
             target: None,
             image: None,
             code: Code::new(Vec::new()),
@@ -246,7 +265,10 @@ impl<'a> Session<'a> {
     pub fn prepare_all(&mut self) -> Result<Vec<Prepared>> {
         let mut all = Vec::new();
         for (at, input) in self.request.inputs.iter().enumerate() {
-            (self.request.progress)(Progress::Following { input: at + 1, of: self.request.inputs.len() });
+            (self.request.progress)(Progress::Following {
+                input: at + 1,
+                of: self.request.inputs.len(),
+            });
             match self.prepare_calls(at, input, &mut all) {
                 Err(error) if is_general(&error) => return Err(error),
                 Err(error) => self.skip(at, None, &error),
@@ -258,11 +280,14 @@ impl<'a> Session<'a> {
         Ok(all)
     }
 
-    /// Ends of calls that the request leaves open: where all calls ran alike, only calls that are ended in their loops tell parts apart.
+    /// Ends of calls that the request leaves open: where all calls ran alike, only calls that are
+    /// ended in their loops tell parts apart.
     pub fn ends_to_choose(&self, all: &[Prepared]) -> Option<Ends> {
         let mut rows = all.iter().flat_map(|one| one.rows.iter().map(|row| &row.counts.counts));
         let first = rows.next()?;
-        let is_open = self.request.until.is_empty() && self.request.parts.is_none() && rows.all(|counts| counts.blocks == first.blocks);
+        let is_open = self.request.until.is_empty()
+            && self.request.parts.is_none()
+            && rows.all(|counts| counts.blocks == first.blocks);
         is_open.then(|| Ends::in_loops(&self.graph, first)).flatten()
     }
 
@@ -272,7 +297,9 @@ impl<'a> Session<'a> {
     /// [`Error::NoInput`] with the first skipped input.
     pub fn require_any(&self, all: Vec<Prepared>) -> Result<Vec<Prepared>> {
         match self.skipped.first() {
-            Some(first) if all.is_empty() => Err(Error::NoInput(format!("the first one ({}): {}", first.text, first.reason))),
+            Some(first) if all.is_empty() => {
+                Err(Error::NoInput(format!("the first one ({}): {}", first.text, first.reason)))
+            }
             _ => Ok(all),
         }
     }
@@ -284,16 +311,29 @@ impl<'a> Session<'a> {
     pub fn prepare(&mut self, at: usize, started: Started, stub: Stub) -> Result<Prepared> {
         let mut ready = Ready { started, stub };
         self.program.deadline(&ready.started.process);
-        let followed = self.follow(&mut ready, None).map_err(|e| self.program.explain("follow the call", e))?;
-        let rows = self.rows(&mut ready, &followed).map_err(|e| self.program.explain("repeat the call", e))?;
+        let followed = self
+            .follow(&mut ready, None)
+            .map_err(|e| self.program.explain("follow the call", e))?;
+        let rows = self
+            .rows(&mut ready, &followed)
+            .map_err(|e| self.program.explain("repeat the call", e))?;
         let again = rows[0].call;
         Ok(self.prepared(at, ready, &followed, again, None, rows))
     }
 
-    fn prepared(&self, at: usize, ready: Ready, followed: &Traces, again: Call, most: Option<u64>, rows: Vec<Row>) -> Prepared {
+    fn prepared(
+        &self,
+        at: usize,
+        ready: Ready,
+        followed: &Traces,
+        again: Call,
+        most: Option<u64>,
+        rows: Vec<Row>,
+    ) -> Prepared {
         self.program.watchdog.watch(None);
         let took = followed.took;
-        let (path, bias, begin) = (followed.followed.path, ready.started.target.bias, ready.started.begin);
+        let (path, bias, begin) =
+            (followed.followed.path, ready.started.target.bias, ready.started.begin);
         Prepared {
             input: at,
             process: ready.started.process,
@@ -311,7 +351,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Follows the call, or some branches of it with an end at each block, and records what it wrote.
+    /// Follows the call, or some branches of it with an end at each block, and records what it
+    /// wrote.
     fn follow(&mut self, ready: &mut Ready, most: Option<u64>) -> Result<Traces> {
         let Ready { started, stub } = ready;
         const RED_ZONE: u64 = 128;
@@ -327,26 +368,41 @@ impl<'a> Session<'a> {
         stub.guard = Guard::protect(process, entry)?;
         let stack = if is_inside { process.stack()? - RED_ZONE } else { begin.slot + 8 };
         let snapshot = Snapshot::take(process, entry, stack, &stub.areas())?;
-        let later = |at: u64| if self.counted_at.contains(&at) { BTreeSet::from(LATER_ARRIVALS) } else { BTreeSet::from([1]) };
-        let each = || self.graph.blocks.iter().map(|block| (block.start, later(block.start))).collect::<Arrivals>();
+        let later = |at: u64| {
+            if self.counted_at.contains(&at) {
+                BTreeSet::from(LATER_ARRIVALS)
+            } else {
+                BTreeSet::from([1])
+            }
+        };
+        let each = || {
+            self.graph
+                .blocks
+                .iter()
+                .map(|block| (block.start, later(block.start)))
+                .collect::<Arrivals>()
+        };
         let ends = match most {
             None => self.arrivals.get_or_insert_with(|| self.ends.arrivals(&self.graph)),
             Some(_) => &each(),
         };
-        let ends: Arrivals = ends.iter().map(|(end, numbers)| (end.wrapping_add(bias), numbers.clone())).collect();
+        let ends: Arrivals =
+            ends.iter().map(|(end, numbers)| (end.wrapping_add(bias), numbers.clone())).collect();
         let place = (&*target, *begin);
         let begun = Instant::now();
         let follower = Follower::new(&self.program, process, place, &stub.guard, &ends);
         let followed = match most {
             None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?.run()?,
-            // So few branches take less time from breakpoint to breakpoint than it takes to write a copy.
+            // So few branches take less time from breakpoint to breakpoint than it takes to write a
+            // copy.
             Some(most) => follower.up_to(most).run()?,
         };
         let took = begun.elapsed();
         self.traced.seconds += took.as_secs_f64();
         self.traced.stops += followed.stops;
         if followed.stepped.is_some() {
-            (self.traced.stepped, self.traced.why_stepped) = (self.traced.stepped + 1, followed.stepped);
+            (self.traced.stepped, self.traced.why_stepped) =
+                (self.traced.stepped + 1, followed.stepped);
         }
         stub.guard.restrict(process, entry, &followed.system_calls)?;
         self.observe(&followed, bias);
@@ -363,14 +419,16 @@ impl<'a> Session<'a> {
             self.program.deadline(&ready.started.process);
             rows.extend(self.partial(ready, &traces.snapshot, &whole, partial)?);
         }
-        let places: BTreeSet<u64> = rows.iter().filter_map(|row| Some(row.branches.counted?.0)).collect();
+        let places: BTreeSet<u64> =
+            rows.iter().filter_map(|row| Some(row.branches.counted?.0)).collect();
         for address in places {
             rows.extend(self.counted(&rows[0], address, ready.started.target.bias));
         }
         Ok(rows)
     }
 
-    /// The whole call as a row, after a check that a repeated call takes the same path and leaves the same memory.
+    /// The whole call as a row, after a check that a repeated call takes the same path and leaves
+    /// the same memory.
     fn whole(&mut self, ready: &mut Ready, traces: &Traces) -> Result<Row> {
         let Ready { started, stub } = ready;
         let Started { process, target, begin } = started;
@@ -380,12 +438,26 @@ impl<'a> Session<'a> {
         let mut sources = stub.watch(process, &call, begin.at)?;
         sources.extend(followed.sources.iter().cloned());
         let differs = contents(process, &undo.memory) != after;
-        let again = repeated(&self.program, &mut *process, &mut *stub, (target, *begin), &call, None, !sources.is_empty())?;
+        let again = repeated(
+            &self.program,
+            &mut *process,
+            &mut *stub,
+            (target, *begin),
+            &call,
+            None,
+            !sources.is_empty(),
+        )?;
         same_path(followed.path, again.path)?;
         self.after_repeats(process, stub, undo, snapshot, differs, sources)?;
         let bias = target.bias;
         let all = in_file(&followed.branches, bias);
-        let branches = Branches { all, entries: followed.entries, begin: begin.at.wrapping_sub(bias), counted: None, end: None };
+        let branches = Branches {
+            all,
+            entries: followed.entries,
+            begin: begin.at.wrapping_sub(bias),
+            counted: None,
+            end: None,
+        };
         Ok(Row {
             call,
             counts: CountRow { counts: Counts::default(), until: None, counted: None },
@@ -396,7 +468,13 @@ impl<'a> Session<'a> {
     }
 
     /// A partial call as a row, if it adds information and can be run.
-    fn partial(&mut self, ready: &mut Ready, snapshot: &Snapshot, whole: &Call, partial: &Partial) -> Result<Option<Row>> {
+    fn partial(
+        &mut self,
+        ready: &mut Ready,
+        snapshot: &Snapshot,
+        whole: &Call,
+        partial: &Partial,
+    ) -> Result<Option<Row>> {
         let Ready { started, stub } = ready;
         let until = partial.until.wrapping_sub(started.target.bias);
         let branches = Self::branches_of(started, partial);
@@ -419,13 +497,16 @@ impl<'a> Session<'a> {
         }
         stub.run(&mut started.process, &whole.up_to(partial.until, partial.passes), 1, 1)?;
         let undo = snapshot.undo(&started.process, &stub.areas())?;
-        let call = stub.prepare(&mut started.process, started.begin.at, &undo)?.up_to(partial.until, partial.passes);
+        let call = stub
+            .prepare(&mut started.process, started.begin.at, &undo)?
+            .up_to(partial.until, partial.passes);
         put_back(&mut started.process, stub.code(), &undo)?;
         Ok(Some(Row { call, counts, undo, left: None, branches }))
     }
 }
 
-/// Follows a call as it is repeated, or some branches of it; a call that reads the clock gets one that hardly moves.
+/// Follows a call as it is repeated, or some branches of it; a call that reads the clock gets one
+/// that hardly moves.
 fn repeated(
     program: &Program,
     process: &mut Process,
@@ -450,7 +531,9 @@ fn same_path(first: u64, again: u64) -> Result<()> {
     if first == again {
         return Ok(());
     }
-    let reason = "its path differs from one repeat to the next, so its counts are those of no other call: it depends on the time, on random numbers or on another process; time a function that is given such values, or an input that does not use them";
+    let reason = "its path differs from one repeat to the next, so its counts are those of no \
+                  other call: it depends on the time, on random numbers or on another process; \
+                  time a function that is given such values, or an input that does not use them";
     Err(Error::PathDiffers(reason.to_owned()))
 }
 

@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of readings of the function: they are held twice while the table is built.
 const MOST_FUNCTION_READINGS: usize = MOST_READINGS / 2;
-/// Ticks of warming up and of measuring in one turn of a process; to change to it costs about as much.
+/// Ticks of warming up and of measuring in one turn of a process; to change to it costs about as
+/// much.
 const WARM_TICKS: u64 = 20_000;
 const TIMED_TICKS: u64 = 30_000;
 const MOST_WARM: u64 = 24;
@@ -30,7 +31,8 @@ const MOST_TIMED: u64 = 24;
 const TICKS_AROUND: u64 = 400;
 /// Rows between two rounds of the chains.
 const ROWS_BETWEEN: usize = 32;
-/// Readings of each of their rows in one such round: fewer do not show that something slowed the core meanwhile.
+/// Readings of each of their rows in one such round: fewer do not show that something slowed the
+/// core meanwhile.
 const OF_CHAINS: usize = 8;
 
 /// The settings of the rounds.
@@ -53,7 +55,12 @@ pub struct Timing<'a> {
 
 impl<'a> Timing<'a> {
     /// The settings of a request.
-    pub fn of(request: &Request, clock: Clock, quantum: u64, chains: &'a [Companion]) -> Timing<'a> {
+    pub fn of(
+        request: &Request,
+        clock: Clock,
+        quantum: u64,
+        chains: &'a [Companion],
+    ) -> Timing<'a> {
         let Request { budget, is_firm, timeout, progress, .. } = *request;
         Timing { clock, quantum, chains, budget, is_firm, timeout, progress }
     }
@@ -86,7 +93,8 @@ impl Readings {
     }
 }
 
-/// The shortest readings of the functions of the page that run in every round: all, or without those that end early if no call does.
+/// The shortest readings of the functions of the page that run in every round: all, or without
+/// those that end early if no call does.
 fn shortest_of_own(is_any_early: bool, quantum: u64) -> Vec<Shortest> {
     let used = OWN_FUNCTIONS.iter().filter(|own| own.returns || is_any_early).count();
     vec![Shortest::new(quantum); used]
@@ -115,13 +123,22 @@ impl Timing<'_> {
     pub fn run(&self, prepared: &mut [Prepared], program: &Program) -> Readings {
         let rows = rows_of(prepared);
         let mut readings = Readings::default();
-        let plans: Vec<Option<Plan>> = rows.iter().map(|place| self.plan(prepared, *place, program, &mut readings.lost)).collect();
-        let mut plans: Vec<(usize, Plan)> = plans.into_iter().enumerate().filter_map(|(row, plan)| Some((row, plan?))).collect();
+        let plans: Vec<Option<Plan>> = rows
+            .iter()
+            .map(|place| self.plan(prepared, *place, program, &mut readings.lost))
+            .collect();
+        let mut plans: Vec<(usize, Plan)> =
+            plans.into_iter().enumerate().filter_map(|(row, plan)| Some((row, plan?))).collect();
         let timed = readings_each(&plans);
-        let mut rig = Functions { now: self.clock.read, rows: self.chains.iter().flat_map(Companion::code).collect() };
+        let mut rig = Functions {
+            now: self.clock.read,
+            rows: self.chains.iter().flat_map(Companion::code).collect(),
+        };
         let dither = Dither::over(&self.clock, self.quantum);
-        let mut chains = Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_clock(&self.clock);
-        let is_any_early = prepared.iter().flat_map(|one| &one.rows).any(|row| row.counts.until.is_some());
+        let mut chains =
+            Rounds::new(rig.rows.len(), 2, dither, self.quantum).with_clock(&self.clock);
+        let is_any_early =
+            prepared.iter().flat_map(|one| &one.rows).any(|row| row.counts.until.is_some());
         let mut own = shortest_of_own(is_any_early, self.quantum);
         let (mut random, begin) = (Pcg64Mcg::seed_from_u64(1), Instant::now());
         while !plans.is_empty() && self.goes_on(&readings, begin.elapsed()) {
@@ -146,8 +163,9 @@ impl Timing<'_> {
         readings
     }
 
-    /// The mean time of whole calls of which parts were timed, in ticks; `None` without any. Each counts with a run that a quarter of its runs are
-    /// shorter than: one that lasts for milliseconds is often interrupted, and the shortest one had the fastest core clock.
+    /// The mean time of whole calls of which parts were timed, in ticks; `None` without any. Each
+    /// counts with a run that a quarter of its runs are shorter than: one that lasts for
+    /// milliseconds is often interrupted, and the shortest one had the fastest core clock.
     pub fn whole_calls(&self, all: &mut [Prepared], program: &Program) -> Option<f64> {
         /// Share of the budget for all of them.
         const SHARE: u32 = 4;
@@ -156,8 +174,11 @@ impl Timing<'_> {
         for at in 0..all.len() {
             let begin = Instant::now();
             let trial = self.runs(all, (at, 0), 1, 1, self.timeout, program);
-            let repeats = (budget.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, MOST_TIMED as f64) as usize;
-            let ticks = trial.and_then(|_| self.runs(all, (at, 0), repeats, 1, self.timeout * (1 + repeats as u32), program));
+            let repeats = (budget.as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-6))
+                .clamp(1.0, MOST_TIMED as f64) as usize;
+            let ticks = trial.and_then(|_| {
+                self.runs(all, (at, 0), repeats, 1, self.timeout * (1 + repeats as u32), program)
+            });
             times.extend(ticks.ok().and_then(first_quarter));
         }
         program.watchdog.watch(None);
@@ -180,11 +201,14 @@ impl Timing<'_> {
                 continue;
             }
             program.deadline_after(&prepared[process].process, self.timeout);
-            let ticks = prepared[process].run_own(*function, MOST_WARM as usize + timed, random.next_u64());
+            let ticks =
+                prepared[process].run_own(*function, MOST_WARM as usize + timed, random.next_u64());
             match ticks.map_err(|e| program.explain("measure the overhead", e)) {
                 Ok(ticks) => {
-                    let flagged =
-                        ticks.into_iter().skip(MOST_WARM as usize).map(|ticks| Raw::new(ticks, shortest.check(ticks, Width::FULL)));
+                    let flagged = ticks
+                        .into_iter()
+                        .skip(MOST_WARM as usize)
+                        .map(|ticks| Raw::new(ticks, shortest.check(ticks, Width::FULL)));
                     let round = readings.rounds;
                     readings.own_readings.extend(flagged.map(|raw| reading(at, round, raw)));
                 }
@@ -271,8 +295,11 @@ impl Readings {
     /// Drops rows that are not whole calls, with their readings.
     pub fn keep_whole(&mut self, rows: &mut Vec<CountRow>) {
         let mut next = 0..;
-        let numbers: Vec<Option<u32>> = rows.iter().map(|row| if row.is_whole() { next.next() } else { None }).collect();
-        self.function.retain_mut(|reading| numbers[reading.row as usize].map(|number| reading.row = number).is_some());
+        let numbers: Vec<Option<u32>> =
+            rows.iter().map(|row| if row.is_whole() { next.next() } else { None }).collect();
+        self.function.retain_mut(|reading| {
+            numbers[reading.row as usize].map(|number| reading.row = number).is_some()
+        });
         rows.retain(CountRow::is_whole);
     }
 
@@ -283,7 +310,8 @@ impl Readings {
 
     fn push_chains(&mut self, readings: Vec<Raw>) {
         let round = self.rounds;
-        self.chains.extend(readings.into_iter().enumerate().map(|(row, raw)| reading(row, round, raw)));
+        self.chains
+            .extend(readings.into_iter().enumerate().map(|(row, raw)| reading(row, round, raw)));
     }
 
     fn lose(&mut self, process: usize, error: &Error) {
@@ -321,11 +349,20 @@ mod tests {
     fn whole_calls_keep_their_readings_under_new_numbers() {
         let row = |until, counted| CountRow { counts: Counts::default(), until, counted };
         let counted = Counted { block: 1, arrivals: 3, twice: false };
-        let mut rows = vec![row(None, None), row(Some(1), None), row(None, Some(counted)), row(None, None)];
-        let reading = |row: u32| Reading { row, round: 0, ticks: f64::from(row), flags: Flags::NONE, guard: None };
-        let mut readings = Readings { function: [0, 1, 2, 3, 3].map(reading).to_vec(), ..Readings::default() };
+        let mut rows =
+            vec![row(None, None), row(Some(1), None), row(None, Some(counted)), row(None, None)];
+        let reading = |row: u32| Reading {
+            row,
+            round: 0,
+            ticks: f64::from(row),
+            flags: Flags::NONE,
+            guard: None,
+        };
+        let mut readings =
+            Readings { function: [0, 1, 2, 3, 3].map(reading).to_vec(), ..Readings::default() };
         readings.keep_whole(&mut rows);
-        let kept: Vec<(u32, f64)> = readings.function.iter().map(|reading| (reading.row, reading.ticks)).collect();
+        let kept: Vec<(u32, f64)> =
+            readings.function.iter().map(|reading| (reading.row, reading.ticks)).collect();
         assert!(rows.len() == 2 && kept == [(0, 0.0), (1, 3.0), (1, 3.0)], "{kept:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Source and assembly side by side: each line with its time, or with its share of the instructions where no time can be told.
+//! Source and assembly side by side: each line with its time, or with its share of the instructions
+//! where no time can be told.
 
 use super::listing::{Listing, bar, base, beside, percent, runs, shown, without_attributes};
 use super::many;
@@ -38,7 +39,10 @@ fn share_of(line: &Line) -> f64 {
 
 fn by_share(page: &mut Page, listing: &Listing, lines: &[Line]) {
     if lines.is_empty() {
-        page.line("no source lines: the program has no debug information (compile with -g)", Tone::Quiet);
+        page.line(
+            "no source lines: the program has no debug information (compile with -g)",
+            Tone::Quiet,
+        );
         return;
     }
     page.line("source lines, most first; their time in a call where it is known:", Tone::Quiet);
@@ -50,14 +54,21 @@ fn by_share(page: &mut Page, listing: &Listing, lines: &[Line]) {
             None => (share_of_instructions(line.instruction_share), String::new()),
         };
         let bar = bar(share_of(line), largest);
-        let text = format!("{share:>SHARE$} {bar:<6}  {}  {}", pad(&time, 24), place(listing, &line.at));
+        let text =
+            format!("{share:>SHARE$} {bar:<6}  {}  {}", pad(&time, 24), place(listing, &line.at));
         page.table_line(&text, if share_of(line) == largest { Tone::Strong } else { Tone::Plain });
     }
     if ran.clone().count() > MOST_LINES {
-        page.line(&format!("and {} more, in the JSON document", many(ran.count() - MOST_LINES, "line")), Tone::Quiet);
+        page.line(
+            &format!("and {} more, in the JSON document", many(ran.count() - MOST_LINES, "line")),
+            Tone::Quiet,
+        );
     }
     if lines.iter().any(|line| line.time.is_none() && line.instruction_share > 0.0) {
-        page.line("instr.: share of the instructions that ran; its own time cannot be told", Tone::Quiet);
+        page.line(
+            "instr.: share of the instructions that ran; its own time cannot be told",
+            Tone::Quiet,
+        );
     }
     page.gap();
 }
@@ -65,8 +76,18 @@ fn by_share(page: &mut Page, listing: &Listing, lines: &[Line]) {
 /// A line with its number, its file if it is not the main one, and its text.
 fn place(listing: &Listing, at: &At) -> String {
     let (file, line) = at;
-    let file = if Some(file.as_str()) == listing.main_file { String::new() } else { format!("{}:", base(file)) };
-    let text = listing.measured.graph.statements.get(at).map(|text| without_attributes(text)).unwrap_or_default();
+    let file = if Some(file.as_str()) == listing.main_file {
+        String::new()
+    } else {
+        format!("{}:", base(file))
+    };
+    let text = listing
+        .measured
+        .graph
+        .statements
+        .get(at)
+        .map(|text| without_attributes(text))
+        .unwrap_or_default();
     format!("{file}{line}  {}", clean(&text))
 }
 
@@ -81,9 +102,13 @@ fn code(page: &mut Page, listing: &Listing) {
         }
         let unknowns: Vec<usize> = match analysis.unknowns {
             Unknowns::Blocks => vec![at],
-            Unknowns::Edges => (0..analysis.names.len()).filter(|edge| listing.measured.graph.edges[*edge].from == at).collect(),
+            Unknowns::Edges => (0..analysis.names.len())
+                .filter(|edge| listing.measured.graph.edges[*edge].from == at)
+                .collect(),
         };
-        unknowns.iter().for_each(|index| page.table_line(&head(listing, *index, total(at)), Tone::Strong));
+        unknowns
+            .iter()
+            .for_each(|index| page.table_line(&head(listing, *index, total(at)), Tone::Strong));
         steps(page, listing, block, total(at));
     }
     if !never.is_empty() {
@@ -115,7 +140,8 @@ fn steps(page: &mut Page, listing: &Listing, block: &Block, share: f64) {
         } else {
             String::new()
         };
-        let left = step.place.as_ref().filter(|_| is_new).map(|at| place(listing, at)).unwrap_or_default();
+        let left =
+            step.place.as_ref().filter(|_| is_new).map(|at| place(listing, at)).unwrap_or_default();
         page.table_line(&row(&part, &cut(&left, source), source, step), Tone::Plain);
     }
 }

@@ -79,9 +79,14 @@ impl<'a> Listing<'a> {
             }
         }
         let components = 0..analysis.series().components.len();
-        let combined: Vec<usize> = components.filter(|at| listed.contains(at) || !shown.contains(at)).collect();
+        let combined: Vec<usize> =
+            components.filter(|at| listed.contains(at) || !shown.contains(at)).collect();
         let numbers = combined.iter().enumerate().map(|(number, at)| (*at, number + 1)).collect();
-        let main_file = measured.graph.blocks.get(measured.graph.entry).and_then(|block| Some(block.source.as_ref()?.file.as_str()));
+        let main_file = measured
+            .graph
+            .blocks
+            .get(measured.graph.entry)
+            .and_then(|block| Some(block.source.as_ref()?.file.as_str()));
         Listing { measured, combined, numbers, main_file }
     }
 
@@ -92,8 +97,13 @@ impl<'a> Listing<'a> {
 
     /// The source files of the blocks, that of the first block first.
     pub fn files(&self) -> Vec<&'a str> {
-        let all: BTreeSet<&str> =
-            self.measured.graph.blocks.iter().filter_map(|block| Some(block.source.as_ref()?.file.as_str())).collect();
+        let all: BTreeSet<&str> = self
+            .measured
+            .graph
+            .blocks
+            .iter()
+            .filter_map(|block| Some(block.source.as_ref()?.file.as_str()))
+            .collect();
         let others = all.iter().copied().filter(|file| Some(*file) != self.main_file);
         self.main_file.into_iter().chain(others).collect()
     }
@@ -107,7 +117,10 @@ impl<'a> Listing<'a> {
     }
 
     fn holds_overhead(&self, component: usize) -> bool {
-        self.measured.analysis.series().solution.components[component].parts.iter().any(|(name, _)| name == "overhead")
+        self.measured.analysis.series().solution.components[component]
+            .parts
+            .iter()
+            .any(|(name, _)| name == "overhead")
     }
 
     /// Writes it.
@@ -120,15 +133,22 @@ impl<'a> Listing<'a> {
         let has_source = self.main_file.is_some();
         let head = [title, if has_source { "line" } else { "" }, "time each"].map(str::to_owned);
         let head = row(widths, &head, "runs/call", "of total", "");
-        let widest = |of: &dyn Fn(&Line) -> usize| chosen.iter().map(|at| of(&lines[*at])).max().unwrap_or(0);
-        let both = (widest(&|line| width(&clean(&line.text))), widest(&|line| width(&line.address)));
+        let widest = |of: &dyn Fn(&Line) -> usize| {
+            chosen.iter().map(|at| of(&lines[*at])).max().unwrap_or(0)
+        };
+        let both =
+            (widest(&|line| width(&clean(&line.text))), widest(&|line| width(&line.address)));
         let last = Last::new(has_source, both, page.table_width().saturating_sub(width(&head)));
-        page.table_line(&last.beside(&head, Last::text_head(has_source), Last::ADDRESS), Tone::Quiet);
+        page.table_line(
+            &last.beside(&head, Last::text_head(has_source), Last::ADDRESS),
+            Tone::Quiet,
+        );
         let largest = lines.iter().map(|line| line.share.value()).fold(0.0, f64::max);
         for line in chosen.iter().map(|at| &lines[*at]) {
             let share = line.share.value();
             let tone = if share > 0.0 && share == largest { Tone::Strong } else { Tone::Plain };
-            let times = row(widths, &line.cells, &line.runs, &line.share.text(), &bar(share, largest));
+            let times =
+                row(widths, &line.cells, &line.runs, &line.share.text(), &bar(share, largest));
             page.table_line(&last.beside(&times, &line.text, &line.address), tone);
         }
         self.footnotes(page, &lines, chosen.len());
@@ -138,16 +158,32 @@ impl<'a> Listing<'a> {
         let analysis = &self.measured.analysis;
         if lines.len() > shown {
             let more = count(lines.len() - shown);
-            page.line(&format!("and {more} more, which take less or never ran: all are in the document (--json)"), Tone::Quiet);
+            page.line(
+                &format!(
+                    "and {more} more, which take less or never ran: all are in the document \
+                     (--json)"
+                ),
+                Tone::Quiet,
+            );
         }
-        if lines.iter().any(|line| matches!(line.share, Share::Instructions(share) if share > 0.0)) {
-            let why = if analysis.quality.is_carried() { "its own time cannot be told" } else { "no time of a part can be told" };
+        if lines.iter().any(|line| matches!(line.share, Share::Instructions(share) if share > 0.0))
+        {
+            let why = if analysis.quality.is_carried() {
+                "its own time cannot be told"
+            } else {
+                "no time of a part can be told"
+            };
             page.line(&format!("( ) share of the instructions that ran: {why}"), Tone::Quiet);
         }
         if analysis.places.iter().any(|place| matches!(place, Place::Together(_))) {
-            page.line("with: runs of this part come with runs of that one, whose time is that of both", Tone::Quiet);
+            page.line(
+                "with: runs of this part come with runs of that one, whose time is that of both",
+                Tone::Quiet,
+            );
         }
-        if analysis.quality.is_carried() && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at)) {
+        if analysis.quality.is_carried()
+            && (0..analysis.series().components.len()).any(|at| self.holds_overhead(at))
+        {
             page.line("* includes the timing overhead of every call", Tone::Quiet);
         }
     }
@@ -164,21 +200,40 @@ impl<'a> Listing<'a> {
         Line {
             cells: [analysis.names[index].clone(), place, time],
             runs: runs(analysis.totals[index] / analysis.calls.max(1) as f64),
-            share: share.map_or_else(|| Share::Instructions(measured.instruction_share(index)), Share::Time),
+            share: share.map_or_else(
+                || Share::Instructions(measured.instruction_share(index)),
+                Share::Time,
+            ),
             text,
             address: format!("{:#x}", block.start),
         }
     }
 
-    /// A block's place in the source, what it calls, the statement there, and its hottest instructions.
+    /// A block's place in the source, what it calls, the statement there, and its hottest
+    /// instructions.
     fn place_of(&self, block: &Block) -> (String, String) {
         const NAMED_BLOCKS: usize = 2;
-        let number = |(name, times): &(String, u32)| if *times > 1 { format!("{times} {name}") } else { name.clone() };
-        let hottest = block.hottest.iter().take(NAMED_BLOCKS).map(number).collect::<Vec<_>>().join(" ");
-        let calls = if block.calls.is_empty() { String::new() } else { format!("calls {}; ", block.calls.join(", ")) };
+        let number = |(name, times): &(String, u32)| {
+            if *times > 1 { format!("{times} {name}") } else { name.clone() }
+        };
+        let hottest =
+            block.hottest.iter().take(NAMED_BLOCKS).map(number).collect::<Vec<_>>().join(" ");
+        let calls = if block.calls.is_empty() {
+            String::new()
+        } else {
+            format!("calls {}; ", block.calls.join(", "))
+        };
         let Some(source) = &block.source else { return (String::new(), calls + &hottest) };
-        let file = if Some(source.file.as_str()) == self.main_file { String::new() } else { format!("{}:", base(&source.file)) };
-        let last = if source.last_line > source.line { format!("-{}", source.last_line) } else { String::new() };
+        let file = if Some(source.file.as_str()) == self.main_file {
+            String::new()
+        } else {
+            format!("{}:", base(&source.file))
+        };
+        let last = if source.last_line > source.line {
+            format!("-{}", source.last_line)
+        } else {
+            String::new()
+        };
         let statement = statement(source);
         let text = if statement.is_empty() { hottest } else { format!("{statement}  [{hottest}]") };
         (format!("{file}{}{last}", source.line), calls + &text)
@@ -188,24 +243,38 @@ impl<'a> Listing<'a> {
     fn leads_of(&self, index: usize) -> Vec<&str> {
         let analysis = &self.measured.analysis;
         let components = analysis.series().solution.components.iter();
-        let holds = |component: &&Component| component.parts.iter().any(|(name, _)| *name == analysis.names[index]);
-        components.filter(|component| !component.is_difference()).filter(holds).map(|component| component.parts[0].0.as_str()).collect()
+        let holds = |component: &&Component| {
+            component.parts.iter().any(|(name, _)| *name == analysis.names[index])
+        };
+        components
+            .filter(|component| !component.is_difference())
+            .filter(holds)
+            .map(|component| component.parts[0].0.as_str())
+            .collect()
     }
 
     /// The time of an unknown and its share, or where to find it.
     pub fn time_of(&self, index: usize) -> (String, Option<f64>) {
         let analysis = &self.measured.analysis;
         if !analysis.quality.is_carried() {
-            return (if analysis.places[index] == Place::NeverRan { "-".into() } else { "?".into() }, None);
+            return (
+                if analysis.places[index] == Place::NeverRan { "-".into() } else { "?".into() },
+                None,
+            );
         }
         let leads = |component: usize| analysis.leads[component] == Some(index);
         match analysis.places[index] {
             Place::NeverRan => ("-".into(), None),
             Place::Common => ("in the overhead".into(), None),
             Place::Alone(component) => self.timed(component),
-            Place::With(component) | Place::Together(component) if leads(component) => self.timed(component),
+            Place::With(component) | Place::Together(component) if leads(component) => {
+                self.timed(component)
+            }
             Place::Together(_) => (format!("with {}", some_of(&self.leads_of(index))), None),
-            Place::With(component) => (format!("with {}", analysis.series().solution.components[component].parts[0].0), None),
+            Place::With(component) => (
+                format!("with {}", analysis.series().solution.components[component].parts[0].0),
+                None,
+            ),
             Place::Combined(component) => (format!("in [{}]", self.number(component)), None),
         }
     }
@@ -231,7 +300,8 @@ fn chosen(lines: &[Line]) -> Vec<usize> {
 
 /// A bar for a share, the longest for the largest one.
 pub fn bar(share: f64, largest: f64) -> String {
-    let length = if largest > 0.0 { (BAR as f64 * share.max(0.0) / largest).round() as usize } else { 0 };
+    let length =
+        if largest > 0.0 { (BAR as f64 * share.max(0.0) / largest).round() as usize } else { 0 };
     "#".repeat(length.min(BAR))
 }
 
@@ -244,7 +314,13 @@ fn widths(lines: &[Line], chosen: &[usize]) -> [usize; 3] {
     })
 }
 
-fn row(widths: [usize; 3], [name, place, time]: &[String; 3], runs: &str, share: &str, bar: &str) -> String {
+fn row(
+    widths: [usize; 3],
+    [name, place, time]: &[String; 3],
+    runs: &str,
+    share: &str,
+    bar: &str,
+) -> String {
     let (name, place, time) = (pad(name, widths[0]), pad(place, widths[1]), pad(time, widths[2]));
     format!("{name}  {place} {runs:>9}  {time} {share:>9} {bar:BAR$}")
 }
@@ -257,8 +333,9 @@ struct Last {
 }
 
 impl Last {
-    /// The columns that fit into `room`, for texts and addresses of up to these widths. Lines of source fill it, and addresses stand only
-    /// behind the longest of them; where there is no source, addresses tell the blocks apart, and the names of instructions are cut for them.
+    /// The columns that fit into `room`, for texts and addresses of up to these widths. Lines of
+    /// source fill it, and addresses stand only behind the longest of them; where there is no
+    /// source, addresses tell the blocks apart, and the names of instructions are cut for them.
     fn new(has_source: bool, (text, address): (usize, usize), room: usize) -> Last {
         /// Columns below which a text says nothing, with the space before it.
         const FEWEST_COLUMNS: usize = 8;
@@ -266,8 +343,12 @@ impl Last {
         let address = address.max(width(Last::ADDRESS));
         let beside = room.saturating_sub(2 * GAP + address);
         match () {
-            () if text > 0 && (text <= beside || !has_source && beside >= FEWEST_COLUMNS) => Last { text: text.min(beside), address },
-            () if text > 0 && room >= GAP + FEWEST_COLUMNS => Last { text: text.min(room - GAP), address: 0 },
+            () if text > 0 && (text <= beside || !has_source && beside >= FEWEST_COLUMNS) => {
+                Last { text: text.min(beside), address }
+            }
+            () if text > 0 && room >= GAP + FEWEST_COLUMNS => {
+                Last { text: text.min(room - GAP), address: 0 }
+            }
             () if room >= GAP + address => Last { text: 0, address },
             () => Last { text: 0, address: 0 },
         }
@@ -283,7 +364,11 @@ impl Last {
     /// A line with what stands in these columns.
     fn beside(self, line: &str, text: &str, address: &str) -> String {
         let gap = " ".repeat(GAP);
-        let text = if self.text > 0 { gap.clone() + &pad(&cut(&clean(text), self.text), self.text) } else { String::new() };
+        let text = if self.text > 0 {
+            gap.clone() + &pad(&cut(&clean(text), self.text), self.text)
+        } else {
+            String::new()
+        };
         let address = if self.address > 0 { gap + address } else { String::new() };
         (line.to_owned() + &text + &address).trim_end().to_owned()
     }
@@ -303,7 +388,8 @@ pub fn percent(share: f64) -> String {
     format!("{} %", fixed(100.0 * share, 1))
 }
 
-/// The share that stands beside a time: one that is only known to be below a bound takes no less than nothing.
+/// The share that stands beside a time: one that is only known to be below a bound takes no less
+/// than nothing.
 pub fn beside(time: &Time, share: f64) -> f64 {
     if time.bound.is_some() { share.max(0.0) } else { share }
 }
@@ -361,22 +447,36 @@ mod tests {
         lines[17] = line(Share::Instructions(0.05));
         let chosen = chosen(&lines);
         assert!(chosen.len() == MOST_LISTED && chosen[..4] == [4_711, 17, 0, 1], "{chosen:?}");
-        assert_eq!((bar(0.9, 0.9), bar(0.05, 0.9), bar(-0.1, 0.9)), ("#".repeat(BAR), String::new(), String::new()));
+        assert_eq!(
+            (bar(0.9, 0.9), bar(0.05, 0.9), bar(-0.1, 0.9)),
+            ("#".repeat(BAR), String::new(), String::new())
+        );
     }
 
     #[test]
     fn a_time_below_a_bound_has_no_share_below_zero() {
         let time = |bound| {
-            let ticks = hairspring_core::estimate::Estimate { value: -1.0, low: -2.0, high: 2.0, level: 0.95 };
+            let ticks = hairspring_core::estimate::Estimate {
+                value: -1.0,
+                low: -2.0,
+                high: 2.0,
+                level: 0.95,
+            };
             Time { ticks, ns: None, cycles: None, bound }
         };
         let bound = Some(hairspring_core::judge::Bound { shown: 1.5, cycles: None });
-        assert_eq!((beside(&time(bound), -0.001), beside(&time(bound), 0.02), beside(&time(None), -0.001)), (0.0, 0.02, -0.001));
+        assert_eq!(
+            (beside(&time(bound), -0.001), beside(&time(bound), 0.02), beside(&time(None), -0.001)),
+            (0.0, 0.02, -0.001)
+        );
     }
 
     #[test]
     fn a_share_of_instructions_is_marked() {
-        assert_eq!((Share::Time(0.25).text(), Share::Instructions(0.25).text()), ("25.0 %".into(), "(25.0 %)".into()));
+        assert_eq!(
+            (Share::Time(0.25).text(), Share::Instructions(0.25).text()),
+            ("25.0 %".into(), "(25.0 %)".into())
+        );
     }
 
     #[test]
@@ -385,7 +485,9 @@ mod tests {
         let found = [7, 9, 10, 14, 22, 23, 60].map(|room| (last(room).text, last(room).address));
         assert_eq!(found, [(0, 0), (0, 7), (8, 0), (12, 0), (12, 0), (12, 7), (12, 7)]);
         // Without source, addresses come first.
-        let found = [7, 9, 10, 19, 22, 60].map(|room| Last::new(false, (30, 6), room)).map(|last| (last.text, last.address));
+        let found = [7, 9, 10, 19, 22, 60]
+            .map(|room| Last::new(false, (30, 6), room))
+            .map(|last| (last.text, last.address));
         assert_eq!(found, [(0, 0), (0, 7), (8, 0), (8, 7), (11, 7), (30, 7)]);
     }
 
@@ -398,17 +500,27 @@ mod tests {
                 last.beside("B1       99.9 %", "switch (*s) {", "0x11e0"),
             ]
         };
-        assert_eq!(lines(true, 60), ["block  of total  source        address", "B1       99.9 %  switch (*...  0x11e0"]);
+        assert_eq!(
+            lines(true, 60),
+            ["block  of total  source        address", "B1       99.9 %  switch (*...  0x11e0"]
+        );
         assert_eq!(lines(true, 14), ["block  of total  source", "B1       99.9 %  switch (*..."]);
-        assert_eq!(lines(false, 60), ["block  of total  instructions  address", "B1       99.9 %  switch (*...  0x11e0"]);
+        assert_eq!(
+            lines(false, 60),
+            ["block  of total  instructions  address", "B1       99.9 %  switch (*...  0x11e0"]
+        );
         assert_eq!(lines(false, 9), ["block  of total  address", "B1       99.9 %  0x11e0"]);
         assert_eq!(lines(true, 0), ["block  of total", "B1       99.9 %"]);
     }
 
     #[test]
     fn attributes_are_removed_from_statements() {
-        let source = |text: &str| Source { file: "a.c".into(), line: 1, last_line: 1, text: text.into() };
-        assert_eq!(statement(&source("__attribute__((noinline)) long f(int n) {")), "long f(int n) {");
+        let source =
+            |text: &str| Source { file: "a.c".into(), line: 1, last_line: 1, text: text.into() };
+        assert_eq!(
+            statement(&source("__attribute__((noinline)) long f(int n) {")),
+            "long f(int n) {"
+        );
         assert_eq!(statement(&source("  x++;")), "x++;");
         assert_eq!(statement(&source("__attribute__((weak)")), "__attribute__((weak)");
     }

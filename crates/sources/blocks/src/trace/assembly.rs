@@ -37,7 +37,8 @@ impl Assembly {
         self.raw(&(to.wrapping_sub(next) as u32).to_le_bytes());
     }
 
-    /// Adds an instruction that ends with a distance that is not known yet; returns where it stands.
+    /// Adds an instruction that ends with a distance that is not known yet; returns where it
+    /// stands.
     pub fn open(&mut self, start: &[u8]) -> usize {
         self.relative(start, 0);
         self.bytes.len() - 4
@@ -56,7 +57,8 @@ impl Assembly {
         distance.is_ok()
     }
 
-    /// Adds an instruction as it has to be encoded here; `false` if it cannot be, because what it refers to is too far away.
+    /// Adds an instruction as it has to be encoded here; `false` if it cannot be, because what it
+    /// refers to is too far away.
     pub fn instruction(&mut self, instruction: &Instruction) -> bool {
         let mut encoder = Encoder::new(64);
         let done = encoder.encode(instruction, self.here()).is_ok();
@@ -88,8 +90,10 @@ mod tests {
         code.relative(&[0xe9], 0x1000);
         assert!(code.close_short(short));
         code.close(open, 0x2000);
-        let all: Vec<u64> =
-            Decoder::with_ip(64, code.bytes(), 0x1000, DecoderOptions::NONE).iter().map(|one| one.near_branch_target()).collect();
+        let all: Vec<u64> = Decoder::with_ip(64, code.bytes(), 0x1000, DecoderOptions::NONE)
+            .iter()
+            .map(|one| one.near_branch_target())
+            .collect();
         assert_eq!(all, [0x2000, code.here(), 0x1000]);
     }
 

@@ -1,4 +1,5 @@
-//! Calls of random functions are followed from breakpoint to breakpoint and in the instrumented copy: everything that is known must be equal.
+//! Calls of random functions are followed from breakpoint to breakpoint and in the instrumented
+//! copy: everything that is known must be equal.
 
 use super::{Followed, Follower, Guard, Journey, Program, Stub};
 use crate::binary::{Observed, cut};
@@ -13,7 +14,8 @@ use std::time::Duration;
 
 type Ends = BTreeMap<u64, BTreeSet<u64>>;
 
-/// What all programs have: functions to call, directly and by a pointer, one that calls back, and the call itself.
+/// What all programs have: functions to call, directly and by a pointer, one that calls back, and
+/// the call itself.
 const COMMON_CODE: &str = "
 #include <setjmp.h>
 #include <stdlib.h>
@@ -47,13 +49,27 @@ fn statement(dice: &mut Pcg64Mcg, nested: usize) -> String {
     let number = dice.random_range(1..9);
     let inner = |dice: &mut Pcg64Mcg| statements(dice, nested + 1);
     match dice.random_range(if nested < 4 { 0..14 } else { 5..14 }) {
-        0 | 1 => format!("if (x % {} == {}) {{ {} }} else {{ {} }}\n", number + 1, number / 2, inner(dice), inner(dice)),
-        2 => format!("for (i{nested} = 0; i{nested} < x % {number}; i{nested}++) {{ {} }}\n", inner(dice)),
+        0 | 1 => format!(
+            "if (x % {} == {}) {{ {} }} else {{ {} }}\n",
+            number + 1,
+            number / 2,
+            inner(dice),
+            inner(dice)
+        ),
+        2 => format!(
+            "for (i{nested} = 0; i{nested} < x % {number}; i{nested}++) {{ {} }}\n",
+            inner(dice)
+        ),
         3 => {
-            let cases: String = (0..9).map(|case| format!("case {case}: {} break;\n", inner(dice))).collect();
+            let cases: String =
+                (0..9).map(|case| format!("case {case}: {} break;\n", inner(dice))).collect();
             format!("switch (x % 11) {{ {cases} }}\n")
         }
-        4 => format!("while (x % {} > 1) {{ x = x * 5 + 3; {} if (x % 7 < 4) break; }}\n", number + 1, inner(dice)),
+        4 => format!(
+            "while (x % {} > 1) {{ x = x * 5 + 3; {} if (x % 7 < 4) break; }}\n",
+            number + 1,
+            inner(dice)
+        ),
         5 => format!("x += three(x + {number});\n"),
         6 => "x ^= steps[x & 3](x);\n".to_owned(),
         7 => "if (depth) x += work(x, depth - 1);\n".to_owned(),
@@ -69,18 +85,33 @@ fn statement(dice: &mut Pcg64Mcg, nested: usize) -> String {
 fn compile(folder: &Path, source: &str, flags: &[&str]) -> PathBuf {
     let (file, program) = (folder.join("program.c"), folder.join("program"));
     std::fs::write(&file, source).unwrap();
-    let done = Command::new("gcc").args(flags).arg("-w").arg(&file).arg("-o").arg(&program).output().expect("gcc is needed");
+    let done = Command::new("gcc")
+        .args(flags)
+        .arg("-w")
+        .arg(&file)
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .expect("gcc is needed");
     assert!(done.status.success(), "{}\n{source}", String::from_utf8_lossy(&done.stderr));
     program
 }
 
-fn follow(program: &Program, journey: &mut Journey, stub: &Stub, ends: &Ends, after: Option<u64>) -> Result<Followed> {
+fn follow(
+    program: &Program,
+    journey: &mut Journey,
+    stub: &Stub,
+    ends: &Ends,
+    after: Option<u64>,
+) -> Result<Followed> {
     let mut started = journey.copy()?;
     started.process.hold_signals()?;
     let guard = Guard::protect(&mut started.process, started.target.entry())?;
     let room = stub.room.filter(|_| after.is_some());
     assert_eq!(room.is_some(), after.is_some());
-    Follower::new(program, &mut started.process, (&started.target, started.begin), &guard, ends).in_copy(room, after.unwrap_or(0))?.run()
+    Follower::new(program, &mut started.process, (&started.target, started.begin), &guard, ends)
+        .in_copy(room, after.unwrap_or(0))?
+        .run()
 }
 
 /// Everything that is known of a call.
@@ -117,7 +148,8 @@ fn follow_both_ways(path: &Path, input: &str) -> BothWays {
     let stub = Stub::install(journey.process(), &mappings, from, (entry, size), 64).unwrap();
     journey.next_call(&program).unwrap();
     let graph = cut(&journey.target.code, entry, &Observed::new());
-    let every: Ends = graph.blocks.iter().map(|block| (block.start, BTreeSet::from([1, 3, 40]))).collect();
+    let every: Ends =
+        graph.blocks.iter().map(|block| (block.start, BTreeSet::from([1, 3, 40]))).collect();
     let mut sums = BothWays::default();
     for ends in [Ends::new(), every] {
         let stepped = follow(&program, &mut journey, &stub, &ends, None);
@@ -130,7 +162,8 @@ fn follow_both_ways(path: &Path, input: &str) -> BothWays {
             assert!(stepped.stepped.is_some_and(|why| why.contains("no room")));
             let branches = sums.branches + stepped.branches.values().sum::<u64>();
             (sums.branches, sums.why) = (branches, copied.stepped);
-            (sums.stepped, sums.copied) = (sums.stepped + stepped.stops, sums.copied + copied.stops);
+            (sums.stepped, sums.copied) =
+                (sums.stepped + stepped.stops, sums.copied + copied.stops);
         }
     }
     sums
@@ -150,7 +183,8 @@ fn random_functions_are_followed_alike_both_ways() {
     let mut sums = BothWays::default();
     for (seed, flags) in (0..18u64).zip(FLAGS.iter().cycle()) {
         let mut dice = Pcg64Mcg::seed_from_u64(seed);
-        let source = format!("{COMMON_CODE}{}{}{END}", statements(&mut dice, 0), statements(&mut dice, 0));
+        let source =
+            format!("{COMMON_CODE}{}{}{END}", statements(&mut dice, 0), statements(&mut dice, 0));
         let program = compile(folder.path(), &source, flags);
         for input in ["1", "7", "123456"] {
             let one = follow_both_ways(&program, input);
@@ -162,8 +196,9 @@ fn random_functions_are_followed_alike_both_ways() {
     assert!(sums.branches > 1_000 && sums.copied < sums.stepped, "{sums:?}");
 }
 
-/// Whatever must not differ in the copy, or depends on where code is, decides a branch: short branches, the red zone, flags that live across a
-/// branch, a computed jump, a call through the stack, the return address that a system call leaves in a register, and that of a call.
+/// Whatever must not differ in the copy, or depends on where code is, decides a branch: short
+/// branches, the red zone, flags that live across a branch, a computed jump, a call through the
+/// stack, the return address that a system call leaves in a register, and that of a call.
 const PLACES: &str = r#"
 #include <stdlib.h>
 __attribute__((noinline)) unsigned three(unsigned a) { return a * 3 + 1; }
@@ -189,11 +224,15 @@ fn the_copy_cannot_be_told_from_the_function() {
     for input in ["0", "1", "77"] {
         let all = follow_both_ways(&program, input);
         // Ninety trips, of six branches and more.
-        assert!(all.branches > 2 * 90 * 6 && all.copied * 2 < all.stepped && all.why.is_none(), "{all:?}");
+        assert!(
+            all.branches > 2 * 90 * 6 && all.copied * 2 < all.stepped && all.why.is_none(),
+            "{all:?}"
+        );
     }
 }
 
-/// A table behind a call that never returns, with or without a byte between them; the function counts by its words.
+/// A table behind a call that never returns, with or without a byte between them; the function
+/// counts by its words.
 fn with_table(between: &str) -> String {
     format!(
         r#"
@@ -214,7 +253,10 @@ fn data_behind_a_call_that_never_returns_stays_as_it_is() {
     let all = follow_both_ways(&compile(folder.path(), &with_table("nop"), &["-O2"]), "1");
     assert!(all.branches > 2 * 180 && all.copied * 2 < all.stepped && all.why.is_none(), "{all:?}");
     let all = follow_both_ways(&compile(folder.path(), &with_table(""), &["-O2"]), "1");
-    assert!(all.why.is_some_and(|why| why.contains("data")) && all.copied == all.stepped, "{all:?}");
+    assert!(
+        all.why.is_some_and(|why| why.contains("data")) && all.copied == all.stepped,
+        "{all:?}"
+    );
 }
 
 /// More branches than the log has room for: it is taken when it is full, and goes on.
@@ -230,13 +272,17 @@ int main(int count, char **all) { return work(count > 1 ? atoi(all[1]) : 1, 2) &
 #[test]
 fn log_that_is_full_loses_nothing() {
     let folder = tempfile::TempDir::new().unwrap();
-    let program = compile(folder.path(), LONG_LOOP, &["-O1", "-fno-if-conversion", "-fno-if-conversion2"]);
+    let program =
+        compile(folder.path(), LONG_LOOP, &["-O1", "-fno-if-conversion", "-fno-if-conversion2"]);
     let all = follow_both_ways(&program, "1");
-    assert!(all.branches > 2 * 65_536 && (3..100).contains(&all.copied) && all.why.is_none(), "{all:?}");
+    assert!(
+        all.branches > 2 * 65_536 && (3..100).contains(&all.copied) && all.why.is_none(),
+        "{all:?}"
+    );
 }
 
-/// A fault in the copy: the handler of the program must see it at the function's own instruction, or it ends the program. That the handler
-/// returns is refused, either way.
+/// A fault in the copy: the handler of the program must see it at the function's own instruction,
+/// or it ends the program. That the handler returns is refused, either way.
 const FAULTS: &str = r#"
 #define _GNU_SOURCE
 #include <signal.h>
@@ -268,7 +314,8 @@ fn handler_of_the_program_sees_a_fault_of_the_copy_in_the_function() {
     assert!(all.refused.as_ref().is_some_and(|why| why.contains("rt_sigreturn")), "{all:?}");
 }
 
-/// A function whose copy takes more than the room for it: short branches, one behind the other, that are found when the copy runs.
+/// A function whose copy takes more than the room for it: short branches, one behind the other,
+/// that are found when the copy runs.
 const LARGE_FUNCTION: &str = r#"
 #include <stdlib.h>
 unsigned work(unsigned x, unsigned depth);

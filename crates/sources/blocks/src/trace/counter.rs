@@ -1,8 +1,9 @@
 //! Code that counts the arrivals at an address and lets all but the last one pass.
 //!
-//! A jump at the address leads here. Neither flags nor stack are touched, and the instructions under the jump are run here, at another
-//! address. What this takes is the time of an arrival that is counted, an unknown of its own. Code that counts each arrival twice makes it
-//! known: calls that differ in that alone differ by this time.
+//! A jump at the address leads here. Neither flags nor stack are touched, and the instructions
+//! under the jump are run here, at another address. What this takes is the time of an arrival that
+//! is counted, an unknown of its own. Code that counts each arrival twice makes it known: calls
+//! that differ in that alone differ by this time.
 
 use super::assembly::Assembly;
 use crate::binary::{Code, Flow};
@@ -28,23 +29,35 @@ pub struct Words {
 pub struct Counter(Vec<u8>);
 
 impl Counter {
-    /// The code, to run at `place`, for arrivals at `address`, each of which is counted once or twice.
+    /// The code, to run at `place`, for arrivals at `address`, each of which is counted once or
+    /// twice.
     ///
     /// # Errors
     /// Instructions that cannot run elsewhere.
-    pub fn new(address: u64, code: &Code, place: u64, words: Words, twice: bool) -> Result<Counter> {
+    pub fn new(
+        address: u64,
+        code: &Code,
+        place: u64,
+        words: Words,
+        twice: bool,
+    ) -> Result<Counter> {
         let (moved, next) = moved(address, code)?;
         let mut assembly = Assembly::at(place);
         let short = count(&mut assembly, words.once);
         if twice {
-            // As many jumps as the first time. The call does not end here, whatever the count is: the distance of its jump is 0.
+            // As many jumps as the first time. The call does not end here, whatever the count is:
+            // the distance of its jump is 0.
             assembly.raw(&JUMP_TO_NEXT);
             let _ = count(&mut assembly, words.again);
             assembly.raw(&JUMP_TO_NEXT);
         }
         let block = InstructionBlock::new(&moved, assembly.here());
         let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE);
-        assembly.raw(&encoded.map_err(|e| failed(&format!("the instructions there cannot be moved ({e})")))?.code_buffer);
+        assembly.raw(
+            &encoded
+                .map_err(|e| failed(&format!("the instructions there cannot be moved ({e})")))?
+                .code_buffer,
+        );
         assembly.relative(&[0xe9], next);
         if !assembly.close_short(short) {
             return Err(failed("the instructions there are too long"));
@@ -89,7 +102,10 @@ fn moved(address: u64, code: &Code) -> Result<(Vec<Instruction>, u64)> {
         let instruction = code.decode(at).ok_or_else(|| failed("there is no instruction there"))?;
         all.push(instruction);
         at = instruction.next_ip();
-        if matches!(code.flow(&instruction, u64::MAX), Flow::Jump(_) | Flow::Indirect | Flow::Return | Flow::Stop) {
+        if matches!(
+            code.flow(&instruction, u64::MAX),
+            Flow::Jump(_) | Flow::Indirect | Flow::Return | Flow::Stop
+        ) {
             break;
         }
     }
@@ -125,8 +141,14 @@ mod tests {
         let all = counter(false);
         let kinds: Vec<Mnemonic> = all.iter().map(Instruction::mnemonic).collect();
         assert_eq!(kinds, [&COUNT[..], &[Je, Inc, Ret, Jmp, Jmp]].concat());
-        assert_eq!((all[0].ip_rel_memory_address(), all[1].ip_rel_memory_address()), (0x9008, 0x9000));
-        assert_eq!((all[4].near_branch_target(), all[6].near_branch_target()), (all[10].ip(), 0x1012));
+        assert_eq!(
+            (all[0].ip_rel_memory_address(), all[1].ip_rel_memory_address()),
+            (0x9008, 0x9000)
+        );
+        assert_eq!(
+            (all[4].near_branch_target(), all[6].near_branch_target()),
+            (all[10].ip(), 0x1012)
+        );
         assert_eq!((all[9].near_branch_target(), all[10].near_branch_target()), (0x1005, 0x8000));
     }
 
@@ -136,8 +158,17 @@ mod tests {
         let kinds: Vec<Mnemonic> = twice.iter().map(Instruction::mnemonic).collect();
         assert_eq!(kinds, [&COUNT[..], &[Jmp], &COUNT, &[Jmp, Je, Inc, Ret, Jmp, Jmp]].concat());
         assert_eq!(twice.len() - once.len(), COUNT.len() + 2);
-        assert_eq!((twice[7].ip_rel_memory_address(), twice[8].ip_rel_memory_address()), (0x9018, 0x9010));
-        assert_eq!((twice[6].near_branch_target(), twice[13].near_branch_target()), (twice[7].ip(), twice[14].ip()));
-        assert_eq!((twice[4].near_branch_target(), twice[11].near_branch_target()), (twice[18].ip(), twice[12].ip()));
+        assert_eq!(
+            (twice[7].ip_rel_memory_address(), twice[8].ip_rel_memory_address()),
+            (0x9018, 0x9010)
+        );
+        assert_eq!(
+            (twice[6].near_branch_target(), twice[13].near_branch_target()),
+            (twice[7].ip(), twice[14].ip())
+        );
+        assert_eq!(
+            (twice[4].near_branch_target(), twice[11].near_branch_target()),
+            (twice[18].ip(), twice[12].ip())
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! The program on its way to the function, with all of its threads and the processes that it starts: any of its threads may make the call.
+//! The program on its way to the function, with all of its threads and the processes that it
+//! starts: any of its threads may make the call.
 //!
-//! All are traced, because a breakpoint in memory that is copied or shared would end one that is not. Calls of the first process count. A
-//! process that it starts is held at the function, and its calls count if the first one ends or waits for it.
+//! All are traced, because a breakpoint in memory that is copied or shared would end one that is
+//! not. Calls of the first process count. A process that it starts is held at the function, and its
+//! calls count if the first one ends or waits for it.
 
 use super::process::{BREAKPOINT, FAULTS, Process, Resume, Stop};
 use crate::error::{Error, Result};
@@ -14,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time between two looks whether the first process waits, and how long it must for a call of another one to count.
+/// Time between two looks whether the first process waits, and how long it must for a call of
+/// another one to count.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The same for a thread that others, which are parked, may keep waiting.
@@ -25,7 +28,8 @@ const PATIENCE_OF_ONE: Duration = Duration::from_millis(20);
 struct Other {
     /// Whether its first stop is still to come, which has no meaning.
     is_new: bool,
-    /// Whether it uses the memory of the process that started it until it runs another program (vfork).
+    /// Whether it uses the memory of the process that started it until it runs another program
+    /// (vfork).
     borrows: bool,
 }
 
@@ -47,8 +51,9 @@ pub struct Crowd {
     held: Vec<Pid>,
     /// The only thread that is waited for, if there is one.
     only: Option<Pid>,
-    /// Threads that stopped at a place where only that one is waited for, and the byte there. They wait until the breakpoints are removed: if they
-    /// were to step over one, that thread might pass it meanwhile.
+    /// Threads that stopped at a place where only that one is waited for, and the byte there. They
+    /// wait until the breakpoints are removed: if they were to step over one, that thread might
+    /// pass it meanwhile.
     parked: Vec<(Pid, u64, u8)>,
 }
 
@@ -85,12 +90,17 @@ impl Crowd {
         self.other_threads.is_empty()
     }
 
-    /// Runs up to the first of some addresses, each with the byte there, and removes the breakpoints; returns which. It is any thread that
-    /// gets there, or `only` one.
+    /// Runs up to the first of some addresses, each with the byte there, and removes the
+    /// breakpoints; returns which. It is any thread that gets there, or `only` one.
     ///
     /// # Errors
     /// By `ended`: the program ends before, or replaces itself.
-    pub fn run_to(&mut self, places: &[Place], only: Option<i32>, ended: &dyn Fn(String) -> Error) -> Result<u64> {
+    pub fn run_to(
+        &mut self,
+        places: &[Place],
+        only: Option<i32>,
+        ended: &dyn Fn(String) -> Error,
+    ) -> Result<u64> {
         self.only = only.map(Pid::from_raw);
         places.iter().try_for_each(|(address, _)| self.process.poke(*address, &[BREAKPOINT]))?;
         self.process.resume(Resume::Run)?;
@@ -102,7 +112,9 @@ impl Crowd {
         };
         self.change_to(reached);
         let at = self.process.instruction()?.wrapping_sub(1);
-        places.iter().try_for_each(|(address, original)| self.process.poke(*address, &[*original]))?;
+        places
+            .iter()
+            .try_for_each(|(address, original)| self.process.poke(*address, &[*original]))?;
         self.process.go_to(at)?;
         std::mem::take(&mut self.parked).into_iter().for_each(|(id, ..)| go_on(id, None));
         Ok(at)
@@ -118,7 +130,8 @@ impl Crowd {
         loop {
             match self.process.run(Resume::Step)? {
                 Stop::Trap => break,
-                // Delivered when the thread runs on: a handler that begins here would come back to the same instruction.
+                // Delivered when the thread runs on: a handler that begins here would come back to
+                // the same instruction.
                 Stop::Signal(signal) if FAULTS.contains(&signal) => {}
                 Stop::Signal(_) => held = held.or(self.process.hold()),
                 Stop::Filtered | Stop::SystemCall | Stop::VforkDone => {}
@@ -130,7 +143,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Runs the thread that is stopped for one instruction at least, up to the first of some addresses.
+    /// Runs the thread that is stopped for one instruction at least, up to the first of some
+    /// addresses.
     ///
     /// # Errors
     /// By `ended`: the program ends before.
@@ -158,9 +172,17 @@ impl Crowd {
         let mut since = Instant::now();
         loop {
             // Alone it is asked for by its number: others of this command are not looked at.
-            let whom = if self.other_threads.is_empty() { Pid::from_raw(self.process.id()) } else { Pid::from_raw(-1) };
+            let whom = if self.other_threads.is_empty() {
+                Pid::from_raw(self.process.id())
+            } else {
+                Pid::from_raw(-1)
+            };
             let must_look = self.parked.len() + self.held.len() > 0;
-            let flags = if must_look { WaitPidFlag::__WALL | WaitPidFlag::WNOHANG } else { WaitPidFlag::__WALL };
+            let flags = if must_look {
+                WaitPidFlag::__WALL | WaitPidFlag::WNOHANG
+            } else {
+                WaitPidFlag::__WALL
+            };
             let status = match waitpid(whom, Some(flags)) {
                 Ok(WaitStatus::StillAlive) if self.only.is_some() => {
                     self.let_parked_pass(&mut since)?;
@@ -193,7 +215,8 @@ impl Crowd {
         }
     }
 
-    /// Waits a moment; if the only thread that is waited for sleeps on, a parked thread may keep it waiting, and passes.
+    /// Waits a moment; if the only thread that is waited for sleeps on, a parked thread may keep it
+    /// waiting, and passes.
     fn let_parked_pass(&mut self, since: &mut Instant) -> Result<()> {
         if !self.only.is_some_and(|only| sleeps(self.first, only)) {
             *since = Instant::now();
@@ -213,7 +236,12 @@ impl Crowd {
         WaitStatus::Stopped(thread, Signal::SIGTRAP)
     }
 
-    fn handle(&mut self, status: WaitStatus, places: &[Place], ended: &dyn Fn(String) -> Error) -> Result<Event> {
+    fn handle(
+        &mut self,
+        status: WaitStatus,
+        places: &[Place],
+        ended: &dyn Fn(String) -> Error,
+    ) -> Result<Event> {
         match status {
             WaitStatus::Exited(id, code) => {
                 self.exited |= id == self.first;
@@ -223,9 +251,16 @@ impl Crowd {
                 self.process.has_ended();
                 return Err(ended(format!("the program was killed by {} before", Signal::SIGKILL)));
             }
-            WaitStatus::Signaled(id, signal, _) => self.gone(id, format!("the program was killed by {signal} before"), ended)?,
-            WaitStatus::PtraceEvent(id, _, libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE) => {
-                let borrows = matches!(status, WaitStatus::PtraceEvent(_, _, libc::PTRACE_EVENT_VFORK));
+            WaitStatus::Signaled(id, signal, _) => {
+                self.gone(id, format!("the program was killed by {signal} before"), ended)?
+            }
+            WaitStatus::PtraceEvent(
+                id,
+                _,
+                libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE,
+            ) => {
+                let borrows =
+                    matches!(status, WaitStatus::PtraceEvent(_, _, libc::PTRACE_EVENT_VFORK));
                 if let Ok(new) = ptrace::getevent(id) {
                     self.joined(Pid::from_raw(new as i32), borrows);
                 }
@@ -233,7 +268,9 @@ impl Crowd {
             }
             WaitStatus::PtraceEvent(id, _, libc::PTRACE_EVENT_EXEC) => {
                 if is_of(id, self.first) {
-                    return Err(ended("it replaces itself with another program: give that program instead".into()));
+                    return Err(ended(
+                        "it replaces itself with another program: give that program instead".into(),
+                    ));
                 }
                 let _ = ptrace::detach(id, None);
                 self.process.members.remove(id);
@@ -241,7 +278,8 @@ impl Crowd {
             }
             WaitStatus::Stopped(id, Signal::SIGTRAP) => return self.trapped(id, places),
             WaitStatus::Stopped(id, signal) => {
-                let is_first = signal == Signal::SIGSTOP && self.other_threads.get(&id).is_some_and(|other| other.is_new);
+                let is_first = signal == Signal::SIGSTOP
+                    && self.other_threads.get(&id).is_some_and(|other| other.is_new);
                 if let Some(other) = self.other_threads.get_mut(&id).filter(|_| is_first) {
                     other.is_new = false;
                 }
@@ -285,7 +323,12 @@ impl Crowd {
             self.other_threads.remove(&id);
         }
         let is_left = !self.other_threads.is_empty() || id.as_raw() != self.process.id();
-        if is_left && !(self.ended.is_some() && self.other_threads.is_empty() && self.held.is_empty() && self.process.id() == id.as_raw()) {
+        if is_left
+            && !(self.ended.is_some()
+                && self.other_threads.is_empty()
+                && self.held.is_empty()
+                && self.process.id() == id.as_raw())
+        {
             return Ok(());
         }
         Err(ended(self.ended.clone().unwrap_or_else(|| "the program ended before".to_owned())))
@@ -298,7 +341,9 @@ impl Crowd {
             go_on(id, None);
             return Ok(Event::Passed);
         };
-        if self.other_threads.get(&id).is_some_and(|other| other.borrows) && shares_memory(id, self.first) {
+        if self.other_threads.get(&id).is_some_and(|other| other.borrows)
+            && shares_memory(id, self.first)
+        {
             pass(id, at, *original)?;
             return Ok(Event::Passed);
         }
@@ -330,8 +375,11 @@ impl Crowd {
     /// Ends all of them.
     fn end(&mut self) {
         self.process.members.clear();
-        let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
-        let mut left: Vec<Pid> = self.other_threads.keys().copied().chain(std::mem::take(&mut self.early)).collect();
+        let over = |status: nix::Result<WaitStatus>| {
+            matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_))
+        };
+        let mut left: Vec<Pid> =
+            self.other_threads.keys().copied().chain(std::mem::take(&mut self.early)).collect();
         for id in &left {
             let _ = kill(*id, Signal::SIGKILL);
         }
@@ -384,7 +432,9 @@ fn go_back(id: Pid, at: u64) -> Result<()> {
 }
 
 fn instruction(id: Pid) -> Result<u64> {
-    ptrace::getregs(id).map(|registers| registers.rip).map_err(|e| Error::system("read the program's registers", e))
+    ptrace::getregs(id)
+        .map(|registers| registers.rip)
+        .map_err(|e| Error::system("read the program's registers", e))
 }
 
 /// Whether a thread belongs to a process.
@@ -399,7 +449,9 @@ fn shares_memory(one: Pid, other: Pid) -> bool {
 /// Whether all threads of a process sleep.
 fn is_asleep(process: Pid) -> bool {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return true };
-    threads.filter_map(std::io::Result::ok).all(|thread| matches!(state(&thread.path()), Some('S' | 'D' | 'Z' | 'X') | None))
+    threads
+        .filter_map(std::io::Result::ok)
+        .all(|thread| matches!(state(&thread.path()), Some('S' | 'D' | 'Z' | 'X') | None))
 }
 
 /// Whether a thread of a process sleeps.

@@ -1,11 +1,12 @@
-//! Emulates the few instructions that begin and end functions: a single step would cost a stop of the program and two
-//! writes to its code.
+//! Emulates the few instructions that begin and end functions: a single step would cost a stop of
+//! the program and two writes to its code.
 
 use super::process::{Process, Registers};
 use crate::error::{Error, Result};
 use iced_x86::{Code, Instruction, OpKind, Register};
 
-/// Emulates an instruction and moves the process past it; returns `false` without any change for other instructions.
+/// Emulates an instruction and moves the process past it; returns `false` without any change for
+/// other instructions.
 ///
 /// # Errors
 /// Registers or a stack that cannot be read or written.
@@ -21,17 +22,28 @@ pub fn emulate(process: &Process, instruction: &Instruction) -> Result<bool> {
             if !process.read(registers.rsp, &mut to) {
                 return Err(Error::system("follow the call", "the stack cannot be read"));
             }
-            (registers.rip, registers.rsp) = (u64::from_ne_bytes(to), registers.rsp.wrapping_add(8));
+            (registers.rip, registers.rsp) =
+                (u64::from_ne_bytes(to), registers.rsp.wrapping_add(8));
         }
         Code::Push_r64 => {
-            let Some(value) = general(&mut registers, instruction.op0_register()).map(|value| *value) else { return Ok(false) };
+            let Some(value) =
+                general(&mut registers, instruction.op0_register()).map(|value| *value)
+            else {
+                return Ok(false);
+            };
             registers.rsp = registers.rsp.wrapping_sub(8);
             process.write(registers.rsp, &value.to_ne_bytes())?;
         }
         Code::Endbr64 => {}
         _ => {
-            let Some(value) = general(&mut registers, instruction.op1_register()).map(|value| *value) else { return Ok(false) };
-            let Some(into) = general(&mut registers, instruction.op0_register()) else { return Ok(false) };
+            let Some(value) =
+                general(&mut registers, instruction.op1_register()).map(|value| *value)
+            else {
+                return Ok(false);
+            };
+            let Some(into) = general(&mut registers, instruction.op0_register()) else {
+                return Ok(false);
+            };
             // Writing the lower half clears the upper one.
             *into = if instruction.op0_register().is_gpr32() { value & 0xffff_ffff } else { value };
         }
@@ -40,8 +52,13 @@ pub fn emulate(process: &Process, instruction: &Instruction) -> Result<bool> {
     Ok(true)
 }
 
-/// Where an indirect jump leads, from the registers and the memory of the process; `None` for other instructions.
-pub fn jump_target(process: &Process, instruction: &Instruction, registers: &Registers) -> Option<u64> {
+/// Where an indirect jump leads, from the registers and the memory of the process; `None` for other
+/// instructions.
+pub fn jump_target(
+    process: &Process,
+    instruction: &Instruction,
+    registers: &Registers,
+) -> Option<u64> {
     if instruction.code() != Code::Jmp_rm64 {
         return None;
     }
@@ -54,17 +71,21 @@ pub fn jump_target(process: &Process, instruction: &Instruction, registers: &Reg
         Register::FS => Some(registers.fs_base),
         Register::GS => Some(registers.gs_base),
         // A 32-bit address uses the lower half.
-        other => general(&mut registers, other).map(|value| if other.is_gpr32() { *value & 0xffff_ffff } else { *value }),
+        other => general(&mut registers, other)
+            .map(|value| if other.is_gpr32() { *value & 0xffff_ffff } else { *value }),
     })?;
     let mut to = [0u8; 8];
     process.read(address, &mut to).then(|| u64::from_ne_bytes(to))
 }
 
 fn is_known(instruction: &Instruction) -> bool {
-    let of_registers = instruction.op0_kind() == OpKind::Register && instruction.op1_kind() == OpKind::Register;
+    let of_registers =
+        instruction.op0_kind() == OpKind::Register && instruction.op1_kind() == OpKind::Register;
     match instruction.code() {
         Code::Retnq | Code::Push_r64 | Code::Endbr64 => true,
-        Code::Mov_r64_rm64 | Code::Mov_rm64_r64 | Code::Mov_r32_rm32 | Code::Mov_rm32_r32 => of_registers,
+        Code::Mov_r64_rm64 | Code::Mov_rm64_r64 | Code::Mov_r32_rm32 | Code::Mov_rm32_r32 => {
+            of_registers
+        }
         _ => false,
     }
 }

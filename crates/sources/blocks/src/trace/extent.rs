@@ -11,7 +11,8 @@ impl<'a> Follower<'a> {
         self
     }
 
-    /// Whether the limit is reached, in the call itself and not in one that it makes of its own function.
+    /// Whether the limit is reached, in the call itself and not in one that it makes of its own
+    /// function.
     pub(super) fn is_enough(&self) -> bool {
         self.most.is_some_and(|most| self.passed >= most) && self.frames.len() == 1
     }

@@ -1,9 +1,10 @@
 //! Follows one call: counts where its branches went.
 //!
-//! The program runs at full speed from branch to branch: every branch that has been reached gets a breakpoint, its
-//! condition is computed from the flags, and the program continues at the branch's target. Between two branches the path
-//! is fixed, so this sees what single steps would see with a fraction of the stops. Called functions run at full speed.
-//! Where there is room for an instrumented copy of the function, that runs in its place and needs hardly any stop (`replay`).
+//! The program runs at full speed from branch to branch: every branch that has been reached gets a
+//! breakpoint, its condition is computed from the flags, and the program continues at the branch's
+//! target. Between two branches the path is fixed, so this sees what single steps would see with a
+//! fraction of the stops. Called functions run at full speed. Where there is room for an
+//! instrumented copy of the function, that runs in its place and needs hardly any stop (`replay`).
 
 mod ways;
 
@@ -96,7 +97,8 @@ pub(super) struct Frame {
     pub(super) left: Option<(u64, u64)>,
 }
 
-/// Where the number of a path begins, and by what it is multiplied at each step (the constants of FNV-1a).
+/// Where the number of a path begins, and by what it is multiplied at each step (the constants of
+/// FNV-1a).
 const FIRST_PATH: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
@@ -151,7 +153,8 @@ pub(super) enum Onward {
 }
 
 impl<'a> Follower<'a> {
-    /// A follower for a process at the beginning of a call; it also counts the call's own beginnings, up to the arrivals in `ends`.
+    /// A follower for a process at the beginning of a call; it also counts the call's own
+    /// beginnings, up to the arrivals in `ends`.
     pub fn new(
         program: &'a Program,
         process: &'a mut Process,
@@ -200,7 +203,8 @@ impl<'a> Follower<'a> {
     /// Follows the call to its end; the process is then after the call.
     ///
     /// # Errors
-    /// The program crashes, ends, changes its code or does what cannot be repeated, or control leaves the function in an unknown way.
+    /// The program crashes, ends, changes its code or does what cannot be repeated, or control
+    /// leaves the function in an unknown way.
     pub fn run(mut self) -> Result<Followed> {
         self.program.deadline(self.process);
         let entry = self.target.entry();
@@ -215,7 +219,13 @@ impl<'a> Follower<'a> {
             self.plant(handler)?;
         }
         self.found.entries = 1;
-        self.frames.push(Frame { from: 0, expected: None, is_cut: false, stack: self.begin.slot, left: None });
+        self.frames.push(Frame {
+            from: 0,
+            expected: None,
+            is_cut: false,
+            stack: self.begin.slot,
+            left: None,
+        });
         let mut onward = self.arrive(self.begin.at)?;
         while !self.frames.is_empty() {
             if let Some(Onward::To(address)) = onward.as_ref().filter(|_| self.is_enough()) {
@@ -229,7 +239,10 @@ impl<'a> Follower<'a> {
                     None
                 }
                 Some(Onward::JumpedOut(site, to)) => {
-                    self.frames.last_mut().into_iter().for_each(|frame| frame.left = Some((site, to)));
+                    self.frames
+                        .last_mut()
+                        .into_iter()
+                        .for_each(|frame| frame.left = Some((site, to)));
                     None
                 }
                 None if self.is_outside() => self.wander()?,
@@ -245,9 +258,15 @@ impl<'a> Follower<'a> {
             self.process.read(*start, &mut now) && now == *bytes
         };
         let overwritten = !self.patched().iter().all(is_as_left);
-        self.target.code.parts().iter().try_for_each(|(start, bytes)| self.process.poke_all(*start, bytes))?;
+        self.target
+            .code
+            .parts()
+            .iter()
+            .try_for_each(|(start, bytes)| self.process.poke_all(*start, bytes))?;
         if overwritten || !is_unchanged(self.process, &self.target.code) {
-            return Err(failed("the function changes its own code: its blocks are not those of the file"));
+            return Err(failed(
+                "the function changes its own code: its blocks are not those of the file",
+            ));
         }
         self.end_copy()?;
         self.tripwire.disarm(self.process)?;
@@ -256,7 +275,8 @@ impl<'a> Follower<'a> {
         Ok(self.found)
     }
 
-    /// Control has reached an address in the function: notes the next site, and counts arrivals at the ends of partial runs.
+    /// Control has reached an address in the function: notes the next site, and counts arrivals at
+    /// the ends of partial runs.
     pub(super) fn come_to(&mut self, address: u64) -> Result<(Option<u64>, bool)> {
         let (site, is_cut) = self.way(address)?;
         self.has_begun = true;
@@ -266,7 +286,8 @@ impl<'a> Follower<'a> {
         Ok((site, is_cut))
     }
 
-    /// Continues the process from an address in the function to the next site, or passes the site at once if it is the next instruction.
+    /// Continues the process from an address in the function to the next site, or passes the site
+    /// at once if it is the next instruction.
     pub(super) fn arrive(&mut self, address: u64) -> Result<Option<Onward>> {
         let (site, _) = self.come_to(address)?;
         self.process.go_to(address)?;
@@ -280,7 +301,9 @@ impl<'a> Follower<'a> {
         site.map_or(Ok(()), |site| self.plant(site))?;
         if self.planted.contains_key(&address) {
             self.step_over(address)?;
-            if let Some(site) = site.filter(|site| self.process.instruction().is_ok_and(|at| at == *site)) {
+            if let Some(site) =
+                site.filter(|site| self.process.instruction().is_ok_and(|at| at == *site))
+            {
                 return self.at_site(site);
             }
         }
@@ -301,7 +324,9 @@ impl<'a> Follower<'a> {
     }
 
     pub(super) fn decode(&self, at: u64) -> Result<Instruction> {
-        let text = || format!("unknown instruction at {:#x} of the file", at.wrapping_sub(self.target.bias));
+        let text = || {
+            format!("unknown instruction at {:#x} of the file", at.wrapping_sub(self.target.bias))
+        };
         self.target.code.decode(at).ok_or_else(|| failed(&text()))
     }
 
@@ -327,7 +352,11 @@ impl<'a> Follower<'a> {
         }
         if let (Flow::Jump(to), false) = (kind, instruction.is_call_near()) {
             self.process.go_to(to)?;
-            return Ok(if self.target.code.contains(to) { Onward::To(to) } else { Onward::JumpedOut(site, to) });
+            return Ok(if self.target.code.contains(to) {
+                Onward::To(to)
+            } else {
+                Onward::JumpedOut(site, to)
+            });
         }
         if self.is_watched(site) && matches!(kind, Flow::Next | Flow::Call) {
             // Reached by the function's own control flow, not by a call or an exception.
@@ -343,7 +372,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The registers where the process is stopped; only the place where it goes on may have been set since.
+    /// The registers where the process is stopped; only the place where it goes on may have been
+    /// set since.
     fn registers(&mut self) -> Result<Registers> {
         match self.now {
             Some(now) => Ok(now),
@@ -355,7 +385,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// A return leads to the caller, or to a computed address of the function if its own code put that on the stack.
+    /// A return leads to the caller, or to a computed address of the function if its own code put
+    /// that on the stack.
     fn returned(&mut self, site: u64, to: u64) -> Result<Onward> {
         let frame = self.frames.last().map_or(u64::MAX, |frame| frame.stack);
         if self.target.code.contains(to) && self.process.stack()? <= frame {
@@ -394,7 +425,11 @@ impl<'a> Follower<'a> {
         let expected = self.frames.last().and_then(|frame| frame.expected);
         if let Some(site) = self.exit_at(stopped) {
             self.process.go_to(site)?;
-            return if expected == Some(site) { self.at_site(site) } else { self.leave_copy(site).map(|()| None) };
+            return if expected == Some(site) {
+                self.at_site(site)
+            } else {
+                self.leave_copy(site).map(|()| None)
+            };
         }
         if let Some(place) = self.back_in_copy(stopped) {
             return self.come_back(stopped, place).map(|()| None);
@@ -415,14 +450,19 @@ impl<'a> Follower<'a> {
             return self.arrive(stopped);
         }
         if self.handlers.contains(&stopped) {
-            return Err(failed("an exception returned control into the function, which cannot be counted as a branch"));
+            return Err(failed(
+                "an exception returned control into the function, which cannot be counted as a \
+                 branch",
+            ));
         }
         Err(failed(LEFT_CALL))
     }
 
     fn run_to_breakpoint(&mut self) -> Result<u64> {
         self.run_to(|at, follower| {
-            follower.planted.contains_key(&at) || follower.exit_at(at).is_some() || follower.back_in_copy(at).is_some()
+            follower.planted.contains_key(&at)
+                || follower.exit_at(at).is_some()
+                || follower.back_in_copy(at).is_some()
         })
     }
 
@@ -447,12 +487,17 @@ impl<'a> Follower<'a> {
         match stop {
             Stop::SystemCall => {
                 if let Some(call) = self.in_system.take() {
-                    return self.guard.check_answer(self.process, &call).and_then(|()| self.tripwire.answer(self.process, &call));
+                    return self
+                        .guard
+                        .check_answer(self.process, &call)
+                        .and_then(|()| self.tripwire.answer(self.process, &call));
                 }
                 let call = self.guard.check(self.process)?;
                 self.in_system = Some(call);
                 self.found.system_calls.insert(call.number);
-                self.found.sources.extend(call.varies().then(|| format!("the system call {}", call.name())));
+                self.found
+                    .sources
+                    .extend(call.varies().then(|| format!("the system call {}", call.name())));
             }
             Stop::Signal(signal) => self.get(signal)?,
             Stop::Filtered => self.guard.check_repeat(self.process)?,
@@ -489,15 +534,23 @@ impl<'a> Follower<'a> {
     }
 
     fn restore(&mut self, site: u64) -> Result<()> {
-        let byte = self.target.code.byte(site).ok_or_else(|| failed("a breakpoint lies outside of the function"))?;
+        let byte = self
+            .target
+            .code
+            .byte(site)
+            .ok_or_else(|| failed("a breakpoint lies outside of the function"))?;
         self.process.poke(site, &[byte])
     }
 
     /// Runs the one instruction at a site.
     pub(super) fn step_over(&mut self, site: u64) -> Result<()> {
         let instruction = self.decode(site)?;
-        if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Int | Mnemonic::Sysenter) {
-            return Err(failed("it calls the system where a branch leads, which cannot be checked before it happens"));
+        if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Int | Mnemonic::Sysenter)
+        {
+            return Err(failed(
+                "it calls the system where a branch leads, which cannot be checked before it \
+                 happens",
+            ));
         }
         self.now = None;
         if emulate(self.process, &instruction)? {
@@ -514,7 +567,9 @@ impl<'a> Follower<'a> {
             self.found.stops += 1;
             match self.process.run(Resume::Step)? {
                 Stop::Trap => break,
-                Stop::Signal(Signal::SIGSEGV | Signal::SIGBUS | Signal::SIGFPE | Signal::SIGILL) => {
+                Stop::Signal(
+                    Signal::SIGSEGV | Signal::SIGBUS | Signal::SIGFPE | Signal::SIGILL,
+                ) => {
                     return Err(failed("it crashed during the call (at a branch)"));
                 }
                 // Delivered when the program continues.
@@ -528,7 +583,8 @@ impl<'a> Follower<'a> {
 }
 
 /// The reason if something else than the expected branch comes next.
-pub(super) const LEFT_CALL: &str = "control left the function in a way that cannot be followed (an exception, longjmp, a signal handler)";
+pub(super) const LEFT_CALL: &str = "control left the function in a way that cannot be followed \
+                                    (an exception, longjmp, a signal handler)";
 
 pub(super) fn failed(reason: &str) -> Error {
     Error::system("follow the call", reason)

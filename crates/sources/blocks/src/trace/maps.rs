@@ -31,19 +31,23 @@ impl Mapping {
 
     /// Whether it holds nothing but what the process itself wrote: it can be made anew.
     pub fn is_own(&self) -> bool {
-        !self.shared && (self.name.is_empty() || self.name == "[heap]" || self.name.starts_with("[anon:"))
+        !self.shared
+            && (self.name.is_empty() || self.name == "[heap]" || self.name.starts_with("[anon:"))
     }
 
     /// The rights, as mmap(2) takes them.
     pub fn protection(&self) -> u64 {
         let right = |has: bool, bit: i32| if has { bit as u64 } else { 0 };
-        right(self.readable, libc::PROT_READ) | right(self.writable, libc::PROT_WRITE) | right(self.executable, libc::PROT_EXEC)
+        right(self.readable, libc::PROT_READ)
+            | right(self.writable, libc::PROT_WRITE)
+            | right(self.executable, libc::PROT_EXEC)
     }
 }
 
 /// All mappings of a process.
 pub fn of_process(id: i32) -> Result<Vec<Mapping>> {
-    let text = std::fs::read_to_string(format!("/proc/{id}/maps")).map_err(|e| Error::system("read the program's memory map", e))?;
+    let text = std::fs::read_to_string(format!("/proc/{id}/maps"))
+        .map_err(|e| Error::system("read the program's memory map", e))?;
     Ok(text.lines().filter_map(parse).collect())
 }
 
@@ -68,28 +72,42 @@ fn parse(line: &str) -> Option<Mapping> {
 /// The entry point that the kernel gave to the program (getauxval(3), `AT_ENTRY`).
 pub fn entry_point(id: i32) -> Result<u64> {
     const AT_ENTRY: u64 = 9;
-    let bytes = std::fs::read(format!("/proc/{id}/auxv")).map_err(|e| Error::system("find the program's entry point", e))?;
+    let bytes = std::fs::read(format!("/proc/{id}/auxv"))
+        .map_err(|e| Error::system("find the program's entry point", e))?;
     let word = |at: &[u8]| at.try_into().map(u64::from_ne_bytes).unwrap_or(0);
     let mut entries = bytes.chunks_exact(16).map(|entry| (word(&entry[..8]), word(&entry[8..])));
     let found = entries.find(|(kind, _)| *kind == AT_ENTRY).map(|(_, address)| address);
-    found.ok_or_else(|| Error::system("find the program's entry point", "the kernel does not report it"))
+    found.ok_or_else(|| {
+        Error::system("find the program's entry point", "the kernel does not report it")
+    })
 }
 
 /// A free range of addresses of this size within reach of a 32-bit jump from an address.
 pub fn free_near(mappings: &[Mapping], address: u64, size: u64) -> Option<u64> {
     const REACH: u64 = 1 << 30;
     const LOWEST_ADDRESS: u64 = 0x10_0000;
-    let floor = mappings.iter().map(|mapping| mapping.range.end).filter(|end| *end <= address).chain([LOWEST_ADDRESS]);
+    let floor = mappings
+        .iter()
+        .map(|mapping| mapping.range.end)
+        .filter(|end| *end <= address)
+        .chain([LOWEST_ADDRESS]);
     let ceilings = mappings.iter().map(|mapping| mapping.range.end);
     let free = |from: u64| {
         let to = from.checked_add(size)?;
-        let clear = mappings.iter().all(|mapping| mapping.range.end <= from || mapping.range.start >= to);
-        (clear && from >= LOWEST_ADDRESS && from.abs_diff(address) < REACH && to < 1 << 47).then_some(from)
+        let clear =
+            mappings.iter().all(|mapping| mapping.range.end <= from || mapping.range.start >= to);
+        (clear && from >= LOWEST_ADDRESS && from.abs_diff(address) < REACH && to < 1 << 47)
+            .then_some(from)
     };
     // The heap grows upwards after the program: leave room for it.
     let apart = |end: u64| end.saturating_add(64 << 20);
-    let below = mappings.iter().filter_map(|mapping| mapping.range.start.checked_sub(size + (1 << 20)));
-    floor.chain(below).chain(ceilings.map(apart)).filter_map(free).min_by_key(|from| from.abs_diff(address))
+    let below =
+        mappings.iter().filter_map(|mapping| mapping.range.start.checked_sub(size + (1 << 20)));
+    floor
+        .chain(below)
+        .chain(ceilings.map(apart))
+        .filter_map(free)
+        .min_by_key(|from| from.abs_diff(address))
 }
 
 #[cfg(test)]
@@ -98,9 +116,13 @@ mod tests {
 
     #[test]
     fn lines_are_read_with_names_that_have_spaces() {
-        let line = "7ffff7d00000-7ffff7d28000 r-xp 00028000 fe:01 1234                       /usr/lib/a file.so";
+        let line = "7ffff7d00000-7ffff7d28000 r-xp 00028000 fe:01 1234                       \
+                    /usr/lib/a file.so";
         let mapping = parse(line).unwrap();
-        assert_eq!((mapping.range.start, mapping.offset, mapping.executable, mapping.writable), (0x7fff_f7d0_0000, 0x28000, true, false));
+        assert_eq!(
+            (mapping.range.start, mapping.offset, mapping.executable, mapping.writable),
+            (0x7fff_f7d0_0000, 0x28000, true, false)
+        );
         assert_eq!(mapping.file(), Some(PathBuf::from("/usr/lib/a file.so")));
         assert_eq!(parse("55-66 rw-p 00000000 00:00 0    [heap]").unwrap().file(), None);
         let shared = parse("77-88 rw-s 00000000 00:01 7    /dev/zero (deleted)").unwrap();
@@ -112,11 +134,16 @@ mod tests {
     #[test]
     fn free_ranges_are_near_and_unmapped() {
         let taken = |from: u64, to: u64| parse(&format!("{from:x}-{to:x} r-xp 0 0 0")).unwrap();
-        let all = [taken(0x5555_5555_4000, 0x5555_5555_8000), taken(0x7fff_f7d0_0000, 0x7fff_f7f0_0000)];
+        let all =
+            [taken(0x5555_5555_4000, 0x5555_5555_8000), taken(0x7fff_f7d0_0000, 0x7fff_f7f0_0000)];
         for address in [0x5555_5555_5000, 0x7fff_f7d0_1000] {
             let found = free_near(&all, address, 0x4000).unwrap();
             assert!(found.abs_diff(address) < 1 << 30);
-            assert!(all.iter().all(|mapping| mapping.range.end <= found || mapping.range.start >= found + 0x4000));
+            assert!(
+                all.iter()
+                    .all(|mapping| mapping.range.end <= found
+                        || mapping.range.start >= found + 0x4000)
+            );
         }
     }
 }

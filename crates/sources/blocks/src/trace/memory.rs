@@ -1,4 +1,5 @@
-//! Finds the memory that a call writes, maps and unmaps, by comparison before and after it, and puts it back.
+//! Finds the memory that a call writes, maps and unmaps, by comparison before and after it, and
+//! puts it back.
 
 use super::maps::{Mapping, of_process};
 use super::pages::used;
@@ -40,11 +41,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes a snapshot without the stack below `stack_from` and without mappings in the ranges of `except`.
+    /// Takes a snapshot without the stack below `stack_from` and without mappings in the ranges of
+    /// `except`.
     ///
     /// # Errors
     /// A process with too much memory.
-    pub fn take(process: &mut Process, from: u64, stack_from: u64, except: &[Range<u64>]) -> Result<Snapshot> {
+    pub fn take(
+        process: &mut Process,
+        from: u64,
+        stack_from: u64,
+        except: &[Range<u64>],
+    ) -> Result<Snapshot> {
         let wanted = |mapping: &Mapping| mapping.writable && !mapping.name.starts_with("[v");
         let mappings = without(of_process(process.id())?, except);
         let (mut ranges, mut sparse) = (Vec::new(), Vec::new());
@@ -63,7 +70,9 @@ impl Snapshot {
         let total: u64 = ranges.iter().map(|(from, to)| to - from).sum();
         if total > MOST_BYTES {
             let reason = format!(
-                "the program has {} MiB of memory that it may write to; {} MiB can be compared; give it a smaller input, or build it without a sanitizer (with one, Linux 6.7 is needed)",
+                "the program has {} MiB of memory that it may write to; {} MiB can be compared; \
+                 give it a smaller input, or build it without a sanitizer (with one, Linux 6.7 is \
+                 needed)",
                 total >> 20,
                 MOST_BYTES >> 20
             );
@@ -92,17 +101,26 @@ impl Snapshot {
         Ok(Undo { calls, memory: self.written(process, &now) })
     }
 
-    /// The previous contents of the memory that was written since. Memory that is no longer there is made anew, full of zeros.
+    /// The previous contents of the memory that was written since. Memory that is no longer there
+    /// is made anew, full of zeros.
     fn written(&self, process: &Process, now: &[Mapping]) -> Patches {
         let mut patches = Vec::new();
         for (start, before) in &self.parts {
             let part = *start..start + before.len() as u64;
             let mut contents = vec![0; before.len()];
-            let there = now.iter().filter(|mapping| mapping.readable).map(|mapping| common(&mapping.range, &part));
+            let there = now
+                .iter()
+                .filter(|mapping| mapping.readable)
+                .map(|mapping| common(&mapping.range, &part));
             for range in there.filter(|range| !range.is_empty()) {
-                process.read(range.start, &mut contents[(range.start - start) as usize..(range.end - start) as usize]);
+                process.read(
+                    range.start,
+                    &mut contents[(range.start - start) as usize..(range.end - start) as usize],
+                );
             }
-            differing(before, &contents).into_iter().for_each(|(from, to)| patches.push((start + from as u64, before[from..to].to_vec())));
+            differing(before, &contents).into_iter().for_each(|(from, to)| {
+                patches.push((start + from as u64, before[from..to].to_vec()))
+            });
         }
         self.newly_used(process, &mut patches);
         patches
@@ -121,7 +139,11 @@ impl Snapshot {
                 let mut now = vec![0; PAGE];
                 if process.read(at, &mut now) {
                     let changed = differing(&zeros, &now);
-                    patches.extend(changed.into_iter().map(|(from, to)| (at + from as u64, vec![0; to - from])));
+                    patches.extend(
+                        changed
+                            .into_iter()
+                            .map(|(from, to)| (at + from as u64, vec![0; to - from])),
+                    );
                 }
             }
         }
@@ -138,13 +160,22 @@ fn common(a: &Range<u64>, b: &Range<u64>) -> Range<u64> {
 }
 
 fn heap_end(mappings: &[Mapping]) -> Option<u64> {
-    mappings.iter().filter(|mapping| mapping.name == "[heap]").map(|mapping| mapping.range.end).max()
+    mappings
+        .iter()
+        .filter(|mapping| mapping.name == "[heap]")
+        .map(|mapping| mapping.range.end)
+        .max()
 }
 
-/// The system calls that turn one map into the other: what is new goes, then what is gone comes back.
+/// The system calls that turn one map into the other: what is new goes, then what is gone comes
+/// back.
 fn remapped(before: &[Mapping], now: &[Mapping]) -> Result<Vec<SystemCall>> {
     const OWN_MAPPING: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64;
-    let mut edges: Vec<u64> = before.iter().chain(now).flat_map(|mapping| [mapping.range.start, mapping.range.end]).collect();
+    let mut edges: Vec<u64> = before
+        .iter()
+        .chain(now)
+        .flat_map(|mapping| [mapping.range.start, mapping.range.end])
+        .collect();
     edges.sort_unstable();
     edges.dedup();
     let (mut gone, mut back, mut rights) = (Vec::new(), Vec::new(), Vec::new());
@@ -152,13 +183,20 @@ fn remapped(before: &[Mapping], now: &[Mapping]) -> Result<Vec<SystemCall>> {
         let (at, size) = (pair[0], pair[1] - pair[0]);
         let call = |number, arguments| SystemCall { number, arguments };
         match (holding(before, at), holding(now, at)) {
-            (None, Some(new)) if !grows_by_itself(new) => gone.push(call(libc::SYS_munmap, [at, size, 0, 0, 0, 0])),
+            (None, Some(new)) if !grows_by_itself(new) => {
+                gone.push(call(libc::SYS_munmap, [at, size, 0, 0, 0, 0]))
+            }
             (Some(old), None) if old.name == "[heap]" => {}
             (Some(old), None) if old.is_own() && (old.writable || !old.readable) => {
-                back.push(call(libc::SYS_mmap, [at, size, old.protection(), OWN_MAPPING, u64::MAX, 0]));
+                back.push(call(
+                    libc::SYS_mmap,
+                    [at, size, old.protection(), OWN_MAPPING, u64::MAX, 0],
+                ));
             }
             (Some(old), None) => return Err(cannot_come_back(old)),
-            (Some(old), Some(new)) if old.name != new.name && !(old.is_own() && new.is_own()) => return Err(cannot_come_back(old)),
+            (Some(old), Some(new)) if old.name != new.name && !(old.is_own() && new.is_own()) => {
+                return Err(cannot_come_back(old));
+            }
             (Some(old), Some(new)) if old.protection() != new.protection() => {
                 rights.push(call(libc::SYS_mprotect, [at, size, old.protection(), 0, 0, 0]));
             }
@@ -180,7 +218,8 @@ fn grows_by_itself(mapping: &Mapping) -> bool {
 fn cannot_come_back(mapping: &Mapping) -> Error {
     let name = if mapping.name.is_empty() { "memory without a name" } else { &mapping.name };
     let reason = format!(
-        "the call unmaps {name} at {:#x}, which cannot be mapped again for the next repeat; time a function that does not",
+        "the call unmaps {name} at {:#x}, which cannot be mapped again for the next repeat; time \
+         a function that does not",
         mapping.range.start
     );
     Error::system("repeat the call", reason)
@@ -194,8 +233,8 @@ pub fn put_back(process: &mut Process, from: u64, undo: &Undo) -> Result<()> {
     undo.memory.iter().try_for_each(|(address, bytes)| process.write(*address, bytes))
 }
 
-/// Stretches in which two equally long pieces differ, in whole lines of the cache: what a repeat writes may differ where the first call
-/// happened to write what was there.
+/// Stretches in which two equally long pieces differ, in whole lines of the cache: what a repeat
+/// writes may differ where the first call happened to write what was there.
 fn differing(before: &[u8], now: &[u8]) -> Vec<(usize, usize)> {
     const STRIDE: usize = 4096;
     let mut differences: Vec<(usize, usize)> = Vec::new();
@@ -232,12 +271,24 @@ mod tests {
     }
 
     fn mapping(range: Range<u64>, writable: bool, name: &str) -> Mapping {
-        Mapping { range, writable, executable: false, readable: true, shared: false, offset: 0, name: name.into() }
+        Mapping {
+            range,
+            writable,
+            executable: false,
+            readable: true,
+            shared: false,
+            offset: 0,
+            name: name.into(),
+        }
     }
 
     #[test]
     fn maps_are_turned_back() {
-        let before = [mapping(0x1000..0x4000, true, ""), mapping(0x8000..0x9000, true, "[heap]"), mapping(0xa000..0xc000, true, "")];
+        let before = [
+            mapping(0x1000..0x4000, true, ""),
+            mapping(0x8000..0x9000, true, "[heap]"),
+            mapping(0xa000..0xc000, true, ""),
+        ];
         let now = [
             mapping(0x1000..0x2000, true, ""),
             mapping(0x5000..0x6000, true, ""),
@@ -246,8 +297,13 @@ mod tests {
             mapping(0xb000..0xc000, true, ""),
         ];
         let calls = remapped(&before, &now).unwrap();
-        let short: Vec<(i64, u64, u64)> = calls.iter().map(|call| (call.number, call.arguments[0], call.arguments[1])).collect();
-        let expected = [(libc::SYS_munmap, 0x5000, 0x1000), (libc::SYS_mmap, 0x2000, 0x2000), (libc::SYS_mprotect, 0xa000, 0x1000)];
+        let short: Vec<(i64, u64, u64)> =
+            calls.iter().map(|call| (call.number, call.arguments[0], call.arguments[1])).collect();
+        let expected = [
+            (libc::SYS_munmap, 0x5000, 0x1000),
+            (libc::SYS_mmap, 0x2000, 0x2000),
+            (libc::SYS_mprotect, 0xa000, 0x1000),
+        ];
         assert_eq!(short, expected);
         assert!(remapped(&before, &before).unwrap().is_empty());
         let file = [mapping(0x1000..0x2000, true, "/tmp/file")];

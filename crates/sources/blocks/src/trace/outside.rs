@@ -1,5 +1,6 @@
-//! The function was left by a jump: to a function that is called last, to a part that the compiler moved elsewhere, or to code that jumps
-//! on to a computed address (a retpoline). Control may come back anywhere, so a breakpoint waits at every byte.
+//! The function was left by a jump: to a function that is called last, to a part that the compiler
+//! moved elsewhere, or to code that jumps on to a computed address (a retpoline). Control may come
+//! back anywhere, so a breakpoint waits at every byte.
 
 use super::follow::{Follower, Onward, failed};
 use super::process::{BREAKPOINT, Resume, Stop};
@@ -20,14 +21,18 @@ impl Follower<'_> {
             self.returned_to(u64::MAX);
             return Ok(None);
         }
-        // Frames above have returned to code outside, which then called or returned to the function.
+        // Frames above have returned to code outside, which then called or returned to the
+        // function.
         self.returned_to(stack);
         if at == self.target.entry() {
             self.come_in(stack)?;
             return self.arrive(at);
         }
         if self.handlers.contains(&at) {
-            return Err(failed("an exception returned control into the function, which cannot be counted as a branch"));
+            return Err(failed(
+                "an exception returned control into the function, which cannot be counted as a \
+                 branch",
+            ));
         }
         match self.frames.last_mut() {
             Some(frame) => match frame.left.take() {
@@ -48,9 +53,15 @@ impl Follower<'_> {
         }
     }
 
-    /// The function was entered from outside: by a call, or by a jump in place of the one that it was left by.
+    /// The function was entered from outside: by a call, or by a jump in place of the one that it
+    /// was left by.
     fn come_in(&mut self, stack: u64) -> Result<()> {
-        match self.frames.last_mut().filter(|frame| frame.stack == stack).and_then(|frame| frame.left.take()) {
+        match self
+            .frames
+            .last_mut()
+            .filter(|frame| frame.stack == stack)
+            .and_then(|frame| frame.left.take())
+        {
             Some((site, to)) => {
                 self.tally(site, to);
                 self.found.entries += 1;
@@ -79,7 +90,8 @@ impl Follower<'_> {
         Ok(None)
     }
 
-    /// Runs with breakpoints everywhere in the function and at the return address, until one is reached.
+    /// Runs with breakpoints everywhere in the function and at the return address, until one is
+    /// reached.
     fn run_back(&mut self) -> Result<u64> {
         let outside = !self.target.code.contains(self.back);
         let mut original = [0u8];
@@ -91,7 +103,8 @@ impl Follower<'_> {
             if outside {
                 self.process.poke(self.back, &[BREAKPOINT])?;
             }
-            let at = self.run_to(|at, follower| at == follower.back || follower.target.code.contains(at))?;
+            let at = self
+                .run_to(|at, follower| at == follower.back || follower.target.code.contains(at))?;
             if outside {
                 self.process.poke(self.back, &original)?;
             }
@@ -108,6 +121,8 @@ impl Follower<'_> {
     }
 
     fn fill(&self) -> Result<()> {
-        self.target.code.parts().iter().try_for_each(|(start, bytes)| self.process.poke_all(*start, &vec![BREAKPOINT; bytes.len()]))
+        self.target.code.parts().iter().try_for_each(|(start, bytes)| {
+            self.process.poke_all(*start, &vec![BREAKPOINT; bytes.len()])
+        })
     }
 }

@@ -1,5 +1,10 @@
-//! Which pages of a large mapping hold anything: a sanitizer reserves terabytes and uses little of them.
-#![allow(unsafe_code, reason = "the request of the kernel has no safe form; its pointers are to live values of the sizes that it is given")]
+//! Which pages of a large mapping hold anything: a sanitizer reserves terabytes and uses little of
+//! them.
+#![allow(
+    unsafe_code,
+    reason = "the request of the kernel has no safe form; its pointers are to live values of the \
+              sizes that it is given"
+)]
 
 use std::fs::File;
 use std::ops::Range;
@@ -51,10 +56,13 @@ pub fn used(id: i32, range: &Range<u64>) -> Option<Vec<Range<u64>>> {
             returned: PRESENT_FLAG | SWAPPED_FLAG,
             ..Request::default()
         };
-        // SAFETY: the kernel reads and writes the request, whose size is in it, and up to `most_regions` regions, which all live here.
+        // SAFETY: the kernel reads and writes the request, whose size is in it, and up to
+        // `most_regions` regions, which all live here.
         let count = unsafe { libc::ioctl(file.as_raw_fd(), PAGEMAP_SCAN, &raw mut request) };
         let count = usize::try_from(count).ok()?;
-        found.extend(regions[..count.min(regions.len())].iter().map(|region| region.start..region.end));
+        found.extend(
+            regions[..count.min(regions.len())].iter().map(|region| region.start..region.end),
+        );
         if request.walk_end <= start {
             return None;
         }
@@ -73,7 +81,14 @@ mod tests {
         // SAFETY: a new mapping that nothing else uses; one byte of it is written.
         let at = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            let at = libc::mmap(std::ptr::null_mut(), SIZE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            let at = libc::mmap(
+                std::ptr::null_mut(),
+                SIZE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                -1,
+                0,
+            );
             assert_ne!(at, libc::MAP_FAILED);
             libc::madvise(at, SIZE, libc::MADV_NOHUGEPAGE);
             at.cast::<u8>().add(SIZE / 2).write_volatile(1);

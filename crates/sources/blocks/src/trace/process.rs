@@ -1,7 +1,8 @@
 //! A traced process: its registers, memory and stops.
 #![allow(
     unsafe_code,
-    reason = "the requests for the state of the vector registers and for the mask of signals have no safe form; the pointers are to live values"
+    reason = "the requests for the state of the vector registers and for the mask of signals have \
+              no safe form; the pointers are to live values"
 )]
 
 mod launch;
@@ -71,17 +72,26 @@ impl Stop {
     /// The message for a stop that should not have ended the call.
     pub fn as_end(self) -> String {
         match self {
-            Stop::Killed(Signal::SIGKILL) => "something killed it during the call (SIGKILL)".to_owned(),
-            Stop::Killed(Signal::SIGSYS) => "it makes system calls of 32-bit programs, which are not repeated".to_owned(),
+            Stop::Killed(Signal::SIGKILL) => {
+                "something killed it during the call (SIGKILL)".to_owned()
+            }
+            Stop::Killed(Signal::SIGSYS) => {
+                "it makes system calls of 32-bit programs, which are not repeated".to_owned()
+            }
             Stop::Killed(signal) => format!("it crashed during the call ({signal})"),
             Stop::Exited(code) => {
                 format!(
-                    "the program ended during the call, with status {code} (by exit, or after an exception or longjmp left the function)"
+                    "the program ended during the call, with status {code} (by exit, or after an \
+                     exception or longjmp left the function)"
                 )
             }
-            Stop::NewProcess { .. } => "it started another process or thread during the call".to_owned(),
+            Stop::NewProcess { .. } => {
+                "it started another process or thread during the call".to_owned()
+            }
             Stop::Exec => "it started another program during the call".to_owned(),
-            Stop::Trap | Stop::SystemCall | Stop::Filtered | Stop::Signal(_) | Stop::VforkDone => "it stopped unexpectedly".to_owned(),
+            Stop::Trap | Stop::SystemCall | Stop::Filtered | Stop::Signal(_) | Stop::VforkDone => {
+                "it stopped unexpectedly".to_owned()
+            }
         }
     }
 }
@@ -147,7 +157,8 @@ impl Process {
 
     /// Waits until it stops.
     pub fn wait(&mut self) -> Result<Stop> {
-        let status = waitpid(self.pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the program", e))?;
+        let status = waitpid(self.pid, Some(WaitPidFlag::__WALL))
+            .map_err(|e| refused("wait for the program", e))?;
         Ok(match status {
             WaitStatus::Exited(_, code) => {
                 self.has_ended();
@@ -159,11 +170,18 @@ impl Process {
             }
             WaitStatus::PtraceSyscall(_) => Stop::SystemCall,
             WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_EXEC => Stop::Exec,
-            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_SECCOMP => Stop::Filtered,
-            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => Stop::VforkDone,
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_SECCOMP => {
+                Stop::Filtered
+            }
+            WaitStatus::PtraceEvent(_, _, event) if event == libc::PTRACE_EVENT_VFORK_DONE => {
+                Stop::VforkDone
+            }
             WaitStatus::PtraceEvent(_, _, event) => {
-                let id = ptrace::getevent(self.pid).map_err(|e| refused("identify the process that the program started", e))? as i32;
-                let thread = event == libc::PTRACE_EVENT_CLONE && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
+                let id = ptrace::getevent(self.pid)
+                    .map_err(|e| refused("identify the process that the program started", e))?
+                    as i32;
+                let thread = event == libc::PTRACE_EVENT_CLONE
+                    && Path::new(&format!("/proc/{}/task/{id}", self.pid)).exists();
                 if thread {
                     self.threads.push(Pid::from_raw(id));
                     return Ok(Stop::NewProcess { id, thread });
@@ -202,7 +220,15 @@ impl Process {
     pub fn hand_over(&mut self) -> Process {
         let ended = std::mem::replace(&mut self.ended, true);
         let (members, owner) = (std::mem::take(&mut self.members), self.owner.clone());
-        Process { pid: self.pid, members, owner, pending: self.pending.take(), ended, threads: Vec::new(), newest: None }
+        Process {
+            pid: self.pid,
+            members,
+            owner,
+            pending: self.pending.take(),
+            ended,
+            threads: Vec::new(),
+            newest: None,
+        }
     }
 
     /// CPU time that it took so far, with all its threads; none if it has ended.
@@ -215,8 +241,8 @@ impl Process {
             .unwrap_or_default()
     }
 
-    /// A copy of the process as it is, with this thread only. It is a sibling, of which the program knows nothing. The system call is made
-    /// from an address of code.
+    /// A copy of the process as it is, with this thread only. It is a sibling, of which the program
+    /// knows nothing. The system call is made from an address of code.
     ///
     /// # Errors
     /// The system's error.
@@ -229,21 +255,40 @@ impl Process {
         }
         self.newest = None;
         self.system_call(from, libc::SYS_clone, [SIBLING, 0, 0, 0, 0, 0])?;
-        let pid = self.newest.take().ok_or_else(|| Error::system("copy the program", "the copy is not traced"))?;
+        let pid = self
+            .newest
+            .take()
+            .ok_or_else(|| Error::system("copy the program", "the copy is not traced"))?;
         let (members, owner) = (Members::of(pid), self.owner.clone());
-        let copy = Process { pid, members, owner, pending: None, ended: false, threads: Vec::new(), newest: None };
-        waitpid(pid, Some(WaitPidFlag::__WALL)).map_err(|e| refused("wait for the copy of the program", e))?;
+        let copy = Process {
+            pid,
+            members,
+            owner,
+            pending: None,
+            ended: false,
+            threads: Vec::new(),
+            newest: None,
+        };
+        waitpid(pid, Some(WaitPidFlag::__WALL))
+            .map_err(|e| refused("wait for the copy of the program", e))?;
         copy.poke(from, &bytes)?;
         // A thread that was stepped may keep this flag.
-        copy.set_registers(Registers { orig_rax: u64::MAX, eflags: before.eflags & !TRAP_FLAG, ..before })?;
+        copy.set_registers(Registers {
+            orig_rax: u64::MAX,
+            eflags: before.eflags & !TRAP_FLAG,
+            ..before
+        })?;
         Ok(copy)
     }
 
-    /// Memory that it holds for itself, in bytes, with its part of what it shares; 0 if the kernel does not tell.
+    /// Memory that it holds for itself, in bytes, with its part of what it shares; 0 if the kernel
+    /// does not tell.
     pub fn holds(&self) -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).unwrap_or_default();
+        let text =
+            std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-        line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()).map_or(0, |kib| kib << 10)
+        line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok())
+            .map_or(0, |kib| kib << 10)
     }
 
     /// Takes the signal that stopped it, so that it is not delivered.
@@ -285,13 +330,19 @@ impl Process {
     /// The address whose use raised the signal that stopped it.
     pub fn fault(&self) -> Option<u64> {
         let about = ptrace::getsiginfo(self.pid).ok()?;
-        // SAFETY: the kernel fills in this field for the signals of faults, and it is a plain number for others.
+        // SAFETY: the kernel fills in this field for the signals of faults, and it is a plain
+        // number for others.
         Some(unsafe { about.si_addr() } as u64)
     }
 
-    /// Makes the system call before which it is stopped fail: it is not done even if the process goes on.
+    /// Makes the system call before which it is stopped fail: it is not done even if the process
+    /// goes on.
     pub fn cancel_system_call(&self) -> Result<()> {
-        let set = ptrace::write_user(self.pid, offset_of!(Registers, orig_rax) as ptrace::AddressType, -1);
+        let set = ptrace::write_user(
+            self.pid,
+            offset_of!(Registers, orig_rax) as ptrace::AddressType,
+            -1,
+        );
         set.map_err(|e| refused("cancel a system call", e))
     }
 
@@ -302,7 +353,11 @@ impl Process {
 
     /// Sets the address where it continues.
     pub fn go_to(&self, address: u64) -> Result<()> {
-        let set = ptrace::write_user(self.pid, offset_of!(Registers, rip) as ptrace::AddressType, address as libc::c_long);
+        let set = ptrace::write_user(
+            self.pid,
+            offset_of!(Registers, rip) as ptrace::AddressType,
+            address as libc::c_long,
+        );
         set.map_err(|e| refused("set a register of the program", e))
     }
 
@@ -311,24 +366,41 @@ impl Process {
         const NT_X86_XSTATE: usize = 0x202;
         let mut state = vec![0u8; 16 << 10];
         let mut slice = libc::iovec { iov_base: state.as_mut_ptr().cast(), iov_len: state.len() };
-        // SAFETY: the kernel writes up to iov_len bytes to the buffer, which lives here, and sets iov_len to what it wrote.
-        let done = unsafe { libc::ptrace(libc::PTRACE_GETREGSET, self.pid.as_raw(), NT_X86_XSTATE, &raw mut slice) };
+        // SAFETY: the kernel writes up to iov_len bytes to the buffer, which lives here, and sets
+        // iov_len to what it wrote.
+        let done = unsafe {
+            libc::ptrace(libc::PTRACE_GETREGSET, self.pid.as_raw(), NT_X86_XSTATE, &raw mut slice)
+        };
         if done != 0 {
-            return Err(Error::system("read the program's vector registers", std::io::Error::last_os_error()));
+            return Err(Error::system(
+                "read the program's vector registers",
+                std::io::Error::last_os_error(),
+            ));
         }
         state.truncate(slice.iov_len);
         Ok(state)
     }
 
-    /// Blocks all signals except those of faults: the program's timers would interrupt the repeated calls.
+    /// Blocks all signals except those of faults: the program's timers would interrupt the repeated
+    /// calls.
     ///
     /// # Errors
     /// The system's error.
     pub fn hold_signals(&self) -> Result<()> {
-        const LET_THROUGH: [libc::c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
-        let held: u64 = LET_THROUGH.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));
-        // SAFETY: the kernel reads eight bytes, the size of its set of signals, from a value that lives here.
-        let done = unsafe { libc::ptrace(libc::PTRACE_SETSIGMASK, self.pid.as_raw(), size_of::<u64>(), &raw const held) };
+        const LET_THROUGH: [libc::c_int; 5] =
+            [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
+        let held: u64 =
+            LET_THROUGH.iter().fold(u64::MAX, |held, signal| held & !(1 << (signal - 1)));
+        // SAFETY: the kernel reads eight bytes, the size of its set of signals, from a value that
+        // lives here.
+        let done = unsafe {
+            libc::ptrace(
+                libc::PTRACE_SETSIGMASK,
+                self.pid.as_raw(),
+                size_of::<u64>(),
+                &raw const held,
+            )
+        };
         match done {
             0 => Ok(()),
             _ => Err(Error::system("block the program's signals", std::io::Error::last_os_error())),
@@ -344,8 +416,8 @@ impl Process {
         self.system_call(from, libc::SYS_mprotect, [mapping.range.start, size, rights, 0, 0, 0])
     }
 
-    /// Makes the program do a system call at an address in its code, whose bytes are restored afterwards. Signals that come meanwhile are
-    /// delivered later.
+    /// Makes the program do a system call at an address in its code, whose bytes are restored
+    /// afterwards. Signals that come meanwhile are delivered later.
     pub fn system_call(&mut self, from: u64, number: i64, arguments: [u64; 6]) -> Result<u64> {
         let before = self.registers()?;
         let mut bytes = [0u8; 2];
@@ -353,22 +425,39 @@ impl Process {
             return Err(Error::system("read the program's code", "not readable"));
         }
         let [rdi, rsi, rdx, r10, r8, r9] = arguments;
-        let call = Registers { rip: from, rax: number as u64, orig_rax: u64::MAX, rdi, rsi, rdx, r10, r8, r9, ..before };
+        let call = Registers {
+            rip: from,
+            rax: number as u64,
+            orig_rax: u64::MAX,
+            rdi,
+            rsi,
+            rdx,
+            r10,
+            r8,
+            r9,
+            ..before
+        };
         let mut held = self.hold();
         let answer = self.poke(from, &SYSCALL).and_then(|()| self.answer(call, &mut held));
-        let restored = self.poke(from, &bytes).and_then(|()| self.set_registers(Registers { orig_rax: u64::MAX, ..before }));
+        let restored = self
+            .poke(from, &bytes)
+            .and_then(|()| self.set_registers(Registers { orig_rax: u64::MAX, ..before }));
         self.deliver_later(held);
         let answer = answer?;
         restored?;
         match answer as i64 {
-            error @ -4095..=-1 => Err(Error::system("prepare the program", std::io::Error::from_raw_os_error(-error as i32))),
+            error @ -4095..=-1 => Err(Error::system(
+                "prepare the program",
+                std::io::Error::from_raw_os_error(-error as i32),
+            )),
             _ => Ok(answer),
         }
     }
 
     /// Steps over a system call; its answer.
     fn answer(&mut self, call: Registers, held: &mut Option<Signal>) -> Result<u64> {
-        /// The answers of a system call that a signal interrupts before it has begun (include/linux/errno.h).
+        /// The answers of a system call that a signal interrupts before it has begun
+        /// (include/linux/errno.h).
         const RESTART: std::ops::RangeInclusive<i64> = -516..=-512;
         self.set_registers(call)?;
         loop {
@@ -380,7 +469,12 @@ impl Process {
                 // The filter is for the program's own system calls.
                 Stop::Filtered | Stop::NewProcess { thread: false, .. } => {}
                 Stop::Signal(signal) if !FAULTS.contains(&signal) => *held = held.or(self.hold()),
-                stop => return Err(Error::system("prepare the program", format!("it stopped with {stop:?}"))),
+                stop => {
+                    return Err(Error::system(
+                        "prepare the program",
+                        format!("it stopped with {stop:?}"),
+                    ));
+                }
             }
         }
     }
@@ -403,7 +497,9 @@ impl Process {
 
     /// Waits for its end for as long as that takes no time; returns whether it has ended.
     pub fn reap(&mut self) -> bool {
-        let over = |status: nix::Result<WaitStatus>| matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_));
+        let over = |status: nix::Result<WaitStatus>| {
+            matches!(status, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(_))
+        };
         let look = Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG);
         self.threads.retain(|thread| !over(waitpid(*thread, look)));
         if !self.ended && over(waitpid(self.pid, look)) {
@@ -434,7 +530,9 @@ fn first_thread(thread: Pid) -> Pid {
 /// The error of a refused request; a process that no longer exists was killed while it was stopped.
 fn refused(what: &str, error: Errno) -> Error {
     match error {
-        Errno::ESRCH | Errno::ECHILD => Error::system(what, "the process is gone: something killed it"),
+        Errno::ESRCH | Errno::ECHILD => {
+            Error::system(what, "the process is gone: something killed it")
+        }
         other => Error::system(what, other),
     }
 }

@@ -1,7 +1,8 @@
 //! Lets the instrumented copy of the function run in place of the function, and replays its log.
 //!
-//! While control is in the copy, the return addresses of its calls hold jumps back into it. Wherever the copy cannot go on, the function's
-//! own code is put back and runs from breakpoint to breakpoint.
+//! While control is in the copy, the return addresses of its calls hold jumps back into it.
+//! Wherever the copy cannot go on, the function's own code is put back and runs from breakpoint to
+//! breakpoint.
 
 use super::follow::{Follower, LEFT_CALL, failed};
 use super::process::BREAKPOINT;
@@ -19,10 +20,16 @@ use std::rc::Rc;
 pub struct Translations(RefCell<Vec<Rc<RefCell<Translation>>>>);
 
 impl Translations {
-    fn take<'a>(&self, room: Room, entry: u64, ends: impl Iterator<Item = &'a u64> + Clone) -> Rc<RefCell<Translation>> {
+    fn take<'a>(
+        &self,
+        room: Room,
+        entry: u64,
+        ends: impl Iterator<Item = &'a u64> + Clone,
+    ) -> Rc<RefCell<Translation>> {
         const MOST_COPIES: usize = 4;
         let mut all = self.0.borrow_mut();
-        if let Some(known) = all.iter().find(|known| known.borrow().fits(room, entry, ends.clone())) {
+        if let Some(known) = all.iter().find(|known| known.borrow().fits(room, entry, ends.clone()))
+        {
             return known.clone();
         }
         let new = Rc::new(RefCell::new(Translation::new(room, entry, ends.copied().collect())));
@@ -66,21 +73,25 @@ pub(super) struct Copy {
 pub const COPY_PAYS_AFTER: u64 = 64;
 
 impl Follower<'_> {
-    /// Follows in a copy of the function that has room in the process, if there is any, after a number of stops.
+    /// Follows in a copy of the function that has room in the process, if there is any, after a
+    /// number of stops.
     ///
     /// # Errors
     /// A process that is gone.
     pub fn in_copy(mut self, room: Option<Room>, after: u64) -> Result<Self> {
         self.found.stepped = match room {
             None => Some("there is no room for a copy of the function near it"),
-            Some(_) if self.target.has_data => Some("the function reads data among its instructions"),
+            Some(_) if self.target.has_data => {
+                Some("the function reads data among its instructions")
+            }
             Some(_) if has_shadow_stack(self.process.id()) => {
                 Some("the processor checks the return addresses of the program (shadow stack)")
             }
             Some(_) => None,
         };
         if let Some(room) = room.filter(|_| self.found.stepped.is_none()) {
-            let translation = self.program.translations.take(room, self.target.entry(), self.ends.keys());
+            let translation =
+                self.program.translations.take(room, self.target.entry(), self.ends.keys());
             self.copy = Some(Copy {
                 room,
                 translation,
@@ -96,14 +107,21 @@ impl Follower<'_> {
         Ok(self)
     }
 
-    /// Where an address of the function is in the copy, for control that comes there by a branch; makes the copy ready to run.
+    /// Where an address of the function is in the copy, for control that comes there by a branch;
+    /// makes the copy ready to run.
     pub(super) fn enter_copy(&mut self, address: u64) -> Result<Option<u64>> {
-        let Some(copy) = self.copy.as_ref().filter(|copy| copy.after <= self.found.stops) else { return Ok(None) };
+        let Some(copy) = self.copy.as_ref().filter(|copy| copy.after <= self.found.stops) else {
+            return Ok(None);
+        };
         let original = self.as_original();
         let translation = copy.translation.clone();
         // Activations that began before the copy ran come back into it, too.
-        let older: Vec<u64> = self.frames.iter().filter(|_| !copy.is_bridged).map(|frame| frame.from).collect();
-        let mut all = older.into_iter().chain([address]).map(|at| translation.borrow_mut().by_branch(original, at));
+        let older: Vec<u64> =
+            self.frames.iter().filter(|_| !copy.is_bridged).map(|frame| frame.from).collect();
+        let mut all = older
+            .into_iter()
+            .chain([address])
+            .map(|at| translation.borrow_mut().by_branch(original, at));
         let Some(place) = all.try_fold(0, |_, place| place) else {
             self.leave_for_good()?;
             return Ok(None);
@@ -123,7 +141,8 @@ impl Follower<'_> {
             copy.room.clear(self.process)?;
         }
         if copy.written < bytes.len() {
-            self.process.poke_all(copy.room.code().start + copy.written as u64, &bytes[copy.written..])?;
+            self.process
+                .poke_all(copy.room.code().start + copy.written as u64, &bytes[copy.written..])?;
             copy.written = bytes.len();
         }
         for (place, target, code) in &targets[copy.targets..] {
@@ -143,9 +162,12 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Writes the code of the function as it is to be now: with breakpoints, and with jumps where calls return to.
+    /// Writes the code of the function as it is to be now: with breakpoints, and with jumps where
+    /// calls return to.
     pub(super) fn write_code(&self) -> Result<()> {
-        self.patched().into_iter().try_for_each(|(start, bytes)| self.process.poke_all(start, &bytes))
+        self.patched()
+            .into_iter()
+            .try_for_each(|(start, bytes)| self.process.poke_all(start, &bytes))
     }
 
     /// The code of the function as it is in the process.
@@ -154,7 +176,10 @@ impl Follower<'_> {
         let patch = |(start, bytes): &(u64, Vec<u8>)| {
             let mut now = bytes.clone();
             let range = *start..*start + bytes.len() as u64;
-            self.planted.keys().filter(|at| range.contains(at)).for_each(|at| now[(at - start) as usize] = BREAKPOINT);
+            self.planted
+                .keys()
+                .filter(|at| range.contains(at))
+                .for_each(|at| now[(at - start) as usize] = BREAKPOINT);
             for (at, jump) in &bridges {
                 if range.contains(at) {
                     let from = (at - start) as usize;
@@ -166,21 +191,30 @@ impl Follower<'_> {
         self.target.code.parts().iter().map(patch).collect()
     }
 
-    /// The jumps where calls of the copy return to. A breakpoint stands where there is no room for a jump, and where no call has returned
-    /// yet: a call that never returns may have data behind it.
+    /// The jumps where calls of the copy return to. A breakpoint stands where there is no room for
+    /// a jump, and where no call has returned yet: a call that never returns may have data behind
+    /// it.
     fn bridges(&self) -> BTreeMap<u64, Vec<u8>> {
-        let Some(copy) = self.copy.as_ref().filter(|copy| copy.is_bridged) else { return BTreeMap::new() };
+        let Some(copy) = self.copy.as_ref().filter(|copy| copy.is_bridged) else {
+            return BTreeMap::new();
+        };
         let translation = copy.translation.borrow();
-        translation.returns().iter().filter_map(|at| Some((*at, self.bridge(&translation, *at)?))).collect()
+        translation
+            .returns()
+            .iter()
+            .filter_map(|at| Some((*at, self.bridge(&translation, *at)?)))
+            .collect()
     }
 
     /// The bytes where a call of the copy returns to.
     fn bridge(&self, translation: &Translation, at: u64) -> Option<Vec<u8>> {
         let is_watched = |at: u64| at == self.target.entry() || self.handlers.contains(&at);
-        let to = translation.by_flow(at).filter(|_| self.target.code.contains(at) && !is_watched(at))?;
+        let to =
+            translation.by_flow(at).filter(|_| self.target.code.contains(at) && !is_watched(at))?;
         let end = at + JUMP as u64;
         let inside = (at..end).all(|byte| self.target.code.contains(byte));
-        let apart = (at + 1..end).all(|byte| !is_watched(byte) && !translation.returns().contains(&byte));
+        let apart =
+            (at + 1..end).all(|byte| !is_watched(byte) && !translation.returns().contains(&byte));
         if !inside || !apart || !translation.is_code(self.as_original(), at..end) {
             return Some(vec![BREAKPOINT]);
         }
@@ -198,7 +232,8 @@ impl Follower<'_> {
     pub(super) fn put_code_back(&mut self) -> Result<()> {
         if let Some(copy) = self.copy.as_mut().filter(|copy| copy.is_bridged) {
             copy.is_bridged = false;
-            for site in self.frames.iter().filter_map(|frame| frame.expected).collect::<Vec<u64>>() {
+            for site in self.frames.iter().filter_map(|frame| frame.expected).collect::<Vec<u64>>()
+            {
                 let instruction = self.decode(site)?;
                 self.planted.insert(site, instruction);
             }
@@ -229,23 +264,30 @@ impl Follower<'_> {
         self.copy.as_ref().is_some_and(|copy| copy.is_bridged)
     }
 
-    /// The address of the function for which a stop in the copy stands; `None` for a stop elsewhere.
+    /// The address of the function for which a stop in the copy stands; `None` for a stop
+    /// elsewhere.
     pub(super) fn exit_at(&self, stopped: u64) -> Option<u64> {
         self.copy.as_ref()?.translation.borrow().exit(stopped)
     }
 
-    /// Where the process goes on in the copy, if it has stopped in the function itself at the return from a call.
+    /// Where the process goes on in the copy, if it has stopped in the function itself at the
+    /// return from a call.
     pub(super) fn back_in_copy(&self, stopped: u64) -> Option<u64> {
         let copy = self.copy.as_ref().filter(|copy| copy.is_bridged)?;
         let is_watched = stopped == self.target.entry() || self.handlers.contains(&stopped);
         copy.translation.borrow().by_flow(stopped).filter(|_| !is_watched)
     }
 
-    /// The process has stopped where a call returned to, and goes on in the copy. From now on a jump may stand there.
+    /// The process has stopped where a call returned to, and goes on in the copy. From now on a
+    /// jump may stand there.
     pub(super) fn come_back(&mut self, stopped: u64, place: u64) -> Result<()> {
-        if let Some(copy) = self.copy.as_ref().filter(|copy| copy.translation.borrow_mut().note_return(stopped)) {
+        if let Some(copy) =
+            self.copy.as_ref().filter(|copy| copy.translation.borrow_mut().note_return(stopped))
+        {
             let translation = copy.translation.borrow();
-            let jump = self.bridge(&translation, stopped).filter(|_| translation.returns().contains(&stopped));
+            let jump = self
+                .bridge(&translation, stopped)
+                .filter(|_| translation.returns().contains(&stopped));
             jump.map_or(Ok(()), |jump| self.process.poke_all(stopped, &jump))?;
         }
         self.process.go_to(place)
@@ -291,9 +333,12 @@ impl Follower<'_> {
         let events = translation.borrow();
         copy.next.resize(events.events().len(), Next::default());
         log.chunks_exact(EVENT).try_for_each(|number| {
-            let number = number.try_into().map_or(usize::MAX, |bytes| u32::from_ne_bytes(bytes) as usize);
+            let number =
+                number.try_into().map_or(usize::MAX, |bytes| u32::from_ne_bytes(bytes) as usize);
             let event = events.events().get(number).copied();
-            let event = event.ok_or_else(|| failed("the log of its branches is damaged: the program writes over it"))?;
+            let event = event.ok_or_else(|| {
+                failed("the log of its branches is damaged: the program writes over it")
+            })?;
             self.replay_one(number, event)
         })
     }
@@ -316,14 +361,18 @@ impl Follower<'_> {
                 self.come_to(to).map(drop)
             }
             Event::Place(at) => match self.frames.last() {
-                Some(frame) if frame.is_cut && frame.expected == Some(at) => self.come_to(at).map(drop),
+                Some(frame) if frame.is_cut && frame.expected == Some(at) => {
+                    self.come_to(at).map(drop)
+                }
                 _ => Ok(()),
             },
         }
     }
 
     fn replay_branch(&mut self, number: usize, to: u64) -> Result<()> {
-        let Some(next) = self.copy.as_mut().and_then(|copy| copy.next.get_mut(number)) else { return Ok(()) };
+        let Some(next) = self.copy.as_mut().and_then(|copy| copy.next.get_mut(number)) else {
+            return Ok(());
+        };
         next.count += 1;
         if next.is_plain {
             if let Some(frame) = self.frames.last_mut() {
@@ -351,7 +400,14 @@ impl Follower<'_> {
     pub(super) fn all_counts(&self) -> HashMap<(u64, u64), u64> {
         let mut all = self.counts.clone();
         let Some(copy) = &self.copy else { return all };
-        for (event, next) in copy.translation.borrow().events().iter().zip(&copy.next).filter(|(_, next)| next.count > 0) {
+        for (event, next) in copy
+            .translation
+            .borrow()
+            .events()
+            .iter()
+            .zip(&copy.next)
+            .filter(|(_, next)| next.count > 0)
+        {
             if let Event::Branch(site, to) = event {
                 *all.entry((*site, *to)).or_insert(0) += next.count;
             }
@@ -360,7 +416,8 @@ impl Follower<'_> {
     }
 }
 
-/// Whether the processor checks return addresses (Intel CET): a call that pushes its own would be stopped.
+/// Whether the processor checks return addresses (Intel CET): a call that pushes its own would be
+/// stopped.
 fn has_shadow_stack(id: i32) -> bool {
     let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     text.lines().any(|line| line.starts_with("x86_Thread_features:") && line.contains("shstk"))

@@ -1,7 +1,9 @@
-//! The memory of a process that holds an instrumented copy of the function: its code, its data, the table of the targets of its indirect
-//! jumps, and the log of its branches with a page behind that cannot be written.
+//! The memory of a process that holds an instrumented copy of the function: its code, its data, the
+//! table of the targets of its indirect jumps, and the log of its branches with a page behind that
+//! cannot be written.
 //!
-//! It is mapped before the first call and stays: memory that the call itself maps must have the same addresses in each repeat.
+//! It is mapped before the first call and stays: memory that the call itself maps must have the
+//! same addresses in each repeat.
 
 use super::maps::{Mapping, free_near};
 use super::process::{Process, Registers};
@@ -10,7 +12,8 @@ use nix::sys::signal::Signal;
 use std::ops::Range;
 
 const PAGE: u64 = 4096;
-/// Bytes of code for each byte of the function: a branch of two bytes takes about a hundred, most instructions take their own length.
+/// Bytes of code for each byte of the function: a branch of two bytes takes about a hundred, most
+/// instructions take their own length.
 const GROWTH: u64 = 32;
 const LEAST_CODE: u64 = 64 << 10;
 const MOST_CODE: u64 = 64 << 20;
@@ -29,21 +32,40 @@ pub struct Room {
 }
 
 impl Room {
-    /// Maps it near a function of a size, by system calls from an address of code; `None` if there is no room near.
+    /// Maps it near a function of a size, by system calls from an address of code; `None` if there
+    /// is no room near.
     ///
     /// # Errors
     /// The system's error.
-    pub fn install(process: &mut Process, mappings: &[Mapping], from: u64, near: u64, size: u64) -> Result<Option<Room>> {
+    pub fn install(
+        process: &mut Process,
+        mappings: &[Mapping],
+        from: u64,
+        near: u64,
+        size: u64,
+    ) -> Result<Option<Room>> {
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         const READ_RUN: u64 = (libc::PROT_READ | libc::PROT_EXEC) as u64;
-        const PLACE: u64 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE) as u64;
-        let code = (size.saturating_mul(GROWTH)).clamp(LEAST_CODE, MOST_CODE).next_multiple_of(PAGE);
+        const PLACE: u64 = (libc::MAP_PRIVATE
+            | libc::MAP_ANONYMOUS
+            | libc::MAP_NORESERVE
+            | libc::MAP_FIXED_NOREPLACE) as u64;
+        let code =
+            (size.saturating_mul(GROWTH)).clamp(LEAST_CODE, MOST_CODE).next_multiple_of(PAGE);
         let mut room = Room { base: 0, code };
         let Some(base) = free_near(mappings, near, room.size()) else { return Ok(None) };
         room.base = base;
-        process.system_call(from, libc::SYS_mmap, [base, room.size(), READ_WRITE, PLACE, u64::MAX, 0])?;
+        process.system_call(
+            from,
+            libc::SYS_mmap,
+            [base, room.size(), READ_WRITE, PLACE, u64::MAX, 0],
+        )?;
         process.system_call(from, libc::SYS_mprotect, [base, code, READ_RUN, 0, 0, 0])?;
-        process.system_call(from, libc::SYS_mprotect, [room.log().end, PAGE, libc::PROT_NONE as u64, 0, 0, 0])?;
+        process.system_call(
+            from,
+            libc::SYS_mprotect,
+            [room.log().end, PAGE, libc::PROT_NONE as u64, 0, 0, 0],
+        )?;
         Ok(Some(room))
     }
 
@@ -71,7 +93,8 @@ impl Room {
         self.cursor() + 8 + 8 * number
     }
 
-    /// The table of the targets, negated; the addresses of the code for them follow at a distance of [`Room::distance`].
+    /// The table of the targets, negated; the addresses of the code for them follow at a distance
+    /// of [`Room::distance`].
     pub fn table(&self) -> u64 {
         self.cursor() + PAGE
     }
@@ -99,7 +122,12 @@ impl Room {
     /// # Errors
     /// Memory that the program changed or cannot be read.
     pub fn take(&self, process: &Process) -> Result<Vec<u8>> {
-        let fail = || Error::system("follow the call", "the log of its branches cannot be read: the program writes over it");
+        let fail = || {
+            Error::system(
+                "follow the call",
+                "the log of its branches cannot be read: the program writes over it",
+            )
+        };
         let mut cursor = [0u8; 8];
         let is_read = process.read(self.cursor(), &mut cursor);
         let (log, end) = (self.log(), u64::from_ne_bytes(cursor));
@@ -122,7 +150,8 @@ impl Room {
         signal == Signal::SIGSEGV && process.fault() == Some(self.log().end)
     }
 
-    /// Lets the code that found the log full write its event at the beginning of the log, which was taken.
+    /// Lets the code that found the log full write its event at the beginning of the log, which was
+    /// taken.
     ///
     /// # Errors
     /// A process that is gone.
@@ -151,9 +180,13 @@ mod tests {
     fn the_parts_do_not_overlap_and_are_within_reach_of_a_jump() {
         for code in [LEAST_CODE, MOST_CODE] {
             let room = Room { base: 0x10_0000, code };
-            let edges = [room.code().end, room.table(), room.log().start, room.log().end, room.area().end];
+            let edges =
+                [room.code().end, room.table(), room.log().start, room.log().end, room.area().end];
             assert!(edges.windows(2).all(|pair| pair[0] < pair[1]), "{edges:x?}");
-            assert!(room.word(3) + 8 <= room.table() && room.log().start - room.table() == 2 * u64::from(Room::distance()));
+            assert!(
+                room.word(3) + 8 <= room.table()
+                    && room.log().start - room.table() == 2 * u64::from(Room::distance())
+            );
             assert!(room.area().end - room.area().start < 1 << 30);
         }
     }

@@ -44,8 +44,14 @@ impl Target {
     #[must_use]
     pub fn moved_to(&self, bias: u64) -> Target {
         let moved = |address: u64| address.wrapping_sub(self.bias).wrapping_add(bias);
-        let parts = self.code.parts().iter().map(|(start, bytes)| (moved(*start), bytes.clone())).collect();
-        Target { function: self.function.clone(), code: Code::new(parts), bias, has_data: self.has_data }
+        let parts =
+            self.code.parts().iter().map(|(start, bytes)| (moved(*start), bytes.clone())).collect();
+        Target {
+            function: self.function.clone(),
+            code: Code::new(parts),
+            bias,
+            has_data: self.has_data,
+        }
     }
 }
 
@@ -67,7 +73,8 @@ pub struct Program {
     /// Instrumented copies of the function.
     pub translations: Translations,
     images: HashMap<PathBuf, Rc<Image>>,
-    /// The function found for an earlier input: searching all names again for every input would take long.
+    /// The function found for an earlier input: searching all names again for every input would
+    /// take long.
     located: Option<(Rc<Image>, Function)>,
 }
 
@@ -87,11 +94,26 @@ impl Program {
     ///
     /// # Errors
     /// A program that cannot be traced.
-    pub fn new((path, debug_files): (&Path, &Path), wanted: &str, cpu: usize, timeout: Duration) -> Result<Program> {
+    pub fn new(
+        (path, debug_files): (&Path, &Path),
+        wanted: &str,
+        cpu: usize,
+        timeout: Duration,
+    ) -> Result<Program> {
         let (path, wanted, watchdog) = (path.to_owned(), wanted.to_owned(), Watchdog::start());
         let debug_files = debug_files.to_owned();
         let (translations, images) = (Translations::default(), HashMap::new());
-        let mut program = Program { path: path.clone(), debug_files, wanted, cpu, timeout, watchdog, translations, images, located: None };
+        let mut program = Program {
+            path: path.clone(),
+            debug_files,
+            wanted,
+            cpu,
+            timeout,
+            watchdog,
+            translations,
+            images,
+            located: None,
+        };
         program.image(&path)?;
         Ok(program)
     }
@@ -118,14 +140,18 @@ impl Program {
     /// The error of a failed step: a timeout if the watchdog killed the process, else `error`.
     pub fn explain(&self, step: &str, error: Error) -> Error {
         match self.watchdog.expired() {
-            true => Error::system(step, format!("not finished after {} s (--timeout)", self.timeout.as_secs_f64())),
+            true => Error::system(
+                step,
+                format!("not finished after {} s (--timeout)", self.timeout.as_secs_f64()),
+            ),
             false => error,
         }
     }
 
     /// The function, in the program or in a library that it has loaded; `None` if it is in neither.
     fn locate(&mut self, mappings: &[Mapping]) -> Result<Option<(Rc<Image>, Function)>> {
-        let is_loaded = |image: &Image| image.path == self.path || loaded_files(mappings).contains(&image.path);
+        let is_loaded =
+            |image: &Image| image.path == self.path || loaded_files(mappings).contains(&image.path);
         if let Some(known) = self.located.as_ref().filter(|(image, _)| is_loaded(image)) {
             return Ok(Some(known.clone()));
         }
@@ -134,9 +160,17 @@ impl Program {
         if let Some(address) = as_address(&self.wanted) {
             return Ok(Some((program.clone(), program.at(address)?)));
         }
-        if let Some((file, address)) = self.wanted.rsplit_once(':').and_then(|(file, address)| Some((file, as_address(address)?))) {
-            let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(file));
-            let Some(path) = loaded_files(mappings).into_iter().find(is_named) else { return Ok(None) };
+        if let Some((file, address)) = self
+            .wanted
+            .rsplit_once(':')
+            .and_then(|(file, address)| Some((file, as_address(address)?)))
+        {
+            let is_named = |path: &PathBuf| {
+                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(file))
+            };
+            let Some(path) = loaded_files(mappings).into_iter().find(is_named) else {
+                return Ok(None);
+            };
             let image = self.image(&path)?;
             let function = image.at(address)?;
             return Ok(Some((image, function)));
@@ -161,23 +195,42 @@ impl Program {
     fn not_found(&self) -> Error {
         if self.located.is_some() {
             // Concerns this input only.
-            return Error::system("find the function", format!("no library that has `{}` was loaded", self.wanted));
+            return Error::system(
+                "find the function",
+                format!("no library that has `{}` was loaded", self.wanted),
+            );
         }
         let libraries = self.images.len().saturating_sub(1);
-        let Some(program) = self.images.get(&self.path) else { return Error::Function("the program was not read".into()) };
+        let Some(program) = self.images.get(&self.path) else {
+            return Error::Function("the program was not read".into());
+        };
         let mut near = program.similar(&self.wanted);
-        near.extend(self.images.values().filter(|image| image.path != self.path).flat_map(|image| image.similar(&self.wanted)));
+        near.extend(
+            self.images
+                .values()
+                .filter(|image| image.path != self.path)
+                .flat_map(|image| image.similar(&self.wanted)),
+        );
         let mut seen = HashSet::new();
         near.retain(|name| seen.insert(name.clone()));
         // The nearest names of all files come first.
         let near = alike(&self.wanted, near);
         let hint = match (near.is_empty(), program.has_symbols()) {
-            (_, false) => "; the program is stripped: give the address of the function in place of its name, as 0x1149 (--list shows all), or install its debug symbols".to_owned(),
+            (_, false) => {
+                "; the program is stripped: give the address of the function in place of its name, \
+                 as 0x1149 (--list shows all), or install its debug symbols"
+                    .to_owned()
+            }
             (false, true) => format!("; there is {}", near[..near.len().min(5)].join(", ")),
-            (true, true) => "; the compiler may have put it into its callers: compile with __attribute__((noinline))".to_owned(),
+            (true, true) => "; the compiler may have put it into its callers: compile with \
+                             __attribute__((noinline))"
+                .to_owned(),
         };
         let (program, wanted) = (self.path.display(), &self.wanted);
-        Error::Function(format!("no function `{wanted}` in {program} nor in the {libraries} libraries that it loads{hint}"))
+        Error::Function(format!(
+            "no function `{wanted}` in {program} nor in the {libraries} libraries that it \
+             loads{hint}"
+        ))
     }
 }
 
@@ -188,7 +241,8 @@ fn as_address(wanted: &str) -> Option<u64> {
 
 /// Files with mapped code.
 fn loaded_files(mappings: &[Mapping]) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = mappings.iter().filter(|mapping| mapping.executable).filter_map(Mapping::file).collect();
+    let mut files: Vec<PathBuf> =
+        mappings.iter().filter(|mapping| mapping.executable).filter_map(Mapping::file).collect();
     files.dedup();
     files
 }
@@ -198,13 +252,22 @@ fn bias(image: &Image, mappings: &[Mapping]) -> Result<u64> {
     const PAGE: u64 = 4095;
     let path = std::fs::canonicalize(&image.path).unwrap_or_else(|_| image.path.clone());
     let loads = image.loads()?;
-    let of_file = mappings.iter().filter(|mapping| mapping.executable && mapping.file().as_ref() == Some(&path));
+    let of_file = mappings
+        .iter()
+        .filter(|mapping| mapping.executable && mapping.file().as_ref() == Some(&path));
     let found = of_file.into_iter().find_map(|mapping| {
-        let load = loads.iter().find(|(offset, size, _)| offset & !PAGE <= mapping.offset && mapping.offset < offset + size)?;
+        let load = loads.iter().find(|(offset, size, _)| {
+            offset & !PAGE <= mapping.offset && mapping.offset < offset + size
+        })?;
         let address = (load.2 & !PAGE) + (mapping.offset - (load.0 & !PAGE));
         Some(mapping.range.start.wrapping_sub(address))
     });
-    found.ok_or_else(|| Error::system("find the function in the running program", format!("{} is not mapped", path.display())))
+    found.ok_or_else(|| {
+        Error::system(
+            "find the function in the running program",
+            format!("{} is not mapped", path.display()),
+        )
+    })
 }
 
 /// The program with an input, on its way from call to call.
@@ -237,7 +300,8 @@ impl Journey {
     /// # Errors
     /// The function does not exist, or it is changed when the program starts.
     pub fn begin(program: &mut Program, input: &Input) -> Result<Journey> {
-        let process = Process::start(&program.path, &input.arguments, input.stdin.as_deref(), program.cpu)?;
+        let process =
+            Process::start(&program.path, &input.arguments, input.stdin.as_deref(), program.cpu)?;
         program.deadline(&process);
         let journey = loaded(program, process)?;
         check_bytes(&journey.crowd.process, &journey.target)?;
@@ -255,7 +319,8 @@ impl Journey {
     /// The program ends before ([`Error::Ended`]), crashes, or replaces itself with another one.
     pub fn next_call(&mut self, program: &Program) -> Result<()> {
         program.deadline(&self.crowd.process);
-        let (entry, name, number) = (self.target.entry(), &self.target.function.name, self.calls + 1);
+        let (entry, name, number) =
+            (self.target.entry(), &self.target.function.name, self.calls + 1);
         let others = !self.crowd.is_alone();
         let ended = |how: String| {
             let hint = if others { IN_OTHERS } else { "" };
@@ -275,21 +340,28 @@ impl Journey {
         Ok(())
     }
 
-    /// Runs on in the call up to the next arrival at a place in the function, which errors call by this name.
+    /// Runs on in the call up to the next arrival at a place in the function, which errors call by
+    /// this name.
     ///
     /// # Errors
     /// The call ends before ([`Error::Ended`]), or the function calls itself.
     pub fn next_arrival(&mut self, program: &Program, place: u64, name: &str) -> Result<()> {
         program.deadline(&self.crowd.process);
         let number = self.arrivals + 1;
-        let ended = |how: String| Error::system(&format!("reach arrival {number} at {name} in the call"), how);
+        let ended = |how: String| {
+            Error::system(&format!("reach arrival {number} at {name} in the call"), how)
+        };
         let process = &mut self.crowd.process;
         let (mut back, mut under) = ([0u8; 8], [0u8]);
-        if !process.read(self.begin.slot, &mut back) || !process.read(u64::from_ne_bytes(back), &mut under) {
+        if !process.read(self.begin.slot, &mut back)
+            || !process.read(u64::from_ne_bytes(back), &mut under)
+        {
             return Err(ended("the return address cannot be read".into()));
         }
         let (back, entry) = (u64::from_ne_bytes(back), self.target.entry());
-        let byte = |address: u64| self.target.code.byte(address).ok_or_else(|| ended("no byte there".into()));
+        let byte = |address: u64| {
+            self.target.code.byte(address).ok_or_else(|| ended("no byte there".into()))
+        };
         let places = [(place, byte(place)?), (entry, byte(entry)?), (back, under[0])];
         loop {
             let at = self.crowd.step_to(&places, &ended).inspect_err(|_| self.failed = true)?;
@@ -298,7 +370,11 @@ impl Journey {
                 // A jump to the entry, the head of a loop there, leaves the stack as it is.
                 at if at == entry && self.crowd.process.stack()? != self.begin.slot => {
                     self.at_next = true;
-                    return Err(ended("the function calls itself before, and a part of such a call cannot be told from another".into()));
+                    return Err(ended(
+                        "the function calls itself before, and a part of such a call cannot be \
+                         told from another"
+                            .into(),
+                    ));
                 }
                 _ if self.crowd.process.stack()? == self.begin.slot.wrapping_add(8) => {
                     return Err(ended("the call ends before".into()).into_ended());
@@ -324,7 +400,11 @@ impl Journey {
     /// # Errors
     /// The system's error.
     pub fn end(self) -> Result<Started> {
-        Ok(Started { process: self.crowd.into_process(self.from)?, target: self.target, begin: self.begin })
+        Ok(Started {
+            process: self.crowd.into_process(self.from)?,
+            target: self.target,
+            begin: self.begin,
+        })
     }
 }
 
@@ -342,12 +422,23 @@ fn loaded(program: &mut Program, mut process: Process) -> Result<Journey> {
     match process.run(Resume::Run)? {
         Stop::Trap => {}
         Stop::Exited(code) => {
-            return Err(Error::system("start the program", format!("the loader ended it with status {code}: a library is missing?")));
+            return Err(Error::system(
+                "start the program",
+                format!("the loader ended it with status {code}: a library is missing?"),
+            ));
         }
         Stop::Signal(signal) | Stop::Killed(signal) => {
-            return Err(Error::system("start the program", format!("{signal} before its first instruction: is it a library?")));
+            return Err(Error::system(
+                "start the program",
+                format!("{signal} before its first instruction: is it a library?"),
+            ));
         }
-        _ => return Err(Error::system("start the program", "it did something else before its first instruction")),
+        _ => {
+            return Err(Error::system(
+                "start the program",
+                "it did something else before its first instruction",
+            ));
+        }
     }
     process.poke(start, &original)?;
     process.go_to(start)?;
@@ -383,7 +474,9 @@ fn find(program: &mut Program, crowd: &mut Crowd) -> Result<(Rc<Image>, Function
         }
         if hook.is_none() && program.loads_later() {
             let image = program.image(&program.path.clone())?;
-            hook = bias(&image, &mappings).ok().and_then(|bias| loader_hook(&crowd.process, image.dynamic()?.wrapping_add(bias)));
+            hook = bias(&image, &mappings)
+                .ok()
+                .and_then(|bias| loader_hook(&crowd.process, image.dynamic()?.wrapping_add(bias)));
         }
         let Some(hook) = hook else { return Err(program.not_found()) };
         // The program ended without loading it.
@@ -398,8 +491,9 @@ fn find(program: &mut Program, crowd: &mut Crowd) -> Result<(Rc<Image>, Function
     }
 }
 
-/// The function of the loader that it calls whenever it has loaded something, for debuggers: `r_brk` of `struct r_debug`,
-/// whose address the loader writes into the program's dynamic section, entry `DT_DEBUG` (link.h).
+/// The function of the loader that it calls whenever it has loaded something, for debuggers:
+/// `r_brk` of `struct r_debug`, whose address the loader writes into the program's dynamic section,
+/// entry `DT_DEBUG` (link.h).
 fn loader_hook(process: &Process, dynamic: u64) -> Option<u64> {
     const MOST_ENTRIES: u64 = 256;
     const DT_NULL: u64 = 0;
@@ -409,8 +503,11 @@ fn loader_hook(process: &Process, dynamic: u64) -> Option<u64> {
         let mut bytes = [0u8; 8];
         process.read(address, &mut bytes).then_some(u64::from_ne_bytes(bytes))
     };
-    let entries = (0..MOST_ENTRIES).map_while(|at| Some((word(dynamic + 16 * at)?, word(dynamic + 16 * at + 8)?)));
-    let debug = entries.take_while(|(kind, _)| *kind != DT_NULL).find(|(kind, value)| *kind == DT_DEBUG && *value != 0)?;
+    let entries = (0..MOST_ENTRIES)
+        .map_while(|at| Some((word(dynamic + 16 * at)?, word(dynamic + 16 * at + 8)?)));
+    let debug = entries
+        .take_while(|(kind, _)| *kind != DT_NULL)
+        .find(|(kind, value)| *kind == DT_DEBUG && *value != 0)?;
     word(debug.1 + R_BRK).filter(|hook| *hook != 0)
 }
 
@@ -419,7 +516,8 @@ fn check_bytes(process: &Process, target: &Target) -> Result<()> {
     match is_unchanged(process, &target.code) {
         true => Ok(()),
         false => Err(Error::Function(format!(
-            "the bytes of `{}` in memory are not those of the file: it is changed when the program starts (relocations in the text, a packer)",
+            "the bytes of `{}` in memory are not those of the file: it is changed when the \
+             program starts (relocations in the text, a packer)",
             target.function.name
         ))),
     }
@@ -434,4 +532,5 @@ pub fn is_unchanged(process: &Process, code: &Code) -> bool {
 }
 
 /// The hint for a program that has threads or starts others.
-const IN_OTHERS: &str = "; it has threads or starts other processes, and no call was seen in any: a program that another process runs (exec) is another one, give that";
+const IN_OTHERS: &str = "; it has threads or starts other processes, and no call was seen in any: \
+                         a program that another process runs (exec) is another one, give that";

@@ -1,9 +1,14 @@
 //! Times a call inside the process, repeatedly from the same state.
 //!
-//! A page of code is put into the process. It restores the memory that the call wrote, waits a random time, loads the initial
-//! registers of the call, reads the time stamp counter between fences, calls, and reads the counter again. The function runs as
-//! the compiler made it, without instrumentation.
-#![allow(unsafe_code, reason = "the page is assembly, and taking its bytes from this program's own image has no safe form")]
+//! A page of code is put into the process. It restores the memory that the call wrote, waits a
+//! random time, loads the initial registers of the call, reads the time stamp counter between
+//! fences, calls, and reads the counter again. The function runs as the compiler made it, without
+//! instrumentation.
+#![allow(
+    unsafe_code,
+    reason = "the page is assembly, and taking its bytes from this program's own image has no safe \
+              form"
+)]
 
 mod setup;
 
@@ -44,9 +49,12 @@ std::arch::global_asm!(
     ".p2align 6",
     // The compiler may put the assembly and the references to it into different objects.
     ".globl hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
-    ".globl hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_inside, hairspring_blocks_stub_end",
-    ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, hairspring_blocks_stub_stop",
-    ".hidden hairspring_blocks_stub_return, hairspring_blocks_stub_jump, hairspring_blocks_stub_inside, hairspring_blocks_stub_end",
+    ".globl hairspring_blocks_stub_return, hairspring_blocks_stub_jump, \
+     hairspring_blocks_stub_inside, hairspring_blocks_stub_end",
+    ".hidden hairspring_blocks_stub_start, hairspring_blocks_stub_back, \
+     hairspring_blocks_stub_stop",
+    ".hidden hairspring_blocks_stub_return, hairspring_blocks_stub_jump, \
+     hairspring_blocks_stub_inside, hairspring_blocks_stub_end",
     "hairspring_blocks_stub_start:",
     ".set hairspring_blocks_data, hairspring_blocks_stub_start + 4096",
     "20:",
@@ -86,7 +94,8 @@ std::arch::global_asm!(
     "dec r13",
     "jmp 30b",
     "40:",
-    // Wait a random time: another phase of the counter each time (a linear congruential generator, Knuth's MMIX).
+    // Wait a random time: another phase of the counter each time (a linear congruential generator,
+    // Knuth's MMIX).
     "mov rax, [rip + hairspring_blocks_data + 16]",
     "movabs rcx, 6364136223846793005",
     "imul rax, rcx",
@@ -144,7 +153,8 @@ std::arch::global_asm!(
     "jb 20b",
     "int3",
     "hairspring_blocks_stub_stop:",
-    // Functions of known length, called in place of the program's: each begins a number of copies before its end.
+    // Functions of known length, called in place of the program's: each begins a number of copies
+    // before its end.
     ".p2align 4, 0xcc",
     ".rept 64",
     "imul rdx, rcx",
@@ -183,7 +193,8 @@ struct Page {
     back: u64,
     /// Offset after the breakpoint at which the repeats end.
     stop: u64,
-    /// Offsets of the ends of the functions of known length: by a return, and by a jump as calls are ended early.
+    /// Offsets of the ends of the functions of known length: by a return, and by a jump as calls
+    /// are ended early.
     returns: u64,
     jumps: u64,
     /// Offset of what begins a call inside of a function.
@@ -192,15 +203,27 @@ struct Page {
 
 fn page() -> Page {
     let start = &raw const hairspring_blocks_stub_start;
-    let (back, stop, end) =
-        (&raw const hairspring_blocks_stub_back, &raw const hairspring_blocks_stub_stop, &raw const hairspring_blocks_stub_end);
-    let (returns, jumps) = (&raw const hairspring_blocks_stub_return, &raw const hairspring_blocks_stub_jump);
+    let (back, stop, end) = (
+        &raw const hairspring_blocks_stub_back,
+        &raw const hairspring_blocks_stub_stop,
+        &raw const hairspring_blocks_stub_end,
+    );
+    let (returns, jumps) =
+        (&raw const hairspring_blocks_stub_return, &raw const hairspring_blocks_stub_jump);
     let inside = &raw const hairspring_blocks_stub_inside;
-    // SAFETY: the symbols are in one read-only section that the assembly above makes, all after `start` and none after `end`.
+    // SAFETY: the symbols are in one read-only section that the assembly above makes, all after
+    // `start` and none after `end`.
     unsafe {
         let offset = |symbol: *const u8| symbol.offset_from(start) as u64;
         let bytes = std::slice::from_raw_parts(start, offset(end) as usize);
-        Page { bytes, back: offset(back), stop: offset(stop), returns: offset(returns), jumps: offset(jumps), inside: offset(inside) }
+        Page {
+            bytes,
+            back: offset(back),
+            stop: offset(stop),
+            returns: offset(returns),
+            jumps: offset(jumps),
+            inside: offset(inside),
+        }
     }
 }
 
@@ -323,15 +346,21 @@ impl Stub {
 
     /// Ranges of addresses that hold the timing code and what it needs.
     pub fn areas(&self) -> [Range<u64>; 3] {
-        [self.base..self.base + CODE + DATA, self.kept.clone(), self.room.map_or(0..0, |room| room.area())]
+        [
+            self.base..self.base + CODE + DATA,
+            self.kept.clone(),
+            self.room.map_or(0..0, |room| room.area()),
+        ]
     }
 
     /// Sets the process to the beginning of the page.
     fn set(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<()> {
         self.plant(process, call.jump())?;
-        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        let words =
+            |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         let entry = if self.inside.is_some() { self.base + page().inside } else { call.entry };
-        process.write(self.data(), &words(&[call.patches, call.count, seed, self.spread, entry]))?;
+        process
+            .write(self.data(), &words(&[call.patches, call.count, seed, self.spread, entry]))?;
         process.write(self.data() + CALLS, &words(&[call.calls, call.calls_count]))?;
         if let Some(stack) = self.inside {
             // A function of the page returns to where the page called it.
@@ -342,7 +371,12 @@ impl Stub {
         process.write(self.data() + COUNTER, &words(&[call.passes]))?;
         process.write(self.data() + 56, &words(&[repeats as u64, 0]))?;
         let now = process.registers()?;
-        process.set_registers(Registers { rip: self.base, orig_rax: u64::MAX, eflags: now.eflags & !TRAP_FLAG, ..now })
+        process.set_registers(Registers {
+            rip: self.base,
+            orig_rax: u64::MAX,
+            eflags: now.eflags & !TRAP_FLAG,
+            ..now
+        })
     }
 
     /// Begins a call as a repeat does, and stops the process at the function's entry.
@@ -365,7 +399,12 @@ impl Stub {
     ///
     /// # Errors
     /// The process ends or does not return, or it is about to do what cannot be repeated.
-    pub fn watch(&mut self, process: &mut Process, call: &Call, entry: u64) -> Result<BTreeSet<String>> {
+    pub fn watch(
+        &mut self,
+        process: &mut Process,
+        call: &Call,
+        entry: u64,
+    ) -> Result<BTreeSet<String>> {
         self.begin(process, call, entry)?;
         let (back, mut original, mut sources) = (self.base + page().back, [0u8], BTreeSet::new());
         if !process.read(back, &mut original) {
@@ -388,30 +427,52 @@ impl Stub {
     /// The call of a function of the page from the same state as another call.
     pub fn call_of_page(&self, call: &Call, function: Own) -> Call {
         let end = if function.returns { page().returns } else { page().jumps };
-        Call { until: None, entry: self.base + end - COPY * u64::from(function.copies.min(MOST_COPIES)), ..*call }
+        Call {
+            until: None,
+            entry: self.base + end - COPY * u64::from(function.copies.min(MOST_COPIES)),
+            ..*call
+        }
     }
 
     /// Makes the process run a call `repeats` times, and returns the ticks of each.
     ///
     /// # Errors
     /// The process ends or does not return, or it is about to do what cannot be repeated.
-    pub fn run(&mut self, process: &mut Process, call: &Call, repeats: usize, seed: u64) -> Result<Vec<Ticks>> {
+    pub fn run(
+        &mut self,
+        process: &mut Process,
+        call: &Call,
+        repeats: usize,
+        seed: u64,
+    ) -> Result<Vec<Ticks>> {
         let repeats = repeats.clamp(1, MOST_READINGS);
         self.set(process, call, repeats, seed)?;
         self.run_until(process, self.base + page().stop, |_, _| Ok(false))?;
         let now = process.registers()?;
-        self.left = [now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12, now.r13, now.r14, now.r15];
+        self.left = [
+            now.rbx, now.rsi, now.rdi, now.rbp, now.rsp, now.r8, now.r9, now.r10, now.r11, now.r12,
+            now.r13, now.r14, now.r15,
+        ];
         let mut readings = vec![0u8; 8 * repeats];
         if !process.read(self.data() + READINGS, &mut readings) {
             // Of a process that was killed meanwhile, nothing can be read any longer.
             process.registers()?;
             return Err(Error::system("read the times", "the memory cannot be read"));
         }
-        Ok(readings.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes)).collect())
+        Ok(readings
+            .chunks_exact(8)
+            .map(|word| word.try_into().map_or(0, u64::from_ne_bytes))
+            .collect())
     }
 
-    /// Runs up to a breakpoint, behind which an address is. Signals that `knows` does not explain are looked into.
-    fn run_until(&self, process: &mut Process, behind: u64, mut knows: impl FnMut(&mut Process, Signal) -> Result<bool>) -> Result<()> {
+    /// Runs up to a breakpoint, behind which an address is. Signals that `knows` does not explain
+    /// are looked into.
+    fn run_until(
+        &self,
+        process: &mut Process,
+        behind: u64,
+        mut knows: impl FnMut(&mut Process, Signal) -> Result<bool>,
+    ) -> Result<()> {
         loop {
             match process.run(Resume::Run)? {
                 Stop::Trap if process.instruction()? == behind => return Ok(()),
@@ -419,7 +480,10 @@ impl Stub {
                 Stop::Signal(signal) if knows(process, signal)? => {}
                 Stop::Signal(signal) => self.guard.blame(process, signal).map_or(Ok(()), Err)?,
                 Stop::Trap => {
-                    let reason = format!("it stopped at {:#x}, where no breakpoint is", process.instruction()?);
+                    let reason = format!(
+                        "it stopped at {:#x}, where no breakpoint is",
+                        process.instruction()?
+                    );
                     return Err(Error::system("repeat the call", reason));
                 }
                 other => return Err(Error::system("repeat the call", other.as_end())),
@@ -445,7 +509,8 @@ impl Stub {
         Ok(())
     }
 
-    /// Puts a jump to the end of the timing at an address, or to what counts arrivals there, and removes the previous one.
+    /// Puts a jump to the end of the timing at an address, or to what counts arrivals there, and
+    /// removes the previous one.
     fn plant(&mut self, process: &Process, jump: Option<(u64, Planted)>) -> Result<()> {
         if self.planted.map(|(planted, _)| planted) == jump {
             return Ok(());
@@ -474,7 +539,10 @@ impl Stub {
             Planted::Count => 0,
             Planted::CountTwice => 1,
         };
-        let counters = self.counters.get(&address).ok_or_else(|| Error::system("end the call early", "nothing counts arrivals there"))?;
+        let counters = self
+            .counters
+            .get(&address)
+            .ok_or_else(|| Error::system("end the call early", "nothing counts arrivals there"))?;
         process.poke_all(self.base + COUNTING, counters[at].bytes())?;
         Ok(self.base + COUNTING)
     }
@@ -488,11 +556,14 @@ mod tests {
     fn the_page_fits_and_its_places_are_in_order() {
         let Page { bytes, back, stop, returns, jumps, inside } = page();
         assert!(jumps < inside && bytes[inside as usize..].starts_with(&[0x48, 0x8b, 0x25]));
-        assert!(bytes.len() < COUNTING as usize && COUNTING + crate::trace::counter::MOST_BYTES <= CODE);
+        assert!(
+            bytes.len() < COUNTING as usize && COUNTING + crate::trace::counter::MOST_BYTES <= CODE
+        );
         assert!(back < stop && stop < returns && returns < jumps && jumps < bytes.len() as u64);
         assert_eq!((bytes[stop as usize - 1], bytes[returns as usize]), (0xcc, 0xc3));
         // All copies are there, and as long as is assumed.
-        let copy = |end: u64, n: u64| &bytes[(end - COPY * n) as usize..(end - COPY * (n - 1)) as usize];
+        let copy =
+            |end: u64, n: u64| &bytes[(end - COPY * n) as usize..(end - COPY * (n - 1)) as usize];
         for end in [returns, jumps] {
             assert!((1..=u64::from(MOST_COPIES)).all(|n| copy(end, n) == [0x48, 0x0f, 0xaf, 0xd1]));
         }

@@ -1,8 +1,8 @@
 //! Which system calls can be repeated: nothing that a repeated call does may leave the process.
 //!
-//! The list names what is allowed, with the arguments for which it is; everything else is refused before it happens. What is
-//! allowed asks the kernel a question, changes memory of the process alone (which is restored), or writes to a descriptor that leads
-//! nowhere.
+//! The list names what is allowed, with the arguments for which it is; everything else is refused
+//! before it happens. What is allowed asks the kernel a question, changes memory of the process
+//! alone (which is restored), or writes to a descriptor that leads nowhere.
 
 use super::maps::Mapping;
 use super::process::Registers;
@@ -36,8 +36,16 @@ const QUESTIONS: [i64; 23] = [
     libc::SYS_newfstatat,
 ];
 
-/// System calls that change where memory is; a call that makes one may need the others to be undone.
-pub const OF_MEMORY: [i64; 6] = [libc::SYS_brk, libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mremap, libc::SYS_mprotect, libc::SYS_madvise];
+/// System calls that change where memory is; a call that makes one may need the others to be
+/// undone.
+pub const OF_MEMORY: [i64; 6] = [
+    libc::SYS_brk,
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_mprotect,
+    libc::SYS_madvise,
+];
 
 /// System calls that answer differently from time to time.
 const VARYING_CALLS: [i64; 8] = [
@@ -72,8 +80,10 @@ pub type Nowhere = BTreeSet<u32>;
 pub fn nowhere(id: i32) -> Nowhere {
     const NULL: u64 = libc::makedev(1, 3);
     let Ok(all) = std::fs::read_dir(format!("/proc/{id}/fd")) else { return Nowhere::new() };
-    let leads_nowhere =
-        |path: &std::path::Path| std::fs::metadata(path).is_ok_and(|about| about.file_type().is_char_device() && about.rdev() == NULL);
+    let leads_nowhere = |path: &std::path::Path| {
+        std::fs::metadata(path)
+            .is_ok_and(|about| about.file_type().is_char_device() && about.rdev() == NULL)
+    };
     let null = all.filter_map(Result::ok).filter(|entry| leads_nowhere(&entry.path()));
     null.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
@@ -90,7 +100,14 @@ pub struct SystemCall {
 impl SystemCall {
     /// The one before which a process with these registers is stopped.
     pub fn of(registers: &Registers) -> SystemCall {
-        let arguments = [registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9];
+        let arguments = [
+            registers.rdi,
+            registers.rsi,
+            registers.rdx,
+            registers.r10,
+            registers.r8,
+            registers.r9,
+        ];
         SystemCall { number: registers.orig_rax as i64, arguments }
     }
 
@@ -138,19 +155,39 @@ impl SystemCall {
             "flock",
         ];
         let name = self.name();
-        let other = ["readlink", "readahead", "memfd", "process", "pidfd", "signalfd", "timerfd", "eventfd", "userfaultfd", "sendfile"];
-        let by_prefix = BY_DESCRIPTOR.iter().any(|known| name.trim_start_matches('p').starts_with(known));
-        let is_one = (by_prefix && !other.iter().any(|prefix| name.starts_with(prefix))) || OTHER_NAMES.contains(&name.as_str());
+        let other = [
+            "readlink",
+            "readahead",
+            "memfd",
+            "process",
+            "pidfd",
+            "signalfd",
+            "timerfd",
+            "eventfd",
+            "userfaultfd",
+            "sendfile",
+        ];
+        let by_prefix =
+            BY_DESCRIPTOR.iter().any(|known| name.trim_start_matches('p').starts_with(known));
+        let is_one = (by_prefix && !other.iter().any(|prefix| name.starts_with(prefix)))
+            || OTHER_NAMES.contains(&name.as_str());
         is_one.then_some(self.arguments[0] as u32)
     }
 
-    /// The arguments that point to where the kernel writes, and those that point to what it reads, of what is allowed. Others may hold
-    /// what an earlier call left there.
+    /// The arguments that point to where the kernel writes, and those that point to what it reads,
+    /// of what is allowed. Others may hold what an earlier call left there.
     pub fn pointers(&self) -> (Vec<u64>, Vec<u64>) {
         let (written, read): (&[usize], &[usize]) = match self.number {
-            libc::SYS_time | libc::SYS_times | libc::SYS_uname | libc::SYS_sysinfo | libc::SYS_getrandom => (&[0], &[]),
+            libc::SYS_time
+            | libc::SYS_times
+            | libc::SYS_uname
+            | libc::SYS_sysinfo
+            | libc::SYS_getrandom => (&[0], &[]),
             libc::SYS_getcpu | libc::SYS_gettimeofday => (&[0, 1], &[]),
-            libc::SYS_clock_gettime | libc::SYS_clock_getres | libc::SYS_getrusage | libc::SYS_fstat => (&[1], &[]),
+            libc::SYS_clock_gettime
+            | libc::SYS_clock_getres
+            | libc::SYS_getrusage
+            | libc::SYS_fstat => (&[1], &[]),
             libc::SYS_stat | libc::SYS_lstat => (&[1], &[0]),
             libc::SYS_newfstatat => (&[2], &[1]),
             libc::SYS_ioctl => (&[2], &[2]),
@@ -158,7 +195,8 @@ impl SystemCall {
             libc::SYS_futex => (&[0, 4], &[0, 3, 4]),
             _ => (&[], &[]),
         };
-        let all = |numbers: &[usize]| numbers.iter().map(|number| self.arguments[*number]).collect();
+        let all =
+            |numbers: &[usize]| numbers.iter().map(|number| self.arguments[*number]).collect();
         (all(written), all(read))
     }
 
@@ -182,16 +220,25 @@ impl Policy {
     ///
     /// # Errors
     /// What the system call would do, with its name and its descriptor, and what to do next.
-    pub fn check(&self, id: i32, call: &SystemCall, mappings: impl FnOnce() -> Vec<Mapping>) -> Result<(), String> {
+    pub fn check(
+        &self,
+        id: i32,
+        call: &SystemCall,
+        mappings: impl FnOnce() -> Vec<Mapping>,
+    ) -> Result<(), String> {
         let [_, second, third, fourth, ..] = call.arguments;
         let allowed = match call.number {
             number if QUESTIONS.contains(&number) => true,
             libc::SYS_brk => true,
-            libc::SYS_write | libc::SYS_writev | libc::SYS_ioctl => self.nowhere.contains(&(call.arguments[0] as u32)),
+            libc::SYS_write | libc::SYS_writev | libc::SYS_ioctl => {
+                self.nowhere.contains(&(call.arguments[0] as u32))
+            }
             libc::SYS_futex => second & libc::FUTEX_PRIVATE_FLAG as u64 != 0,
             libc::SYS_madvise => OWN_ADVICE.iter().any(|advice| *advice as u64 == third),
             libc::SYS_mmap => is_own_memory(fourth),
-            libc::SYS_mprotect | libc::SYS_mremap => !self.shared.iter().any(|shared| call.overlaps(shared)),
+            libc::SYS_mprotect | libc::SYS_mremap => {
+                !self.shared.iter().any(|shared| call.overlaps(shared))
+            }
             libc::SYS_munmap => return lost(&mappings(), call),
             _ => false,
         };
@@ -207,10 +254,15 @@ fn is_own_memory(flags: u64) -> bool {
 
 /// Memory that is unmapped must be such that it can be made anew.
 fn lost(mappings: &[Mapping], call: &SystemCall) -> Result<(), String> {
-    let Some(other) = mappings.iter().find(|mapping| call.overlaps(mapping) && !mapping.is_own()) else { return Ok(()) };
-    let what = if other.name.is_empty() { "memory that other processes share" } else { &other.name };
+    let Some(other) = mappings.iter().find(|mapping| call.overlaps(mapping) && !mapping.is_own())
+    else {
+        return Ok(());
+    };
+    let what =
+        if other.name.is_empty() { "memory that other processes share" } else { &other.name };
     Err(format!(
-        "it unmaps {what} (munmap at {:#x}), which cannot be mapped again for the next repeat; time a function that does not, or one that it calls before",
+        "it unmaps {what} (munmap at {:#x}), which cannot be mapped again for the next repeat; \
+         time a function that does not, or one that it calls before",
         call.arguments[0]
     ))
 }
@@ -220,13 +272,16 @@ fn refusal(id: i32, call: &SystemCall) -> String {
     let Some(descriptor) = call.descriptor() else {
         let how = how(call);
         return format!(
-            "it makes the system call {name}{how}, which a repeated call would make again and nothing can undo; time a function that does not"
+            "it makes the system call {name}{how}, which a repeated call would make again and \
+             nothing can undo; time a function that does not"
         );
     };
     let target = std::fs::read_link(format!("/proc/{id}/fd/{descriptor}"));
     let target = target.map_or_else(|_| "not open".to_owned(), |path| path.display().to_string());
     format!(
-        "it makes the system call {name} on descriptor {descriptor} ({target}), which a repeated call would make again and nothing can undo; time a function that does not, or let this descriptor lead to /dev/null"
+        "it makes the system call {name} on descriptor {descriptor} ({target}), which a repeated \
+         call would make again and nothing can undo; time a function that does not, or let this \
+         descriptor lead to /dev/null"
     )
 }
 
@@ -235,7 +290,9 @@ fn how(call: &SystemCall) -> String {
     match call.number {
         libc::SYS_futex => " (on memory that others may share)".to_owned(),
         libc::SYS_mmap => " (of a file, or of memory to be shared)".to_owned(),
-        libc::SYS_mprotect | libc::SYS_mremap => format!(" (of memory that others share, at {:#x})", call.arguments[0]),
+        libc::SYS_mprotect | libc::SYS_mremap => {
+            format!(" (of memory that others share, at {:#x})", call.arguments[0])
+        }
         libc::SYS_madvise => format!(" (advice {})", call.arguments[2]),
         _ => String::new(),
     }
@@ -267,8 +324,18 @@ mod tests {
     fn only_descriptors_that_lead_nowhere_are_written() {
         assert!(checked(&call(libc::SYS_write, [1, 0, 0, 0, 0, 0])).is_ok());
         let reason = checked(&call(libc::SYS_write, [9999, 0, 0, 0, 0, 0])).unwrap_err();
-        assert!(reason.contains("write on descriptor 9999 (not open)") && reason.contains("/dev/null"), "{reason}");
-        for number in [libc::SYS_pwrite64, libc::SYS_sendto, libc::SYS_ioctl, libc::SYS_io_uring_enter, libc::SYS_read, libc::SYS_close] {
+        assert!(
+            reason.contains("write on descriptor 9999 (not open)") && reason.contains("/dev/null"),
+            "{reason}"
+        );
+        for number in [
+            libc::SYS_pwrite64,
+            libc::SYS_sendto,
+            libc::SYS_ioctl,
+            libc::SYS_io_uring_enter,
+            libc::SYS_read,
+            libc::SYS_close,
+        ] {
             let reason = checked(&call(number, [9999, 0, 0, 0, 0, 0])).unwrap_err();
             assert!(reason.contains("on descriptor 9999"), "{reason}");
         }
@@ -297,12 +364,22 @@ mod tests {
         let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
         assert!(checked(&call(libc::SYS_mmap, [0, 4096, 3, anonymous, u64::MAX, 0])).is_ok());
         for flags in [libc::MAP_SHARED | libc::MAP_ANONYMOUS, libc::MAP_PRIVATE] {
-            assert!(checked(&call(libc::SYS_mmap, [0, 4096, 3, flags as u64, 3, 0])).is_err(), "{flags}");
+            assert!(
+                checked(&call(libc::SYS_mmap, [0, 4096, 3, flags as u64, 3, 0])).is_err(),
+                "{flags}"
+            );
         }
         assert!(checked(&call(libc::SYS_munmap, [0x8000, 4096, 0, 0, 0, 0])).is_ok());
-        assert!(checked(&call(libc::SYS_munmap, [0x6000, 4096, 0, 0, 0, 0])).unwrap_err().contains("/dev/shm/board"));
+        assert!(
+            checked(&call(libc::SYS_munmap, [0x6000, 4096, 0, 0, 0, 0]))
+                .unwrap_err()
+                .contains("/dev/shm/board")
+        );
         assert!(checked(&call(libc::SYS_mprotect, [0x4000, 0x1001, 3, 0, 0, 0])).is_err());
-        assert!(checked(&call(libc::SYS_madvise, [0x5000, 0x1000, libc::MADV_REMOVE as u64, 0, 0, 0])).is_err());
+        assert!(
+            checked(&call(libc::SYS_madvise, [0x5000, 0x1000, libc::MADV_REMOVE as u64, 0, 0, 0]))
+                .is_err()
+        );
         assert!(checked(&call(libc::SYS_futex, [0x5000, 1, 1, 0, 0, 0])).is_err());
         assert!(checked(&call(libc::SYS_futex, [0x8000, 129, 1, 0, 0, 0])).is_ok());
     }

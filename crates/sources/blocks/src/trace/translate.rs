@@ -1,7 +1,9 @@
-//! Makes the instrumented copy of a function: the same instructions elsewhere, and code at its branches that logs where they go.
+//! Makes the instrumented copy of a function: the same instructions elsewhere, and code at its
+//! branches that logs where they go.
 //!
-//! Neither flags nor stack nor registers differ from those of the original, nor do return addresses: a call pushes the original one. What
-//! cannot be copied is an exit, a breakpoint at which the tracer goes on with the original instruction.
+//! Neither flags nor stack nor registers differ from those of the original, nor do return
+//! addresses: a call pushes the original one. What cannot be copied is an exit, a breakpoint at
+//! which the tracer goes on with the original instruction.
 
 use super::assembly::Assembly;
 use super::room::{Room, TARGETS};
@@ -57,7 +59,8 @@ struct Open {
     by_branch: bool,
 }
 
-/// The copy, as far as it was made. It is the same for all processes that have the function and the room at the same addresses.
+/// The copy, as far as it was made. It is the same for all processes that have the function and the
+/// room at the same addresses.
 #[derive(Debug)]
 pub struct Translation {
     room: Room,
@@ -130,10 +133,14 @@ impl Translation {
     pub fn origin(&self, at: u64) -> Option<u64> {
         let before = self.origins.partition_point(|(start, _)| *start <= at);
         let inside = self.room.code().start <= at && at < self.assembly.here();
-        inside.then(|| self.origins.get(before.checked_sub(1)?)).flatten().map(|(_, original)| *original)
+        inside
+            .then(|| self.origins.get(before.checked_sub(1)?))
+            .flatten()
+            .map(|(_, original)| *original)
     }
 
-    /// Where an address of the function is in the copy, for control that comes there without a branch.
+    /// Where an address of the function is in the copy, for control that comes there without a
+    /// branch.
     pub fn by_flow(&self, address: u64) -> Option<u64> {
         self.copied.get(&address).map(|copied| copied.by_flow)
     }
@@ -148,8 +155,9 @@ impl Translation {
         self.returned.insert(at)
     }
 
-    /// Whether nothing but code is in these bytes behind a call, so that a jump may stand there. What follows a call that never returns, or
-    /// an instruction that does not go on, may be data that the function reads.
+    /// Whether nothing but code is in these bytes behind a call, so that a jump may stand there.
+    /// What follows a call that never returns, or an instruction that does not go on, may be data
+    /// that the function reads.
     pub fn is_code(&self, original: Original<'_>, range: std::ops::Range<u64>) -> bool {
         let (mut at, mut goes_on) = (range.start, self.returned.contains(&range.start));
         while at < range.end {
@@ -157,7 +165,10 @@ impl Translation {
             if !goes_on && !self.copied.contains_key(&at) && !is_padding(&instruction) {
                 return false;
             }
-            goes_on = matches!(original.code.flow(&instruction, original.entry), Flow::Next | Flow::Conditional(_));
+            goes_on = matches!(
+                original.code.flow(&instruction, original.entry),
+                Flow::Next | Flow::Conditional(_)
+            );
             at = instruction.next_ip();
         }
         true
@@ -168,8 +179,9 @@ impl Translation {
         &self.targets
     }
 
-    /// Where an address of the function is in the copy, for control that comes there by a branch: it is copied now if it was not before,
-    /// with all that is known to follow. `None` if the room is full.
+    /// Where an address of the function is in the copy, for control that comes there by a branch:
+    /// it is copied now if it was not before, with all that is known to follow. `None` if the room
+    /// is full.
     pub fn by_branch(&mut self, original: Original<'_>, address: u64) -> Option<u64> {
         if !self.is_full() && !self.copied.contains_key(&address) {
             self.queue.push(address);
@@ -180,7 +192,9 @@ impl Translation {
 
     /// Lets indirect jumps find a target.
     pub fn add_target(&mut self, target: u64) {
-        let (place, Some(copied)) = (target % TARGETS, self.copied.get(&target).copied()) else { return };
+        let (place, Some(copied)) = (target % TARGETS, self.copied.get(&target).copied()) else {
+            return;
+        };
         // Another target at the same place keeps it: this one takes a stop each time.
         if self.is_full() || self.targets.iter().any(|(taken, ..)| *taken == place) {
             return;
@@ -204,7 +218,8 @@ impl Translation {
         }
         for open in std::mem::take(&mut self.open) {
             if let Some(copied) = self.copied.get(&open.to) {
-                self.assembly.close(open.at, if open.by_branch { copied.by_branch } else { copied.by_flow });
+                self.assembly
+                    .close(open.at, if open.by_branch { copied.by_branch } else { copied.by_flow });
             }
         }
     }
@@ -317,7 +332,9 @@ impl Translation {
             let here = self.assembly.here();
             self.assembly.close(taken, here);
             self.went(site, to);
-        } else if inside && (instruction.is_jcx_short() || instruction.is_loop() || instruction.is_loopcc()) {
+        } else if inside
+            && (instruction.is_jcx_short() || instruction.is_loop() || instruction.is_loopcc())
+        {
             // These have a short distance only: over a near jump.
             let bytes: Vec<u8> = (site..next - 1).filter_map(|at| code.byte(at)).collect();
             self.assembly.raw(&bytes);
@@ -341,7 +358,8 @@ impl Translation {
         self.jump(to, true);
     }
 
-    /// An indirect jump: its target is looked up in the table, with additions and `jrcxz`, which leave the flags alone.
+    /// An indirect jump: its target is looked up in the table, with additions and `jrcxz`, which
+    /// leave the flags alone.
     fn indirect(&mut self, instruction: &Instruction) {
         for register in [RCX, RAX, RDX] {
             self.keep(register, true);
@@ -351,9 +369,12 @@ impl Translation {
         }
         // movzx edx, cx
         self.assembly.raw(&[0x0f, 0xb7, 0xd1]);
-        // lea rax, [table]; lea rax, [rax + 8 * rdx]; mov rdx, [rax]; lea rcx, [rcx + rdx]; mov rax, [rax + distance]
+        // lea rax, [table]; lea rax, [rax + 8 * rdx]; mov rdx, [rax]; lea rcx, [rcx + rdx]; mov
+        // rax, [rax + distance]
         self.assembly.relative(&[0x48, 0x8d, 0x05], self.room.table());
-        self.assembly.raw(&[0x48, 0x8d, 0x04, 0xd0, 0x48, 0x8b, 0x10, 0x48, 0x8d, 0x0c, 0x11, 0x48, 0x8b, 0x80]);
+        self.assembly.raw(&[
+            0x48, 0x8d, 0x04, 0xd0, 0x48, 0x8b, 0x10, 0x48, 0x8d, 0x0c, 0x11, 0x48, 0x8b, 0x80,
+        ]);
         self.assembly.raw(&Room::distance().to_le_bytes());
         // mov [goal], rax; jrcxz
         self.assembly.relative(&[0x48, 0x89, 0x05], self.room.word(GOAL));
@@ -390,7 +411,11 @@ impl Translation {
         let mut load = *instruction;
         load.set_code(iced_x86::Code::Mov_r64_rm64);
         load.set_op1_kind(instruction.op0_kind());
-        load.set_op1_register(if instruction.op0_kind() == OpKind::Register { instruction.op0_register() } else { Register::None });
+        load.set_op1_register(if instruction.op0_kind() == OpKind::Register {
+            instruction.op0_register()
+        } else {
+            Register::None
+        });
         load.set_op0_kind(OpKind::Register);
         load.set_op0_register(Register::RCX);
         load.set_has_repne_prefix(false);

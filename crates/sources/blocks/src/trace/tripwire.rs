@@ -1,7 +1,9 @@
-//! Notices that a call reads the clock or the time stamp counter, wherever it does: the first read faults.
+//! Notices that a call reads the clock or the time stamp counter, wherever it does: the first read
+//! faults.
 //!
-//! A followed call is slow, and a loop that waits for the clock makes one trip where it makes a hundred at full speed, each time it is
-//! followed. So the second time the clock hardly moves: a path that depends on it is then another one.
+//! A followed call is slow, and a loop that waits for the clock makes one trip where it makes a
+//! hundred at full speed, each time it is followed. So the second time the clock hardly moves: a
+//! path that depends on it is then another one.
 
 use super::maps::{Mapping, of_process};
 use super::process::{Process, Registers, Resume};
@@ -53,18 +55,26 @@ impl Tripwire {
     /// # Errors
     /// A memory map that cannot be read.
     pub fn arm(process: &mut Process, from: u64) -> Result<Tripwire> {
-        let mut clock: Vec<Mapping> = of_process(process.id())?.into_iter().filter(|mapping| mapping.name.starts_with("[vvar")).collect();
+        let mut clock: Vec<Mapping> = of_process(process.id())?
+            .into_iter()
+            .filter(|mapping| mapping.name.starts_with("[vvar"))
+            .collect();
         clock.retain(|mapping| process.protect(from, mapping, 0).is_ok());
         let counter = set_counter(process, from, TSC_FAULTS);
         Ok(Tripwire { from, armed: counter.is_ok() || !clock.is_empty(), clock, slow: None })
     }
 
-    /// What was read, if a signal comes from a wire; these are then disarmed, and the signal is dropped. A copy of an instruction is at
-    /// another address than the original, which is named.
+    /// What was read, if a signal comes from a wire; these are then disarmed, and the signal is
+    /// dropped. A copy of an instruction is at another address than the original, which is named.
     ///
     /// # Errors
     /// A process that is gone.
-    pub fn tripped(&mut self, process: &mut Process, signal: Signal, original: u64) -> Result<Option<String>> {
+    pub fn tripped(
+        &mut self,
+        process: &mut Process,
+        signal: Signal,
+        original: u64,
+    ) -> Result<Option<String>> {
         if !self.armed || signal != Signal::SIGSEGV {
             return Ok(None);
         }
@@ -72,7 +82,8 @@ impl Tripwire {
         let fault = process.fault().unwrap_or(0);
         let source = match self.clock.iter().any(|mapping| mapping.range.contains(&fault)) {
             true => Some("the clock (by the vDSO)".to_owned()),
-            false => reads_counter(process, at).then(|| format!("the time stamp counter (rdtsc{})", place(process, original))),
+            false => reads_counter(process, at)
+                .then(|| format!("the time stamp counter (rdtsc{})", place(process, original))),
         };
         if source.is_some() {
             process.hold();
@@ -89,7 +100,9 @@ impl Tripwire {
     /// # Errors
     /// Memory that cannot be written.
     pub fn answer(&mut self, process: &Process, call: &SystemCall) -> Result<()> {
-        let Some(slow) = self.slow.as_mut().filter(|slow| slow.reads < SLOW_READS) else { return Ok(()) };
+        let Some(slow) = self.slow.as_mut().filter(|slow| slow.reads < SLOW_READS) else {
+            return Ok(());
+        };
         let [first, second, ..] = call.arguments;
         let (place, which) = match call.number {
             libc::SYS_clock_gettime => (second, first),
@@ -144,7 +157,14 @@ impl Slow {
         let is_longer = process.read(before.rip, &mut bytes) && bytes[1] == 0x01;
         let (length, rcx) = if is_longer { (3, 0) } else { (2, before.rcx) };
         let (rax, rdx) = (next & 0xffff_ffff, next >> 32);
-        process.set_registers(Registers { rip: before.rip + length, rax, rdx, rcx, orig_rax: u64::MAX, ..before })
+        process.set_registers(Registers {
+            rip: before.rip + length,
+            rax,
+            rdx,
+            rcx,
+            orig_rax: u64::MAX,
+            ..before
+        })
     }
 }
 
@@ -156,12 +176,14 @@ fn set_counter(process: &mut Process, from: u64, to: u64) -> Result<u64> {
 /// Whether the instruction at an address is `rdtsc` or `rdtscp`.
 fn reads_counter(process: &Process, at: u64) -> bool {
     let mut bytes = [0u8; 3];
-    process.read(at, &mut bytes) && (bytes.starts_with(&[0x0f, 0x31]) || bytes == [0x0f, 0x01, 0xf9])
+    process.read(at, &mut bytes)
+        && (bytes.starts_with(&[0x0f, 0x31]) || bytes == [0x0f, 0x01, 0xf9])
 }
 
 /// Where an address is, for a message.
 fn place(process: &Process, at: u64) -> String {
     let mappings = of_process(process.id()).unwrap_or_default();
     let file = mappings.iter().find(|mapping| mapping.range.contains(&at)).and_then(Mapping::file);
-    file.and_then(|path| path.file_name().map(|name| format!(" in {}", name.to_string_lossy()))).unwrap_or_default()
+    file.and_then(|path| path.file_name().map(|name| format!(" in {}", name.to_string_lossy())))
+        .unwrap_or_default()
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Threads and processes that end together when a deadline passes. They leave it when they have ended, because their numbers are then free
-/// for others.
+/// Threads and processes that end together when a deadline passes. They leave it when they have
+/// ended, because their numbers are then free for others.
 #[derive(Debug, Clone, Default)]
 pub struct Members(Arc<Mutex<BTreeSet<i32>>>);
 
@@ -60,9 +60,11 @@ impl Watchdog {
         let (watched, expired) = (Arc::downgrade(&watchdog.watched), watchdog.expired.clone());
         std::thread::spawn(move || {
             while let Some(watched) = watched.upgrade() {
-                // The lock is held during the kill: a process that is no longer watched must not be killed.
+                // The lock is held during the kill: a process that is no longer watched must not be
+                // killed.
                 let mut due = watched.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some((members, _)) = due.take_if(|(_, deadline)| Instant::now() > *deadline) {
+                if let Some((members, _)) = due.take_if(|(_, deadline)| Instant::now() > *deadline)
+                {
                     expired.store(true, Ordering::SeqCst);
                     members.kill();
                 }

@@ -17,13 +17,29 @@ pub(super) fn at(ticks: f64, hz: Option<f64>) -> String {
 
 pub(super) fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
     let kind = |remark: &Remark| match remark.clone() {
-        Remark::Truncated { place, reason } => (Severity::Warning, FileFinding::RecordingCut { place: place.to_string(), reason }),
-        Remark::WrongSizes { stated, actual } => (Severity::Note, FileFinding::SizesWrong { stated, found: actual }),
-        Remark::Undefined { times, first } => (Severity::Warning, FileFinding::LevelUndefined { times, first_at: at(first, hz) }),
-        Remark::OtherChannels { taken, all } => (Severity::Note, FileFinding::ChannelAssumed { taken, all }),
+        Remark::Truncated { place, reason } => {
+            (Severity::Warning, FileFinding::RecordingCut { place: place.to_string(), reason })
+        }
+        Remark::WrongSizes { stated, actual } => {
+            (Severity::Note, FileFinding::SizesWrong { stated, found: actual })
+        }
+        Remark::Undefined { times, first } => {
+            (Severity::Warning, FileFinding::LevelUndefined { times, first_at: at(first, hz) })
+        }
+        Remark::OtherChannels { taken, all } => {
+            (Severity::Note, FileFinding::ChannelAssumed { taken, all })
+        }
     };
-    let of_file = recording.remarks.iter().map(kind).map(|(severity, kind)| Finding::new(severity, kind));
-    of_file.chain(recording.signal.iter().flat_map(|signal| signal_findings(signal, &|place| at(place, hz)))).collect()
+    let of_file =
+        recording.remarks.iter().map(kind).map(|(severity, kind)| Finding::new(severity, kind));
+    of_file
+        .chain(
+            recording
+                .signal
+                .iter()
+                .flat_map(|signal| signal_findings(signal, &|place| at(place, hz))),
+        )
+        .collect()
 }
 
 pub(super) fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {
@@ -37,7 +53,13 @@ pub(super) fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {
     Finding::new(if short.left_out { Severity::Warning } else { Severity::Untrusted }, kind)
 }
 
-pub(super) fn doubts(collector: &Collector, outside: u64, method: Method, recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
+pub(super) fn doubts(
+    collector: &Collector,
+    outside: u64,
+    method: Method,
+    recording: &Recording,
+    hz: Option<f64>,
+) -> Vec<Finding> {
     let mut all = Vec::new();
     if let Some(first) = collector.problems.first() {
         let kind = PulseFinding::FramesLeftOut {
@@ -55,8 +77,13 @@ pub(super) fn doubts(collector: &Collector, outside: u64, method: Method, record
     }
     let coverage = collector.phases().coverage();
     if let Some(signal) = recording.signal.as_ref().filter(|_| coverage.locked > 0) {
-        let kind = PulseFinding::PhaseLocked { rows: coverage.locked, of: coverage.rows, concentration: coverage.most };
-        let severity = if coverage.is_locked() { locked_severity(signal, method) } else { Severity::Note };
+        let kind = PulseFinding::PhaseLocked {
+            rows: coverage.locked,
+            of: coverage.rows,
+            concentration: coverage.most,
+        };
+        let severity =
+            if coverage.is_locked() { locked_severity(signal, method) } else { Severity::Note };
         all.push(Finding::new(severity, kind));
     }
     all

@@ -16,22 +16,26 @@ use crate::error::{Error, Result};
 const LEARNING_SAMPLES: usize = 1 << 21;
 /// Samples without an edge after which reading stops.
 const MOST_SILENCE: u64 = 1 << 27;
-/// Differences on either side of an edge beyond the kernel that are looked at, and samples beyond those.
+/// Differences on either side of an edge beyond the kernel that are looked at, and samples beyond
+/// those.
 const DIFFERENCES_BEYOND: usize = 10;
 const SPARE_SAMPLES: usize = 4;
 /// Tops in noise reach this many of its standard deviations once in two million samples.
 const ABOVE_NOISE: f64 = 6.0;
 /// Smallest smoothed slope that can be an edge, as a share of the smallest difference.
 const SMOOTHED_SLOPE: f64 = 0.25;
-/// An edge is larger than this share of a typical one; a step between the two shares is weak and reported.
+/// An edge is larger than this share of a typical one; a step between the two shares is weak and
+/// reported.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
 /// Integers from this value on are at full scale, which is 1.
 const FULL_SCALE: f32 = 0.9999;
-/// Distance of other edges, in rises of an edge, at which the tail of a slow one is a quarter of a percent.
+/// Distance of other edges, in rises of an edge, at which the tail of a slow one is a quarter of a
+/// percent.
 const TAILS: f64 = 6.0;
-/// Share by which edges of one direction differ in steepness with their place between the samples if no filter is before the converter:
-/// measured up to 0.06, through a resistor and a capacitor of half a sample.
+/// Share by which edges of one direction differ in steepness with their place between the samples
+/// if no filter is before the converter: measured up to 0.06, through a resistor and a capacitor of
+/// half a sample.
 const ALIASED_SHARE: f64 = 0.08;
 /// Samples that are checked together.
 const STRIDE: usize = 64;
@@ -41,7 +45,8 @@ const NEAR_DIFFERENCES: usize = 3;
 /// Samples that are used on either side of an edge.
 fn margin(kernel: &Kernel) -> usize {
     // Levels are looked at up to 16 samples away for the narrowest kernel.
-    (kernel.half() + DIFFERENCES_BEYOND + SPARE_SAMPLES).max(16 * kernel.width().ceil() as usize + 2)
+    (kernel.half() + DIFFERENCES_BEYOND + SPARE_SAMPLES)
+        .max(16 * kernel.width().ceil() as usize + 2)
 }
 
 /// Index of the largest value.
@@ -52,7 +57,10 @@ fn largest(values: &[f64]) -> usize {
 /// The tops that are edges: about as large as a typical one of their direction.
 fn edges_of(all: &[Top]) -> Vec<Top> {
     let Some(sizes) = Sizes::typical(all) else { return Vec::new() };
-    all.iter().filter(|top| top.slope.abs() >= EDGE_SHARE as f32 * sizes.of(top.slope > 0.0)).copied().collect()
+    all.iter()
+        .filter(|top| top.slope.abs() >= EDGE_SHARE as f32 * sizes.of(top.slope > 0.0))
+        .copied()
+        .collect()
 }
 
 /// Finds edges in samples that come in blocks.
@@ -76,9 +84,11 @@ pub struct Detector {
     /// Typical smoothed slopes.
     sizes: Sizes,
     neighbours: Neighbours,
-    /// How far the edges of a pulse may move each other where the step response is unknown, by their least distance in pending values.
+    /// How far the edges of a pulse may move each other where the step response is unknown, by
+    /// their least distance in pending values.
     doubt: Vec<f64>,
-    /// Pending samples, after `margin` processed ones; averages of several once edges are known to be slow.
+    /// Pending samples, after `margin` processed ones; averages of several once edges are known to
+    /// be slow.
     held: Vec<f32>,
     averager: Averager,
     /// Samples before the first one that was averaged.
@@ -101,7 +111,8 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// A detector. `floor` is the smallest difference of two samples that can be an edge: a few steps of the converter.
+    /// A detector. `floor` is the smallest difference of two samples that can be an edge: a few
+    /// steps of the converter.
     pub fn new(method: Method, floor: f64) -> Detector {
         let kernel = Kernel::new(1.0);
         Detector {
@@ -162,7 +173,8 @@ impl Detector {
         if self.learnt.is_none() && !self.set_scale() {
             let samples = self.signal.samples;
             return Err(Error::Unusable(format!(
-                "no edge in {samples} samples: nothing rises above noise and drift, in one sample or over many; is it the right channel, and is the pin connected?"
+                "no edge in {samples} samples: nothing rises above noise and drift, in one sample \
+                 or over many; is it the right channel, and is the pin connected?"
             )));
         }
         self.ended = true;
@@ -180,11 +192,15 @@ impl Detector {
         let n = signal.edges.max(1) as f64;
         signal.averaged = self.averager.every();
         signal.step = self.heights / n;
-        signal.smoothed_rise = self.steepness.typical().map_or(0.0, |top| signal.averaged as f64 * self.kernel.rise(signal.step / top));
+        signal.smoothed_rise = self
+            .steepness
+            .typical()
+            .map_or(0.0, |top| signal.averaged as f64 * self.kernel.rise(signal.step / top));
         signal.is_filtered = self.full.is_finite();
         signal.overload = self.overload.lower_steps();
         let least_sure = if self.full.is_finite() { 0.0 } else { ALIASED_SHARE };
-        signal.steepness_spread = Some(self.steepness.spread()).filter(|spread| *spread > least_sure).unwrap_or(0.0);
+        signal.steepness_spread =
+            Some(self.steepness.spread()).filter(|spread| *spread > least_sure).unwrap_or(0.0);
         (signal.height_spread, signal.bent) = (self.overload.spread(), self.overload.bent());
         match self.overload.shown(signal.quantum) {
             Shown::Bent(bend) => signal.bend_of_levels = bend,
@@ -193,16 +209,23 @@ impl Detector {
             Shown::Nothing => {}
         }
         let every = self.averager.every() as f64;
-        signal.doubt = ByDistance { every, moved: self.doubt.iter().map(|moved| every * moved).collect() };
+        signal.doubt =
+            ByDistance { every, moved: self.doubt.iter().map(|moved| every * moved).collect() };
         signal.neighbours = self.neighbours.response().map(|response| Moved {
             edges: response.edges,
             reach: every * response.reach,
             most: every * self.neighbours.most,
             noise: every * response.noise,
-            of_pulse: ByDistance { every, moved: response.by_distance().iter().map(|moved| every * moved).collect() },
+            of_pulse: ByDistance {
+                every,
+                moved: response.by_distance().iter().map(|moved| every * moved).collect(),
+            },
         });
         // Differences of two samples have twice the variance of one.
-        signal.noise = self.learnt.and_then(|learnt| learnt.noise).map(|noise| noise / std::f64::consts::SQRT_2);
+        signal.noise = self
+            .learnt
+            .and_then(|learnt| learnt.noise)
+            .map(|noise| noise / std::f64::consts::SQRT_2);
         signal.wander = (self.middle.1 / n - (self.middle.0 / n).powi(2)).max(0.0).sqrt();
         signal
     }
@@ -213,7 +236,8 @@ impl Detector {
         }
         if self.signal.samples >= MOST_SILENCE {
             return Err(Error::Unusable(format!(
-                "no edge in the first {} samples, so the rest is not read: is it the right channel, and is the pin connected?",
+                "no edge in the first {} samples, so the rest is not read: is it the right \
+                 channel, and is the pin connected?",
                 self.signal.samples
             )));
         }
@@ -222,10 +246,12 @@ impl Detector {
         Ok(())
     }
 
-    /// Learns the size of an edge, and averages the pending samples if edges are slow. Returns whether there is an edge.
+    /// Learns the size of an edge, and averages the pending samples if edges are slow. Returns
+    /// whether there is an edge.
     fn set_scale(&mut self) -> bool {
         let Some(scale) = scale(&self.held, self.floor) else { return false };
-        (self.learnt, self.signal.rise, self.signal.quantum) = (Some(scale.learnt), scale.rise, scale.quantum);
+        (self.learnt, self.signal.rise, self.signal.quantum) =
+            (Some(scale.learnt), scale.rise, scale.quantum);
         if scale.every > 1 {
             let samples = std::mem::take(&mut self.held);
             self.averager = Averager::new(scale.every);
@@ -235,16 +261,19 @@ impl Detector {
         self.set_kernel(&scale.learnt)
     }
 
-    /// Learns where the signal's band ends, the typical slopes behind a kernel for it, and the step response. Returns whether there is
-    /// an edge.
+    /// Learns where the signal's band ends, the typical slopes behind a kernel for it, and the step
+    /// response. Returns whether there is an edge.
     fn set_kernel(&mut self, learnt: &Learnt) -> bool {
         // The differences of white noise have twice its variance.
-        let least =
-            |kernel: &Kernel| (SMOOTHED_SLOPE * self.floor).max(ABOVE_NOISE * learnt.floor * kernel.noise() / std::f64::consts::SQRT_2);
+        let least = |kernel: &Kernel| {
+            (SMOOTHED_SLOPE * self.floor)
+                .max(ABOVE_NOISE * learnt.floor * kernel.noise() / std::f64::consts::SQRT_2)
+        };
         let mut edges = tops(&self.held, &self.kernel, least(&self.kernel) as f32);
         edges = edges_of(&edges);
         self.signal.band_end = band_end(&self.held, &edges, learnt.noise.unwrap_or(0.0));
-        self.signal.width = if self.method == Method::BandLimited { width(self.signal.band_end) } else { 1.0 };
+        self.signal.width =
+            if self.method == Method::BandLimited { width(self.signal.band_end) } else { 1.0 };
         if self.signal.width > 1.0 {
             self.kernel = Kernel::new(self.signal.width);
             self.margin = margin(&self.kernel);
@@ -286,7 +315,8 @@ impl Detector {
                     self.signal.not_numbers += 1;
                     self.signal.first_not_number.get_or_insert(index);
                 }
-                self.run = if sample.is_finite() && sample.abs() >= self.full { self.run + 1 } else { 0 };
+                self.run =
+                    if sample.is_finite() && sample.abs() >= self.full { self.run + 1 } else { 0 };
                 if self.run == 3 {
                     self.signal.first_clipped.get_or_insert(index - 2);
                     self.signal.clipped += 2;
@@ -306,13 +336,19 @@ impl Detector {
         while self.next + 1 < end {
             let stop = (self.next + STRIDE).min(end - 1);
             // A smoothed slope is a mean of differences: one of them is at least as large.
-            let around = &self.held[self.next.saturating_sub(half)..(stop + half + 1).min(self.held.len())];
-            let largest = around.windows(2).fold(0.0f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
+            let around =
+                &self.held[self.next.saturating_sub(half)..(stop + half + 1).min(self.held.len())];
+            let largest =
+                around.windows(2).fold(0.0f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
             let part = &mut slopes[..stop - self.next];
             if largest >= least {
                 self.kernel.slopes(&self.held, self.next, part);
             }
-            let start = if largest < least { None } else { part.iter().position(|slope| slope.abs() >= self.weak(*slope > 0.0)) };
+            let start = if largest < least {
+                None
+            } else {
+                part.iter().position(|slope| slope.abs() >= self.weak(*slope > 0.0))
+            };
             let Some(start) = start else {
                 self.next = stop;
                 continue;
@@ -349,7 +385,9 @@ impl Detector {
             at += 1;
         }
         // A very long stretch is cut to bound the pending samples.
-        let whole = at + 1 < end || at - start > LEARNING_SAMPLES / 8 || end + self.margin == self.held.len() && self.ended;
+        let whole = at + 1 < end
+            || at - start > LEARNING_SAMPLES / 8
+            || end + self.margin == self.held.len() && self.ended;
         whole.then_some((top.0, at.max(start + 1)))
     }
 
@@ -363,13 +401,15 @@ impl Detector {
         let top = if self.method == Method::BandLimited {
             top
         } else {
-            top + largest(&slopes[middle - NEAR_DIFFERENCES..=middle + NEAR_DIFFERENCES]) - NEAR_DIFFERENCES
+            top + largest(&slopes[middle - NEAR_DIFFERENCES..=middle + NEAR_DIFFERENCES])
+                - NEAR_DIFFERENCES
         };
         let offset = self.method.offset(&self.slopes(top, sign), &self.kernel);
         let edge = Edge { at: self.first as f64 + top as f64 + 0.5 + offset, rising };
         if size < EDGE_SHARE * typical {
             // The ringing of a larger edge nearby is not an edge.
-            let near = (self.kernel.half()..slopes.len() - self.kernel.half()).map(|at| self.kernel.value(&slopes, at).abs());
+            let near = (self.kernel.half()..slopes.len() - self.kernel.half())
+                .map(|at| self.kernel.value(&slopes, at).abs());
             if near.fold(0.0, f64::max) < 2.0 * size {
                 self.signal.weak += 1;
                 let place = self.place(edge.at);
@@ -382,7 +422,8 @@ impl Detector {
         self.pass(Some(edge), sink);
     }
 
-    /// Passes an edge on, by way of the correction by its neighbours; without one, those that wait for it.
+    /// Passes an edge on, by way of the correction by its neighbours; without one, those that wait
+    /// for it.
     fn pass(&mut self, edge: Option<Edge>, sink: &mut dyn FnMut(Edge)) {
         let mut neighbours = std::mem::take(&mut self.neighbours);
         let mut placed = |edge: Edge| sink(Edge { at: self.place(edge.at), ..edge });
@@ -393,7 +434,8 @@ impl Detector {
         self.neighbours = neighbours;
     }
 
-    /// First differences around a top times a sign, as many as a method needs; those beyond the signal are 0.
+    /// First differences around a top times a sign, as many as a method needs; those beyond the
+    /// signal are 0.
     fn slopes(&self, top: usize, sign: f64) -> Vec<f64> {
         let reach = self.kernel.half() + DIFFERENCES_BEYOND;
         let slope = |n: usize| {
@@ -406,8 +448,8 @@ impl Detector {
 
     fn note(&mut self, top: usize, measured: Edge) {
         let edge = Edge { at: self.place(measured.at), ..measured };
-        // Levels are means at fixed distances from the edge, not from a sample: the tail of a slow edge would change them with its place
-        // between the samples.
+        // Levels are means at fixed distances from the edge, not from a sample: the tail of a slow
+        // edge would change them with its place between the samples.
         let place = (measured.at - self.first as f64 - 0.5).max(0.0);
         let (base, share) = (place as usize, place.fract());
         let sample = |at: usize| f64::from(self.held[at.min(self.held.len() - 1)]);
@@ -417,9 +459,14 @@ impl Detector {
         };
         // Distances grow with the kernel, and so does the ringing.
         let wide = self.kernel.width().ceil() as usize;
-        let before = |from: usize, to: usize| mean(base.saturating_sub(from * wide)..base.saturating_sub(to * wide));
+        let before = |from: usize, to: usize| {
+            mean(base.saturating_sub(from * wide)..base.saturating_sub(to * wide))
+        };
         let after = |from: usize, to: usize| mean(base + from * wide..base + to * wide);
-        let (before, after) = (Level { near: before(8, 3), far: before(14, 8) }, Level { near: after(5, 10), far: after(10, 16) });
+        let (before, after) = (
+            Level { near: before(8, 3), far: before(14, 8) },
+            Level { near: after(5, 10), far: after(10, 16) },
+        );
         self.overload.push(edge.at, (wide * self.averager.every()) as f64, before, after);
         let (before, after) = (before.near, after.near);
         self.signal.cut_steps += u64::from(before.abs().max(after.abs()) >= f64::from(self.full));
@@ -430,20 +477,26 @@ impl Detector {
         if self.signal.window.is_none() && top >= self.margin {
             let from = top - self.margin;
             let samples = self.held[from..(top + self.margin + 2).min(self.held.len())].to_vec();
-            let (first, every) = (self.place(self.first as f64 + from as f64), self.averager.every() as f64);
+            let (first, every) =
+                (self.place(self.first as f64 + from as f64), self.averager.every() as f64);
             self.signal.window = Some(Window { first, every, samples, edge });
         }
     }
 
-    /// Compares the steepness of an edge with that of others; `offset` is its place from the middle of the slopes.
+    /// Compares the steepness of an edge with that of others; `offset` is its place from the middle
+    /// of the slopes.
     fn compare(&mut self, slopes: &[f64], edge: Edge, offset: f64) {
         let (middle, every) = (slopes.len() / 2, self.averager.every() as f64);
         // Simpson's rule from the middle to the edge.
         let bend = |at: f64| self.kernel.bend(slopes, middle as f64 + at * offset);
-        let top = self.kernel.value(slopes, middle) + offset / 6.0 * (bend(0.0) + 4.0 * bend(0.5) + bend(1.0));
+        let top = self.kernel.value(slopes, middle)
+            + offset / 6.0 * (bend(0.0) + 4.0 * bend(0.5) + bend(1.0));
         let before = self.kernel.value(slopes, middle - DIFFERENCES_BEYOND);
         let (tails, half) = (TAILS * self.signal.rise, self.kernel.half() as f64);
-        let alone = Alone { before: tails.max(every * (half + DIFFERENCES_BEYOND as f64)), after: tails.max(every * half) };
+        let alone = Alone {
+            before: tails.max(every * (half + DIFFERENCES_BEYOND as f64)),
+            after: tails.max(every * half),
+        };
         self.steepness.push(self.place(edge.at), edge.rising, Slopes { top, before }, alone);
     }
 

@@ -1,7 +1,8 @@
 //! The place of an edge between samples.
 //!
-//! All estimators look at first differences: a step of a band-limited signal is a peak there, free of the level, of hum and
-//! of a slow drift. The peak is the point of inflection (Moreno and Fischmeister, section 6).
+//! All estimators look at first differences: a step of a band-limited signal is a peak there, free
+//! of the level, of hum and of a slow drift. The peak is the point of inflection (Moreno and
+//! Fischmeister, section 6).
 
 use super::kernel::Kernel;
 
@@ -11,32 +12,37 @@ const SPAN: f64 = 2.0;
 /// How the place of an edge is found between the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Maximum of the slope behind a Gaussian low pass (the zero crossing of Marr and Hildreth, 1980), which is below half the
-    /// sample rate: it interpolates, and it takes away the ringing that the converter has at the end of its band, in which other
-    /// edges would lie. Interval between two edges: below 0.001 us at 192 kHz, without noise, from 9 samples on.
+    /// Maximum of the slope behind a Gaussian low pass (the zero crossing of Marr and Hildreth,
+    /// 1980), which is below half the sample rate: it interpolates, and it takes away the ringing
+    /// that the converter has at the end of its band, in which other edges would lie. Interval
+    /// between two edges: below 0.001 us at 192 kHz, without noise, from 9 samples on.
     #[default]
     BandLimited,
-    /// Zero crossing of the second derivative by a straight line through two of its points, which is the top of a
-    /// parabola through three slopes. Intervals: 0.4 to 0.5 us at 192 kHz.
+    /// Zero crossing of the second derivative by a straight line through two of its points, which
+    /// is the top of a parabola through three slopes. Intervals: 0.4 to 0.5 us at 192 kHz.
     Inflection,
-    /// Zero crossing of a parabola through three points of the second derivative: the method of the report (section 6).
-    /// Intervals: 0.4 to 1.2 us at 192 kHz.
+    /// Zero crossing of a parabola through three points of the second derivative: the method of the
+    /// report (section 6). Intervals: 0.4 to 1.2 us at 192 kHz.
     ThreePoint,
 }
 
 impl Method {
     /// All methods with their names.
-    pub const NAMES: [(&str, Method); 3] =
-        [("band-limited", Method::BandLimited), ("inflection", Method::Inflection), ("three-point", Method::ThreePoint)];
+    pub const NAMES: [(&str, Method); 3] = [
+        ("band-limited", Method::BandLimited),
+        ("inflection", Method::Inflection),
+        ("three-point", Method::ThreePoint),
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
     }
 
-    /// Size of its bias in samples, which neither noise nor dither averages out. For the band-limited method it is at most
-    /// 0.0001 for single edges, and 0.0003 for two that are 9 samples apart, with converters that pass 0.45 or 0.5 of the sample
-    /// rate; 0.0006 with one that passes 0.4.
+    /// Size of its bias in samples, which neither noise nor dither averages out. For the
+    /// band-limited method it is at most 0.0001 for single edges, and 0.0003 for two that are 9
+    /// samples apart, with converters that pass 0.45 or 0.5 of the sample rate; 0.0006 with one
+    /// that passes 0.4.
     pub fn quantum(self) -> f64 {
         match self {
             Method::BandLimited => 0.0005,
@@ -45,7 +51,8 @@ impl Method {
         }
     }
 
-    /// Smallest distance in samples at which two edges do not move each other by more than the method's quantum.
+    /// Smallest distance in samples at which two edges do not move each other by more than the
+    /// method's quantum.
     pub fn apart(self) -> f64 {
         match self {
             Method::BandLimited => 9.0,
@@ -55,8 +62,8 @@ impl Method {
 
     /// Place of the peak relative to the middle difference, in samples, within -2 and 2.
     ///
-    /// `slopes` is an odd number of first differences times the sign of the edge, the largest in the middle; the kernel's reach and two
-    /// more on either side of it.
+    /// `slopes` is an odd number of first differences times the sign of the edge, the largest in
+    /// the middle; the kernel's reach and two more on either side of it.
     pub fn offset(self, slopes: &[f64], kernel: &Kernel) -> f64 {
         let offset = match self {
             Method::BandLimited => band_limited(slopes, kernel),
@@ -74,8 +81,8 @@ fn inflection(slopes: &[f64]) -> f64 {
     if bend < 0.0 { (before - after) / (2.0 * bend) } else { 0.0 }
 }
 
-/// Second derivatives lie between the slopes; the crossing lies between the two around the middle, and the third point is
-/// the one on the side where the crossing is nearer.
+/// Second derivatives lie between the slopes; the crossing lies between the two around the middle,
+/// and the third point is the one on the side where the crossing is nearer.
 fn three_point(slopes: &[f64]) -> f64 {
     let middle = (slopes.len() / 2) as isize;
     let second = |at: isize| {

@@ -1,7 +1,7 @@
 //! Learns the size of an edge in this signal from the first stretch with edges.
 
-/// Least distance of an edge from the noise of the differences, in standard deviations: noise alone reaches 5.2 once in
-/// two million samples.
+/// Least distance of an edge from the noise of the differences, in standard deviations: noise alone
+/// reaches 5.2 once in two million samples.
 const ABOVE_NOISE: f64 = 6.0;
 /// The lower quartile of the absolute values of normal noise, in standard deviations.
 const QUARTILE: f64 = 0.3186;
@@ -9,7 +9,8 @@ const QUARTILE: f64 = 0.3186;
 const EDGE: f64 = 0.5;
 /// Samples on either side of an edge in which a converter's filter rings.
 const RINGING: usize = 32;
-/// Number of differences that estimate the noise: the minimum, and about the number used in a long stretch.
+/// Number of differences that estimate the noise: the minimum, and about the number used in a long
+/// stretch.
 const LEAST_STEPS: usize = 100;
 const MOST_STEPS: usize = 200_000;
 /// Steps of a converter that a signal takes at least where they are told from the steps of a pin.
@@ -22,14 +23,16 @@ const MOST_PEAKS: usize = 1 << 20;
 pub struct Learnt {
     /// Largest difference of a typical edge.
     pub peak: f64,
-    /// Standard deviation of all differences by their lower quartile, which dense edges raise by their ringing.
+    /// Standard deviation of all differences by their lower quartile, which dense edges raise by
+    /// their ringing.
     pub floor: f64,
-    /// Standard deviation of the differences far from all edges; `None` if there are too few such places.
+    /// Standard deviation of the differences far from all edges; `None` if there are too few such
+    /// places.
     pub noise: Option<f64>,
 }
 
-/// Learns from samples; `None` if there is no edge in them. `floor` is the smallest difference that can be an edge, `quantum` the step
-/// of the converter, or 0.
+/// Learns from samples; `None` if there is no edge in them. `floor` is the smallest difference that
+/// can be an edge, `quantum` the step of the converter, or 0.
 pub fn learn(samples: &[f32], floor: f64, quantum: f64) -> Option<Learnt> {
     let noise = noise(samples, quantum);
     let least = floor.max(ABOVE_NOISE * noise);
@@ -42,30 +45,45 @@ pub fn learn(samples: &[f32], floor: f64, quantum: f64) -> Option<Learnt> {
     Some(Learnt { peak, floor: noise, noise: noise_far_from_edges(samples, EDGE * peak, quantum) })
 }
 
-/// Noise of the differences outside the ringing of all edges; an edge has a difference of at least `edge`.
+/// Noise of the differences outside the ringing of all edges; an edge has a difference of at least
+/// `edge`.
 fn noise_far_from_edges(samples: &[f32], edge: f64, quantum: f64) -> Option<f64> {
     let (edge, stride) = (edge as f32, (samples.len() / MOST_STEPS).max(1));
     let mut steps = Vec::new();
     // Start of the quiet stretch, after the ringing of the last edge.
     let mut from = 0;
-    let ends = (1..samples.len()).filter(|at| (samples[*at] - samples[at - 1]).abs() >= edge).chain([samples.len() + RINGING]);
+    let ends = (1..samples.len())
+        .filter(|at| (samples[*at] - samples[at - 1]).abs() >= edge)
+        .chain([samples.len() + RINGING]);
     for end in ends {
-        let quiet = samples.get(from..(end - RINGING.min(end)).min(samples.len())).unwrap_or_default();
-        steps.extend(quiet.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| step.is_finite()));
+        let quiet =
+            samples.get(from..(end - RINGING.min(end)).min(samples.len())).unwrap_or_default();
+        steps.extend(
+            quiet
+                .windows(2)
+                .step_by(stride)
+                .map(|pair| (pair[1] - pair[0]).abs())
+                .filter(|step| step.is_finite()),
+        );
         from = end + RINGING;
     }
     (steps.len() >= LEAST_STEPS).then(|| lower_quartile(steps, quantum))
 }
 
-/// Noise of all differences by their lower quartile, which edges hardly affect; dense edges add their ringing.
+/// Noise of all differences by their lower quartile, which edges hardly affect; dense edges add
+/// their ringing.
 fn noise(samples: &[f32], quantum: f64) -> f64 {
     let stride = (samples.len() / 50_000).max(1);
-    let steps = samples.windows(2).step_by(stride).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| step.is_finite());
+    let steps = samples
+        .windows(2)
+        .step_by(stride)
+        .map(|pair| (pair[1] - pair[0]).abs())
+        .filter(|step| step.is_finite());
     lower_quartile(steps.collect(), quantum)
 }
 
-/// Standard deviation by the lower quartile of absolute values. Those of a converter with few steps are often equal: the quartile is then
-/// inside of the range that was rounded to its value.
+/// Standard deviation by the lower quartile of absolute values. Those of a converter with few steps
+/// are often equal: the quartile is then inside of the range that was rounded to its value.
 fn lower_quartile(mut steps: Vec<f32>, quantum: f64) -> f64 {
     if steps.is_empty() {
         return 0.0;
@@ -76,14 +94,17 @@ fn lower_quartile(mut steps: Vec<f32>, quantum: f64) -> f64 {
         return value / QUARTILE;
     }
     let rounded = |step: f64| (step / quantum).round();
-    let count = |holds: &dyn Fn(f64) -> bool| steps.iter().filter(|step| holds(rounded(f64::from(**step)))).count() as f64;
+    let count = |holds: &dyn Fn(f64) -> bool| {
+        steps.iter().filter(|step| holds(rounded(f64::from(**step)))).count() as f64
+    };
     let own = rounded(value);
     let (below, same) = (count(&|step| step < own), count(&|step| step == own));
     let (low, high) = ((own - 0.5).max(0.0), own + 0.5);
     quantum * (low + (high - low) * (quarter as f64 - below) / same) / QUARTILE
 }
 
-/// The step of the converter: the smallest difference, if the signal takes more than a few of them; else 0.
+/// The step of the converter: the smallest difference, if the signal takes more than a few of them;
+/// else 0.
 pub fn quantum(samples: &[f32]) -> f64 {
     let (mut low, mut high, mut least) = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY);
     for pair in samples.windows(2) {
@@ -129,10 +150,16 @@ mod tests {
         let mut normal = || (0..12).map(|_| dice.random::<f64>()).sum::<f64>() - 6.0;
         for sigma in [0.3, 0.6, 1.0, 3.0] {
             let level = |n: usize| if n / 5000 % 2 == 0 { 0.0 } else { 80.0 };
-            let samples: Vec<f32> = (0..50_000).map(|n| 0.031 * (level(n) + sigma * normal()).round() as f32).collect();
+            let samples: Vec<f32> =
+                (0..50_000).map(|n| 0.031 * (level(n) + sigma * normal()).round() as f32).collect();
             let found = noise(&samples, quantum(&samples)) / 0.031 / std::f64::consts::SQRT_2;
             assert!((0.8..1.6).contains(&(found / sigma)), "{sigma} {found}");
-            assert_eq!(learn(&samples, 1e-4, quantum(&samples)).map(|learnt| (learnt.peak / 0.031 / 80.0).round()), Some(1.0), "{sigma}");
+            assert_eq!(
+                learn(&samples, 1e-4, quantum(&samples))
+                    .map(|learnt| (learnt.peak / 0.031 / 80.0).round()),
+                Some(1.0),
+                "{sigma}"
+            );
         }
         // Levels without noise have no step of a converter.
         assert_eq!(quantum(&[0.0, 0.0, 1.0, 1.0, 0.0]), 0.0);

@@ -1,7 +1,8 @@
 //! Clipping before the converter, below its full scale.
 //!
-//! Linear effects (a wire, a filter, AC coupling, added hum) leave all steps of a pin equally high. If some steps are
-//! lower than others and the signal always stops at the same level, it was clipped there.
+//! Linear effects (a wire, a filter, AC coupling, added hum) leave all steps of a pin equally high.
+//! If some steps are lower than others and the signal always stops at the same level, it was
+//! clipped there.
 
 use super::linearity::{Linearity, Shown};
 
@@ -11,20 +12,24 @@ const MOST_EDGES: usize = 1 << 16;
 const LOWER_SHARE: f64 = 0.1;
 /// Share and minimum number of edges that must be lower.
 const ENOUGH_LOWER: (f64, usize) = (0.02, 4);
-/// Largest distance from the highest (or lowest) level, as a share of a step, and the share of the lower steps within it.
+/// Largest distance from the highest (or lowest) level, as a share of a step, and the share of the
+/// lower steps within it.
 const SAME_LEVEL: (f64, f64) = (0.02, 0.5);
 
-/// Groups of steps by their level, fewest steps of a group, and the share of a step by which the groups must differ.
+/// Groups of steps by their level, fewest steps of a group, and the share of a step by which the
+/// groups must differ.
 const GROUPS: usize = 8;
 const OF_A_GROUP: usize = 6;
 const DIFFERENT_SHARE: f64 = 0.005;
-/// Range of the groups' levels, as a share of a step, below which the scatter of one level would show in height and level alike.
+/// Range of the groups' levels, as a share of a step, below which the scatter of one level would
+/// show in height and level alike.
 const WANDERING_RANGE: f64 = 0.05;
 /// Standard deviations of the groups' means by which they must differ.
 const SURE_DEVIATIONS: f64 = 6.0;
 /// Share of a step by which groups differ only if an input saturates.
 const VERY_DIFFERENT_SHARE: f64 = 0.009;
-/// Von Neumann's ratio of values in a random order is 2; that of eight is below this in one of 45 cases, while that of a parabola is 0.67.
+/// Von Neumann's ratio of values in a random order is 2; that of eight is below this in one of 45
+/// cases, while that of a parabola is 0.67.
 const FOLLOWING_RATIO: f64 = 0.8;
 
 /// Levels before and after the edges.
@@ -32,14 +37,16 @@ const FOLLOWING_RATIO: f64 = 0.8;
 pub(super) struct Overload {
     /// Place, lower and higher level of each step without another one nearby.
     steps: Vec<(f64, f64, f64)>,
-    /// Level before and height of these steps, where levels that move are followed up to the edge: falling and rising ones apart.
+    /// Level before and height of these steps, where levels that move are followed up to the edge:
+    /// falling and rising ones apart.
     heights: [Vec<(f64, f64)>; 2],
     linearity: Linearity,
     /// Place of the last edge, and its level and height if no edge was near before it.
     last: Option<(f64, Option<(f64, f64)>)>,
 }
 
-/// Distance from other edges at which a step's height is free of their ringing, in times of the windows in which levels are taken.
+/// Distance from other edges at which a step's height is free of their ringing, in times of the
+/// windows in which levels are taken.
 const ALONE_DISTANCE: f64 = 36.0;
 
 /// A level at two distances from an edge.
@@ -59,7 +66,8 @@ impl Level {
         self.near + (self.near - self.far) * near / (far - near)
     }
 
-    /// A mean of both levels whose noise is not that of [`Level::at_edge`], if the noise of samples is independent.
+    /// A mean of both levels whose noise is not that of [`Level::at_edge`], if the noise of samples
+    /// is independent.
     fn beside_edge(self, (near, far): (f64, f64)) -> f64 {
         let beyond = near / (far - near);
         // Levels before an edge are means of five and of six samples.
@@ -78,19 +86,25 @@ impl Overload {
             self.steps.push((at, before.near.min(after.near), before.near.max(after.near)));
         }
         let far = self.last.is_none_or(|(last, _)| at - last > ALONE_DISTANCE * wide);
-        if let Some((_, Some((level, step)))) = self.last.filter(|_| far && self.heights[0].len() + self.heights[1].len() < MOST_EDGES) {
+        if let Some((_, Some((level, step)))) =
+            self.last.filter(|_| far && self.heights[0].len() + self.heights[1].len() < MOST_EDGES)
+        {
             self.heights[usize::from(step > 0.0)].push((level, step.abs()));
         }
-        // The farther level is a mean of an even number of samples, in which the ringing at the end of a converter's band cancels.
+        // The farther level is a mean of an even number of samples, in which the ringing at the end
+        // of a converter's band cancels.
         self.linearity.push(at, height > 0.0, far.then_some(before.far));
         let (from, to) = (before.at_edge(BEFORE_EDGE), after.at_edge(AFTER_EDGE));
-        // The level before: that behind the edge has the tail of a slow one, which changes with its place between the samples, so that
-        // a higher level would seem to come with a higher step. So would its noise, if it were that of the step.
-        let own = (far && settled(before) && settled(after)).then_some((before.beside_edge(BEFORE_EDGE), to - from));
+        // The level before: that behind the edge has the tail of a slow one, which changes with its
+        // place between the samples, so that a higher level would seem to come with a higher step.
+        // So would its noise, if it were that of the step.
+        let own = (far && settled(before) && settled(after))
+            .then_some((before.beside_edge(BEFORE_EDGE), to - from));
         self.last = Some((at, own));
     }
 
-    /// Number of steps that are lower than others because the signal stops at a level, and the place of the first.
+    /// Number of steps that are lower than others because the signal stops at a level, and the
+    /// place of the first.
     pub(super) fn lower_steps(&self) -> Option<(u64, f64)> {
         if self.steps.len() < ENOUGH_LOWER.1 {
             return None;
@@ -101,33 +115,43 @@ impl Overload {
             *values.select_nth_unstable_by(at, f64::total_cmp).1
         };
         let height = quantile(&|step| step.2 - step.1, 0.9);
-        let lower = || self.steps.iter().filter(|step| step.2 - step.1 < (1.0 - LOWER_SHARE) * height);
-        let enough = lower().count() >= ENOUGH_LOWER.1.max((ENOUGH_LOWER.0 * self.steps.len() as f64) as usize);
+        let lower =
+            || self.steps.iter().filter(|step| step.2 - step.1 < (1.0 - LOWER_SHARE) * height);
+        let enough = lower().count()
+            >= ENOUGH_LOWER.1.max((ENOUGH_LOWER.0 * self.steps.len() as f64) as usize);
         let (top, bottom) = (quantile(&|step| step.2, 0.95), quantile(&|step| step.1, 0.05));
         let near = |level: f64, limit: f64| (level - limit).abs() <= SAME_LEVEL.0 * height;
-        let stops =
-            |at: &dyn Fn(&(f64, f64, f64)) -> bool| lower().filter(|step| at(step)).count() as f64 >= SAME_LEVEL.1 * lower().count() as f64;
+        let stops = |at: &dyn Fn(&(f64, f64, f64)) -> bool| {
+            lower().filter(|step| at(step)).count() as f64 >= SAME_LEVEL.1 * lower().count() as f64
+        };
         let cut = stops(&|step| near(step.2, top)) || stops(&|step| near(step.1, bottom));
         (enough && cut).then(|| (lower().count() as u64, lower().next().map_or(0.0, |step| step.0)))
     }
 
-    /// How much the heights of steps of one direction differ, as a share of the largest: between the 5 % and the 95 % quantile.
+    /// How much the heights of steps of one direction differ, as a share of the largest: between
+    /// the 5 % and the 95 % quantile.
     pub(super) fn spread(&self) -> f64 {
         let spread = |steps: &Vec<(f64, f64)>| {
             let mut heights: Vec<f64> = steps.iter().map(|step| step.1).collect();
             heights.sort_unstable_by(f64::total_cmp);
             let at = |share: f64| heights[((heights.len() - 1) as f64 * share) as usize];
-            if heights.len() < ENOUGH_LOWER.1 || at(0.95) <= 0.0 { 0.0 } else { 1.0 - at(0.05) / at(0.95) }
+            if heights.len() < ENOUGH_LOWER.1 || at(0.95) <= 0.0 {
+                0.0
+            } else {
+                1.0 - at(0.05) / at(0.95)
+            }
         };
         self.heights.iter().map(spread).fold(0.0, f64::max)
     }
 
-    /// What the levels between edges show of the input, whose converter has steps of this size, or 0.
+    /// What the levels between edges show of the input, whose converter has steps of this size,
+    /// or 0.
     pub(super) fn shown(&self, quantum: f64) -> Shown {
         self.linearity.shown(quantum)
     }
 
-    /// Share of a step by which steps at other levels have other heights, as behind an input that saturates; 0 if none is sure.
+    /// Share of a step by which steps at other levels have other heights, as behind an input that
+    /// saturates; 0 if none is sure.
     pub(super) fn bent(&self) -> f64 {
         self.heights.iter().map(|steps| bent(steps.clone())).fold(0.0, f64::max)
     }
@@ -139,21 +163,35 @@ fn bent(mut steps: Vec<(f64, f64)>) -> f64 {
         return 0.0;
     }
     steps.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let mean = |group: &[(f64, f64)]| group.iter().map(|step| step.1).sum::<f64>() / group.len() as f64;
-    let scatter = |group: &[(f64, f64)]| group.iter().map(|step| (step.1 - mean(group)).powi(2)).sum::<f64>() / (group.len() - 1) as f64;
+    let mean =
+        |group: &[(f64, f64)]| group.iter().map(|step| step.1).sum::<f64>() / group.len() as f64;
+    let scatter = |group: &[(f64, f64)]| {
+        group.iter().map(|step| (step.1 - mean(group)).powi(2)).sum::<f64>()
+            / (group.len() - 1) as f64
+    };
     let groups: Vec<&[(f64, f64)]> = steps.chunks_exact(size).collect();
     let means = || groups.iter().map(|group| mean(group));
     let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
-    let noise = (groups.iter().map(|group| scatter(group)).sum::<f64>() / groups.len() as f64 / size as f64).sqrt();
-    let level = |group: &[(f64, f64)]| group.iter().map(|step| step.0).sum::<f64>() / group.len() as f64;
+    let noise = (groups.iter().map(|group| scatter(group)).sum::<f64>()
+        / groups.len() as f64
+        / size as f64)
+        .sqrt();
+    let level =
+        |group: &[(f64, f64)]| group.iter().map(|step| step.0).sum::<f64>() / group.len() as f64;
     let wanders = level(groups[groups.len() - 1]) - level(groups[0]);
-    let differ = wanders > WANDERING_RANGE * high && high - low > (DIFFERENT_SHARE * high).max(SURE_DEVIATIONS * noise);
+    let differ = wanders > WANDERING_RANGE * high
+        && high - low > (DIFFERENT_SHARE * high).max(SURE_DEVIATIONS * noise);
     let is_much = high - low > VERY_DIFFERENT_SHARE * high;
-    if differ && (is_much || follow(&means().collect::<Vec<f64>>())) { (high - low) / high } else { 0.0 }
+    if differ && (is_much || follow(&means().collect::<Vec<f64>>())) {
+        (high - low) / high
+    } else {
+        0.0
+    }
 }
 
-/// Whether values follow their order, by von Neumann's ratio. Steps of one frame share their place between the samples: groups then differ
-/// by more than the scatter within them, but without an order.
+/// Whether values follow their order, by von Neumann's ratio. Steps of one frame share their place
+/// between the samples: groups then differ by more than the scatter within them, but without an
+/// order.
 fn follow(values: &[f64]) -> bool {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
@@ -179,7 +217,9 @@ mod tests {
     #[test]
     fn heights_that_follow_the_level_show_an_input_that_saturates() {
         let straight = steps(|level| level);
-        assert!(straight.bent() == 0.0 && straight.spread() < 1e-9 && straight.lower_steps().is_none());
+        assert!(
+            straight.bent() == 0.0 && straight.spread() < 1e-9 && straight.lower_steps().is_none()
+        );
         let soft = steps(|level| (0.5 * level).tanh());
         assert!(soft.bent() > 0.05 && soft.spread() > 0.05, "{} {}", soft.bent(), soft.spread());
         let hard = steps(|level| level.clamp(-1.2, 1.2));

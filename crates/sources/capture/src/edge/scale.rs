@@ -1,19 +1,23 @@
-//! Signals whose edges rise over many samples: some samples are averaged, so that an edge is as steep as a converter's.
+//! Signals whose edges rise over many samples: some samples are averaged, so that an edge is as
+//! steep as a converter's.
 //!
-//! Without averages, the difference of two neighbours is small compared with the noise and locates the edge badly. With
-//! averages of n samples it is n times as large with less noise, until n is about as long as the rise.
+//! Without averages, the difference of two neighbours is small compared with the noise and locates
+//! the edge badly. With averages of n samples it is n times as large with less noise, until n is
+//! about as long as the rise.
 
 use super::learn::{Learnt, learn, quantum};
 
 /// Samples over which an edge may rise after averaging: as many as the low pass of the edges has.
 const RISE: f64 = 2.5;
-/// A difference that grows by less than this factor with twice as many samples has nearly the whole step.
+/// A difference that grows by less than this factor with twice as many samples has nearly the whole
+/// step.
 const SATURATED_GROWTH: f64 = 1.3;
-/// A step that is much shorter than an average lies within one of them, and is shared between two differences: the median of the larger
-/// share.
+/// A step that is much shorter than an average lies within one of them, and is shared between two
+/// differences: the median of the larger share.
 const SHARE: f64 = 0.75;
-/// Range of averages before and after an edge in which the level must be constant, and its tolerance as a share of the step;
-/// behind an edge through a resistor and a capacitor its tail still moves the level.
+/// Range of averages before and after an edge in which the level must be constant, and its
+/// tolerance as a share of the step; behind an edge through a resistor and a capacitor its tail
+/// still moves the level.
 const LEVEL_RANGE: (usize, usize) = (3, 6);
 const LEVEL: f32 = 0.25;
 const TAIL: f32 = 0.75;
@@ -62,16 +66,25 @@ pub fn scale(samples: &[f32], floor: f64) -> Option<Scale> {
     let rise = least as f64 * height / share / first.peak;
     let chosen = seen.iter().rev().find(|(every, _)| *every as f64 * RISE <= rise);
     let (every, learnt) = *chosen.unwrap_or(&(least, first));
-    (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale { every, rise, learnt, quantum })
+    (every == 1 || has_levels(samples, every, learnt.peak)).then_some(Scale {
+        every,
+        rise,
+        learnt,
+        quantum,
+    })
 }
 
-/// Whether most slow edges lead from one constant level to another: hum also rises, but has no constant level.
+/// Whether most slow edges lead from one constant level to another: hum also rises, but has no
+/// constant level.
 fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
     let mut averages = Vec::with_capacity(samples.len() / every);
     Averager::new(every).push(samples, &mut averages);
     let size = |at: usize| f64::from((averages[at + 1] - averages[at]).abs());
-    let ends =
-        |part: &[f32]| part.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
+    let ends = |part: &[f32]| {
+        part.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        })
+    };
     let (mut edges, mut level) = (0, 0);
     for at in LEVEL_RANGE.1..averages.len().saturating_sub(LEVEL_RANGE.1 + 1) {
         if size(at) >= 0.5 * peak && size(at) > size(at - 1) && size(at) >= size(at + 1) {
@@ -83,10 +96,17 @@ fn has_levels(samples: &[f32], every: usize, peak: f64) -> bool {
             edges += 1;
             let (still, tail) = (before.1 - before.0 < LEVEL * step, after.1 - after.0);
             // A tail goes on in the direction of the edge; hum comes back.
-            let on = (averages[at + 1 + LEVEL_RANGE.1] - averages[at + 1 + LEVEL_RANGE.0]) * (averages[at + 1] - averages[at]) > 0.0;
+            let on = (averages[at + 1 + LEVEL_RANGE.1] - averages[at + 1 + LEVEL_RANGE.0])
+                * (averages[at + 1] - averages[at])
+                > 0.0;
             let settles = tail < if on { TAIL } else { LEVEL } * step;
-            // Hum rises over hundreds of samples; between dense pulses the gaps are too short for a level.
-            level += usize::from(if every <= DENSE_AVERAGES { still || settles } else { still && settles });
+            // Hum rises over hundreds of samples; between dense pulses the gaps are too short for a
+            // level.
+            level += usize::from(if every <= DENSE_AVERAGES {
+                still || settles
+            } else {
+                still && settles
+            });
         }
     }
     2 * level > edges
@@ -135,7 +155,9 @@ mod tests {
     /// Steps up and down, each a straight line over `rise` samples.
     fn ramps(rise: f64) -> Vec<f32> {
         let place = |n: usize| n as f64 % (20.0 * rise) / rise;
-        let height = |at: f64| if at < 10.0 { (at - 4.0).clamp(0.0, 1.0) } else { 1.0 - (at - 14.0).clamp(0.0, 1.0) };
+        let height = |at: f64| {
+            if at < 10.0 { (at - 4.0).clamp(0.0, 1.0) } else { 1.0 - (at - 14.0).clamp(0.0, 1.0) }
+        };
         (0..800_000).map(|n| height(place(n)) as f32 * 0.5).collect()
     }
 
@@ -152,8 +174,11 @@ mod tests {
     #[test]
     fn hum_is_not_a_slow_edge() {
         for power in [1, 3, 9] {
-            let hum: Vec<f32> =
-                (0..400_000).map(|n| 0.2 * (n as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin().powi(power)).collect();
+            let hum: Vec<f32> = (0..400_000)
+                .map(|n| {
+                    0.2 * (n as f32 * std::f32::consts::TAU * 50.0 / 192_000.0).sin().powi(power)
+                })
+                .collect();
             assert_eq!(scale(&hum, 1e-5), None, "{power}");
         }
     }
@@ -163,6 +188,9 @@ mod tests {
         let samples: Vec<f32> = (0..1000).map(|n| n as f32).collect();
         let (mut averager, mut averages) = (Averager::new(4), Vec::new());
         samples.chunks(7).for_each(|block| averager.push(block, &mut averages));
-        assert!(averages.len() == 250 && averages.iter().enumerate().all(|(at, value)| *value == 4.0 * at as f32 + 1.5));
+        assert!(
+            averages.len() == 250
+                && averages.iter().enumerate().all(|(at, value)| *value == 4.0 * at as f32 + 1.5)
+        );
     }
 }

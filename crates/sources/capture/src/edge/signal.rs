@@ -24,7 +24,8 @@ pub struct Signal {
     pub edges: u64,
     /// Height of a step, in units of the samples; full scale of integers is 1.
     pub step: f64,
-    /// Standard deviation of the noise far from edges, in the same unit; `None` if the edges are too dense.
+    /// Standard deviation of the noise far from edges, in the same unit; `None` if the edges are
+    /// too dense.
     pub noise: Option<f64>,
     /// Standard deviation of the middle of the steps: hum, or a drift of the level.
     pub wander: f64,
@@ -42,13 +43,15 @@ pub struct Signal {
     pub not_numbers: u64,
     /// Index of the first of them.
     pub first_not_number: Option<u64>,
-    /// Steps that are lower than others because the signal was cut before the converter, and the place of the first.
+    /// Steps that are lower than others because the signal was cut before the converter, and the
+    /// place of the first.
     pub overload: Option<(u64, f64)>,
     /// Samples that a typical edge takes: height over largest difference.
     pub rise: f64,
     /// Samples that are averaged because an edge rises over many; else 1.
     pub averaged: usize,
-    /// The same by the smoothed slope, which noise hardly changes: 0 for an edge that is as steep as the kernel.
+    /// The same by the smoothed slope, which noise hardly changes: 0 for an edge that is as steep
+    /// as the kernel.
     pub smoothed_rise: f64,
     /// Step of the converter in the unit of the samples; 0 if none is known.
     pub quantum: f64,
@@ -64,11 +67,14 @@ pub struct Signal {
     pub doubt: ByDistance,
     /// How much the heights of steps differ, as a share of the largest.
     pub height_spread: f64,
-    /// Share by which the height of a step depends on its level, as behind an input that saturates; 0 if it does not.
+    /// Share by which the height of a step depends on its level, as behind an input that saturates;
+    /// 0 if it does not.
     pub bent: f64,
-    /// Movement of the levels before edges that a linear input does not explain, as a share of their movement; 0 if none is sure.
+    /// Movement of the levels before edges that a linear input does not explain, as a share of
+    /// their movement; 0 if none is sure.
     pub bend_of_levels: f64,
-    /// Share by which edges of one direction differ in steepness; 0 if none is sure, as behind a linear input.
+    /// Share by which edges of one direction differ in steepness; 0 if none is sure, as behind a
+    /// linear input.
     pub steepness_spread: f64,
     /// The first edge with the samples around it.
     pub window: Option<Window>,
@@ -84,8 +90,8 @@ pub struct ByDistance {
 }
 
 impl ByDistance {
-    /// For edges that are so many samples apart. What was farther than was looked at falls at least as its square: ringing and the tail
-    /// of a resistor and a capacitor fall faster.
+    /// For edges that are so many samples apart. What was farther than was looked at falls at least
+    /// as its square: ringing and the tail of a resistor and a capacitor fall faster.
     pub fn at(&self, distance: f64) -> f64 {
         let Some((end, last)) = self.moved.iter().enumerate().next_back() else { return 0.0 };
         let place = distance / self.every;

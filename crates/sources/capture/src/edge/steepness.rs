@@ -1,21 +1,24 @@
 //! Whether all edges of a direction are equally steep.
 //!
-//! Behind a linear input they are, whatever their level: what a wire, a filter, coupling and hum add to the slope of an edge is there
-//! before it, too. An input that cuts a slow edge, or bends it, shows a part of it that changes with the level from which the edge
-//! begins. So this finds overload where all steps have one height and no level between them moves.
+//! Behind a linear input they are, whatever their level: what a wire, a filter, coupling and hum
+//! add to the slope of an edge is there before it, too. An input that cuts a slow edge, or bends
+//! it, shows a part of it that changes with the level from which the edge begins. So this finds
+//! overload where all steps have one height and no level between them moves.
 
 /// Fewest edges of a direction that say something, and most that are kept.
 const FEWEST_EDGES: usize = 8;
 const MOST_EDGES: usize = 1 << 15;
-/// The slopes of edges must differ farther than the slope before them: ranges of n values from one distribution differ by chance by a
-/// factor of 1 + this / sqrt(n) at most. And the share by which they do at least.
+/// The slopes of edges must differ farther than the slope before them: ranges of n values from one
+/// distribution differ by chance by a factor of 1 + this / sqrt(n) at most. And the share by which
+/// they do at least.
 const CHANCE: f64 = 6.0;
 const LEAST_SHARE: f64 = 0.01;
 
 /// Collects the steepness of edges that stand alone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Steepness {
-    /// The largest smoothed slope, and the smoothed slope before the edge: of falling and of rising edges.
+    /// The largest smoothed slope, and the smoothed slope before the edge: of falling and of rising
+    /// edges.
     edges: [Vec<Slopes>; 2],
     /// Place of the last edge, its direction and, if no edge was near before it, its slopes.
     last: Option<(f64, bool, Option<Slopes>)>,
@@ -48,12 +51,14 @@ impl Steepness {
         self.last = Some((at, rising, is_far.then_some(slopes)));
     }
 
-    /// Share of the steepness by which edges of one direction surely differ, between the 5 % and the 95 % quantile; 0 if none is sure.
+    /// Share of the steepness by which edges of one direction surely differ, between the 5 % and
+    /// the 95 % quantile; 0 if none is sure.
     pub(super) fn spread(&self) -> f64 {
         self.edges.iter().map(|edges| spread(edges)).fold(0.0, f64::max)
     }
 
-    /// The steepness of a typical edge, of the direction that is less steep; `None` without edges that stand alone.
+    /// The steepness of a typical edge, of the direction that is less steep; `None` without edges
+    /// that stand alone.
     pub(super) fn typical(&self) -> Option<f64> {
         let middle = |edges: &Vec<Slopes>| {
             let mut tops: Vec<f64> = edges.iter().map(|slopes| slopes.top).collect();
@@ -77,7 +82,11 @@ fn spread(edges: &[Slopes]) -> f64 {
     let ((low, high), (least, most)) = (range(|slopes| slopes.top), range(|slopes| slopes.before));
     let (differ, by_background) = ((high - low) / high, (most - least) / high);
     let surely = 1.0 + CHANCE / (edges.len() as f64).sqrt();
-    if differ > LEAST_SHARE.max(surely * by_background) { (differ * differ - by_background * by_background).sqrt() } else { 0.0 }
+    if differ > LEAST_SHARE.max(surely * by_background) {
+        (differ * differ - by_background * by_background).sqrt()
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]
@@ -89,14 +98,21 @@ mod tests {
         let mut steepness = Steepness::default();
         for n in 0..60 {
             let alone = Alone { before: 50.0, after: 50.0 };
-            steepness.push(100.0 * f64::from(n), n % 2 == 0, slopes((f64::from(n) * 1.37).sin()), alone);
+            steepness.push(
+                100.0 * f64::from(n),
+                n % 2 == 0,
+                slopes((f64::from(n) * 1.37).sin()),
+                alone,
+            );
         }
         steepness.spread()
     }
 
     #[test]
     fn slopes_that_differ_more_than_the_slope_before_them_show_an_input_that_bends() {
-        assert!((of(|at| Slopes { top: 1.0 + 0.05 * at, before: 0.002 * at }) - 0.095).abs() < 0.01);
+        assert!(
+            (of(|at| Slopes { top: 1.0 + 0.05 * at, before: 0.002 * at }) - 0.095).abs() < 0.01
+        );
         // Drift, hum and noise are there before the edge, too.
         assert_eq!(of(|at| Slopes { top: 1.0 + 0.05 * at, before: 0.05 * at }), 0.0);
         assert_eq!(of(|at| Slopes { top: 1.0 + 0.004 * at, before: 0.0 }), 0.0);
@@ -110,7 +126,12 @@ mod tests {
             // Of four edges the first and the third stand alone, and the others are steeper.
             let at = 100.0 * f64::from(n / 4) + [0.0, 30.0, 40.0, 90.0][n as usize % 4];
             let top = if n % 2 == 0 { 1.0 } else { 1.5 };
-            steepness.push(at, n % 4 < 2, Slopes { top, before: 0.0 }, Alone { before: 8.0, after: 20.0 });
+            steepness.push(
+                at,
+                n % 4 < 2,
+                Slopes { top, before: 0.0 },
+                Alone { before: 8.0, after: 20.0 },
+            );
         }
         assert_eq!(steepness.edges.each_ref().map(Vec::len), [50, 49]);
         assert_eq!(steepness.spread(), 0.0);

@@ -1,5 +1,5 @@
-//! Tops of the smoothed slope in a stretch of the signal, and how large they typically are: a pin's fall may be much slower than its
-//! rise.
+//! Tops of the smoothed slope in a stretch of the signal, and how large they typically are: a pin's
+//! fall may be much slower than its rise.
 
 use super::kernel::Kernel;
 
@@ -41,9 +41,17 @@ impl Sizes {
         self.rising.min(self.falling)
     }
 
-    /// Typical sizes of tops; a direction without tops has the size of the other. `None` without tops.
+    /// Typical sizes of tops; a direction without tops has the size of the other. `None` without
+    /// tops.
     pub fn typical(tops: &[Top]) -> Option<Sizes> {
-        let of = |rising: bool| typical(tops.iter().filter(|top| (top.slope > 0.0) == rising).map(|top| top.slope.abs()).collect());
+        let of = |rising: bool| {
+            typical(
+                tops.iter()
+                    .filter(|top| (top.slope > 0.0) == rising)
+                    .map(|top| top.slope.abs())
+                    .collect(),
+            )
+        };
         let (rising, falling) = (of(true), of(false));
         Some(Sizes { rising: rising.or(falling)?, falling: falling.or(rising)? })
     }

@@ -7,7 +7,10 @@ use hairspring_core::numbers;
 /// Findings about the file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the fields are named by what they hold; `describe` spells each out")]
+#[allow(
+    missing_docs,
+    reason = "the fields are named by what they hold; `describe` spells each out"
+)]
 pub enum FileFinding {
     /// It ends before it should.
     RecordingCut { place: String, reason: String },
@@ -30,22 +33,32 @@ impl Kind for FileFinding {
             },
             FileFinding::SizesWrong { stated, found } => Description {
                 code: "sizes_wrong",
-                message: format!("the header states {stated} bytes of samples, but there are {found}: all of them are used"),
+                message: format!(
+                    "the header states {stated} bytes of samples, but there are {found}: all of \
+                     them are used"
+                ),
                 numbers: numbers! { stated, found },
-                remedy: "nothing to do: programs that write a file as a stream cannot know its size",
+                remedy: "nothing to do: programs that write a file as a stream cannot know its \
+                         size",
             },
             FileFinding::LevelUndefined { times, first_at } => Description {
                 code: "level_undefined",
                 message: format!(
-                    "the level was undefined {}, the first {first_at}: the next level is not counted as an edge",
+                    "the level was undefined {}, the first {first_at}: the next level is not \
+                     counted as an edge",
                     counted(times, "time", "times")
                 ),
                 numbers: numbers! { times, first_at },
-                remedy: "drive the pin before the first frame and do not make it an input afterwards",
+                remedy: "drive the pin before the first frame and do not make it an input \
+                         afterwards",
             },
             FileFinding::ChannelAssumed { taken, all } => Description {
                 code: "channel_assumed",
-                message: format!("the file has {} channels ({}), and channel {taken} was taken", all.len(), all.join(", ")),
+                message: format!(
+                    "the file has {} channels ({}), and channel {taken} was taken",
+                    all.len(),
+                    all.join(", ")
+                ),
                 numbers: numbers! { taken, all },
                 remedy: "name the channel if you want another one",
             },

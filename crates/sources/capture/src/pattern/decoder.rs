@@ -126,7 +126,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder; without an orientation it follows the first preamble, and before that the first edge.
+    /// A decoder; without an orientation it follows the first preamble, and before that the first
+    /// edge.
     pub fn new(orientation: Option<Orientation>) -> Decoder {
         Decoder {
             forced: orientation,
@@ -149,10 +150,19 @@ impl Decoder {
     pub fn push(&mut self, edge: Edge, sink: &mut dyn FnMut(Item)) {
         if !self.seen {
             self.seen = true;
-            self.orientation = self.forced.unwrap_or(if edge.rising { Orientation::Rising } else { Orientation::Falling });
+            self.orientation = self.forced.unwrap_or(if edge.rising {
+                Orientation::Rising
+            } else {
+                Orientation::Falling
+            });
         }
         if self.last.back().is_some_and(|last| last.rising == edge.rising) {
-            self.give_up(edge.at, Trouble::SameDirection, "two edges in the same direction: the edge between them is missing".into(), sink);
+            self.give_up(
+                edge.at,
+                Trouble::SameDirection,
+                "two edges in the same direction: the edge between them is missing".into(),
+                sink,
+            );
             self.last.clear();
             (self.leading, self.trailing) = (None, None);
         }
@@ -187,8 +197,12 @@ impl Decoder {
 
     fn unfinished(&self, what: &str) -> String {
         match &self.state {
-            State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => format!("{what} before the end pulse"),
-            State::Pulses { kind, pulses, .. } => format!("{what} after pulse {} of {}", pulses.len(), kind.pulses()),
+            State::Pulses { kind, pulses, .. } if pulses.len() == kind.pulses() => {
+                format!("{what} before the end pulse")
+            }
+            State::Pulses { kind, pulses, .. } => {
+                format!("{what} after pulse {} of {}", pulses.len(), kind.pulses())
+            }
             _ => format!("{what} within the payload"),
         }
     }
@@ -207,7 +221,8 @@ impl Decoder {
         if self.last.len() <= PREAMBLE.len() {
             return None;
         }
-        let orientation = if self.last[0].rising { Orientation::Rising } else { Orientation::Falling };
+        let orientation =
+            if self.last[0].rising { Orientation::Rising } else { Orientation::Falling };
         if self.forced.is_some_and(|forced| forced != orientation) {
             return None;
         }
@@ -218,7 +233,8 @@ impl Decoder {
             let own = if at % 2 == 0 { between(at) - excess } else { between(at) + excess };
             (own / unit - units).abs() <= TOLERANCE
         };
-        let whole = unit > 0.0 && excess.abs() <= 0.4 * unit && PREAMBLE.iter().enumerate().all(fits);
+        let whole =
+            unit > 0.0 && excess.abs() <= 0.4 * unit && PREAMBLE.iter().enumerate().all(fits);
         whole.then(|| Header { start: self.last[0].at, unit, excess, orientation })
     }
 
@@ -242,12 +258,15 @@ impl Decoder {
             State::Hunting => None,
             State::Payload { header, .. } => {
                 let units = (gap + header.excess) / header.unit;
-                ((units - 1.0).abs() > TOLERANCE).then(|| format!("a gap of {units:.2} units in the payload, where every gap has 1"))
+                ((units - 1.0).abs() > TOLERANCE).then(|| {
+                    format!("a gap of {units:.2} units in the payload, where every gap has 1")
+                })
             }
             State::Pulses { header, kind, pulses } => {
                 let units = (gap + header.excess) / header.unit;
                 let (low, high) = gap_range(kind, pulses.len());
-                (units < low || units > high).then(|| wrong_gap(units, low, high, pulses.len(), kind.pulses()))
+                (units < low || units > high)
+                    .then(|| wrong_gap(units, low, high, pulses.len(), kind.pulses()))
             }
         };
         if let Some(reason) = wrong {
@@ -261,7 +280,12 @@ impl Decoder {
             State::Hunting => self.stray(pulse, sink),
             State::Payload { header, bits, byte, bytes } => match bit(&header, &pulse) {
                 Ok(bit) => self.bit(header, bits, byte << 1 | bit, bytes, pulse.trailing, sink),
-                Err(reason) => sink(Item::Problem(Problem { at: pulse.leading, trouble: Trouble::Interval, reason, reference: false })),
+                Err(reason) => sink(Item::Problem(Problem {
+                    at: pulse.leading,
+                    trouble: Trouble::Interval,
+                    reason,
+                    reference: false,
+                })),
             },
             State::Pulses { header, kind, mut pulses } if pulses.len() < kind.pulses() => {
                 pulses.push(pulse);
@@ -278,18 +302,33 @@ impl Decoder {
         }
     }
 
-    fn bit(&mut self, header: Header, bits: u32, byte: u8, mut bytes: Vec<u8>, at: f64, sink: &mut dyn FnMut(Item)) {
+    fn bit(
+        &mut self,
+        header: Header,
+        bits: u32,
+        byte: u8,
+        mut bytes: Vec<u8>,
+        at: f64,
+        sink: &mut dyn FnMut(Item),
+    ) {
         let bits = bits + 1;
         if bits % 8 != 0 {
             self.state = State::Payload { header, bits, byte, bytes };
             return;
         }
         bytes.push(byte);
-        let kind = payload_bytes(&bytes).and_then(|needed| if needed == Some(bytes.len()) { parse(&bytes).map(Some) } else { Ok(None) });
+        let kind = payload_bytes(&bytes).and_then(|needed| {
+            if needed == Some(bytes.len()) { parse(&bytes).map(Some) } else { Ok(None) }
+        });
         match kind {
             Ok(None) => self.state = State::Payload { header, bits, byte: 0, bytes },
             Ok(Some(kind)) => self.state = State::Pulses { header, kind, pulses: Vec::new() },
-            Err(reason) => sink(Item::Problem(Problem { at, trouble: Trouble::Payload, reason, reference: false })),
+            Err(reason) => sink(Item::Problem(Problem {
+                at,
+                trouble: Trouble::Payload,
+                reason,
+                reference: false,
+            })),
         }
     }
 }
@@ -299,7 +338,9 @@ fn bit(header: &Header, pulse: &Pulse) -> Result<u8, String> {
     match units {
         _ if (units - 1.0).abs() <= TOLERANCE => Ok(0),
         _ if (units - 2.0).abs() <= TOLERANCE => Ok(1),
-        _ => Err(format!("a pulse of {units:.2} units in the payload, where a 0 has 1 and a 1 has 2")),
+        _ => Err(format!(
+            "a pulse of {units:.2} units in the payload, where a 0 has 1 and a 1 has 2"
+        )),
     }
 }
 
@@ -307,15 +348,23 @@ fn bit(header: &Header, pulse: &Pulse) -> Result<u8, String> {
 fn ended(header: Header, kind: Kind, pulses: Vec<Pulse>, end: &Pulse) -> Item {
     let units = (end.width() - header.excess) / header.unit;
     if (units - 1.0).abs() > TOLERANCE {
-        let reason = format!("the end pulse has {units:.2} units and should have 1: a pulse is missing or extra");
+        let reason = format!(
+            "the end pulse has {units:.2} units and should have 1: a pulse is missing or extra"
+        );
         let reference = matches!(kind, Kind::Reference(_));
-        return Item::Problem(Problem { at: end.leading, trouble: Trouble::Interval, reason, reference });
+        return Item::Problem(Problem {
+            at: end.leading,
+            trouble: Trouble::Interval,
+            reason,
+            reference,
+        });
     }
     let Header { start, unit, excess, orientation } = header;
     Item::Frame(Frame { start, unit, excess, orientation, kind, pulses })
 }
 
-/// The range of units of the gap before a pulse; `next` equal to the number of pulses means the end pulse.
+/// The range of units of the gap before a pulse; `next` equal to the number of pulses means the end
+/// pulse.
 fn gap_range(kind: &Kind, next: usize) -> (f64, f64) {
     let units = match kind {
         Kind::Reference(_) => return (REFERENCE_GAP, f64::INFINITY),
@@ -326,7 +375,13 @@ fn gap_range(kind: &Kind, next: usize) -> (f64, f64) {
 }
 
 fn wrong_gap(units: f64, low: f64, high: f64, next: usize, pulses: usize) -> String {
-    let before = if next < pulses { format!("pulse {} of {pulses}", next + 1) } else { "the end".to_owned() };
+    let before = if next < pulses {
+        format!("pulse {} of {pulses}", next + 1)
+    } else {
+        "the end".to_owned()
+    };
     let why = if units < low { "a glitch" } else { "a pulse is missing" };
-    format!("the gap before {before} has {units:.2} units and should have {low:.1} to {high:.1}: {why}")
+    format!(
+        "the gap before {before} has {units:.2} units and should have {low:.1} to {high:.1}: {why}"
+    )
 }

@@ -27,7 +27,11 @@ impl Kind {
 
     /// A progression of counts of one component.
     pub fn progression(first: u16, step: u16, number: u8) -> Kind {
-        Kind::Counts((0..u16::from(number)).map(|i| vec![first.saturating_add(step.saturating_mul(i))]).collect())
+        Kind::Counts(
+            (0..u16::from(number))
+                .map(|i| vec![first.saturating_add(step.saturating_mul(i))])
+                .collect(),
+        )
     }
 }
 
@@ -37,7 +41,9 @@ impl Kind {
 /// assert_eq!(hairspring_capture::pattern::check(b"123456789"), 0xfb);
 /// ```
 pub fn check(bytes: &[u8]) -> u8 {
-    bytes.iter().fold(0xff, |crc, byte| (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 == 0 { crc << 1 } else { (crc << 1) ^ 7 }))
+    bytes.iter().fold(0xff, |crc, byte| {
+        (0..8).fold(crc ^ byte, |crc, _| if crc & 0x80 == 0 { crc << 1 } else { (crc << 1) ^ 7 })
+    })
 }
 
 /// The payload of counts, with its check; a progression in its short form.
@@ -55,8 +61,11 @@ pub fn encode(kind: &Kind) -> Vec<u8> {
                 vec![VERSION << 4, a, b, c, d, counts.len() as u8]
             }
             None => {
-                let head = [VERSION << 4 | counts.first().map_or(1, Vec::len) as u8, counts.len() as u8];
-                head.into_iter().chain(counts.iter().flatten().flat_map(|count| count.to_be_bytes())).collect()
+                let head =
+                    [VERSION << 4 | counts.first().map_or(1, Vec::len) as u8, counts.len() as u8];
+                head.into_iter()
+                    .chain(counts.iter().flatten().flat_map(|count| count.to_be_bytes()))
+                    .collect()
             }
         },
     };
@@ -66,26 +75,35 @@ pub fn encode(kind: &Kind) -> Vec<u8> {
 
 /// First count and step, where the counts are a rising progression of one component.
 fn progression(counts: &[Vec<u16>]) -> Option<(u16, u16)> {
-    let flat: Option<Vec<u16>> = counts.iter().map(|counts| (counts.len() == 1).then(|| counts[0])).collect();
+    let flat: Option<Vec<u16>> =
+        counts.iter().map(|counts| (counts.len() == 1).then(|| counts[0])).collect();
     let flat = flat?;
     let step = flat.get(1)?.checked_sub(flat[0])?;
-    flat.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step)).then_some((flat[0], step))
+    flat.windows(2)
+        .all(|pair| pair[1].checked_sub(pair[0]) == Some(step))
+        .then_some((flat[0], step))
 }
 
-/// Length of a payload in bytes, checksum included, from its first bytes; `Ok(None)` while there are too few.
+/// Length of a payload in bytes, checksum included, from its first bytes; `Ok(None)` while there
+/// are too few.
 ///
 /// # Errors
 /// An unsupported version or kind.
 pub fn payload_bytes(bytes: &[u8]) -> Result<Option<usize>, String> {
     let Some(first) = bytes.first() else { return Ok(None) };
     if first >> 4 != VERSION {
-        return Err(format!("the pattern has version {}, and only version {VERSION} is supported", first >> 4));
+        return Err(format!(
+            "the pattern has version {}, and only version {VERSION} is supported",
+            first >> 4
+        ));
     }
     match (first & 0x0f, bytes.get(1)) {
         (0, _) => Ok(Some(7)),
         (REFERENCE, _) => Ok(Some(3)),
         (1..=4, None) => Ok(None),
-        (components @ 1..=4, Some(number)) => Ok(Some(3 + 2 * usize::from(components) * usize::from(*number))),
+        (components @ 1..=4, Some(number)) => {
+            Ok(Some(3 + 2 * usize::from(components) * usize::from(*number)))
+        }
         (kind, _) => Err(format!("the frame has the unknown kind {kind}")),
     }
 }
@@ -95,23 +113,33 @@ pub fn payload_bytes(bytes: &[u8]) -> Result<Option<usize>, String> {
 /// # Errors
 /// A wrong checksum, an impossible number of pulses, or a count beyond 65535.
 pub fn parse(bytes: &[u8]) -> Result<Kind, String> {
-    let Some((said, before)) = bytes.split_last() else { return Err("the payload is empty".into()) };
+    let Some((said, before)) = bytes.split_last() else {
+        return Err("the payload is empty".into());
+    };
     let expected = check(before);
     if *said != expected {
-        return Err(format!("the checksum of the payload is {said:#04x} and should be {expected:#04x}"));
+        return Err(format!(
+            "the checksum of the payload is {said:#04x} and should be {expected:#04x}"
+        ));
     }
     let word = |at: usize| u16::from_be_bytes([before[at], before[at + 1]]);
     let kind = match before[0] & 0x0f {
         0 => counted(word(1), word(3), before[5])?,
         REFERENCE => Kind::Reference(before[1]),
         components => {
-            let words: Vec<u16> = before[2..].chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+            let words: Vec<u16> = before[2..]
+                .chunks_exact(2)
+                .map(|pair| u16::from_be_bytes([pair[0], pair[1]]))
+                .collect();
             Kind::Counts(words.chunks_exact(usize::from(components)).map(<[u16]>::to_vec).collect())
         }
     };
     let least = if matches!(kind, Kind::Reference(_)) { 2 } else { 1 };
     if kind.pulses() < least {
-        return Err(format!("the frame announces {} pulses, at least {least} are needed", kind.pulses()));
+        return Err(format!(
+            "the frame announces {} pulses, at least {least} are needed",
+            kind.pulses()
+        ));
     }
     Ok(kind)
 }
@@ -131,7 +159,13 @@ mod tests {
     #[test]
     fn payloads_round_trip() {
         let list = Kind::Counts(vec![vec![1, 2], vec![210, 0], vec![65535, 7]]);
-        for kind in [Kind::progression(1, 1, 20), Kind::progression(5, 0, 3), Kind::Counts(vec![vec![9]]), list, Kind::Reference(4)] {
+        for kind in [
+            Kind::progression(1, 1, 20),
+            Kind::progression(5, 0, 3),
+            Kind::Counts(vec![vec![9]]),
+            list,
+            Kind::Reference(4),
+        ] {
             let bytes = encode(&kind);
             assert_eq!(payload_bytes(&bytes), Ok(Some(bytes.len())));
             assert_eq!(parse(&bytes), Ok(kind));

@@ -1,8 +1,8 @@
-//! Tables of logic analysers: sigrok's (one line a sample), Saleae's (one line a change, or volts at even times), and plain
-//! lists of edges.
+//! Tables of logic analysers: sigrok's (one line a sample), Saleae's (one line a change, or volts
+//! at even times), and plain lists of edges.
 //!
-//! Lines are read by hand because the crate `csv` does not report a truncated last line, supports one comment character
-//! while these files have two, and does not limit lines.
+//! Lines are read by hand because the crate `csv` does not report a truncated last line, supports
+//! one comment character while these files have two, and does not limit lines.
 
 use super::fields::{Fields, is_blank};
 use super::idle::{self, Idle};
@@ -44,7 +44,12 @@ pub(super) struct Lines<R> {
 impl<R: Read> Lines<R> {
     pub(super) fn next(&mut self) -> Result<Option<&str>> {
         self.bytes.clear();
-        let read = self.stream.by_ref().take(MOST_LINE).read_until(b'\n', &mut self.bytes).map_err(|error| Error::stream(&error))?;
+        let read = self
+            .stream
+            .by_ref()
+            .take(MOST_LINE)
+            .read_until(b'\n', &mut self.bytes)
+            .map_err(|error| Error::stream(&error))?;
         if read == 0 {
             return Ok(None);
         }
@@ -52,12 +57,18 @@ impl<R: Read> Lines<R> {
         self.place += read as u64;
         self.whole = self.bytes.last() == Some(&b'\n');
         if read as u64 == MOST_LINE && !self.whole {
-            return Err(Error::line(self.number, format!("is longer than {MOST_LINE} bytes: this is not a table of a recording")));
+            return Err(Error::line(
+                self.number,
+                format!("is longer than {MOST_LINE} bytes: this is not a table of a recording"),
+            ));
         }
-        let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
+        let text = std::str::from_utf8(&self.bytes)
+            .map_err(|_| Error::line(self.number, "is not UTF-8 text"))?;
         text.trim().trim_start_matches('\u{feff}').clone_into(&mut self.text);
         // Keysight ends its tables with the time of a sample that is not there.
-        let is_end = self.whole && is_blank(&self.text) && self.stream.fill_buf().map_err(|error| Error::stream(&error))?.is_empty();
+        let is_end = self.whole
+            && is_blank(&self.text)
+            && self.stream.fill_buf().map_err(|error| Error::stream(&error))?.is_empty();
         Ok((!is_end).then_some(&self.text))
     }
 
@@ -80,7 +91,10 @@ impl<R: Read> Lines<R> {
     /// Stops reading with an error after too long a stretch without an edge.
     pub(super) fn give_up_at_silence(&self) -> Result<()> {
         if self.place > MOST_SILENCE {
-            return Err(Error::line(self.number, "no edge up to here, so the rest is not read: is it the right channel?"));
+            return Err(Error::line(
+                self.number,
+                "no edge up to here, so the rest is not read: is it the right channel?",
+            ));
         }
         Ok(())
     }
@@ -95,7 +109,8 @@ pub(super) struct Head {
     pub(super) hz: Option<f64>,
     /// Channels, from sigrok's comments or an oscilloscope's settings.
     pub(super) channels: Vec<String>,
-    /// Whether an oscilloscope states the distance of its samples, so that rounded times do not count.
+    /// Whether an oscilloscope states the distance of its samples, so that rounded times do not
+    /// count.
     pub(super) even: bool,
     /// Lines that are neither comments nor rows.
     pub(super) lines: u32,
@@ -125,10 +140,19 @@ struct Volts {
 
 impl Volts {
     /// Takes a row, at a distance from the one before where the rows have times.
-    fn push(&mut self, line: u64, values: &[f64], distance: f64, sink: &mut dyn FnMut(Edge)) -> Result<()> {
+    fn push(
+        &mut self,
+        line: u64,
+        values: &[f64],
+        distance: f64,
+        sink: &mut dyn FnMut(Edge),
+    ) -> Result<()> {
         let off = self.even.as_ref().map_or(0.0, |even| distance / even.step - 1.0);
         if self.n > 0 && off.abs() > UNEVEN_DISTANCE {
-            return Err(Error::line(line, format!("the samples are not evenly spaced: this one is off by {off:.2} samples")));
+            return Err(Error::line(
+                line,
+                format!("the samples are not evenly spaced: this one is off by {off:.2} samples"),
+            ));
         }
         self.n += 1;
         self.detector.push(&[values[self.column] as f32], sink)
@@ -162,13 +186,26 @@ struct Even {
 /// use hairspring_capture::read::{Request, read_csv};
 /// let text = "Time [s],Channel 0\n0.000000000,0\n0.000100000,1\n0.000208500,0\n";
 /// let mut edges = Vec::new();
-/// let recording = read_csv(text.as_bytes(), &Request::default(), &mut |edge| edges.push(edge.at)).unwrap();
+/// let recording = read_csv(text.as_bytes(), &Request::default(),
+///     &mut |edge| edges.push(edge.at)).unwrap();
 /// assert_eq!(recording.hz, Some(1e9));
 /// assert!((edges[1] - edges[0] - 108_500.0).abs() < 1e-3);
 /// ```
-pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+pub fn read_csv(
+    stream: impl Read,
+    request: &Request,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Recording> {
     let stream = BufReader::with_capacity(1 << 18, stream);
-    let mut lines = Lines { stream, text: String::new(), bytes: Vec::new(), number: 0, place: 0, whole: true, cut: false };
+    let mut lines = Lines {
+        stream,
+        text: String::new(),
+        bytes: Vec::new(),
+        number: 0,
+        place: 0,
+        whole: true,
+        cut: false,
+    };
     let (mut head, mut fields) = (Head::default(), Fields::default());
     let mut first = first_rows(&mut lines, &mut head, &mut fields)?;
     let channel = channel(&head, request, first[0].1.len())?;
@@ -196,7 +233,11 @@ pub fn read_csv(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)
 }
 
 /// Reads the head and the first rows, which are kept until their kind is known.
-fn first_rows<R: Read>(lines: &mut Lines<R>, head: &mut Head, fields: &mut Fields) -> Result<Vec<(u64, Vec<f64>)>> {
+fn first_rows<R: Read>(
+    lines: &mut Lines<R>,
+    head: &mut Head,
+    fields: &mut Fields,
+) -> Result<Vec<(u64, Vec<f64>)>> {
     let mut first: Vec<(u64, Vec<f64>)> = Vec::new();
     while first.len() < LEVEL_ROWS {
         let Some(text) = lines.next()? else { break };
@@ -204,7 +245,13 @@ fn first_rows<R: Read>(lines: &mut Lines<R>, head: &mut Head, fields: &mut Field
         match fields.numbers(&text) {
             _ if text.is_empty() => (),
             _ if text.starts_with([';', '#']) => head.comment(&text, lines.number)?,
-            Ok(values) if lines.ends_within(first.first().is_none_or(|(_, row)| row.len() == values.len())) => break,
+            Ok(values)
+                if lines.ends_within(
+                    first.first().is_none_or(|(_, row)| row.len() == values.len()),
+                ) =>
+            {
+                break;
+            }
             Ok(values) => first.push((lines.number, values)),
             Err(_) if !first.is_empty() && lines.ends_within(false) => break,
             Err(_) if first.is_empty() && head.lines < scope::MOST_LINES => {
@@ -216,13 +263,20 @@ fn first_rows<R: Read>(lines: &mut Lines<R>, head: &mut Head, fields: &mut Field
         }
     }
     if first.is_empty() {
-        return Err(Error::Unusable(if lines.number == 0 { "the file is empty" } else { "the file has no rows" }.into()));
+        return Err(Error::Unusable(
+            if lines.number == 0 { "the file is empty" } else { "the file has no rows" }.into(),
+        ));
     }
     Ok(first)
 }
 
 /// Takes all further rows.
-fn take_rows<R: Read>(lines: &mut Lines<R>, fields: &mut Fields, request: &Request, table: &mut Table) -> Result<()> {
+fn take_rows<R: Read>(
+    lines: &mut Lines<R>,
+    fields: &mut Fields,
+    request: &Request,
+    table: &mut Table,
+) -> Result<()> {
     while let Some(text) = lines.next()? {
         if !text.is_empty() && !text.starts_with([';', '#']) {
             let values = fields.numbers(text).map_err(|reason| Error::line(lines.number, reason));
@@ -243,18 +297,32 @@ impl Head {
         let text = text.trim_start_matches([';', '#', ' ']);
         if let Some(rate) = text.strip_prefix("Samplerate:") {
             let hz = frequency(rate).filter(|hz| *hz > 0.0);
-            let wrong = || Error::line(line, format!("the rate is `{}`, expected one above 0 such as 1 MHz", shown(rate.trim())));
+            let wrong = || {
+                Error::line(
+                    line,
+                    format!(
+                        "the rate is `{}`, expected one above 0 such as 1 MHz",
+                        shown(rate.trim())
+                    ),
+                )
+            };
             self.hz = Some(hz.ok_or_else(wrong)?);
-        } else if let Some(channels) = text.strip_prefix("Channels ").and_then(|rest| rest.split_once(':')) {
+        } else if let Some(channels) =
+            text.strip_prefix("Channels ").and_then(|rest| rest.split_once(':'))
+        {
             self.channels = channels.1.split(',').map(|name| name.trim().to_owned()).collect();
         }
         Ok(())
     }
 
-    /// Whether the first of this many columns is a time: by its name, or because sigrok's comments name one channel less.
+    /// Whether the first of this many columns is a time: by its name, or because sigrok's comments
+    /// name one channel less.
     fn timed(&self, columns: usize) -> bool {
         let by_name = self.names.first().is_some_and(|name| is_time(name));
-        by_name || self.names.is_empty() && !self.channels.is_empty() && self.channels.len() + 1 == columns
+        by_name
+            || self.names.is_empty()
+                && !self.channels.is_empty()
+                && self.channels.len() + 1 == columns
     }
 
     /// Names of the columns that are channels.
@@ -263,9 +331,16 @@ impl Head {
         let width = columns - skipped;
         let has_trigger = self.names.last().is_some_and(|name| name == TRIGGER);
         if self.channels.len() + usize::from(has_trigger) == width {
-            return self.channels.iter().cloned().chain(has_trigger.then(|| TRIGGER.to_owned())).collect();
+            return self
+                .channels
+                .iter()
+                .cloned()
+                .chain(has_trigger.then(|| TRIGGER.to_owned()))
+                .collect();
         }
-        (0..width).map(|n| self.names.get(n + skipped).cloned().unwrap_or_else(|| (n + 1).to_string())).collect()
+        (0..width)
+            .map(|n| self.names.get(n + skipped).cloned().unwrap_or_else(|| (n + 1).to_string()))
+            .collect()
     }
 }
 
@@ -295,7 +370,14 @@ impl<'a> Table<'a> {
                 (Rows::Times(times_of(head, first[0].0, &times)?), "edges".into())
             }
         };
-        Ok(Table { rows, columns, channel, levels: Levels::default(), last: f64::NEG_INFINITY, sink })
+        Ok(Table {
+            rows,
+            columns,
+            channel,
+            levels: Levels::default(),
+            last: f64::NEG_INFINITY,
+            sink,
+        })
     }
 
     /// The rate, if the head states it.
@@ -317,14 +399,25 @@ impl<'a> Table<'a> {
 
     fn row(&mut self, line: u64, values: &[f64]) -> Result<()> {
         if values.len() != self.columns {
-            return Err(Error::line(line, format!("has {} fields, the first row has {}", values.len(), self.columns)));
+            return Err(Error::line(
+                line,
+                format!("has {} fields, the first row has {}", values.len(), self.columns),
+            ));
         }
         let (before, now) = (self.last, values[0]);
-        let forward =
-            || if now >= before { Ok(()) } else { Err(Error::line(line, format!("the time goes backwards, from {before} to {now}"))) };
+        let forward = || {
+            if now >= before {
+                Ok(())
+            } else {
+                Err(Error::line(line, format!("the time goes backwards, from {before} to {now}")))
+            }
+        };
         let seconds = self.unit().map_or(0.0, |unit| now * unit);
         if seconds.abs() > MOST_SECONDS {
-            return Err(Error::line(line, format!("the time is {seconds:e} s, the limit is {MOST_SECONDS:e} s")));
+            return Err(Error::line(
+                line,
+                format!("the time is {seconds:e} s, the limit is {MOST_SECONDS:e} s"),
+            ));
         }
         match &mut self.rows {
             Rows::Samples { column } => match level(line, values[*column])? {
@@ -346,7 +439,10 @@ impl<'a> Table<'a> {
                 if now == before {
                     return Err(Error::line(
                         line,
-                        format!("the time equals that of the edge before, {seconds} s: no two edges happen at once"),
+                        format!(
+                            "the time equals that of the edge before, {seconds} s: no two edges \
+                             happen at once"
+                        ),
                     ));
                 }
                 (self.sink)(Edge { at: times.ticks(now), rising: self.levels.edges % 2 == 0 });
@@ -396,9 +492,15 @@ impl<'a> Table<'a> {
                 detector.finish(self.sink)?;
                 let signal = detector.signal();
                 recording.edges = signal.edges;
-                // Without a stated rate it follows from the times of the first and the last sample, which are the farthest apart.
-                let by_times =
-                    |Even { first, step, unit }| if n > 1 { (n - 1) as f64 / ((self.last - first) * unit) } else { 1.0 / (step * unit) };
+                // Without a stated rate it follows from the times of the first and the last sample,
+                // which are the farthest apart.
+                let by_times = |Even { first, step, unit }| {
+                    if n > 1 {
+                        (n - 1) as f64 / ((self.last - first) * unit)
+                    } else {
+                        1.0 / (step * unit)
+                    }
+                };
                 recording.hz = head.hz.or(even.map(by_times));
                 (recording.signal, recording.granularity) = (Some(signal), None);
             }
@@ -409,9 +511,10 @@ impl<'a> Table<'a> {
             recording.remarks.push(Remark::Undefined { times, first });
         }
         if let Some(line) = cut {
-            recording
-                .remarks
-                .push(Remark::Truncated { place: Place::Line(line), reason: "the last line is a part of a row, and is not used".into() });
+            recording.remarks.push(Remark::Truncated {
+                place: Place::Line(line),
+                reason: "the last line is a part of a row, and is not used".into(),
+            });
         }
         Ok(recording)
     }
@@ -434,15 +537,22 @@ fn times_of(head: &Head, line: u64, times: &[f64]) -> Result<Times> {
 }
 
 /// The kind of the rows.
-fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f64>)]) -> Result<Rows> {
-    let levels = first.iter().all(|(_, row)| row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0 || value.is_nan()));
+fn row_kind(
+    head: &Head,
+    request: &Request,
+    column: usize,
+    first: &[(u64, Vec<f64>)],
+) -> Result<Rows> {
+    let levels = first.iter().all(|(_, row)| {
+        row.get(column).is_none_or(|value| *value == 0.0 || *value == 1.0 || value.is_nan())
+    });
     if !head.timed(first[0].1.len()) {
         return match (head.hz, levels) {
             (Some(_), true) => Ok(Rows::Samples { column }),
             (Some(_), false) => Ok(Rows::Volts(volts(column, request, first, None))),
             (None, _) => {
-                let reason =
-                    "neither a column of times nor a `; Samplerate:` comment gives the times of the rows: save the recording with times";
+                let reason = "neither a column of times nor a `; Samplerate:` comment gives the \
+                              times of the rows: save the recording with times";
                 Err(Error::line(first[0].0, reason))
             }
         };
@@ -459,9 +569,17 @@ fn row_kind(head: &Head, request: &Request, column: usize, first: &[(u64, Vec<f6
     let start = all[0];
     let step = (all[first.len() - 1] - start) / (first.len() - 1).max(1) as f64;
     if step <= 0.0 || step.is_nan() {
-        return Err(Error::line(first[0].0, "the times of the samples do not increase, so there is no rate"));
+        return Err(Error::line(
+            first[0].0,
+            "the times of the samples do not increase, so there is no rate",
+        ));
     }
-    Ok(Rows::Volts(volts(column, request, first, Some(Even { first: start, step, unit: times.unit }))))
+    Ok(Rows::Volts(volts(
+        column,
+        request,
+        first,
+        Some(Even { first: start, step, unit: times.unit }),
+    )))
 }
 
 fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)], even: Option<Even>) -> Volts {
@@ -472,8 +590,10 @@ fn volts(column: usize, request: &Request, first: &[(u64, Vec<f64>)], even: Opti
 
 /// A frequency such as `1 MHz`.
 pub(super) fn frequency(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 6] = [("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("mHz", 1e-3), ("Hz", 1.0), ("", 1.0)];
+    const UNITS: [(&str, f64); 6] =
+        [("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("mHz", 1e-3), ("Hz", 1.0), ("", 1.0)];
     let text = text.trim();
-    let (digits, factor) = UNITS.iter().find_map(|(name, factor)| Some((text.strip_suffix(name)?, factor)))?;
+    let (digits, factor) =
+        UNITS.iter().find_map(|(name, factor)| Some((text.strip_suffix(name)?, factor)))?;
     digits.trim().parse::<f64>().ok().filter(|hz| hz.is_finite()).map(|hz| hz * factor)
 }

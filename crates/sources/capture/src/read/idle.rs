@@ -1,5 +1,5 @@
-//! Rows of one level, whose kind is still open: levels in a list of changes never repeat at even times, and volts of an idle pin may
-//! be exactly 0.
+//! Rows of one level, whose kind is still open: levels in a list of changes never repeat at even
+//! times, and volts of an idle pin may be exactly 0.
 
 use super::csv::{LEVEL_ROWS, Lines, UNEVEN_DISTANCE};
 use super::fields::Fields;
@@ -14,7 +14,8 @@ pub(super) struct Idle {
     pub(super) last: f64,
 }
 
-/// Skips rows while the column stays at 0 or 1, at even times if the rows are timed; the first other row is added to `first`.
+/// Skips rows while the column stays at 0 or 1, at even times if the rows are timed; the first
+/// other row is added to `first`.
 pub(super) fn pass<R: std::io::Read>(
     lines: &mut Lines<R>,
     fields: &mut Fields,
@@ -50,8 +51,11 @@ pub(super) fn pass<R: std::io::Read>(
 fn steady(first: &[(u64, Vec<f64>)], column: usize, timed: bool) -> Option<(f64, f64)> {
     let (start, level) = (first[0].1[0], *first[0].1.get(column)?);
     let step = (first[first.len() - 1].1[0] - start) / (first.len() - 1).max(1) as f64;
-    let even = first.windows(2).all(|pair| ((pair[1].1[0] - pair[0].1[0]) / step - 1.0).abs() <= UNEVEN_DISTANCE);
+    let even = first
+        .windows(2)
+        .all(|pair| ((pair[1].1[0] - pair[0].1[0]) / step - 1.0).abs() <= UNEVEN_DISTANCE);
     let same = first.iter().all(|row| row.1.get(column) == Some(&level));
     let in_time = !timed || column > 0 && step > 0.0 && even;
-    (first.len() >= LEVEL_ROWS && in_time && same && (level == 0.0 || level == 1.0)).then_some((step, level))
+    (first.len() >= LEVEL_ROWS && in_time && same && (level == 0.0 || level == 1.0))
+        .then_some((step, level))
 }

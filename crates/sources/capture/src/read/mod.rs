@@ -35,8 +35,12 @@ pub enum Format {
 
 impl Format {
     /// All formats with their names.
-    pub const NAMES: [(&str, Format); 4] =
-        [("vcd", Format::Vcd), ("sound", Format::Sound), ("sigrok", Format::Sigrok), ("csv", Format::Csv)];
+    pub const NAMES: [(&str, Format); 4] = [
+        ("vcd", Format::Vcd),
+        ("sound", Format::Sound),
+        ("sigrok", Format::Sigrok),
+        ("csv", Format::Csv),
+    ];
 
     /// Detects the format of a file by its beginning; `None` if it is unknown.
     ///
@@ -55,8 +59,12 @@ impl Format {
             [b'$', ..] => Some(Format::Vcd),
             [] => None,
             // Too short for a table, so this is a truncated file.
-            _ if text.len() < 4 && sound::BEGINNINGS.iter().any(|name| name.starts_with(text)) => Some(Format::Sound),
-            _ if text.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..)) => Some(Format::Csv),
+            _ if text.len() < 4 && sound::BEGINNINGS.iter().any(|name| name.starts_with(text)) => {
+                Some(Format::Sound)
+            }
+            _ if text.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..)) => {
+                Some(Format::Csv)
+            }
             _ => None,
         }
     }
@@ -65,12 +73,13 @@ impl Format {
 /// Options of a reader.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Request {
-    /// The channel by name or by number from 1; `None` takes the only one, or the first of a sound file.
+    /// The channel by name or by number from 1; `None` takes the only one, or the first of a sound
+    /// file.
     pub channel: Option<String>,
     /// How edges are found between samples.
     pub method: Method,
-    /// Receives the rate as soon as it is known: before the first edge, except for a table of volts, whose rate follows from
-    /// the time of the last row.
+    /// Receives the rate as soon as it is known: before the first edge, except for a table of
+    /// volts, whose rate follows from the time of the last row.
     pub stated: Rc<Cell<Option<f64>>>,
     /// Whether the edges so far are enough to know that the recording is of no use.
     pub stopped: Rc<Cell<bool>>,
@@ -79,7 +88,11 @@ pub struct Request {
 impl Request {
     /// An error if whoever takes the edges wants no more of them.
     fn go_on(&self) -> Result<()> {
-        if self.stopped.get() { Err(Error::Unusable("the rest is not read".into())) } else { Ok(()) }
+        if self.stopped.get() {
+            Err(Error::Unusable("the rest is not read".into()))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -159,23 +172,41 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
         return match names.len() {
             0 => Err(Error::Unusable("the file has no channel of one bit".into())),
             1 => Ok(0),
-            _ => Err(Error::Unusable(format!("the file has {} channels: {}; choose one with --channel", names.len(), listed(names)))),
+            _ => Err(Error::Unusable(format!(
+                "the file has {} channels: {}; choose one with --channel",
+                names.len(),
+                listed(names)
+            ))),
         };
     };
     let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
-    let by_name =
-        || names.iter().position(|name| name == wanted).or_else(|| names.iter().position(|name| last(name).as_deref() == Some(wanted)));
-    let by_number = || wanted.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < names.len());
+    let by_name = || {
+        names
+            .iter()
+            .position(|name| name == wanted)
+            .or_else(|| names.iter().position(|name| last(name).as_deref() == Some(wanted)))
+    };
+    let by_number =
+        || wanted.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < names.len());
     by_name().or_else(by_number).ok_or_else(|| {
-        let number = if names.len() == 1 { "1 channel".to_owned() } else { format!("{} channels", names.len()) };
-        Error::Unusable(format!("there is no channel `{}`; the file has {number}: {}", crate::error::shown(wanted), listed(names)))
+        let number = if names.len() == 1 {
+            "1 channel".to_owned()
+        } else {
+            format!("{} channels", names.len())
+        };
+        Error::Unusable(format!(
+            "there is no channel `{}`; the file has {number}: {}",
+            crate::error::shown(wanted),
+            listed(names)
+        ))
     })
 }
 
 /// The first names of a list.
 fn listed(names: &[String]) -> String {
     const SHOWN_NAMES: usize = 12;
-    let short: Vec<String> = names.iter().take(SHOWN_NAMES).map(|name| crate::error::shown(name)).collect();
+    let short: Vec<String> =
+        names.iter().take(SHOWN_NAMES).map(|name| crate::error::shown(name)).collect();
     let more = names.len().saturating_sub(SHOWN_NAMES);
     if more > 0 { format!("{} and {more} more", short.join(", ")) } else { short.join(", ") }
 }

@@ -1,4 +1,5 @@
-//! sigrok sessions (`.sr`): an archive with the samples in pieces, levels as bits or volts as floats.
+//! sigrok sessions (`.sr`): an archive with the samples in pieces, levels as bits or volts as
+//! floats.
 
 use super::csv::frequency;
 use super::samples::Levels;
@@ -32,14 +33,22 @@ struct Metadata {
 ///
 /// # Errors
 /// A damaged archive or one without a recording, a missing channel, or a rate of 0.
-pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+pub fn read_sigrok(
+    stream: impl Read + Seek,
+    request: &Request,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Recording> {
     let mut archive = ZipArchive::new(stream).map_err(|error| {
-        let advice = "the list at the end of the archive cannot be read; the file is cut or is not a session";
+        let advice = "the list at the end of the archive cannot be read; the file is cut or is \
+                      not a session";
         Error::Unusable(format!("this is not a complete sigrok session: {advice} ({error})"))
     })?;
     let metadata = metadata(&mut archive)?;
     let Some(hz) = metadata.hz.filter(|hz| *hz > 0.0) else {
-        return Err(Error::Unusable("metadata: the rate (`samplerate`) is missing or 0: without a rate there are no times".into()));
+        return Err(Error::Unusable(
+            "metadata: the rate (`samplerate`) is missing or 0: without a rate there are no times"
+                .into(),
+        ));
     };
     request.stated.set(Some(hz));
     let names: Vec<String> = metadata.channels.values().map(|channel| channel.0.clone()).collect();
@@ -47,20 +56,29 @@ pub fn read_sigrok(stream: impl Read + Seek, request: &Request, sink: &mut dyn F
     let Some((number, (channel, analog))) = metadata.channels.iter().nth(at) else {
         return Err(Error::Unusable("metadata: no channels (`probe1`)".into()));
     };
-    let mut recording = Recording { format: Some(super::Format::Sigrok), channel: channel.clone(), hz: Some(hz), ..Recording::default() };
+    let mut recording = Recording {
+        format: Some(super::Format::Sigrok),
+        channel: channel.clone(),
+        hz: Some(hz),
+        ..Recording::default()
+    };
     let (samples, cut) = if *analog {
         volts(&mut archive, *number, request, &mut recording, sink)?
     } else {
         levels(&mut archive, &metadata, *number, request, &mut recording, sink)?
     };
     if let Some(reason) = cut {
-        recording.remarks.push(Remark::Truncated { place: Place::Seconds(samples as f64 / hz), reason });
+        recording
+            .remarks
+            .push(Remark::Truncated { place: Place::Seconds(samples as f64 / hz), reason });
     }
     Ok(recording)
 }
 
 fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
-    let entry = archive.by_name("metadata").map_err(|error| Error::Unusable(format!("not a sigrok session: metadata: {error}")))?;
+    let entry = archive
+        .by_name("metadata")
+        .map_err(|error| Error::Unusable(format!("not a sigrok session: metadata: {error}")))?;
     let mut text = String::new();
     let read = entry.take(MOST_METADATA).read_to_string(&mut text);
     read.map_err(|error| Error::Unusable(format!("metadata: {error}")))?;
@@ -68,8 +86,11 @@ fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
     for (at, line) in text.lines().enumerate() {
         let Some((key, value)) = line.split_once('=') else { continue };
         let (key, value) = (key.trim(), value.trim());
-        let numbered = |start: &str| key.strip_prefix(start).and_then(|number| number.parse::<u32>().ok());
-        let wrong = |what: &str| Error::line(at as u64 + 1, format!("metadata: {what} is `{}`", shown(value)));
+        let numbered =
+            |start: &str| key.strip_prefix(start).and_then(|number| number.parse::<u32>().ok());
+        let wrong = |what: &str| {
+            Error::line(at as u64 + 1, format!("metadata: {what} is `{}`", shown(value)))
+        };
         match key {
             "samplerate" => metadata.hz = Some(frequency(value).ok_or_else(|| wrong("the rate"))?),
             "capturefile" => metadata.file = Some(value.to_owned()),
@@ -78,15 +99,22 @@ fn metadata<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Metadata> {
                     Error::line(
                         at as u64 + 1,
                         format!(
-                            "metadata: the unit size is `{}`, but a sample of levels has 1 to {MOST_UNIT} bytes: save the session again",
+                            "metadata: the unit size is `{}`, but a sample of levels has 1 to \
+                             {MOST_UNIT} bytes: save the session again",
                             shown(value)
                         ),
                     )
                 };
-                metadata.unit = value.parse().ok().filter(|unit| (1..=MOST_UNIT).contains(unit)).ok_or_else(limit)?
+                metadata.unit = value
+                    .parse()
+                    .ok()
+                    .filter(|unit| (1..=MOST_UNIT).contains(unit))
+                    .ok_or_else(limit)?
             }
             _ => {
-                let channel = numbered("probe").map(|n| (n, false)).or_else(|| numbered("analog").map(|n| (n, true)));
+                let channel = numbered("probe")
+                    .map(|n| (n, false))
+                    .or_else(|| numbered("analog").map(|n| (n, true)));
                 if let Some((number, analog)) = channel.filter(|(number, _)| *number >= 1) {
                     metadata.channels.insert(number, (value.to_owned(), analog));
                 }
@@ -107,14 +135,20 @@ fn pieces<R: Read + Seek>(archive: &ZipArchive<R>, name: &str) -> Vec<String> {
 /// A message if a piece is missing between others; `None` if there is no hole.
 fn hole<R: Read + Seek>(archive: &ZipArchive<R>, name: &str, there: usize) -> Option<String> {
     let number = |file: &str| file.strip_prefix(name)?.strip_prefix('-')?.parse::<usize>().ok();
-    let behind: Vec<usize> = archive.file_names().filter_map(number).filter(|number| *number > there).collect();
+    let behind: Vec<usize> =
+        archive.file_names().filter_map(number).filter(|number| *number > there).collect();
     let (next, pieces) = (behind.iter().min()?, behind.len());
-    let rest = if pieces == 1 { "which is not used".to_owned() } else { format!("which with {} more is not used", pieces - 1) };
+    let rest = if pieces == 1 {
+        "which is not used".to_owned()
+    } else {
+        format!("which with {} more is not used", pieces - 1)
+    };
     let name = shown(name);
     Some(format!("the piece `{name}-{}` is missing before `{name}-{next}`, {rest}", there + 1))
 }
 
-/// Passes on the bytes of all pieces in whole units; returns a message if the archive is damaged or a piece is missing.
+/// Passes on the bytes of all pieces in whole units; returns a message if the archive is damaged or
+/// a piece is missing.
 fn bytes<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     name: &str,
@@ -127,11 +161,16 @@ fn bytes<R: Read + Seek>(
         if let Some(hole) = hole {
             return Err(Error::Unusable(hole));
         }
-        return Err(Error::Unusable(format!("the session has no `{}`, which should hold its samples", shown(name))));
+        return Err(Error::Unusable(format!(
+            "the session has no `{}`, which should hold its samples",
+            shown(name)
+        )));
     }
     let mut block = vec![0u8; (1 << 16) / unit * unit];
     for piece in pieces {
-        let mut entry = archive.by_name(&piece).map_err(|error| Error::Unusable(format!("{piece}: {error}")))?;
+        let mut entry = archive
+            .by_name(&piece)
+            .map_err(|error| Error::Unusable(format!("{piece}: {error}")))?;
         let mut held = 0;
         loop {
             match entry.read(&mut block[held..]) {
@@ -147,7 +186,11 @@ fn bytes<R: Read + Seek>(
         take(&block[..held / unit * unit])?;
         if held % unit != 0 {
             let name = shown(&piece);
-            return Ok(Some(format!("the last sample of the piece `{name}` has {} of {unit} bytes, so the rest is not read", held % unit)));
+            return Ok(Some(format!(
+                "the last sample of the piece `{name}` has {} of {unit} bytes, so the rest is not \
+                 read",
+                held % unit
+            )));
         }
     }
     Ok(hole)
@@ -163,7 +206,10 @@ fn levels<R: Read + Seek>(
 ) -> Result<(u64, Option<String>)> {
     let (byte, bit) = ((number - 1) as usize / 8, (number - 1) % 8);
     if byte >= metadata.unit {
-        return Err(Error::Unusable(format!("metadata: channel {number} is beyond the unit size of {} bytes", metadata.unit)));
+        return Err(Error::Unusable(format!(
+            "metadata: channel {number} is beyond the unit size of {} bytes",
+            metadata.unit
+        )));
     }
     let (unit, name) = (metadata.unit, metadata.file.clone().unwrap_or_else(|| "logic-1".into()));
     let mut levels = Levels::default();
@@ -171,7 +217,10 @@ fn levels<R: Read + Seek>(
         request.go_on()?;
         block.chunks_exact(unit).for_each(|sample| levels.push(sample[byte] >> bit & 1 == 1, sink));
         if levels.edges == 0 && levels.samples > MOST_SILENCE {
-            return Err(Error::Unusable(format!("no edge in the first {} samples, so the rest is not read", levels.samples)));
+            return Err(Error::Unusable(format!(
+                "no edge in the first {} samples, so the rest is not read",
+                levels.samples
+            )));
         }
         Ok(())
     })?;

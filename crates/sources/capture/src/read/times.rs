@@ -3,7 +3,8 @@
 use super::csv::NANO;
 use crate::error::shown;
 
-/// Names of the column in sigrok's tables with labels by unit, and their seconds. They count samples if the rate is not known.
+/// Names of the column in sigrok's tables with labels by unit, and their seconds. They count
+/// samples if the rate is not known.
 const SIGROK: [(&str, f64); 7] = [
     ("seconds", 1.0),
     ("milliseconds", 1e-3),
@@ -13,11 +14,21 @@ const SIGROK: [(&str, f64); 7] = [
     ("femtoseconds", 1e-15),
     ("attoseconds", 1e-18),
 ];
-/// Names of the column in tables of Keysight's and Siglent's oscilloscopes, and of Rohde & Schwarz's.
+/// Names of the column in tables of Keysight's and Siglent's oscilloscopes, and of Rohde &
+/// Schwarz's.
 const SECONDS: [&str; 2] = ["second", "in s"];
 /// Units in names of other tools, such as `Time [ms]` or `time_us`.
-const UNITS: [(&str, f64); 9] =
-    [("s", 1.0), ("sec", 1.0), ("second", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ns", 1e-9), ("ps", 1e-12)];
+const UNITS: [(&str, f64); 9] = [
+    ("s", 1.0),
+    ("sec", 1.0),
+    ("second", 1.0),
+    ("ms", 1e-3),
+    ("us", 1e-6),
+    ("µs", 1e-6),
+    ("μs", 1e-6),
+    ("ns", 1e-9),
+    ("ps", 1e-12),
+];
 
 /// How times become ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,21 +47,24 @@ impl Times {
         Times { hz: NANO, unit: 1.0, period: None }
     }
 
-    /// Times in the unit of the column's name. Those of sigrok, whose comments state the rate, are numbers of samples times a
-    /// period that is cut to a whole number of units: 41 ns at 24 MHz. So the number of the sample counts, not its time.
+    /// Times in the unit of the column's name. Those of sigrok, whose comments state the rate, are
+    /// numbers of samples times a period that is cut to a whole number of units: 41 ns at 24 MHz.
+    /// So the number of the sample counts, not its time.
     ///
     /// # Errors
     /// A unit that is not known.
     pub fn new(name: Option<&str>, hz: Option<f64>, times: &[f64]) -> Result<Times, String> {
         let stated = name.map_or(Ok(None), unit_of)?;
         let Some(hz) = hz else {
-            name.filter(|_| times.iter().all(|time| time.fract() == 0.0)).map_or(Ok(()), |name| certain(name, stated))?;
+            name.filter(|_| times.iter().all(|time| time.fract() == 0.0))
+                .map_or(Ok(()), |name| certain(name, stated))?;
             return Ok(Times { unit: stated.unwrap_or(1.0), ..Times::seconds() });
         };
         let steps = steps_of(hz);
         let period = (steps / hz).floor();
-        let counts_samples =
-            period >= 1.0 && times.iter().all(|time| time % period == 0.0) && stated.is_none_or(|unit| unit == 1.0 / steps);
+        let counts_samples = period >= 1.0
+            && times.iter().all(|time| time % period == 0.0)
+            && stated.is_none_or(|unit| unit == 1.0 / steps);
         Ok(if counts_samples {
             Times { hz, unit: 1.0 / steps, period: Some(period) }
         } else {
@@ -61,7 +75,10 @@ impl Times {
     /// A time as ticks, without the rounding of its decimals: to a millionth of them.
     pub fn ticks(&self, time: f64) -> f64 {
         const FINE_STEPS: f64 = (1u64 << 20) as f64;
-        self.period.map_or_else(|| (time * (self.unit * NANO) * FINE_STEPS).round() / FINE_STEPS, |period| time / period)
+        self.period.map_or_else(
+            || (time * (self.unit * NANO) * FINE_STEPS).round() / FINE_STEPS,
+            |period| time / period,
+        )
     }
 }
 
@@ -71,18 +88,27 @@ fn certain(name: &str, stated: Option<f64>) -> Result<(), String> {
     let reason = match stated {
         None => "has whole numbers and no unit",
         Some(_) if is_sigrok => {
-            "has whole numbers and no comment `; Samplerate:`: sigrok cuts the period of a sample to whole units, 41 ns at 24 MHz"
+            "has whole numbers and no comment `; Samplerate:`: sigrok cuts the period of a sample \
+             to whole units, 41 ns at 24 MHz"
         }
         Some(_) => return Ok(()),
     };
-    Err(format!("the column `{}` {reason}; save with sigrok's option header=true, or name the unit as in `Time [us]`", shown(name)))
+    Err(format!(
+        "the column `{}` {reason}; save with sigrok's option header=true, or name the unit as in \
+         `Time [us]`",
+        shown(name)
+    ))
 }
 
 /// Whether a column has times by its name.
 pub(super) fn is_time(name: &str) -> bool {
     let name = name.to_lowercase();
-    let by_unit = || in_brackets(&name).is_some_and(|unit| UNITS.iter().any(|(known, _)| *known == unit));
-    name.starts_with("time") || SECONDS.contains(&&*name) || SIGROK.iter().any(|(sigrok, _)| *sigrok == name) || by_unit()
+    let by_unit =
+        || in_brackets(&name).is_some_and(|unit| UNITS.iter().any(|(known, _)| *known == unit));
+    name.starts_with("time")
+        || SECONDS.contains(&&*name)
+        || SIGROK.iter().any(|(sigrok, _)| *sigrok == name)
+        || by_unit()
 }
 
 /// The unit in brackets at the end of a name, as in `Zeit (us)`.
@@ -90,7 +116,8 @@ fn in_brackets(name: &str) -> Option<&str> {
     name.strip_suffix([')', ']'])?.rsplit_once(['(', '[']).map(|(_, unit)| unit.trim())
 }
 
-/// Units per second by which sigrok writes times: the first power of 1,000 that is not below the rate.
+/// Units per second by which sigrok writes times: the first power of 1,000 that is not below the
+/// rate.
 fn steps_of(hz: f64) -> f64 {
     let mut steps = 1.0;
     while steps < hz {
@@ -116,7 +143,10 @@ fn unit_of(name: &str) -> Result<Option<f64>, String> {
         None if unit.is_empty() => Ok(None),
         // A name such as `timestamp` has no unit.
         None if name.starts_with(&format!("time{unit}")) => Ok(None),
-        None => Err(format!("the times of the column `{}` have an unknown unit: expected s, ms, us, ns or ps", shown(&name))),
+        None => Err(format!(
+            "the times of the column `{}` have an unknown unit: expected s, ms, us, ns or ps",
+            shown(&name)
+        )),
     }
 }
 
@@ -148,10 +178,18 @@ mod tests {
 
     #[test]
     fn whole_numbers_without_a_certain_unit_are_refused() {
-        let of = |name: &str, times: &[f64]| Times::new(Some(name), None, times).map(|times| times.unit);
-        assert!(of("nanoseconds", &[41.0, 82.0]).unwrap_err().contains("no comment `; Samplerate:`"));
-        assert!(of("Time", &[41.0, 82.0]).unwrap_err().contains("`Time` has whole numbers and no unit"));
-        assert_eq!((of("nanoseconds", &[41.5, 82.0]), of("Time", &[0.0, 0.5])), (Ok(1e-9), Ok(1.0)));
+        let of =
+            |name: &str, times: &[f64]| Times::new(Some(name), None, times).map(|times| times.unit);
+        assert!(
+            of("nanoseconds", &[41.0, 82.0]).unwrap_err().contains("no comment `; Samplerate:`")
+        );
+        assert!(
+            of("Time", &[41.0, 82.0]).unwrap_err().contains("`Time` has whole numbers and no unit")
+        );
+        assert_eq!(
+            (of("nanoseconds", &[41.5, 82.0]), of("Time", &[0.0, 0.5])),
+            (Ok(1e-9), Ok(1.0))
+        );
         assert_eq!((of("Time [us]", &[1.0, 2.0]), of("second", &[1.0, 2.0])), (Ok(1e-6), Ok(1.0)));
         assert_eq!(Times::new(None, None, &[1.0, 2.0]).map(|times| times.unit), Ok(1.0));
     }
@@ -161,7 +199,10 @@ mod tests {
         // At 24 MHz a sample is 41.67 ns, which sigrok writes as 41.
         let times = Times::new(Some("nanoseconds"), Some(24e6), &[41.0, 82.0, 4100.0]).unwrap();
         assert_eq!((times.hz, times.ticks(4100.0)), (24e6, 100.0));
-        assert_eq!(Times::new(Some("microseconds"), Some(1e6), &[1.0, 7.0]).unwrap().ticks(7.0), 7.0);
+        assert_eq!(
+            Times::new(Some("microseconds"), Some(1e6), &[1.0, 7.0]).unwrap().ticks(7.0),
+            7.0
+        );
         assert_eq!(Times::new(None, Some(1e6), &[1.0, 7.0]).unwrap().hz, 1e6);
         // Exact times of another writer.
         let exact = Times::new(Some("nanoseconds"), Some(24e6), &[41.67, 83.33]).unwrap();

@@ -1,4 +1,5 @@
-//! Recorders made from impulse responses on a fine grid, which have nothing in common with the simulator of the crate.
+//! Recorders made from impulse responses on a fine grid, which have nothing in common with the
+//! simulator of the crate.
 
 use hairspring_capture::edge::Edge;
 use hairspring_capture::simulate::Pin;
@@ -10,17 +11,23 @@ use std::f64::consts::{PI, TAU};
 pub const FINE_POINTS: usize = 32;
 pub const LENGTH: usize = 256;
 
-/// A low pass to this share of the sample rate: a sinc with a Blackman window over `half` samples on either side.
+/// A low pass to this share of the sample rate: a sinc with a Blackman window over `half` samples
+/// on either side.
 pub fn linear_phase(band: f64, half: f64) -> Vec<f64> {
     let value = |n: usize| {
         let t = n as f64 / FINE_POINTS as f64 - half;
-        let window = if t.abs() > half { 0.0 } else { 0.42 + 0.5 * (PI * t / half).cos() + 0.08 * (TAU * t / half).cos() };
+        let window = if t.abs() > half {
+            0.0
+        } else {
+            0.42 + 0.5 * (PI * t / half).cos() + 0.08 * (TAU * t / half).cos()
+        };
         window * if t == 0.0 { 2.0 * band } else { (TAU * band * t).sin() / (PI * t) }
     };
     (0..LENGTH * FINE_POINTS).map(value).collect()
 }
 
-/// Fourier transform of a power of two of points, in place; `sign` is -1, or 1 for the inverse without its factor.
+/// Fourier transform of a power of two of points, in place; `sign` is -1, or 1 for the inverse
+/// without its factor.
 fn fourier(re: &mut [f64], im: &mut [f64], sign: f64) {
     let n = re.len();
     let bits = n.trailing_zeros();
@@ -88,7 +95,8 @@ pub fn behind_rc(response: &[f64], tau: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A recorder: step responses to rising and falling edges, noise, and what the input does to the signal.
+/// A recorder: step responses to rising and falling edges, noise, and what the input does to the
+/// signal.
 pub struct Recorder {
     pub rising: Vec<f64>,
     pub falling: Vec<f64>,
@@ -114,7 +122,13 @@ pub fn step_of(impulse: &[f64]) -> Vec<f64> {
 
 impl Recorder {
     pub fn new(impulse: &[f64]) -> Recorder {
-        Recorder { rising: step_of(impulse), falling: step_of(impulse), noise: 1e-3, coupling: None, input: |level| level }
+        Recorder {
+            rising: step_of(impulse),
+            falling: step_of(impulse),
+            noise: 1e-3,
+            coupling: None,
+            input: |level| level,
+        }
     }
 
     pub fn sample(&self, pin: &Pin, random: &mut Pcg64Mcg) -> Vec<f32> {
@@ -127,7 +141,9 @@ impl Recorder {
             for (n, value) in signal.iter_mut().enumerate().skip(first).take(LENGTH) {
                 let place = (n as f64 - at) * FINE_POINTS as f64;
                 let index = (place as usize).min(steps.len() - 2);
-                *value += sign * (steps[index] + (place - index as f64).min(1.0) * (steps[index + 1] - steps[index]));
+                *value += sign
+                    * (steps[index]
+                        + (place - index as f64).min(1.0) * (steps[index + 1] - steps[index]));
             }
             settled[first + LENGTH] += sign;
         }
@@ -148,7 +164,9 @@ impl Recorder {
 /// A sound file of floats at 192 kHz.
 pub fn wav(samples: &[f32]) -> Vec<u8> {
     let mut file = b"RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x03\x00\x01\x00".to_vec();
-    file.extend(192_000u32.to_le_bytes().into_iter().chain(768_000u32.to_le_bytes()).chain([4, 0, 32, 0]));
+    file.extend(
+        192_000u32.to_le_bytes().into_iter().chain(768_000u32.to_le_bytes()).chain([4, 0, 32, 0]),
+    );
     file.extend(b"data".iter().copied().chain((4 * samples.len() as u32).to_le_bytes()));
     file.extend(samples.iter().flat_map(|value| value.to_le_bytes()));
     file

@@ -1,25 +1,31 @@
-//! A file of another source, as CSV: with the columns `form`, `quantity` and `cycles` as this program writes it, or with the
-//! columns `form`, `latency` and `throughput`.
+//! A file of another source, as CSV: with the columns `form`, `quantity` and `cycles` as this
+//! program writes it, or with the columns `form`, `latency` and `throughput`.
 
 use super::{Figure, Quantity};
 use std::collections::HashMap;
 use std::io::Read;
 
-/// Most bytes of a file: a table of all forms has fewer than one MiB, and a device such as `/dev/zero` never ends.
+/// Most bytes of a file: a table of all forms has fewer than one MiB, and a device such as
+/// `/dev/zero` never ends.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Columns that are read.
-const COLUMNS: [&str; 9] = ["form", "latency", "throughput", "quantity", "cycles", "from", "to", "with", "doubtful"];
+const COLUMNS: [&str; 9] =
+    ["form", "latency", "throughput", "quantity", "cycles", "from", "to", "with", "doubtful"];
 
-/// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the largest of them. What this
-/// program wrote as doubtful is left out.
+/// Reads the figures of a file. Several latencies of one form, for pairs of operands, count as the
+/// largest of them. What this program wrote as doubtful is left out.
 ///
 /// # Errors
-/// A file that is too long, has not these columns or one of them twice; with its line, another number of columns, a number that is none, and a
-/// word in `doubtful` other than yes and no.
+/// A file that is too long, has not these columns or one of them twice; with its line, another
+/// number of columns, a number that is none, and a word in `doubtful` other than yes and no.
 pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
     let bytes = limited(input)?;
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(&bytes[..]);
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(&bytes[..]);
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
     each_once(&headers)?;
     let columns = Columns::of(&headers)?;
@@ -30,7 +36,8 @@ pub fn read(input: impl Read) -> Result<Vec<Figure>, String> {
             continue;
         }
         let line = record.position().map_or(0, csv::Position::line);
-        let taken = check_columns(record.len(), headers.len()).and_then(|()| columns.take(&record, &mut figures));
+        let taken = check_columns(record.len(), headers.len())
+            .and_then(|()| columns.take(&record, &mut figures));
         taken.map_err(|reason| format!("line {line}: {reason}"))?;
     }
     Ok(figures.all)
@@ -49,15 +56,20 @@ struct Columns<'h> {
 impl<'h> Columns<'h> {
     fn of(headers: &'h csv::StringRecord) -> Result<Columns<'h>, String> {
         let column = |name: &str| column(headers, name);
-        let form = column("form")
-            .ok_or("there is no column `form`; expected the columns form, latency and throughput, or form, quantity and cycles")?;
+        let form = column("form").ok_or(
+            "there is no column `form`; expected the columns form, latency and throughput, or \
+             form, quantity and cycles",
+        )?;
         let long = column("quantity").zip(column("cycles"));
-        let wide: Vec<(usize, Quantity)> = [("latency", Quantity::Latency), ("throughput", Quantity::Throughput)]
-            .into_iter()
-            .filter_map(|(name, quantity)| Some((column(name)?, quantity)))
-            .collect();
+        let wide: Vec<(usize, Quantity)> =
+            [("latency", Quantity::Latency), ("throughput", Quantity::Throughput)]
+                .into_iter()
+                .filter_map(|(name, quantity)| Some((column(name)?, quantity)))
+                .collect();
         if long.is_none() && wide.is_empty() {
-            return Err("there is neither a column `latency` or `throughput`, nor the columns `quantity` and `cycles`".into());
+            return Err("there is neither a column `latency` or `throughput`, nor the columns \
+                        `quantity` and `cycles`"
+                .into());
         }
         Ok(Columns { headers, form, long, wide })
     }
@@ -117,7 +129,9 @@ impl Figures {
 /// Refuses a header with two columns of one name that is read: one of them would be ignored.
 fn each_once(headers: &csv::StringRecord) -> Result<(), String> {
     let is_read = |name: &str| COLUMNS.iter().any(|read| read.eq_ignore_ascii_case(name));
-    let is_before = |at: usize, name: &str| headers.iter().take(at).any(|other| other.eq_ignore_ascii_case(name));
+    let is_before = |at: usize, name: &str| {
+        headers.iter().take(at).any(|other| other.eq_ignore_ascii_case(name))
+    };
     match headers.iter().enumerate().find(|(at, name)| is_read(name) && is_before(*at, name)) {
         Some((_, twice)) => Err(format!("there are two columns `{twice}`")),
         None => Ok(()),
@@ -134,12 +148,16 @@ fn check_columns(has: usize, wanted: usize) -> Result<(), String> {
     Err(format!("it has {has} of {wanted} columns: {why}?"))
 }
 
-/// All bytes of an input, which is given up beyond the limit: a record of a table may be as long as the whole input.
+/// All bytes of an input, which is given up beyond the limit: a record of a table may be as long as
+/// the whole input.
 fn limited(input: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("is larger than {} MiB, the limit for a table to compare with", MOST_BYTES >> 20));
+        return Err(format!(
+            "is larger than {} MiB, the limit for a table to compare with",
+            MOST_BYTES >> 20
+        ));
     }
     Ok(bytes)
 }
@@ -149,7 +167,11 @@ mod tests {
     use super::*;
 
     fn figures(text: &str) -> Vec<(String, Quantity, f64)> {
-        read(text.as_bytes()).unwrap().into_iter().map(|one| (one.form, one.quantity, one.cycles)).collect()
+        read(text.as_bytes())
+            .unwrap()
+            .into_iter()
+            .map(|one| (one.form, one.quantity, one.cycles))
+            .collect()
     }
 
     #[test]
@@ -157,11 +179,21 @@ mod tests {
         let wide = figures("form,latency,throughput\nADD_R64_R64,1,0.2\nNOP,,0.17\n");
         assert_eq!(wide[0], ("ADD_R64_R64".into(), Quantity::Latency, 1.0));
         assert_eq!((wide.len(), wide[2].clone()), (3, ("NOP".into(), Quantity::Throughput, 0.17)));
-        let long = "form,quantity,from,to,cycles,with\n\"add r64, r64\",latency,1,1,1,\n\"add r64, r64\",latency,2,1,2,\n\
-                    \"add r64, r64\",latency,2,flags,9,\n\"add r64, r64\",latency,2,1,8,movq\n\"add r64, r64\",throughput,,,0.25,\n";
-        let doubted = figures("form,quantity,cycles,doubtful\nnop,throughput,0.17,no\n\"add r64, r64\",latency,1.4,yes\n");
+        let long = "form,quantity,from,to,cycles,with\n\"add r64, r64\",latency,1,1,1,\n\
+                    \"add r64, r64\",latency,2,1,2,\n\"add r64, r64\",latency,2,flags,9,\n\
+                    \"add r64, r64\",latency,2,1,8,movq\n\"add r64, r64\",throughput,,,0.25,\n";
+        let doubted = figures(
+            "form,quantity,cycles,doubtful\nnop,throughput,0.17,no\n\
+             \"add r64, r64\",latency,1.4,yes\n",
+        );
         assert_eq!(doubted, [("nop".into(), Quantity::Throughput, 0.17)]);
-        assert_eq!(figures(long), [("add r64, r64".into(), Quantity::Latency, 2.0), ("add r64, r64".into(), Quantity::Throughput, 0.25)]);
+        assert_eq!(
+            figures(long),
+            [
+                ("add r64, r64".into(), Quantity::Latency, 2.0),
+                ("add r64, r64".into(), Quantity::Throughput, 0.25)
+            ]
+        );
     }
 
     #[test]
@@ -170,13 +202,20 @@ mod tests {
         assert!(error("name,latency\nx,1\n").contains("`form`"));
         assert!(error("form,cycles\nx,1\n").contains("`quantity`"));
         assert!(error("form,latency\nx,fast\n").contains("line 2: `fast`"));
-        assert!(error("form,latency\nx,-1\n").contains("`-1`") && error("form,latency\nx,NaN\n").contains("`NaN`"));
+        assert!(
+            error("form,latency\nx,-1\n").contains("`-1`")
+                && error("form,latency\nx,NaN\n").contains("`NaN`")
+        );
         assert!(error("form,quantity,cycles\nx,width,1\n").contains("`width`"));
         assert!(error("").contains("`form`"));
         assert!(error("form,form,latency\nx,y,1\n").contains("two columns `form`"));
         assert!(error("form,latency\nx\n").contains("line 2: it has 1 of 2 columns"));
         assert!(error("form,latency\nadd r64, r64,3\n").contains("lack its quotes"));
-        assert_eq!(figures("form,latency,note,note\nnop,1,,\n  \n").len(), 1, "blank lines and columns that are not read");
+        assert_eq!(
+            figures("form,latency,note,note\nnop,1,,\n  \n").len(),
+            1,
+            "blank lines and columns that are not read"
+        );
         assert!(error("form,latency\n\"add r64, r64,3\n").contains("is a quote open"));
         assert!(error("form,quantity,cycles,doubtful\nx,latency,1,maybe\n").contains("`maybe`"));
     }
@@ -185,9 +224,13 @@ mod tests {
     fn an_input_without_end_is_given_up() {
         let head = &b"form,latency\nnop,1\n"[..];
         for byte in [0, b'\n', b'x'] {
-            // Beyond this, a reader without a limit would fail in another way, and not fill the memory of the test.
+            // Beyond this, a reader without a limit would fail in another way, and not fill the
+            // memory of the test.
             let endless = head.chain(std::io::repeat(byte).take(4 * MOST_BYTES));
-            assert_eq!(read(endless).unwrap_err(), "is larger than 16 MiB, the limit for a table to compare with");
+            assert_eq!(
+                read(endless).unwrap_err(),
+                "is larger than 16 MiB, the limit for a table to compare with"
+            );
         }
         let blanks = std::io::repeat(b'\n').take(MOST_BYTES - head.len() as u64);
         assert_eq!(read(head.chain(blanks)).unwrap().len(), 1);

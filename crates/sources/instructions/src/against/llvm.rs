@@ -19,8 +19,8 @@ pub struct Model {
     pub figures: Vec<Figure>,
 }
 
-/// Asks LLVM for its model of a CPU; `None` means the CPU that this runs on. Forms that its assembler does not know, or with which
-/// it does not come to an end, are left out.
+/// Asks LLVM for its model of a CPU; `None` means the CPU that this runs on. Forms that its
+/// assembler does not know, or with which it does not come to an end, are left out.
 ///
 /// # Errors
 /// The program is not installed, with the command that installs it; or it fails.
@@ -39,8 +39,14 @@ pub fn model(forms: &[Form], cpu: Option<&str>) -> Result<Model, String> {
 }
 
 /// Adds the figures of some forms; false if the program does not come to an end.
-fn ask(program: &str, asked: Option<&str>, forms: &[&Form], model: &mut Model) -> Result<bool, String> {
-    let mut lines: Vec<(&Form, String)> = forms.iter().map(|form| (*form, assembly(form))).collect();
+fn ask(
+    program: &str,
+    asked: Option<&str>,
+    forms: &[&Form],
+    model: &mut Model,
+) -> Result<bool, String> {
+    let mut lines: Vec<(&Form, String)> =
+        forms.iter().map(|form| (*form, assembly(form))).collect();
     // The model's latency of a store says nothing about when the value can be loaded.
     let stores = |name: &str| forms.iter().any(|form| form.name == name && form.stores());
     loop {
@@ -49,7 +55,11 @@ fn ask(program: &str, asked: Option<&str>, forms: &[&Form], model: &mut Model) -
                 let names: Vec<&str> = lines.iter().map(|(form, _)| form.name.as_str()).collect();
                 let (cpu, figures) = parse(&output, &names)?;
                 model.name = named(program, &cpu, asked.is_none());
-                model.figures.extend(figures.into_iter().filter(|one| !(one.quantity == Quantity::Latency && stores(&one.form))));
+                model.figures.extend(
+                    figures
+                        .into_iter()
+                        .filter(|one| !(one.quantity == Quantity::Latency && stores(&one.form))),
+                );
                 return Ok(true);
             }
             Ran::Endless => return Ok(false),
@@ -68,10 +78,14 @@ fn ask(program: &str, asked: Option<&str>, forms: &[&Form], model: &mut Model) -
 /// What LLVM calls a CPU that it does not know: its model is an average of old ones.
 const NONE: &str = "generic";
 
-/// The name of a model. LLVM goes by the model number of this CPU, which a virtual machine may hide behind that of another one.
+/// The name of a model. LLVM goes by the model number of this CPU, which a virtual machine may hide
+/// behind that of another one.
 fn named(program: &str, cpu: &str, is_guessed: bool) -> String {
     let guessed = match is_guessed {
-        true if cpu == NONE => " (NO MODEL OF THIS CPU, which this version does not know; llvm:CPU names one that it knows)",
+        true if cpu == NONE => {
+            " (NO MODEL OF THIS CPU, which this version does not know; llvm:CPU names one that it \
+             knows)"
+        }
         true => " (taken for this CPU; llvm:CPU names another)",
         false => "",
     };
@@ -84,9 +98,10 @@ fn named(program: &str, cpu: &str, is_guessed: bool) -> String {
 /// An empty name: with it the program fails without a message.
 pub fn named_cpu(source: &str) -> Result<Option<&str>, String> {
     match source.split_once(':') {
-        Some((_, cpu)) if cpu.trim().is_empty() => {
-            Err(format!("`{source}` names no CPU: give one that LLVM knows, such as llvm:znver4, or llvm alone for this CPU"))
-        }
+        Some((_, cpu)) if cpu.trim().is_empty() => Err(format!(
+            "`{source}` names no CPU: give one that LLVM knows, such as llvm:znver4, or llvm alone \
+             for this CPU"
+        )),
         named => Ok(named.map(|(_, cpu)| cpu)),
     }
 }
@@ -104,7 +119,8 @@ fn assembly(form: &Form) -> String {
         File::Memory => 8,
         _ => at + 8,
     };
-    let numbers: Vec<u8> = (0u8..).zip(&form.operands).map(|(at, operand)| number(at, operand.file)).collect();
+    let numbers: Vec<u8> =
+        (0u8..).zip(&form.operands).map(|(at, operand)| number(at, operand.file)).collect();
     let mut formatter = IntelFormatter::new();
     if form.memory().is_some() {
         formatter.options_mut().set_memory_size_options(MemorySizeOptions::Always);
@@ -129,13 +145,21 @@ fn run(program: &str, cpu: Option<&str>, lines: &[(&Form, String)]) -> Result<Ra
     const HEAD: &str = ".intel_syntax noprefix\n";
     let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
     let options = ["-iterations=1", "-instruction-info", "-json"];
-    let Ended::Done(status, output, errors) = execute(program, cpu, &options, &format!("{HEAD}{text}"))? else { return Ok(Ran::Endless) };
-    let refused: Vec<usize> = errors.lines().filter_map(refused_line).filter_map(|line| line.checked_sub(2)).collect();
+    let Ended::Done(status, output, errors) =
+        execute(program, cpu, &options, &format!("{HEAD}{text}"))?
+    else {
+        return Ok(Ran::Endless);
+    };
+    let refused: Vec<usize> =
+        errors.lines().filter_map(refused_line).filter_map(|line| line.checked_sub(2)).collect();
     if !refused.is_empty() {
         return Ok(Ran::Refused(refused));
     }
     if !status.success() {
-        return Err(format!("{program}: {}", errors.lines().next().unwrap_or("it failed without a message")));
+        return Err(format!(
+            "{program}: {}",
+            errors.lines().next().unwrap_or("it failed without a message")
+        ));
     }
     Ok(Ran::Done(output))
 }
@@ -153,13 +177,20 @@ fn parse(text: &str, names: &[&str]) -> Result<(String, Vec<Figure>), String> {
     let unreadable = || "the output of llvm-mca has no list of instructions".to_owned();
     // Older versions write warnings before the document.
     let start = text.find('{').ok_or_else(unreadable)?;
-    let document: Value = serde_json::from_str(&text[start..]).map_err(|error| format!("the output of llvm-mca: {error}"))?;
-    let list = document["CodeRegions"][0]["InstructionInfoView"]["InstructionList"].as_array().ok_or_else(unreadable)?;
+    let document: Value = serde_json::from_str(&text[start..])
+        .map_err(|error| format!("the output of llvm-mca: {error}"))?;
+    let list = document["CodeRegions"][0]["InstructionInfoView"]["InstructionList"]
+        .as_array()
+        .ok_or_else(unreadable)?;
     let cpu = document["TargetInfo"]["CPUName"].as_str().unwrap_or("native").to_owned();
     let mut figures = Vec::new();
     for one in list {
-        let Some(name) = one["Instruction"].as_u64().and_then(|at| names.get(at as usize)) else { continue };
-        for (quantity, key) in [(Quantity::Latency, "Latency"), (Quantity::Throughput, "RThroughput")] {
+        let Some(name) = one["Instruction"].as_u64().and_then(|at| names.get(at as usize)) else {
+            continue;
+        };
+        for (quantity, key) in
+            [(Quantity::Latency, "Latency"), (Quantity::Throughput, "RThroughput")]
+        {
             if let Some(cycles) = one[key].as_f64() {
                 figures.push(Figure { form: (*name).to_owned(), quantity, cycles });
             }
@@ -175,7 +206,8 @@ mod tests {
 
     #[test]
     fn forms_are_written_as_the_assembler_reads_them() {
-        let written = |name: &str| assembly(&all().into_iter().find(|form| form.name == name).unwrap());
+        let written =
+            |name: &str| assembly(&all().into_iter().find(|form| form.name == name).unwrap());
         assert_eq!(written("add r64, r64"), "add r8,r9");
         assert_eq!(written("lea r64, [r64+r64*8+i8]"), "lea r8,[r9+r10*8+0x10]");
         assert_eq!(written("shl r64, cl"), "shl r8,cl");
@@ -188,8 +220,13 @@ mod tests {
     #[test]
     fn a_cpu_without_a_name_is_refused() {
         assert_eq!((named_cpu("llvm"), named_cpu("llvm:znver4")), (Ok(None), Ok(Some("znver4"))));
-        assert!(named_cpu("llvm:").is_err_and(|error| error.contains("names no CPU")) && named_cpu("llvm: ").is_err());
-        assert!(is_llvm("llvm") && is_llvm("llvm:") && !is_llvm("llvm.csv") && !is_llvm("table:llvm"));
+        assert!(
+            named_cpu("llvm:").is_err_and(|error| error.contains("names no CPU"))
+                && named_cpu("llvm: ").is_err()
+        );
+        assert!(
+            is_llvm("llvm") && is_llvm("llvm:") && !is_llvm("llvm.csv") && !is_llvm("table:llvm")
+        );
     }
 
     #[test]
@@ -198,20 +235,36 @@ mod tests {
 {"CodeRegions":[{"InstructionInfoView":{"InstructionList":[{"Instruction":0,"Latency":1,"RThroughput":0.25},
 {"Instruction":1,"Latency":4}]}}],"TargetInfo":{"CPUName":"znver4"}}"#;
         let (cpu, figures) = parse(text, &["add r64, r64", "mulsd xmm, xmm"]).unwrap();
-        let spelled: Vec<(&str, Quantity, f64)> = figures.iter().map(|one| (one.form.as_str(), one.quantity, one.cycles)).collect();
+        let spelled: Vec<(&str, Quantity, f64)> =
+            figures.iter().map(|one| (one.form.as_str(), one.quantity, one.cycles)).collect();
         let latency = Quantity::Latency;
         assert_eq!(
             (cpu.as_str(), spelled),
             (
                 "znver4",
-                vec![("add r64, r64", latency, 1.0), ("add r64, r64", Quantity::Throughput, 0.25), ("mulsd xmm, xmm", latency, 4.0)]
+                vec![
+                    ("add r64, r64", latency, 1.0),
+                    ("add r64, r64", Quantity::Throughput, 0.25),
+                    ("mulsd xmm, xmm", latency, 4.0)
+                ]
             )
         );
-        assert!(parse("no document", &[]).is_err() && parse("{}", &[]).is_err() && parse("{", &[]).is_err());
+        assert!(
+            parse("no document", &[]).is_err()
+                && parse("{}", &[]).is_err()
+                && parse("{", &[]).is_err()
+        );
         assert_eq!(named("llvm-mca", &cpu, false), "llvm-mca -mcpu=znver4");
         assert!(named("llvm-mca", &cpu, true).contains("llvm:CPU"));
-        assert!(named("llvm-mca", "generic", true).contains("NO MODEL OF THIS CPU"), "it was taken for want of a better one");
-        assert_eq!(named("llvm-mca", "generic", false), "llvm-mca -mcpu=generic", "it was asked for");
+        assert!(
+            named("llvm-mca", "generic", true).contains("NO MODEL OF THIS CPU"),
+            "it was taken for want of a better one"
+        );
+        assert_eq!(
+            named("llvm-mca", "generic", false),
+            "llvm-mca -mcpu=generic",
+            "it was asked for"
+        );
         assert_eq!(refused_line("<stdin>:7:1: error: invalid instruction mnemonic 'foo'"), Some(7));
         assert_eq!((refused_line("foo r8"), refused_line("x: error: y")), (None, None));
     }

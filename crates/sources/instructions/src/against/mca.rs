@@ -5,10 +5,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Versions of the program that are looked for, besides the one without a version, the newest first.
+/// Versions of the program that are looked for, besides the one without a version, the newest
+/// first.
 const VERSIONS: std::ops::RangeInclusive<u32> = 13..=30;
 
-/// The time after which the program is ended: it simulates the instructions, and some models never come to an end.
+/// The time after which the program is ended: it simulates the instructions, and some models never
+/// come to an end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How the program ended.
@@ -24,19 +26,32 @@ pub enum Ended {
 /// # Errors
 /// None is installed, with the command that installs it.
 pub fn program() -> Result<String, String> {
-    let names = VERSIONS.rev().map(|version| format!("llvm-mca-{version}")).chain(["llvm-mca".to_owned()]);
+    let names =
+        VERSIONS.rev().map(|version| format!("llvm-mca-{version}")).chain(["llvm-mca".to_owned()]);
     let runs = |name: &String| {
-        Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        Command::new(name)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
     };
     let found = names.into_iter().find(runs);
-    found.ok_or_else(|| "llvm-mca is not installed: apt-get install llvm (or a newer one, as llvm-19)".to_owned())
+    found.ok_or_else(|| {
+        "llvm-mca is not installed: apt-get install llvm (or a newer one, as llvm-19)".to_owned()
+    })
 }
 
 /// Runs the program for a CPU on a text of assembly.
 ///
 /// # Errors
 /// It cannot be started.
-pub fn execute(program: &str, cpu: Option<&str>, options: &[&str], text: &str) -> Result<Ended, String> {
+pub fn execute(
+    program: &str,
+    cpu: Option<&str>,
+    options: &[&str],
+    text: &str,
+) -> Result<Ended, String> {
     let cpu = format!("-mcpu={}", cpu.unwrap_or("native"));
     let failed = |error: &dyn std::fmt::Display| format!("{program}: {error}");
     let mut child = Command::new(program)

@@ -77,7 +77,8 @@ pub struct Comparison {
     pub source: String,
     /// Forms in both.
     pub rows: Vec<ComparedRow>,
-    /// Numbers in both sources that are in doubt here, or only known as a sum, and are not compared.
+    /// Numbers in both sources that are in doubt here, or only known as a sum, and are not
+    /// compared.
     pub doubtful: usize,
     /// Names in the other source that no measured form has, each once, in its order.
     pub unknown: Vec<String>,
@@ -86,8 +87,10 @@ pub struct Comparison {
 impl Comparison {
     /// Compares a table with the figures of a source.
     pub fn new(table: &Table, source: &str, figures: &[Figure]) -> Comparison {
-        let (mut rows, mut doubtful, mut unknown, mut seen) = (Vec::new(), 0, Vec::new(), HashSet::new());
-        let by_words: HashMap<_, _> = table.forms.iter().map(|form| (words(&form.name), form)).collect();
+        let (mut rows, mut doubtful, mut unknown, mut seen) =
+            (Vec::new(), 0, Vec::new(), HashSet::new());
+        let by_words: HashMap<_, _> =
+            table.forms.iter().map(|form| (words(&form.name), form)).collect();
         for figure in figures {
             let Some(form) = by_words.get(&words(&figure.form)) else {
                 // A name may have several rows, which need not be neighbours.
@@ -97,16 +100,25 @@ impl Comparison {
                 continue;
             };
             let here = match figure.quantity {
-                Quantity::Latency => form.latency().filter(|latency| !latency.is_doubtful).and_then(|latency| match &latency.cycles {
-                    Cycles::Alone(cycles) => Some(cycles),
-                    _ => None,
-                }),
+                Quantity::Latency => form
+                    .latency()
+                    .filter(|latency| !latency.is_doubtful)
+                    .and_then(|latency| match &latency.cycles {
+                        Cycles::Alone(cycles) => Some(cycles),
+                        _ => None,
+                    }),
                 Quantity::Throughput => {
-                    let usual = form.throughput.cycles.as_ref().ok().filter(|_| !form.throughput.is_doubtful);
+                    let usual = form
+                        .throughput
+                        .cycles
+                        .as_ref()
+                        .ok()
+                        .filter(|_| !form.throughput.is_doubtful);
                     // Some sources store to one line of the cache, some to several.
                     let distance = |cycles: &&Estimate| (cycles.value - figure.cycles).abs();
                     usual.map(|usual| {
-                        let both = [Some(usual), form.throughput.one_line.as_ref()].into_iter().flatten();
+                        let both =
+                            [Some(usual), form.throughput.one_line.as_ref()].into_iter().flatten();
                         both.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(usual)
                     })
                 }
@@ -151,29 +163,61 @@ mod tests {
 
     /// A store that takes a cycle, and half a cycle if all copies write to one line.
     fn store(is_doubtful: bool) -> Table {
-        let throughput = Throughput { cycles: Ok(estimate(1.0)), with: Vec::new(), one_line: Some(estimate(0.5)), is_doubtful };
-        let (name, set, extension) = ("mov m64, r64".to_owned(), "memory".to_owned(), "x64".to_owned());
-        let form = FormResult { name, set, extension, latencies: Vec::new(), throughput, findings: Vec::new() };
-        let run =
-            Run { series: Vec::new(), cpu: 0, provenance: String::new(), core_hz: None, rounds: 0, elapsed: Duration::ZERO, repeated: 0 };
+        let throughput = Throughput {
+            cycles: Ok(estimate(1.0)),
+            with: Vec::new(),
+            one_line: Some(estimate(0.5)),
+            is_doubtful,
+        };
+        let (name, set, extension) =
+            ("mov m64, r64".to_owned(), "memory".to_owned(), "x64".to_owned());
+        let form = FormResult {
+            name,
+            set,
+            extension,
+            latencies: Vec::new(),
+            throughput,
+            findings: Vec::new(),
+        };
+        let run = Run {
+            series: Vec::new(),
+            cpu: 0,
+            provenance: String::new(),
+            core_hz: None,
+            rounds: 0,
+            elapsed: Duration::ZERO,
+            repeated: 0,
+        };
         Table { forms: vec![form], left_out: Vec::new(), front_end: None, run }
     }
 
     #[test]
     fn a_name_that_no_form_has_is_told_once() {
-        let figure = |form: &str| Figure { form: form.into(), quantity: Quantity::Latency, cycles: 1.0 };
+        let figure =
+            |form: &str| Figure { form: form.into(), quantity: Quantity::Latency, cycles: 1.0 };
         let found = Comparison::new(&store(false), "other", &["b", "a", "b", "c", "a"].map(figure));
-        assert_eq!((found.unknown, found.rows.len()), (vec!["b".to_owned(), "a".to_owned(), "c".to_owned()], 0));
+        assert_eq!(
+            (found.unknown, found.rows.len()),
+            (vec!["b".to_owned(), "a".to_owned(), "c".to_owned()], 0)
+        );
     }
 
     #[test]
     fn a_store_agrees_by_its_lines_or_by_one_line_and_is_not_compared_in_doubt() {
         let compared = |is_doubtful, cycles| {
-            let figure = Figure { form: "MOV_M64_R64".into(), quantity: Quantity::Throughput, cycles };
+            let figure =
+                Figure { form: "MOV_M64_R64".into(), quantity: Quantity::Throughput, cycles };
             let found = Comparison::new(&store(is_doubtful), "other", &[figure]);
             (found.agreeing(Quantity::Throughput), found.rows.len(), found.doubtful)
         };
-        assert_eq!((compared(false, 1.0), compared(false, 0.5), compared(false, 0.7)), ((1, 1, 0), (1, 1, 0), (0, 1, 0)));
-        assert_eq!(compared(true, 1.0), (0, 0, 1), "copies on one line say nothing about the others");
+        assert_eq!(
+            (compared(false, 1.0), compared(false, 0.5), compared(false, 0.7)),
+            ((1, 1, 0), (1, 1, 0), (0, 1, 0))
+        );
+        assert_eq!(
+            compared(true, 1.0),
+            (0, 0, 1),
+            "copies on one line say nothing about the others"
+        );
     }
 }

@@ -3,13 +3,27 @@
 use crate::result::{Cycles, FormResult, Latency, Table};
 use hairspring_core::Estimate;
 
-/// Names of the columns. Other tables with the columns `form`, `quantity` and `cycles` can be compared with this one.
-const COLUMNS: [&str; 11] = ["form", "set", "extension", "quantity", "from", "to", "cycles", "low", "high", "with", "doubtful"];
+/// Names of the columns. Other tables with the columns `form`, `quantity` and `cycles` can be
+/// compared with this one.
+const COLUMNS: [&str; 11] = [
+    "form",
+    "set",
+    "extension",
+    "quantity",
+    "from",
+    "to",
+    "cycles",
+    "low",
+    "high",
+    "with",
+    "doubtful",
+];
 
 /// Where copies of a store are, if they are not on separate lines of the cache.
 const ONE_LINE: [&str; 2] = ["one line", ""];
 
-/// The table; a latency that is only known with helpers has the sum as its cycles, and the helpers in `with`.
+/// The table; a latency that is only known with helpers has the sum as its cycles, and the helpers
+/// in `with`.
 ///
 /// # Errors
 /// Those of the CSV library; none for text.
@@ -22,7 +36,14 @@ pub fn csv(table: &Table) -> Result<String, Box<dyn std::error::Error>> {
         }
         let throughput = &row.throughput;
         let doubtful = throughput.is_doubtful;
-        writer.write_record(record(row, "throughput", ["", ""], throughput.cycles.as_ref().ok(), &throughput.with.join("; "), doubtful))?;
+        writer.write_record(record(
+            row,
+            "throughput",
+            ["", ""],
+            throughput.cycles.as_ref().ok(),
+            &throughput.with.join("; "),
+            doubtful,
+        ))?;
         if let Some(cycles) = &throughput.one_line {
             writer.write_record(record(row, "throughput", ONE_LINE, Some(cycles), "", false))?;
         }
@@ -32,13 +53,29 @@ pub fn csv(table: &Table) -> Result<String, Box<dyn std::error::Error>> {
 
 fn latency_record(row: &FormResult, latency: &Latency) -> Vec<String> {
     let with = match &latency.cycles {
-        Cycles::Sum(_, helpers) => helpers.iter().map(|helper| helper.form.clone()).collect::<Vec<_>>().join("; "),
+        Cycles::Sum(_, helpers) => {
+            helpers.iter().map(|helper| helper.form.clone()).collect::<Vec<_>>().join("; ")
+        }
         _ => String::new(),
     };
-    record(row, "latency", [&latency.from, &latency.to], latency.cycles.measured(), &with, latency.is_doubtful)
+    record(
+        row,
+        "latency",
+        [&latency.from, &latency.to],
+        latency.cycles.measured(),
+        &with,
+        latency.is_doubtful,
+    )
 }
 
-fn record(row: &FormResult, quantity: &str, pair: [&str; 2], cycles: Option<&Estimate>, with: &str, doubtful: bool) -> Vec<String> {
+fn record(
+    row: &FormResult,
+    quantity: &str,
+    pair: [&str; 2],
+    cycles: Option<&Estimate>,
+    with: &str,
+    doubtful: bool,
+) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.4}"));
     vec![
         row.name.clone(),

@@ -1,4 +1,5 @@
-//! Runs all series in groups: the rows of a group and the chains of known length in the same rounds.
+//! Runs all series in groups: the rows of a group and the chains of known length in the same
+//! rounds.
 
 mod rows;
 
@@ -19,22 +20,25 @@ use hairspring_measure::{Goal, Table, until_precise};
 use rows::Rows;
 use std::time::{Duration, Instant};
 
-/// Series in a group: so many that the chains of known length take a small part of the time, and so few that a round is short.
+/// Series in a group: so many that the chains of known length take a small part of the time, and so
+/// few that a round is short.
 const GROUP: usize = 12;
-/// Copies that take less than this many cycles are likely to run nothing, and are grouped apart: a time of nearly zero has no
-/// ratio by which a co-runner's effect on the group could be judged.
+/// Copies that take less than this many cycles are likely to run nothing, and are grouped apart: a
+/// time of nearly zero has no ratio by which a co-runner's effect on the group could be judged.
 const NEARLY_NOTHING: f64 = 0.1;
 /// Share of the budget of the first pass; the second one repeats what is in doubt.
 const FIRST_PASS: f64 = 0.7;
 /// Share of the budget in which the core cycle must be found.
 const FOR_RULER: f64 = 0.3;
-/// Half-width as a share of the cycles above which a series is repeated and in doubt: of a latency, and of independent copies.
-/// Two sources agree within the same shares.
+/// Half-width as a share of the cycles above which a series is repeated and in doubt: of a latency,
+/// and of independent copies. Two sources agree within the same shares.
 const TOO_WIDE: (f64, f64) = (0.01, 0.02);
-/// Half-widths in cycles that are narrow enough for any latency, and for any copies: what takes nearly no time needs no share of it.
+/// Half-widths in cycles that are narrow enough for any latency, and for any copies: what takes
+/// nearly no time needs no share of it.
 const NARROW_WIDTHS: (f64, f64) = (0.01, 0.005);
-/// Largest departure of independent copies from their time that comes from where their code lies, as a share. A run has them in one place:
-/// in 27 % of 240 short runs of six instructions that take one cycle each, intervals without it did not hold it, and were 0.3 % off.
+/// Largest departure of independent copies from their time that comes from where their code lies,
+/// as a share. A run has them in one place: in 27 % of 240 short runs of six instructions that take
+/// one cycle each, intervals without it did not hold it, and were 0.3 % off.
 const OF_PLACE: f64 = 0.005;
 /// Half-width as a share of the cycles at which a group ends.
 const PRECISION: f64 = 0.001;
@@ -81,12 +85,14 @@ impl Measured {
             Quantity::Latency(_) => (TOO_WIDE.0 * cycles).max(NARROW_WIDTHS.0),
             Quantity::Throughput(_) => (TOO_WIDE.1 * cycles).max(NARROW_WIDTHS.1),
         };
-        self.is_untrusted() || self.cycles.as_ref().is_ok_and(|cycles| cycles.half_width() > widest(cycles.value))
+        self.is_untrusted()
+            || self.cycles.as_ref().is_ok_and(|cycles| cycles.half_width() > widest(cycles.value))
     }
 
     /// Whether the cycles are unknown, or must not be trusted.
     pub fn is_untrusted(&self) -> bool {
-        self.cycles.is_err() || self.findings.iter().any(|finding| finding.severity == Severity::Untrusted)
+        self.cycles.is_err()
+            || self.findings.iter().any(|finding| finding.severity == Severity::Untrusted)
     }
 
     fn half_width(&self) -> f64 {
@@ -125,13 +131,24 @@ pub struct Run {
 ///
 /// # Errors
 /// No core cycles on this machine, a CPU that may not be used, or memory that may not be run.
-pub fn measure(all: &[Series], settings: &Settings, progress: &dyn Fn(f64)) -> Result<Run, Box<dyn std::error::Error>> {
+pub fn measure(
+    all: &[Series],
+    settings: &Settings,
+    progress: &dyn Fn(f64),
+) -> Result<Run, Box<dyn std::error::Error>> {
     let begin = Instant::now();
     let clock = default_clock();
     let thread = prepare_thread_where_quiet(settings.cpu, clock)?;
     let meter = RateMeter::start(clock);
     let ruler = patient_ruler(clock, begin + settings.budget.mul_f64(FOR_RULER))?;
-    let session = Session { clock, quantum: granularity(&clock).quantum, meter, companions: companions(&ruler), settings, cpu: thread.cpu };
+    let session = Session {
+        clock,
+        quantum: granularity(&clock).quantum,
+        meter,
+        companions: companions(&ruler),
+        settings,
+        cpu: thread.cpu,
+    };
     let cycles = session.trial(all, &ruler)?;
     let groups = groups(all, &cycles);
     let mut run = Run {
@@ -169,8 +186,8 @@ fn share(budget: Duration, left: usize, begin: Instant) -> Duration {
     (budget.saturating_sub(begin.elapsed()) / left.max(1) as u32).max(SHORTEST_TIME)
 }
 
-/// Indexes of series that run together. A co-runner on the core lengthens independent copies by much more than chains, so that
-/// they are not judged together.
+/// Indexes of series that run together. A co-runner on the core lengthens independent copies by
+/// much more than chains, so that they are not judged together.
 fn groups(all: &[Series], cycles: &[f64]) -> Vec<Vec<usize>> {
     let kind = |at: &usize| match all[*at].quantity {
         _ if cycles[*at] < NEARLY_NOTHING => 2,
@@ -209,17 +226,31 @@ struct Session<'a> {
 impl Session<'_> {
     /// About how many cycles a copy of each series takes.
     fn trial(&self, all: &[Series], ruler: &Ruler) -> Result<Vec<f64>, String> {
-        let reference = chains().into_iter().find(|chain| chain.role == RULER).ok_or("there is no reference chain")?;
-        let (short, long) = (reference.rows.first().ok_or("no rows")?, reference.rows.last().ok_or("no rows")?);
-        let shortest = |row: hairspring_host::chains::RowFn| (0..30).map(|_| row(self.clock.read)).min().unwrap_or(0) as f64;
+        let reference = chains()
+            .into_iter()
+            .find(|chain| chain.role == RULER)
+            .ok_or("there is no reference chain")?;
+        let (short, long) =
+            (reference.rows.first().ok_or("no rows")?, reference.rows.last().ok_or("no rows")?);
+        let shortest = |row: hairspring_host::chains::RowFn| {
+            (0..30).map(|_| row(self.clock.read)).min().unwrap_or(0) as f64
+        };
         let ticks = (shortest(long.1) - shortest(short.1)).max(1.0);
         let per_cycle = ticks / (f64::from(long.0 - short.0) * f64::from(ruler.cycles));
         Ok(rows::trial(all, self.clock.read)?.into_iter().map(|ticks| ticks / per_cycle).collect())
     }
 
     /// Repeats the series in doubt as long as there is time, the worst first.
-    fn repeat(&self, all: &[Series], cycles: &[f64], begin: Instant, run: &mut Run, progress: &dyn Fn(f64)) -> Result<(), String> {
-        let mut doubtful: Vec<usize> = (0..all.len()).filter(|at| run.series[*at].is_doubtful()).collect();
+    fn repeat(
+        &self,
+        all: &[Series],
+        cycles: &[f64],
+        begin: Instant,
+        run: &mut Run,
+        progress: &dyn Fn(f64),
+    ) -> Result<(), String> {
+        let mut doubtful: Vec<usize> =
+            (0..all.len()).filter(|at| run.series[*at].is_doubtful()).collect();
         doubtful.sort_by_key(|at| !run.series[*at].is_untrusted());
         let chosen: Vec<Series> = doubtful.iter().map(|at| all[*at].clone()).collect();
         let of_chosen: Vec<f64> = doubtful.iter().map(|at| cycles[*at]).collect();
@@ -228,16 +259,32 @@ impl Session<'_> {
             if begin.elapsed() >= self.settings.budget {
                 break;
             }
-            progress((begin.elapsed().as_secs_f64() / self.settings.budget.as_secs_f64()).clamp(FIRST_PASS, 1.0));
+            progress(
+                (begin.elapsed().as_secs_f64() / self.settings.budget.as_secs_f64())
+                    .clamp(FIRST_PASS, 1.0),
+            );
             let group: Vec<usize> = group.iter().map(|at| doubtful[*at]).collect();
             run.repeated += group.len();
-            self.add(all, cycles, &group, share(self.settings.budget, groups.len() - at, begin), run)?;
+            self.add(
+                all,
+                cycles,
+                &group,
+                share(self.settings.budget, groups.len() - at, begin),
+                run,
+            )?;
         }
         Ok(())
     }
 
     /// Measures a group, and keeps the better result of each series.
-    fn add(&self, all: &[Series], cycles: &[f64], group: &[usize], time: Duration, run: &mut Run) -> Result<(), String> {
+    fn add(
+        &self,
+        all: &[Series],
+        cycles: &[f64],
+        group: &[usize],
+        time: Duration,
+        run: &mut Run,
+    ) -> Result<(), String> {
         let measured = self.group(all, cycles, group, time, run)?;
         for (at, measured) in group.iter().zip(measured) {
             let known = &run.series[*at];
@@ -250,7 +297,12 @@ impl Session<'_> {
     }
 
     /// The table of a group without readings, and its rows as code.
-    fn rows(&self, all: &[Series], cycles: &[f64], group: &[usize]) -> Result<(Table, Rows), String> {
+    fn rows(
+        &self,
+        all: &[Series],
+        cycles: &[f64],
+        group: &[usize],
+    ) -> Result<(Table, Rows), String> {
         let mut table = Table::new(vec!["body".into()]);
         let (mut encoded, mut runs_before) = (Vec::new(), Vec::new());
         for at in group {
@@ -270,26 +322,49 @@ impl Session<'_> {
         Ok((table, rig))
     }
 
-    fn group(&self, all: &[Series], cycles: &[f64], group: &[usize], time: Duration, run: &mut Run) -> Result<Vec<Measured>, String> {
+    fn group(
+        &self,
+        all: &[Series],
+        cycles: &[f64],
+        group: &[usize],
+        time: Duration,
+        run: &mut Run,
+    ) -> Result<Vec<Measured>, String> {
         let (mut table, rig) = self.rows(all, cycles, group)?;
         let seed = 1 + run.rounds;
         let mut batches = InProcess::new(rig, &self.clock, self.quantum, seed);
         let steal = StealMeter::start(self.cpu);
         let begin = Instant::now();
-        let goal = Goal { precision: PRECISION, level: self.settings.level, budget: time, is_firm: true, least_rounds: LEAST_ROUNDS };
-        until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed(), &mut |_| ()).map_err(|error| error.to_string())?;
+        let goal = Goal {
+            precision: PRECISION,
+            level: self.settings.level,
+            budget: time,
+            is_firm: true,
+            least_rounds: LEAST_ROUNDS,
+        };
+        until_precise(&goal, &mut table, &mut batches, &|| begin.elapsed(), &mut |_| ())
+            .map_err(|error| error.to_string())?;
         run.rounds += u64::from(table.rounds());
         let table = table.finished(self.meter.rate());
         let options = Options { level: self.settings.level, ..Options::default() };
-        let found = match assess(&table, &Question { options, precision: None, stolen_ms: steal.stolen_ms() }) {
+        let found = match assess(
+            &table,
+            &Question { options, precision: None, stolen_ms: steal.stolen_ms() },
+        ) {
             Ok(found) => found,
-            Err(error) => return Ok(group.iter().map(|at| unmeasured(&all[*at], &error.to_string())).collect()),
+            Err(error) => {
+                return Ok(group
+                    .iter()
+                    .map(|at| unmeasured(&all[*at], &error.to_string()))
+                    .collect());
+            }
         };
         run.core_hz = found.core_hz.or(run.core_hz);
-        let result = |at: &usize| match found.series.iter().find(|series| series.name == at.to_string()) {
-            Some(series) => measured(series, &all[*at], self.settings.level),
-            None => unmeasured(&all[*at], "it has no result"),
-        };
+        let result =
+            |at: &usize| match found.series.iter().find(|series| series.name == at.to_string()) {
+                Some(series) => measured(series, &all[*at], self.settings.level),
+                None => unmeasured(&all[*at], "it has no result"),
+            };
         Ok(group.iter().map(result).collect())
     }
 }
@@ -299,25 +374,30 @@ fn measured(series: &SeriesResult, of: &Series, level: f64) -> Measured {
     let time = series.components.first().and_then(|body| body.time.cycles.clone());
     let cycles = time.map(|cycles| in_any_place(cycles, &of.quantity).estimate(level));
     let cycles = cycles.ok_or("the core cycle could not be measured".to_owned());
-    let is_nothing = cycles.as_ref().is_ok_and(|cycles: &Estimate| cycles.value.abs() < NEARLY_NOTHING);
-    let findings = series.findings.iter().filter(|finding| is_about(finding, is_nothing)).cloned().collect();
+    let is_nothing =
+        cycles.as_ref().is_ok_and(|cycles: &Estimate| cycles.value.abs() < NEARLY_NOTHING);
+    let findings =
+        series.findings.iter().filter(|finding| is_about(finding, is_nothing)).cloned().collect();
     Measured { cycles, findings, ..unmeasured(of, "") }
 }
 
-/// The cycles with what the place of the code may change, which the rows of one place do not show. Chains wait for results, wherever they lie,
-/// but for those that nothing executes.
+/// The cycles with what the place of the code may change, which the rows of one place do not show.
+/// Chains wait for results, wherever they lie, but for those that nothing executes.
 fn in_any_place(cycles: Uncertain, quantity: &Quantity) -> Uncertain {
     let of_place = Contribution::bound(Source::Placement, OF_PLACE * cycles.value.abs());
     let waits = matches!(quantity, Quantity::Latency(_)) && cycles.value > ELIMINATED_CYCLES;
     if waits { cycles } else { cycles.with(of_place) }
 }
 
-/// Findings that matter here: a copy that takes no time is a result, and notes say nothing about a single instruction.
+/// Findings that matter here: a copy that takes no time is a result, and notes say nothing about a
+/// single instruction.
 fn is_about(finding: &Finding, is_nothing: bool) -> bool {
     const IRRELEVANT_CODES: [&str; 2] = [code::BELOW_RESOLUTION, code::FREQUENCY_STEPPED];
     const OF_NOTHING: [&str; 3] = [code::NEGATIVE, code::WIDE_INTERVAL, code::NON_LINEAR];
     let is_one_of = |codes: &[&str]| codes.iter().any(|code| finding.is(code));
-    finding.severity > Severity::Note && !is_one_of(&IRRELEVANT_CODES) && !(is_nothing && is_one_of(&OF_NOTHING))
+    finding.severity > Severity::Note
+        && !is_one_of(&IRRELEVANT_CODES)
+        && !(is_nothing && is_one_of(&OF_NOTHING))
 }
 
 #[cfg(test)]
@@ -329,13 +409,24 @@ mod tests {
         let doubtful = |quantity, value: f64, half: f64| {
             let cycles = Ok(Estimate { value, low: value - half, high: value + half, level: 0.95 });
             let (form, findings) = (String::new(), Vec::new());
-            Measured { form, quantity, values: Default::default(), arrangement: crate::Arrangement::Usual, cycles, findings }.is_doubtful()
+            Measured {
+                form,
+                quantity,
+                values: Default::default(),
+                arrangement: crate::Arrangement::Usual,
+                cycles,
+                findings,
+            }
+            .is_doubtful()
         };
         let latency = || Quantity::Latency(Vec::new());
         let copies = || Quantity::Throughput(Vec::new());
         assert!(!doubtful(latency(), 4.0, 0.039) && doubtful(latency(), 4.0, 0.041));
         assert!(!doubtful(latency(), 0.17, 0.009), "of an instruction that nothing runs");
-        assert!(!doubtful(copies(), 0.333, 0.006) && doubtful(copies(), 0.345, 0.008), "2 % of a third of a cycle");
+        assert!(
+            !doubtful(copies(), 0.333, 0.006) && doubtful(copies(), 0.345, 0.008),
+            "2 % of a third of a cycle"
+        );
         assert!(!doubtful(copies(), 0.01, 0.001));
     }
 }

@@ -5,7 +5,8 @@ use hairspring_host::chains::{EncodedRows, RowBytes, RowFn};
 use hairspring_host::clock::ReadFn;
 use hairspring_measure::rounds::Rig;
 
-/// Length of the longest row in core cycles: long enough for one-cycle chains, short enough to be undisturbed by a co-runner.
+/// Length of the longest row in core cycles: long enough for one-cycle chains, short enough to be
+/// undisturbed by a co-runner.
 const LONGEST_CYCLES: f64 = 1_500.0;
 /// Most machine code of a row of a chain.
 const MOST_BYTES: usize = 8_192;
@@ -16,8 +17,9 @@ const BLOCK_BYTES: usize = 1_536;
 const BLOCK_COPIES: f64 = 256.0;
 /// Calls of a block. Unlike the end of a loop, they are all predicted.
 const RUNS_OF_A_BLOCK: u32 = 16;
-/// Times that a row of blocks runs before it is measured. Redwood Cove gets faster at three loads of 256 bits in a cycle for so long: 0.354
-/// cycles a copy after 40 runs, 0.337 after 150, 0.334 after 300 and in a loop.
+/// Times that a row of blocks runs before it is measured. Redwood Cove gets faster at three loads
+/// of 256 bits in a cycle for so long: 0.354 cycles a copy after 40 runs, 0.337 after 150, 0.334
+/// after 300 and in a loop.
 const RUNS_BEFORE_BLOCKS: u32 = 150;
 /// Fewest copies of the longest row.
 const FEWEST_COPIES: f64 = 12.0;
@@ -25,13 +27,15 @@ const FEWEST_COPIES: f64 = 12.0;
 const SHARES: [f64; 6] = [0.125, 0.25, 0.375, 0.5, 0.75, 1.0];
 /// The same for blocks: a call and its return run beside the copies of a short one.
 const BLOCK_SHARES: [f64; 6] = [0.25, 0.375, 0.5, 0.625, 0.75, 1.0];
-/// The same for independent copies of instructions of 512 bits: Zen 5 runs the first ones behind other code more slowly, and makes up for a
-/// part of it within 800 cycles. With the rows of other instructions, two additions in a cycle came to 0.489 cycles for 0.5.
+/// The same for independent copies of instructions of 512 bits: Zen 5 runs the first ones behind
+/// other code more slowly, and makes up for a part of it within 800 cycles. With the rows of other
+/// instructions, two additions in a cycle came to 0.489 cycles for 0.5.
 const WIDE_SHARES: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 /// Most copies in a block of these, and the length of the longest row in core cycles.
 const WIDE_COPIES: f64 = 170.0;
 const WIDE_CYCLES: f64 = 2_000.0;
-/// Independent copies of an instruction that takes at least so many cycles are not limited by how fast they are decoded.
+/// Independent copies of an instruction that takes at least so many cycles are not limited by how
+/// fast they are decoded.
 const SLOW_CYCLES: f64 = 2.0;
 
 /// Copies in a row, and how often it runs them.
@@ -59,9 +63,15 @@ impl Length {
 pub fn lengths(series: &Series, cycles: f64) -> Vec<Length> {
     let bytes = series.copies.iter().map(Vec::len).max().unwrap_or(1).max(1);
     let (runs, shares, longest, most_bytes, most_copies) = match series.quantity {
-        Quantity::Throughput(_) if cycles >= SLOW_CYCLES => (1, SHARES, LONGEST_CYCLES, MOST_BYTES, MOST_COPIES),
-        Quantity::Throughput(_) if series.form.contains("zmm") => (RUNS_OF_A_BLOCK, WIDE_SHARES, WIDE_CYCLES, MOST_BYTES, WIDE_COPIES),
-        Quantity::Throughput(_) => (RUNS_OF_A_BLOCK, BLOCK_SHARES, LONGEST_CYCLES, BLOCK_BYTES, BLOCK_COPIES),
+        Quantity::Throughput(_) if cycles >= SLOW_CYCLES => {
+            (1, SHARES, LONGEST_CYCLES, MOST_BYTES, MOST_COPIES)
+        }
+        Quantity::Throughput(_) if series.form.contains("zmm") => {
+            (RUNS_OF_A_BLOCK, WIDE_SHARES, WIDE_CYCLES, MOST_BYTES, WIDE_COPIES)
+        }
+        Quantity::Throughput(_) => {
+            (RUNS_OF_A_BLOCK, BLOCK_SHARES, LONGEST_CYCLES, BLOCK_BYTES, BLOCK_COPIES)
+        }
         Quantity::Latency(_) => (1, SHARES, LONGEST_CYCLES, MOST_BYTES, MOST_COPIES),
     };
     let longest = longest / (f64::from(runs) * cycles.max(0.01));
@@ -74,7 +84,13 @@ pub fn lengths(series: &Series, cycles: f64) -> Vec<Length> {
 
 /// A row of a series.
 pub fn row(series: &Series, Length { copies, runs }: Length) -> RowBytes {
-    RowBytes { code: series.code(copies), runs, registers: series.registers.clone(), vectors: series.vectors, buffer: series.buffer }
+    RowBytes {
+        code: series.code(copies),
+        runs,
+        registers: series.registers.clone(),
+        vectors: series.vectors,
+        buffer: series.buffer,
+    }
 }
 
 /// Encoded rows, then chains of known length.
@@ -117,11 +133,16 @@ const TRIALS: usize = 9;
 /// # Errors
 /// The system refuses memory for code.
 pub fn trial(all: &[Series], now: ReadFn) -> Result<Vec<f64>, String> {
-    let rows: Vec<RowBytes> = all.iter().flat_map(|series| TRIAL_COPIES.map(|copies| row(series, Length { copies, runs: 1 }))).collect();
+    let rows: Vec<RowBytes> = all
+        .iter()
+        .flat_map(|series| TRIAL_COPIES.map(|copies| row(series, Length { copies, runs: 1 })))
+        .collect();
     let rows = EncodedRows::new(&rows)?;
     let shortest = |at: usize| (0..TRIALS).map(|_| rows.run(at, now)).min().unwrap_or(0) as f64;
     let step = f64::from(TRIAL_COPIES[1] - TRIAL_COPIES[0]);
-    Ok((0..all.len()).map(|at| ((shortest(2 * at + 1) - shortest(2 * at)) / step).max(0.0)).collect())
+    Ok((0..all.len())
+        .map(|at| ((shortest(2 * at + 1) - shortest(2 * at)) / step).max(0.0))
+        .collect())
 }
 
 #[cfg(test)]
@@ -146,8 +167,17 @@ mod tests {
         assert_eq!(of(independent, 3.0), [63, 125, 188, 250, 375, 500].map(|copies| (copies, 1)));
         let form = all().into_iter().find(|form| form.name == "vaddpd zmm, zmm, zmm").unwrap();
         let series_of_wide = crate::design::series(&form).unwrap();
-        assert_eq!(of(series_of_wide.last().unwrap(), 0.5), [85, 102, 119, 136, 153, 170].map(|copies| (copies, 16)));
-        assert_eq!(of(&series_of_wide[0], 4.0), [47, 94, 141, 188, 281, 375].map(|copies| (copies, 1)));
-        assert_eq!(row(series, Length { copies: 7, runs: 1 }).code.len(), 7 * series.copies[0].len());
+        assert_eq!(
+            of(series_of_wide.last().unwrap(), 0.5),
+            [85, 102, 119, 136, 153, 170].map(|copies| (copies, 16))
+        );
+        assert_eq!(
+            of(&series_of_wide[0], 4.0),
+            [47, 94, 141, 188, 281, 375].map(|copies| (copies, 1))
+        );
+        assert_eq!(
+            row(series, Length { copies: 7, runs: 1 }).code.len(),
+            7 * series.copies[0].len()
+        );
     }
 }

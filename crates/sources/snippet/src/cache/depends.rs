@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 /// Most bytes of a file that is hashed.
 const MOST_BYTES: u64 = 64 << 20;
 /// Words in a source with which it reads files that no list has, or is another source each time.
-const UNKNOWN_READS: [&[u8]; 6] = [b"incbin", b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"#embed", b".include"];
+const UNKNOWN_READS: [&[u8]; 6] =
+    [b"incbin", b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"#embed", b".include"];
 /// The same in a file that is not of the system: it asks for files that may be made later.
 const FILE_QUERIES: [&[u8]; 2] = [b"__has_include", b"__has_embed"];
 /// Where the files of the system are.
@@ -36,9 +37,15 @@ pub struct Folder {
 impl Folder {
     /// The folders of the system that these files are in, and those that are searched before.
     pub fn all(depends: &[Dependence]) -> Vec<Folder> {
-        let of_system = depends.iter().filter(|one| is_of_system(&one.path)).filter_map(|one| one.path.parent());
+        let of_system = depends
+            .iter()
+            .filter(|one| is_of_system(&one.path))
+            .filter_map(|one| one.path.parent());
         let paths: BTreeSet<&Path> = of_system.chain(BEFORE_SYSTEM.map(Path::new)).collect();
-        paths.into_iter().map(|path| Folder { path: path.to_owned(), changed: changed(path) }).collect()
+        paths
+            .into_iter()
+            .map(|path| Folder { path: path.to_owned(), changed: changed(path) })
+            .collect()
     }
 
     /// Whether no file was added or removed.
@@ -87,9 +94,14 @@ fn contents(path: &Path) -> Option<Vec<u8>> {
 }
 
 impl Dependence {
-    /// All files in the lists that a compiler and a linker wrote since `begin`, but for those in the folder of the compilation; `None` if they do not
-    /// say all, or if one of the files changed meanwhile.
-    pub fn all(lists: &[PathBuf], (own, begin): (&Path, SystemTime), files: &mut Files) -> Option<Vec<Dependence>> {
+    /// All files in the lists that a compiler and a linker wrote since `begin`, but for those in
+    /// the folder of the compilation; `None` if they do not say all, or if one of the files changed
+    /// meanwhile.
+    pub fn all(
+        lists: &[PathBuf],
+        (own, begin): (&Path, SystemTime),
+        files: &mut Files,
+    ) -> Option<Vec<Dependence>> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for list in lists {
             paths.extend(listed(&std::fs::read_to_string(list).ok()?)?);
@@ -101,33 +113,47 @@ impl Dependence {
     }
 
     fn of(path: PathBuf, begin: SystemTime, files: &mut Files) -> Option<Dependence> {
-        let is_library = path.extension().is_some_and(|ending| ["so", "a", "o"].iter().any(|other| ending == *other));
-        let asks = |text: &[u8]| holds(text, &UNKNOWN_READS) || !is_of_system(&path) && holds(text, &FILE_QUERIES);
+        let is_library = path
+            .extension()
+            .is_some_and(|ending| ["so", "a", "o"].iter().any(|other| ending == *other));
+        let asks = |text: &[u8]| {
+            holds(text, &UNKNOWN_READS) || !is_of_system(&path) && holds(text, &FILE_QUERIES)
+        };
         if !is_unchanged_since(&path, begin) || !is_library && asks(&contents(&path)?) {
             return None;
         }
         Some(Dependence { hash: files.hash(&path)?, path })
     }
 
-    /// Whether all files are what they were, and no other one is in the place of one of them: in one of these folders, or beside a file of the user.
+    /// Whether all files are what they were, and no other one is in the place of one of them: in
+    /// one of these folders, or beside a file of the user.
     pub fn hold(all: &[Dependence], folders: &[PathBuf], files: &mut Files) -> bool {
-        let of_user = all.iter().filter(|one| !is_of_system(&one.path)).filter_map(|one| one.path.parent());
-        let folders: BTreeSet<&Path> = folders.iter().map(PathBuf::as_path).chain(of_user).collect();
-        all.iter().all(|one| files.hash(&one.path) == Some(one.hash) && !one.is_shadowed(&folders, all))
+        let of_user =
+            all.iter().filter(|one| !is_of_system(&one.path)).filter_map(|one| one.path.parent());
+        let folders: BTreeSet<&Path> =
+            folders.iter().map(PathBuf::as_path).chain(of_user).collect();
+        all.iter()
+            .all(|one| files.hash(&one.path) == Some(one.hash) && !one.is_shadowed(&folders, all))
     }
 
     fn is_shadowed(&self, folders: &BTreeSet<&Path>, all: &[Dependence]) -> bool {
         let parts: Vec<Component> = self.path.components().collect();
         // By one or more of its last parts a source includes it, such as `bits/types.h`.
         let ends = (1..parts.len()).map(|from| parts[from..].iter().collect::<PathBuf>());
-        let is_new = |path: &PathBuf| path.is_file() && !all.iter().any(|known| is_same(&known.path, path));
-        ends.flat_map(|end| folders.iter().map(move |folder| folder.join(&end))).any(|path| is_new(&path))
+        let is_new =
+            |path: &PathBuf| path.is_file() && !all.iter().any(|known| is_same(&known.path, path));
+        ends.flat_map(|end| folders.iter().map(move |folder| folder.join(&end)))
+            .any(|path| is_new(&path))
     }
 }
 
 /// Whether two paths, of which the folder of this process may be left out, are the same.
 fn is_same(one: &Path, other: &Path) -> bool {
-    one == other || one.canonicalize().ok().is_some_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    one == other
+        || one
+            .canonicalize()
+            .ok()
+            .is_some_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Whether text has one of these words.
@@ -152,7 +178,9 @@ pub fn listed(rule: &str) -> Option<Vec<PathBuf>> {
             ('\\', Some('\n')) => {}
             ('\\', Some(next)) if next == ' ' || next == '#' => word.extend(rest.next()),
             ('$', Some('$')) => word.extend(rest.next()),
-            (' ' | '\n' | '\t', _) => all.extend((!word.is_empty()).then(|| PathBuf::from(std::mem::take(&mut word)))),
+            (' ' | '\n' | '\t', _) => {
+                all.extend((!word.is_empty()).then(|| PathBuf::from(std::mem::take(&mut word))))
+            }
             _ => word.push(c),
         }
     }

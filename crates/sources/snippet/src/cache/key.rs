@@ -51,7 +51,9 @@ impl Step<'_> {
     /// The name of the entry; `None` if something decides that is not known.
     pub fn key(&self) -> Option<String> {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if FOLDERS.iter().any(|name| is_set(name)) || !self.flags.iter().chain(&self.compiler.flags).all(|flag| is_known(flag)) {
+        if FOLDERS.iter().any(|name| is_set(name))
+            || !self.flags.iter().chain(&self.compiler.flags).all(|flag| is_known(flag))
+        {
             return None;
         }
         let mut text: Vec<u8> = Vec::new();
@@ -68,7 +70,9 @@ impl Step<'_> {
         for argument in &self.arguments {
             add(argument.to_str()?.replace(folder, "@").as_bytes());
         }
-        VARIABLES.iter().for_each(|name| add(std::env::var_os(name).unwrap_or_default().as_encoded_bytes()));
+        VARIABLES
+            .iter()
+            .for_each(|name| add(std::env::var_os(name).unwrap_or_default().as_encoded_bytes()));
         add(processor()?.as_bytes());
         for source in &self.sources {
             let bytes = std::fs::read(source).ok()?;
@@ -79,7 +83,8 @@ impl Step<'_> {
         }
         for object in &self.objects {
             let bytes = std::fs::read(object).ok()?;
-            // Sources, scripts of a linker and thin archives read other files, of which there is no list.
+            // Sources, scripts of a linker and thin archives read other files, of which there is no
+            // list.
             if !OBJECTS.iter().any(|begin| bytes.starts_with(begin)) {
                 return None;
             }
@@ -90,24 +95,40 @@ impl Step<'_> {
 
     /// Folders in which headers are looked for before those of the system.
     pub fn header_folders(&self) -> Vec<PathBuf> {
-        let named = self.flags.iter().chain(&self.compiler.flags).filter_map(|flag| flag.strip_prefix("-I"));
+        let named = self
+            .flags
+            .iter()
+            .chain(&self.compiler.flags)
+            .filter_map(|flag| flag.strip_prefix("-I"));
         std::iter::once(".").chain(named).map(PathBuf::from).collect()
     }
 }
 
 /// Whether all that a flag decides is in the key and in the lists of files.
 fn is_known(flag: &str) -> bool {
-    const KNOWN_FLAGS: [&str; 10] = ["-O", "-m", "-std=", "-D", "-U", "-g", "-l", "-pedantic", "-f", "-W"];
+    const KNOWN_FLAGS: [&str; 10] =
+        ["-O", "-m", "-std=", "-D", "-U", "-g", "-l", "-pedantic", "-f", "-W"];
     const OTHER_FLAGS: [&str; 5] = ["-w", "-ansi", "-pthread", "-pipe", "-I."];
     // They name files, or run programs.
-    const REFUSED_FLAGS: [&str; 9] =
-        ["-fplugin", "-fprofile", "-fauto-profile", "-fsanitize", "-fmodule", "-Wl,", "-Wa,", "-Wp,", "-fuse-ld"];
+    const REFUSED_FLAGS: [&str; 9] = [
+        "-fplugin",
+        "-fprofile",
+        "-fauto-profile",
+        "-fsanitize",
+        "-fmodule",
+        "-Wl,",
+        "-Wa,",
+        "-Wp,",
+        "-fuse-ld",
+    ];
     let begins = |with: &[&str]| with.iter().any(|begin| flag.starts_with(begin));
     // Flags that take a value may name a file in it.
     const VALUES: [&str; 7] = ["-std=", "-march=", "-mtune=", "-mcpu=", "-mfpu=", "-D", "-O"];
     let has_value = flag.contains('=') && !begins(&VALUES);
     let is_folder = flag.strip_prefix("-I").is_some_and(|folder| !folder.is_empty());
-    (begins(&KNOWN_FLAGS) && !begins(&REFUSED_FLAGS) && !has_value) || OTHER_FLAGS.contains(&flag) || is_folder
+    (begins(&KNOWN_FLAGS) && !begins(&REFUSED_FLAGS) && !has_value)
+        || OTHER_FLAGS.contains(&flag)
+        || is_folder
 }
 
 /// Which file a program is; `None` if it is a script, which may run anything.
@@ -115,20 +136,45 @@ fn identity(program: &str) -> Option<String> {
     let path = if program.contains('/') {
         PathBuf::from(program)
     } else {
-        std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(program)).find(|path| path.is_file())?
+        std::env::split_paths(&std::env::var_os("PATH")?)
+            .map(|folder| folder.join(program))
+            .find(|path| path.is_file())?
     };
     let path = path.canonicalize().ok()?;
     let mut start = [0; 4];
     std::io::Read::read_exact(&mut std::fs::File::open(&path).ok()?, &mut start).ok()?;
     let metadata = path.metadata().ok()?;
     let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
-    (start == *b"\x7fELF").then(|| format!("{} {} {} {} {times:?}", path.display(), metadata.dev(), metadata.ino(), metadata.len()))
+    (start == *b"\x7fELF").then(|| {
+        format!(
+            "{} {} {} {} {times:?}",
+            path.display(),
+            metadata.dev(),
+            metadata.ino(),
+            metadata.len()
+        )
+    })
 }
 
 /// The first processor and its features, which `-march=native` asks for.
 fn processor() -> Option<String> {
-    const LINES: [&str; 8] = ["vendor_id", "cpu family", "model", "stepping", "cache size", "flags", "CPU implementer", "Features"];
+    const LINES: [&str; 8] = [
+        "vendor_id",
+        "cpu family",
+        "model",
+        "stepping",
+        "cache size",
+        "flags",
+        "CPU implementer",
+        "Features",
+    ];
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let first = text.split("\n\n").next()?;
-    Some(first.lines().filter(|line| LINES.iter().any(|name| line.starts_with(name))).collect::<Vec<_>>().join("\n"))
+    Some(
+        first
+            .lines()
+            .filter(|line| LINES.iter().any(|name| line.starts_with(name)))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
 }

@@ -1,8 +1,10 @@
-//! What compilers made before, for the same command over again: kept in the user's cache folder by all that it depends on.
+//! What compilers made before, for the same command over again: kept in the user's cache folder by
+//! all that it depends on.
 //!
-//! An entry is found by its [`key`]: the generated source, the command, the compiler, the environment and the processor. It counts only if every
-//! file that the compiler read is what it was ([`depends`]). The [`store`] trusts nothing that it did not write: an entry that is damaged, or that
-//! others may have written, is compiled anew. Where anything is not known, nothing is kept.
+//! An entry is found by its [`key`]: the generated source, the command, the compiler, the
+//! environment and the processor. It counts only if every file that the compiler read is what it
+//! was ([`depends`]). The [`store`] trusts nothing that it did not write: an entry that is damaged,
+//! or that others may have written, is compiled anew. Where anything is not known, nothing is kept.
 
 mod depends;
 mod key;
@@ -51,7 +53,14 @@ impl Cache {
     /// The place of a step; `None` if not all is known that it depends on.
     pub fn slot(&self, step: &Step) -> Option<Slot<'_>> {
         let (begin, key) = (SystemTime::now(), step.key()?);
-        Some(Slot { cache: self, key, outputs: step.outputs.clone(), folders: step.header_folders(), inputs: step.objects.to_vec(), begin })
+        Some(Slot {
+            cache: self,
+            key,
+            outputs: step.outputs.clone(),
+            folders: step.header_folders(),
+            inputs: step.objects.to_vec(),
+            begin,
+        })
     }
 }
 
@@ -61,16 +70,27 @@ impl Slot<'_> {
         let Some(entry) = self.cache.store.read(&self.key) else { return false };
         let holds = |files: &mut Files| Dependence::hold(&entry.depends, &self.folders, files);
         let is_valid = entry.folders.iter().all(Folder::holds) && self.files(holds);
-        is_valid && self.outputs.iter().zip(&entry.outputs).all(|(path, output)| std::fs::write(path, output).is_ok())
+        is_valid
+            && self
+                .outputs
+                .iter()
+                .zip(&entry.outputs)
+                .all(|(path, output)| std::fs::write(path, output).is_ok())
     }
 
-    /// Keeps the outputs of the step, if all the files that it depends on are known: those in these lists of a compiler and a linker.
+    /// Keeps the outputs of the step, if all the files that it depends on are known: those in these
+    /// lists of a compiler and a linker.
     pub fn keep(&self, lists: &[PathBuf], own_folder: &Path) {
         let is_unchanged = self.inputs.iter().all(|input| is_unchanged_since(input, self.begin));
-        let depends = self.files(|files| Dependence::all(lists, (own_folder, self.begin), files).filter(|_| is_unchanged));
-        let outputs: Option<Vec<Vec<u8>>> = self.outputs.iter().map(|path| std::fs::read(path).ok()).collect();
+        let depends = self.files(|files| {
+            Dependence::all(lists, (own_folder, self.begin), files).filter(|_| is_unchanged)
+        });
+        let outputs: Option<Vec<Vec<u8>>> =
+            self.outputs.iter().map(|path| std::fs::read(path).ok()).collect();
         if let (Some(depends), Some(outputs)) = (depends, outputs) {
-            self.cache.store.write(&self.key, &Entry { folders: Folder::all(&depends), depends, outputs });
+            self.cache
+                .store
+                .write(&self.key, &Entry { folders: Folder::all(&depends), depends, outputs });
         }
     }
 

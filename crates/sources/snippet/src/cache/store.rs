@@ -1,6 +1,7 @@
 //! The folder of the cache: entries that this user wrote, whole, and no more of them than fit.
 //!
-//! A file is an entry behind the hash of its bytes. It is written under another name and renamed, so that a reader sees all of it or nothing.
+//! A file is an entry behind the hash of its bytes. It is written under another name and renamed,
+//! so that a reader sees all of it or nothing.
 
 use super::depends::{Dependence, Folder, hash};
 use nix::fcntl::OFlag;
@@ -33,9 +34,11 @@ const HASH: usize = 16;
 
 /// The user's folder for what can be made again.
 pub fn folder() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-    let base = base.or_else(|| Some(variable("HOME").filter(|path| path.is_absolute())?.join(".cache")))?;
+    let base =
+        base.or_else(|| Some(variable("HOME").filter(|path| path.is_absolute())?.join(".cache")))?;
     Some(base.join("hairspring"))
 }
 
@@ -44,18 +47,24 @@ pub fn folder() -> Option<PathBuf> {
 pub struct Store(PathBuf);
 
 impl Store {
-    /// The entries in a folder of this program; `None` if there can be none, or if others may write there.
+    /// The entries in a folder of this program; `None` if there can be none, or if others may write
+    /// there.
     pub fn open(folder: &Path) -> Option<Store> {
         let path = folder.join("compiled");
         DirBuilder::new().recursive(true).mode(0o700).create(&path).ok()?;
-        let is_own = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_private(&found));
+        let is_own = |path: &Path| {
+            std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_private(&found))
+        };
         (is_own(folder) && is_own(&path)).then_some(Store(path))
     }
 
     /// The entry of a key; `None` if there is none, or none that can be trusted.
     pub fn read(&self, key: &str) -> Option<Entry> {
-        let mut file =
-            File::options().read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(self.0.join(key)).ok()?;
+        let mut file = File::options()
+            .read(true)
+            .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+            .open(self.0.join(key))
+            .ok()?;
         let found = file.metadata().ok()?;
         if !found.is_file() || !is_private(&found) || found.len() > MOST_ENTRY_BYTES {
             return None;
@@ -86,7 +95,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes what was used the longest time ago, if there is more than `most`, until `kept` are left.
+    /// Removes what was used the longest time ago, if there is more than `most`, until `kept` are
+    /// left.
     pub fn shrink(&self, most: u64, kept: u64) {
         let files = std::fs::read_dir(&self.0).into_iter().flatten().filter_map(Result::ok);
         let mut all: Vec<(SystemTime, u64, PathBuf)> = files

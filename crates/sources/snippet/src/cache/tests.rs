@@ -18,8 +18,8 @@ impl Rig {
     fn new() -> Rig {
         let base = tempfile::tempdir().unwrap();
         std::fs::create_dir(base.path().join("own")).unwrap();
-        let compiler =
-            find(&Request { compiler: Some("gcc".into()), ..Request::default() }).expect("gcc is needed here: apt-get install gcc");
+        let compiler = find(&Request { compiler: Some("gcc".into()), ..Request::default() })
+            .expect("gcc is needed here: apt-get install gcc");
         Rig { base, compiler }
     }
 
@@ -58,7 +58,14 @@ impl Rig {
         std::thread::sleep(std::time::Duration::from_millis(60));
         let slot = cache.slot(&step).unwrap();
         std::fs::write(&output, text).unwrap();
-        self.write("list.d", &format!("out: {} \\\n {}\n", self.path("in.c").display(), self.path("own/one.h").display()));
+        self.write(
+            "list.d",
+            &format!(
+                "out: {} \\\n {}\n",
+                self.path("in.c").display(),
+                self.path("own/one.h").display()
+            ),
+        );
         // The folder of the compilation is another one than that of the headers.
         slot.keep(&[self.path("list.d")], &self.path("in.c"));
         std::fs::remove_file(&output).unwrap();
@@ -83,7 +90,10 @@ impl Rig {
 
     /// The files of the cache.
     fn entries(&self) -> Vec<PathBuf> {
-        std::fs::read_dir(self.path("cache/compiled")).unwrap().map(|file| file.unwrap().path()).collect()
+        std::fs::read_dir(self.path("cache/compiled"))
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .collect()
     }
 }
 
@@ -133,7 +143,18 @@ fn what_is_not_known_is_not_kept() {
     ] {
         assert!(cache.slot(&rig.step(&[flag], &output)).is_none(), "{flag}");
     }
-    for flag in ["-O2", "-march=native", "-std=c11", "-DA=1", "-Iinclude", "-ffast-math", "-Wall", "-lm", "-pthread", "-g"] {
+    for flag in [
+        "-O2",
+        "-march=native",
+        "-std=c11",
+        "-DA=1",
+        "-Iinclude",
+        "-ffast-math",
+        "-Wall",
+        "-lm",
+        "-pthread",
+        "-g",
+    ] {
         assert!(cache.slot(&rig.step(&[flag], &output)).is_some(), "{flag}");
     }
     for text in ["__asm__(\".incbin \\\"x\\\"\");", "const char *t = __TIME__;"] {
@@ -142,7 +163,8 @@ fn what_is_not_known_is_not_kept() {
     }
     let script = rig.path("wrapper");
     std::fs::write(&script, "#!/bin/sh\nexec gcc \"$@\"\n").unwrap();
-    let compiler = Compiler { command: script.display().to_string(), flags: vec![], version: "x".into() };
+    let compiler =
+        Compiler { command: script.display().to_string(), flags: vec![], version: "x".into() };
     rig.write("in.c", "int x;");
     assert!(cache.slot(&Step { compiler: &compiler, ..rig.step(&["-O2"], &output) }).is_none());
 }
@@ -171,7 +193,11 @@ fn a_header_beside_another_one_is_seen() {
     let (output, cache) = (rig.path("out"), rig.cache());
     let step = rig.step(&["-Os"], &output);
     let slot = cache.slot(&step).unwrap();
-    let list = format!("out: {} {}\n", rig.path("own/one.h").display(), rig.path("own/a/b/c/d/e/deep.h").display());
+    let list = format!(
+        "out: {} {}\n",
+        rig.path("own/one.h").display(),
+        rig.path("own/a/b/c/d/e/deep.h").display()
+    );
     rig.write("list.d", &list);
     rig.write("out", "made");
     slot.keep(&[rig.path("list.d")], &rig.path("in.c"));
@@ -187,7 +213,9 @@ fn files_that_ask_for_others_and_files_that_are_no_objects_are_not_kept() {
     rig.keep(&["-O1"], "asks");
     assert_eq!(rig.fetched(&["-O1"]), None);
     let (output, cache) = (rig.path("out"), rig.cache());
-    for (name, text, is_known) in [("a.c", "int x;", false), ("thin.a", "!<thin>\nx", false), ("a.a", "!<arch>\nx", true)] {
+    for (name, text, is_known) in
+        [("a.c", "int x;", false), ("thin.a", "!<thin>\nx", false), ("a.a", "!<arch>\nx", true)]
+    {
         rig.write(name, text);
         let step = Step { objects: vec![rig.path(name)], ..rig.step(&["-O2"], &output) };
         assert_eq!(cache.slot(&step).is_some(), is_known, "{name}");
@@ -248,7 +276,10 @@ fn what_was_used_the_longest_time_ago_goes_first() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("cache")).unwrap();
     for number in 0..8_u64 {
-        store.write(&number.to_string(), &Entry { depends: vec![], folders: vec![], outputs: vec![vec![number as u8; 1_000]] });
+        store.write(
+            &number.to_string(),
+            &Entry { depends: vec![], folders: vec![], outputs: vec![vec![number as u8; 1_000]] },
+        );
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(number);
         std::fs::File::options()
             .write(true)
@@ -259,7 +290,8 @@ fn what_was_used_the_longest_time_ago_goes_first() {
     }
     assert!(store.read("0").is_some());
     store.shrink(8_000, 3_500);
-    let left: Vec<u64> = (0..8).filter(|number| store.read(&number.to_string()).is_some()).collect();
+    let left: Vec<u64> =
+        (0..8).filter(|number| store.read(&number.to_string()).is_some()).collect();
     assert_eq!(left, [0, 6, 7]);
     store.shrink(8_000, 0);
     assert_eq!((0..8).filter(|number| store.read(&number.to_string()).is_some()).count(), 3);
@@ -274,7 +306,14 @@ fn writers_at_the_same_time_leave_a_whole_entry() {
             let store = &store;
             scope.spawn(move || {
                 for _ in 0..50 {
-                    store.write("one", &Entry { depends: vec![], folders: vec![], outputs: vec![vec![writer; 20_000]] });
+                    store.write(
+                        "one",
+                        &Entry {
+                            depends: vec![],
+                            folders: vec![],
+                            outputs: vec![vec![writer; 20_000]],
+                        },
+                    );
                     let output = store.read("one").unwrap().outputs.remove(0);
                     assert!(output.len() == 20_000 && output.iter().all(|byte| *byte == output[0]));
                 }
@@ -286,8 +325,13 @@ fn writers_at_the_same_time_leave_a_whole_entry() {
 
 #[test]
 fn lists_of_files_are_rules_of_make() {
-    let files = |rule: &str| listed(rule).unwrap().iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
-    assert_eq!(files("a.o: in.c \\\n /usr/include/a\\ b.h c$$d.h e\\#f.h\n"), ["in.c", "/usr/include/a b.h", "c$d.h", "e#f.h"]);
+    let files = |rule: &str| {
+        listed(rule).unwrap().iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        files("a.o: in.c \\\n /usr/include/a\\ b.h c$$d.h e\\#f.h\n"),
+        ["in.c", "/usr/include/a b.h", "c$d.h", "e#f.h"]
+    );
     assert_eq!(files("rows.so: \\\n  a.o \\\n  b.so\n\na.o:\n\nb.so:\n"), ["a.o", "b.so"]);
     assert!(listed("nothing").is_none() && listed("").is_none());
 }
@@ -295,6 +339,7 @@ fn lists_of_files_are_rules_of_make() {
 proptest::proptest! {
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
-        let _ = (listed(&String::from_utf8_lossy(&bytes)), postcard::from_bytes::<Entry>(&bytes).is_ok());
+        let _ = (listed(&String::from_utf8_lossy(&bytes)),
+            postcard::from_bytes::<Entry>(&bytes).is_ok());
     }
 }

@@ -29,17 +29,32 @@ pub fn answer(question: &mut Command) -> Option<String> {
 pub fn failure(mut command: Command, compiler: &Compiler) -> Result<Option<String>> {
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     limit_memory(&mut command);
-    let ended = bounded(&mut command, MOST_COMPILE_TIME).map_err(io(format!("running {}", compiler.command)))?;
-    let too_long = || Error::CompilerFailed(format!("took longer than {} s and was stopped", MOST_COMPILE_TIME.as_secs()));
+    let ended = bounded(&mut command, MOST_COMPILE_TIME)
+        .map_err(io(format!("running {}", compiler.command)))?;
+    let too_long = || {
+        Error::CompilerFailed(format!(
+            "took longer than {} s and was stopped",
+            MOST_COMPILE_TIME.as_secs()
+        ))
+    };
     let (status, text) = ended.ok_or_else(too_long)?;
     let silent = || format!("the compiler failed ({status}) without a message");
     Ok((!status.success()).then(|| if text.trim().is_empty() { silent() } else { text }))
 }
 
-/// Runs a program with a time limit; returns its status and the output of the one stream that is a pipe.
-fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(ExitStatus, String)>> {
+/// Runs a program with a time limit; returns its status and the output of the one stream that is a
+/// pipe.
+fn bounded(
+    program: &mut Command,
+    longest: Duration,
+) -> std::io::Result<Option<(ExitStatus, String)>> {
     let (mut child, group) = Group::spawn(program.stdin(Stdio::null()))?;
-    let pipe = child.stderr.take().map(OwnedFd::from).or(child.stdout.take().map(OwnedFd::from)).map(File::from);
+    let pipe = child
+        .stderr
+        .take()
+        .map(OwnedFd::from)
+        .or(child.stdout.take().map(OwnedFd::from))
+        .map(File::from);
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
         let read = pipe.map(|pipe| pipe.take(MOST_MESSAGE_BYTES).read_to_end(&mut text));
@@ -53,7 +68,10 @@ fn bounded(program: &mut Command, longest: Duration) -> std::io::Result<Option<(
     }
 }
 
-#[allow(unsafe_code, reason = "a limit for the compiler alone can only be set between fork and exec")]
+#[allow(
+    unsafe_code,
+    reason = "a limit for the compiler alone can only be set between fork and exec"
+)]
 fn limit_memory(command: &mut Command) {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     // SAFETY: both calls are async-signal-safe and the closure touches nothing else.

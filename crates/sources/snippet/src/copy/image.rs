@@ -1,4 +1,5 @@
-//! The compiled library for the follower: bytes at addresses, names, and the notes that mark the copies.
+//! The compiled library for the follower: bytes at addresses, names, and the notes that mark the
+//! copies.
 
 use crate::error::{Error, Result, io};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
@@ -47,19 +48,31 @@ impl Image {
     /// If the file cannot be read or is no object file.
     pub fn read(path: &Path) -> Result<Image> {
         let data = std::fs::read(path).map_err(io("reading the compiled rows"))?;
-        let file = object::File::parse(&*data).map_err(|e| Error::Child(format!("the compiled rows cannot be read: {e}")))?;
-        let mut image =
-            Image { notes: file.section_by_name(NOTES).map_or_else(Vec::new, |s| notes(s.data().unwrap_or_default())), ..Image::default() };
+        let file = object::File::parse(&*data)
+            .map_err(|e| Error::Child(format!("the compiled rows cannot be read: {e}")))?;
+        let mut image = Image {
+            notes: file
+                .section_by_name(NOTES)
+                .map_or_else(Vec::new, |s| notes(s.data().unwrap_or_default())),
+            ..Image::default()
+        };
         image.sections = file.sections().filter_map(section).collect();
-        for symbol in file.symbols().filter(|symbol| symbol.is_definition() && symbol.address() > 0) {
+        for symbol in file.symbols().filter(|symbol| symbol.is_definition() && symbol.address() > 0)
+        {
             let name = symbol.name().unwrap_or_default();
             if !name.is_empty() && !name.starts_with('$') {
-                image.symbols.push((symbol.address(), symbol.address() + symbol.size(), name.to_owned()));
+                image.symbols.push((
+                    symbol.address(),
+                    symbol.address() + symbol.size(),
+                    name.to_owned(),
+                ));
             }
         }
         image.symbols.sort();
-        let names: BTreeMap<usize, String> =
-            file.dynamic_symbols().map(|symbol| (symbol.index().0, symbol.name().unwrap_or_default().to_owned())).collect();
+        let names: BTreeMap<usize, String> = file
+            .dynamic_symbols()
+            .map(|symbol| (symbol.index().0, symbol.name().unwrap_or_default().to_owned()))
+            .collect();
         for (slot, relocation) in file.dynamic_relocations().into_iter().flatten() {
             if let RelocationTarget::Symbol(index) = relocation.target() {
                 image.imports.insert(slot, names.get(&index.0).cloned().unwrap_or_default());
@@ -81,33 +94,54 @@ impl Image {
 
     /// The code from an address on; empty where there is none.
     pub fn code(&self, address: u64) -> &[u8] {
-        let holds =
-            |section: &&Section| section.code && address.checked_sub(section.address).is_some_and(|at| at < section.bytes.len() as u64);
-        self.sections.iter().find(holds).map_or(&[], |section| &section.bytes[(address - section.address) as usize..])
+        let holds = |section: &&Section| {
+            section.code
+                && address
+                    .checked_sub(section.address)
+                    .is_some_and(|at| at < section.bytes.len() as u64)
+        };
+        self.sections
+            .iter()
+            .find(holds)
+            .map_or(&[], |section| &section.bytes[(address - section.address) as usize..])
     }
 
     /// Whether nothing writes to an address.
     pub fn is_constant(&self, address: u64) -> bool {
-        let holds =
-            |section: &&Section| section.constant && (section.address..section.address + section.bytes.len() as u64).contains(&address);
+        let holds = |section: &&Section| {
+            section.constant
+                && (section.address..section.address + section.bytes.len() as u64)
+                    .contains(&address)
+        };
         self.sections.iter().any(|section| holds(&section))
     }
 
     /// The symbol that contains an address.
     pub fn symbol(&self, address: u64) -> Option<&(u64, u64, String)> {
         let before = self.symbols.partition_point(|(start, _, _)| *start <= address);
-        self.symbols[..before].iter().rev().take(16).find(|(start, end, _)| address < *end || address == *start)
+        self.symbols[..before]
+            .iter()
+            .rev()
+            .take(16)
+            .find(|(start, end, _)| address < *end || address == *start)
     }
 
     /// Start and end of everything with a name and a size.
     pub fn objects(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.symbols.iter().filter(|(start, end, _)| end > start).map(|(start, end, _)| (*start, *end))
+        self.symbols
+            .iter()
+            .filter(|(start, end, _)| end > start)
+            .map(|(start, end, _)| (*start, *end))
     }
 
     /// Names by their addresses; the rows themselves are the instrument's.
     pub fn names(&self) -> BTreeMap<u64, String> {
         let imports = self.imports.iter().map(|(slot, name)| (*slot, name.clone()));
-        let own = self.symbols.iter().filter(|(_, _, name)| !name.starts_with("hs_")).map(|(start, _, name)| (*start, name.clone()));
+        let own = self
+            .symbols
+            .iter()
+            .filter(|(_, _, name)| !name.starts_with("hs_"))
+            .map(|(start, _, name)| (*start, name.clone()));
         imports.chain(own).collect()
     }
 
@@ -127,7 +161,12 @@ fn section(section: object::Section<'_, '_>) -> Option<Section> {
         || name.starts_with(".got")
         || name.starts_with(".data.rel.ro");
     let bytes = section.data().ok()?;
-    (section.address() > 0 && !bytes.is_empty()).then(|| Section { address: section.address(), bytes: bytes.to_vec(), code, constant })
+    (section.address() > 0 && !bytes.is_empty()).then(|| Section {
+        address: section.address(),
+        bytes: bytes.to_vec(),
+        code,
+        constant,
+    })
 }
 
 /// Notes are an address, a number, a space, the operand, and a NUL.
@@ -138,7 +177,11 @@ fn notes(mut data: &[u8]) -> Vec<Note> {
         let text = String::from_utf8_lossy(&rest[..end]);
         let (number, operand) = text.split_once(' ').unwrap_or((&text, ""));
         if let Ok(number) = number.parse() {
-            ranges.push(Note { address: u64::from_le_bytes(*address), number, operand: operand.trim().to_owned() });
+            ranges.push(Note {
+                address: u64::from_le_bytes(*address),
+                number,
+                operand: operand.trim().to_owned(),
+            });
         }
         data = rest.get(end + 1..).unwrap_or_default();
     }

@@ -1,6 +1,9 @@
 //! The contents of registers, flags and memory at one place of the code.
 
-use super::value::{Doubt, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, either, untouched, worked};
+use super::value::{
+    Doubt, Origins, Place, Sum, Unknown, Value, add, add_missing, doubted, either, untouched,
+    worked,
+};
 use iced_x86::Register;
 use std::collections::BTreeMap;
 
@@ -20,7 +23,8 @@ pub enum Overlap {
     Perhaps,
 }
 
-/// All memory cells accessed so far with their numbers, and the known properties of the function's stack frame.
+/// All memory cells accessed so far with their numbers, and the known properties of the function's
+/// stack frame.
 #[derive(Debug, Default)]
 pub struct Cells {
     cells: Vec<Cell>,
@@ -78,10 +82,13 @@ impl Cells {
                 () => Overlap::None,
             };
         }
-        let (in_frame, static_object) = ((self.is_framed(a), self.is_framed(b)), self.object(a).zip(self.object(b)));
+        let (in_frame, static_object) =
+            ((self.is_framed(a), self.is_framed(b)), self.object(a).zip(self.object(b)));
         let apart = match in_frame {
             (true, true) => false,
-            (true, false) | (false, true) => !self.frame_leaks || a.address.terms.is_empty() || b.address.terms.is_empty(),
+            (true, false) | (false, true) => {
+                !self.frame_leaks || a.address.terms.is_empty() || b.address.terms.is_empty()
+            }
             (false, false) => static_object.is_some_and(|(a, b)| a != b),
         };
         if apart { Overlap::None } else { Overlap::Perhaps }
@@ -117,19 +124,30 @@ impl State {
 
     /// One bit of the flags.
     pub fn flag(&self, flag: u32) -> Value {
-        let entry = || Value::new(Origins::new(), Some(Sum::unknown(Unknown::Entry(Register::RIP))));
+        let entry =
+            || Value::new(Origins::new(), Some(Sum::unknown(Unknown::Entry(Register::RIP))));
         self.flags.get(&flag).cloned().unwrap_or_else(entry)
     }
 
     /// Forgets the number that had this name in an earlier round of a loop.
     pub fn forget(&mut self, unknown: Unknown, cells: &Cells) {
-        let stale: Vec<usize> = self.cells.keys().copied().filter(|cell| cells.get(*cell).address.mentions(unknown)).collect();
+        let stale: Vec<usize> = self
+            .cells
+            .keys()
+            .copied()
+            .filter(|cell| cells.get(*cell).address.mentions(unknown))
+            .collect();
         for cell in stale {
             if let Some(held) = self.cells.remove(&cell).filter(|held| held.stored) {
                 add(&mut self.lost, &doubted(&held.value.origins, Doubt::Memory));
             }
         }
-        for value in self.registers.values_mut().chain(self.flags.values_mut()).chain(self.cells.values_mut().map(|held| &mut held.value)) {
+        for value in self
+            .registers
+            .values_mut()
+            .chain(self.flags.values_mut())
+            .chain(self.cells.values_mut().map(|held| &mut held.value))
+        {
             value.number = value.number.take().filter(|number| !number.mentions(unknown));
         }
     }
@@ -147,7 +165,9 @@ impl State {
                     parts = true;
                     add(&mut origins, &held.value.origins);
                 }
-                Overlap::Perhaps if held.stored => add(&mut origins, &doubted(&held.value.origins, Doubt::Memory)),
+                Overlap::Perhaps if held.stored => {
+                    add(&mut origins, &doubted(&held.value.origins, Doubt::Memory))
+                }
                 _ => {}
             }
         }
@@ -176,7 +196,11 @@ impl State {
 
     /// How many origins it holds: the time of a join grows with them.
     pub fn size(&self) -> usize {
-        let values = self.registers.values().chain(self.flags.values()).chain(self.cells.values().map(|held| &held.value));
+        let values = self
+            .registers
+            .values()
+            .chain(self.flags.values())
+            .chain(self.cells.values().map(|held| &held.value));
         values.map(|value| value.origins.len()).sum()
     }
 
@@ -194,12 +218,22 @@ impl State {
                 add_missing(&mut origins, &decided);
                 origins
             };
-            let rest = a.rest.as_ref().or(b.rest.as_ref()).map(|(written, _)| (*written, together(&a.bytes(8), &b.bytes(8))));
-            Value { origins: together(&a.origins, &b.origins), rest, number: a.number.clone().filter(|_| a.number == b.number) }
+            let rest = a
+                .rest
+                .as_ref()
+                .or(b.rest.as_ref())
+                .map(|(written, _)| (*written, together(&a.bytes(8), &b.bytes(8))));
+            Value {
+                origins: together(&a.origins, &b.origins),
+                rest,
+                number: a.number.clone().filter(|_| a.number == b.number),
+            }
         };
         let mut joined = State { lost: either(&self.lost, &other.lost), ..State::default() };
         for register in self.registers.keys().chain(other.registers.keys()) {
-            joined.registers.insert(*register, join(&self.register(*register), &other.register(*register)));
+            joined
+                .registers
+                .insert(*register, join(&self.register(*register), &other.register(*register)));
         }
         for flag in self.flags.keys().chain(other.flags.keys()) {
             joined.flags.insert(*flag, join(&self.flag(*flag), &other.flag(*flag)));
@@ -208,7 +242,10 @@ impl State {
             let (a, b) = (self.held(*cell), other.held(*cell));
             // Memory that neither path wrote is the same on both.
             let value = if !a.stored && !b.stored {
-                Value::new(either(&a.value.origins, &b.value.origins), a.value.number.clone().filter(|_| a.value.number == b.value.number))
+                Value::new(
+                    either(&a.value.origins, &b.value.origins),
+                    a.value.number.clone().filter(|_| a.value.number == b.value.number),
+                )
             } else {
                 join(&a.value, &b.value)
             };
@@ -218,7 +255,8 @@ impl State {
     }
 
     fn held(&self, cell: usize) -> Held {
-        let untouched = || Held { value: Value::new(untouched(Place::Memory(cell)), None), stored: false };
+        let untouched =
+            || Held { value: Value::new(untouched(Place::Memory(cell)), None), stored: false };
         self.cells.get(&cell).cloned().unwrap_or_else(untouched)
     }
 }

@@ -2,7 +2,10 @@
 
 use super::state::{Cell, Cells, State};
 use super::value::{Doubt, Origins, Sum, Unknown, Value, add, add_missing, doubted, worked};
-use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, OpKind, Register, UsedMemory};
+use iced_x86::{
+    Instruction, InstructionInfo, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, OpKind,
+    Register, UsedMemory,
+};
 
 /// Where instructions are followed.
 pub struct Stepper<'c> {
@@ -12,8 +15,8 @@ pub struct Stepper<'c> {
     pub is_constant: &'c dyn Fn(i64) -> bool,
     /// Whether the instruction was followed before: its earlier result has the same name.
     pub again: bool,
-    /// Whether a compiler made the code: then a write of a part of a register defines the whole value, and a value stays the
-    /// same when it is spilled to the stack and reloaded, or extended.
+    /// Whether a compiler made the code: then a write of a part of a register defines the whole
+    /// value, and a value stays the same when it is spilled to the stack and reloaded, or extended.
     pub compiled: bool,
 }
 
@@ -35,11 +38,17 @@ pub fn bits(flags: u32) -> impl Iterator<Item = u32> {
 }
 
 pub fn reads(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+    matches!(
+        access,
+        OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+    )
 }
 
 pub fn writes(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+    matches!(
+        access,
+        OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+    )
 }
 
 impl Stepper<'_> {
@@ -82,10 +91,15 @@ impl Stepper<'_> {
             value.origins = value.bytes(i.op_register(source).size());
         }
         value.rest = None;
-        let destination = (i.mnemonic() != Mnemonic::Push && i.op0_kind() == OpKind::Register).then(|| i.op0_register());
+        let destination = (i.mnemonic() != Mnemonic::Push && i.op0_kind() == OpKind::Register)
+            .then(|| i.op0_register());
         if let Some(register) = destination {
             let whole = register.size() >= 8 && !extends(i)
-                || value.number.as_ref().and_then(Sum::number).is_some_and(|n| (0..=i64::from(u32::MAX)).contains(&n));
+                || value
+                    .number
+                    .as_ref()
+                    .and_then(Sum::number)
+                    .is_some_and(|n| (0..=i64::from(u32::MAX)).contains(&n));
             if !whole {
                 value.number = Some(self.made(state, i, full(register)));
             }
@@ -106,11 +120,14 @@ impl Stepper<'_> {
         for (register, bytes) in self.registers_read(i, info) {
             let origins = state.register(register).bytes(bytes);
             // The upper half of the dividend is computed from the lower half, or is 0.
-            let upper = register == Register::RDX && matches!(i.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
+            let upper =
+                register == Register::RDX && matches!(i.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
             operands.extend((!upper).then_some(!origins.is_empty()));
             add(&mut sources, &origins);
         }
-        if info.used_memory().iter().any(|memory| reads(memory.access())) && i.mnemonic() != Mnemonic::Lea {
+        if info.used_memory().iter().any(|memory| reads(memory.access()))
+            && i.mnemonic() != Mnemonic::Lea
+        {
             let origins = self.loaded(state, i, info).origins;
             operands.push(!origins.is_empty());
             add(&mut sources, &origins);
@@ -149,11 +166,18 @@ impl Stepper<'_> {
         } else if waits_on_some(i) && !self.compiled {
             add_missing(&mut origins, &worked(doubted(&old.origins, Doubt::Processor)));
         }
-        let is_first = i.op_count() > 0 && i.op0_kind() == OpKind::Register && full(i.op0_register()) == register;
-        let number = number.clone().filter(|_| is_first && part.is_none()).unwrap_or_else(|| self.made(state, i, register));
+        let is_first = i.op_count() > 0
+            && i.op0_kind() == OpKind::Register
+            && full(i.op0_register()) == register;
+        let number = number
+            .clone()
+            .filter(|_| is_first && part.is_none())
+            .unwrap_or_else(|| self.made(state, i, register));
         // The stack pointer carries no dependence: its updates are done early by the processor.
         let origins = if register == Register::RSP { Origins::new() } else { origins };
-        if register == Register::RSP && number.terms.iter().any(|(unknown, _)| matches!(unknown, Unknown::Made(..))) {
+        if register == Register::RSP
+            && number.terms.iter().any(|(unknown, _)| matches!(unknown, Unknown::Made(..)))
+        {
             number.terms.iter().for_each(|(unknown, _)| self.cells.frames.push(*unknown));
         }
         state.registers.insert(register, Value { origins, rest, number: Some(number) });
@@ -185,22 +209,33 @@ impl Stepper<'_> {
         }
     }
 
-    /// Registers whose values go into the result: not those that only make the address of what is written.
+    /// Registers whose values go into the result: not those that only make the address of what is
+    /// written.
     fn registers_read(&self, i: &Instruction, info: &InstructionInfo) -> Vec<(Register, usize)> {
-        let loads = info.used_memory().iter().any(|memory| reads(memory.access())) || i.mnemonic() == Mnemonic::Lea;
+        let loads = info.used_memory().iter().any(|memory| reads(memory.access()))
+            || i.mnemonic() == Mnemonic::Lea;
         let named = |register: Register| {
-            (0..i.op_count())
-                .any(|at| i.op_kind(at) == OpKind::Register && full(i.op_register(at)) == register && reads(info.op_access(at)))
+            (0..i.op_count()).any(|at| {
+                i.op_kind(at) == OpKind::Register
+                    && full(i.op_register(at)) == register
+                    && reads(info.op_access(at))
+            })
         };
         let in_address = |register: Register| {
-            info.used_memory().iter().any(|memory| full(memory.base()) == register || full(memory.index()) == register)
+            info.used_memory()
+                .iter()
+                .any(|memory| full(memory.base()) == register || full(memory.index()) == register)
         };
         let mut read: Vec<(Register, usize)> = Vec::new();
         for used in info.used_registers().iter().filter(|used| reads(used.access())) {
             let register = full(used.register());
             let address_only = in_address(register) && !named(register) && !loads;
             let part = (register, used.register().size());
-            if !address_only && !register.is_segment_register() && !register.is_st() && !read.contains(&part) {
+            if !address_only
+                && !register.is_segment_register()
+                && !register.is_st()
+                && !read.contains(&part)
+            {
                 read.push(part);
             }
         }
@@ -212,7 +247,12 @@ impl Stepper<'_> {
         let mut all: Option<Value> = None;
         for memory in info.used_memory().iter().filter(|memory| reads(memory.access())) {
             let cell = self.cell(state, i, memory);
-            let constant = self.cells.get(cell).address.number().is_some_and(|address| (self.is_constant)(address));
+            let constant = self
+                .cells
+                .get(cell)
+                .address
+                .number()
+                .is_some_and(|address| (self.is_constant)(address));
             let fresh = Unknown::Made(i.ip(), Register::None);
             if self.again {
                 state.forget(fresh, self.cells);
@@ -239,16 +279,28 @@ impl Stepper<'_> {
     }
 
     fn address_origins(&self, state: &State, memory: &UsedMemory, to: &mut Origins) {
-        for register in [memory.base(), memory.index()].into_iter().filter(|register| *register != Register::None && !register.is_ip()) {
+        for register in [memory.base(), memory.index()]
+            .into_iter()
+            .filter(|register| *register != Register::None && !register.is_ip())
+        {
             add(to, &state.register(full(register)).origins);
         }
     }
 
-    fn stored(&mut self, state: &mut State, i: &Instruction, info: &InstructionInfo, value: &Value) {
+    fn stored(
+        &mut self,
+        state: &mut State,
+        i: &Instruction,
+        info: &InstructionInfo,
+        value: &Value,
+    ) {
         for memory in info.used_memory().iter().filter(|memory| writes(memory.access())) {
             let cell = self.cell(state, i, memory);
             let mut value = value.clone();
-            if matches!(memory.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite) || i.has_rep_prefix() || i.has_repne_prefix() {
+            if matches!(memory.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite)
+                || i.has_rep_prefix()
+                || i.has_repne_prefix()
+            {
                 let old = state.load(cell, self.cells, Unknown::Made(i.ip(), Register::None));
                 add(&mut value.origins, &old.origins);
             }
@@ -259,9 +311,17 @@ impl Stepper<'_> {
     /// The cell that an operand names.
     fn cell(&mut self, state: &mut State, i: &Instruction, memory: &UsedMemory) -> usize {
         let address = self.address(state, i, memory);
-        let known = if i.has_rep_prefix() || i.has_repne_prefix() { 0 } else { memory.memory_size().size() };
+        let known = if i.has_rep_prefix() || i.has_repne_prefix() {
+            0
+        } else {
+            memory.memory_size().size()
+        };
         // Unknown length: assume the largest store of an instruction.
-        let bytes = if known == 0 || memory.memory_size() == MemorySize::Unknown { 1 << 12 } else { known as i64 };
+        let bytes = if known == 0 || memory.memory_size() == MemorySize::Unknown {
+            1 << 12
+        } else {
+            known as i64
+        };
         self.cells.number(Cell { address, bytes })
     }
 
@@ -330,7 +390,9 @@ impl Stepper<'_> {
         match i.mnemonic() {
             Mnemonic::Lea => Some(self.lea(state, i)),
             Mnemonic::Add => Some(self.known(state, i, register).plus(&second(self, state)?)),
-            Mnemonic::Sub => Some(self.known(state, i, register).plus(&second(self, state)?.times(-1))),
+            Mnemonic::Sub => {
+                Some(self.known(state, i, register).plus(&second(self, state)?.times(-1)))
+            }
             Mnemonic::Inc => Some(self.known(state, i, register).offset(1)),
             Mnemonic::Dec => Some(self.known(state, i, register).offset(-1)),
             Mnemonic::Shl if i.op1_kind() == OpKind::Immediate8 && i.immediate8() < 32 => {
@@ -345,7 +407,9 @@ impl Stepper<'_> {
             return Sum::constant(i.ip_rel_memory_address() as i64);
         }
         let mut sum = Sum::constant(i.memory_displacement64() as i64);
-        for (register, scale) in [(i.memory_base(), 1), (i.memory_index(), i64::from(i.memory_index_scale()))] {
+        for (register, scale) in
+            [(i.memory_base(), 1), (i.memory_index(), i64::from(i.memory_index_scale()))]
+        {
             if register != Register::None {
                 sum = sum.plus(&self.known(state, i, full(register)).times(scale));
             }
@@ -354,7 +418,8 @@ impl Stepper<'_> {
     }
 }
 
-/// Registers that are written, with the number of bytes written if the rest keeps its value, otherwise 0.
+/// Registers that are written, with the number of bytes written if the rest keeps its value,
+/// otherwise 0.
 pub fn written(info: &InstructionInfo) -> Vec<(Register, Option<usize>)> {
     let mut all: Vec<(Register, Option<usize>)> = Vec::new();
     for used in info.used_registers().iter().filter(|used| writes(used.access())) {
@@ -366,7 +431,10 @@ pub fn written(info: &InstructionInfo) -> Vec<(Register, Option<usize>)> {
             () if register.is_gpr8() || register.is_gpr16() => Some(register.size()),
             () => None,
         };
-        if !all.iter().any(|(other, _)| *other == full(register)) && !register.is_segment_register() && !register.is_st() {
+        if !all.iter().any(|(other, _)| *other == full(register))
+            && !register.is_segment_register()
+            && !register.is_st()
+        {
             all.push((full(register), part));
         }
     }
@@ -400,7 +468,8 @@ pub fn moves(i: &Instruction) -> bool {
     let whole = || {
         (0..i.op_count()).all(|at| {
             i.op_kind(at) != OpKind::Register
-                || i.op_register(at).size() >= 4 && (i.op_register(at).is_gpr() || i.op_register(at).is_vector_register())
+                || i.op_register(at).size() >= 4
+                    && (i.op_register(at).is_gpr() || i.op_register(at).is_vector_register())
         })
     };
     // A move to a register of another kind takes cycles, which a chain of such moves shows.
@@ -411,12 +480,17 @@ pub fn moves(i: &Instruction) -> bool {
         Mov => {
             whole()
                 && (i.op0_kind() != OpKind::Memory
-                    || i.memory_size().size() >= 4 && !(i.op1_kind() == OpKind::Register && i.op1_register().size() < 4))
+                    || i.memory_size().size() >= 4
+                        && !(i.op1_kind() == OpKind::Register && i.op1_register().size() < 4))
         }
-        Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Movq | Movd | Vmovaps | Vmovapd | Vmovups | Vmovupd | Vmovdqa | Vmovdqu
-        | Vmovq | Vmovd | Vmovdqa32 | Vmovdqa64 | Vmovdqu32 | Vmovdqu64 => i.op_mask() == Register::None && !(register_pair() && crosses()),
+        Movaps | Movapd | Movups | Movupd | Movdqa | Movdqu | Movq | Movd | Vmovaps | Vmovapd
+        | Vmovups | Vmovupd | Vmovdqa | Vmovdqu | Vmovq | Vmovd | Vmovdqa32 | Vmovdqa64
+        | Vmovdqu32 | Vmovdqu64 => i.op_mask() == Register::None && !(register_pair() && crosses()),
         Movss | Movsd | Vmovss | Vmovsd => {
-            i.op_count() == 2 && i.op_mask() == Register::None && !register_pair() && !i.is_string_instruction()
+            i.op_count() == 2
+                && i.op_mask() == Register::None
+                && !register_pair()
+                && !i.is_string_instruction()
         }
         _ => false,
     }
@@ -424,10 +498,12 @@ pub fn moves(i: &Instruction) -> bool {
 
 /// Whether an instruction extends an integer.
 pub fn extends(i: &Instruction) -> bool {
-    matches!(i.mnemonic(), Mnemonic::Movsxd | Mnemonic::Movsx | Mnemonic::Movzx) && i.op0_register().size() >= 4
+    matches!(i.mnemonic(), Mnemonic::Movsxd | Mnemonic::Movsx | Mnemonic::Movzx)
+        && i.op0_register().size() >= 4
 }
 
-/// Zeroing idioms such as `xor eax, eax`: processors know that the result does not depend on the register.
+/// Zeroing idioms such as `xor eax, eax`: processors know that the result does not depend on the
+/// register.
 fn clears(i: &Instruction) -> bool {
     use Mnemonic::*;
     let clearing = matches!(
@@ -467,7 +543,8 @@ fn clears(i: &Instruction) -> bool {
             | Vpcmpgtq
     );
     let last = i.op_count().saturating_sub(1);
-    let registers = last >= 1 && i.op_kind(last) == OpKind::Register && i.op_kind(last - 1) == OpKind::Register;
+    let registers =
+        last >= 1 && i.op_kind(last) == OpKind::Register && i.op_kind(last - 1) == OpKind::Register;
     clearing
         && registers
         && i.op_register(last) == i.op_register(last - 1)

@@ -16,16 +16,25 @@ fn lets(texts: &[&str]) -> Vec<Declaration> {
     texts.iter().map(|text| Declaration::parse(text).unwrap()).collect()
 }
 
-/// Alternatives of one request, compiled and looked at; at most as many as a request may hold are compiled at once.
+/// Alternatives of one request, compiled and looked at; at most as many as a request may hold are
+/// compiled at once.
 fn copies(request: &Request, codes: &[&str], compiler: &str) -> Vec<Copy> {
     let chunk = |codes: &[&str]| {
         let codes: Vec<String> = codes.iter().map(|code| (*code).to_owned()).collect();
         let request = Request { codes, compiler: Some(compiler.into()), ..request.clone() };
         let folder = Folder::new().unwrap();
         let rows = plan::pilot_rows(&request);
-        let found = find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
-        let job = Job { request: &request, compiler: &found, folder: folder.path(), repeated: None, cache: None };
-        let (library, _) = compile_pilot(&job, &rows, &crate::repeat::samples(&request)).unwrap_or_else(|e| panic!("{compiler}: {e}"));
+        let found =
+            find(&request).expect("gcc and clang are needed here: apt-get install gcc g++ clang");
+        let job = Job {
+            request: &request,
+            compiler: &found,
+            folder: folder.path(),
+            repeated: None,
+            cache: None,
+        };
+        let (library, _) = compile_pilot(&job, &rows, &crate::repeat::samples(&request))
+            .unwrap_or_else(|e| panic!("{compiler}: {e}"));
         look(&request, &library.paths[0], &rows)
     };
     codes.chunks(16).flat_map(chunk).collect()
@@ -38,7 +47,11 @@ fn wrong(request: &Request, expected: Option<Mode>, codes: &[&str]) -> Vec<Strin
     for compiler in compilers {
         for (code, copy) in codes.iter().zip(copies(request, codes, compiler)) {
             if copy.judged.mode != expected {
-                wrong.push(format!("{compiler}: {code}: {:?}\n    {}", copy.judged, copy.disassembly.join("\n    ")));
+                wrong.push(format!(
+                    "{compiler}: {code}: {:?}\n    {}",
+                    copy.judged,
+                    copy.disassembly.join("\n    ")
+                ));
             }
         }
     }
@@ -54,7 +67,14 @@ const LATENCY: Option<Mode> = Some(Mode::Latency);
 const THROUGHPUT: Option<Mode> = Some(Mode::Throughput);
 
 fn cpp() -> Request {
-    let all = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "void *p = &p", "double y = 2", "std::vector<int> v"];
+    let all = [
+        "uint64_t x = 3",
+        "uint64_t c = 5",
+        "double d = 2",
+        "void *p = &p",
+        "double y = 2",
+        "std::vector<int> v",
+    ];
     let includes = ["vector", "algorithm", "cctype", "cmath"].map(String::from).to_vec();
     Request { lets: lets(&all), language: Language::Cpp, includes, ..Request::default() }
 }
@@ -110,24 +130,54 @@ fn copies_that_use_nothing_of_the_one_before_are_independent() {
 
 #[test]
 fn functions_that_may_keep_state_are_unknown() {
-    let codes = ["rand()", "x = rand()", "getenv(\"x\")", "x = (uint64_t)malloc(3)", "(*f)(3)", "std::cout << x"];
+    let codes = [
+        "rand()",
+        "x = rand()",
+        "getenv(\"x\")",
+        "x = (uint64_t)malloc(3)",
+        "(*f)(3)",
+        "std::cout << x",
+    ];
     let functions = ["vector", "iostream"].map(String::from).to_vec();
-    let request = Request { lets: lets(&["uint64_t x = 3", "std::vector<int> v", "int (*f)(int) = abs"]), includes: functions, ..cpp() };
+    let request = Request {
+        lets: lets(&["uint64_t x = 3", "std::vector<int> v", "int (*f)(int) = abs"]),
+        includes: functions,
+        ..cpp()
+    };
     expect(&request, None, &codes);
     let reason = &copies(&request, &["rand()"], "g++")[0].judged.reason;
-    assert_eq!(reason, "latency or throughput: not known, rand may keep state or modify the data passed to it");
+    assert_eq!(
+        reason,
+        "latency or throughput: not known, rand may keep state or modify the data passed to it"
+    );
 }
 
 #[test]
 fn chains_through_memory_are_seen_where_the_address_is_the_same() {
-    let all =
-        ["uint64_t x = 3", "int a[4]", "struct p { int v; } s", "int *p = calloc(4, 4)", "char *t = \"text\"", "int q[4]", "int i = 1"];
+    let all = [
+        "uint64_t x = 3",
+        "int a[4]",
+        "struct p { int v; } s",
+        "int *p = calloc(4, 4)",
+        "char *t = \"text\"",
+        "int q[4]",
+        "int i = 1",
+    ];
     let request = Request { lets: lets(&all), ..Request::default() };
     expect(
         &request,
         LATENCY,
-        &["a[0] = a[0] * 3", "a[1]++", "++a[1]", "s.v = s.v + 1", "p->v += 2", "*p = *p + 1", "(x) = x + 1", "x = x + a[0]"]
-            .map(|code| if code == "p->v += 2" { "((struct p *)p)->v += 2" } else { code }),
+        &[
+            "a[0] = a[0] * 3",
+            "a[1]++",
+            "++a[1]",
+            "s.v = s.v + 1",
+            "p->v += 2",
+            "*p = *p + 1",
+            "(x) = x + 1",
+            "x = x + a[0]",
+        ]
+        .map(|code| if code == "p->v += 2" { "((struct p *)p)->v += 2" } else { code }),
     );
     expect(&request, None, &["*p = q[1] + 3; q[1] = p[2]", "a[i] = a[x] + 1"]);
     let codes = [
@@ -159,8 +209,13 @@ fn a_variable_that_each_copy_computes_may_decide_a_branch() {
         "r = r * 5 + 1; if (x > 7) y++;",
     ];
     for compiler in COMPILERS {
-        let decides: Vec<Vec<String>> = copies(&request, &codes, compiler).into_iter().map(|copy| copy.decides).collect();
-        assert_eq!(decides.iter().map(|names| names.join(" ")).collect::<Vec<_>>(), ["r", "", "", "", ""], "{compiler}");
+        let decides: Vec<Vec<String>> =
+            copies(&request, &codes, compiler).into_iter().map(|copy| copy.decides).collect();
+        assert_eq!(
+            decides.iter().map(|names| names.join(" ")).collect::<Vec<_>>(),
+            ["r", "", "", "", ""],
+            "{compiler}"
+        );
     }
     let again = Request { init: Some("r = 1".into()), ..request };
     assert_eq!(copies(&again, &codes[..1], "gcc")[0].decides, Vec::<String>::new());
@@ -168,12 +223,31 @@ fn a_variable_that_each_copy_computes_may_decide_a_branch() {
 
 #[test]
 fn a_variable_that_takes_its_next_value_from_where_it_points_walks() {
-    let all = ["void **p = 0", "uint64_t x = 3", "uint64_t t[4]", "struct node { int v; struct node *next; } *n = 0"];
+    let all = [
+        "void **p = 0",
+        "uint64_t x = 3",
+        "uint64_t t[4]",
+        "struct node { int v; struct node *next; } *n = 0",
+    ];
     let request = Request { lets: lets(&all), ..Request::default() };
-    let codes = ["p = *p", "n = n->next", "x = t[x]", "p = p[1]; x++", "x = x * 3", "x = t[x & 3] + 1", "x += (uint64_t)*p", "*p = 0"];
+    let codes = [
+        "p = *p",
+        "n = n->next",
+        "x = t[x]",
+        "p = p[1]; x++",
+        "x = x * 3",
+        "x = t[x & 3] + 1",
+        "x += (uint64_t)*p",
+        "*p = 0",
+    ];
     for compiler in COMPILERS {
-        let walked: Vec<Vec<String>> = copies(&request, &codes, compiler).into_iter().map(|copy| copy.walked).collect();
-        assert_eq!(walked.iter().map(|names| names.join(" ")).collect::<Vec<_>>(), ["p", "n", "x", "p", "", "", "", ""], "{compiler}");
+        let walked: Vec<Vec<String>> =
+            copies(&request, &codes, compiler).into_iter().map(|copy| copy.walked).collect();
+        assert_eq!(
+            walked.iter().map(|names| names.join(" ")).collect::<Vec<_>>(),
+            ["p", "n", "x", "p", "", "", "", ""],
+            "{compiler}"
+        );
     }
     let again = Request { init: Some("p = (void **)&p".into()), ..request };
     assert_eq!(copies(&again, &["p = *p"], "gcc")[0].walked, Vec::<String>::new());
@@ -210,7 +284,11 @@ fn bare(copy: &[u8], copies: usize) -> Copy {
     const START: u64 = 0x1000;
     let code: Vec<u8> = copy.repeat(copies).into_iter().chain([0xc3]).collect();
     let number = NoteId { row: 0, copy: 0, in_body: false, what: None }.number();
-    let note = |at: usize| Note { address: START + (at * copy.len()) as u64, number, operand: String::new() };
+    let note = |at: usize| Note {
+        address: START + (at * copy.len()) as u64,
+        number,
+        operand: String::new(),
+    };
     let image = Image::of_code(START, &code, (0..=copies).map(note).collect());
     Row::new(&image, &Request { codes: vec!["nop".into()], ..assembly() }, 0).copy()
 }
@@ -218,19 +296,37 @@ fn bare(copy: &[u8], copies: usize) -> Copy {
 #[test]
 fn machine_code_is_judged() {
     // imul %rcx, %rax
-    assert_eq!(bare(&[0x48, 0x0f, 0xaf, 0xc1], 4).judged, Judged::known(Mode::Latency, "chained through rax"));
+    assert_eq!(
+        bare(&[0x48, 0x0f, 0xaf, 0xc1], 4).judged,
+        Judged::known(Mode::Latency, "chained through rax")
+    );
     // movq %xmm0, %rax; movq %rax, %xmm0
-    assert_eq!(bare(&[0x66, 0x48, 0x0f, 0x7e, 0xc0, 0x66, 0x48, 0x0f, 0x6e, 0xc0], 4).judged.mode, LATENCY);
+    assert_eq!(
+        bare(&[0x66, 0x48, 0x0f, 0x7e, 0xc0, 0x66, 0x48, 0x0f, 0x6e, 0xc0], 4).judged.mode,
+        LATENCY
+    );
     // lea (%rcx,%rdx), %rax
     let copy = bare(&[0x48, 0x8d, 0x04, 0x11], 4);
-    assert_eq!(copy.judged, Judged::known(Mode::Throughput, "no variable carries a value from one copy to the next"));
+    assert_eq!(
+        copy.judged,
+        Judged::known(Mode::Throughput, "no variable carries a value from one copy to the next")
+    );
     assert_eq!((copy.disassembly.len(), copy.written), (1, vec!["rax".to_owned()]));
     // mov %rax, 8(%rsp); mov 8(%rsp), %rax: a spill and a reload.
-    assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
+    assert_eq!(
+        bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode,
+        LATENCY
+    );
     // mov %rax, 8(%rsp); mov 16(%rsp), %rax
-    assert_eq!(bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x10], 2).judged.mode, THROUGHPUT);
+    assert_eq!(
+        bare(&[0x48, 0x89, 0x44, 0x24, 0x08, 0x48, 0x8b, 0x44, 0x24, 0x10], 2).judged.mode,
+        THROUGHPUT
+    );
     // Four bytes into the middle of eight: mov %eax, 12(%rsp); mov 8(%rsp), %rax
-    assert_eq!(bare(&[0x89, 0x44, 0x24, 0x0c, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode, LATENCY);
+    assert_eq!(
+        bare(&[0x89, 0x44, 0x24, 0x0c, 0x48, 0x8b, 0x44, 0x24, 0x08], 2).judged.mode,
+        LATENCY
+    );
 }
 
 #[test]
@@ -251,7 +347,9 @@ fn hostile_code_is_unknown() {
     assert!(reason(&[0xe8, 0xfb, 0xff, 0xff, 0xff], 3).contains("not known"));
     assert!(reason(&[0x90].repeat(300_000), 2).contains("too long"));
     // Stores everywhere: movb $0, N(%rax) for very many N.
-    let stores: Vec<u8> = (0..3_000u32).flat_map(|n| [vec![0xc6, 0x80], (n * 4).to_le_bytes().to_vec(), vec![0]].concat()).collect();
+    let stores: Vec<u8> = (0..3_000u32)
+        .flat_map(|n| [vec![0xc6, 0x80], (n * 4).to_le_bytes().to_vec(), vec![0]].concat())
+        .collect();
     assert!(reason(&stores, 2).contains("too long"));
     assert!(reason(&[0x90], 0).contains("cannot be found"));
 }
@@ -306,11 +404,14 @@ proptest::proptest! {
         program in proptest::collection::vec((0..5usize, 0..NUMBERS.len(), 0..NUMBERS.len()), 1..12)
     ) {
         use Operation::*;
-        let program: Vec<_> = program.into_iter().map(|(o, to, from)| ([Move, Add, Multiply, Constant, Clear][o], to, from)).collect();
-        // A chain across copies grows with every round of the registers; any other ends within one round.
+        let program: Vec<_> = program.into_iter().map(|(o, to,
+            from)| ([Move, Add, Multiply, Constant, Clear][o], to, from)).collect();
+        // A chain across copies grows with every round of the registers; any other ends within one
+        // round.
         let grows = longest_chain(&program, 60) > longest_chain(&program, 30);
         let judged = bare(&encoded(&program), 4).judged;
-        proptest::prop_assert_eq!(judged.mode, if grows { LATENCY } else { THROUGHPUT }, "{:?}: {}", program, judged.reason);
+        proptest::prop_assert_eq!(judged.mode, if grows { LATENCY } else { THROUGHPUT }, "{:?}: {}",
+            program, judged.reason);
     }
 
     #[test]
@@ -322,7 +423,8 @@ proptest::proptest! {
 /// What the compiler removed from some code.
 fn lost(request: &Request, code: &str, compiler: &str) -> Vec<(String, u32, u32)> {
     let plain = Request { flags: "-O2 -O0".into(), ..request.clone() };
-    let [fast, plain] = [request, &plain].map(|request| copies(request, &[code], compiler).remove(0));
+    let [fast, plain] =
+        [request, &plain].map(|request| copies(request, &[code], compiler).remove(0));
     fast.lost(&plain).into_iter().map(|lost| (lost.operation, lost.copy, lost.source)).collect()
 }
 
@@ -333,14 +435,26 @@ fn one(operation: &str, copy: u32, source: u32) -> Vec<(String, u32, u32)> {
 
 #[test]
 fn removed_operations_are_counted() {
-    let all = ["uint64_t x = 3", "uint64_t c = 5", "double d = 2", "double y = 2", "int a[4]", "long z = 3", "int *p = a"];
+    let all = [
+        "uint64_t x = 3",
+        "uint64_t c = 5",
+        "double d = 2",
+        "double y = 2",
+        "int a[4]",
+        "long z = 3",
+        "int *p = a",
+    ];
     let request = Request { lets: lets(&all), ..Request::default() };
     for compiler in COMPILERS {
         let found = |code: &str| lost(&request, code, compiler);
         // Both compilers remove unused results.
         assert_eq!(found("uint64_t t = x * c; x = 3"), one("multiplication", 0, 1), "{compiler}");
         assert_eq!(found("uint64_t t = x / c; x = 3"), one("division", 0, 1), "{compiler}");
-        assert_eq!(found("uint64_t t = x * c; x = t + x * c"), one("multiplication", 1, 2), "{compiler}");
+        assert_eq!(
+            found("uint64_t t = x * c; x = t + x * c"),
+            one("multiplication", 1, 2),
+            "{compiler}"
+        );
         for code in [
             "x = x * c",
             "x * c",
@@ -365,7 +479,11 @@ fn removed_operations_are_counted() {
     }
     // A power takes fewer products than its factors.
     let power = lost(&request, &"x = x * c; ".repeat(10), "gcc");
-    assert!(matches!(&power[..], [(operation, copy, 10)] if operation == "multiplication" && *copy < 10), "{power:?}");
+    assert!(
+        matches!(&power[..], [(operation, copy,
+            10)] if operation == "multiplication" && *copy < 10),
+        "{power:?}"
+    );
 }
 
 #[test]
@@ -375,9 +493,14 @@ fn removed_calls_are_counted() {
     let request = Request { lets: lets(&all), includes, link: "-lm".into(), ..Request::default() };
     for compiler in COMPILERS {
         let found = |code: &str| lost(&request, code, compiler);
-        assert_eq!(found("p = malloc(1 << 22); memset(p, 1, 1 << 22); free(p)"), one("call of memset", 0, 1), "{compiler}");
+        assert_eq!(
+            found("p = malloc(1 << 22); memset(p, 1, 1 << 22); free(p)"),
+            one("call of memset", 0, 1),
+            "{compiler}"
+        );
         for code in [
-            "p = malloc(64); memset(p, 1, 64); __asm__ volatile(\"\" : : \"r\"(p) : \"memory\"); free(p)",
+            "p = malloc(64); memset(p, 1, 64); __asm__ volatile(\"\" : : \"r\"(p) : \"memory\"); \
+             free(p)",
             "memset(b, 1, 32)",
             "d = sin(d)",
             "d = sqrt(d)",
@@ -389,15 +512,21 @@ fn removed_calls_are_counted() {
 
 #[test]
 fn code_without_optimisation_is_judged_alike() {
-    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), flags: "-O0".into(), ..Request::default() };
+    let request = Request {
+        lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]),
+        flags: "-O0".into(),
+        ..Request::default()
+    };
     expect(&request, LATENCY, &["x = x * c", "x++", "x = c; c = x + 1"]);
     expect(&request, THROUGHPUT, &["x * c", "x = c * 2"]);
 }
 
 #[test]
 fn the_disassembly_is_in_the_users_syntax() {
-    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
-    let shown = |request: &Request, code: &str| copies(request, &[code], "gcc")[0].disassembly.join("; ");
+    let request =
+        Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
+    let shown =
+        |request: &Request, code: &str| copies(request, &[code], "gcc")[0].disassembly.join("; ");
     let product = shown(&request, "x = x * c");
     assert!(product.starts_with("imul %") && product.matches(';').count() == 0, "{product}");
     assert_eq!(shown(&assembly(), "imul rax, rcx"), "imul rax, rcx");
@@ -406,6 +535,7 @@ fn the_disassembly_is_in_the_users_syntax() {
 
 #[test]
 fn long_code_is_judged_in_time() {
-    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
+    let request =
+        Request { lets: lets(&["uint64_t x = 3", "uint64_t c = 5"]), ..Request::default() };
     expect(&request, LATENCY, &[&"x = x + c; ".repeat(2_000)]);
 }

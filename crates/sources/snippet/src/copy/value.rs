@@ -29,9 +29,9 @@ pub enum Doubt {
     Call,
 }
 
-/// All that a value depends on: places as they were at the start of a copy, and whether an instruction computed with the
-/// value since (a value that is only moved adds no latency). Each has the reason why the dependence is uncertain; `None`
-/// if it exists on every path.
+/// All that a value depends on: places as they were at the start of a copy, and whether an
+/// instruction computed with the value since (a value that is only moved adds no latency). Each has
+/// the reason why the dependence is uncertain; `None` if it exists on every path.
 pub type Origins = BTreeMap<(Place, bool), Option<Doubt>>;
 
 /// The value of a place itself, untouched.
@@ -56,7 +56,9 @@ pub fn add_missing(to: &mut Origins, from: &Origins) {
 /// The origins after an instruction computed with the value.
 pub fn worked(origins: Origins) -> Origins {
     let mut all = Origins::new();
-    origins.into_iter().for_each(|((place, _), doubt)| add(&mut all, &Origins::from([((place, true), doubt)])));
+    origins
+        .into_iter()
+        .for_each(|((place, _), doubt)| add(&mut all, &Origins::from([((place, true), doubt)])));
     all
 }
 
@@ -70,7 +72,9 @@ pub fn either(a: &Origins, b: &Origins) -> Origins {
     if a == b {
         return a.clone();
     }
-    let is_sure = |origins: &Origins, place| [false, true].iter().any(|worked| origins.get(&(place, *worked)) == Some(&None));
+    let is_sure = |origins: &Origins, place| {
+        [false, true].iter().any(|worked| origins.get(&(place, *worked)) == Some(&None))
+    };
     let mut all = Origins::new();
     for (from, other) in [(a, b), (b, a)] {
         for ((place, worked), doubt) in from {
@@ -87,7 +91,8 @@ pub fn either(a: &Origins, b: &Origins) -> Origins {
 pub enum Unknown {
     /// A register when the function began.
     Entry(Register),
-    /// The value that the instruction at an address left in a register, or read from memory (`Register::None`).
+    /// The value that the instruction at an address left in a register, or read from memory
+    /// (`Register::None`).
     Made(u64, Register),
     /// The value of a register that the instruction at an address used as an address.
     Used(u64, Register),
@@ -122,12 +127,18 @@ impl Sum {
             let sum = terms.entry(*unknown).or_insert(0);
             *sum = sum.wrapping_add(*factor);
         }
-        Sum { terms: terms.into_iter().filter(|(_, factor)| *factor != 0).collect(), constant: self.constant.wrapping_add(other.constant) }
+        Sum {
+            terms: terms.into_iter().filter(|(_, factor)| *factor != 0).collect(),
+            constant: self.constant.wrapping_add(other.constant),
+        }
     }
 
     pub fn times(&self, factor: i64) -> Sum {
         let scaled = self.terms.iter().map(|(unknown, by)| (*unknown, by.wrapping_mul(factor)));
-        Sum { terms: scaled.filter(|(_, by)| *by != 0).collect(), constant: self.constant.wrapping_mul(factor) }
+        Sum {
+            terms: scaled.filter(|(_, by)| *by != 0).collect(),
+            constant: self.constant.wrapping_mul(factor),
+        }
     }
 
     pub fn offset(&self, by: i64) -> Sum {
@@ -149,7 +160,8 @@ impl Sum {
 pub struct Value {
     /// What it depends on.
     pub origins: Origins,
-    /// After a write of only the lower bytes of a register: their number, and what the rest depends on.
+    /// After a write of only the lower bytes of a register: their number, and what the rest depends
+    /// on.
     pub rest: Option<(usize, Origins)>,
     /// Its number; `None` where paths or rounds of a loop left several.
     pub number: Option<Sum>,
@@ -170,7 +182,8 @@ impl Value {
         origins
     }
 
-    /// Whether two values are certainly equal: they have the same known number and the same origins.
+    /// Whether two values are certainly equal: they have the same known number and the same
+    /// origins.
     pub fn same_as(&self, other: &Value) -> bool {
         self.number.is_some() && self == other
     }

@@ -9,14 +9,15 @@ use super::step::{Stepper, bits, full, writes};
 use super::value::{Origins, Place, Sum, Unknown, Value, add, untouched};
 use crate::copied::Work;
 use iced_x86::{
-    CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register, RflagsBits,
+    CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
+    Mnemonic, OpKind, Register, RflagsBits,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of instructions followed.
 const MOST_STEPS: usize = 20_000;
-/// Two states of so many origins are joined in the time of a step. Without a price, branches that call each other, as in `std::sort`, took
-/// ten seconds before the steps were used up.
+/// Two states of so many origins are joined in the time of a step. Without a price, branches that
+/// call each other, as in `std::sort`, took ten seconds before the steps were used up.
 const SIZE_OF_A_STEP: usize = 64;
 /// Maximum number of memory cells.
 const MOST_CELLS: usize = 400;
@@ -55,7 +56,8 @@ pub struct Carried {
     pub work: Work,
     /// Registers at the end, with their numbers, for the names of addresses.
     pub numbers: Vec<(Register, Sum)>,
-    /// Variables that take their next value from memory, at an address that depends on the one before: what they point to is walked.
+    /// Variables that take their next value from memory, at an address that depends on the one
+    /// before: what they point to is walked.
     pub walked: BTreeSet<usize>,
     /// Variables on whose values at the start of the copy it depends where it loads from.
     pub indexes: BTreeSet<usize>,
@@ -87,10 +89,21 @@ pub struct Walk<'i> {
 impl<'i> Walk<'i> {
     pub fn new(image: &'i Image, events: &'i Events, cells: Cells, compiled: bool) -> Walk<'i> {
         let (factory, carried) = (InstructionInfoFactory::new(), Carried::default());
-        Walk { image, events, cells, factory, steps: MOST_STEPS, visited: BTreeSet::new(), carried, last: false, compiled }
+        Walk {
+            image,
+            events,
+            cells,
+            factory,
+            steps: MOST_STEPS,
+            visited: BTreeSet::new(),
+            carried,
+            last: false,
+            compiled,
+        }
     }
 
-    /// Follows from the entry to the boundary of the last copy; what is carried over it is then in `carried`.
+    /// Follows from the entry to the boundary of the last copy; what is carried over it is then in
+    /// `carried`.
     ///
     /// # Errors
     /// Why the code cannot be followed.
@@ -112,12 +125,20 @@ impl<'i> Walk<'i> {
     /// # Errors
     /// If too few steps are left, or there are too many memory cells.
     fn take_steps(&mut self, steps: usize) -> Result<(), String> {
-        self.steps = self.steps.checked_sub(steps).filter(|_| self.cells.len() < MOST_CELLS).ok_or(TOO_LONG)?;
+        self.steps = self
+            .steps
+            .checked_sub(steps)
+            .filter(|_| self.cells.len() < MOST_CELLS)
+            .ok_or(TOO_LONG)?;
         Ok(())
     }
 
     /// Follows all paths to the boundary of a copy.
-    fn until(&mut self, from: Vec<(Point, State)>, copy: usize) -> Result<Vec<(Point, State)>, String> {
+    fn until(
+        &mut self,
+        from: Vec<(Point, State)>,
+        copy: usize,
+    ) -> Result<Vec<(Point, State)>, String> {
         let mut known: BTreeMap<Point, State> = BTreeMap::new();
         let mut ends: BTreeMap<Point, State> = BTreeMap::new();
         let mut open = from;
@@ -156,13 +177,15 @@ impl<'i> Walk<'i> {
         loop {
             if self.happens(&point, &mut state, copy) {
                 // After a boundary an address counts as not yet visited.
-                let joined = ends.get(&point).map_or_else(|| state.clone(), |other| other.join(&state));
+                let joined =
+                    ends.get(&point).map_or_else(|| state.clone(), |other| other.join(&state));
                 ends.insert(point, joined);
                 return Ok(());
             }
             self.take_steps(1)?;
             if at != Some(point.1) {
-                decoder = Decoder::with_ip(64, self.image.code(point.1), point.1, DecoderOptions::NONE);
+                decoder =
+                    Decoder::with_ip(64, self.image.code(point.1), point.1, DecoderOptions::NONE);
             }
             let i = decoder.decode();
             if i.is_invalid() {
@@ -186,18 +209,26 @@ impl<'i> Walk<'i> {
 
     /// Applies the events at an address; returns whether the copy ends there.
     fn happens(&mut self, point: &Point, state: &mut State, copy: usize) -> bool {
-        let Some(events) = self.events.get(&point.1).filter(|_| point.0.is_empty()) else { return false };
+        let Some(events) = self.events.get(&point.1).filter(|_| point.0.is_empty()) else {
+            return false;
+        };
         for (of, event) in events.iter().filter(|(of, _)| *of == copy) {
             match event {
                 Event::Boundary => return *of == copy,
                 Event::Variable(variable, register) => {
                     let mut value = state.register(*register);
                     if self.last {
-                        let is_loaded = matches!(&value.number, Some(number) if number.is_from_memory());
-                        if is_loaded && value.origins.contains_key(&(Place::Variable(*variable), true)) {
+                        let is_loaded =
+                            matches!(&value.number, Some(number) if number.is_from_memory());
+                        if is_loaded
+                            && value.origins.contains_key(&(Place::Variable(*variable), true))
+                        {
                             self.carried.walked.insert(*variable);
                         }
-                        let old = self.carried.edges.insert(Place::Variable(*variable), value.origins.clone());
+                        let old = self
+                            .carried
+                            .edges
+                            .insert(Place::Variable(*variable), value.origins.clone());
                         if let Some(old) = old {
                             let both = super::value::either(&old, &value.origins);
                             self.carried.edges.insert(Place::Variable(*variable), both);
@@ -218,18 +249,26 @@ impl<'i> Walk<'i> {
         let last = self.last;
         let mut places: Vec<(Place, &mut Origins)> = Vec::new();
         state.flags = bits(ALL_FLAGS).map(|bit| (bit, state.flag(bit))).collect();
-        for register in Register::values()
-            .filter(|register| full(*register) == *register && (register.is_gpr64() || register.is_zmm() || register.is_k()))
-        {
+        for register in Register::values().filter(|register| {
+            full(*register) == *register
+                && (register.is_gpr64() || register.is_zmm() || register.is_k())
+        }) {
             let value = state.register(register);
             state.registers.insert(register, value);
         }
         // Their numbers stay unknown, but are the same from here on.
         let registers = state.registers.iter_mut().map(|(register, value)| (*register, value));
-        for (register, value) in registers.chain(state.flags.values_mut().map(|value| (Register::RIP, value))) {
+        for (register, value) in
+            registers.chain(state.flags.values_mut().map(|value| (Register::RIP, value)))
+        {
             value.number.get_or_insert_with(|| Sum::unknown(Unknown::Used(address, register)));
         }
-        self.carried.numbers.extend(state.registers.iter().filter_map(|(register, value)| Some((*register, value.number.clone()?))));
+        self.carried.numbers.extend(
+            state
+                .registers
+                .iter()
+                .filter_map(|(register, value)| Some((*register, value.number.clone()?))),
+        );
         places.extend(
             state
                 .registers
@@ -237,8 +276,15 @@ impl<'i> Walk<'i> {
                 .filter(|(register, _)| **register != Register::RSP)
                 .map(|(register, value)| (Place::Register(*register), &mut value.origins)),
         );
-        places.extend(state.flags.iter_mut().map(|(flag, value)| (Place::Flag(*flag), &mut value.origins)));
-        places.extend(state.cells.iter_mut().map(|(cell, held)| (Place::Memory(*cell), &mut held.value.origins)));
+        places.extend(
+            state.flags.iter_mut().map(|(flag, value)| (Place::Flag(*flag), &mut value.origins)),
+        );
+        places.extend(
+            state
+                .cells
+                .iter_mut()
+                .map(|(cell, held)| (Place::Memory(*cell), &mut held.value.origins)),
+        );
         for (place, origins) in places {
             if last {
                 let edge = match self.carried.edges.get(&place) {
@@ -252,7 +298,13 @@ impl<'i> Walk<'i> {
         state.conditions.clear();
     }
 
-    fn one(&mut self, state: &mut State, i: &Instruction, again: bool, point: &mut Point) -> Result<Next, String> {
+    fn one(
+        &mut self,
+        state: &mut State,
+        i: &Instruction,
+        again: bool,
+        point: &mut Point,
+    ) -> Result<Next, String> {
         point.1 = i.next_ip();
         match i.flow_control() {
             FlowControl::Next => {
@@ -276,7 +328,9 @@ impl<'i> Walk<'i> {
                 match slot.and_then(|slot| self.image.import(slot)) {
                     Some(name) => Ok(self.imported(state, name, point.1)),
                     None => {
-                        self.doubt(|| "a function called through a pointer may keep state".to_owned());
+                        self.doubt(|| {
+                            "a function called through a pointer may keep state".to_owned()
+                        });
                         self.unknown_call(state);
                         Ok(Next::On)
                     }
@@ -312,7 +366,12 @@ impl<'i> Walk<'i> {
     }
 
     /// A jump to a function of another library is a call at the end of this one.
-    fn jumped(&mut self, state: &mut State, target: u64, point: &mut Point) -> Result<Next, String> {
+    fn jumped(
+        &mut self,
+        state: &mut State,
+        target: u64,
+        point: &mut Point,
+    ) -> Result<Next, String> {
         point.1 = target;
         match self.imported_by(target) {
             None => Ok(Next::On),
@@ -332,7 +391,12 @@ impl<'i> Walk<'i> {
         Ok(Next::On)
     }
 
-    fn called(&mut self, state: &mut State, target: u64, point: &mut Point) -> Result<Next, String> {
+    fn called(
+        &mut self,
+        state: &mut State,
+        target: u64,
+        point: &mut Point,
+    ) -> Result<Next, String> {
         if let Some(name) = self.imported_by(target) {
             return Ok(self.imported(state, &name, point.1));
         }
@@ -342,7 +406,12 @@ impl<'i> Walk<'i> {
             return Ok(Next::On);
         }
         if point.0.len() >= MOST_DEPTH || point.0.contains(&point.1) {
-            self.doubt(|| format!("{} nests calls too deeply to be followed", name.as_deref().unwrap_or("a function")));
+            self.doubt(|| {
+                format!(
+                    "{} nests calls too deeply to be followed",
+                    name.as_deref().unwrap_or("a function")
+                )
+            });
             self.unknown_call(state);
             return Ok(Next::On);
         }
@@ -360,20 +429,31 @@ impl<'i> Walk<'i> {
 
     /// The imported function that a linker stub jumps to.
     fn imported_by(&self, target: u64) -> Option<String> {
-        let mut decoder = Decoder::with_ip(64, self.image.code(target), target, DecoderOptions::NONE);
+        let mut decoder =
+            Decoder::with_ip(64, self.image.code(target), target, DecoderOptions::NONE);
         let mut i = decoder.decode();
         if i.mnemonic() == Mnemonic::Endbr64 {
             i = decoder.decode();
         }
-        let jumps = i.flow_control() == FlowControl::IndirectBranch && i.op0_kind() == OpKind::Memory && i.is_ip_rel_memory_operand();
+        let jumps = i.flow_control() == FlowControl::IndirectBranch
+            && i.op0_kind() == OpKind::Memory
+            && i.is_ip_rel_memory_operand();
         jumps.then(|| self.image.import(i.ip_rel_memory_address()).map(str::to_owned)).flatten()
     }
 
     /// Records the variables in the address that an instruction reads.
     fn load_from(&mut self, state: &State, i: &Instruction) {
-        let reads = |used: &&iced_x86::UsedMemory| matches!(used.access(), iced_x86::OpAccess::Read | iced_x86::OpAccess::ReadWrite);
-        let registers: Vec<Register> =
-            self.factory.info(i).used_memory().iter().filter(reads).flat_map(|used| [used.base(), used.index()]).collect();
+        let reads = |used: &&iced_x86::UsedMemory| {
+            matches!(used.access(), iced_x86::OpAccess::Read | iced_x86::OpAccess::ReadWrite)
+        };
+        let registers: Vec<Register> = self
+            .factory
+            .info(i)
+            .used_memory()
+            .iter()
+            .filter(reads)
+            .flat_map(|used| [used.base(), used.index()])
+            .collect();
         let is_plain = |register: &Register| register.is_gpr() && full(*register) != Register::RSP;
         for register in registers.into_iter().filter(is_plain) {
             self.carried.indexes.extend(variables(&state.register(full(register)).origins));
@@ -397,20 +477,28 @@ impl<'i> Walk<'i> {
         }
         let image = self.image;
         let is_constant = |address: i64| image.is_constant(address as u64);
-        let mut stepper =
-            Stepper { cells: &mut self.cells, factory: &mut self.factory, is_constant: &is_constant, again, compiled: self.compiled };
+        let mut stepper = Stepper {
+            cells: &mut self.cells,
+            factory: &mut self.factory,
+            is_constant: &is_constant,
+            again,
+            compiled: self.compiled,
+        };
         let step = stepper.step(state, i);
         if !again {
             self.carried.work.count(i, step.on_values);
         }
-        let used = self.factory.info(i).used_registers().iter().filter(|used| writes(used.access()));
+        let used =
+            self.factory.info(i).used_registers().iter().filter(|used| writes(used.access()));
         self.carried.written.extend(used.map(|used| full(used.register())));
     }
 }
 
 /// The variables among the origins of a value.
 fn variables(origins: &Origins) -> impl Iterator<Item = usize> {
-    origins.keys().filter_map(|(place, _)| if let Place::Variable(at) = place { Some(*at) } else { None })
+    origins
+        .keys()
+        .filter_map(|(place, _)| if let Place::Variable(at) = place { Some(*at) } else { None })
 }
 
 /// Where control goes after an instruction.
@@ -421,8 +509,16 @@ enum Next {
 }
 
 /// The flags of arithmetic.
-const ALL_FLAGS: u32 = RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF | RflagsBits::DF;
+const ALL_FLAGS: u32 = RflagsBits::OF
+    | RflagsBits::SF
+    | RflagsBits::ZF
+    | RflagsBits::AF
+    | RflagsBits::CF
+    | RflagsBits::PF
+    | RflagsBits::DF;
 
 fn is_x87(i: &Instruction) -> bool {
-    i.cpuid_features().iter().any(|feature| matches!(feature, CpuidFeature::FPU | CpuidFeature::FPU287 | CpuidFeature::FPU387))
+    i.cpuid_features().iter().any(|feature| {
+        matches!(feature, CpuidFeature::FPU | CpuidFeature::FPU287 | CpuidFeature::FPU387)
+    })
 }

@@ -4,7 +4,9 @@ use super::image::Image;
 use super::step::{extends, moves, writes};
 use crate::copied::{LOAD, STORE, Work};
 use hairspring_core::observations::Uses;
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory};
+use iced_x86::{
+    Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory,
+};
 
 impl Work {
     /// Counts an instruction; `on_values` means that none of its operands is a constant.
@@ -20,16 +22,24 @@ impl Work {
     }
 }
 
-/// Whether a copy has instructions, and only such that move registers, constants and what the compiler keeps on the stack.
+/// Whether a copy has instructions, and only such that move registers, constants and what the
+/// compiler keeps on the stack.
 pub fn only_moves(image: &Image, all: &[Instruction]) -> bool {
     !all.is_empty() && all.iter().all(|one| keeps(one) && !reads_variable(image, one))
 }
 
-/// Whether instructions write memory other than the stack: calls write their return addresses, and compilers keep values there.
+/// Whether instructions write memory other than the stack: calls write their return addresses, and
+/// compilers keep values there.
 pub fn stores(all: &[Instruction]) -> bool {
     let is_stack = |base: Register| matches!(base, Register::RSP | Register::RBP);
     let mut factory = InstructionInfoFactory::new();
-    all.iter().any(|one| factory.info(one).used_memory().iter().any(|used| writes(used.access()) && !is_stack(used.base())))
+    all.iter().any(|one| {
+        factory
+            .info(one)
+            .used_memory()
+            .iter()
+            .any(|used| writes(used.access()) && !is_stack(used.base()))
+    })
 }
 
 /// What an instruction takes from another library.
@@ -37,7 +47,8 @@ pub fn import<'i>(image: &'i Image, i: &Instruction) -> Option<&'i str> {
     i.is_ip_rel_memory_operand().then(|| image.import(i.ip_rel_memory_address())).flatten()
 }
 
-/// The kinds of units that instructions use, by the names that chains have for them, and how many instructions use each.
+/// The kinds of units that instructions use, by the names that chains have for them, and how many
+/// instructions use each.
 pub fn uses(all: &[Instruction]) -> Uses {
     let (mut uses, mut factory) = (Uses::new(), InstructionInfoFactory::new());
     for unit in all.iter().flat_map(|one| units(one, &mut factory)) {
@@ -52,10 +63,13 @@ pub fn uses(all: &[Instruction]) -> Uses {
 /// The kinds of units that an instruction uses.
 fn units(i: &Instruction, factory: &mut InstructionInfoFactory) -> Vec<&'static str> {
     use OpAccess::{CondRead, Read, ReadCondWrite, ReadWrite};
-    let accesses: Vec<OpAccess> = factory.info(i).used_memory().iter().map(UsedMemory::access).collect();
+    let accesses: Vec<OpAccess> =
+        factory.info(i).used_memory().iter().map(UsedMemory::access).collect();
     let stores = accesses.iter().any(|access| writes(*access));
-    let loads = accesses.iter().any(|access| matches!(access, Read | CondRead | ReadWrite | ReadCondWrite));
-    let is_vector = (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Register && is_float(i.op_register(at)));
+    let loads =
+        accesses.iter().any(|access| matches!(access, Read | CondRead | ReadWrite | ReadCondWrite));
+    let is_vector = (0..i.op_count())
+        .any(|at| i.op_kind(at) == OpKind::Register && is_float(i.op_register(at)));
     let computes = match () {
         () if is_division(i) || is_root(i) => Some("divide"),
         () if is_vector => Some("float"),
@@ -75,19 +89,24 @@ fn is_root(i: &Instruction) -> bool {
     format!("{:?}", i.mnemonic()).contains("sqrt")
 }
 
-/// Whether an instruction reads memory at a known address that the code can write to. A copy of memory consists of such reads and of
-/// stores, and does its work in each copy.
+/// Whether an instruction reads memory at a known address that the code can write to. A copy of
+/// memory consists of such reads and of stores, and does its work in each copy.
 fn reads_variable(image: &Image, i: &Instruction) -> bool {
-    let has_address = matches!(i.memory_base(), Register::None | Register::RIP) && i.memory_displacement64() > 0;
+    let has_address =
+        matches!(i.memory_base(), Register::None | Register::RIP) && i.memory_displacement64() > 0;
     let reads = (1..i.op_count()).any(|at| i.op_kind(at) == OpKind::Memory);
     reads && has_address && !image.is_constant(i.memory_displacement64())
 }
 
-/// Whether an instruction computes nothing, and reads no memory but at known addresses and on the stack.
+/// Whether an instruction computes nothing, and reads no memory but at known addresses and on the
+/// stack.
 fn keeps(i: &Instruction) -> bool {
-    let zeroes = matches!(i.mnemonic(), Mnemonic::Xor | Mnemonic::Pxor | Mnemonic::Xorps | Mnemonic::Vpxor | Mnemonic::Vxorps)
-        && i.op_register(0) == i.op_register(1);
-    let is_base = matches!(i.memory_base(), Register::None | Register::RIP | Register::RSP | Register::RBP);
+    let zeroes = matches!(
+        i.mnemonic(),
+        Mnemonic::Xor | Mnemonic::Pxor | Mnemonic::Xorps | Mnemonic::Vpxor | Mnemonic::Vxorps
+    ) && i.op_register(0) == i.op_register(1);
+    let is_base =
+        matches!(i.memory_base(), Register::None | Register::RIP | Register::RSP | Register::RBP);
     (moves(i) || extends(i) || zeroes || matches!(i.mnemonic(), Mnemonic::Cdqe | Mnemonic::Nop))
         && is_base
         && i.memory_index() == Register::None
@@ -127,13 +146,18 @@ fn is_multiplication(i: &Instruction) -> bool {
 
 fn is_division(i: &Instruction) -> bool {
     use Mnemonic::*;
-    matches!(i.mnemonic(), Div | Idiv | Divss | Divsd | Divps | Divpd | Vdivss | Vdivsd | Vdivps | Vdivpd)
+    matches!(
+        i.mnemonic(),
+        Div | Idiv | Divss | Divsd | Divps | Divpd | Vdivss | Vdivsd | Vdivps | Vdivpd
+    )
 }
 
 /// How many numbers an instruction works on at once.
 fn lanes(i: &Instruction) -> u32 {
     let name = format!("{:?}", i.mnemonic()).to_lowercase();
-    let register = (0..i.op_count()).find(|at| i.op_kind(*at) == OpKind::Register).map_or(Register::None, |at| i.op_register(at));
+    let register = (0..i.op_count())
+        .find(|at| i.op_kind(*at) == OpKind::Register)
+        .map_or(Register::None, |at| i.op_register(at));
     let bytes = if register.is_vector_register() { register.size() as u32 } else { 0 };
     match () {
         () if bytes == 0 || name.ends_with("ss") || name.ends_with("sd") => 1,

@@ -1,14 +1,19 @@
-//! Refuses system calls of the code under test that would start processes, affect other processes, or lift the limits.
-//! A kernel without seccomp filters is tolerated: the parent kills the whole process group in any case. Only the pilot has the filters, because
-//! every system call takes a third longer beside one.
+//! Refuses system calls of the code under test that would start processes, affect other processes,
+//! or lift the limits. A kernel without seccomp filters is tolerated: the parent kills the whole
+//! process group in any case. Only the pilot has the filters, because every system call takes a
+//! third longer beside one.
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter,
 };
 use std::collections::BTreeMap;
 
 /// Number of a system call: a `c_long`, which has 32 bits on some processors.
-#[cfg_attr(target_pointer_width = "64", allow(clippy::useless_conversion, clippy::unnecessary_cast))]
+#[cfg_attr(
+    target_pointer_width = "64",
+    allow(clippy::useless_conversion, clippy::unnecessary_cast)
+)]
 const fn call(number: libc::c_long) -> i64 {
     number as i64
 }
@@ -34,7 +39,8 @@ pub const REACHING_OUT: [(i64, &str); 8] = [
 /// If this architecture has no filters.
 pub fn refuse_calls() -> Result<(), String> {
     let filters = [
-        // A filter cannot see the flags of clone3, which are behind a pointer. With ENOSYS, libc falls back to clone.
+        // A filter cannot see the flags of clone3, which are behind a pointer. With ENOSYS, libc
+        // falls back to clone.
         filter(always(&[call(libc::SYS_clone3)]), SeccompAction::Errno(libc::ENOSYS as u32))?,
         filter(limits()?, SeccompAction::Errno(libc::EPERM as u32))?,
         filter(reaching_out()?, SeccompAction::Trap)?,
@@ -44,9 +50,15 @@ pub fn refuse_calls() -> Result<(), String> {
     Ok(())
 }
 
-/// Starting a process or leaving the group that the parent kills raises SIGSYS. Threads are allowed.
+/// Starting a process or leaving the group that the parent kills raises SIGSYS. Threads are
+/// allowed.
 fn processes() -> Result<Vec<Call>, String> {
-    let mut calls = always(&[call(libc::SYS_execve), call(libc::SYS_execveat), call(libc::SYS_setsid), call(libc::SYS_setpgid)]);
+    let mut calls = always(&[
+        call(libc::SYS_execve),
+        call(libc::SYS_execveat),
+        call(libc::SYS_setsid),
+        call(libc::SYS_setpgid),
+    ]);
     #[cfg(any(target_arch = "x86_64", target_arch = "arm"))]
     calls.extend(always(&[call(libc::SYS_fork), call(libc::SYS_vfork)]));
     // A clone without CLONE_THREAD is a process, including the short-lived one of posix_spawn.
@@ -55,8 +67,8 @@ fn processes() -> Result<Vec<Call>, String> {
     Ok(calls)
 }
 
-/// Calls that would affect other processes raise SIGSYS: with an error code they would be timed as failing calls.
-/// Signals to the process itself are allowed.
+/// Calls that would affect other processes raise SIGSYS: with an error code they would be timed as
+/// failing calls. Signals to the process itself are allowed.
 fn reaching_out() -> Result<Vec<Call>, String> {
     let own_process = u64::from(std::process::id());
     let allowed_for_itself = [
@@ -68,7 +80,10 @@ fn reaching_out() -> Result<Vec<Call>, String> {
     ];
     let refused = |number: i64| -> Result<Call, String> {
         let to_others = || rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, own_process);
-        Ok((number, if allowed_for_itself.contains(&number) { vec![to_others()?] } else { Vec::new() }))
+        Ok((
+            number,
+            if allowed_for_itself.contains(&number) { vec![to_others()?] } else { Vec::new() },
+        ))
     };
     REACHING_OUT.iter().map(|(number, _)| refused(*number)).collect()
 }
@@ -77,7 +92,10 @@ fn reaching_out() -> Result<Vec<Call>, String> {
 fn limits() -> Result<Vec<Call>, String> {
     let mut calls = always(&[call(libc::SYS_setrlimit)]);
     // Its third argument is a pointer to the new limits; with NULL it only queries.
-    calls.push((call(libc::SYS_prlimit64), vec![rule(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?]));
+    calls.push((
+        call(libc::SYS_prlimit64),
+        vec![rule(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?],
+    ));
     Ok(calls)
 }
 
@@ -85,21 +103,30 @@ fn always(calls: &[i64]) -> Vec<Call> {
     calls.iter().map(|number| (*number, Vec::new())).collect()
 }
 
-fn rule(argument: u8, length: SeccompCmpArgLen, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, String> {
+fn rule(
+    argument: u8,
+    length: SeccompCmpArgLen,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, String> {
     let condition = SeccompCondition::new(argument, length, operator, value);
     condition.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|e| refused(&e))
 }
 
 fn filter(calls: Vec<Call>, answer: SeccompAction) -> Result<BpfProgram, String> {
-    let architecture: TargetArch = stand_in().try_into().map_err(|e: seccompiler::BackendError| refused(&e))?;
+    let architecture: TargetArch =
+        stand_in().try_into().map_err(|e: seccompiler::BackendError| refused(&e))?;
     let calls: BTreeMap<i64, Vec<SeccompRule>> = calls.into_iter().collect();
-    let filter = SeccompFilter::new(calls, SeccompAction::Allow, answer, architecture).map_err(|e| refused(&e))?;
-    let program: BpfProgram = filter.try_into().map_err(|e: seccompiler::BackendError| refused(&e))?;
+    let filter = SeccompFilter::new(calls, SeccompAction::Allow, answer, architecture)
+        .map_err(|e| refused(&e))?;
+    let program: BpfProgram =
+        filter.try_into().map_err(|e: seccompiler::BackendError| refused(&e))?;
     Ok(for_this_processor(program))
 }
 
-/// The processor that the library of filters builds for. It does not know 32-bit ARM, whose filters differ from those of AArch64
-/// only in the number of the processor: the kernel hands both the same structure.
+/// The processor that the library of filters builds for. It does not know 32-bit ARM, whose filters
+/// differ from those of AArch64 only in the number of the processor: the kernel hands both the same
+/// structure.
 fn stand_in() -> &'static str {
     if cfg!(target_arch = "arm") { "aarch64" } else { std::env::consts::ARCH }
 }

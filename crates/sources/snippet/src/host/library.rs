@@ -11,14 +11,17 @@ use tempfile::{Builder, NamedTempFile};
 
 /// Loads a library and finds its rows.
 ///
-/// A copy of the library is loaded. All processes that load one file share its physical pages, and code that does not fit the first
-/// cache takes another time in other pages: `std::sort` differed by 1.5 % from run to run, and by nothing within one.
+/// A copy of the library is loaded. All processes that load one file share its physical pages, and
+/// code that does not fit the first cache takes another time in other pages: `std::sort` differed
+/// by 1.5 % from run to run, and by nothing within one.
 pub fn load(path: &str, rows: u32) -> Result<(Library, Vec<RowFn>), String> {
     crash::enter(Phase::Loading, 0);
-    let copy = in_new_pages(Path::new(path)).map_err(|e| format!("the compiled code cannot be copied: {e}"))?;
+    let copy = in_new_pages(Path::new(path))
+        .map_err(|e| format!("the compiled code cannot be copied: {e}"))?;
     let path = copy.path();
     // SAFETY: the library's constructors run here, in a process that has limits and may crash.
-    let library = unsafe { Library::new(path) }.map_err(|e| format!("the compiled code cannot be loaded: {}", reason(&e)))?;
+    let library = unsafe { Library::new(path) }
+        .map_err(|e| format!("the compiled code cannot be loaded: {}", reason(&e)))?;
     crash::enter(Phase::Instrument, 0);
     let functions: Result<Vec<RowFn>, String> = (0..rows as usize)
         .map(|row| {
@@ -30,8 +33,8 @@ pub fn load(path: &str, rows: u32) -> Result<(Library, Vec<RowFn>), String> {
     Ok((library, functions?))
 }
 
-/// A copy of a file beside it, in physical pages of its own. It is removed when it goes out of scope, before the system writes it to
-/// the disk; a library that was loaded from it stays.
+/// A copy of a file beside it, in physical pages of its own. It is removed when it goes out of
+/// scope, before the system writes it to the disk; a library that was loaded from it stays.
 fn in_new_pages(path: &Path) -> IoResult<NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let copy = Builder::new().prefix("placed").suffix(".so").tempfile_in(folder)?;
@@ -41,9 +44,10 @@ fn in_new_pages(path: &Path) -> IoResult<NamedTempFile> {
 
 /// The loader's message without the path of the temporary file.
 fn reason(error: &libloading::Error) -> String {
-    let text = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
-    const TLS: &str =
-        "; for more than about 1 KiB of thread_local variables, give --cflags='-O2 -ftls-model=global-dynamic': a call then reaches them";
+    let text =
+        std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    const TLS: &str = "; for more than about 1 KiB of thread_local variables, give --cflags='-O2 \
+                       -ftls-model=global-dynamic': a call then reaches them";
     let advice = if text.contains("static TLS") { TLS } else { "" };
     text.split_once(": ").map_or(text.clone(), |(_, rest)| rest.to_owned()) + advice
 }
@@ -57,7 +61,8 @@ pub fn move_heap(bytes: usize) {
 /// Runs the setup, once.
 pub fn setup(library: &Library) -> Result<(), String> {
     // SAFETY: the generated source defines the function with exactly this signature.
-    let setup = unsafe { library.get::<extern "C" fn()>(SETUP_SYMBOL.as_bytes()) }.map_err(|e| format!("the setup is missing: {e}"))?;
+    let setup = unsafe { library.get::<extern "C" fn()>(SETUP_SYMBOL.as_bytes()) }
+        .map_err(|e| format!("the setup is missing: {e}"))?;
     crash::enter(Phase::Setup, 0);
     setup();
     crash::enter(Phase::Instrument, 0);

@@ -1,5 +1,5 @@
-//! Limits on the code under test: it cannot outlive its parent, start or harm processes, use up memory or time, write
-//! without limit, or use the instrument's pipes.
+//! Limits on the code under test: it cannot outlive its parent, start or harm processes, use up
+//! memory or time, write without limit, or use the instrument's pipes.
 #![allow(unsafe_code, reason = "taking over descriptors 0 and 1 as files")]
 
 #[cfg(target_os = "linux")]
@@ -10,8 +10,10 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
-/// Address space that the code may take. A process of 32 bits has 4 GiB at most, some of it for the system.
-pub const MOST_MEMORY_BYTES: u64 = if cfg!(target_pointer_width = "32") { 2 << 30 } else { 4 << 30 };
+/// Address space that the code may take. A process of 32 bits has 4 GiB at most, some of it for the
+/// system.
+pub const MOST_MEMORY_BYTES: u64 =
+    if cfg!(target_pointer_width = "32") { 2 << 30 } else { 4 << 30 };
 /// Bytes that the code may write to any one file, and to its output between two checks.
 pub const MOST_FILE_BYTES: u64 = 16 << 20;
 
@@ -35,7 +37,8 @@ fn duplicate(descriptor: std::os::fd::BorrowedFd) -> std::io::Result<File> {
     Ok(File::from(owned))
 }
 
-/// The file that receives the code's output: the beginning is kept, the rest is counted and dropped.
+/// The file that receives the code's output: the beginning is kept, the rest is counted and
+/// dropped.
 #[derive(Debug)]
 pub struct Output {
     file: Option<File>,
@@ -53,8 +56,17 @@ impl Output {
     pub fn trim(&mut self) {
         const MUCH_BYTES: u64 = MOST_FILE_BYTES / 16;
         const KEPT_BYTES: u64 = 4096;
-        let Some((file, written)) = self.file.as_mut().and_then(|file| file.stream_position().ok().map(|at| (file, at))) else { return };
-        if written > MUCH_BYTES && file.set_len(KEPT_BYTES).and_then(|()| file.seek(SeekFrom::Start(KEPT_BYTES))).is_ok() {
+        let Some((file, written)) =
+            self.file.as_mut().and_then(|file| file.stream_position().ok().map(|at| (file, at)))
+        else {
+            return;
+        };
+        if written > MUCH_BYTES
+            && file
+                .set_len(KEPT_BYTES)
+                .and_then(|()| file.seek(SeekFrom::Start(KEPT_BYTES)))
+                .is_ok()
+        {
             self.dropped += written - KEPT_BYTES;
         }
     }
@@ -64,11 +76,19 @@ impl Output {
 pub fn memory_of(process: u32) -> u64 {
     const PAGE: u64 = 4096;
     let text = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
-    text.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * PAGE)
+    text.split(' ')
+        .next()
+        .and_then(|pages| pages.parse::<u64>().ok())
+        .map_or(0, |pages| pages * PAGE)
 }
 
-/// A limit as the system takes it: of 32 bits on some processors, where a larger number is no limit.
-#[allow(clippy::useless_conversion, clippy::unnecessary_fallible_conversions, reason = "the type depends on the processor")]
+/// A limit as the system takes it: of 32 bits on some processors, where a larger number is no
+/// limit.
+#[allow(
+    clippy::useless_conversion,
+    clippy::unnecessary_fallible_conversions,
+    reason = "the type depends on the processor"
+)]
 pub fn as_limit(most: u64) -> rlim_t {
     rlim_t::try_from(most).unwrap_or(RLIM_INFINITY)
 }
@@ -90,18 +110,23 @@ pub fn limit(most_seconds: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Ends this process with its parent, and after this time should the code have undone that. A limit on processor time would do so too, but with one
-/// the kernel keeps a running sum of the times of all threads, and the code reads its processor time in half of the time that other programs need.
+/// Ends this process with its parent, and after this time should the code have undone that. A limit
+/// on processor time would do so too, but with one the kernel keeps a running sum of the times of
+/// all threads, and the code reads its processor time in half of the time that other programs need.
 #[cfg(target_os = "linux")]
 fn die_with_parent(most_seconds: u64) -> Result<(), String> {
     use nix::sys::signal::{SigEvent, SigevNotify, Signal};
     use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
     use nix::time::ClockId;
     use std::time::Duration;
-    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|e| format!("cannot be tied to its parent: {e}"))?;
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)
+        .map_err(|e| format!("cannot be tied to its parent: {e}"))?;
     let event = SigEvent::new(SigevNotify::SigevSignal { signal: Signal::SIGKILL, si_value: 0 });
     let timer = Timer::new(ClockId::CLOCK_MONOTONIC, event).and_then(|mut timer| {
-        timer.set(Expiration::OneShot(Duration::from_secs(most_seconds).into()), TimerSetTimeFlags::empty())?;
+        timer.set(
+            Expiration::OneShot(Duration::from_secs(most_seconds).into()),
+            TimerSetTimeFlags::empty(),
+        )?;
         Ok(timer)
     });
     // It runs as long as the process.

@@ -1,5 +1,6 @@
-//! The child process: limits itself, loads the compiled rows, and runs them on command. If the code under test misbehaves,
-//! it never returns a wrong number: it reports what happened, or it dies and the parent reports that.
+//! The child process: limits itself, loads the compiled rows, and runs them on command. If the code
+//! under test misbehaves, it never returns a wrong number: it reports what happened, or it dies and
+//! the parent reports that.
 
 mod crash;
 #[cfg(target_os = "linux")]
@@ -49,15 +50,22 @@ pub const PIPES_GONE: i32 = 74;
 /// Serves one parent over standard input and output; returns the exit status.
 pub fn main() -> i32 {
     let Ok((commands, replies)) = limits::take_pipes() else { return PIPES_GONE };
-    // Never closed here: the code may have closed them, and closing a descriptor twice aborts the process.
+    // Never closed here: the code may have closed them, and closing a descriptor twice aborts the
+    // process.
     let (mut commands, mut replies) = (ManuallyDrop::new(commands), ManuallyDrop::new(replies));
     let served = serve(&mut commands, &mut replies);
-    let refused = served.map_or_else(|message| send(&mut *replies, &Reply::Refused(message)).map(|()| 1), |()| Ok(0));
+    let refused = served.map_or_else(
+        |message| send(&mut *replies, &Reply::Refused(message)).map(|()| 1),
+        |()| Ok(0),
+    );
     refused.unwrap_or(PIPES_GONE)
 }
 
 fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<(), String> {
-    let Received::Message(Command::Load(load)) = receive(commands).map_err(|e| e.to_string())? else { return Ok(()) };
+    let Received::Message(Command::Load(load)) = receive(commands).map_err(|e| e.to_string())?
+    else {
+        return Ok(());
+    };
     limits::limit(load.most_seconds)?;
     if load.is_pilot {
         limits::refuse_calls()?;
@@ -72,9 +80,12 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
                 let readings = bench.run(&rows, batch);
                 bench.thread.has_changed();
                 let pauses = bench.rounds.take_pauses();
-                send(replies, &Reply::Batch(readings, bench.thread.seated(), pauses)).map_err(|e| e.to_string())?;
+                send(replies, &Reply::Batch(readings, bench.thread.seated(), pauses))
+                    .map_err(|e| e.to_string())?;
             }
-            Received::Message(Command::End) => return send(replies, &Reply::Ended(bench.ended())).map_err(|e| e.to_string()),
+            Received::Message(Command::End) => {
+                return send(replies, &Reply::Ended(bench.ended())).map_err(|e| e.to_string());
+            }
             _ => return Ok(()),
         }
     }
@@ -82,7 +93,8 @@ fn serve(commands: &mut std::fs::File, replies: &mut std::fs::File) -> Result<()
 
 /// Where the code runs.
 fn home_of(load: &Load) -> Result<Home, String> {
-    let found = Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
+    let found =
+        Home::find(load.seating, load.cpu, load.seating.clock()).map_err(|e| e.to_string())?;
     Ok(Home { is_asked: load.is_asked, ..found })
 }
 
@@ -115,15 +127,18 @@ impl Bench {
         if load.multithreaded {
             std::thread::spawn(|| ()).join().map_err(|_| "a thread could not be started")?;
         }
-        let mut clock = load.seating.named_clock(load.clock.as_deref()).map_err(|e| e.to_string())?;
+        let mut clock =
+            load.seating.named_clock(load.clock.as_deref()).map_err(|e| e.to_string())?;
         let home = home_of(load)?;
         let seat = home.seat().map_err(|e| e.to_string())?;
-        // On the CPU that the code runs on, and before its memory is locked. Without it, this placement is less independent of the others.
+        // On the CPU that the code runs on, and before its memory is locked. Without it, this
+        // placement is less independent of the others.
         #[cfg(target_os = "linux")]
         let _ = hairspring_host::free_pages::mix();
         let memory_locked = lock_memory();
         let mut reading = granularity(&clock);
-        // The reference chain is proved on the best clock available, regardless of the clock of the measurement.
+        // The reference chain is proved on the best clock available, regardless of the clock of the
+        // measurement.
         let ruler = load.is_pilot.then(|| find_ruler(load.seating.clock()));
         drop(seat);
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
@@ -165,11 +180,16 @@ impl Bench {
 
     /// Runs rounds. If the rows are the same as before, their known properties are kept.
     fn run(&mut self, rows: &[u32], batch: Batch) -> Vec<Raw> {
-        let chosen: Vec<usize> = rows.iter().map(|row| *row as usize).filter(|row| *row < self.rig.functions.rows.len()).collect();
+        let chosen: Vec<usize> = rows
+            .iter()
+            .map(|row| *row as usize)
+            .filter(|row| *row < self.rig.functions.rows.len())
+            .collect();
         if chosen != self.rig.chosen {
             self.seed = self.seed.wrapping_add(1);
-            self.rounds =
-                Rounds::new(chosen.len(), self.seed, self.dither, self.ready.quantum).with_clock(&self.clock).with_guards(self.clock.read);
+            self.rounds = Rounds::new(chosen.len(), self.seed, self.dither, self.ready.quantum)
+                .with_clock(&self.clock)
+                .with_guards(self.clock.read);
             self.rig.chosen = chosen;
         }
         let (begin, mut readings) = (Instant::now(), Vec::new());
@@ -199,7 +219,15 @@ fn loaded(load: &Load, clock: &Clock) -> Result<(libloading::Library, Watched), 
     rows.extend(rows_of(load.chains.iter().cloned()));
     library::setup(&library)?;
     let functions = Functions { now: clock.read, rows };
-    Ok((library, Watched { functions, chosen: Vec::new(), own_rows: load.rows as usize, runs_before: load.runs_before }))
+    Ok((
+        library,
+        Watched {
+            functions,
+            chosen: Vec::new(),
+            own_rows: load.rows as usize,
+            runs_before: load.runs_before,
+        },
+    ))
 }
 
 /// Every placement has another sequence of orders.
@@ -247,10 +275,14 @@ impl Rig for Watched {
     }
 }
 
-/// Name of a system call that affects other processes, by the number in the crash report of a host that made it.
+/// Name of a system call that affects other processes, by the number in the crash report of a host
+/// that made it.
 pub fn signals_others(number: u64) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
-    return filter::REACHING_OUT.iter().find(|(call, _)| *call as u64 == number).map(|(_, name)| *name);
+    return filter::REACHING_OUT
+        .iter()
+        .find(|(call, _)| *call as u64 == number)
+        .map(|(_, name)| *name);
     #[cfg(not(target_os = "linux"))]
     return None.filter(|_: &&str| number > 0);
 }

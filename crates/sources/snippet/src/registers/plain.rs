@@ -14,8 +14,8 @@ pub fn name(register: Register) -> String {
     register.0
 }
 
-/// The full register that a word names, in lower case; `None` if it names none, and for the stack pointer and others that no
-/// code may change.
+/// The full register that a word names, in lower case; `None` if it names none, and for the stack
+/// pointer and others that no code may change.
 fn full(architecture: &str, word: &str) -> Option<String> {
     match architecture {
         "aarch64" => aarch64(word),
@@ -40,9 +40,13 @@ fn aarch64(word: &str) -> Option<String> {
         "ip1" => Some(17),
         _ => None,
     };
-    let general = alias.or_else(|| numbered(word, "x", 0, 30)).or_else(|| numbered(word, "w", 0, 30));
-    let vector = || ["v", "q", "d", "s", "h", "b"].iter().find_map(|prefix| numbered(word, prefix, 0, 31));
-    general.map(|number| format!("x{number}")).or_else(|| vector().map(|number| format!("v{number}")))
+    let general =
+        alias.or_else(|| numbered(word, "x", 0, 30)).or_else(|| numbered(word, "w", 0, 30));
+    let vector =
+        || ["v", "q", "d", "s", "h", "b"].iter().find_map(|prefix| numbered(word, prefix, 0, 31));
+    general
+        .map(|number| format!("x{number}"))
+        .or_else(|| vector().map(|number| format!("v{number}")))
 }
 
 fn arm(word: &str) -> Option<String> {
@@ -56,16 +60,35 @@ fn arm(word: &str) -> Option<String> {
     };
     let arguments = || numbered(word, "a", 1, 4).map(|number| number - 1);
     let variables = || numbered(word, "v", 1, 8).map(|number| number + 3);
-    let general = alias.or_else(|| numbered(word, "r", 0, 14)).or_else(arguments).or_else(variables).filter(|number| *number != 13);
-    let floating = || [("s", 31), ("d", 31), ("q", 15)].iter().find_map(|(prefix, most)| numbered(word, prefix, 0, *most));
+    let general = alias
+        .or_else(|| numbered(word, "r", 0, 14))
+        .or_else(arguments)
+        .or_else(variables)
+        .filter(|number| *number != 13);
+    let floating = || {
+        [("s", 31), ("d", 31), ("q", 15)]
+            .iter()
+            .find_map(|(prefix, most)| numbered(word, prefix, 0, *most))
+    };
     general.map(|number| format!("r{number}")).or_else(|| floating().map(|_| word.to_owned()))
 }
 
 fn riscv64(word: &str) -> Option<String> {
-    const NAMED_REGISTERS: [(&str, u32, u32); 9] =
-        [("x", 5, 31), ("t", 0, 6), ("s", 0, 11), ("a", 0, 7), ("f", 0, 31), ("ft", 0, 11), ("fs", 0, 11), ("fa", 0, 7), ("x", 1, 1)];
-    let known =
-        ["ra", "fp"].contains(&word) || NAMED_REGISTERS.iter().any(|(prefix, least, most)| numbered(word, prefix, *least, *most).is_some());
+    const NAMED_REGISTERS: [(&str, u32, u32); 9] = [
+        ("x", 5, 31),
+        ("t", 0, 6),
+        ("s", 0, 11),
+        ("a", 0, 7),
+        ("f", 0, 31),
+        ("ft", 0, 11),
+        ("fs", 0, 11),
+        ("fa", 0, 7),
+        ("x", 1, 1),
+    ];
+    let known = ["ra", "fp"].contains(&word)
+        || NAMED_REGISTERS
+            .iter()
+            .any(|(prefix, least, most)| numbered(word, prefix, *least, *most).is_some());
     known.then(|| word.to_owned())
 }
 
@@ -74,7 +97,9 @@ mod tests {
     use super::*;
 
     fn all(architecture: &str, code: &str) -> Vec<String> {
-        code.split(|c: char| !c.is_alphanumeric()).filter_map(|word| full(architecture, word)).collect()
+        code.split(|c: char| !c.is_alphanumeric())
+            .filter_map(|word| full(architecture, word))
+            .collect()
     }
 
     #[test]
@@ -83,8 +108,14 @@ mod tests {
             all("aarch64", "madd w3, w10, lr, x30; fadd v7.4s, v7.4s, q8; fmul d31, s0, d1"),
             ["x3", "x10", "x30", "x30", "v7", "v7", "v8", "v31", "v0", "v1"]
         );
-        assert_eq!(all("arm", "mla r3, ip, lr, v1; vmul.f64 d7, d8, d15"), ["r3", "r12", "r14", "r4", "d7", "d8", "d15"]);
-        assert_eq!(all("riscv64", "mul a0, t6, x31; fmul.d fa5, ft0, f3"), ["a0", "t6", "x31", "fa5", "ft0", "f3"]);
+        assert_eq!(
+            all("arm", "mla r3, ip, lr, v1; vmul.f64 d7, d8, d15"),
+            ["r3", "r12", "r14", "r4", "d7", "d8", "d15"]
+        );
+        assert_eq!(
+            all("riscv64", "mul a0, t6, x31; fmul.d fa5, ft0, f3"),
+            ["a0", "t6", "x31", "fa5", "ft0", "f3"]
+        );
     }
 
     #[test]

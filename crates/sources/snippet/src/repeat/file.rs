@@ -22,7 +22,8 @@ pub struct File {
     functions: Vec<Function>,
     /// The rest: before, between and behind the first functions of each kind.
     rest: String,
-    /// Where the functions with the copies and the others begin in the rest, and the directive of the section there.
+    /// Where the functions with the copies and the others begin in the rest, and the directive of
+    /// the section there.
     places: [Option<(usize, String)>; 2],
     /// What follows each label of the rest: its data.
     data: HashMap<String, String>,
@@ -31,14 +32,20 @@ pub struct File {
 }
 
 /// Directives that may stand before a function.
-const LEADING_DIRECTIVES: [&str; 9] = [".p2align", ".align", ".globl", ".weak", ".hidden", ".protected", ".section", ".text", ""];
+const LEADING_DIRECTIVES: [&str; 9] =
+    [".p2align", ".align", ".globl", ".weak", ".hidden", ".protected", ".section", ".text", ""];
 
 impl File {
     /// Reads the text; `None` if it is not understood.
     pub fn read(text: &str) -> Option<File> {
         let lines: Vec<&str> = text.lines().collect();
-        let mut file =
-            File { functions: Vec::new(), rest: String::new(), places: [None, None], data: HashMap::new(), labels: HashSet::new() };
+        let mut file = File {
+            functions: Vec::new(),
+            rest: String::new(),
+            places: [None, None],
+            data: HashMap::new(),
+            labels: HashSet::new(),
+        };
         let (mut at, mut now) = (0, ".text".to_owned());
         while at < lines.len() {
             let Some(range) = function_at(&lines, at)? else {
@@ -52,11 +59,15 @@ impl File {
             if place.is_none() {
                 *place = Some((file.rest.len(), now.clone()));
             }
-            if let Some(last) = lines[range.clone()].iter().rev().find_map(|line| section(plain(line))) {
+            if let Some(last) =
+                lines[range.clone()].iter().rev().find_map(|line| section(plain(line)))
+            {
                 now = last.to_owned();
                 file.add(last);
             }
-            file.labels.extend(function.lines.iter().filter_map(|(_, line)| Some(label(line)?.to_owned())));
+            file.labels.extend(
+                function.lines.iter().filter_map(|(_, line)| Some(label(line)?.to_owned())),
+            );
             file.functions.push(function);
             at = range.end;
         }
@@ -81,7 +92,9 @@ impl File {
                     open = Some(name.to_owned());
                     self.data.insert(name.to_owned(), String::new());
                 }
-                (None, Some(name)) if section(line).is_none() => self.data.entry(name.clone()).or_default().extend([line, "\n"]),
+                (None, Some(name)) if section(line).is_none() => {
+                    self.data.entry(name.clone()).or_default().extend([line, "\n"])
+                }
                 _ => open = None,
             }
         }
@@ -101,8 +114,13 @@ impl File {
                 .flat_map(|(_, line)| labels_in(line))
                 .all(|label| owners.get(label.as_str()).is_none_or(|owner| *owner == at))
         };
-        let is_free = |line: &str| row_of(line).is_none() && labels_in(line).iter().all(|label| !owners.contains_key(label.as_str()));
-        !self.functions.is_empty() && (0..self.functions.len()).all(is_own) && self.rest.lines().map(plain).all(is_free)
+        let is_free = |line: &str| {
+            row_of(line).is_none()
+                && labels_in(line).iter().all(|label| !owners.contains_key(label.as_str()))
+        };
+        !self.functions.is_empty()
+            && (0..self.functions.len()).all(is_own)
+            && self.rest.lines().map(plain).all(is_free)
     }
 
     /// The data behind a label of the rest.
@@ -117,7 +135,8 @@ impl File {
 
     /// The function of a row with its copies; `None` if there is not one.
     pub fn inner(&self, row: usize) -> Option<&Function> {
-        let mut all = self.functions.iter().filter(|function| function.row == row && function.is_inner);
+        let mut all =
+            self.functions.iter().filter(|function| function.row == row && function.is_inner);
         let (one, None) = (all.next()?, all.next()) else { return None };
         Some(one)
     }
@@ -134,7 +153,8 @@ impl File {
             places.extend(place.as_ref().map(|(at, section)| (*at, section.as_str(), text)));
         }
         places.sort_by_key(|(at, ..)| *at);
-        let (mut text, mut done) = (String::with_capacity(self.rest.len() + inner.len() + outer.len()), 0);
+        let (mut text, mut done) =
+            (String::with_capacity(self.rest.len() + inner.len() + outer.len()), 0);
         for (at, section, functions) in places {
             text += &self.rest[done..at];
             text += functions;
@@ -145,8 +165,12 @@ impl File {
     }
 }
 
-/// The lines of the function of a row that begins at this line; the outer `None` if it does not end as expected.
-#[allow(clippy::option_option, reason = "no function here is not the same as one that is not understood")]
+/// The lines of the function of a row that begins at this line; the outer `None` if it does not end
+/// as expected.
+#[allow(
+    clippy::option_option,
+    reason = "no function here is not the same as one that is not understood"
+)]
 fn function_at(lines: &[&str], at: usize) -> Option<Option<std::ops::Range<usize>>> {
     let is_before = |line: &&str| LEADING_DIRECTIVES.contains(&first_word(plain(line)));
     let ahead = lines[at..].iter().take_while(|line| is_before(line)).count();
@@ -155,25 +179,32 @@ fn function_at(lines: &[&str], at: usize) -> Option<Option<std::ops::Range<usize
         let names = line.strip_prefix(directive).filter(|_| row_of(line).is_some())?;
         names.split(',').next().map(|name| name.trim().to_owned())
     };
-    let Some(name) = lines.get(at + ahead).and_then(|line| symbol(line, ".type")) else { return Some(None) };
+    let Some(name) = lines.get(at + ahead).and_then(|line| symbol(line, ".type")) else {
+        return Some(None);
+    };
     let body = &lines[at + ahead + 1..];
-    let size = body.iter().position(|line| symbol(line, ".size").is_some_and(|other| other == name))?;
+    let size =
+        body.iter().position(|line| symbol(line, ".size").is_some_and(|other| other == name))?;
     // Parts of a function elsewhere, and others in its midst, are not understood.
     if body[..size].iter().any(|line| first_word(plain(line)) == ".type") {
         return None;
     }
     // clang says where a function ends, with its table of exceptions.
     let behind = &body[size + 1..];
-    let next = behind.iter().position(|line| first_word(plain(line)) == ".type").unwrap_or(behind.len());
-    let marked = behind[..next].iter().position(|line| line.contains("-- End function")).map(|at| at + 1);
-    let length = marked.unwrap_or_else(|| behind.iter().take_while(|line| plain(line) == ".cfi_endproc").count());
+    let next =
+        behind.iter().position(|line| first_word(plain(line)) == ".type").unwrap_or(behind.len());
+    let marked =
+        behind[..next].iter().position(|line| line.contains("-- End function")).map(|at| at + 1);
+    let length = marked
+        .unwrap_or_else(|| behind.iter().take_while(|line| plain(line) == ".cfi_endproc").count());
     Some(Some(at..at + ahead + 1 + size + 1 + length))
 }
 
 impl Function {
     fn read(lines: &[&str], section: &str) -> Option<Function> {
         let (row, is_inner) = lines.iter().find_map(|line| row_of(plain(line)))?;
-        let mut function = Function { row, is_inner, section: section.to_owned(), lines: Vec::new() };
+        let mut function =
+            Function { row, is_inner, section: section.to_owned(), lines: Vec::new() };
         let mut border = false;
         for line in lines {
             let text = plain(line);

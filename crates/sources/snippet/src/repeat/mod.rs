@@ -1,9 +1,11 @@
-//! Rows of many copies from the compiler's text of a few: the copies between the borders of a sample row are shown to be the same, and the
-//! assembler repeats them. A compiler takes a second for some thousand copies, an assembler a few milliseconds.
+//! Rows of many copies from the compiler's text of a few: the copies between the borders of a
+//! sample row are shown to be the same, and the assembler repeats them. A compiler takes a second
+//! for some thousand copies, an assembler a few milliseconds.
 //!
-//! [`samples`] says which short rows are compiled beside those of the pilot. [`Repeated::read`] finds them in the compiler's assembly text, and
-//! [`Repeated::rows`] writes others. What is not shown to be the same has no text here, and is compiled: labels that other copies use, data of
-//! a copy, code that differs from copy to copy.
+//! [`samples`] says which short rows are compiled beside those of the pilot. [`Repeated::read`]
+//! finds them in the compiler's assembly text, and [`Repeated::rows`] writes others. What is not
+//! shown to be the same has no text here, and is compiled: labels that other copies use, data of a
+//! copy, code that differs from copy to copy.
 
 mod file;
 mod line;
@@ -17,8 +19,9 @@ use hairspring_core::design::Pilot;
 pub use line::BORDER;
 use shape::Shape;
 
-/// Copies in the two samples of a kind, by which its other rows are made: compilers use the registers of longer rows from about ten copies on.
-/// Where two kinds of copies come in turns, one sample is for even numbers of copies, and one for odd ones.
+/// Copies in the two samples of a kind, by which its other rows are made: compilers use the
+/// registers of longer rows from about ten copies on. Where two kinds of copies come in turns, one
+/// sample is for even numbers of copies, and one for odd ones.
 const SAMPLES: [u32; 2] = [12, 13];
 /// Copies of rows that are no repetition, and are samples themselves.
 const SHORT_SAMPLES: [u32; 2] = [1, 2];
@@ -41,8 +44,10 @@ fn kind(row: &RowSpec) -> Kind {
 
 /// The short rows to compile beside those of the pilot, for all rows that its design may have.
 pub fn samples(request: &Request) -> Vec<RowSpec> {
-    // Flushes are loops. Behind an init or a flush rows are short and of many kinds. Assembly is repeated by the assembler as it is.
-    let is_plain = request.language != Language::Asm && request.cold.is_empty() && request.init.is_none();
+    // Flushes are loops. Behind an init or a flush rows are short and of many kinds. Assembly is
+    // repeated by the assembler as it is.
+    let is_plain =
+        request.language != Language::Asm && request.cold.is_empty() && request.init.is_none();
     if !cfg!(target_arch = "x86_64") || !is_plain || !is_optimised(&request.flags) {
         return Vec::new();
     }
@@ -50,14 +55,16 @@ pub fn samples(request: &Request) -> Vec<RowSpec> {
     for row in designs(request) {
         let is_new = !samples.iter().any(|sample| kind(sample) == kind(&row));
         let short: &[u32] = if row.runs == 1 { &SHORT_SAMPLES } else { &[] };
-        let sized = |copies: &u32| RowSpec { bodies: *copies, inits: *copies, flushes: *copies, ..row };
+        let sized =
+            |copies: &u32| RowSpec { bodies: *copies, inits: *copies, flushes: *copies, ..row };
         samples.extend(short.iter().chain(&SAMPLES).map(sized).filter(|_| is_new));
     }
     let evaluations: u32 = samples.iter().map(RowSpec::evaluations).sum();
     if evaluations <= MOST_EVALUATIONS { samples } else { Vec::new() }
 }
 
-/// Whether flags ask for optimisation. Without it clang's own assembler makes jumps longer than they have to be.
+/// Whether flags ask for optimisation. Without it clang's own assembler makes jumps longer than
+/// they have to be.
 fn is_optimised(flags: &str) -> bool {
     let level = flags.split_whitespace().rfind(|word| word.starts_with("-O"));
     level.is_some_and(|level| level != "-O0")
@@ -67,19 +74,23 @@ fn is_optimised(flags: &str) -> bool {
 fn designs(request: &Request) -> Vec<RowSpec> {
     const FAST_NS: f64 = 3.0;
     let pilot = Pilot { copy_ns: FAST_NS, copy_bytes: 16.0, quantum_ns: 1.0, assembled: false };
-    let of = |in_blocks: bool| plan::rows(request, &vec![pilot; request.codes.len()], true, in_blocks);
+    let of =
+        |in_blocks: bool| plan::rows(request, &vec![pilot; request.codes.len()], true, in_blocks);
     [of(false), of(true)].concat()
 }
 
 impl Repeated {
-    /// Finds the samples, of which the first has this number, in the assembly text of a compiler; `None` if it is not understood.
+    /// Finds the samples, of which the first has this number, in the assembly text of a compiler;
+    /// `None` if it is not understood.
     pub fn read(text: &str, first: usize, samples: &[RowSpec]) -> Option<Repeated> {
-        let samples: Vec<(usize, RowSpec)> = samples.iter().copied().enumerate().map(|(at, row)| (first + at, row)).collect();
+        let samples: Vec<(usize, RowSpec)> =
+            samples.iter().copied().enumerate().map(|(at, row)| (first + at, row)).collect();
         Some(Repeated { file: File::read(text)?, samples }).filter(|all| !all.samples.is_empty())
     }
 
-    /// The assembly text with these rows, in this order, in place of all others; the functions with the copies begin at multiples of
-    /// `alignment`. `None` if the text of one of them is not known.
+    /// The assembly text with these rows, in this order, in place of all others; the functions with
+    /// the copies begin at multiples of `alignment`. `None` if the text of one of them is not
+    /// known.
     pub fn rows(&self, rows: &[(usize, &RowSpec)], alignment: u32) -> Option<String> {
         let mut shapes: Vec<(Kind, [Shape<'_>; 2])> = Vec::new();
         let (mut inner, mut outer) = (String::new(), String::new());
@@ -102,8 +113,12 @@ impl Repeated {
 
     /// The shapes of the two samples of a kind, if they agree.
     fn shapes(&self, kind: Kind) -> Option<[Shape<'_>; 2]> {
-        let mut mine = self.samples.iter().filter(|(_, row)| self::kind(row) == kind && SAMPLES.contains(&row.bodies));
-        let mut shape = || mine.next().and_then(|(number, row)| Shape::of(&self.file, *number, row.bodies));
+        let mut mine = self
+            .samples
+            .iter()
+            .filter(|(_, row)| self::kind(row) == kind && SAMPLES.contains(&row.bodies));
+        let mut shape =
+            || mine.next().and_then(|(number, row)| Shape::of(&self.file, *number, row.bodies));
         let shapes = [shape()?, shape()?];
         shapes[0].agrees(&shapes[1]).then_some(shapes)
     }

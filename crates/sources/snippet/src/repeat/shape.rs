@@ -1,4 +1,5 @@
-//! The function of a row as what is before its copies, the first copy, those between, and the last one with what is behind it.
+//! The function of a row as what is before its copies, the first copy, those between, and the last
+//! one with what is behind it.
 
 use super::file::{File, Function};
 use super::line::{first_word, label, labels_in, may_be_repeated, row_of, with_labels};
@@ -12,7 +13,8 @@ const OWN_LABEL: char = '\u{1}';
 #[derive(Debug)]
 struct Copies {
     first: Vec<String>,
-    /// The second one and those that differ from it: one, or two in turns, as compilers change the order of operands from copy to copy.
+    /// The second one and those that differ from it: one, or two in turns, as compilers change the
+    /// order of operands from copy to copy.
     turns: Vec<Vec<String>>,
     /// The last copy, and what is behind it.
     last: Vec<String>,
@@ -40,17 +42,26 @@ impl<'a> Shape<'a> {
         shape.is_closed(function).then_some(shape)
     }
 
-    /// Whether another sample has the same copies, and the same functions that call the one with them. What is around the copies may use other
-    /// registers.
+    /// Whether another sample has the same copies, and the same functions that call the one with
+    /// them. What is around the copies may use other registers.
     pub fn agrees(&self, other: &Shape) -> bool {
-        let turns = |shape: &Shape| shape.copies.turns.iter().map(|lines| shape.anonymous(lines)).collect::<Vec<_>>();
-        let outer = |shape: &Shape| shape.file.outer(shape.row).map(|other| shape.anonymous(&text_of(other))).collect::<Vec<_>>();
+        let turns = |shape: &Shape| {
+            shape.copies.turns.iter().map(|lines| shape.anonymous(lines)).collect::<Vec<_>>()
+        };
+        let outer = |shape: &Shape| {
+            shape
+                .file
+                .outer(shape.row)
+                .map(|other| shape.anonymous(&text_of(other)))
+                .collect::<Vec<_>>()
+        };
         turns(self) == turns(other) && outer(self) == outer(other)
     }
 
     /// Whether no part names a label that a copy defines for itself.
     fn is_closed(&self, function: &Function) -> bool {
-        let all: HashSet<&str> = function.lines.iter().filter_map(|(_, line)| label(line)).collect();
+        let all: HashSet<&str> =
+            function.lines.iter().filter_map(|(_, line)| label(line)).collect();
         let outside = || self.before.iter().chain(&self.copies.last);
         let stay: HashSet<&str> = outside().filter_map(|line| label(line)).collect();
         let copies = self.copies.first.iter().chain(self.copies.turns.iter().flatten());
@@ -58,7 +69,8 @@ impl<'a> Shape<'a> {
         named.all(|label| stay.contains(label.as_str()) || !all.contains(label.as_str()))
     }
 
-    /// The function with so many copies, which begins at a multiple of `alignment`; `None` if there are too few.
+    /// The function with so many copies, which begins at a multiple of `alignment`; `None` if there
+    /// are too few.
     pub fn row(&self, row: usize, copies: u32, alignment: u32) -> Option<String> {
         let (mut text, start) = self.begin(&self.before, self.row, row, alignment)?;
         self.write(&mut text, &self.before[start..], self.row, row);
@@ -75,7 +87,13 @@ impl<'a> Shape<'a> {
     }
 
     /// The beginning of a function, and the number of the lines in it.
-    fn begin(&self, lines: &[String], sample: usize, row: usize, alignment: u32) -> Option<(String, usize)> {
+    fn begin(
+        &self,
+        lines: &[String],
+        sample: usize,
+        row: usize,
+        alignment: u32,
+    ) -> Option<(String, usize)> {
         let mut text = format!("{}\n", self.section);
         let start = lines.iter().position(|line| first_word(line) == ".type")?;
         self.write(&mut text, &lines[..start], sample, row);
@@ -96,16 +114,21 @@ impl<'a> Shape<'a> {
     /// Lines of a sample as those of another row, with labels of its own.
     fn write(&self, text: &mut String, lines: &[String], sample: usize, row: usize) {
         for line in lines {
-            let named = with_labels(line, &mut |label| self.file.is_of_function(label).then(|| format!("{label}.r{row}")));
+            let named = with_labels(line, &mut |label| {
+                self.file.is_of_function(label).then(|| format!("{label}.r{row}"))
+            });
             let _ = writeln!(text, "{}", of_row(&named, sample, row));
         }
     }
 
-    /// The first copy, so many between it and the last, and the last. Copies with labels are written out, each with its own.
+    /// The first copy, so many between it and the last, and the last. Copies with labels are
+    /// written out, each with its own.
     fn repeat(&self, text: &mut String, row: usize, between: u32) {
         let Copies { first, turns: each, last } = &self.copies;
         let turns = each.len() as u32;
-        let write = |text: &mut String, lines: &[String], at: u32| self.write(text, &named(lines, &format!("{row}_{at}")), self.row, row);
+        let write = |text: &mut String, lines: &[String], at: u32| {
+            self.write(text, &named(lines, &format!("{row}_{at}")), self.row, row)
+        };
         write(text, first, 0);
         let has_labels = each.iter().flatten().any(|line| line.contains(OWN_LABEL));
         let repeated = if has_labels { 0 } else { between / turns };
@@ -114,11 +137,13 @@ impl<'a> Shape<'a> {
             each.iter().for_each(|lines| write(text, lines, 0));
             text.push_str(".endr\n");
         }
-        (repeated * turns..between).for_each(|at| write(text, &each[(at % turns) as usize], at + 1));
+        (repeated * turns..between)
+            .for_each(|at| write(text, &each[(at % turns) as usize], at + 1));
         self.write(text, last, self.row, row);
     }
 
-    /// Lines whose own labels are numbered, in which data stands for the labels of data, and which name no row.
+    /// Lines whose own labels are numbered, in which data stands for the labels of data, and which
+    /// name no row.
     fn anonymous(&self, lines: &[String]) -> Vec<String> {
         let mut known: Vec<String> = Vec::new();
         let mut of = |label: &str| {
@@ -144,7 +169,10 @@ fn text_of(function: &Function) -> Vec<String> {
 fn named(lines: &[String], prefix: &str) -> Vec<String> {
     let label = |number: &str| format!(".Lhs{prefix}_{number}");
     let line = |line: &String| {
-        line.split(OWN_LABEL).enumerate().map(|(at, text)| if at % 2 == 1 { label(text) } else { text.to_owned() }).collect()
+        line.split(OWN_LABEL)
+            .enumerate()
+            .map(|(at, text)| if at % 2 == 1 { label(text) } else { text.to_owned() })
+            .collect()
     };
     lines.iter().map(line).collect()
 }
@@ -152,14 +180,21 @@ fn named(lines: &[String], prefix: &str) -> Vec<String> {
 /// The lines of a copy, with numbers in place of the labels that it defines.
 fn with_numbered_labels(lines: &[String]) -> Vec<String> {
     let labels: Vec<&str> = lines.iter().filter_map(|line| label(line)).collect();
-    let mut of = |name: &str| labels.iter().position(|label| *label == name).map(|at| format!("{OWN_LABEL}{at}{OWN_LABEL}"));
+    let mut of = |name: &str| {
+        labels
+            .iter()
+            .position(|label| *label == name)
+            .map(|at| format!("{OWN_LABEL}{at}{OWN_LABEL}"))
+    };
     lines.iter().map(|line| with_labels(line, &mut of)).collect()
 }
 
 /// A line with the name of another row.
 fn of_row(line: &str, sample: usize, row: usize) -> String {
     match row_of(line) {
-        Some((found, _)) if found == sample => line.replace(&format!("hs_row_{sample}"), &format!("hs_row_{row}")),
+        Some((found, _)) if found == sample => {
+            line.replace(&format!("hs_row_{sample}"), &format!("hs_row_{row}"))
+        }
         _ => line.to_owned(),
     }
 }
@@ -179,12 +214,25 @@ impl Copies {
     /// These copies; `None` if they are not the same in turns, or may not be repeated.
     fn of(copies: &[Vec<String>]) -> Option<Copies> {
         let [first, between @ .., last] = copies else { return None };
-        let between: Vec<Vec<String>> = between.iter().map(|copy| with_numbered_labels(copy)).collect();
-        let is_period =
-            |period: &usize| between.len() > 2 * period && between.iter().skip(*period).zip(&between).all(|(one, other)| one == other);
+        let between: Vec<Vec<String>> =
+            between.iter().map(|copy| with_numbered_labels(copy)).collect();
+        let is_period = |period: &usize| {
+            between.len() > 2 * period
+                && between.iter().skip(*period).zip(&between).all(|(one, other)| one == other)
+        };
         let period = (1..=MOST_TURNS).find(is_period)?;
-        let found = Copies { first: with_numbered_labels(first), turns: between[..period].to_vec(), last: last.clone() };
-        found.turns.iter().flatten().chain(&found.first).all(|line| may_be_repeated(&line.replace(OWN_LABEL, ".L"))).then_some(found)
+        let found = Copies {
+            first: with_numbered_labels(first),
+            turns: between[..period].to_vec(),
+            last: last.clone(),
+        };
+        found
+            .turns
+            .iter()
+            .flatten()
+            .chain(&found.first)
+            .all(|line| may_be_repeated(&line.replace(OWN_LABEL, ".L")))
+            .then_some(found)
     }
 }
 

@@ -42,7 +42,8 @@ pub struct MeasuredCode {
     pub few: Vec<Option<f64>>,
     /// Variables that walk through memory or decide branches, whose values went on from row to row.
     pub walks: Vec<String>,
-    /// Alternatives whose copies are other code in the rows than in those that were looked at, with the bytes of a copy in these and in the rows.
+    /// Alternatives whose copies are other code in the rows than in those that were looked at, with
+    /// the bytes of a copy in these and in the rows.
     pub other_code: Vec<(usize, f64, f64)>,
     /// Code size of one copy of each alternative in bytes, if known.
     pub copy_bytes: Vec<Option<f64>>,
@@ -52,7 +53,8 @@ pub struct MeasuredCode {
     pub ready: Ready,
     /// Where the thread was, and which other threads ran.
     pub seated: Seated,
-    /// Core cycles of the reference chain and where the number comes from, or the reason why there are none.
+    /// Core cycles of the reference chain and where the number comes from, or the reason why there
+    /// are none.
     pub ruler: std::result::Result<Ruler, String>,
     /// Circumstances at the end.
     pub ended: Ended,
@@ -63,13 +65,18 @@ pub struct MeasuredCode {
 /// Names of the series of a request: `code` for a single alternative, letters for several.
 pub fn series_names(request: &Request) -> Vec<String> {
     let letter = |at: usize| char::from(b'a' + at as u8).to_string();
-    if request.codes.len() == 1 { vec!["code".into()] } else { (0..request.codes.len()).map(letter).collect() }
+    if request.codes.len() == 1 {
+        vec!["code".into()]
+    } else {
+        (0..request.codes.len()).map(letter).collect()
+    }
 }
 
 /// Measures a request.
 ///
 /// # Errors
-/// An invalid request, code that does not compile or that ended its process, or an unavailable clock or CPU.
+/// An invalid request, code that does not compile or that ended its process, or an unavailable
+/// clock or CPU.
 pub fn measure(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
     measure_watched(request, host, &mut |_| ())
 }
@@ -78,7 +85,11 @@ pub fn measure(request: &Request, host: &HostProgram) -> Result<MeasuredCode> {
 ///
 /// # Errors
 /// As [`measure`].
-pub fn measure_watched(request: &Request, host: &HostProgram, look: &mut dyn FnMut(&Assessment)) -> Result<MeasuredCode> {
+pub fn measure_watched(
+    request: &Request,
+    host: &HostProgram,
+    look: &mut dyn FnMut(&Assessment),
+) -> Result<MeasuredCode> {
     let mut copies = Vec::new();
     measure_unexplained(request, host, &mut copies, look).map_err(|error| {
         let changed: Vec<String> = copies.iter().flat_map(|copy| copy.written.clone()).collect();
@@ -99,10 +110,20 @@ fn measure_unexplained(
     let compiler = find(request)?;
     let folder = Folder::new().map_err(io("making a temporary folder"))?;
     let cache = request.is_cached.then(Cache::open).flatten();
-    let job = Job { request, compiler: &compiler, folder: folder.path(), repeated: None, cache: cache.as_ref() };
+    let job = Job {
+        request,
+        compiler: &compiler,
+        folder: folder.path(),
+        repeated: None,
+        cache: cache.as_ref(),
+    };
     let mut piloted = pilot(&job, host, copies)?;
     let early = piloted.plain.take();
-    let lost = lost(request, copies, if request.language != Language::Asm { early.unwrap_or_else(|| plain(&job)) } else { None });
+    let lost = lost(
+        request,
+        copies,
+        if request.language != Language::Asm { early.unwrap_or_else(|| plain(&job)) } else { None },
+    );
     let going = Request { walks: walks(request, copies), ..request.clone() };
     let few = match piloted.seated.threads {
         None => in_few_places(&Job { request: &going, ..job }, host, copies, &piloted),
@@ -113,9 +134,25 @@ fn measure_unexplained(
     let Timed { made, measured, ruler } = timed;
     let Measured { table, ready, ended, printed, stopped, seated } = measured;
     let run = Run::new(table, stopped, ended.rate.clone(), ended.stolen_ms);
-    let copy_bytes = (0..request.codes.len()).map(|subject| copy_bytes(&made.rows, &made.library, subject)).collect();
+    let copy_bytes = (0..request.codes.len())
+        .map(|subject| copy_bytes(&made.rows, &made.library, subject))
+        .collect();
     let (copies, other_code) = (std::mem::take(copies), made.other_code);
-    Ok(MeasuredCode { run, copies, lost, few, walks, other_code, copy_bytes, compiler, printed, seated, ready, ruler, ended })
+    Ok(MeasuredCode {
+        run,
+        copies,
+        lost,
+        few,
+        walks,
+        other_code,
+        copy_bytes,
+        compiler,
+        printed,
+        seated,
+        ready,
+        ruler,
+        ended,
+    })
 }
 
 /// A measurement in which variables of `going` go on from row to row, and which do.
@@ -130,15 +167,22 @@ fn walked(
     if going.walks.is_empty() {
         return Ok((timed(job, host, piloted, copies, look)?, Vec::new()));
     }
-    match timed(&Job { request: going, ..*job }, host, &Piloted { repeated: None, ..piloted.clone() }, copies, look) {
+    match timed(
+        &Job { request: going, ..*job },
+        host,
+        &Piloted { repeated: None, ..piloted.clone() },
+        copies,
+        look,
+    ) {
         // A walk that comes to an end begins anew in each row.
         Err(Error::CodeFailed(_)) => Ok((timed(job, host, piloted, copies, look)?, Vec::new())),
         found => Ok((found?, going.walks.clone())),
     }
 }
 
-/// Variables that go on from row to row, as they do in a loop: those that walk from place to place in memory, and those by which branches go, whose
-/// values a predictor would learn. Where alternatives have some, each needs the same start.
+/// Variables that go on from row to row, as they do in a loop: those that walk from place to place
+/// in memory, and those by which branches go, whose values a predictor would learn. Where
+/// alternatives have some, each needs the same start.
 fn walks(request: &Request, copies: &[Copy]) -> Vec<String> {
     let is_one = copies.len() == 1 && request.language != Language::Asm && request.init.is_none();
     let going = |copy: &Copy| [&copy.walked[..], &copy.decides, &copy.indexes].concat();
@@ -152,16 +196,31 @@ struct Timed {
     ruler: std::result::Result<Ruler, String>,
 }
 
-fn timed(job: &Job, host: &HostProgram, piloted: &Piloted, copies: &[Copy], look: &mut dyn FnMut(&Assessment)) -> Result<Timed> {
+fn timed(
+    job: &Job,
+    host: &HostProgram,
+    piloted: &Piloted,
+    copies: &[Copy],
+    look: &mut dyn FnMut(&Assessment),
+) -> Result<Timed> {
     let Piloted { pilots, ruler, cpu, seated, .. } = piloted;
     let request = job.request;
     let made = compiled(job, piloted, copies, ruler.is_ok() && seated.no_cycles().is_none())?;
-    let work = Work { request, host, rows: &made.rows, library: &made.library, copies, round: round_of(&made.rows, pilots) };
+    let work = Work {
+        request,
+        host,
+        rows: &made.rows,
+        library: &made.library,
+        copies,
+        round: round_of(&made.rows, pilots),
+    };
     // A process that is started anew makes its pools of threads for all CPUs.
     let in_time = |threads: Threads| Threads { late: false, ..threads };
     let mut threads = seated.threads.map(in_time);
     let (measured, ruler) = loop {
-        let ruler = expected(request, threads).no_cycles().map_or_else(|| ruler.clone(), |reason| Err(reason.to_owned()));
+        let ruler = expected(request, threads)
+            .no_cycles()
+            .map_or_else(|| ruler.clone(), |reason| Err(reason.to_owned()));
         match rounds(&work, *cpu, threads, &ruler, look)? {
             Ok(measured) => break (measured, ruler),
             Err(late) => threads = Some(in_time(late)),
@@ -186,7 +245,9 @@ struct Work<'w> {
 fn round_of(rows: &[RowSpec], pilots: &[Pilot]) -> Duration {
     let before = runs_before(rows);
     let of_row = |row: &RowSpec| {
-        let once = Duration::from_nanos((f64::from(row.runs * row.bodies.max(row.inits)) * pilots[row.subject].copy_ns) as u64);
+        let once = Duration::from_nanos(
+            (f64::from(row.runs * row.bodies.max(row.inits)) * pilots[row.subject].copy_ns) as u64,
+        );
         once * (1 + before.min(limits::affordable(once)))
     };
     rows.iter().map(of_row).sum::<Duration>().min(Duration::from_secs(3_600))
@@ -236,14 +297,19 @@ fn rounds(
     let mut table = table::new(request, work.rows, &companions, placed.ready(), work.library);
     table.observations_mut().origin.threads = threads.is_some();
     let occupied = occupied(request, work.rows, work.copies, &companions, placed.child())?;
-    table.declare_occupancy(series_names(request).into_iter().zip(occupied.iter().map(|(occupancy, _)| *occupancy)));
-    table.declare_uses(series_names(request).into_iter().zip(occupied.into_iter().map(|(_, uses)| uses)));
+    table.declare_occupancy(
+        series_names(request).into_iter().zip(occupied.iter().map(|(occupancy, _)| *occupancy)),
+    );
+    table.declare_uses(
+        series_names(request).into_iter().zip(occupied.into_iter().map(|(_, uses)| uses)),
+    );
     match until_precise(&goal(request), &mut table, &mut placed, &|| begin.elapsed(), look) {
         Err(Stopped::Failed(error)) => Err(error),
         Err(Stopped::Changed(late)) => Ok(Err(late)),
         Ok(stopped) => {
             let seated = placed.seated();
-            let seated = Seated { threads: seated.threads.or(threads), seating: request.seating, ..seated };
+            let seated =
+                Seated { threads: seated.threads.or(threads), seating: request.seating, ..seated };
             let (ready, ended, printed) = placed.end()?;
             Ok(Ok(Measured { table, ready, ended, printed, stopped, seated }))
         }
@@ -286,8 +352,12 @@ pub(crate) fn load(request: &Request, library: &Library, rows: &[RowSpec]) -> Lo
     }
 }
 
-/// What the compiler removed from each alternative, compared with `plain`, the code without optimisation.
+/// What the compiler removed from each alternative, compared with `plain`, the code without
+/// optimisation.
 fn lost(request: &Request, copies: &[Copy], plain: Option<Vec<Copy>>) -> Vec<Vec<Lost>> {
     let of = |(copy, plain): (&Copy, Copy)| copy.lost(&plain);
-    plain.map_or_else(|| vec![Vec::new(); request.codes.len()], |plain| copies.iter().zip(plain).map(of).collect())
+    plain.map_or_else(
+        || vec![Vec::new(); request.codes.len()],
+        |plain| copies.iter().zip(plain).map(of).collect(),
+    )
 }

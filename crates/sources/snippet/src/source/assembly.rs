@@ -11,11 +11,19 @@ use hairspring_host::fence;
 use std::fmt::Write;
 use std::path::Path;
 
-pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], borders: &dyn Fn(usize) -> Borders) {
+pub fn rows(
+    text: &mut String,
+    request: &Request,
+    rows: &[(usize, &RowSpec)],
+    borders: &dyn Fn(usize) -> Borders,
+) {
     let _ = writeln!(text, "HS_EXPORT void {SETUP_SYMBOL}(void);\nvoid {SETUP_SYMBOL}(void) {{ }}");
     for &(at, row) in rows {
         let name = symbol(at);
-        let _ = writeln!(text, "HS_EXPORT HS_ROW uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{");
+        let _ = writeln!(
+            text,
+            "HS_EXPORT HS_ROW uint64_t {name}(hs_read hs_now);\nuint64_t {name}(hs_read hs_now) {{"
+        );
         for declaration in &request.lets {
             let _ = writeln!(text, "{};", declaration.text);
         }
@@ -24,7 +32,11 @@ pub fn rows(text: &mut String, request: &Request, rows: &[(usize, &RowSpec)], bo
         let ordinary = Ordinary::for_code(&lines.join("\n"));
         text.extend(ordinary.map(|ordinary| registers_set(&ordinary.lines(), ordinary)));
         text.push_str("uint64_t hs_start = hs_now();\n");
-        let notes = if borders(at) == Borders::Notes && cfg!(target_arch = "x86_64") { Some(at) } else { None };
+        let notes = if borders(at) == Borders::Notes && cfg!(target_arch = "x86_64") {
+            Some(at)
+        } else {
+            None
+        };
         block(text, request, &lines, notes);
         text.push_str("uint64_t hs_ticks = hs_now() - hs_start;\n");
         let upper = ordinary.filter(|ordinary| ordinary.leaves_upper_parts());
@@ -39,10 +51,15 @@ fn registers_set(lines: &[String], ordinary: Ordinary) -> String {
     format!("__asm__ volatile(\"{quoted}\" : : : \"memory\"{});\n", clobbers(&ordinary.clobbered()))
 }
 
-/// Registers for the end of a clobber list. Compilers only accept the upper vector registers where they use them themselves.
+/// Registers for the end of a clobber list. Compilers only accept the upper vector registers where
+/// they use them themselves.
 fn clobbers(registers: &[String]) -> String {
-    let above_15 =
-        |register: &str| register.strip_prefix("xmm").and_then(|number| number.parse().ok()).is_some_and(|number: u32| number > 15);
+    let above_15 = |register: &str| {
+        register
+            .strip_prefix("xmm")
+            .and_then(|number| number.parse().ok())
+            .is_some_and(|number: u32| number > 15)
+    };
     let one = |register: &String| match above_15(register) {
         true => format!(" HS_ABOVE_15(\"{register}\")"),
         false => format!(", \"{register}\""),
@@ -50,7 +67,8 @@ fn clobbers(registers: &[String]) -> String {
     registers.iter().map(one).collect()
 }
 
-/// The setup gives the registers their first values; it runs once at the start of each row and is part of the overhead.
+/// The setup gives the registers their first values; it runs once at the start of each row and is
+/// part of the overhead.
 fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
     let init = init(request, row);
     let (before, after) = row.inits_before_and_after();
@@ -80,13 +98,24 @@ fn lines(request: &Request, row: &RowSpec) -> Vec<String> {
 const BLOCK: u32 = 771;
 const BEHIND_LABEL: u32 = 772;
 
-/// Calls of the block that follows: unlike a loop, they need no register and leave the flags as they are. What the compiler keeps below the
-/// stack pointer is skipped.
+/// Calls of the block that follows: unlike a loop, they need no register and leave the flags as
+/// they are. What the compiler keeps below the stack pointer is skipped.
 fn calls(runs: u32, is_intel: bool) -> Vec<String> {
     const RED_ZONE: i32 = 128;
-    let moved = |bytes: i32| if is_intel { format!("lea rsp, [rsp + {bytes}]") } else { format!("lea {bytes}(%rsp), %rsp") };
+    let moved = |bytes: i32| {
+        if is_intel {
+            format!("lea rsp, [rsp + {bytes}]")
+        } else {
+            format!("lea {bytes}(%rsp), %rsp")
+        }
+    };
     let call = [format!(".rept {runs}"), format!("call {BLOCK}f"), ".endr".to_owned()];
-    let after = [moved(RED_ZONE), format!("jmp {BEHIND_LABEL}f"), ".p2align 6".to_owned(), format!("{BLOCK}:")];
+    let after = [
+        moved(RED_ZONE),
+        format!("jmp {BEHIND_LABEL}f"),
+        ".p2align 6".to_owned(),
+        format!("{BLOCK}:"),
+    ];
     [moved(-RED_ZONE)].into_iter().chain(call).chain(after).collect()
 }
 
@@ -96,7 +125,10 @@ const BODY: &str = "\0body";
 
 /// The assembler's directives for a note.
 fn note(note: NoteId, operand: &str) -> String {
-    format!("661: .pushsection .hairspring,\"\"; .quad 661b; .asciz \"{} {operand}\"; .popsection", note.number())
+    format!(
+        "661: .pushsection .hairspring,\"\"; .quad 661b; .asciz \"{} {operand}\"; .popsection",
+        note.number()
+    )
 }
 
 /// Lines with the notes filled in, and notes that record where the variables are.
@@ -132,14 +164,23 @@ fn block(text: &mut String, request: &Request, lines: &[String], row: Option<usi
     let own: Vec<String> = lines.iter().filter(|line| !line.starts_with('\0')).cloned().collect();
     let (own, all) = (own.join("\n"), with_notes(request, lines, row).join("\n"));
     // The first line shares its number with the directive, so that line numbers match the user's.
-    let wrapped = if is_intel(&own) { format!(".intel_syntax noprefix; {all}\n.att_syntax prefix") } else { all.clone() };
+    let wrapped = if is_intel(&own) {
+        format!(".intel_syntax noprefix; {all}\n.att_syntax prefix")
+    } else {
+        all.clone()
+    };
     let quoted: String = wrapped.lines().map(|line| format!("{}\\n\\t", quoted(line))).collect();
     let operands: Vec<String> = request.lets.iter().map(operand).collect();
     let clobbers = clobbers(&registers(&own));
-    let _ = writeln!(text, "__asm__ volatile(\"{quoted}\" : {} : : \"memory\", \"cc\"{clobbers});", operands.join(", "));
+    let _ = writeln!(
+        text,
+        "__asm__ volatile(\"{quoted}\" : {} : : \"memory\", \"cc\"{clobbers});",
+        operands.join(", ")
+    );
 }
 
-/// Quotes `%`, and on x86 `{`, `|` and `}`, which have a special meaning in the extended form; only that of `%[name]` is kept.
+/// Quotes `%`, and on x86 `{`, `|` and `}`, which have a special meaning in the extended form; only
+/// that of `%[name]` is kept.
 fn quoted(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line.chars().peekable();
@@ -159,21 +200,26 @@ fn quoted(line: &str) -> String {
 
 fn operand(declaration: &Declaration) -> String {
     let words = declaration.declarator.split_whitespace().collect::<Vec<_>>();
-    let floating = !declaration.declarator.contains('*') && words.iter().any(|word| matches!(*word, "float" | "double"));
+    let floating = !declaration.declarator.contains('*')
+        && words.iter().any(|word| matches!(*word, "float" | "double"));
     let constraint = if floating { "\"+\" HS_FLOATING_REGISTER" } else { "\"+r\"" };
     format!("[{0}] {constraint}({0})", declaration.name)
 }
 
-/// Every piece once. The assembler reports lines of the generated block, so each piece has its own block.
+/// Every piece once. The assembler reports lines of the generated block, so each piece has its own
+/// block.
 pub fn checked(text: &mut String, request: &Request, folder: &Path) {
     let folder = folder.display();
     text.push_str("void hs_check(void);\nvoid hs_check(void) {\n");
     for (line, declaration) in request.lets.iter().enumerate() {
         let _ = writeln!(text, "#line {} \"{folder}/--let\"\n{};", line + 1, declaration.text);
     }
-    let parts = request.codes.iter().enumerate().map(|(at, code)| (super::code_name(at), code.clone()));
+    let parts =
+        request.codes.iter().enumerate().map(|(at, code)| (super::code_name(at), code.clone()));
     let others = [("--setup", &request.setup), ("--init", &request.init)];
-    let others = others.into_iter().filter_map(|(name, part)| part.clone().map(|part| (name.to_owned(), part)));
+    let others = others
+        .into_iter()
+        .filter_map(|(name, part)| part.clone().map(|part| (name.to_owned(), part)));
     for (name, part) in others.chain(parts) {
         for (line, one) in part.lines().enumerate() {
             let _ = writeln!(text, "#line {} \"{folder}/{name}\"", line + 1);

@@ -63,7 +63,8 @@ impl RowSpec {
     }
 }
 
-/// What a note in the machine code marks. Notes are in a section that is not loaded; they add no instruction.
+/// What a note in the machine code marks. Notes are in a section that is not loaded; they add no
+/// instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoteId {
     /// The row.
@@ -91,7 +92,8 @@ impl NoteId {
 
     /// Its number.
     pub fn number(self) -> u64 {
-        let copy = (self.row as u64 * Self::MOST_COPIES + self.copy as u64) * 2 + u64::from(self.in_body);
+        let copy =
+            (self.row as u64 * Self::MOST_COPIES + self.copy as u64) * 2 + u64::from(self.in_body);
         copy * Self::MOST_VARIABLES + self.what.map_or(0, |what| what as u64 + 1)
     }
 
@@ -125,7 +127,8 @@ pub enum Borders {
     Plain,
     /// Notes in a section that is not loaded.
     Notes,
-    /// Comments that stay in the compiler's assembly text. The function begins where a row of any layout may.
+    /// Comments that stay in the compiler's assembly text. The function begins where a row of any
+    /// layout may.
     Comments,
 }
 
@@ -133,7 +136,12 @@ pub enum Borders {
 pub const SETUP_SYMBOL: &str = "hs_setup";
 
 /// The source of all rows, those of the alternative `first` before the others.
-pub fn rows(request: &Request, rows: &[RowSpec], first: usize, borders: &dyn Fn(usize) -> Borders) -> String {
+pub fn rows(
+    request: &Request,
+    rows: &[RowSpec],
+    first: usize,
+    borders: &dyn Fn(usize) -> Borders,
+) -> String {
     let mut text = head(request);
     let rows = in_turn(rows, request.codes.len(), first);
     match request.language {
@@ -143,18 +151,24 @@ pub fn rows(request: &Request, rows: &[RowSpec], first: usize, borders: &dyn Fn(
     text
 }
 
-/// The rows with their numbers, all of one alternative after all of the one before, beginning with the alternative `first`. Alternatives of
-/// equal code so have the places of each other in memory. Rows without the code of an alternative are the last.
+/// The rows with their numbers, all of one alternative after all of the one before, beginning with
+/// the alternative `first`. Alternatives of equal code so have the places of each other in memory.
+/// Rows without the code of an alternative are the last.
 pub fn in_turn(rows: &[RowSpec], alternatives: usize, first: usize) -> Vec<(usize, &RowSpec)> {
     let mut all: Vec<(usize, &RowSpec)> = rows.iter().enumerate().collect();
-    let turn =
-        |row: &RowSpec| if row.order == Order::FencedChain { alternatives } else { (row.subject + alternatives - first) % alternatives };
+    let turn = |row: &RowSpec| {
+        if row.order == Order::FencedChain {
+            alternatives
+        } else {
+            (row.subject + alternatives - first) % alternatives
+        }
+    };
     all.sort_by_key(|(_, row)| turn(row));
     all
 }
 
-/// A source that contains each piece of the user's code once, under its own name, to get error messages: repeated
-/// copies would repeat each message.
+/// A source that contains each piece of the user's code once, under its own name, to get error
+/// messages: repeated copies would repeat each message.
 pub fn checked(request: &Request, folder: &std::path::Path) -> String {
     let mut text = head(request);
     match request.language {
@@ -166,10 +180,12 @@ pub fn checked(request: &Request, folder: &std::path::Path) -> String {
 
 /// Files with the user's pieces, so that the compiler can show the line of an error.
 pub fn pieces(request: &Request) -> Vec<(String, String)> {
-    let mut files: Vec<(String, String)> = request.codes.iter().enumerate().map(|(at, code)| (code_name(at), code.clone())).collect();
+    let mut files: Vec<(String, String)> =
+        request.codes.iter().enumerate().map(|(at, code)| (code_name(at), code.clone())).collect();
     files.extend(request.init.clone().map(|init| ("--init".to_owned(), init)));
     files.extend(request.setup.clone().map(|setup| ("--setup".to_owned(), setup)));
-    let lets: Vec<String> = request.lets.iter().map(|declaration| declaration.text.clone()).collect();
+    let lets: Vec<String> =
+        request.lets.iter().map(|declaration| declaration.text.clone()).collect();
     files.push(("--let".to_owned(), lets.join("\n")));
     files
 }
@@ -180,13 +196,16 @@ fn code_name(at: usize) -> String {
 
 fn head(request: &Request) -> String {
     let files = || request.files.iter().filter(|file| is_included(file, request.language));
-    let mut text: String = files().map(|file| library_choices(&std::fs::read_to_string(file).unwrap_or_default())).collect();
+    let mut text: String = files()
+        .map(|file| library_choices(&std::fs::read_to_string(file).unwrap_or_default()))
+        .collect();
     text += "#include <stddef.h>\n#include <stdint.h>\n";
     if request.language != Language::Asm {
         text += "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n";
     }
     for header in &request.includes {
-        let quoted = if header.starts_with(['<', '"']) { header.clone() } else { format!("<{header}>") };
+        let quoted =
+            if header.starts_with(['<', '"']) { header.clone() } else { format!("<{header}>") };
         text += &format!("#include {quoted}\n");
     }
     text += &fence::c::macros("HS_");
@@ -195,25 +214,42 @@ fn head(request: &Request) -> String {
     let lenient = request.language == Language::C;
     for file in files() {
         let included = format!("#include \"{}\"\n", file.display());
-        text += &if lenient { format!("{LENIENT_PRAGMAS}{included}#pragma GCC diagnostic pop\n") } else { included };
+        text += &if lenient {
+            format!("{LENIENT_PRAGMAS}{included}#pragma GCC diagnostic pop\n")
+        } else {
+            included
+        };
     }
     text
 }
 
-const LENIENT_PRAGMAS: &str = "#pragma GCC diagnostic push\n#pragma GCC diagnostic warning \"-Wimplicit-function-declaration\"\n";
+const LENIENT_PRAGMAS: &str = "#pragma GCC diagnostic push\n\
+                               #pragma GCC diagnostic warning \
+                               \"-Wimplicit-function-declaration\"\n";
 
-/// The lines at the beginning of a file by which it chooses what the C library's headers declare, such as `#define _GNU_SOURCE`. They have to
-/// come before the first of these headers.
+/// The lines at the beginning of a file by which it chooses what the C library's headers declare,
+/// such as `#define _GNU_SOURCE`. They have to come before the first of these headers.
 fn library_choices(text: &str) -> String {
-    let is_choice =
-        |name: &str| name.starts_with('_') && (name.ends_with("_SOURCE") || name.ends_with("_BITS")) || name.starts_with("__STDC_WANT_");
-    let directive = |line: &'_ str| line.trim().strip_prefix('#').map(|rest| rest.trim_start().to_owned());
-    let before = text.lines().take_while(|line| !directive(line).is_some_and(|rest| rest.starts_with("include")));
-    let name = |line: &str| directive(line)?.strip_prefix("define")?.split_whitespace().next().map(str::to_owned);
-    before.filter(|line| name(line).is_some_and(|name| is_choice(&name))).map(|line| format!("{}\n", line.trim())).collect()
+    let is_choice = |name: &str| {
+        name.starts_with('_') && (name.ends_with("_SOURCE") || name.ends_with("_BITS"))
+            || name.starts_with("__STDC_WANT_")
+    };
+    let directive =
+        |line: &'_ str| line.trim().strip_prefix('#').map(|rest| rest.trim_start().to_owned());
+    let before = text
+        .lines()
+        .take_while(|line| !directive(line).is_some_and(|rest| rest.starts_with("include")));
+    let name = |line: &str| {
+        directive(line)?.strip_prefix("define")?.split_whitespace().next().map(str::to_owned)
+    };
+    before
+        .filter(|line| name(line).is_some_and(|name| is_choice(&name)))
+        .map(|line| format!("{}\n", line.trim()))
+        .collect()
 }
 
-/// Whether a file is included: source of the same language is; anything else is a separate input of the compiler.
+/// Whether a file is included: source of the same language is; anything else is a separate input of
+/// the compiler.
 pub fn is_included(file: &std::path::Path, language: Language) -> bool {
     let ending = file.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
     language != Language::Asm && !matches!(ending, "o" | "a" | "so" | "s" | "S")
@@ -225,7 +261,8 @@ mod tests {
 
     #[test]
     fn a_file_chooses_what_headers_declare_before_its_first_header() {
-        let file = "// x\n#define _GNU_SOURCE\n # define _FILE_OFFSET_BITS 64\n#define _FOO_H\n#define N 3\n#include <sched.h>\n#define _XOPEN_SOURCE 700\n";
+        let file = "// x\n#define _GNU_SOURCE\n # define _FILE_OFFSET_BITS 64\n#define _FOO_H\n\
+                    #define N 3\n#include <sched.h>\n#define _XOPEN_SOURCE 700\n";
         assert_eq!(library_choices(file), "#define _GNU_SOURCE\n# define _FILE_OFFSET_BITS 64\n");
         assert_eq!(library_choices("#define\n#\n\n# define  \nint x;"), "");
     }

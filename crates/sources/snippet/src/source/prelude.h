@@ -1,9 +1,10 @@
-/* The beginning of every generated file, after the processor's fences: barriers that cost no instruction, and the
-   flush of cache lines.
-   The reading of the clock comes from the instrument as a function pointer: one clock for every language. */
+/* The beginning of every generated file, after the processor's fences: barriers that cost no
+   instruction, and the flush of cache lines. The reading of the clock comes from the instrument as
+   a function pointer: one clock for every language. */
 typedef uint64_t (*hs_read)(void);
 
-/* Lines of 64 bytes are the smallest in use on the machines served; flushing one twice does no harm. */
+/* Lines of 64 bytes are the smallest in use on the machines served; flushing one twice does no
+ * harm. */
 #define HS_LINE 64
 
 /* A row is never inlined, and begins on a cache line, unless the code has several layouts. */
@@ -22,33 +23,37 @@ typedef uint64_t (*hs_read)(void);
 
 #define HS_BARRIER() __asm__ volatile("" : : : "memory")
 
-#define HS_FLUSH(start, bytes)                                                                                         \
-    do {                                                                                                               \
-        const char *hs_at = (const char *)(uintptr_t)(start);                                                          \
-        const char *hs_end = hs_at + (bytes);                                                                          \
-        HS_FULL_FENCE();                                                                                                    \
-        for (hs_at = (const char *)((uintptr_t)hs_at & ~(uintptr_t)(HS_LINE - 1)); hs_at < hs_end; hs_at += HS_LINE)   \
-            HS_FLUSH_LINE(hs_at);                                                                                      \
-        HS_FULL_FENCE();                                                                                                    \
+#define HS_FLUSH(start, bytes)                                                                     \
+    do {                                                                                           \
+        const char *hs_at = (const char *)(uintptr_t)(start);                                      \
+        const char *hs_end = hs_at + (bytes);                                                      \
+        HS_FULL_FENCE();                                                                           \
+        for (hs_at = (const char *)((uintptr_t)hs_at & ~(uintptr_t)(HS_LINE - 1)); hs_at < hs_end; \
+                hs_at += HS_LINE)                                                                  \
+            HS_FLUSH_LINE(hs_at);                                                                  \
+        HS_FULL_FENCE();                                                                           \
     } while (0)
 
-#define HS_TOUCH(start, bytes)                                                                                         \
-    do {                                                                                                               \
-        const volatile char *hs_at = (const volatile char *)(uintptr_t)(start);                                        \
-        size_t hs_i;                                                                                                   \
-        for (hs_i = 0; hs_i < (size_t)(bytes); hs_i += HS_LINE)                                                        \
-            (void)hs_at[hs_i];                                                                                         \
+#define HS_TOUCH(start, bytes)                                                  \
+    do {                                                                        \
+        const volatile char *hs_at = (const volatile char *)(uintptr_t)(start); \
+        size_t hs_i;                                                            \
+        for (hs_i = 0; hs_i < (size_t)(bytes); hs_i += HS_LINE)                 \
+            (void)hs_at[hs_i];                                                  \
     } while (0)
 
-/* A note in a section that is not loaded: address, number and location of an operand. It adds no instruction. */
+/* A note in a section that is not loaded: address, number and location of an operand. It adds no
+ * instruction. */
 #if defined(__x86_64__)
-#define HS_NOTE(text) "661:\n\t.pushsection .hairspring,\"\"\n\t.quad 661b\n\t.asciz \"" text "\"\n\t.popsection"
+#define HS_NOTE(text) "661:\n\t.pushsection .hairspring,\"\"\n\t.quad 661b\n\t.asciz \"" text \
+        "\"\n\t.popsection"
 #else
 #define HS_NOTE(text) ""
 #endif
 #define HS_BORDER(number) __asm__ volatile(HS_NOTE(#number " ") : : : "memory")
 
-/* Vectors that a register holds with the compiler's flags: HS_VECTORS(one, v) is one(type, v) for each of their types. */
+/* Vectors that a register holds with the compiler's flags: HS_VECTORS(one, v) is one(type, v) for
+ * each of their types. */
 #if defined(__SSE2__)
 typedef float hs_v4sf __attribute__((vector_size(16)));
 typedef double hs_v2df __attribute__((vector_size(16)));
@@ -88,46 +93,103 @@ typedef long long hs_v8di __attribute__((vector_size(64)));
 /* An exception must not leave the row: its caller is not C++. */
 #define HS_NO_THROW noexcept
 
-template <class T> struct hs_in_float { static const bool value = std::is_floating_point<T>::value && sizeof(T) <= 8; };
-template <class T> struct hs_in_integer { static const bool value = std::is_scalar<T>::value && !std::is_floating_point<T>::value && sizeof(T) <= 8; };
+template <class T>
+struct hs_in_float { static const bool value = std::is_floating_point<T>::value && sizeof(T) <= 8;
+        };
+template <class T>
+struct hs_in_integer { static const bool value = std::is_scalar<T>::value &&
+        !std::is_floating_point<T>::value && sizeof(T) <= 8; };
 template <class T> struct hs_in_vector { static const bool value = false; };
 #define HS_IS_IN_VECTOR(t, v) template <> struct hs_in_vector<t> { static const bool value = v; };
 HS_VECTORS(HS_IS_IN_VECTOR, true)
-template <class T> struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value && !hs_in_vector<T>::value; };
+template <class T>
+struct hs_other { static const bool value = !hs_in_float<T>::value && !hs_in_integer<T>::value &&
+        !hs_in_vector<T>::value; };
 
-/* "The value may change here": adds no instruction and leaves the value in its register or memory. */
-template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_FLOATING_REGISTER(v)); }
-template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+r"(v)); }
-template <class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : "+" HS_VECTOR_REGISTER(v)); }
-template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+/* "The value may change here": adds no instruction and leaves the value in its register or memory.
+ * */
+template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque(T &v) {
+    __asm__ volatile("" : "+" HS_FLOATING_REGISTER(v));
+}
+template <class T>
+HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque(T &v) {
+    __asm__ volatile("" : "+r"(v));
+}
+template <class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_opaque(T &v) {
+    __asm__ volatile("" : "+" HS_VECTOR_REGISTER(v));
+}
+template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque(T &v) {
+    __asm__ volatile("" : : "r"(&v) : "memory");
+}
 /* A constant, as what a reference refers to may be. */
-template <class T> HS_INLINE void hs_opaque(const T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+template <class T> HS_INLINE void hs_opaque(const T &v) {
+    __asm__ volatile("" : : "r"(&v) : "memory");
+}
 template <unsigned long N, class T> HS_INLINE void hs_opaque_at(const T &v) { hs_opaque(v); }
 template <class T> HS_INLINE void hs_opaque_in_memory(const T &v) { hs_opaque(v); }
-template <unsigned long N, class T> HS_INLINE void hs_opaque_in_memory_at(const T &v) { hs_opaque(v); }
+template <unsigned long N, class T> HS_INLINE void hs_opaque_in_memory_at(const T &v) {
+    hs_opaque(v);
+}
 /* hs_opaque with a note of the location. */
-template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOATING_REGISTER(v) : "i"(N)); }
-template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N)); }
-template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_opaque_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_VECTOR_REGISTER(v) : "i"(N)); }
-template <unsigned long N, class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque_at(T &v) { hs_opaque(v); }
+template <unsigned long N, class T>
+HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_opaque_at(T &v) {
+    __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_FLOATING_REGISTER(v) : "i"(N));
+}
+template <unsigned long N, class T>
+HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_opaque_at(T &v) {
+    __asm__ volatile(HS_NOTE("%c1 %0") : "+r"(v) : "i"(N));
+}
+template <unsigned long N, class T>
+HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_opaque_at(T &v) {
+    __asm__ volatile(HS_NOTE("%c1 %0") : "+" HS_VECTOR_REGISTER(v) : "i"(N));
+}
+template <unsigned long N, class T>
+HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_opaque_at(T &v) {
+    hs_opaque(v);
+}
 /* hs_opaque for a variable that stays in memory. */
-template <class T> HS_INLINE typename std::enable_if<std::is_scalar<T>::value>::type hs_opaque_in_memory(T &v) { __asm__ volatile("" : "+m"(v)); }
-template <class T> HS_INLINE typename std::enable_if<!std::is_scalar<T>::value>::type hs_opaque_in_memory(T &v) { hs_opaque(v); }
-template <unsigned long N, class T> HS_INLINE typename std::enable_if<std::is_scalar<T>::value>::type hs_opaque_in_memory_at(T &v) { __asm__ volatile(HS_NOTE("%c1 %0") : "+m"(v) : "i"(N)); }
-template <unsigned long N, class T> HS_INLINE typename std::enable_if<!std::is_scalar<T>::value>::type hs_opaque_in_memory_at(T &v) { hs_opaque(v); }
+template <class T>
+HS_INLINE typename std::enable_if<std::is_scalar<T>::value>::type hs_opaque_in_memory(T &v) {
+    __asm__ volatile("" : "+m"(v));
+}
+template <class T>
+HS_INLINE typename std::enable_if<!std::is_scalar<T>::value>::type hs_opaque_in_memory(T &v) {
+    hs_opaque(v);
+}
+template <unsigned long N, class T>
+HS_INLINE typename std::enable_if<std::is_scalar<T>::value>::type hs_opaque_in_memory_at(T &v) {
+    __asm__ volatile(HS_NOTE("%c1 %0") : "+m"(v) : "i"(N));
+}
+template <unsigned long N, class T>
+HS_INLINE typename std::enable_if<!std::is_scalar<T>::value>::type hs_opaque_in_memory_at(T &v) {
+    hs_opaque(v);
+}
 /* "The value is used here." */
-template <class T> HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_FLOATING_REGISTER(v)); }
-template <class T> HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(v)); }
-template <class T> HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : HS_VECTOR_REGISTER(v)); }
-template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_keep(const T &v) { __asm__ volatile("" : : "r"(&v) : "memory"); }
+template <class T>
+HS_INLINE typename std::enable_if<hs_in_float<T>::value>::type hs_keep(const T &v) {
+    __asm__ volatile("" : : HS_FLOATING_REGISTER(v));
+}
+template <class T>
+HS_INLINE typename std::enable_if<hs_in_integer<T>::value>::type hs_keep(const T &v) {
+    __asm__ volatile("" : : "r"(v));
+}
+template <class T>
+HS_INLINE typename std::enable_if<hs_in_vector<T>::value>::type hs_keep(const T &v) {
+    __asm__ volatile("" : : HS_VECTOR_REGISTER(v));
+}
+template <class T> HS_INLINE typename std::enable_if<hs_other<T>::value>::type hs_keep(const T &v) {
+    __asm__ volatile("" : : "r"(&v) : "memory");
+}
 
 /* Turns an expression of type void into a value, and leaves any other as it is. */
 struct hs_nothing {};
 template <class T> HS_INLINE T &&operator,(T &&v, hs_nothing) { return static_cast<T &&>(v); }
 HS_INLINE void hs_keep(const hs_nothing &) {}
 
-/* Scalars and vectors are passed to a row by value, so that they stay in registers; everything else by reference. */
-template <class T, bool S = std::is_scalar<T>::value || hs_in_vector<T>::value> struct hs_argument { typedef T type; };
+/* Scalars and vectors are passed to a row by value, so that they stay in registers; everything else
+ * by reference. */
+template <class T, bool S = std::is_scalar<T>::value || hs_in_vector<T>::value>
+struct hs_argument { typedef T type; };
 template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_OPAQUE(v) hs_opaque(v)
 #define HS_OPAQUE_AT(number, v) hs_opaque_at<number>(v)
@@ -145,26 +207,30 @@ template <class T> struct hs_argument<T, false> { typedef T &type; };
 #define HS_OR_IS(t, v) || __builtin_types_compatible_p(__typeof__(v), t)
 #define HS_IN_VECTOR(v) (0 HS_VECTORS(HS_OR_IS, v))
 /* The branches not taken must still compile: they use a null pointer that is never dereferenced. */
-#define HS_OPAQUE_AS(text, v)                                                                                          \
-    do {                                                                                                               \
-        if (HS_IN_VECTOR(v)) {                                                                                         \
-            __asm__ volatile(text : "+" HS_VECTOR_REGISTER(*__builtin_choose_expr(HS_IN_VECTOR(v), &(v), (double *)0))); \
-        } else if (HS_IN_FLOAT(v)) {                                                                                   \
-            __asm__ volatile(text : "+" HS_FLOATING_REGISTER(*__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0))); \
-        } else if (HS_IN_INTEGER(v)) {                                                                                 \
-            __asm__ volatile(text : "+r"(*__builtin_choose_expr(HS_IN_INTEGER(v), &(v), (long *)0)));                  \
-        } else {                                                                                                       \
-            __asm__ volatile(text : "+m"(v));                                                                          \
-        }                                                                                                              \
+#define HS_OPAQUE_AS(text, v)                                                           \
+    do {                                                                                \
+        if (HS_IN_VECTOR(v)) {                                                          \
+            __asm__ volatile(text : "+" HS_VECTOR_REGISTER(                             \
+                    *__builtin_choose_expr(HS_IN_VECTOR(v), &(v), (double *)0)));       \
+        } else if (HS_IN_FLOAT(v)) {                                                    \
+            __asm__ volatile(text : "+" HS_FLOATING_REGISTER(                           \
+                    *__builtin_choose_expr(HS_IN_FLOAT(v), &(v), (double *)0)));        \
+        } else if (HS_IN_INTEGER(v)) {                                                  \
+            __asm__ volatile(text                                                       \
+                    : "+r"(*__builtin_choose_expr(HS_IN_INTEGER(v), &(v), (long *)0))); \
+        } else {                                                                        \
+            __asm__ volatile(text : "+m"(v));                                           \
+        }                                                                               \
     } while (0)
 #define HS_OPAQUE(v) HS_OPAQUE_AS("", v)
 #define HS_OPAQUE_AT(number, v) HS_OPAQUE_AS(HS_NOTE(#number " %0"), v)
 #define HS_OPAQUE_IN_MEMORY(v) __asm__ volatile("" : "+m"(v))
 #define HS_OPAQUE_IN_MEMORY_AT(number, v) __asm__ volatile(HS_NOTE(#number " %0") : "+m"(v))
 #define HS_IS_VOID(...) __builtin_types_compatible_p(__typeof__((__VA_ARGS__)), void)
-#define HS_KEEP(...)                                                                                                   \
-    do {                                                                                                               \
-        __auto_type hs_value = __builtin_choose_expr(HS_IS_VOID(__VA_ARGS__), ((void)(__VA_ARGS__), 0), (__VA_ARGS__)); \
-        if (!HS_IS_VOID(__VA_ARGS__)) HS_OPAQUE(hs_value);                                                             \
+#define HS_KEEP(...)                                                          \
+    do {                                                                      \
+        __auto_type hs_value = __builtin_choose_expr(HS_IS_VOID(__VA_ARGS__), \
+                ((void)(__VA_ARGS__), 0), (__VA_ARGS__));                     \
+        if (!HS_IS_VOID(__VA_ARGS__)) HS_OPAQUE(hs_value);                    \
     } while (0)
 #endif

@@ -1,4 +1,5 @@
-/* Calls that would do harm if they were repeated, and calls that do none: by the first argument, with a file to write to and one to map. */
+/* Calls that would do harm if they were repeated, and calls that do none: by the first argument,
+ * with a file to write to and one to map. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -51,7 +52,8 @@ __attribute__((noinline)) int part(int n) {
   case 39: sum += msync((void *)paper, 4096, MS_SYNC); break;
   case 40: sum += madvise((void *)board, 4096, MADV_REMOVE); break;
   case 41: sum += mprotect((void *)board, 4096, PROT_READ | PROT_WRITE); ++*board; break;
-  case 42: sum += mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != 0; break;
+  case 42: sum += mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != 0;
+  break;
   case 43: sum += munmap((void *)paper, 4096); break;
   case 44: dup2(file, 1); break;
   case 45: __asm__ volatile("int $0x80" : "+a"(sum) : "b"(file), "c"(0), "d"(0) : "memory"); break;
@@ -61,7 +63,8 @@ __attribute__((noinline)) int part(int n) {
   case 50: sum += (int)write(null, "hello\n", 6) + (int)write(1, "hello\n", 6); break;
   case 51: sum += printf("%d", n); fflush(stdout); break;
   case 52: sum += *board + *paper; break;
-  case 53: sum += (int)syscall(SYS_futex, &own_lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0); break;
+  case 53: sum += (int)syscall(SYS_futex, &own_lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
+  break;
   case 54: sum += (int)syscall(SYS_getpid) + (int)clock(); break;
   case 55: ++*scratch; break;
   case 56: sum += (int)syscall(SYS_fstat, null, 8, board, board); break;

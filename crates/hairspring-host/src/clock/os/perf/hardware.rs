@@ -1,4 +1,5 @@
-//! Reads of the counter that perf's page names, ordered as a clock: the number is that of the page minus one.
+//! Reads of the counter that perf's page names, ordered as a clock: the number is that of the page
+//! minus one.
 
 use crate::clock::Ordering;
 
@@ -7,7 +8,8 @@ pub const ORDERING: Ordering = here::ORDERING;
 /// How the counter is read, for the description of the clock.
 pub const HOW: &str = here::HOW;
 
-/// Reads a counter. Only with the number of a page whose `cap_user_rdpmc` is set: anything else ends the process.
+/// Reads a counter. Only with the number of a page whose `cap_user_rdpmc` is set: anything else
+/// ends the process.
 pub use here::read;
 
 #[cfg(target_arch = "x86_64")]
@@ -21,17 +23,20 @@ mod here {
         let (low, high): (u32, u32);
         // SAFETY: the page allows this counter; writes eax and edx.
         unsafe {
-            std::arch::asm!("lfence", "rdpmc", "lfence", in("ecx") number, out("eax") low, out("edx") high, options(nostack, preserves_flags));
+            std::arch::asm!("lfence", "rdpmc", "lfence", in("ecx") number, out("eax") low,
+                out("edx") high, options(nostack, preserves_flags));
         }
         Some(u64::from(high) << 32 | u64::from(low))
     }
 }
 
-/// A match of the number with an instruction for each counter: the number is part of the instruction.
+/// A match of the number with an instruction for each counter: the number is part of the
+/// instruction.
 #[cfg(any(target_arch = "aarch64", target_arch = "riscv64"))]
 macro_rules! by_number {
     ($number:ident, $read:ident) => {
-        by_number!($number, $read, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
+        by_number!($number, $read,
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
     };
     ($number:ident, $read:ident, $($n:literal)*) => {
         match $number {
@@ -46,7 +51,8 @@ mod here {
     use crate::clock::Ordering;
 
     pub const ORDERING: Ordering = Ordering::both("isb");
-    pub const HOW: &str = "core cycles of this thread in user code, by PMCCNTR_EL0 on perf's user page";
+    pub const HOW: &str =
+        "core cycles of this thread in user code, by PMCCNTR_EL0 on perf's user page";
 
     /// Number of the cycle counter.
     const CYCLES: u32 = 31;
@@ -56,7 +62,8 @@ mod here {
             let count: u64;
             // SAFETY: the page allows this counter; writes one register.
             unsafe {
-                std::arch::asm!("isb", concat!("mrs {}, pmevcntr", $n, "_el0"), "isb", out(reg) count, options(nostack, preserves_flags))
+                std::arch::asm!("isb", concat!("mrs {}, pmevcntr", $n, "_el0"), "isb",
+                    out(reg) count, options(nostack, preserves_flags))
             };
             count
         }};
@@ -69,7 +76,10 @@ mod here {
         }
         let count: u64;
         // SAFETY: the page allows this counter; writes one register.
-        unsafe { std::arch::asm!("isb", "mrs {}, pmccntr_el0", "isb", out(reg) count, options(nostack, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("isb", "mrs {}, pmccntr_el0", "isb", out(reg) count,
+                options(nostack, preserves_flags))
+        };
         Some(count)
     }
 }
@@ -79,14 +89,16 @@ mod here {
     use crate::clock::Ordering;
 
     pub const ORDERING: Ordering = Ordering::both("fence");
-    pub const HOW: &str = "core cycles of this thread in user code, by the counter's register on perf's user page";
+    pub const HOW: &str =
+        "core cycles of this thread in user code, by the counter's register on perf's user page";
 
     macro_rules! counter {
         ($n:literal) => {{
             let count: u64;
             // SAFETY: the page allows this counter; writes one register.
             unsafe {
-                std::arch::asm!("fence iorw, iorw", "csrr {}, {}", "fence iorw, iorw", out(reg) count, const 0xc00 + $n, options(nostack, preserves_flags))
+                std::arch::asm!("fence iorw, iorw", "csrr {}, {}", "fence iorw, iorw",
+                    out(reg) count, const 0xc00 + $n, options(nostack, preserves_flags))
             };
             count
         }};

@@ -1,6 +1,10 @@
-//! perf's counter of core cycles, read in user space from the page that the kernel shares (perf_event_open(2), "mmap
-//! layout"). It counts while the thread that enabled it runs in user code, and steps with the core's own clock.
-#![allow(unsafe_code, reason = "perf_event_open, its page and rdpmc have no safe form in the libraries used")]
+//! perf's counter of core cycles, read in user space from the page that the kernel shares
+//! (perf_event_open(2), "mmap layout"). It counts while the thread that enabled it runs in user
+//! code, and steps with the core's own clock.
+#![allow(
+    unsafe_code,
+    reason = "perf_event_open, its page and rdpmc have no safe form in the libraries used"
+)]
 
 #[cfg(not(target_arch = "x86_64"))]
 mod call;
@@ -11,7 +15,9 @@ use crate::clock::arch::{explain_loss, perf_gives_access};
 use crate::clock::{Clock, CountsWhen};
 use open::Mapped;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering as Memory, compiler_fence};
+use std::sync::atomic::{
+    AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering as Memory, compiler_fence,
+};
 
 /// The part of the page that a read needs. The kernel may write to it at any time.
 #[repr(C)]
@@ -34,7 +40,8 @@ pub struct Page {
 const CAN_READ: u64 = 1 << 2;
 
 thread_local! {
-    /// This thread's page. It remains mapped until the process ends, because the clock may be read until then.
+    /// This thread's page. It remains mapped until the process ends, because the clock may be read
+    /// until then.
     static PAGE: Cell<Option<&'static Page>> = const { Cell::new(None) };
 }
 
@@ -58,7 +65,8 @@ extern "C" fn read() -> u64 {
     PAGE.get().and_then(|page| cycles(page, hardware::read)).unwrap_or(0)
 }
 
-/// Reads the counter under the page's lock; `None` while the kernel has no hardware counter for it, or one that is not read here.
+/// Reads the counter under the page's lock; `None` while the kernel has no hardware counter for it,
+/// or one that is not read here.
 fn cycles(page: &Page, hardware: impl Fn(u32) -> Option<u64>) -> Option<u64> {
     loop {
         let lock = page.lock.load(Memory::Acquire);
@@ -68,7 +76,8 @@ fn cycles(page: &Page, hardware: impl Fn(u32) -> Option<u64>) -> Option<u64> {
         let unused = 64 - u32::from(page.width.load(Memory::Relaxed)).clamp(1, 64);
         // The counter is narrower than 64 bits and its sign is that of its highest bit.
         let counted = index.checked_sub(1).and_then(&hardware);
-        let count = counted.map(|counted| offset.wrapping_add((counted << unused) as i64 >> unused));
+        let count =
+            counted.map(|counted| offset.wrapping_add((counted << unused) as i64 >> unused));
         compiler_fence(Memory::SeqCst);
         if page.lock.load(Memory::Acquire) == lock {
             return count.map(|count| count as u64);
@@ -86,7 +95,8 @@ fn enable() -> Result<(), String> {
     Ok(())
 }
 
-/// A child process has no page, and its file would be that of its parent's counter: its clocks read 0 until they are enabled there.
+/// A child process has no page, and its file would be that of its parent's counter: its clocks read
+/// 0 until they are enabled there.
 extern "C" fn give_up_in_child() {
     PAGE.set(None);
     open::give_up();
@@ -106,7 +116,8 @@ const ALLOW: &str = if cfg!(target_arch = "x86_64") {
     "sysctl kernel.perf_user_access=1"
 };
 
-/// Whether the system's setting allows reads by programs, where the page does not tell: on arm64 it then only lacks the counter's number.
+/// Whether the system's setting allows reads by programs, where the page does not tell: on arm64 it
+/// then only lacks the counter's number.
 fn is_allowed() -> bool {
     !cfg!(target_arch = "aarch64") || perf_gives_access()
 }
@@ -115,15 +126,23 @@ fn is_allowed() -> bool {
 fn open() -> Result<Mapped, String> {
     let mapped = Mapped::new()?;
     if mapped.page.capabilities.load(Memory::Relaxed) & CAN_READ == 0 || !is_allowed() {
-        return Err(format!("the kernel counts cycles, but does not let user code read them (cap_user_rdpmc is not set): {ALLOW}"));
+        return Err(format!(
+            "the kernel counts cycles, but does not let user code read them (cap_user_rdpmc is not \
+             set): {ALLOW}"
+        ));
     }
     if mapped.page.index.load(Memory::Relaxed) == 0 {
         mapped.file.counting()?;
-        return Err("the kernel counts cycles, but its page names no counter that user code may read: choose another clock".into());
+        return Err("the kernel counts cycles, but its page names no counter that user code may \
+                    read: choose another clock"
+            .into());
     }
     cycles(mapped.page, hardware::read).ok_or_else(|| {
         let number = mapped.page.index.load(Memory::Relaxed);
-        format!("the kernel counts cycles on counter {number}, which is not read here on {}", std::env::consts::ARCH)
+        format!(
+            "the kernel counts cycles on counter {number}, which is not read here on {}",
+            std::env::consts::ARCH
+        )
     })?;
     Ok(mapped)
 }
@@ -150,12 +169,17 @@ mod tests {
     fn page_has_the_layout_of_the_kernel() {
         use std::mem::offset_of;
         let places = (offset_of!(Page, lock), offset_of!(Page, index), offset_of!(Page, offset));
-        assert_eq!((places, offset_of!(Page, capabilities), offset_of!(Page, width)), ((8, 12, 16), 40, 48));
+        assert_eq!(
+            (places, offset_of!(Page, capabilities), offset_of!(Page, width)),
+            ((8, 12, 16), 40, 48)
+        );
     }
 
     #[test]
     fn counter_is_sign_extended_and_added_to_the_offset() {
-        let count = |hardware: u64| cycles(&page(3, 1 << 50, 48), |number| (number == 2).then_some(hardware));
+        let count = |hardware: u64| {
+            cycles(&page(3, 1 << 50, 48), |number| (number == 2).then_some(hardware))
+        };
         assert_eq!(count(1_000), Some((1 << 50) + 1_000));
         // Counters are loaded with a negative number so that they overflow after a period.
         assert_eq!(count(0xffff_ffff_fff0), Some((1 << 50) - 16));
@@ -164,7 +188,8 @@ mod tests {
     #[test]
     fn counter_of_64_bits_begins_anywhere() {
         let begin = 1u64 << 63;
-        let count = cycles(&page(32, begin as i64, 64), |number| (number == 31).then_some(begin + 300));
+        let count =
+            cycles(&page(32, begin as i64, 64), |number| (number == 31).then_some(begin + 300));
         assert_eq!(count, Some(300));
     }
 

@@ -35,14 +35,18 @@ impl Session<'_> {
             let block = &self.graph.blocks[at];
             instructions(&self.code, block.start, block.end).last().copied().unwrap_or(block.start)
         };
-        let start_of = |address: u64| self.graph.blocks.binary_search_by_key(&address, |block| block.start).ok();
+        let start_of = |address: u64| {
+            self.graph.blocks.binary_search_by_key(&address, |block| block.start).ok()
+        };
         let cut = match branches.end {
             Some((from, until)) => Some(Cut { from: start_of(from)?, until: start_of(until)? }),
             None => None,
         };
         let begun = Begun { block: start_of(branches.begin)?, entries: branches.entries };
         let counts = Counter::new(&self.graph, last).count(&branches.all, begun, cut)?;
-        let counted = branches.counted.and_then(|(address, arrivals, twice)| Some(Counted { block: start_of(address)?, arrivals, twice }));
+        let counted = branches.counted.and_then(|(address, arrivals, twice)| {
+            Some(Counted { block: start_of(address)?, arrivals, twice })
+        });
         Some(CountRow { counts, until: cut.map(|cut| cut.until), counted })
     }
 
@@ -55,20 +59,39 @@ impl Session<'_> {
     pub(super) fn recount(&mut self, all: &mut [Prepared]) -> Result<()> {
         let mut whole_calls = std::mem::take(&mut self.whole_calls);
         for row in all.iter_mut().chain(&mut whole_calls).flat_map(|one| one.rows.iter_mut()) {
-            row.counts = self
-                .count(&row.branches)
-                .ok_or_else(|| Error::system("count the blocks", "a branch led to an address where no block begins"))?;
+            row.counts = self.count(&row.branches).ok_or_else(|| {
+                Error::system(
+                    "count the blocks",
+                    "a branch led to an address where no block begins",
+                )
+            })?;
         }
         self.whole_calls = whole_calls;
-        let whole = all.iter().chain(&self.whole_calls).flat_map(|one| &one.rows).filter(|row| row.counts.is_whole());
+        let whole = all
+            .iter()
+            .chain(&self.whole_calls)
+            .flat_map(|one| &one.rows)
+            .filter(|row| row.counts.is_whole());
         let instructions = |row: &Row| -> u64 {
-            row.counts.counts.blocks.iter().zip(&self.graph.blocks).map(|(count, block)| count * u64::from(block.instructions)).sum()
+            row.counts
+                .counts
+                .blocks
+                .iter()
+                .zip(&self.graph.blocks)
+                .map(|(count, block)| count * u64::from(block.instructions))
+                .sum()
         };
         self.traced.instructions = whole.map(instructions).sum();
         Ok(())
     }
 }
 
-pub(super) fn in_file(branches: &BTreeMap<(u64, u64), u64>, bias: u64) -> BTreeMap<(u64, u64), u64> {
-    branches.iter().map(|((site, to), times)| ((site.wrapping_sub(bias), to.wrapping_sub(bias)), *times)).collect()
+pub(super) fn in_file(
+    branches: &BTreeMap<(u64, u64), u64>,
+    bias: u64,
+) -> BTreeMap<(u64, u64), u64> {
+    branches
+        .iter()
+        .map(|((site, to), times)| ((site.wrapping_sub(bias), to.wrapping_sub(bias)), *times))
+        .collect()
 }

@@ -6,7 +6,8 @@ use super::{Branches, Row, Session};
 const ROWS_COUNTED_TWICE: usize = 2;
 
 impl Session<'_> {
-    /// The whole call with its arrivals counted: beside the call itself it tells what counting takes.
+    /// The whole call with its arrivals counted: beside the call itself it tells what counting
+    /// takes.
     pub(super) fn counted(&self, whole: &Row, address: u64, bias: u64) -> Option<Row> {
         let at = self.graph.blocks.iter().position(|block| block.start == address)?;
         let counts = self.count(&whole.branches)?;
@@ -14,22 +15,41 @@ impl Session<'_> {
         if !self.ends.can_end(&self.graph, &self.code, &counts.counts, address) {
             return None;
         }
-        let branches = Branches { counted: Some((address, passes, false)), ..whole.branches.clone() };
+        let branches =
+            Branches { counted: Some((address, passes, false)), ..whole.branches.clone() };
         let call = whole.call.counted_at(address.wrapping_add(bias));
-        Some(Row { call, counts: self.count(&branches)?, undo: whole.undo.clone(), left: None, branches })
+        Some(Row {
+            call,
+            counts: self.count(&branches)?,
+            undo: whole.undo.clone(),
+            left: None,
+            branches,
+        })
     }
 
-    /// The longest parts once more, with each arrival counted twice: beside the same parts they tell what counting takes. Nothing else does,
-    /// where only the shortest parts run without it.
+    /// The longest parts once more, with each arrival counted twice: beside the same parts they
+    /// tell what counting takes. Nothing else does, where only the shortest parts run without it.
     pub(super) fn counted_twice(&mut self, rows: &[Row]) -> Vec<Row> {
-        let mut longest: Vec<(u64, u64, &Row)> =
-            rows.iter().filter_map(|row| row.branches.counted.map(|(address, arrivals, _)| (address, arrivals, row))).collect();
+        let mut longest: Vec<(u64, u64, &Row)> = rows
+            .iter()
+            .filter_map(|row| {
+                row.branches.counted.map(|(address, arrivals, _)| (address, arrivals, row))
+            })
+            .collect();
         longest.sort_by_key(|(_, arrivals, _)| std::cmp::Reverse(*arrivals));
         let twice = |(address, arrivals, row): (u64, u64, &Row)| {
-            let branches = Branches { counted: Some((address, arrivals, true)), ..row.branches.clone() };
-            Some(Row { call: row.call.counted_twice(), counts: self.count(&branches)?, undo: row.undo.clone(), left: None, branches })
+            let branches =
+                Branches { counted: Some((address, arrivals, true)), ..row.branches.clone() };
+            Some(Row {
+                call: row.call.counted_twice(),
+                counts: self.count(&branches)?,
+                undo: row.undo.clone(),
+                left: None,
+                branches,
+            })
         };
-        let found: Vec<Row> = longest.into_iter().take(ROWS_COUNTED_TWICE).filter_map(twice).collect();
+        let found: Vec<Row> =
+            longest.into_iter().take(ROWS_COUNTED_TWICE).filter_map(twice).collect();
         self.partial_rows += found.len();
         found
     }

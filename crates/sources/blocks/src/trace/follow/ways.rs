@@ -1,4 +1,5 @@
-//! The fixed paths from the target of a branch to the next branch, and the ends of partial runs on them.
+//! The fixed paths from the target of a branch to the next branch, and the ends of partial runs on
+//! them.
 
 use super::{Follower, Way, failed};
 use crate::binary::Flow;
@@ -7,14 +8,17 @@ use crate::trace::Partial;
 use std::collections::BTreeSet;
 
 impl Follower<'_> {
-    /// The next site from an address on, and whether it is a cut; counts arrivals at the ends of partial runs.
+    /// The next site from an address on, and whether it is a cut; counts arrivals at the ends of
+    /// partial runs.
     pub(super) fn way(&mut self, address: u64) -> Result<(Option<u64>, bool)> {
         if !self.ways.contains_key(&address) {
             let way = self.look_ahead(address)?;
             self.cuts.extend(way.site.filter(|_| way.is_cut));
             self.ways.insert(address, way);
         }
-        let Some(way) = self.ways.get_mut(&address) else { return Err(failed("a path through the function was lost")) };
+        let Some(way) = self.ways.get_mut(&address) else {
+            return Err(failed("a path through the function was lost"));
+        };
         let (site, is_cut, ends) = (way.site, way.is_cut, std::mem::take(&mut way.ends));
         if !ends.is_empty() {
             let left = ends.into_iter().filter(|until| self.reach(*until, address)).collect();
@@ -23,7 +27,8 @@ impl Follower<'_> {
         Ok((site, is_cut))
     }
 
-    /// Control reaches the end of a partial run on the way from an address; returns whether later arrivals matter.
+    /// Control reaches the end of a partial run on the way from an address; returns whether later
+    /// arrivals matter.
     fn reach(&mut self, until: u64, from: u64) -> bool {
         let Some(wanted) = self.ends.get(&until) else { return false };
         let is_beginning = until == self.begin.at;
@@ -36,13 +41,20 @@ impl Follower<'_> {
         if wanted.contains(&seen) && self.frames.len() == 1 {
             let branches = self.all_counts().into_iter().collect();
             let passes = seen + u64::from(is_beginning);
-            self.found.partials.push(Partial { until, passes, branches, entries: self.found.entries, from });
+            self.found.partials.push(Partial {
+                until,
+                passes,
+                branches,
+                entries: self.found.entries,
+                from,
+            });
         }
         wanted.last().is_some_and(|last| *last > seen)
     }
 
     fn look_ahead(&self, address: u64) -> Result<Way> {
-        let (mut at, mut ends, mut seen, mut behind_call, mut calls) = (address, Vec::new(), BTreeSet::new(), false, false);
+        let (mut at, mut ends, mut seen, mut behind_call, mut calls) =
+            (address, Vec::new(), BTreeSet::new(), false, false);
         loop {
             if self.is_watched(at) && at != address {
                 return Ok(Way { site: Some(at), ends, is_cut: false });

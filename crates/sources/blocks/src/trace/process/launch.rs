@@ -21,16 +21,27 @@ impl Process {
     ///
     /// # Errors
     /// [`Error::System`] if the input or the arguments are at fault, else an error of the program.
-    pub fn start(program: &Path, arguments: &[OsString], input: Option<&Path>, cpu: usize) -> Result<Process> {
-        let fail = |reason: String| Error::Program { program: program.display().to_string(), reason };
+    pub fn start(
+        program: &Path,
+        arguments: &[OsString],
+        input: Option<&Path>,
+        cpu: usize,
+    ) -> Result<Process> {
+        let fail =
+            |reason: String| Error::Program { program: program.display().to_string(), reason };
         let stdin = match input {
-            Some(path) => Stdio::from(File::open(path).map_err(|e| Error::system(&format!("open its input {}", path.display()), e))?),
+            Some(path) => Stdio::from(
+                File::open(path)
+                    .map_err(|e| Error::system(&format!("open its input {}", path.display()), e))?,
+            ),
             None => Stdio::null(),
         };
         let mut command = traced_command(program, cpu);
         command.args(arguments).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
         let (child, group) = Group::spawn_marked(&mut command).map_err(|e| match e.kind() {
-            ErrorKind::ArgumentListTooLong | ErrorKind::InvalidInput => Error::system("start the program with these arguments", e),
+            ErrorKind::ArgumentListTooLong | ErrorKind::InvalidInput => {
+                Error::system("start the program with these arguments", e)
+            }
             _ => fail(not_started(&e)),
         })?;
         let pid = Pid::from_raw(child.id() as i32);
@@ -47,7 +58,8 @@ impl Process {
             Stop::Trap => {}
             other => return Err(fail(format!("it cannot be traced: {other:?}"))),
         }
-        ptrace::setoptions(process.pid, options()).map_err(|e| fail(format!("it cannot be traced: {e}")))?;
+        ptrace::setoptions(process.pid, options())
+            .map_err(|e| fail(format!("it cannot be traced: {e}")))?;
         Ok(process)
     }
 }
@@ -55,14 +67,17 @@ impl Process {
 /// A command that is traced and bound to a CPU when it starts.
 fn traced_command(program: &Path, cpu: usize) -> Command {
     let mut command = Command::new(program);
-    // With lazy binding the first call of a library function resolves its symbol, and so would every repeated call.
+    // With lazy binding the first call of a library function resolves its symbol, and so would
+    // every repeated call.
     command.env("LD_BIND_NOW", "1");
     // SAFETY: only system calls that are allowed between fork and exec; nothing is allocated.
     unsafe {
         command.pre_exec(move || {
-            // If addresses cannot be fixed, they differ from input to input: more variation, but no wrong answer.
-            let _ = nix::sys::personality::get()
-                .and_then(|set| nix::sys::personality::set(set | nix::sys::personality::Persona::ADDR_NO_RANDOMIZE));
+            // If addresses cannot be fixed, they differ from input to input: more variation, but no
+            // wrong answer.
+            let _ = nix::sys::personality::get().and_then(|set| {
+                nix::sys::personality::set(set | nix::sys::personality::Persona::ADDR_NO_RANDOMIZE)
+            });
             setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
             let mut cpus = nix::sched::CpuSet::new();
             cpus.set(cpu)?;
@@ -89,7 +104,9 @@ fn options() -> ptrace::Options {
 
 fn not_started(error: &std::io::Error) -> String {
     match error.raw_os_error() {
-        Some(libc::EPERM) => format!("it cannot be traced: {error} (ptrace; some containers and sandboxes forbid it)"),
+        Some(libc::EPERM) => format!(
+            "it cannot be traced: {error} (ptrace; some containers and sandboxes forbid it)"
+        ),
         _ => format!("it cannot be started: {error}"),
     }
 }

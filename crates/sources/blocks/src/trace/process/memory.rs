@@ -14,7 +14,8 @@ impl Process {
     pub fn read(&self, address: u64, into: &mut [u8]) -> bool {
         const LARGE_READ: usize = 4096;
         if into.len() > LARGE_READ {
-            // The system call below pins pages, for which the kernel copies those that copies of a process share.
+            // The system call below pins pages, for which the kernel copies those that copies of a
+            // process share.
             let file = File::open(format!("/proc/{}/mem", self.pid));
             if file.and_then(|file| file.read_exact_at(into, address)).is_ok() {
                 return true;
@@ -30,7 +31,9 @@ impl Process {
         let remote = [RemoteIoVec { base: address as usize, len: bytes.len() }];
         match process_vm_writev(self.pid, &[IoSlice::new(bytes)], &remote) {
             Ok(done) if done == bytes.len() => Ok(()),
-            Ok(_) => Err(Error::system("write to the program's memory", "only a part could be written")),
+            Ok(_) => {
+                Err(Error::system("write to the program's memory", "only a part could be written"))
+            }
             Err(e) => Err(refused("write to the program's memory", e)),
         }
     }
@@ -59,7 +62,8 @@ pub fn poke(pid: Pid, address: u64, bytes: &[u8]) -> Result<()> {
         let mut all = word.to_ne_bytes();
         let count = rest.len().min(all.len());
         all[..count].copy_from_slice(&rest[..count]);
-        ptrace::write(pid, at as ptrace::AddressType, libc::c_long::from_ne_bytes(all)).map_err(fail)?;
+        ptrace::write(pid, at as ptrace::AddressType, libc::c_long::from_ne_bytes(all))
+            .map_err(fail)?;
         (at, rest) = (at + count as u64, &rest[count..]);
     }
     Ok(())

@@ -22,7 +22,9 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
         match &name {
             b"COMM" => layout = Some(common(stream, size, start[7] == b'C')?),
             b"SSND" => {
-                let Some(layout) = layout else { return Err(Error::byte(stream.place, "the samples come before their format")) };
+                let Some(layout) = layout else {
+                    return Err(Error::byte(stream.place, "the samples come before their format"));
+                };
                 let offset = u64::from(stream.number("the chunk SSND")?);
                 stream.number("the chunk SSND")?;
                 check_chunk(stream.place, &name, offset)?;
@@ -44,10 +46,14 @@ fn common<R: Read>(stream: &mut Counted<R>, size: u64, named: bool) -> Result<La
     check_chunk(place, b"COMM", size)?;
     let least = COMMON_BYTES + if named { ENCODING } else { 0 };
     if size < least {
-        return Err(Error::byte(place, format!("the chunk `COMM` has {size} bytes, at least {least} are expected")));
+        return Err(Error::byte(
+            place,
+            format!("the chunk `COMM` has {size} bytes, at least {least} are expected"),
+        ));
     }
     let bytes: [u8; COMMON_BYTES as usize] = stream.whole("the chunk COMM")?;
-    let encoding: [u8; ENCODING as usize] = if named { stream.whole("the chunk COMM")? } else { *b"NONE" };
+    let encoding: [u8; ENCODING as usize] =
+        if named { stream.whole("the chunk COMM")? } else { *b"NONE" };
     stream.skip(size - least + size % 2, "the chunk COMM")?;
     let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let hz = check_rate(place + 8, extended(&bytes[8..]))?;
@@ -62,8 +68,18 @@ fn common<R: Read>(stream: &mut Counted<R>, size: u64, named: bool) -> Result<La
         b"fl64" | b"FL64" => (Some(Sample::F64), true),
         _ => (None, true),
     };
-    let wrong = || unknown_samples(place, &format!("{} bits, encoding `{}`", word(6), shown(&String::from_utf8_lossy(&encoding))));
-    Ok(Layout { sample: sample.ok_or_else(wrong)?, big, hz, channels: check_channels(place, u32::from(word(0)))? })
+    let wrong = || {
+        unknown_samples(
+            place,
+            &format!("{} bits, encoding `{}`", word(6), shown(&String::from_utf8_lossy(&encoding))),
+        )
+    };
+    Ok(Layout {
+        sample: sample.ok_or_else(wrong)?,
+        big,
+        hz,
+        channels: check_channels(place, u32::from(word(0)))?,
+    })
 }
 
 /// A float of 80 bits, as AIFF has its rate; one beyond the range of 64 bits is infinite or 0.

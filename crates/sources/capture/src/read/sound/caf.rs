@@ -17,7 +17,10 @@ const EDITS: u64 = 4;
 pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
     let version = stream.number("the head of a CAF file")? >> 16;
     if version != 1 {
-        return Err(Error::byte(4, format!("the version of the CAF file is {version}, expected 1")));
+        return Err(Error::byte(
+            4,
+            format!("the version of the CAF file is {version}, expected 1"),
+        ));
     }
     let mut layout = None;
     loop {
@@ -30,11 +33,17 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
                 stream.skip(size - DESCRIPTION, "the chunk desc")?;
             }
             b"data" => {
-                let Some(layout) = layout else { return Err(Error::byte(stream.place, "the samples come before their format")) };
+                let Some(layout) = layout else {
+                    return Err(Error::byte(stream.place, "the samples come before their format"));
+                };
                 stream.number("the chunk data")?;
                 // A stream that was never completed has -1.
                 let stream = size == u64::MAX || size < EDITS;
-                let size = if stream { Size { stated: 0, large: false } } else { Size { stated: size - EDITS, large: true } };
+                let size = if stream {
+                    Size { stated: 0, large: false }
+                } else {
+                    Size { stated: size - EDITS, large: true }
+                };
                 return Ok(Head { layout, size });
             }
             _ => {
@@ -51,7 +60,8 @@ fn description<R: Read>(stream: &mut Counted<R>) -> Result<Layout> {
     let place = stream.place;
     let hz = check_rate(place, f64::from_be_bytes(stream.whole(CHUNK_NAME)?))?;
     let encoding: [u8; 4] = stream.whole(CHUNK_NAME)?;
-    let (flags, packet, frames) = (stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?);
+    let (flags, packet, frames) =
+        (stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?);
     let (channels, bits) = (stream.number(CHUNK_NAME)?, stream.number(CHUNK_NAME)?);
     let channels = check_channels(place + 24, channels)?;
     let bytes = packet / u32::from(channels);
@@ -62,7 +72,12 @@ fn description<R: Read>(stream: &mut Counted<R>) -> Result<Layout> {
         _ => None,
     };
     let plain = encoding == *b"lpcm" && frames == 1 && packet % u32::from(channels) == 0;
-    let what = || format!("{bits} bits, encoding `{}`, {packet} bytes a packet", shown(&String::from_utf8_lossy(&encoding)));
+    let what = || {
+        format!(
+            "{bits} bits, encoding `{}`, {packet} bytes a packet",
+            shown(&String::from_utf8_lossy(&encoding))
+        )
+    };
     let sample = sample.filter(|_| plain).ok_or_else(|| unknown_samples(place + 8, &what()))?;
     Ok(Layout { sample, big: flags & IS_LITTLE == 0, channels, hz })
 }

@@ -12,10 +12,15 @@ use std::io::Read;
 const RATE: u64 = 14;
 
 /// Reads the file after its first four bytes.
-pub(super) fn read<R: Read>(stream: &mut Counted<R>, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+pub(super) fn read<R: Read>(
+    stream: &mut Counted<R>,
+    request: &Request,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Recording> {
     let start = stream.place;
     let whole = (&b"fLaC"[..]).chain(&mut stream.stream);
-    let mut reader = FlacReader::new(whole).map_err(|error| Error::Unusable(format!("the head of the FLAC file: {error}")))?;
+    let mut reader = FlacReader::new(whole)
+        .map_err(|error| Error::Unusable(format!("the head of the FLAC file: {error}")))?;
     let head = reader.streaminfo();
     let hz = check_rate(start + RATE, f64::from(head.sample_rate))?;
     let full = 2f64.powi(head.bits_per_sample as i32 - 1);
@@ -23,15 +28,34 @@ pub(super) fn read<R: Read>(stream: &mut Counted<R>, request: &Request, sink: &m
     let floor = (8.0 / full).clamp(1e-5, 4.0 / 128.0);
     let mut pin = Pin::new(request, head.channels, hz, floor)?;
     let found = blocks(&mut reader, head.channels, &mut |block| {
-        pin.push(|channel, values| values.extend(block.channel(channel as u32).iter().map(|value| (f64::from(*value) / full) as f32)), sink)
+        pin.push(
+            |channel, values| {
+                values.extend(
+                    block
+                        .channel(channel as u32)
+                        .iter()
+                        .map(|value| (f64::from(*value) / full) as f32),
+                )
+            },
+            sink,
+        )
     })?;
     let (samples, damage) = (found.samples, found.damage);
     if samples == 0 {
-        let why = damage.map_or_else(|| "it has no samples".to_owned(), |damage| format!("its first samples cannot be decoded: {damage}"));
+        let why = damage.map_or_else(
+            || "it has no samples".to_owned(),
+            |damage| format!("its first samples cannot be decoded: {damage}"),
+        );
         return Err(Error::Unusable(format!("the FLAC file: {why}")));
     }
-    let short = || head.samples.filter(|stated| *stated > samples).map(|stated| format!("its header promises {stated} samples"));
-    let remark = damage.or_else(short).map(|reason| Remark::Truncated { place: Place::Seconds(samples as f64 / hz), reason });
+    let short = || {
+        head.samples
+            .filter(|stated| *stated > samples)
+            .map(|stated| format!("its header promises {stated} samples"))
+    };
+    let remark = damage
+        .or_else(short)
+        .map(|reason| Remark::Truncated { place: Place::Seconds(samples as f64 / hz), reason });
     pin.finish(remark.into_iter().collect(), sink)
 }
 
@@ -42,7 +66,11 @@ struct Found {
 }
 
 /// Passes on the blocks up to the end, or to the first that is damaged.
-fn blocks<R: Read>(reader: &mut FlacReader<R>, channels: u32, take: &mut dyn FnMut(&Block) -> Result<()>) -> Result<Found> {
+fn blocks<R: Read>(
+    reader: &mut FlacReader<R>,
+    channels: u32,
+    take: &mut dyn FnMut(&Block) -> Result<()>,
+) -> Result<Found> {
     let (mut samples, mut frames, mut buffer) = (0, reader.blocks(), Vec::new());
     loop {
         let block = match frames.read_next_or_eof(buffer) {
@@ -51,7 +79,8 @@ fn blocks<R: Read>(reader: &mut FlacReader<R>, channels: u32, take: &mut dyn FnM
             Err(error) => return Ok(Found { samples, damage: Some(error.to_string()) }),
         };
         if block.channels() != channels {
-            let damage = format!("a block has {} channels, the header states {channels}", block.channels());
+            let damage =
+                format!("a block has {} channels, the header states {channels}", block.channels());
             return Ok(Found { samples, damage: Some(damage) });
         }
         take(&block)?;

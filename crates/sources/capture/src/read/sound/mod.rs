@@ -1,5 +1,5 @@
-//! Sound files: WAV, RF64, W64, AIFF, AU, CAF and FLAC. Integers of 8 to 32 bits and floats, any rate. Wrong sizes, as in a file that was
-//! written as a stream, are tolerated.
+//! Sound files: WAV, RF64, W64, AIFF, AU, CAF and FLAC. Integers of 8 to 32 bits and floats, any
+//! rate. Wrong sizes, as in a file that was written as a stream, are tolerated.
 
 mod aiff;
 mod au;
@@ -25,7 +25,8 @@ const MOST_CHANNELS: u32 = 1024;
 const MOST_RATE: f64 = 1e9;
 
 /// Beginnings of sound files.
-pub(super) const BEGINNINGS: [&[u8]; 8] = [b"RIFF", b"RF64", b"BW64", b"riff", b"FORM", b".snd", b"caff", b"fLaC"];
+pub(super) const BEGINNINGS: [&[u8]; 8] =
+    [b"RIFF", b"RF64", b"BW64", b"riff", b"FORM", b".snd", b"caff", b"fLaC"];
 
 /// Whether a file begins with an ID3 tag: its name and version, which is no text.
 fn is_tagged(head: &[u8]) -> bool {
@@ -67,8 +68,13 @@ impl Size {
 /// Reads a sound file; edges come in samples.
 ///
 /// # Errors
-/// Not a sound file, an unsupported format, a rate of 0, a missing channel, or a signal without edges; with the place.
-pub fn read_sound(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
+/// Not a sound file, an unsupported format, a rate of 0, a missing channel, or a signal without
+/// edges; with the place.
+pub fn read_sound(
+    stream: impl Read,
+    request: &Request,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Recording> {
     let mut stream = Counted { stream, place: 0 };
     let mut start: [u8; 4] = stream.whole("the first 4 bytes")?;
     let is_tagged = is_tagged(&start);
@@ -83,11 +89,16 @@ pub fn read_sound(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edg
         b"caff" => caf::header(&mut stream),
         b"fLaC" => return flac::read(&mut stream, request, sink),
         _ if is_tagged => Err(Error::Unusable(lossy(MP3))),
-        _ => Err(Error::byte(0, "this is not a sound file: it begins with none of RIFF, RF64, riff, FORM, .snd, caff, fLaC")),
+        _ => Err(Error::byte(
+            0,
+            "this is not a sound file: it begins with none of RIFF, RF64, riff, FORM, .snd, caff, \
+             fLaC",
+        )),
     }?;
     let Head { layout, size } = head;
     let mut pin = Pin::new(request, u32::from(layout.channels), layout.hz, layout.sample.floor())?;
-    let Done { found, cut, wrong } = samples::read(&mut stream, layout, size.known(), &mut pin, sink)?;
+    let Done { found, cut, wrong } =
+        samples::read(&mut stream, layout, size.known(), &mut pin, sink)?;
     if found == 0 {
         return Err(Error::byte(stream.place, "the file has no samples"));
     }
@@ -98,14 +109,17 @@ pub fn read_sound(stream: impl Read, request: &Request, sink: &mut dyn FnMut(Edg
     if cut {
         let reason = size.known().map_or_else(
             || "the last sample is incomplete".to_owned(),
-            |stated| format!("its header promises {stated} bytes of samples, but there are {found}"),
+            |stated| {
+                format!("its header promises {stated} bytes of samples, but there are {found}")
+            },
         );
         remarks.push(Remark::Truncated { place: Place::Byte(stream.place), reason });
     }
     pin.finish(remarks, sink)
 }
 
-/// The four bytes behind an ID3 tag, whose own first four bytes have been read. Its size is in four bytes of seven bits.
+/// The four bytes behind an ID3 tag, whose own first four bytes have been read. Its size is in four
+/// bytes of seven bits.
 fn behind_tag<R: Read>(stream: &mut Counted<R>) -> Result<[u8; 4]> {
     const FOOTER: u8 = 0x10;
     let [_, flags, size @ ..] = stream.whole::<6>("the head of the ID3 tag")?;
@@ -117,7 +131,12 @@ fn behind_tag<R: Read>(stream: &mut Counted<R>) -> Result<[u8; 4]> {
 /// An error for a number of channels that no recording has.
 fn check_channels(place: u64, channels: u32) -> Result<u16> {
     let known = u16::try_from(channels).ok().filter(|_| (1..=MOST_CHANNELS).contains(&channels));
-    known.ok_or_else(|| Error::byte(place, format!("the file has {channels} channels, 1 to {MOST_CHANNELS} are expected")))
+    known.ok_or_else(|| {
+        Error::byte(
+            place,
+            format!("the file has {channels} channels, 1 to {MOST_CHANNELS} are expected"),
+        )
+    })
 }
 
 /// An error for a rate without times.
@@ -125,7 +144,13 @@ fn check_rate(place: u64, hz: f64) -> Result<f64> {
     if hz > 0.0 && hz <= MOST_RATE {
         return Ok(hz);
     }
-    Err(Error::byte(place, format!("the rate is {hz} samples per second: without a rate above 0, up to {MOST_RATE:e}, there are no times")))
+    Err(Error::byte(
+        place,
+        format!(
+            "the rate is {hz} samples per second: without a rate above 0, up to {MOST_RATE:e}, \
+             there are no times"
+        ),
+    ))
 }
 
 /// An error for a chunk other than samples that is too large to be one.
@@ -139,7 +164,13 @@ fn check_chunk(place: u64, name: &[u8], size: u64) -> Result<()> {
 
 /// An error for samples that this reader has no numbers for.
 fn unknown_samples(place: u64, what: &str) -> Error {
-    Error::byte(place, format!("samples of {what} are not supported: convert the file, with `sox FILE pin.wav` for instance"))
+    Error::byte(
+        place,
+        format!(
+            "samples of {what} are not supported: convert the file, with `sox FILE pin.wav` for \
+             instance"
+        ),
+    )
 }
 
 /// Bytes of the stream, counted.
@@ -167,13 +198,22 @@ impl<R: Read> Counted<R> {
     fn whole<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         let held = self.fill(&mut bytes)?;
-        if held < N { Err(Error::byte(self.place, format!("the file ends within {what}"))) } else { Ok(bytes) }
+        if held < N {
+            Err(Error::byte(self.place, format!("the file ends within {what}")))
+        } else {
+            Ok(bytes)
+        }
     }
 
     fn skip(&mut self, bytes: u64, what: &str) -> Result<()> {
-        let skipped = std::io::copy(&mut self.stream.by_ref().take(bytes), &mut std::io::sink()).map_err(|error| Error::stream(&error))?;
+        let skipped = std::io::copy(&mut self.stream.by_ref().take(bytes), &mut std::io::sink())
+            .map_err(|error| Error::stream(&error))?;
         self.place += skipped;
-        if skipped < bytes { Err(Error::byte(self.place, format!("the file ends within {what}"))) } else { Ok(()) }
+        if skipped < bytes {
+            Err(Error::byte(self.place, format!("the file ends within {what}")))
+        } else {
+            Ok(())
+        }
     }
 
     /// Four bytes, the highest first.

@@ -24,7 +24,8 @@ pub(super) struct Pin {
 }
 
 impl Pin {
-    /// The requested channel; `floor` is the smallest difference of two samples that can be an edge.
+    /// The requested channel; `floor` is the smallest difference of two samples that can be an
+    /// edge.
     pub(super) fn new(request: &Request, channels: u32, hz: f64, floor: f64) -> Result<Pin> {
         request.stated.set(Some(hz));
         let names: Vec<String> = (1..=channels).map(|n| n.to_string()).collect();
@@ -48,18 +49,32 @@ impl Pin {
     }
 
     /// Takes samples; `of` appends those of a channel to a list.
-    pub(super) fn push(&mut self, of: impl Fn(usize, &mut Vec<f32>), sink: &mut dyn FnMut(Edge)) -> Result<()> {
+    pub(super) fn push(
+        &mut self,
+        of: impl Fn(usize, &mut Vec<f32>),
+        sink: &mut dyn FnMut(Edge),
+    ) -> Result<()> {
         self.swings.look(&of, &mut self.values);
         self.values.clear();
         of(self.channel, &mut self.values);
         self.detector.push(&self.values, sink).map_err(|error| self.swings.with_others(error))?;
         // The rest of the file is of no use to whoever takes the edges.
-        if self.stopped.get() { Err(Error::Unusable("the rest is not read".into())) } else { Ok(()) }
+        if self.stopped.get() {
+            Err(Error::Unusable("the rest is not read".into()))
+        } else {
+            Ok(())
+        }
     }
 
     /// What was read.
-    pub(super) fn finish(mut self, mut remarks: Vec<Remark>, sink: &mut dyn FnMut(Edge)) -> Result<Recording> {
-        self.detector.finish(sink).map_err(|error| self.swings.with_others(with_remarks(error, &remarks)))?;
+    pub(super) fn finish(
+        mut self,
+        mut remarks: Vec<Remark>,
+        sink: &mut dyn FnMut(Edge),
+    ) -> Result<Recording> {
+        self.detector
+            .finish(sink)
+            .map_err(|error| self.swings.with_others(with_remarks(error, &remarks)))?;
         let signal = self.detector.signal();
         if self.assumed {
             remarks.push(Remark::OtherChannels { taken: "1".into(), all: self.names.clone() });
@@ -89,7 +104,8 @@ fn with_remarks(error: Error, remarks: &[Remark]) -> Error {
     also.map_or(error.clone(), |also| Error::Unusable(format!("{error}; {also}")))
 }
 
-/// Range of each channel in the first samples if no channel was requested: the pin may be on another one than the first.
+/// Range of each channel in the first samples if no channel was requested: the pin may be on
+/// another one than the first.
 #[derive(Debug)]
 struct Swings {
     channels: Vec<(f32, f32)>,
@@ -109,7 +125,9 @@ impl Swings {
         for (at, range) in self.channels.iter_mut().enumerate() {
             values.clear();
             of(at, values);
-            *range = values.iter().fold(*range, |range, value| (range.0.min(*value), range.1.max(*value)));
+            *range = values
+                .iter()
+                .fold(*range, |range, value| (range.0.min(*value), range.1.max(*value)));
         }
         self.left = self.left.saturating_sub(values.len());
     }
@@ -119,10 +137,13 @@ impl Swings {
         if self.channels.is_empty() {
             return error;
         }
-        let swing = |(at, range): (usize, &(f32, f32))| format!("channel {} {:.4}", at + 1, (range.1 - range.0).max(0.0));
+        let swing = |(at, range): (usize, &(f32, f32))| {
+            format!("channel {} {:.4}", at + 1, (range.1 - range.0).max(0.0))
+        };
         let all: Vec<String> = self.channels.iter().enumerate().map(swing).collect();
         Error::Unusable(format!(
-            "{error}; channel 1 of {} was read because no --channel was given; swing as a fraction of full scale: {}",
+            "{error}; channel 1 of {} was read because no --channel was given; swing as a \
+             fraction of full scale: {}",
             all.len(),
             all.join(", ")
         ))

@@ -79,18 +79,32 @@ impl Layout {
         pin.push(|channel, values| self.convert(bytes, channel, values), sink)
     }
 
-    /// One channel of whole frames as numbers, with the lowest byte first; full scale of integers is 1.
+    /// One channel of whole frames as numbers, with the lowest byte first; full scale of integers
+    /// is 1.
     fn convert(&self, bytes: &[u8], channel: usize, values: &mut Vec<f32>) {
         let size = self.sample.bytes();
-        let channel_samples = bytes.chunks_exact(self.frame()).map(|frame| &frame[channel * size..][..size]);
+        let channel_samples =
+            bytes.chunks_exact(self.frame()).map(|frame| &frame[channel * size..][..size]);
         match self.sample {
             Sample::U8 => values.extend(channel_samples.map(|b| (f32::from(b[0]) - 128.0) / 128.0)),
             Sample::I8 => values.extend(channel_samples.map(|b| f32::from(b[0] as i8) / 128.0)),
-            Sample::I16 => values.extend(channel_samples.map(|b| f32::from(i16::from_le_bytes([b[0], b[1]])) / 32768.0)),
-            Sample::I24 => values.extend(channel_samples.map(|b| (i32::from_le_bytes([0, b[0], b[1], b[2]]) >> 8) as f32 / 8_388_608.0)),
-            Sample::I32 => values.extend(channel_samples.map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f32 / 2_147_483_648.0)),
-            Sample::F32 => values.extend(channel_samples.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
-            Sample::F64 => values.extend(channel_samples.map(|b| f64::from_le_bytes(std::array::from_fn(|n| b[n])) as f32)),
+            Sample::I16 => values.extend(
+                channel_samples.map(|b| f32::from(i16::from_le_bytes([b[0], b[1]])) / 32768.0),
+            ),
+            Sample::I24 => values
+                .extend(channel_samples.map(|b| {
+                    (i32::from_le_bytes([0, b[0], b[1], b[2]]) >> 8) as f32 / 8_388_608.0
+                })),
+            Sample::I32 => values
+                .extend(channel_samples.map(|b| {
+                    i32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f32 / 2_147_483_648.0
+                })),
+            Sample::F32 => {
+                values.extend(channel_samples.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])))
+            }
+            Sample::F64 => values.extend(
+                channel_samples.map(|b| f64::from_le_bytes(std::array::from_fn(|n| b[n])) as f32),
+            ),
         }
     }
 }
@@ -125,7 +139,11 @@ pub(super) fn read<R: Read>(
         let rest = bytes[held / frame * frame..held].to_vec();
         layout.push(&mut bytes[..held], pin, sink)?;
         if held < most {
-            return Ok(Done { found, cut: left.is_some_and(|left| left > 0) || held % frame != 0, wrong });
+            return Ok(Done {
+                found,
+                cut: left.is_some_and(|left| left > 0) || held % frame != 0,
+                wrong,
+            });
         }
         if left == Some(0) {
             // What follows is another chunk, or samples that the header does not count.
@@ -147,7 +165,8 @@ pub(super) fn read<R: Read>(
     }
 }
 
-/// Whether these bytes begin a chunk, which is preceded by a padding byte after an odd number of bytes.
+/// Whether these bytes begin a chunk, which is preceded by a padding byte after an odd number of
+/// bytes.
 fn is_chunk(next: &[u8; 9], bytes: u64) -> bool {
     let name = |bytes: &[u8]| bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
     // W64 pads to 8 bytes, more than are looked at.

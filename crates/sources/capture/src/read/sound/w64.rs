@@ -5,7 +5,8 @@ use super::{Counted, Head, Size, check_chunk};
 use crate::error::{Error, Result};
 use std::io::Read;
 
-/// Bytes of the name and the size of a chunk, which its size includes, and the multiple on which chunks begin.
+/// Bytes of the name and the size of a chunk, which its size includes, and the multiple on which
+/// chunks begin.
 const CHUNK: u64 = 24;
 const ALIGNED_BYTES: u64 = 8;
 /// What all names but that of the file have behind their first four bytes.
@@ -22,16 +23,26 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
         let place = stream.place;
         let head: [u8; CHUNK as usize] = stream.whole("the list of chunks, before any samples")?;
         let (name, size) = (&head[..4], u64::from_le_bytes(std::array::from_fn(|n| head[16 + n])));
-        let Some(size) = size.checked_sub(CHUNK).filter(|_| head[4..16] == NAME_END || name != b"data") else {
-            return Err(Error::byte(place, format!("a chunk of {size} bytes has no room for its own head of {CHUNK} bytes")));
+        let Some(size) =
+            size.checked_sub(CHUNK).filter(|_| head[4..16] == NAME_END || name != b"data")
+        else {
+            return Err(Error::byte(
+                place,
+                format!("a chunk of {size} bytes has no room for its own head of {CHUNK} bytes"),
+            ));
         };
         match name {
             b"fmt " => {
                 format = Some(read_format(stream, size)?);
-                stream.skip((size + size % 2).next_multiple_of(ALIGNED_BYTES) - size - size % 2, "the chunk `fmt `")?;
+                stream.skip(
+                    (size + size % 2).next_multiple_of(ALIGNED_BYTES) - size - size % 2,
+                    "the chunk `fmt `",
+                )?;
             }
             b"data" => {
-                let Some(layout) = format else { return Err(Error::byte(stream.place, "the samples come before their format")) };
+                let Some(layout) = format else {
+                    return Err(Error::byte(stream.place, "the samples come before their format"));
+                };
                 return Ok(Head { layout, size: Size { stated: size, large: size > 0 } });
             }
             _ => {

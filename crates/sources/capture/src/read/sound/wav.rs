@@ -23,7 +23,9 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
             }
             b"fmt " => format = Some(read_format(stream, size)?),
             b"data" => {
-                let Some(format) = format else { return Err(Error::byte(stream.place, "the samples come before their format")) };
+                let Some(format) = format else {
+                    return Err(Error::byte(stream.place, "the samples come before their format"));
+                };
                 let size = match data {
                     Some(stated) if size == 0xffff_ffff => Size { stated, large: true },
                     _ => Size { stated: size, large: false },
@@ -42,7 +44,10 @@ pub(super) fn header<R: Read>(stream: &mut Counted<R>) -> Result<Head> {
 pub(super) fn read_format<R: Read>(stream: &mut Counted<R>, size: u64) -> Result<Layout> {
     let place = stream.place;
     if !(16..=4096).contains(&size) {
-        return Err(Error::byte(place, format!("the chunk `fmt ` has {size} bytes, and 16 to 4096 are expected")));
+        return Err(Error::byte(
+            place,
+            format!("the chunk `fmt ` has {size} bytes, and 16 to 4096 are expected"),
+        ));
     }
     let mut bytes = vec![0; (size + size % 2) as usize];
     if stream.fill(&mut bytes)? < bytes.len() {
@@ -62,14 +67,26 @@ pub(super) fn read_format<R: Read>(stream: &mut Counted<R>, size: u64) -> Result
         (1, 4) => Sample::I32,
         (3, 4) => Sample::F32,
         (3, 8) => Sample::F64,
-        (1 | 3, bytes) => return Err(Error::byte(place + 12, format!("samples of {bytes} bytes ({bits} bits) are not supported"))),
+        (1 | 3, bytes) => {
+            return Err(Error::byte(
+                place + 12,
+                format!("samples of {bytes} bytes ({bits} bits) are not supported"),
+            ));
+        }
         (tag, _) => {
-            let advice = "expected 1 (integers) or 3 (floats); convert it, with `sox in out.wav` for instance";
-            return Err(Error::byte(place, format!("samples of format {tag:#06x} are not supported: {advice}")));
+            let advice = "expected 1 (integers) or 3 (floats); convert it, with `sox in out.wav` \
+                          for instance";
+            return Err(Error::byte(
+                place,
+                format!("samples of format {tag:#06x} are not supported: {advice}"),
+            ));
         }
     };
     if usize::from(align) != sample.bytes() * usize::from(channels) {
-        return Err(Error::byte(place + 12, format!("a frame of {align} bytes does not hold {channels} channels of equal size")));
+        return Err(Error::byte(
+            place + 12,
+            format!("a frame of {align} bytes does not hold {channels} channels of equal size"),
+        ));
     }
     Ok(Layout { sample, big: false, channels, hz: f64::from(hz) })
 }

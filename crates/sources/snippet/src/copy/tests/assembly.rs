@@ -64,8 +64,14 @@ fn the_reason_names_what_assembly_is_chained_through() {
     let lets = lets(&["uint64_t x = 3", "uint64_t c = 3"]);
     let request = Request { lets, ..assembly() };
     for compiler in COMPILERS {
-        assert_eq!(copies(&request, &["imul %[c], %[x]"], compiler)[0].judged.reason, "chained through x");
-        assert_eq!(copies(&assembly(), &["add [rdx], rcx"], compiler)[0].judged.reason, "chained through the memory at rdx");
+        assert_eq!(
+            copies(&request, &["imul %[c], %[x]"], compiler)[0].judged.reason,
+            "chained through x"
+        );
+        assert_eq!(
+            copies(&assembly(), &["add [rdx], rcx"], compiler)[0].judged.reason,
+            "chained through the memory at rdx"
+        );
     }
 }
 
@@ -79,9 +85,11 @@ fn chains_side_by_side_are_counted() {
         "adc rax, rcx",
         "mulx rax, rdx, rsi",
     ];
-    let expected = ["rax and rbx, side by side", "rax and 3 others, side by side", "rax", "rax", "rdx"];
+    let expected =
+        ["rax and rbx, side by side", "rax and 3 others, side by side", "rax", "rax", "rdx"];
     assert_eq!(codes.map(reason), expected.map(|places| format!("chained through {places}")));
-    let request = Request { lets: lets(&["uint64_t x = 3", "uint64_t y = 3"]), ..Request::default() };
+    let request =
+        Request { lets: lets(&["uint64_t x = 3", "uint64_t y = 3"]), ..Request::default() };
     let reason = |code: &str| copies(&request, &[code], "gcc")[0].judged.reason.clone();
     assert_eq!(reason("x = x * 5; y += 3"), "chained through x and y, side by side");
     assert_eq!(reason("x = x * 5 + y; y = x ^ 3"), "chained through x");
@@ -120,7 +128,9 @@ fn assembly_that_overwrites_its_results_is_independent() {
         "clc; lea rax, [rcx]; jz 1f; nop; 1:",
         "mov rax, [rdx]; mov [rsp - 64], rcx",
     ];
-    let codes = codes.map(|code| if code == "mov eax, 3; setc cl" { "mov eax, 3; mov ecx, 0; setc cl" } else { code });
+    let codes = codes.map(|code| {
+        if code == "mov eax, 3; setc cl" { "mov eax, 3; mov ecx, 0; setc cl" } else { code }
+    });
     expect(&assembly(), THROUGHPUT, &codes);
 }
 

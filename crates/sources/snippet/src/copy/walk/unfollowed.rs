@@ -26,11 +26,14 @@ impl Walk<'_> {
     /// A call of a function that depends on its arguments only.
     pub(super) fn pure_call(&mut self, state: &mut State, signature: Signature) {
         let mut from = Origins::new();
-        let arguments = INTEGERS[..signature.integers].iter().copied().chain((0..signature.floats).map(vector));
+        let arguments =
+            INTEGERS[..signature.integers].iter().copied().chain((0..signature.floats).map(vector));
         arguments.for_each(|register| add(&mut from, &state.register(register).origins));
         if signature.reads_memory {
             let stored = state.cells.values().filter(|held| held.stored);
-            stored.for_each(|held| add_missing(&mut from, &doubted(&held.value.origins, Doubt::Memory)));
+            stored.for_each(|held| {
+                add_missing(&mut from, &doubted(&held.value.origins, Doubt::Memory))
+            });
         }
         let from = worked(from);
         self.scratch(state, &Origins::new());
@@ -57,8 +60,10 @@ impl Walk<'_> {
         }
         for (cell, held) in &mut state.cells {
             let address = &self.cells.get(*cell).address;
-            let private = address.terms.iter().any(|(term, _)| self.cells.frames.contains(term)) && !self.cells.frame_leaks;
-            let constant = address.number().is_some_and(|address| self.image.is_constant(address as u64));
+            let private = address.terms.iter().any(|(term, _)| self.cells.frames.contains(term))
+                && !self.cells.frame_leaks;
+            let constant =
+                address.number().is_some_and(|address| self.image.is_constant(address as u64));
             if !private && !constant {
                 held.value.origins = doubted(&held.value.origins, Doubt::Call);
                 add_missing(&mut held.value.origins, &from);
@@ -90,7 +95,8 @@ impl Walk<'_> {
     }
 }
 
-const INTEGERS: [Register; 6] = [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
+const INTEGERS: [Register; 6] =
+    [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
 
 fn vector(number: usize) -> Register {
     Register::ZMM0 + number as u32
