@@ -65,7 +65,7 @@ class Block(NamedTuple):
 
     def measured(self) -> bool:
         """Whether the paragraph after the block says where and when its output was made."""
-        return MADE.match(self.behind) is not None
+        return MADE.match(" ".join(self.behind.split())) is not None
 
 
 class Page:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -177,10 +178,7 @@ def asked(cpu: int) -> dict[str, Callable[[], Started]]:
         "Rust": ("run", *program_in_rust(builder)),
         "Python": ("run", *program_in_python(builder)),
     }
-    return {
-        name: lambda command=command: started(*command, cpu=cpu)
-        for name, command in commands.items()
-    }  # type: ignore[misc]
+    return {name: partial(started, *command, cpu=cpu) for name, command in commands.items()}
 
 
 def started(*command: str, cpu: int) -> Started:

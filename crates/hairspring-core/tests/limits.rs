@@ -7,9 +7,9 @@ use std::path::Path;
 
 const HEAD: &str = "# Limits
 
-A stage of the estimator compares numbers with limits. This page lists them, without sizes of \
-algorithms, in the order of the stages in
-`crates/hairspring-core/src/pipeline.rs`. Where a value comes from is one of four:
+A stage of the estimator compares numbers with limits. This page lists them, without sizes of
+algorithms, in the order of the stages in `crates/hairspring-core/src/pipeline.rs`. Where a value
+comes from is one of four:
 
 - derived: it follows from the model, or is that of a publication
 - simulated: a test shows it; the name is that of the test
@@ -22,6 +22,19 @@ A test of the project fails if this page is not that of the source:
 UPDATE_EXPECT=1 cargo test -p hairspring-core --test limits
 ```
 ";
+
+/// A paragraph in lines of at most 100 columns.
+fn filled(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + word.len() < 100 => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
 
 fn row(limit: &Limit) -> String {
     let (kind, text) = limit.basis.parts();
@@ -45,7 +58,7 @@ fn page() -> String {
             .iter()
             .find(|stage| stage.name == name)
             .map_or("What several stages compare with.", |stage| stage.question);
-        page += &format!("\n## {name}\n\n{question}\n");
+        page += &format!("\n## {name}\n\n{}\n", filled(question));
         if !limits.is_empty() {
             page +=
                 "\n| limit | value | unit | what it decides | origin |\n|---|---|---|---|---|\n";

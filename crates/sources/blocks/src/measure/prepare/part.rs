@@ -152,21 +152,6 @@ fn some_of<T>(all: Vec<T>, most: usize, number: usize) -> Vec<T> {
         .collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::some_of;
-
-    #[test]
-    fn some_are_taken_evenly_and_the_last_one_always() {
-        let all: Vec<u32> = (0..10).collect();
-        assert_eq!(some_of(all.clone(), 20, 3), all);
-        assert_eq!(some_of(all.clone(), 3, 0), [0, 4, 8, 9]);
-        // Another part takes other ones.
-        assert_eq!(some_of(all, 3, 1), [3, 7, 9]);
-        assert!(some_of(Vec::<u32>::new(), 3, 1).is_empty());
-    }
-}
-
 /// Whether a repeat leaves other memory where it ends early: what is as before where following
 /// ended, after whole trips of a loop, may differ there.
 fn differs_where_it_ends(
@@ -183,4 +168,19 @@ fn differs_where_it_ends(
     let differs = contents(process, &early.memory) != first;
     put_back(process, stub.code(), &early)?;
     Ok(differs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::some_of;
+
+    #[test]
+    fn some_are_taken_evenly_and_the_last_one_always() {
+        let all: Vec<u32> = (0..10).collect();
+        assert_eq!(some_of(all.clone(), 20, 3), all);
+        assert_eq!(some_of(all.clone(), 3, 0), [0, 4, 8, 9]);
+        // Another part takes other ones.
+        assert_eq!(some_of(all, 3, 1), [3, 7, 9]);
+        assert!(some_of(Vec::<u32>::new(), 3, 1).is_empty());
+    }
 }
