@@ -112,7 +112,10 @@ builds() { # FOLDER
 }
 
 need_rust
+need_rust_tool clippy
 need_command python3 python3
+step "the command as ./run builds it first, without some of its verbs" \
+  cargo clippy --quiet -p hairspring-cli --no-default-features -- -D warnings
 step "rust-version of the dependencies" python3 tests/packages.py rust-version
 need_oldest_rust
 folder="$(oldest_folder)"

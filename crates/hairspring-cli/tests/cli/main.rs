@@ -30,7 +30,6 @@ mod installed_files;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod instructions;
 mod interrupted;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod long;
 mod measurement;
 mod mhz;
@@ -46,4 +45,3 @@ mod threads;
 mod usage;
 mod vectors;
 mod verify;
-mod what_people_write;

@@ -1,9 +1,16 @@
-//! `hairspring blocks` on programs that are hard to follow. Each call of these is stepped through,
-//! which takes minutes: `./test all` runs them, `./test` does not.
+//! Tests that take minutes: `./test all` runs them, `./test` does not. `hairspring blocks` on
+//! programs that are hard to follow, and headers of C++ that are compiled again and again.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod calls;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod ends;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod harm;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod names;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod parts;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod paths;
+mod what_people_write;
