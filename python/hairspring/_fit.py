@@ -63,8 +63,10 @@ def fit(
 
     Raises `ValueError` and `TypeError` for observations that are invalid or too few.
 
-    >>> result = fit([(1, 108), (2, 208), (3, 308), (1, 109), (2, 208), (3, 307)],
-    components=["copy"]) >>> round(result.components["copy"].ticks.value, 1) 99.5
+    >>> rows = [(1, 108), (2, 208), (3, 308), (1, 109), (2, 208), (3, 307)]
+    >>> result = fit(rows, components=["copy"])
+    >>> round(result.components["copy"].ticks.value, 1)
+    99.5
     """
     level = as_text(confidence_level)
     if isinstance(observations, str | os.PathLike):
