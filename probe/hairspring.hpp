@@ -1,17 +1,23 @@
 /* Hairspring in C++: benchmarks as lambdas, type parameters, a stopwatch. C++17 and later, gcc and
  * clang, one header; it is a thin layer over hairspring.h and the engine's C ABI.
  *
- *   void keep(const Type &value) the value counts as used: no instruction for a value in a register
- *   or in memory Type &opaque(Type &variable) the compiler no longer knows the variable's value: no
- *   instruction either; it returns Type opaque(Type &&value) the variable, or the value of an
- *   expression: x * opaque(3) hairspring::chain(name, state, code) latency: every copy of the code
- *   waits for the state of the one before hairspring::bench(name, code) code to be timed; .state
- *   .init .cold .setup .argument may follow hairspring::bench_types<...> the same benchmark for
- *   several types hairspring::compare(a, b...) benchmarks in the same rounds; the others are
- *   compared with the first HAIRSPRING_BENCH(name, code) registers a benchmark at namespace scope;
- *   HAIRSPRING_ADD(benchmark) any other HAIRSPRING_MAIN_CPP the main function; --help shows its
- *   command line hairspring::Stopwatch, hairspring::ScopedSpan one span of time, with its
- *   uncertainty (with the engine)
+ *   void keep(const Type &value)     the value counts as used: no instruction for a value in a
+ *                                    register or in memory
+ *   Type &opaque(Type &variable)     the compiler no longer knows the variable's value: no
+ *                                    instruction either; it returns
+ *   Type opaque(Type &&value)        the variable, or the value of an expression: x * opaque(3)
+ *   hairspring::chain(name, state, code)   latency: every copy of the code waits for the state of
+ *                                    the one before
+ *   hairspring::bench(name, code)    code to be timed; .state .init .cold .setup .argument may
+ *                                    follow
+ *   hairspring::bench_types<...>     the same benchmark for several types
+ *   hairspring::compare(a, b...)     benchmarks in the same rounds; the others are compared with
+ *                                    the first
+ *   HAIRSPRING_BENCH(name, code)     registers a benchmark at namespace scope;
+ *                                    HAIRSPRING_ADD(benchmark) any other
+ *   HAIRSPRING_MAIN_CPP              the main function; --help shows its command line
+ *   hairspring::Stopwatch, hairspring::ScopedSpan   one span of time, with its uncertainty (with
+ *                                    the engine)
  *
  * Copies of the code are straight-line, each inlined. clang always inlines the lambda. gcc does so
  * for small ones, and for those with the attribute: [](auto &x) HAIRSPRING_INLINE { ... }. Code

@@ -1,10 +1,12 @@
 /* Functions of the system for C programs that measure time, in addition to hairspring.h, with the
  * same names on every system.
  *
- *   hairspring_priority_raise(&priority) the calling thread at its highest priority;
- *   hairspring_priority_release hairspring_clock_rate(seconds) ticks per second of hairspring_now,
- *   measured unless they are stated hairspring_watch_time(&watch, &rate) the time of a stopwatch in
- *   seconds, with its uncertainty
+ *   hairspring_priority_raise(&priority)     the calling thread at its highest priority;
+ *                                            hairspring_priority_release
+ *   hairspring_clock_rate(seconds)           ticks per second of hairspring_now, measured unless
+ *                                            they are stated
+ *   hairspring_watch_time(&watch, &rate)     the time of a stopwatch in seconds, with its
+ *                                            uncertainty
  *
  * Linux and other Unix-like systems, Windows (mingw-w64), macOS (compiled only, never run). With
  * -std=c11, if a header of the system is included before this one, define _POSIX_C_SOURCE as

@@ -13,8 +13,10 @@
  *                                second
  *
  *   #include "bench.h"           (this file, in the folder lmbench of the headers) or "lmbench.h"
- *   int main(void) { BENCH(lrand48(), 0); micro("lrand48()", get_n()); // lrand48(): 0.00542
- *     microseconds [0.005404 to 0.005438; 98.8 %, 11 experiments]
+ *   int main(void) {
+ *     BENCH(lrand48(), 0);
+ *     micro("lrand48()", get_n());
+ *     // lrand48(): 0.00542 microseconds [0.005404 to 0.005438; 98.8 %, 11 experiments]
  *   }
  *
  * loop_body is written out in a loop in your function. It must be repeatable and must not leave the

@@ -1,7 +1,7 @@
-# shellcheck shell=bash disable=SC2034,SC2154 # the script that sources this file sets and uses
-# variables Bare roots: a minimal Debian in a folder, with this machine's configuration of the
-# network, as the root of all files of a command. To be sourced after setup.sh by a script that sets
-# `suite` (a release) and `mirror` (empty: this machine's own sources).
+# shellcheck shell=bash disable=SC2034,SC2154 # the sourcing script sets and uses variables
+# Bare roots: a minimal Debian in a folder, with this machine's configuration of the network, as the
+# root of all files of a command. To be sourced after setup.sh by a script that sets `suite` (a
+# release) and `mirror` (empty: this machine's own sources).
 
 GUEST_HOME=/root
 # The environment of a command in a root, to which the variables for the network are added.

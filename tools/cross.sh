@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Builds and runs for ARM and RISC-V on an x86-64 machine:
 #
-#   tools/cross.sh arm64 build -p hairspring-cli cargo, for 64-bit ARM (armhf: 32-bit ARM; riscv64:
-#   64-bit RISC-V) tools/cross.sh armhf test -p hairspring-core tests run in an emulator (qemu-user)
-#   tools/cross.sh arm64 --emulate PROGRAM ... runs a program in the emulator tools/cross.sh riscv64
-#   --check whether it can build tools/cross.sh arm64 --run COMMAND ... runs a command with cargo
-#   set up for that processor
+#   tools/cross.sh arm64 build -p hairspring-cli     cargo, for 64-bit ARM (armhf: 32-bit ARM;
+#                                                    riscv64: 64-bit RISC-V)
+#   tools/cross.sh armhf test -p hairspring-core     tests run in an emulator (qemu-user)
+#   tools/cross.sh arm64 --emulate PROGRAM ...       runs a program in the emulator
+#   tools/cross.sh riscv64 --check                   whether it can build
+#   tools/cross.sh arm64 --run COMMAND ...           runs a command with cargo set up for that
+#                                                    processor
 #
 # Rust's standard library for these processors comes from rustup if that has the target, else from
 # Debian: the compiler and the library of one version are unpacked into .cache/cross
 # (tools/foreign.sh). For RISC-V, which Debian has from 13 on, they must be installed; RUSTC names
-# another compiler. The C compilers and the emulators are ordinary packages, which are installed if
-# they are missing.
+# another compiler.
+# The C compilers and the emulators are ordinary packages, which are installed if they are missing.
 #
 # What is built goes to target/cross, in the profile `dev` without debug information or
 # optimisation, which takes a third of the time. Exit status 77: something is missing.
@@ -23,7 +25,7 @@ CROSS="$CACHE/cross"
 export CARGO_TARGET_DIR="$ROOT/target/cross" CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 export CARGO_PROFILE_DEV_DEBUG=false CARGO_PROFILE_DEV_OPT_LEVEL=0
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
+usage() { sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 
 # Sets what depends on the processor.
 choose_architecture() { # NAME

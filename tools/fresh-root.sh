@@ -11,14 +11,16 @@
 #   --mirror   the source of its packages (default: the apt sources of this machine for that
 #              release). It is needed for a release of another distribution (jammy, noble).
 #   --keep     keeps the root, and prints its path
-#   --root FOLDER uses the root that an earlier trial left there, and its build, with the last
-#              commit of the project; the folder is kept. It is for trials in pieces, and for
-#              installing more by hand: only a new root shows what is missing.
+#   --root FOLDER
+#              uses the root that an earlier trial left there, and its build, with the last commit
+#              of the project; the folder is kept. It is for trials in pieces, and for installing
+#              more by hand: only a new root shows what is missing.
 #
-#   sudo tools/fresh-root.sh                                        the whole trial
-#   sudo tools/fresh-root.sh both --nice 19 --cpu 0 the same on a slow machine, which takes an hour
-#   and more sudo tools/fresh-root.sh run --keep a root, and then group by group in it: sudo
-#   tools/fresh-root.sh test probe cpp --root /tmp/hairspring-root.Ab12Cd
+#   sudo tools/fresh-root.sh                           the whole trial
+#   sudo tools/fresh-root.sh both --nice 19 --cpu 0    the same on a slow machine, which takes an
+#                                                      hour and more
+#   sudo tools/fresh-root.sh run --keep                a root, and then group by group in it:
+#   sudo tools/fresh-root.sh test probe cpp --root /tmp/hairspring-root.Ab12Cd
 #
 # The root gets this machine's configuration of the network: name servers, certificates, and the
 # configuration of apt, pip and cargo. Credentials are not copied.

@@ -2,7 +2,7 @@
  * rounds, a copy at two sizes, a body after an init, and a load that misses all caches. The
  * program's --help shows its command line.
  *
- *   cc -O2 alternatives.c $(pkg-config --cflags --libs hairspring) -o alternatives &&
+ *   cc -O2 alternatives.c $(pkg-config --cflags --libs hairspring) -o alternatives
  *   ./alternatives */
 #include "hairspring.h"
 

@@ -1,8 +1,8 @@
 /* The latency of a multiplication, a copy within the cache at two sizes, and a body that needs an
  * init. Prints raw observations; read them with
  *
- *   cc -O2 -I../../probe multiply.c -o multiply && ./multiply > multiply.csv && hairspring fit
- *   multiply.csv */
+ *   cc -O2 -I../../probe multiply.c -o multiply && ./multiply > multiply.csv
+ *   hairspring fit multiply.csv */
 #include "hairspring.h"
 
 #include <string.h>

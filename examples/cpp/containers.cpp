@@ -1,7 +1,7 @@
 /* Type parameters, arguments, and alternatives in the same rounds.
  *
- *   c++ -O2 containers.cpp $(pkg-config --cflags --libs hairspring) -o containers && ./containers
- *   */
+ *   c++ -O2 containers.cpp $(pkg-config --cflags --libs hairspring) -o containers
+ *   ./containers */
 #include "hairspring.hpp"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 /* The time of a pseudo-random number, with lmbench's interface:
  *
- *   cc -O2 lrand48.c $(pkg-config --cflags --libs hairspring) -I$(pkg-config --variable=includedir
- *   hairspring)/lmbench */
+ *   cc -O2 lrand48.c $(pkg-config --cflags --libs hairspring) \
+ *     -I$(pkg-config --variable=includedir hairspring)/lmbench */
 #include "bench.h"
 
 int main(void) {

@@ -6,18 +6,20 @@
  *   hairspring_pin_start();
  *   for (;;) {                                               // one frame is one round
  *     hairspring_frame_steps(&pin, 1, 1, 3); // three pulses: first, step, number of copies
- *     HAIRSPRING_PULSE(&pin, 1, code()); HAIRSPRING_PULSE(&pin, 2, code()); HAIRSPRING_PULSE(&pin,
- *     3, code()); hairspring_frame_end(&pin);
+ *     HAIRSPRING_PULSE(&pin, 1, code());
+ *     HAIRSPRING_PULSE(&pin, 2, code());
+ *     HAIRSPRING_PULSE(&pin, 3, code());
+ *     hairspring_frame_end(&pin);
  *   }
  *
  * A pulse is: a dithered gap, the pin from idle to active, k straight-line copies, the pin back to
  * idle. As with hairspring.h, the results of the code must be used (HAIRSPRING_USE), and its inputs
  * must be opaque (HAIRSPRING_OPAQUE).
  *
- * The pin, before the #include, one of: HAIRSPRING_PORT B, HAIRSPRING_BIT 7 AVR: the port by its
- *   letter. The port's other outputs should stay low in a
- *                                           simulator. The toggle is `sbi PINB, 7`: 2 bytes, 2
- *                                           cycles
+ * The pin, before the #include, one of:
+ *   HAIRSPRING_PORT B, HAIRSPRING_BIT 7     AVR: the port by its letter. The port's other outputs
+ *                                           should stay low in a simulator. The toggle is
+ *                                           `sbi PINB, 7`: 2 bytes, 2 cycles
  *     and HAIRSPRING_TOGGLE_BY_OUT          `out PINB, mask`, the mask in a register: 2 bytes, 1
  *                                           cycle
  *     or HAIRSPRING_TOGGLE_BY_STS           `sts PINH, mask`, for ports beyond the reach of sbi and

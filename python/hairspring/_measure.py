@@ -71,22 +71,25 @@ def time(
     statement is called with what init returned.
 
     `setup`: runs once; with alternatives up to 64 times for each, in 30 ms: where data lie may
-    change the time. `globals`: the namespace of the code, such as `globals()`; without it the code
-    sees the builtins and its setup. `against`: alternatives, measured in the same rounds with the
-    same init and setup, and compared with the statement. A mapping gives them names. `name`: the
-    name of the result; the default is the statement.
+    change the time.
+    `globals`: the namespace of the code, such as `globals()`; without it the code sees the builtins
+    and its setup.
+    `against`: alternatives, measured in the same rounds with the same init and setup, and compared
+    with the statement. A mapping gives them names.
+    `name`: the name of the result; the default is the statement.
 
     `budget`: time for measuring, in seconds or as `"250ms"`; long code takes longer, as an interval
     needs repeats. The default grows to twice as much while something else uses the core.
     `precision`: required half-width of the interval, as 0.01 or `"1%"`; if it is missed, that is a
-    finding. `clock`, `cpu`: the clock by name, and the CPU to run on, by default the best clock,
-    and the last or a quieter CPU.
+    finding.
+    `clock`, `cpu`: the clock by name, and the CPU to run on, by default the best clock, and the
+    last or a quieter CPU.
 
     `threads`: the code runs other threads, as numpy's `a @ b` does: all of them then have the CPUs
     and the priority of the process, and times are in nanoseconds alone. Threads that show up
     without this are given the same, and a finding says so. `pin=False` leaves the thread on the
-    CPUs of the process, and changes nothing else. `gc`: whether Python's garbage collector stays on
-    while the code is measured.
+    CPUs of the process, and changes nothing else.
+    `gc`: whether Python's garbage collector stays on while the code is measured.
 
     As with timeit, names that the code assigns are local to it. Every row begins with the names as
     the setup left them; an object that the code changes stays changed. The code must be able to run

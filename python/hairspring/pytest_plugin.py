@@ -1,9 +1,10 @@
 """The pytest fixture `hairspring_time`: a measurement in a test, and a table of all of them at the
 end.
 
-def test_sort(hairspring_time): result = hairspring_time("x.sort()", init="x = data[:]",
-    setup="data = [3, 1, 2] * 30", against="x = sorted(x)") assert result.comparisons[0].verdict !=
-    "faster"
+def test_sort(hairspring_time):
+    code = {"init": "x = data[:]", "setup": "data = [3, 1, 2] * 30"}
+    result = hairspring_time("x.sort()", **code, against="x = sorted(x)")
+    assert result.comparisons[0].verdict != "faster"
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 /* A plugin of QEMU that counts how many instructions ran between pairs of addresses: an independent
  * check of what the counters under test report.
  *
- *   -plugin count.so,NAME=BEGIN-END,... -d plugin addresses in hexadecimal; prints
- *   `plugin NAME COUNT`
+ *   -plugin count.so,NAME=BEGIN-END,... -d plugin      addresses in hexadecimal; prints
+ *                                                      `plugin NAME COUNT`
  *
  * The interface of version 1 is declared here, because no package has QEMU's header. */
 #include <inttypes.h>
