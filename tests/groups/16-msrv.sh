@@ -4,7 +4,8 @@
 # (unpacked into .cache, so that no installed package must be removed for it), or rustup fetches it.
 # The declared versions of dependencies are not enough: some need a newer Rust than they declare, or
 # declare none. Clippy's `incompatible_msrv` (group clippy) checks our own code on every machine,
-# and names the place.
+# and names the place. The command is also checked as a first ./run builds it, which no other group
+# does.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
 set -euo pipefail
