@@ -1,8 +1,11 @@
 //! Tests that take minutes: `./test all` runs them, `./test` does not. `hairspring blocks` on
-//! programs that are hard to follow, and headers of C++ that are compiled again and again.
+//! programs that are hard to follow, the same code by all compilers, and headers of C++ that are
+//! compiled again and again.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod calls;
+#[cfg(target_arch = "x86_64")]
+mod compilers;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod ends;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
