@@ -19,7 +19,10 @@ export CARGO_TARGET_DIR="$ROOT/target"
 export PIP_CACHE_DIR="$CACHE/pip" PIP_DISABLE_PIP_VERSION_CHECK=1
 export PYTHONPYCACHEPREFIX="$CACHE/pycache" RUFF_CACHE_DIR="$CACHE/ruff" \
   MYPY_CACHE_DIR="$CACHE/mypy"
-mkdir -p "$CACHE"
+mkdir -p "$CACHE" 2>/dev/null || {
+  printf 'hairspring: cannot write into %s: clone the project into a folder of yours\n' "$ROOT" >&2
+  exit 1
+}
 
 # ---- messages ------------------------------------------------------------------------------------
 

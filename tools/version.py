@@ -22,6 +22,18 @@ PLACES = [
     ("probe/hairspring.h", r"(?m)^(#define HAIRSPRING_VERSION_NUMBER )\d*()$"),
     ("crates/hairspring-capi/Cargo.toml", r'(?m)^(depends = "libhairspring0 \(= )[^)-]*(-1\))'),
     ("Cargo.lock", r'(?m)^(name = "hairspring[a-z-]*"\nversion = ")[^"]*(")'),
+    ("examples/rust/Cargo.toml", r'(?m)^(version = ")[^"]*(")'),
+    # Locks of workspaces of their own; that of fuzz/ has a version of its own beside ours.
+    *(
+        (f"{folder}/Cargo.lock", r'(?m)^(name = "hairspring(?!-fuzz")[a-z-]*"\nversion = ")[^"]*(")')
+        for folder in (
+            "fuzz",
+            "bench/compare/rust",
+            "bench/languages/rust",
+            "bench/capture-figures",
+            "bench/fit-solve",
+        )
+    ),
     ("packaging/vcpkg/vcpkg.json", r'(?m)^(  "version": ")[^"]*(")'),
     ("fpm.toml", r'(?m)^(version = ")[^"]*(")'),
 ]

@@ -17,8 +17,8 @@ make_wheel() { # FOLDER
     fits_old_glibc "$module/hairspring/_native.abi3.so"
 }
 
-# Debian's packages are of the same programs as the wheel's: they name the oldest C library that has
-# their symbols.
+# Debian's packages are of the same programs as the wheel's. They name the C library that Debian's
+# table of symbols asks for, which is newer than the oldest one that has them.
 make_deb() { # FOLDER
   local stage="$ROOT/target/debian" built
   need_command cmake cmake make && need_command dpkg-shlibdeps dpkg-dev &&

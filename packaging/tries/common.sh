@@ -36,6 +36,12 @@ is_right() { # FILE
   echo "a multiplication takes $cycles core cycles"
 }
 
+# The version, with the commit and the day that it is of.
+names_its_commit() { # COMMAND...
+  "$@" --version | grep -qE '^hairspring [0-9.]+ \([0-9a-f]{10} [0-9-]{10}\)$' ||
+    fail "$* --version: $("$@" --version)"
+}
+
 # The first number, by a command.
 measures() { # COMMAND...
   "$@" time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5' --json >"$WORK/result.json" ||
@@ -56,6 +62,16 @@ timed() { # FUNCTION
   "$1"
   awk -v start="$start" -v end="$EPOCHREALTIME" \
     'BEGIN { printf "%.1f s from the first command to the first number\n", end - start }'
+}
+
+# Rows of a line with a slope of 40 ns and an overhead of 100 ns, in $WORK/line.csv.
+write_line() {
+  {
+    printf '%s\n' '# hairspring observations: 1' '# rate_hz: 1000000000' \
+      'series,body,round,flags,ticks'
+    awk 'BEGIN { for (round = 0; round < 40; round++) for (copies = 1; copies <= 16; copies *= 2)
+      printf "main,%d,%d,,%d\n", copies, round, 100 + 40 * copies + (round * 7 + copies) % 3 }'
+  } >"$WORK/line.csv"
 }
 
 # A small program for the headers.

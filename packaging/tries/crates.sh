@@ -24,11 +24,27 @@ write_patches() {
 
 command_folder() { echo "$WORK"/crates/hairspring-cli-*; }
 
+# What the command does not depend on: the crate for benchmarks, with its macros, and the library
+# for C.
+library_folders() { echo "$WORK"/crates/hairspring-[0-9]* "$WORK"/crates/hairspring-capi-*; }
+
 prepare() {
+  local folder folders
   unpack
   mkdir -p "$HOME/.cargo"
-  cd "$(command_folder)"
-  cargo fetch --quiet --config "$WORK/patches.toml"
+  read -ra folders < <(library_folders)
+  for folder in "$(command_folder)" "${folders[@]}"; do
+    (cd "$folder" && cargo fetch --quiet --config "$WORK/patches.toml")
+  done
+}
+
+check_libraries() {
+  local folder folders
+  read -ra folders < <(library_folders)
+  for folder in "${folders[@]}"; do
+    (cd "$folder" && cargo check --quiet --offline --config "$WORK/patches.toml") ||
+      fail "$(basename "$folder") does not compile"
+  done
 }
 
 install() {
@@ -40,6 +56,7 @@ install() {
 try() {
   no_network
   timed install
+  check_libraries
   cargo uninstall --quiet hairspring-cli
   rm -rf "$HOME/.cargo"
 }

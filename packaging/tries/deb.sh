@@ -48,6 +48,8 @@ fortran() {
 try() {
   no_network
   timed install
+  names_its_commit hairspring
+  measures env -u HOME hairspring
   man hairspring-time | grep -q -- --budget || fail "man shows no option"
   library
   lintian --allow-root --fail-on error,warning --suppress-tags "$(paste -sd, <<<"$SUPPRESSED")" \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The static command: unpacked, it measures, also where the home is read-only or unset; what it
 # cannot do here it says.
-# Needs: man-db
+# Needs: man-db qemu-user
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install() {
@@ -26,16 +26,39 @@ without_proc() {
   mount -t proc proc /proc
 }
 
+# Root may write where nobody may, but not into a file system that is read-only.
+with_a_home_that_is_read_only() {
+  mkdir -p "$WORK/home" && mount -t tmpfs -o ro tmpfs "$WORK/home"
+  measures env HOME="$WORK/home" "$COMMAND"
+  umount "$WORK/home"
+}
+
+# A root without /sys: the CPU's topology and frequency are unknown.
+without_sys() {
+  umount -l /sys
+  measures "$COMMAND"
+  mount -t sysfs sysfs /sys
+}
+
+# A CPU without AVX.
+without_avx() {
+  write_line
+  qemu-x86_64 -cpu Nehalem "$COMMAND" fit "$WORK/line.csv" --json >/dev/null || fail "it needs AVX"
+}
+
 try() {
   no_network
   timed install
   COMMAND="$(echo /opt/hairspring-*/bin/hairspring)"
+  names_its_commit "$COMMAND"
   measures env -u HOME "$COMMAND"
-  mkdir -p "$WORK/home" && chmod 555 "$WORK/home" && measures env HOME="$WORK/home" "$COMMAND"
+  with_a_home_that_is_read_only
   man --local-file /opt/hairspring-*/share/man/man1/hairspring-time.1 | grep -q -- --budget ||
     fail "the manual page shows no option"
   bash -c '. /opt/hairspring-*/share/bash-completion/completions/hairspring && complete -p hairspring' >/dev/null
   without_proc
+  without_sys
+  without_avx
   rm -rf /opt/hairspring-*
 }
 

@@ -23,6 +23,8 @@ module() {
 try() {
   no_network
   timed install
+  names_its_commit "$HOME/venv/bin/hairspring"
+  measures env -u HOME "$HOME/venv/bin/hairspring"
   module
   # An upgrade to the same version, then removal: nothing of it is left but the environment.
   "$HOME/venv/bin/pip" -q install --no-index --find-links "$WORK/wheels" --force-reinstall \
