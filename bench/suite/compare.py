@@ -11,6 +11,7 @@ import random
 import sys
 from collections.abc import Mapping
 from datetime import date
+from textwrap import wrap
 from typing import Any
 
 from compare_counters import available, counted
@@ -28,17 +29,14 @@ LONGER, COUNTS = 40, 9
 REPEATS, QUICK_REPEATS = 5, 1
 READING = (
     "A cell has a tool's time over the truth of the same run: median (least to most of all runs), "
-    "then the median of",
-    "the tool's own interval over the truth, where it has one. The truth is a call's time by "
-    "differences of loops: of",
-    "one and two, and of four and eight times as many passes, by the wall clock and by the clock "
-    "of the thread, and of",
-    "one and two calls in a pass. Its interval goes over all methods and runs. Where the "
-    "intervals of two methods have",
-    "nothing in common, there is no truth, and the cells have the tools' median times. Each "
-    "program has its own copy",
-    "of the code, and its place may change the time.",
+    "then the median of the tool's own interval over the truth, where it has one. The truth is a "
+    "call's time by differences of loops: of one and two, and of four and eight times as many "
+    "passes, by the wall clock and by the clock of the thread, and of one and two calls in a pass. "
+    "Its interval goes over all methods and runs. Where the intervals of two methods have nothing "
+    "in common, there is no truth, and the cells have the tools' median times. Each program has "
+    "its own copy of the code, and its place may change the time."
 )
+COLUMNS = 100  # of a page
 # Loops that had less of the CPU than this are named in a note: tools that report means then report
 # the wait, too.
 SHARE = 0.95
@@ -103,12 +101,11 @@ def about(settings: Settings, repeats: int) -> dict[str, Any]:
 def tables(record: Record, known: Mapping[str, Any], languages: dict[str, list[Run]]) -> None:
     """All tables."""
     told = "; ".join(f"{name} {version}" for name, version in known["versions"].items())
-    record.say(
+    machine = (
         f"{known['date']}, {known['cpu']}, {known['system']}, {known['repeats']} runs. Versions: "
-        f"{told}.",
-        "",
+        f"{told}."
     )
-    record.say(*READING)
+    record.say(*wrap(machine, COLUMNS), "", *wrap(READING, COLUMNS))
     for language, runs in languages.items():
         record.table(f"{language}: time over truth", header(language), rows(language, runs))
         record.table(f"{language}: what is measured", IDIOMS, idioms(language, known["versions"]))
