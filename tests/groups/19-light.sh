@@ -8,7 +8,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 cd "$ROOT"
 
-MOST=50
+MOST_PACKAGES=50
 HEAVY='addr2line|cpp_demangle|gimli|iced-x86|libloading|nalgebra|object|rustc-demangle|seccompiler|syscalls|hairspring-(blocks|capture|cli|import|instructions|instruments|snippet)'
 status=0
 
@@ -17,8 +17,8 @@ tree() { cargo tree --quiet --locked -p "$1" -e "$2" --prefix none; } # PACKAGE 
 few_packages() { # PACKAGE
   local lines
   lines="$(tree "$1" normal | sort -u | wc -l)" || return 1
-  [ "$lines" -le "$MOST" ] ||
-    { echo "cargo tree -p $1 -e normal: $lines different lines, at most $MOST are allowed" &&
+  [ "$lines" -le "$MOST_PACKAGES" ] ||
+    { echo "cargo tree -p $1 -e normal: $lines different lines, at most $MOST_PACKAGES are allowed" &&
     false; }
 }
 

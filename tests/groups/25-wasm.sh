@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$ROOT"
 
 TARGET=wasm32-unknown-unknown
-OWN="$CACHE/wasm"
+WASM_CACHE="$CACHE/wasm"
 
 has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET/lib" ]; }
 has_sources() { [ -f "$("$1" --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ]; } # RUSTC
@@ -25,9 +25,9 @@ debian_packages() {
 }
 
 unpacked_rustc() {
-  LD_LIBRARY_PATH="$OWN/root/usr/lib/$(uname -m)-linux-gnu"
+  LD_LIBRARY_PATH="$WASM_CACHE/root/usr/lib/$(uname -m)-linux-gnu"
   export LD_LIBRARY_PATH
-  RUSTC_OF_SOURCES="$OWN/root/usr/bin/rustc"
+  RUSTC_OF_SOURCES="$WASM_CACHE/root/usr/bin/rustc"
   [ -x "$RUSTC_OF_SOURCES" ] && has_sources "$RUSTC_OF_SOURCES"
 }
 
@@ -36,11 +36,11 @@ unpack_debian() {
   packages="$(debian_packages)" || return
   grep -qx rust-web-src <<<"$packages" || return
   say "unpacking Debian's rustc-web and rust-web-src into .cache/wasm"
-  rm -rf "$OWN/root" && mkdir -p "$OWN/root" "$OWN/packages"
+  rm -rf "$WASM_CACHE/root" && mkdir -p "$WASM_CACHE/root" "$WASM_CACHE/packages"
   # shellcheck disable=SC2086 # one word for each package
-  (cd "$OWN/packages" && rm -f ./*.deb && quietly apt-get download $packages) || return
-  for package in "$OWN/packages"/*.deb; do dpkg-deb -x "$package" "$OWN/root" || return; done
-  rm -rf "$OWN/packages"
+  (cd "$WASM_CACHE/packages" && rm -f ./*.deb && quietly apt-get download $packages) || return
+  for package in "$WASM_CACHE/packages"/*.deb; do dpkg-deb -x "$package" "$WASM_CACHE/root" || return; done
+  rm -rf "$WASM_CACHE/packages"
 }
 
 # Finds a compiler with the sources of its standard library.

@@ -77,7 +77,7 @@ limits! {
     FAR_ERRORS = 4.0, "standard errors", Basis::Derived("one false alarm in 30,000");
     /// Fewest values that show a middle and a spread.
     FEWEST_VALUES = 5.0, "values", Basis::Derived("the middle of four is a mean of two");
-    /// A departure with a larger probability by chance is not told.
+    /// A departure with a larger probability by chance is not reported.
     FALSE_ALARM = 0.001, "probability", Basis::Derived("one false alarm in 1,000 straight lines");
     /// A departure with a larger probability by chance is not looked for.
     RARELY_CHANCE = 0.005, "probability", Basis::Derived("one false alarm in 200");
@@ -85,17 +85,17 @@ limits! {
     HARDLY_CHANCE = 1e-6, "probability", Basis::Derived("one false alarm in a million");
     /// Fewest means that show how they vary.
     FEWEST_MEANS = 3.0, "means", Basis::Derived("Student's quantile is 12.7 with two");
-    /// What is so far from zero differs from it.
+    /// A value that is further from zero differs from it.
     SURELY_APART = 1.5, "half-widths", Basis::Derived("about three standard deviations");
     /// Differences up to this hardly matter: most users act on larger ones.
     SLIGHT_SHARE = 0.02, "share of the time",
         Basis::Derived("twice the precision that is usually asked for");
-    /// An effect that is told before it matters.
+    /// An effect that is reported before it matters.
     HALF_PRECISION = 0.005, "share of the time",
         Basis::Derived("half of the precision that is usually asked for");
-    /// So many of all are a few.
+    /// At most this share of all is a few.
     FEW_OF_ALL = 0.2, "share", Basis::Derived("more are no exceptions, but another kind");
-    /// So many of all are nearly all.
+    /// At least this share of all is nearly all.
     NEARLY_ALL = 0.9, "share", Basis::Derived("some readings of a row are disturbed");
     /// Readings that are no further apart may be of the same time.
     TWO_ROUNDINGS = 1.5, "quanta of the clock", Basis::Derived("two roundings, and a margin");

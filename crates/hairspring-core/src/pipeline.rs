@@ -86,7 +86,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Widen, &negative::STAGE, negative::widen),
     // What rows of counts cannot show.
     Step(Phase::Correct, &quickest::STAGE, quickest::follow),
-    Step(Phase::Correct, &undone::STAGE, undone::move_to_init),
+    Step(Phase::Correct, &undone::STAGE, undone::move_undone_time_to_init),
     Step(Phase::Correct, &fence::STAGE, fence::correct_bias),
     Step(Phase::Correct, &overlap::STAGE, overlap::reach),
     Step(Phase::Correct, &pauses::STAGE, pauses::subtract),

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 /// Processor time that threads other than the calling one take, from some moment on. Threads that
 /// have ended count too.
 #[derive(Debug, Clone, Copy)]
-pub struct OthersMeter {
+pub struct OtherThreadsMeter {
     begin: Instant,
     times: Option<Times>,
 }
 
 /// What other threads took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OthersTime {
+pub struct OtherThreadsTime {
     /// Their processor time, all together.
     pub processor: Duration,
     /// Processor time of the calling thread.
@@ -24,14 +24,14 @@ pub struct OthersTime {
     pub elapsed: Duration,
 }
 
-impl OthersMeter {
+impl OtherThreadsMeter {
     /// Begins now.
-    pub fn start() -> OthersMeter {
-        OthersMeter { begin: Instant::now(), times: times() }
+    pub fn start() -> OtherThreadsMeter {
+        OtherThreadsMeter { begin: Instant::now(), times: times() }
     }
 
     /// What other threads have taken so far; nothing where the system does not say.
-    pub fn taken(&self) -> OthersTime {
+    pub fn taken(&self) -> OtherThreadsTime {
         let since = |(now, before): (Times, Times)| {
             (
                 now.others_time.saturating_sub(before.others_time),
@@ -39,11 +39,11 @@ impl OthersMeter {
             )
         };
         let (processor, own_time) = times().zip(self.times).map(since).unwrap_or_default();
-        OthersTime { processor, own_time, elapsed: self.begin.elapsed() }
+        OtherThreadsTime { processor, own_time, elapsed: self.begin.elapsed() }
     }
 }
 
-impl OthersTime {
+impl OtherThreadsTime {
     /// Processor time for each second that passed: 1 if one thread worked all the time.
     pub fn share(&self) -> f64 {
         let elapsed = self.elapsed.as_secs_f64();
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn time_of_a_thread_that_has_ended_is_counted() {
         const WORK: Duration = Duration::from_millis(20);
-        let meter = OthersMeter::start();
+        let meter = OtherThreadsMeter::start();
         std::thread::spawn(|| work(WORK)).join().unwrap();
         let taken = meter.taken();
         assert!(taken.processor >= WORK && taken.share() > 0.0, "{taken:?}");
@@ -148,11 +148,11 @@ mod tests {
     #[test]
     fn share_is_that_of_one_processor() {
         let time = |ms: u64| Duration::from_millis(ms);
-        let taken = OthersTime { processor: time(30), own_time: time(10), elapsed: time(20) };
+        let taken = OtherThreadsTime { processor: time(30), own_time: time(10), elapsed: time(20) };
         assert!(
             (taken.share() - 1.5).abs() < 1e-12 && (taken.share_of_work() - 0.75).abs() < 1e-12
         );
-        let nothing = OthersTime { processor: time(0), own_time: time(0), elapsed: time(0) };
+        let nothing = OtherThreadsTime { processor: time(0), own_time: time(0), elapsed: time(0) };
         assert!(nothing.share().abs() < 1e-12 && nothing.share_of_work().abs() < 1e-12);
     }
 

@@ -70,15 +70,17 @@ pub enum Show {
 
 const TIME_EXAMPLES: &str = "\
 Examples:
-  hairspring time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5'     latency
-  hairspring time 'sqrt(x)' --let 'double x = 2'                                 throughput
+  # a latency, then a throughput
+  hairspring time 'x = x * c' --let 'uint64_t x = 3' --let 'uint64_t c = 5'
+  hairspring time 'sqrt(x)' --let 'double x = 2'
+  # only the sort, not the copy before it
   hairspring time 'sort(a, 16)' --init 'memcpy(a, b, sizeof a)' --file sort.c \\
-             --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}' --fence
+             --let 'int a[16]' --let 'int b[16] = {5, 3, 9, 1}'
   hairspring time --lang asm 'imul rax, rcx'
-  hairspring time 'x = x / 3' --let 'unsigned x = 7' --show asm                  what the compiler \
-made of it
-  hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'
-  hairspring time --lang asm 'imul rax, rcx' --expect '3 cycles'";
+  # what the compiler made of it
+  hairspring time 'x = x / 3' --let 'unsigned x = 7' --show asm
+  # two alternatives in the same rounds
+  hairspring time 'x / 7' --vs 'x >> 3' --let 'unsigned x = 1000'";
 
 /// Time a piece of C, C++ or assembly
 #[derive(Debug, Clone, Args)]

@@ -13,7 +13,7 @@ limits! {
     /// takes longer than a slice of the scheduler is never undisturbed.
     LEAST_UNDISTURBED = 0.25, "share of the readings",
         Basis::Seen("code of 20 ms in virtual machines with two CPUs, September 2026");
-    /// Share of disturbed readings that is told.
+    /// Share of disturbed readings that is reported.
     DISTURBED_NOTE = 0.02, "share of the readings",
         Basis::Seen("calm machines lose less; all CPU models of docs/measured.md");
     /// The same for a warning; and what long readings, which are rarely free of interrupts, may

@@ -197,11 +197,11 @@ fn rank(solution: &Solution) -> Option<Finding> {
         .collect();
     let (rank, unknowns) = (solution.rank.pivots.len(), solution.columns.len());
     let message = format!(
-        "the counts tell only {rank} of {unknowns} unknowns apart, because some always run in the \
+        "the counts separate only {rank} of {unknowns} unknowns, because some always run in the \
          same proportion: {}",
         shortened(&dependent)
     );
-    let remedy = "the result reports the combinations that can be told apart; add rows in which \
+    let remedy = "the result reports the combinations that can be separated; add rows in which \
                   the counts of the others change independently";
     (!dependent.is_empty()).then(|| {
         Finding::of(

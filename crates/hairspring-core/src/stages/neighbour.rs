@@ -12,7 +12,7 @@ use crate::stages::flags::DISTURBED_WARNING;
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
-    /// Guards that a core has while nobody else uses it: the shortest, one in so many.
+    /// The shortest guards, one in this number, are those of a core that nobody else uses.
     SHORTEST_GUARDS = 20.0, "",
         Basis::Derived("a core that is quiet more rarely has too few readings anyway");
     /// A longer guard, by this factor, was taken beside a co-runner.
@@ -24,7 +24,7 @@ limits! {
         Basis::Derived("a coarser reading is longer by chance, as guards beside a co-runner are");
     /// Guards that show which are short.
     GUARD_SAMPLE = 16384.0, "readings",
-        Basis::Size("the shortest one in twenty of so many is known to a hundredth of its scatter");
+        Basis::Size("one in twenty of this number is known to a hundredth of its scatter");
 }
 
 pub(crate) const STAGE: Stage = Stage {

@@ -17,7 +17,7 @@ limits! {
     /// one ...
     OTHER_KIND = 0.25, "share of the time",
         Basis::Seen("loads that wait for a store: 1.3 to 3 times; AMD family 26, November 2026");
-    /// ... and if it is so many robust standard deviations away from it.
+    /// ... and if it is this many robust standard deviations away from it.
     OTHER_DEVIATIONS = 8.0, "robust standard deviations",
         Basis::Derived("a part of the distribution of the others else");
     /// Fewest placements among which some count as of another kind.

@@ -13,7 +13,7 @@ use crate::stages::{Did, Stage, State, quantum};
 use std::collections::BTreeSet;
 
 limits! {
-    /// A row has too few readings if it has fewer than one in so many of the typical number.
+    /// A row has too few readings if it has less than the typical number divided by this.
     STARVED_ROW = 4.0, "", Basis::Derived("it would make three of four blocks incomplete");
     /// A lack of fit with a smaller probability is a departure. The limit is high, so that one that
     /// is not included is small beside the noise.

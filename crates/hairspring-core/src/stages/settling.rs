@@ -24,7 +24,7 @@ limits! {
     FEW_ROUNDS = 3.0, "rounds",
         Basis::Seen("the first rounds of new processes find cold caches; all CPU models of \
                      docs/measured.md");
-    /// Another run may warm up for so many times as long; and code that still becomes faster by a
+    /// Another run may warm up for this many times as long; and code that still becomes faster by a
     /// share at the end of the placements may do so by this many times as much.
     FURTHER_LEFT = 2.0, "", Basis::Derived("exponential warm-up times: three quarters of the \
                                             placements; the rest of a decay that halved twice in \

@@ -24,13 +24,13 @@ limits! {
     /// A reading is far longer if it is this many times as long as the middle one of its row.
     FAR_LONGER = 3.0, "", Basis::Seen("a co-runner on the core makes code up to twice as long; \
                                        AMD family 25 and 26, November 2026");
-    /// The code's own slow evaluations count if its readings are far longer so many times as often
-    /// as those of the chains, in the same time ...
+    /// The code's own slow evaluations count if its readings are far longer this many times as
+    /// often as those of the chains, in the same time ...
     MORE_OFTEN = 10.0, "", Basis::Derived("a tenth of them is then somebody else's");
     /// Otherwise they may be as frequent as the upper end of the interval of their rate, by
     /// Poisson's law, at this level.
     LIKELY_RATE = 0.975, "probability", Basis::Derived("the upper end of an interval of 95 %");
-    /// Most pauses are shorter than so many times their mean.
+    /// Most pauses are shorter than this many times the mean pause.
     LONGEST_PAUSE = 10.0, "", Basis::Derived("exponential lengths: all but one in 20,000");
     /// Readings that are longer than the longest disturbance of the chains need not be far longer,
     /// but this many times as long.
@@ -48,7 +48,7 @@ pub(crate) const STAGE: Stage = Stage {
 
 /// Slow evaluations of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Slow {
+pub(crate) struct SlowEvaluations {
     pub series: SeriesId,
     /// Share of its readings that are far longer than usual.
     pub share: f64,
@@ -73,7 +73,7 @@ pub(crate) fn restore(state: &mut State) -> Did {
         .collect();
     state.are_cells_old |= !out.is_empty();
     out.into_iter().for_each(|at| state.sheet.restore(at));
-    let text = |slow: &Slow| match slow.counts {
+    let text = |slow: &SlowEvaluations| match slow.counts {
         true => "readings that are far longer are used again",
         false => {
             "readings that are far longer stay left out, and the interval reaches to the mean with \
@@ -97,7 +97,8 @@ fn perhaps_own(state: &State) -> Vec<(RowId, Sample)> {
 
 /// Widens the times by what was left out and may be the code's own.
 pub(crate) fn widen(state: &mut State) -> Did {
-    let left: Vec<Slow> = state.slow.iter().copied().filter(|slow| !slow.counts).collect();
+    let left: Vec<SlowEvaluations> =
+        state.slow.iter().copied().filter(|slow| !slow.counts).collect();
     left.iter().for_each(|slow| state.bound_all(slow.series, slow.longer, Source::Slow));
     let done = left
         .iter()
@@ -146,7 +147,7 @@ fn rounds(of: &[Excess]) -> usize {
 }
 
 /// The series whose readings are, or may be, far longer than usual by their own doing.
-fn slow_evaluations(state: &State) -> Vec<Slow> {
+fn slow_evaluations(state: &State) -> Vec<SlowEvaluations> {
     let origin = &state.table.origin;
     let mut perhaps = vec![Vec::new(); state.sheet.rows().len()];
     perhaps_own(state).into_iter().for_each(|(row, one)| perhaps[row as usize].push(one));
@@ -185,7 +186,11 @@ impl Disturbances {
 
 /// The slow evaluations of a series, if they are or may be its own: all that are far longer, or
 /// those that are longer than the longest disturbance of the chains, or than nearly all pauses.
-fn own_evaluations(series: SeriesId, code: &Long, disturbances: &Disturbances) -> Option<Slow> {
+fn own_evaluations(
+    series: SeriesId,
+    code: &Long,
+    disturbances: &Disturbances,
+) -> Option<SlowEvaluations> {
     // What makes a short reading of the code far longer may be little beside a long one of a chain,
     // where it counts all the same.
     let least = (FAR_LONGER - 1.0) * code.shortest;
@@ -213,7 +218,7 @@ fn own_beyond(
     series: SeriesId,
     code: &Long,
     disturbances: &Disturbances,
-) -> Option<Slow> {
+) -> Option<SlowEvaluations> {
     let (number, (of_chains, time)) = (rounds(far), disturbances.beyond(beyond));
     if time <= 0.0 || number == 0 {
         return None;
@@ -227,12 +232,12 @@ fn own_beyond(
     // Half a reading more: none in the chains may be chance.
     let of_others = code.time * (of_chains as f64 + 0.5) / time;
     if longer > SLIGHT_SHARE && number as f64 > MORE_OFTEN * of_others {
-        return Some(Slow { series, share, longer, counts: true });
+        return Some(SlowEvaluations { series, share, longer, counts: true });
     }
     // So few are a poor sample: their rate may be as high as the upper end of its interval.
     let most = ChiSquared::new(2.0 * (number + 1) as f64).ok()?.inverse_cdf(LIKELY_RATE) / 2.0;
     let longer = longer * (most - of_others) / number as f64;
-    (longer > 0.0).then_some(Slow { series, share, longer, counts: false })
+    (longer > 0.0).then_some(SlowEvaluations { series, share, longer, counts: false })
 }
 
 fn long_readings(state: &State, series: SeriesId, perhaps: &[Vec<Sample>]) -> Long {
@@ -259,7 +264,7 @@ fn says(state: &State, series: SeriesId) -> Vec<Finding> {
     state.slow.iter().filter(|slow| slow.series == series).filter_map(told).collect()
 }
 
-fn told(slow: &Slow) -> Option<Finding> {
+fn told(slow: &SlowEvaluations) -> Option<Finding> {
     let (share_percent, longer_percent) = (100.0 * slow.share, 100.0 * slow.longer);
     let share = in_percent(share_percent);
     let severity =
@@ -311,7 +316,7 @@ mod tests {
         })
     }
 
-    fn found_in(table: &Observations) -> Vec<Slow> {
+    fn found_in(table: &Observations) -> Vec<SlowEvaluations> {
         crate::pipeline::state_of(table, &Options::default()).slow
     }
 

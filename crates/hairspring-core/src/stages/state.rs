@@ -62,7 +62,7 @@ pub(crate) struct State<'t> {
     pub solutions: Vec<Option<Result<Solution>>>,
     pub disturbed: Vec<flags::Disturbed>,
     pub warm_up: Option<settling::WarmUp>,
-    pub slow: Vec<slow::Slow>,
+    pub slow: Vec<slow::SlowEvaluations>,
     pub paused: pauses::Paused,
     pub odd: Vec<Option<placements::Odd>>,
     pub undone: Vec<Option<Uncertain>>,

@@ -10,7 +10,7 @@ use crate::observations::{RowId, SeriesId};
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
-    /// Slow rounds take so many times longer than fast ones if other threads slow them.
+    /// Slow rounds take this many times longer than fast ones if other threads slow them.
     MUCH_SLOWER = 1.25, "", Basis::Seen("a shared line of the cache, 4 times; without one 1.02 \
                                          times; AMD family 25, November 2026");
 }

@@ -21,7 +21,7 @@ pub(crate) const STAGE: Stage = Stage {
 };
 
 /// Moves this time from the bodies to the inits.
-pub(crate) fn move_to_init(state: &mut State) -> Did {
+pub(crate) fn move_undone_time_to_init(state: &mut State) -> Did {
     let mut done = Vec::new();
     for series in state.subjects() {
         let Some(undone) = undone_by_init(state, series) else { continue };

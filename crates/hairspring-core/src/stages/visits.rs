@@ -11,15 +11,15 @@ use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
 
 limits! {
-    /// Groups of repeats that show how long a row takes: the quickest of them, one in so many.
+    /// The quickest groups of repeats, one in this number, show how long a row takes.
     QUICK_GROUPS = 4.0, "", Basis::Derived("a co-runner may be there in three quarters of the \
                                             rounds");
-    /// The quickest of all, one in so many: a quarter is above it by a standard deviation where
-    /// calm groups differ as a normal distribution.
+    /// The quickest of all groups, one in this number: a quarter is above it by a standard
+    /// deviation where calm groups differ as a normal distribution.
     QUICKEST_GROUPS = 20.0, "",
         Basis::Derived("the quantiles of a normal distribution at 5 and 25 % are 0.97 standard \
                         deviations apart");
-    /// Of the quickest repeats, one in so many counts.
+    /// One in this number of the quickest repeats counts.
     QUICKEST_REPEATS = 5.0, "",
         Basis::Seen("least departure of the rows of lua and sqlite3; Intel family 6 model 167, \
                      November 2026");

@@ -98,7 +98,7 @@ fn solved(table: &Observations, level: f64) -> Result<Solution, String> {
 }
 
 fn component<'a>(solution: &'a Solution, name: &str) -> Result<&'a Component, String> {
-    solution.component(name).ok_or_else(|| format!("`{name}` cannot be told from the rest"))
+    solution.component(name).ok_or_else(|| format!("`{name}` cannot be separated from the rest"))
 }
 
 /// An error if too few windows were undisturbed.

@@ -314,7 +314,7 @@ pub fn switched(
     let warm = assess(&total, question).map_err(|error| error.to_string())?;
     let mut costs = vec![
         cost(&warm, Cache::Warm, level)
-            .ok_or("a switch cannot be told from the rest of the windows")?,
+            .ok_or("the cost of a switch cannot be separated from the rest of the windows")?,
     ];
     if parts.iter().any(|part| part.name == REFILL) {
         for (cache, added) in

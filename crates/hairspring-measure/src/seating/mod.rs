@@ -17,7 +17,7 @@ pub use watched::{Stopped, Watched};
 use crate::cpu::quiet_cpu;
 use hairspring_host::clock::{Clock, CountsWhen, default_clock, find, seated_clock};
 use hairspring_host::error::{Error, Result};
-use hairspring_host::other_threads::{OthersMeter, OthersTime, ThreadList};
+use hairspring_host::other_threads::{OtherThreadsMeter, OtherThreadsTime, ThreadList};
 use hairspring_host::seat::Seat;
 use hairspring_host::thread::{allowed_cpus, check_cpu, pin};
 use serde::{Deserialize, Serialize};
@@ -141,14 +141,14 @@ impl Home {
 
     /// Whether other threads took clearly more than before the code ran. More than all CPUs have is
     /// time from before, which the system has only now counted.
-    fn sees(&self, taken: &OthersTime) -> bool {
+    fn sees(&self, taken: &OtherThreadsTime) -> bool {
         let share = taken.share();
         let is_much = taken.processor >= LEAST_TIME && taken.share_of_work() > MUCH_SHARE;
         is_much && share > CLEARLY_MORE * self.usual && share <= self.cpus as f64
     }
 
     /// Whether other threads worked, and not so much that they are surely the code's.
-    fn is_unclear(&self, taken: &OthersTime) -> bool {
+    fn is_unclear(&self, taken: &OtherThreadsTime) -> bool {
         self.seating != Seating::Threads && taken.processor >= LEAST_TIME && !self.sees(taken)
     }
 }
@@ -180,18 +180,18 @@ fn not_both(cpu: usize) -> Error {
 pub struct TimedThread {
     home: Home,
     seat: Option<Seat>,
-    meter: OthersMeter,
+    meter: OtherThreadsMeter,
     threads: Option<Threads>,
 }
 
 impl TimedThread {
     /// The thread is not seated yet, and other threads are watched from now on. What ran since
     /// `setup` was started is not the code itself: its threads may run as they like.
-    pub fn begin(home: Home, setup: &OthersMeter) -> TimedThread {
+    pub fn begin(home: Home, setup: &OtherThreadsMeter) -> TimedThread {
         if setup.taken().processor >= LEAST_TIME {
             std::thread::sleep(ENDING_TIME);
         }
-        TimedThread { home, seat: None, meter: OthersMeter::start(), threads: None }
+        TimedThread { home, seat: None, meter: OtherThreadsMeter::start(), threads: None }
     }
 
     /// Runs the code before the thread takes its seat, and looks for other threads meanwhile.
@@ -230,7 +230,7 @@ impl TimedThread {
         self.seat =
             if self.threads.is_some() && !self.home.is_asked { None } else { self.home.seat()? };
         self.lower();
-        self.meter = OthersMeter::start();
+        self.meter = OtherThreadsMeter::start();
         Ok(())
     }
 
@@ -251,8 +251,8 @@ impl TimedThread {
     }
 
     /// Looks at what other threads have taken since the last look, and watches again.
-    fn look(&mut self, seated: bool) -> OthersTime {
-        let taken = std::mem::replace(&mut self.meter, OthersMeter::start()).taken();
+    fn look(&mut self, seated: bool) -> OtherThreadsTime {
+        let taken = std::mem::replace(&mut self.meter, OtherThreadsMeter::start()).taken();
         if self.home.seating != Seating::Threads && self.home.sees(&taken) {
             let threads = self.threads.get_or_insert(Threads {
                 share: 0.0,

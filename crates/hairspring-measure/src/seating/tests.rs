@@ -47,7 +47,7 @@ fn clock_that_every_cpu_has_for_itself_needs_a_seat() {
 #[test]
 fn code_with_threads_gets_no_seat() {
     let _alone = alone();
-    let mut thread = TimedThread::begin(home(Seating::Pinned), &OthersMeter::start());
+    let mut thread = TimedThread::begin(home(Seating::Pinned), &OtherThreadsMeter::start());
     others_work();
     let before = allowed_cpus();
     thread.sit().unwrap();
@@ -72,7 +72,7 @@ fn seat_is_left_when_threads_are_seen_late() {
     // is taken.
     let mut thread = TimedThread::begin(
         Home { usual: f64::MAX, ..home(Seating::Pinned) },
-        &OthersMeter::start(),
+        &OtherThreadsMeter::start(),
     );
     thread.sit().unwrap();
     assert_eq!(allowed_cpus(), [thread.seated().cpu.unwrap()]);
@@ -95,7 +95,7 @@ fn thread_stays_on_the_cpu_that_was_asked_for() {
     let cpu = allowed_cpus()[0];
     let mut thread = TimedThread::begin(
         Home::find(Seating::Pinned, Some(cpu), default_clock()).unwrap(),
-        &OthersMeter::start(),
+        &OtherThreadsMeter::start(),
     );
     others_work();
     thread.sit().unwrap();
@@ -109,8 +109,10 @@ fn what_was_asked_for_is_done_and_said() {
     let _alone = alone();
     let before = allowed_cpus();
     for (seating, cycles) in [(Seating::Threads, false), (Seating::Unpinned, true)] {
-        let mut thread =
-            TimedThread::begin(Home { usual: f64::MAX, ..home(seating) }, &OthersMeter::start());
+        let mut thread = TimedThread::begin(
+            Home { usual: f64::MAX, ..home(seating) },
+            &OtherThreadsMeter::start(),
+        );
         thread.sit().unwrap();
         assert!(allowed_cpus() == before && thread.has_changed().is_none());
         let seated = thread.seated();
@@ -130,9 +132,13 @@ fn what_was_asked_for_is_done_and_said() {
 
 /// What other threads took while the calling one worked for a time, and a time passed, in
 /// microseconds.
-fn taken(processor: u64, own_time: u64, elapsed: u64) -> OthersTime {
+fn taken(processor: u64, own_time: u64, elapsed: u64) -> OtherThreadsTime {
     let time = Duration::from_micros;
-    OthersTime { processor: time(processor), own_time: time(own_time), elapsed: time(elapsed) }
+    OtherThreadsTime {
+        processor: time(processor),
+        own_time: time(own_time),
+        elapsed: time(elapsed),
+    }
 }
 
 #[test]
@@ -158,7 +164,7 @@ fn threads_that_waited_for_a_cpu_are_seen() {
 #[test]
 fn code_runs_once_where_threads_are_declared() {
     let _alone = alone();
-    let mut thread = TimedThread::begin(home(Seating::Threads), &OthersMeter::start());
+    let mut thread = TimedThread::begin(home(Seating::Threads), &OtherThreadsMeter::start());
     let mut runs = 0;
     let longest = thread.first_runs(|| {
         runs += 1;
@@ -178,7 +184,7 @@ fn threads_of_the_code_are_freed() {
     let before = allowed_cpus();
     let mut thread = TimedThread::begin(
         Home { usual: f64::MAX, ..home(Seating::Pinned) },
-        &OthersMeter::start(),
+        &OtherThreadsMeter::start(),
     );
     thread.sit().unwrap();
     let (go, cpus) = (std::sync::Arc::new(AtomicBool::new(false)), thread.seated().cpu);

@@ -159,7 +159,7 @@ fn combinations(page: &mut Page, listing: &Listing) {
         return;
     }
     page.gap();
-    page.line("combinations that can be told apart where single times cannot:", Tone::Quiet);
+    page.line("combinations that can be separated where single times cannot:", Tone::Quiet);
     let groups = groups(listing.measured);
     for component in combined.iter().take(MOST_COMBINATIONS) {
         let (time, share) = listing.timed(*component);
@@ -349,7 +349,7 @@ fn summary(page: &mut Page, measured: &MeasuredFunction) {
     page.item("call", &call(analysis, measured.run.table.origin.ns_per_unit()), Tone::Plain);
     let (text, tone) = model(quality);
     let (rank, unknowns) = (analysis.told_apart, analysis.unknown_count);
-    page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be told apart"), tone);
+    page.item("model", &format!("{text}; {rank} of {unknowns} unknowns can be separated"), tone);
     let needs = &analysis.undetermined;
     if !needs.is_empty() {
         let what = if analysis.unknowns == Unknowns::Edges {
@@ -383,7 +383,7 @@ fn call(analysis: &Analysis, factor: Option<f64>) -> String {
         }
         (Some(overhead), None) => format!("no longer than the timing overhead: {overhead}"),
         (None, _) => format!(
-            "{} on average with the timing overhead, which cannot be told apart from what runs \
+            "{} on average with the timing overhead, which cannot be separated from what runs \
              once in every call",
             time(analysis.mean_call)
         ),

@@ -326,9 +326,9 @@ fn unknown(names: &[String]) -> String {
     const LONGEST_NAME: usize = 40;
     let short: Vec<String> =
         names.iter().take(SHOWN_NAMES).map(|name| cut(&clean(name), LONGEST_NAME)).collect();
-    let are = if names.len() == 1 { "name in it is" } else { "names in it are" };
+    let forms = if names.len() == 1 { "form" } else { "forms" };
     format!(
-        "{} {are} of no form measured here: {}",
+        "{} unknown instruction {forms} in it: {}",
         count(names.len()),
         and_more(&short.join("; "), names.len())
     )
@@ -412,7 +412,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("5 names in it are of no form measured here: a?[31m; b c; longlong"),
+            text.contains("5 unknown instruction forms in it: a?[31m; b c; longlong"),
             "{text}"
         );
         assert!(
@@ -421,7 +421,7 @@ mod tests {
         );
         assert!(
             told(&["a"], 2).contains("2 of its numbers are in doubt here")
-                && told(&["a"], 2).ends_with("1 name in it is of no form measured here: a")
+                && told(&["a"], 2).ends_with("1 unknown instruction form in it: a")
         );
         assert!(told(&[], 0).ends_with(
             "NOTHING COULD BE COMPARED: it has no latency and no throughput, or only those in doubt"

@@ -11,7 +11,7 @@ use hairspring_core::observations::Role;
 use hairspring_host::clock::{Clock, CountsWhen, RateMeter, Reading, default_clock, granularity};
 use hairspring_host::fence::can_flush;
 use hairspring_host::interference::StealMeter;
-use hairspring_host::other_threads::OthersMeter;
+use hairspring_host::other_threads::OtherThreadsMeter;
 use hairspring_measure::batches::InProcess;
 use hairspring_measure::companions::companions;
 use hairspring_measure::limits::{DEFAULT_PRECISION, LEAST_ROUNDS, runs_before};
@@ -112,7 +112,7 @@ impl Session {
     /// An unavailable clock or CPU.
     pub fn new(settings: &Settings) -> Result<Session> {
         let clock = settings.seating.named_clock(settings.clock.as_deref())?;
-        let others = OthersMeter::start();
+        let others = OtherThreadsMeter::start();
         let mut home = Home::find(settings.seating, settings.cpu, settings.seating.clock())?;
         let seat = home.seat()?;
         let begin = Instant::now();
@@ -156,7 +156,7 @@ impl Session {
     pub fn measure(&self, group: &mut Group) -> Result<MeasuredGroup> {
         let names = group.series_names();
         check_rows(group, &names)?;
-        let setup = OthersMeter::start();
+        let setup = OtherThreadsMeter::start();
         group
             .benchmarks
             .iter_mut()

@@ -250,7 +250,8 @@ fn trips_of_a_loop_that_begins_at_the_entry_are_no_calls() {
     for option in [&["--calls", "3"][..], &["--skip", "1"], &["--sample"], &["--longest"]] {
         let done = rig.blocks("work", "30000\n", option);
         assert!(
-            done.status == 2 && done.stderr.contains("cannot be told from the trips of the loop"),
+            done.status == 2
+                && done.stderr.contains("indistinguishable from the trips of the loop"),
             "{}",
             done.stderr
         );

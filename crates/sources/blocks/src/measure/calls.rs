@@ -47,9 +47,10 @@ impl Session<'_> {
     ) -> Result<()> {
         let journey = Journey::begin(&mut self.program, input);
         let mut journey = journey.map_err(|e| self.program.explain("start the program", e))?;
-        let (from, near) = (journey.from, (journey.target.entry(), journey.target.code.size()));
+        let (from, entry, size) =
+            (journey.from, journey.target.entry(), journey.target.code.size());
         let mappings = std::mem::take(&mut journey.mappings);
-        let stub = Stub::install(journey.process(), &mappings, from, near, self.spread)?;
+        let stub = Stub::install(journey.process(), &mappings, from, entry, size, self.spread)?;
         self.learn(&journey)?;
         let wanted = self.wanted_calls(at, input)?;
         let (first, last) = (wanted[0], wanted[wanted.len() - 1]);
@@ -302,9 +303,9 @@ impl Session<'_> {
         let entry = Some(self.graph.entry);
         match self.graph.edges.iter().any(|edge| edge.to == entry) {
             true => Err(Error::BadRequest(
-                "a loop of the function leads back to its first instruction, so that its calls \
-                 cannot be told from the trips of the loop: leave out --calls, --skip, --sample \
-                 and --longest: then the first call of each run is taken"
+                "a loop of the function leads back to its first instruction, so its calls are \
+                 indistinguishable from the trips of the loop. Leave out --calls, --skip, --sample \
+                 and --longest: the first call of each run is then taken"
                     .to_owned(),
             )),
             false => Ok(()),

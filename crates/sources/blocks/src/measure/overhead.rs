@@ -11,23 +11,23 @@ use super::arms::Arms;
 use super::rounds::{Readings, undisturbed};
 use crate::analysis::CountRow;
 use crate::graph::{EdgeKind, Graph};
-use crate::trace::Own;
+use crate::trace::PageFunction;
 use hairspring_core::estimate::{Ending, Options, Repeats};
 use hairspring_core::observations::{Observations, Reading, RowId};
 use hairspring_core::pipeline::solve;
 use hairspring_measure::companions::Companion;
 use std::collections::HashMap;
 
-const fn returning(copies: u32) -> Own {
-    Own { copies, returns: true }
+const fn returning(copies: u32) -> PageFunction {
+    PageFunction { copies, returns: true }
 }
 
-const fn ended_early(copies: u32) -> Own {
-    Own { copies, returns: false }
+const fn ended_early(copies: u32) -> PageFunction {
+    PageFunction { copies, returns: false }
 }
 
 /// The functions; those that end early come last, because they run only where calls do.
-pub const OWN_FUNCTIONS: [Own; 13] = [
+pub const OWN_FUNCTIONS: [PageFunction; 13] = [
     returning(0),
     returning(1),
     returning(2),
@@ -247,7 +247,7 @@ mod tests {
     /// Functions of 3 ticks a copy beside an overhead of 100 of which the fence hides up to 10, and
     /// early ends that cost 2.
     fn overhead() -> Overhead {
-        let time = |own: &Own| {
+        let time = |own: &PageFunction| {
             let work = 3.0 * f64::from(own.copies);
             Some(if own.returns { (100.0 + work).max(110.0) } else { (102.0 + work).max(110.0) })
         };

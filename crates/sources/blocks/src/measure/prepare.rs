@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Counts, Graph};
 use crate::result::{Progress, Request, Skipped, Traced};
 use crate::trace::{
-    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, Own, Partial, Process, Program,
-    Snapshot, Started, Stub, Target, Undo, put_back,
+    Begin, COPY_PAYS_AFTER, Call, Followed, Follower, Guard, PageFunction, Partial, Process,
+    Program, Snapshot, Started, Stub, Target, Undo, put_back,
 };
 use count::in_file;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -118,12 +118,12 @@ impl Prepared {
         self.change_to(0)?;
         program.deadline(&self.process);
         let target = target.moved_to(self.bias);
-        let what = (&target, self.begin);
         let again = repeated(
             program,
             &mut self.process,
             &mut self.stub,
-            what,
+            &target,
+            self.begin,
             &self.again,
             self.most,
             self.reads_outside,
@@ -136,7 +136,12 @@ impl Prepared {
     ///
     /// # Errors
     /// The process ends or does not return.
-    pub fn run_own(&mut self, function: Own, repeats: usize, seed: u64) -> Result<Vec<u64>> {
+    pub fn run_own(
+        &mut self,
+        function: PageFunction,
+        repeats: usize,
+        seed: u64,
+    ) -> Result<Vec<u64>> {
         put_back(&mut self.process, self.stub.code(), &self.rows[self.last].undo)?;
         self.last = 0;
         let call = self.stub.call_of_page(&self.rows[0].call, function);
@@ -226,7 +231,8 @@ impl<'a> Session<'a> {
         Ok(Session {
             request,
             program: Program::new(
-                (&request.program, &request.debug_files),
+                &request.program,
+                &request.debug_files,
                 &request.function,
                 cpu,
                 request.timeout,
@@ -388,9 +394,8 @@ impl<'a> Session<'a> {
         };
         let ends: Arrivals =
             ends.iter().map(|(end, numbers)| (end.wrapping_add(bias), numbers.clone())).collect();
-        let place = (&*target, *begin);
         let begun = Instant::now();
-        let follower = Follower::new(&self.program, process, place, &stub.guard, &ends);
+        let follower = Follower::new(&self.program, process, target, *begin, &stub.guard, &ends);
         let followed = match most {
             None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?.run()?,
             // So few branches take less time from breakpoint to breakpoint than it takes to write a
@@ -442,7 +447,8 @@ impl<'a> Session<'a> {
             &self.program,
             &mut *process,
             &mut *stub,
-            (target, *begin),
+            target,
+            *begin,
             &call,
             None,
             !sources.is_empty(),
@@ -511,14 +517,15 @@ fn repeated(
     program: &Program,
     process: &mut Process,
     stub: &mut Stub,
-    (target, begin): (&Target, Begin),
+    target: &Target,
+    begin: Begin,
     call: &Call,
     most: Option<u64>,
     reads_outside: bool,
 ) -> Result<Followed> {
     stub.begin(process, call, begin.at)?;
     let no_ends = Arrivals::new();
-    let follower = Follower::new(program, process, (target, begin), &stub.guard, &no_ends);
+    let follower = Follower::new(program, process, target, begin, &stub.guard, &no_ends);
     let follower = match most {
         None => follower.in_copy(stub.room, COPY_PAYS_AFTER)?,
         Some(most) => follower.up_to(most),

@@ -66,7 +66,7 @@ fn by_share(page: &mut Page, listing: &Listing, lines: &[Line]) {
     }
     if lines.iter().any(|line| line.time.is_none() && line.instruction_share > 0.0) {
         page.line(
-            "instr.: share of the instructions that ran; its own time cannot be told",
+            "instr.: share of the instructions that ran; its own time is unknown",
             Tone::Quiet,
         );
     }

@@ -136,9 +136,10 @@ impl<'a> Listing<'a> {
         let widest = |of: &dyn Fn(&Line) -> usize| {
             chosen.iter().map(|at| of(&lines[*at])).max().unwrap_or(0)
         };
-        let both =
-            (widest(&|line| width(&clean(&line.text))), widest(&|line| width(&line.address)));
-        let last = Last::new(has_source, both, page.table_width().saturating_sub(width(&head)));
+        let text = widest(&|line| width(&clean(&line.text)));
+        let address = widest(&|line| width(&line.address));
+        let room = page.table_width().saturating_sub(width(&head));
+        let last = Last::new(has_source, text, address, room);
         page.table_line(
             &last.beside(&head, Last::text_head(has_source), Last::ADDRESS),
             Tone::Quiet,
@@ -169,9 +170,9 @@ impl<'a> Listing<'a> {
         if lines.iter().any(|line| matches!(line.share, Share::Instructions(share) if share > 0.0))
         {
             let why = if analysis.quality.is_carried() {
-                "its own time cannot be told"
+                "its own time is unknown"
             } else {
-                "no time of a part can be told"
+                "the time of no part is known"
             };
             page.line(&format!("( ) share of the instructions that ran: {why}"), Tone::Quiet);
         }
@@ -336,7 +337,7 @@ impl Last {
     /// The columns that fit into `room`, for texts and addresses of up to these widths. Lines of
     /// source fill it, and addresses stand only behind the longest of them; where there is no
     /// source, addresses tell the blocks apart, and the names of instructions are cut for them.
-    fn new(has_source: bool, (text, address): (usize, usize), room: usize) -> Last {
+    fn new(has_source: bool, text: usize, address: usize, room: usize) -> Last {
         /// Columns below which a text says nothing, with the space before it.
         const FEWEST_COLUMNS: usize = 8;
         let text = if text == 0 { 0 } else { text.max(width(Last::text_head(has_source))) };
@@ -481,12 +482,12 @@ mod tests {
 
     #[test]
     fn source_fills_the_remaining_columns_and_addresses_stand_where_all_have_room() {
-        let last = |room| Last::new(true, (12, 6), room);
+        let last = |room| Last::new(true, 12, 6, room);
         let found = [7, 9, 10, 14, 22, 23, 60].map(|room| (last(room).text, last(room).address));
         assert_eq!(found, [(0, 0), (0, 7), (8, 0), (12, 0), (12, 0), (12, 7), (12, 7)]);
         // Without source, addresses come first.
         let found = [7, 9, 10, 19, 22, 60]
-            .map(|room| Last::new(false, (30, 6), room))
+            .map(|room| Last::new(false, 30, 6, room))
             .map(|last| (last.text, last.address));
         assert_eq!(found, [(0, 0), (0, 7), (8, 0), (8, 7), (11, 7), (30, 7)]);
     }
@@ -494,7 +495,7 @@ mod tests {
     #[test]
     fn every_column_that_is_printed_has_its_head() {
         let lines = |has_source: bool, room: usize| {
-            let last = Last::new(has_source, (12, 6), room);
+            let last = Last::new(has_source, 12, 6, room);
             [
                 last.beside("block  of total", Last::text_head(has_source), Last::ADDRESS),
                 last.beside("B1       99.9 %", "switch (*s) {", "0x11e0"),

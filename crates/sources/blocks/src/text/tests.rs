@@ -42,7 +42,7 @@ fn the_call_is_without_the_overhead_or_says_that_it_is_with_it() {
     let unknown = call(&of_one_path(false), Some(0.25));
     assert!(
         unknown
-            .starts_with("39.5 ns on average with the timing overhead, which cannot be told apart"),
+            .starts_with("39.5 ns on average with the timing overhead, which cannot be separated"),
         "{unknown}"
     );
     let none = call(&Analysis { mean_call: 70.0, ..of_one_path(true) }, None);

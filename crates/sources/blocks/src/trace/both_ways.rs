@@ -109,7 +109,7 @@ fn follow(
     let guard = Guard::protect(&mut started.process, started.target.entry())?;
     let room = stub.room.filter(|_| after.is_some());
     assert_eq!(room.is_some(), after.is_some());
-    Follower::new(program, &mut started.process, (&started.target, started.begin), &guard, ends)
+    Follower::new(program, &mut started.process, &started.target, started.begin, &guard, ends)
         .in_copy(room, after.unwrap_or(0))?
         .run()
 }
@@ -140,12 +140,12 @@ struct BothWays {
 /// Follows the call of `work` in a program both ways.
 fn follow_both_ways(path: &Path, input: &str) -> BothWays {
     let folder = Path::new("/nonexistent");
-    let mut program = Program::new((path, folder), "work", 0, Duration::from_secs(60)).unwrap();
+    let mut program = Program::new(path, folder, "work", 0, Duration::from_secs(60)).unwrap();
     let input = Input { text: input.into(), arguments: vec![input.into()], stdin: None };
     let mut journey = Journey::begin(&mut program, &input).unwrap();
     let (from, entry, size) = (journey.from, journey.target.entry(), journey.target.code.size());
     let mappings = journey.mappings.clone();
-    let stub = Stub::install(journey.process(), &mappings, from, (entry, size), 64).unwrap();
+    let stub = Stub::install(journey.process(), &mappings, from, entry, size, 64).unwrap();
     journey.next_call(&program).unwrap();
     let graph = cut(&journey.target.code, entry, &Observed::new());
     let every: Ends =

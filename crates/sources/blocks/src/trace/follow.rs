@@ -158,7 +158,8 @@ impl<'a> Follower<'a> {
     pub fn new(
         program: &'a Program,
         process: &'a mut Process,
-        (target, begin): (&'a Target, Begin),
+        target: &'a Target,
+        begin: Begin,
         guard: &'a Guard,
         ends: &'a BTreeMap<u64, BTreeSet<u64>>,
     ) -> Follower<'a> {

@@ -29,4 +29,4 @@ pub use memory::{Snapshot, Undo, put_back};
 pub use process::Process;
 pub use replay::COPY_PAYS_AFTER;
 pub use start::{Journey, Program, Started, Target};
-pub use stub::{Call, JUMP, Own, Stub};
+pub use stub::{Call, JUMP, PageFunction, Stub};

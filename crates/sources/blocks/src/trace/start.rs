@@ -95,7 +95,8 @@ impl Program {
     /// # Errors
     /// A program that cannot be traced.
     pub fn new(
-        (path, debug_files): (&Path, &Path),
+        path: &Path,
+        debug_files: &Path,
         wanted: &str,
         cpu: usize,
         timeout: Duration,

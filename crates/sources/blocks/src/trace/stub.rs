@@ -234,7 +234,7 @@ pub const MOST_COPIES: u32 = 64;
 
 /// A function of the page: a number of multiplications that wait for each other, and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Own {
+pub struct PageFunction {
     /// Multiplications.
     pub copies: u32,
     /// Whether it returns; else it ends as a call that is ended early.
@@ -425,7 +425,7 @@ impl Stub {
     }
 
     /// The call of a function of the page from the same state as another call.
-    pub fn call_of_page(&self, call: &Call, function: Own) -> Call {
+    pub fn call_of_page(&self, call: &Call, function: PageFunction) -> Call {
         let end = if function.returns { page().returns } else { page().jumps };
         Call {
             until: None,

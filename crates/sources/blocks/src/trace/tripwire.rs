@@ -27,12 +27,12 @@ pub struct Tripwire {
     armed: bool,
     /// The memory from which the functions of the vDSO take the time (vdso(7)).
     clock: Vec<Mapping>,
-    slow: Option<Slow>,
+    slow: Option<SlowedClock>,
 }
 
 /// A clock that hardly moves.
 #[derive(Debug, Default)]
-struct Slow {
+struct SlowedClock {
     reads: u32,
     /// The time stamp counter at the last read.
     counter: Option<u64>,
@@ -47,7 +47,7 @@ impl Tripwire {
     /// A process that is gone.
     pub fn slow(process: &mut Process, from: u64) -> Result<Tripwire> {
         let armed = set_counter(process, from, TSC_FAULTS).is_ok();
-        Ok(Tripwire { from, armed, clock: Vec::new(), slow: Some(Slow::default()) })
+        Ok(Tripwire { from, armed, clock: Vec::new(), slow: Some(SlowedClock::default()) })
     }
 
     /// Arms the wires, those that this kernel has.
@@ -138,7 +138,7 @@ impl Tripwire {
     }
 }
 
-impl Slow {
+impl SlowedClock {
     /// Answers a read of the time stamp counter, where the process is stopped: the first one truly.
     fn count(&mut self, process: &mut Process, from: u64) -> Result<()> {
         self.reads += 1;

@@ -99,7 +99,8 @@ impl Dependence {
     /// meanwhile.
     pub fn all(
         lists: &[PathBuf],
-        (own, begin): (&Path, SystemTime),
+        own: &Path,
+        begin: SystemTime,
         files: &mut Files,
     ) -> Option<Vec<Dependence>> {
         let mut paths: Vec<PathBuf> = Vec::new();

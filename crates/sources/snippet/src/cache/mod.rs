@@ -83,7 +83,7 @@ impl Slot<'_> {
     pub fn keep(&self, lists: &[PathBuf], own_folder: &Path) {
         let is_unchanged = self.inputs.iter().all(|input| is_unchanged_since(input, self.begin));
         let depends = self.files(|files| {
-            Dependence::all(lists, (own_folder, self.begin), files).filter(|_| is_unchanged)
+            Dependence::all(lists, own_folder, self.begin, files).filter(|_| is_unchanged)
         });
         let outputs: Option<Vec<Vec<u8>>> =
             self.outputs.iter().map(|path| std::fs::read(path).ok()).collect();

@@ -16,7 +16,7 @@ use crate::host::limits::Output;
 use crate::protocol::{Command, Ended, Load, Ready, Received, Reply, receive, send};
 use hairspring_host::clock::{Clock, RateMeter, Reading, default_clock, granularity};
 use hairspring_host::interference::StealMeter;
-use hairspring_host::other_threads::OthersMeter;
+use hairspring_host::other_threads::OtherThreadsMeter;
 use hairspring_host::thread::lock_memory;
 use hairspring_measure::batches::run_batch;
 use hairspring_measure::companions::rows_of;
@@ -143,7 +143,7 @@ impl Bench {
         drop(seat);
         send(replies, &Reply::Prepared).map_err(|e| e.to_string())?;
         library::move_heap(load.offset());
-        let (cpu, setup) = (home.cpu, OthersMeter::start());
+        let (cpu, setup) = (home.cpu, OtherThreadsMeter::start());
         let (library, mut rig) = loaded(load, &clock)?;
         let mut thread = TimedThread::begin(home, &setup);
         let longest = thread.first_runs(|| run_first(&mut rig, &load.first))?;

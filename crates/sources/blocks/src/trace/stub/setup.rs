@@ -21,7 +21,8 @@ impl Stub {
         process: &mut Process,
         mappings: &[Mapping],
         from: u64,
-        (near, size): (u64, u64),
+        near: u64,
+        size: u64,
         spread: u64,
     ) -> Result<Stub> {
         const READ_WRITE: u64 = (libc::PROT_READ | libc::PROT_WRITE) as u64;
