@@ -1,11 +1,13 @@
 # shellcheck shell=bash disable=SC2034 # write_manuals and ./install read the names indirectly
 # Manual pages and completions, which the command itself writes, where man, bash, fish and zsh look
-# for those of commands in the same folder. To be sourced after setup.sh.
+# for those of commands in the same folder; and the pages of the book that the help names. To be
+# sourced after setup.sh.
 
 MAN=share/man/man1
 BASH_COMPLETION=share/bash-completion/completions/hairspring
 FISH_COMPLETION=share/fish/vendor_completions.d/hairspring.fish
 ZSH_COMPLETION=share/zsh/site-functions/_hairspring
+PAGES=share/doc/hairspring
 
 write_manuals() { # FOLDER COMMAND...
   local folder="$1" shell file
@@ -16,4 +18,6 @@ write_manuals() { # FOLDER COMMAND...
     file="$folder/${!file}"
     mkdir -p "$(dirname "$file")" && "$@" completions "${shell,,}" >"$file" || return
   done
+  mkdir -p "$folder/$PAGES" &&
+    install -m 644 "$ROOT/docs/pass-or-fail.md" "$ROOT/docs/commands/run.md" "$folder/$PAGES"
 }

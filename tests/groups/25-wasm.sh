@@ -39,7 +39,9 @@ unpack_debian() {
   rm -rf "$WASM_CACHE/root" && mkdir -p "$WASM_CACHE/root" "$WASM_CACHE/packages"
   # shellcheck disable=SC2086 # one word for each package
   (cd "$WASM_CACHE/packages" && rm -f ./*.deb && quietly apt-get download $packages) || return
-  for package in "$WASM_CACHE/packages"/*.deb; do dpkg-deb -x "$package" "$WASM_CACHE/root" || return; done
+  for package in "$WASM_CACHE/packages"/*.deb; do
+    dpkg-deb -x "$package" "$WASM_CACHE/root" || return
+  done
   rm -rf "$WASM_CACHE/packages"
 }
 
