@@ -88,12 +88,11 @@ impl Session<'_> {
             stub.watch(process, &call.up_to(longest.until, longest.passes), begin.at)?;
         let differs = differs_where_it_ends(process, stub, snapshot, begin, longest)?;
         sources.extend(followed.sources.iter().cloned());
-        let what = (&target, begin);
         let again = repeated(
             &self.program,
             &mut *process,
             &mut *stub,
-            what,
+            (&target, begin),
             &call,
             Some(MOST_BRANCHES),
             !sources.is_empty(),
