@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = re.compile(r"\d+\.\d+\.\d+")
+OTHER_LOCK = r'(?m)^(name = "hairspring(?!-fuzz")[a-z-]*"\nversion = ")[^"]*(")'
 # Each file, with the pattern of a line around the version. Every one of them must be there.
 PLACES = [
     ("Cargo.toml", r'(?m)^(version = ")[^"]*(")'),
@@ -25,7 +26,7 @@ PLACES = [
     ("examples/rust/Cargo.toml", r'(?m)^(version = ")[^"]*(")'),
     # Locks of workspaces of their own; that of fuzz/ has a version of its own beside ours.
     *(
-        (f"{folder}/Cargo.lock", r'(?m)^(name = "hairspring(?!-fuzz")[a-z-]*"\nversion = ")[^"]*(")')
+        (f"{folder}/Cargo.lock", OTHER_LOCK)
         for folder in (
             "fuzz",
             "bench/compare/rust",
