@@ -8,6 +8,7 @@ BASH_COMPLETION=share/bash-completion/completions/hairspring
 FISH_COMPLETION=share/fish/vendor_completions.d/hairspring.fish
 ZSH_COMPLETION=share/zsh/site-functions/_hairspring
 PAGES=share/doc/hairspring
+HELP_PAGES=(docs/pass-or-fail.md docs/commands/run.md)
 
 write_manuals() { # FOLDER COMMAND...
   local folder="$1" shell file
@@ -19,5 +20,5 @@ write_manuals() { # FOLDER COMMAND...
     mkdir -p "$(dirname "$file")" && "$@" completions "${shell,,}" >"$file" || return
   done
   mkdir -p "$folder/$PAGES" &&
-    install -m 644 "$ROOT/docs/pass-or-fail.md" "$ROOT/docs/commands/run.md" "$folder/$PAGES"
+    install -m 644 "${HELP_PAGES[@]/#/$ROOT/}" "$folder/$PAGES"
 }

@@ -19,14 +19,13 @@ export CARGO_TARGET_DIR="$ROOT/target"
 export PIP_CACHE_DIR="$CACHE/pip" PIP_DISABLE_PIP_VERSION_CHECK=1
 export PYTHONPYCACHEPREFIX="$CACHE/pycache" RUFF_CACHE_DIR="$CACHE/ruff" \
   MYPY_CACHE_DIR="$CACHE/mypy"
-mkdir -p "$CACHE" 2>/dev/null || {
-  printf 'hairspring: cannot write into %s: clone the project into a folder of yours\n' "$ROOT" >&2
-  exit 1
-}
 
 # ---- messages ------------------------------------------------------------------------------------
 
 say() { printf 'hairspring: %s\n' "$*" >&2; }
+
+mkdir -p "$CACHE" 2>/dev/null ||
+  { say "cannot write into $ROOT: clone the project into a folder of yours" && exit 1; }
 
 # The comment that the running script begins with: its help.
 show_header() { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; }
@@ -53,6 +52,15 @@ step() { # NAME COMMAND...
   shift
   # shellcheck disable=SC2034 # the group ends with it
   if "$@"; then echo "ok: $name"; else echo "FAILED: $name" && status=1; fi
+}
+
+# A check for `step`: a command ends with a status and prints a text.
+says() { # STATUS TEXT COMMAND...
+  local ended=0 expected="$1" text="$2" said
+  shift 2
+  said="$("$@" 2>&1)" || ended=$?
+  if [ "$ended" -eq "$expected" ] && [[ $said == *"$text"* ]]; then return 0; fi
+  echo "$* ended with $ended, expected $expected and '$text': $said" && return 1
 }
 
 # Runs an installing step while no other group installs anything. A step inside of such a step just

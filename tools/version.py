@@ -14,7 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = re.compile(r"\d+\.\d+\.\d+")
-OTHER_LOCK = r'(?m)^(name = "hairspring(?!-fuzz")[a-z-]*"\nversion = ")[^"]*(")'
+# Crates of the project in a lock file; that of the folder fuzz has a version of its own.
+LOCKED = r'(?m)^(name = "hairspring(?!-fuzz")[a-z-]*"\nversion = ")[^"]*(")'
 # Each file, with the pattern of a line around the version. Every one of them must be there.
 PLACES = [
     ("Cargo.toml", r'(?m)^(version = ")[^"]*(")'),
@@ -22,19 +23,13 @@ PLACES = [
     ("probe/hairspring.h", r'(?m)^(#define HAIRSPRING_VERSION ")[^"]*(")'),
     ("probe/hairspring.h", r"(?m)^(#define HAIRSPRING_VERSION_NUMBER )\d*()$"),
     ("crates/hairspring-capi/Cargo.toml", r'(?m)^(depends = "libhairspring0 \(= )[^)-]*(-1\))'),
-    ("Cargo.lock", r'(?m)^(name = "hairspring[a-z-]*"\nversion = ")[^"]*(")'),
     ("examples/rust/Cargo.toml", r'(?m)^(version = ")[^"]*(")'),
-    # Locks of workspaces of their own; that of fuzz/ has a version of its own beside ours.
-    *(
-        (f"{folder}/Cargo.lock", OTHER_LOCK)
-        for folder in (
-            "fuzz",
-            "bench/compare/rust",
-            "bench/languages/rust",
-            "bench/capture-figures",
-            "bench/fit-solve",
-        )
-    ),
+    ("Cargo.lock", LOCKED),
+    ("fuzz/Cargo.lock", LOCKED),
+    ("bench/compare/rust/Cargo.lock", LOCKED),
+    ("bench/languages/rust/Cargo.lock", LOCKED),
+    ("bench/capture-figures/Cargo.lock", LOCKED),
+    ("bench/fit-solve/Cargo.lock", LOCKED),
     ("packaging/vcpkg/vcpkg.json", r'(?m)^(  "version": ")[^"]*(")'),
     ("fpm.toml", r'(?m)^(version = ")[^"]*(")'),
 ]

@@ -26,25 +26,19 @@ command_folder() { echo "$WORK"/crates/hairspring-cli-*; }
 
 # What the command does not depend on: the crate for benchmarks, with its macros, and the library
 # for C.
-library_folders() { echo "$WORK"/crates/hairspring-[0-9]* "$WORK"/crates/hairspring-capi-*; }
-
-prepare() {
-  local folder folders
-  unpack
-  mkdir -p "$HOME/.cargo"
-  read -ra folders < <(library_folders)
-  for folder in "$(command_folder)" "${folders[@]}"; do
-    (cd "$folder" && cargo fetch --quiet --config "$WORK/patches.toml")
+in_libraries() { # COMMAND...
+  local folder
+  for folder in "$WORK"/crates/hairspring-[0-9]* "$WORK"/crates/hairspring-capi-*; do
+    (cd "$folder" && "$@" --config "$WORK/patches.toml") || fail "$(basename "$folder"): $*"
   done
 }
 
-check_libraries() {
-  local folder folders
-  read -ra folders < <(library_folders)
-  for folder in "${folders[@]}"; do
-    (cd "$folder" && cargo check --quiet --offline --config "$WORK/patches.toml") ||
-      fail "$(basename "$folder") does not compile"
-  done
+prepare() {
+  unpack
+  mkdir -p "$HOME/.cargo"
+  in_libraries cargo fetch --quiet
+  cd "$(command_folder)"
+  cargo fetch --quiet --config "$WORK/patches.toml"
 }
 
 install() {
@@ -56,7 +50,7 @@ install() {
 try() {
   no_network
   timed install
-  check_libraries
+  in_libraries cargo check --quiet --offline
   cargo uninstall --quiet hairspring-cli
   rm -rf "$HOME/.cargo"
 }

@@ -11,15 +11,6 @@ status=0
 WORK="$(mktemp -d -t hairspring-scripts.XXXXXX)"
 trap 'rm -rf "$WORK"' EXIT
 
-# Prints a text and ends with a status.
-says() { # STATUS TEXT COMMAND...
-  local ended=0 expected="$1" text="$2" said
-  shift 2
-  said="$("$@" 2>&1)" || ended=$?
-  if [ "$ended" -eq "$expected" ] && [[ $said == *"$text"* ]]; then return 0; fi
-  echo "$* ended with $ended, expected $expected and '$text': $said" && return 1
-}
-
 # Cargo without a network, and without the crates that it has fetched.
 no_registry() {
   says 1 "connect to the network" env CARGO_NET_OFFLINE=true CARGO_HOME="$WORK/cargo" \

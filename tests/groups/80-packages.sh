@@ -11,15 +11,6 @@ status=0
 
 [ "$(id -u)" -eq 0 ] || missing "root" "sudo ./test packages"
 
-# Prints a text and ends with a status.
-says() { # STATUS TEXT COMMAND...
-  local ended=0 expected="$1" text="$2" said
-  shift 2
-  said="$("$@" 2>&1)" || ended=$?
-  if [ "$ended" -eq "$expected" ] && [[ $said == *"$text"* ]]; then return 0; fi
-  echo "$* ended with $ended: $said" && return 1
-}
-
 # A file that is cut is named, and nothing is tried with it.
 half_a_package() {
   local file whole="$CACHE/whole.tar.gz" ended=0
