@@ -11,6 +11,7 @@ use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse};
 use crate::read::{
     Format, Recording, Remark, Request, foreign, read_csv, read_sigrok, read_sound, read_vcd,
+    take_rate_line,
 };
 use crate::short::leave_out_short;
 use crate::signal::{clear_width, distance_needed, neighbours_unknown, reading_bound};
@@ -119,9 +120,14 @@ pub fn read_edges(
             ))
         })
     };
+    let with_rate = |head: &mut Vec<u8>| Request {
+        sample_hz: take_rate_line(head).or(request.sample_hz),
+        ..request.clone()
+    };
     match input {
         Input::File(mut file) => {
             read_head(&mut file, &mut head)?;
+            let request = &with_rate(&mut head);
             let format = format_of(&head)?;
             if format == Format::Sigrok {
                 return read_sigrok(file, request, sink);
@@ -130,6 +136,7 @@ pub fn read_edges(
         }
         Input::Pipe(mut pipe) => {
             read_head(&mut pipe, &mut head)?;
+            let request = &with_rate(&mut head);
             let format = format_of(&head)?;
             let mut stream = Cursor::new(head).chain(pipe);
             if format != Format::Sigrok {

@@ -76,6 +76,8 @@ pub struct Request {
     /// The channel by name or by number from 1; `None` takes the only one, or the first of a sound
     /// file.
     pub channel: Option<String>,
+    /// Samples per second, as something outside of the file states them.
+    pub sample_hz: Option<f64>,
     /// How edges are found between samples.
     pub method: Method,
     /// Receives the rate as soon as it is known: before the first edge, except for a table of
@@ -94,6 +96,16 @@ impl Request {
             Ok(())
         }
     }
+}
+
+/// Takes the line `META samplerate: N` from the beginning of a file, which sigrok-cli writes before
+/// what it converts from raw samples, whatever the format is (libsigrok 0.5.2); the rate.
+pub(crate) fn take_rate_line(head: &mut Vec<u8>) -> Option<f64> {
+    let end = head.iter().position(|byte| *byte == b'\n')?;
+    let line = std::str::from_utf8(&head[..end]).ok()?;
+    let rate = line.strip_prefix("META samplerate: ")?.trim().parse().ok()?;
+    head.drain(..=end);
+    Some(rate).filter(|hz: &f64| *hz > 0.0 && hz.is_finite())
 }
 
 /// What a file is that none of the readers reads, by its beginning, and how to convert it.
@@ -168,6 +180,20 @@ pub struct Recording {
 /// # Errors
 /// A missing channel, or several channels and none requested; with their names.
 fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
+    choose_of(names, wanted, &|_, _| false)
+}
+
+/// Whether a name is a channel's, with all of its scopes or the last of them.
+fn ends_in(name: &str, wanted: &str) -> bool {
+    name.strip_suffix(wanted).is_some_and(|scopes| scopes.is_empty() || scopes.ends_with('.'))
+}
+
+/// The same where several names may stand for the same channel.
+fn choose_of(
+    names: &[String],
+    wanted: Option<&str>,
+    is_same: &dyn Fn(usize, usize) -> bool,
+) -> Result<usize> {
     let Some(wanted) = wanted else {
         return match names.len() {
             0 => Err(Error::Unusable("the file has no channel of one bit".into())),
@@ -179,16 +205,25 @@ fn choose(names: &[String], wanted: Option<&str>) -> Result<usize> {
             ))),
         };
     };
-    let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
-    let by_name = || {
-        names
-            .iter()
-            .position(|name| name == wanted)
-            .or_else(|| names.iter().position(|name| last(name).as_deref() == Some(wanted)))
+    let all = |is_meant: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        (0..names.len()).filter(|at| is_meant(&names[*at])).collect()
     };
+    let mut named = all(&|name| name == wanted);
+    if named.is_empty() {
+        named = all(&|name| ends_in(name, wanted));
+    }
+    if let Some(other) = named.iter().find(|at| !(**at == named[0] || is_same(named[0], **at))) {
+        return Err(Error::Unusable(format!(
+            "`{}` is the name of several channels, such as {} and {}: choose one by all of its \
+             name, or by its number",
+            crate::error::shown(wanted),
+            crate::error::shown(&names[named[0]]),
+            crate::error::shown(&names[*other])
+        )));
+    }
     let by_number =
         || wanted.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < names.len());
-    by_name().or_else(by_number).ok_or_else(|| {
+    named.first().copied().or_else(by_number).ok_or_else(|| {
         let number = if names.len() == 1 {
             "1 channel".to_owned()
         } else {

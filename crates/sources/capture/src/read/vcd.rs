@@ -4,7 +4,7 @@
 //! commands, and does not report a truncated last word; `wellen` keeps all changes in memory and
 //! needs a seekable file.
 
-use super::{Format, Recording, Remark, Request, choose};
+use super::{Format, Recording, Remark, Request, choose_of, ends_in};
 use crate::edge::Edge;
 use crate::error::{Error, Place, Result, shown};
 use std::io::Read;
@@ -25,9 +25,25 @@ const MOST_TIME: u64 = 1 << 53;
 struct Variable {
     id: Vec<u8>,
     name: String,
+    /// 0 for strings of some simulators, of which no bit is a channel.
     width: u32,
-    /// Number of the lowest bit.
-    lowest: u32,
+    /// Numbers of the leftmost and the rightmost bit of a value, in either order.
+    ends: (u32, u32),
+}
+
+impl Variable {
+    /// The place of a bit in a value, counted from the right.
+    fn place_of(&self, number: u32) -> Option<usize> {
+        let (left, right) = self.ends;
+        let place =
+            if left >= right { number.checked_sub(right) } else { right.checked_sub(number) };
+        place.filter(|place| *place < self.width).map(|place| place as usize)
+    }
+
+    /// Whether a name is this variable's, with all of its scopes or the last of them.
+    fn is_named(&self, name: &str) -> bool {
+        ends_in(&self.name, name)
+    }
 }
 
 /// The part of the file that is being read.
@@ -55,6 +71,10 @@ struct Parser<'a> {
     id: Vec<u8>,
     bit: usize,
     name: String,
+    /// Whether another identifier begins with that of the channel.
+    has_longer_id: bool,
+    /// Samples per second of a recorder that rounds their times to stamps.
+    sample_hz: Option<f64>,
     time: u64,
     /// The level, if defined.
     level: Option<bool>,
@@ -109,7 +129,7 @@ pub fn read_vcd(
         }
     }
     // A last word without a line end may be truncated, such as #12 of #1234.
-    let whole = block[..held] == *b"$end";
+    let whole = parser.is_whole(&block[..held]);
     parser.words(if whole { &block[..held] } else { &[] }, sink)?;
     parser.finish(held > 0 && !whole)
 }
@@ -126,6 +146,8 @@ impl Parser<'_> {
             id: Vec::new(),
             bit: 0,
             name: String::new(),
+            has_longer_id: false,
+            sample_hz: request.sample_hz,
             time: 0,
             level: None,
             edges: 0,
@@ -138,10 +160,31 @@ impl Parser<'_> {
         Error::byte(self.place, reason)
     }
 
+    /// Whether a word at the end of the file, without a line end, cannot be the beginning of a
+    /// longer one that concerns the channel.
+    fn is_whole(&self, word: &[u8]) -> bool {
+        let id = match (&self.mode, word) {
+            (_, b"$end") => return true,
+            (Mode::Value(_), id) => id,
+            (Mode::Body, [b'#' | b'b' | b'B' | b'$', ..]) => return false,
+            (Mode::Body, [_, id @ ..]) => id,
+            _ => return false,
+        };
+        match id == self.id {
+            true => !self.has_longer_id,
+            false => !self.id.starts_with(id),
+        }
+    }
+
     /// Processes complete words.
     fn words(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Edge)) -> Result<()> {
+        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
         let start = self.place;
-        let mut at = 0;
+        let mut at = if start == 0 && bytes.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            0
+        };
         while at < bytes.len() {
             if bytes[at] <= b' ' {
                 if bytes[at] < b'\t' {
@@ -179,8 +222,9 @@ impl Parser<'_> {
     fn change(&mut self, word: &[u8], place: u64, sink: &mut dyn FnMut(Edge)) -> Result<()> {
         match word[0] {
             b'#' => {
-                let time =
-                    number(&word[1..]).filter(|time| *time >= self.time && *time < MOST_TIME);
+                let time = number(&word[1..])
+                    .or_else(|| ticks(&word[1..]))
+                    .filter(|time| *time >= self.time && *time < MOST_TIME);
                 let Some(time) = time else { return Err(self.wrong_time(word, place)) };
                 self.time = time;
             }
@@ -189,6 +233,9 @@ impl Parser<'_> {
             | b'L' | b'h' | b'H' | b'-') => {
                 if word[1..] == self.id[..] {
                     self.set(value, sink);
+                } else if word.len() == 1 {
+                    // A blank stands between the value and the identifier.
+                    self.mode = Mode::Value(word.to_vec());
                 }
             }
             b'b' | b'B' => self.mode = Mode::Value(word[1..].to_vec()),
@@ -209,7 +256,7 @@ impl Parser<'_> {
     fn wrong_time(&mut self, word: &[u8], place: u64) -> Error {
         self.place = place;
         let text = shown(&String::from_utf8_lossy(word));
-        match number(&word[1..]) {
+        match ticks(&word[1..]) {
             Some(time) if time < self.time => {
                 self.wrong(format!("the time goes backwards, from {} to {time}", self.time))
             }
@@ -261,6 +308,7 @@ impl Parser<'_> {
             ["$timescale", ref rest @ ..] => {
                 self.seconds = Some(timescale(&rest.concat()).map_err(|reason| self.wrong(reason))?)
             }
+            ["$comment", ref rest @ ..] => self.sample_hz = acquired_at(rest).or(self.sample_hz),
             ["$version", ref rest @ ..] => self.simulated = is_simulator(&rest.join(" ")),
             ["$scope", _, name, ..] => self.scope.push(name.to_owned()),
             ["$upscope", ..] => drop(self.scope.pop()),
@@ -278,9 +326,9 @@ impl Parser<'_> {
     }
 
     fn variable(&mut self, width: &str, id: &str, name: &str, range: &[&str]) -> Result<()> {
-        let Some(width) = width.parse().ok().filter(|width| *width > 0) else {
+        let Ok(width) = width.parse() else {
             return Err(self.wrong(format!(
-                "the width of `{}` is `{}`, expected a number above 0",
+                "the width of `{}` is `{}`, expected a number",
                 shown(name),
                 shown(width)
             )));
@@ -296,14 +344,16 @@ impl Parser<'_> {
             }
             _ => (full.clone(), ""),
         };
-        let ends = range.split(':').filter_map(|end| end.parse::<u32>().ok());
+        let ends = range.split_once(':').and_then(|(left, right)| {
+            Some((left.trim().parse().ok()?, right.trim().parse().ok()?))
+        });
         let scoped: Vec<&str> =
             self.scope.iter().map(String::as_str).chain([name.as_str()]).collect();
         self.variables.push(Variable {
             id: id.as_bytes().to_vec(),
             name: scoped.join("."),
             width,
-            lowest: ends.min().unwrap_or(0),
+            ends: ends.unwrap_or((u32::MAX, 0)),
         });
         Ok(())
     }
@@ -316,18 +366,27 @@ impl Parser<'_> {
             self.variables.iter().map(|variable| variable.name.clone()).collect();
         let single = |at: &usize| self.variables[*at].width == 1;
         let singles: Vec<usize> = (0..names.len()).filter(single).collect();
-        let (at, bit) = match wanted.and_then(|wanted| vector_bit(&self.variables, wanted)) {
-            Some(found) => found,
+        let of_vector = match wanted {
+            Some(wanted) => vector_bit(&self.variables, wanted)?,
+            None => None,
+        };
+        let (at, bit) = match of_vector {
+            Some(place) => place,
             None => {
                 let candidates: Vec<String> = singles.iter().map(|at| names[*at].clone()).collect();
-                (
-                    singles[choose(&candidates, wanted)
-                        .map_err(|error| with_vectors(error, &self.variables, wanted))?],
-                    0,
-                )
+                let is_same = |one: usize, other: usize| {
+                    self.variables[singles[one]].id == self.variables[singles[other]].id
+                };
+                let chosen = choose_of(&candidates, wanted, &is_same)
+                    .map_err(|error| with_vectors(error, &self.variables, wanted))?;
+                (singles[chosen], 0)
             }
         };
         (self.id, self.bit) = (self.variables[at].id.clone(), bit);
+        self.has_longer_id = self
+            .variables
+            .iter()
+            .any(|variable| variable.id.len() > self.id.len() && variable.id.starts_with(&self.id));
         self.name = wanted.map_or_else(|| names[at].clone(), str::to_owned);
         self.variables = Vec::new();
         Ok(())
@@ -375,11 +434,13 @@ impl Parser<'_> {
             remarks.push(Remark::Undefined { times: self.undefined.0, first: self.undefined.1 });
         }
         let hz = self.seconds.map(|seconds| 1.0 / seconds);
+        // Stamps are the times of samples, rounded.
+        let ticks_per_sample = hz.zip(self.sample_hz).map_or(1.0, |(hz, samples)| hz / samples);
         Ok(Recording {
             format: Some(Format::Vcd),
             channel: self.name,
             hz,
-            granularity: Some(1.0),
+            granularity: Some(ticks_per_sample.max(1.0)),
             exact: self.simulated,
             edges: self.edges,
             signal: None,
@@ -390,7 +451,7 @@ impl Parser<'_> {
 
 /// Whether the text of `$version` names a simulator.
 fn is_simulator(version: &str) -> bool {
-    const SIMULATORS: [&str; 22] = [
+    const SIMULATORS: [&str; 26] = [
         "simul",
         "icarus",
         "ghdl",
@@ -413,36 +474,70 @@ fn is_simulator(version: &str) -> bool {
         "migen",
         "gem5",
         "qemu",
+        "systemc",
+        "renode",
+        "wokwi",
+        "avr8js",
     ];
     let version = version.to_lowercase();
     SIMULATORS.iter().any(|name| version.contains(name))
 }
 
 /// The variable and bit of a name such as `PORTB[7]`.
-fn vector_bit(variables: &[Variable], wanted: &str) -> Option<(usize, usize)> {
-    let (name, bit) = wanted.strip_suffix(']')?.rsplit_once('[')?;
-    let bit: u32 = bit.parse().ok()?;
-    let named = |variable: &Variable| {
-        variable.name == name || variable.name.rsplit('.').next() == Some(name)
+///
+/// # Errors
+/// Several vectors end in this name.
+fn vector_bit(variables: &[Variable], wanted: &str) -> Result<Option<(usize, usize)>> {
+    let Some((name, number)) = indexed(wanted) else { return Ok(None) };
+    let vectors: Vec<usize> = (0..variables.len()).filter(|at| variables[*at].width > 1).collect();
+    let names: Vec<String> = vectors.iter().map(|at| variables[*at].name.clone()).collect();
+    if !names.iter().any(|full| ends_in(full, name)) {
+        return Ok(None);
+    }
+    let is_same =
+        |one: usize, other: usize| variables[vectors[one]].id == variables[vectors[other]].id;
+    let at = vectors[choose_of(&names, Some(name), &is_same)?];
+    Ok(variables[at].place_of(number).map(|place| (at, place)))
+}
+
+/// The name and the number of `PORTB[7]`.
+fn indexed(wanted: &str) -> Option<(&str, u32)> {
+    let (name, number) = wanted.strip_suffix(']')?.rsplit_once('[')?;
+    Some((name, number.parse().ok()?))
+}
+
+/// The rate of a comment such as `Acquisition with 8/8 channels at 24 MHz`, which sigrok writes.
+fn acquired_at(words: &[&str]) -> Option<f64> {
+    let at = words.iter().rposition(|word| *word == "at")?;
+    let [number, unit] = words.get(at + 1..at + 3)? else { return None };
+    if words.first() != Some(&"Acquisition") {
+        return None;
+    }
+    let factor = match *unit {
+        "Hz" => 1.0,
+        "kHz" => 1e3,
+        "MHz" => 1e6,
+        "GHz" => 1e9,
+        _ => return None,
     };
-    let at = variables.iter().position(|variable| variable.width > 1 && named(variable))?;
-    let bit = bit.checked_sub(variables[at].lowest).filter(|bit| *bit < variables[at].width)?;
-    Some((at, bit as usize))
+    number.parse().ok().map(|number: f64| number * factor).filter(|hz| *hz > 0.0 && hz.is_finite())
 }
 
 /// Adds to an error about a channel the vectors whose bits can be channels.
 fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> Error {
     const SHOWN_VECTORS: usize = 6;
     let meant = wanted.map(|wanted| wanted.split('[').next().unwrap_or(wanted));
-    let named = |variable: &&Variable| {
-        meant.is_some_and(|name| {
-            variable.name == name || variable.name.rsplit('.').next() == Some(name)
-        })
-    };
+    let named = |variable: &&Variable| meant.is_some_and(|name| variable.is_named(name));
     let vectors = || variables.iter().filter(|variable| variable.width > 1);
     let bits = |variable: &Variable| {
-        let last = variable.lowest.saturating_add(variable.width - 1);
-        format!("`{}[{}]` to `[{last}]`", shown(&variable.name), variable.lowest)
+        let (left, right) = variable.ends;
+        let most = variable.width - 1;
+        let (lowest, highest) = if left >= right {
+            (right, right.saturating_add(most))
+        } else {
+            (right.saturating_sub(most), right)
+        };
+        format!("`{}[{lowest}]` to `[{highest}]`", shown(&variable.name))
     };
     let (one, all) = (vectors().find(named), vectors().count());
     match one {
@@ -471,6 +566,17 @@ fn bit(value: &[u8], bit: usize) -> u8 {
     }
 }
 
+/// Ticks of a time; migen writes `1000.0`.
+fn ticks(text: &[u8]) -> Option<u64> {
+    match text.iter().position(|byte| *byte == b'.') {
+        None => number(text),
+        Some(point) if text[point + 1..].iter().all(|digit| *digit == b'0') => {
+            number(&text[..point])
+        }
+        Some(_) => None,
+    }
+}
+
 #[inline]
 fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || digits.len() > 19 {
@@ -487,19 +593,20 @@ fn number(digits: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Seconds of a timescale such as `10ns`.
+/// Seconds of a timescale such as `10ns`. The standard has 1, 10 and 100 only, but simulators of
+/// boards write their clock's period, such as `41666667 fs`.
 fn timescale(text: &str) -> std::result::Result<f64, String> {
     const UNITS: [(&str, f64); 6] =
         [("fs", 1e15), ("ps", 1e12), ("ns", 1e9), ("us", 1e6), ("ms", 1e3), ("s", 1.0)];
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let per_second =
         UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, per_second)| *per_second);
-    let number = number.parse::<u32>().ok().filter(|number| matches!(number, 1 | 10 | 100));
+    let number = number.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite());
     match number.zip(per_second) {
-        Some((number, per_second)) => Ok(f64::from(number) / per_second),
+        Some((number, per_second)) => Ok(number / per_second),
         None => Err(format!(
-            "the timescale is `{}`, expected 1, 10 or 100 and a unit, such as 10 ns",
+            "the timescale is `{}`, expected a number above 0 and a unit, such as 10 ns",
             shown(text)
         )),
     }
