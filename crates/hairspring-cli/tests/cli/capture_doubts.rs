@@ -99,7 +99,10 @@ fn doubts_about_the_signal_are_findings() {
         .option("--method", "three-point")
         .document();
     let finding = locked.finding("phase_locked");
-    assert!(finding["severity"] == "warning" && finding["rows"].as_u64() >= Some(1), "{finding}");
+    assert!(
+        finding["severity"] == "warning" && finding["concentration"].as_f64() > Some(0.8),
+        "{finding}"
+    );
 }
 
 #[test]

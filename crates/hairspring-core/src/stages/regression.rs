@@ -269,6 +269,7 @@ impl<'a> Data<'a> {
             self.design.iter().map(|row| row.iter().zip(&fit.unknowns).map(|(n, t)| n * t).sum());
         let commensurate = is_commensurate(fitted, sigma2.sqrt(), quantum);
         let consistent = (dof >= HC_DOF as usize).then(|| self.consistent_variances(fit, used));
+        let rounding = self.rounding(fit, sigma2);
         let counts = |j: usize| self.design.iter().map(move |row| row[j] * self.scale[j]);
         let of_unknown = |j: usize| {
             let classical = sigma2 * fit.inverse[(j, j)];
@@ -277,10 +278,9 @@ impl<'a> Data<'a> {
                 vec![Entry::standard(Source::Noise, variance.sqrt() / self.scale[j], dof as f64)];
             if commensurate {
                 budget.push(Entry::bound(Source::Quantum, largest_error(counts(j), quantum)));
-            } else if sigma2.sqrt() < LEAST_DITHER * quantum {
-                // Without noise the quantum does not average out: two roundings at unknown phases,
-                // variance q^2/6 for each reading.
-                let sd = quantum * (fit.inverse[(j, j)] / 6.0).sqrt() / self.scale[j];
+            } else {
+                let unseen = (rounding * fit.inverse[(j, j)] - variance).max(0.0);
+                let sd = unseen.sqrt() / self.scale[j];
                 budget.push(Entry::standard(Source::Quantum, sd, f64::INFINITY));
             }
             budget.extend(binned.and_then(|binned| self.departure_part(fit, j, binned)));
@@ -294,6 +294,16 @@ impl<'a> Data<'a> {
             budget
         };
         (0..fit.unknowns.len()).map(of_unknown).collect()
+    }
+
+    /// Variance that the quantum leaves in a reading: two roundings at unknown phases, `q^2/6`,
+    /// where the quantum is known or there is no noise beside it. A few readings of the same row may
+    /// have the same phase, so they count as one.
+    fn rounding(&self, fit: &Fit, sigma2: f64) -> f64 {
+        let quantum = self.state.quantum;
+        let is_bare = sigma2.sqrt() < LEAST_DITHER * quantum.step;
+        let alike = (fit.used as f64 / self.design.len().max(1) as f64).max(1.0);
+        if quantum.is_known || is_bare { alike * quantum.step * quantum.step / 6.0 } else { 0.0 }
     }
 
     /// Fitted value and residual of every reading in use.

@@ -14,7 +14,9 @@ use crate::read::{
     take_rate_line,
 };
 use crate::short::leave_out_short;
-use crate::signal::{clear_width, distance_needed, neighbours_unknown, reading_bound};
+use crate::signal::{
+    clear_width, distance_needed, neighbours_unknown, quantum_of_edges, reading_bound,
+};
 use findings::{at, doubts, remarks, too_short};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, RECORDING, Rate};
@@ -395,7 +397,7 @@ impl Gathered {
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
         findings.extend(trimmed_off);
         let rounds = self.collector.frames;
-        let is_locked = self.collector.phases().coverage().is_locked();
+        let may_be_locked = self.collector.phases().coverage().may_be_locked();
         let Some((mut table, doubted)) = self.collector.finish() else {
             return Err(Error::Unusable("no frame".into()));
         };
@@ -412,12 +414,12 @@ impl Gathered {
             let short;
             (table, short) = leave_out_short(table, needed * averaged);
             findings.extend(short.map(|short| too_short(short, needed, averaged)));
-            table.origin.reading_bound = reading_bound(signal, &table, is_locked);
+            table.origin.reading_bound = reading_bound(signal, &table, may_be_locked);
             findings.extend(neighbours_unknown(signal, &table));
         }
         table.origin.clock = Some(clock_name(&recording, options.request.method));
-        table.origin.granularity =
-            clock.quantum.or(Some(options.request.method.quantum() * averaged));
+        let between = |signal| quantum_of_edges(signal, options.request.method);
+        table.origin.granularity = clock.quantum.or(recording.signal.as_ref().map(between));
         table.origin.rate = rate;
         carry(&findings, &mut table.origin);
         Ok(Captured { table, findings, recording, rounds, orientation })

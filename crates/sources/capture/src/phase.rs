@@ -1,9 +1,10 @@
 //! The distribution of edges between samples: only if it is even does an estimator's bias average
 //! out.
 
-/// Minimum number of readings of a row.
-const LEAST_READINGS: u32 = 8;
-/// Concentration beyond which a phase is locked: edges evenly within a third of a sample have 0.83.
+use std::f64::consts::TAU;
+
+/// Concentration beyond which the phases are alike: edges evenly within a third of a sample have
+/// 0.83.
 const LOCKED_CONCENTRATION: f64 = 0.8;
 
 /// Phases of the leading edges, in fractions of a sample, for each row.
@@ -13,22 +14,30 @@ pub struct Phases {
     rows: Vec<(f64, f64, u32)>,
 }
 
-/// How evenly the phases are distributed.
+/// How evenly the phases of a row are distributed, over all rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
-    /// Rows with enough readings.
-    pub rows: usize,
-    /// Rows whose readings all began at about the same phase.
-    pub locked: usize,
-    /// Largest concentration of a row: 0 if evenly spread, 1 if always the same.
-    pub most: f64,
+    /// Mean squared concentration of a row: 0 if evenly spread, 1 if always the same; below 0 by
+    /// chance.
+    pub squared: f64,
+    /// Standard deviation of it for phases that are evenly spread: large for few readings.
+    pub chance: f64,
 }
 
 impl Coverage {
-    /// Whether the recording is locked: at least half of the rows are, because a row of few
-    /// readings is locked by chance in one of 170 cases.
+    /// Concentration of a row.
+    pub fn concentration(&self) -> f64 {
+        self.squared.max(0.0).sqrt()
+    }
+
+    /// Whether the edges of a row are always at about the same place.
     pub fn is_locked(&self) -> bool {
-        self.locked > 0 && 2 * self.locked >= self.rows
+        self.squared > LOCKED_CONCENTRATION.powi(2)
+    }
+
+    /// The same, or whether there are too few readings to know that they are not.
+    pub fn may_be_locked(&self) -> bool {
+        self.squared + self.chance > LOCKED_CONCENTRATION.powi(2)
     }
 }
 
@@ -38,19 +47,24 @@ impl Phases {
         if self.rows.len() <= row {
             self.rows.resize(row + 1, (0.0, 0.0, 0));
         }
-        let (sin, cos) = (std::f64::consts::TAU * at.fract()).sin_cos();
+        let (sin, cos) = (TAU * at.fract()).sin_cos();
         let entry = &mut self.rows[row];
         *entry = (entry.0 + cos, entry.1 + sin, entry.2 + 1);
     }
 
-    /// The coverage so far.
+    /// The coverage so far. The squared sum of `n` unit vectors is `n + n (n - 1) c` for the
+    /// squared concentration `c`; its standard deviation is about `n` if they are evenly spread.
     pub fn coverage(&self) -> Coverage {
-        let told = || self.rows.iter().filter(|row| row.2 >= LEAST_READINGS);
-        let concentrations = || told().map(|(cos, sin, n)| cos.hypot(*sin) / f64::from(*n));
-        Coverage {
-            rows: told().count(),
-            locked: concentrations().filter(|r| *r > LOCKED_CONCENTRATION).count(),
-            most: concentrations().fold(0.0, f64::max),
+        let rows = || self.rows.iter().filter(|row| row.2 >= 2);
+        let over: f64 =
+            rows().map(|(cos, sin, n)| (cos * cos + sin * sin) / f64::from(*n) - 1.0).sum();
+        let possible: f64 = rows().map(|row| f64::from(row.2) - 1.0).sum();
+        match possible > 0.0 {
+            true => Coverage {
+                squared: over / possible,
+                chance: (rows().count() as f64).sqrt() / possible,
+            },
+            false => Coverage { squared: 0.0, chance: f64::INFINITY },
         }
     }
 }
@@ -59,20 +73,30 @@ impl Phases {
 mod tests {
     use super::*;
 
+    /// The coverage of rows with so many readings at phases by a rule.
+    fn of(rows: usize, readings: u32, phase: impl Fn(usize, u32) -> f64) -> Coverage {
+        let mut phases = Phases::default();
+        for row in 0..rows {
+            (0..readings).for_each(|n| phases.push(row, 384.0 * f64::from(n) + phase(row, n)));
+        }
+        phases.coverage()
+    }
+
     #[test]
     fn locked_phases_are_detected_and_dithered_ones_pass() {
-        let mut phases = Phases::default();
-        for n in 0..50u32 {
-            phases.push(0, 384.0 * f64::from(n) + 0.98 + 0.001 * f64::from(n));
-            phases.push(1, 384.37 * f64::from(n));
-            phases.push(2, if n < 3 { 7.5 } else { f64::from(n) * 0.618 });
+        let locked = of(4, 50, |row, n| 0.37 * row as f64 + 0.001 * f64::from(n));
+        assert!(locked.is_locked() && locked.concentration() > 0.99, "{locked:?}");
+        let spread = of(4, 50, |row, n| (f64::from(n) + 7.0 * row as f64) * 0.618_034);
+        assert!(!spread.may_be_locked() && spread.concentration() < 0.2, "{spread:?}");
+    }
+
+    #[test]
+    fn few_readings_may_be_locked() {
+        for spread in [of(1, 3, |_, n| f64::from(n) / 6.0), of(9, 1, |_, _| 0.5)] {
+            assert!(spread.may_be_locked() && !spread.is_locked(), "{spread:?}");
         }
-        phases.push(3, 1.0);
-        let coverage = phases.coverage();
-        assert_eq!((coverage.rows, coverage.locked, coverage.is_locked()), (3, 1, false));
-        let (locked, none) =
-            (Coverage { locked: 2, ..coverage }, Coverage { rows: 0, locked: 0, most: 0.0 });
-        assert!(locked.is_locked() && !none.is_locked());
-        assert!(coverage.most > 0.99);
+        let many_rows = of(20, 3, |row, n| (f64::from(n) + 3.0 * row as f64) * 0.618_034);
+        assert!(!many_rows.may_be_locked(), "{many_rows:?}");
+        assert!(of(4, 3, |row, _| 0.3 * row as f64).is_locked());
     }
 }

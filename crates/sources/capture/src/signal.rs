@@ -89,7 +89,9 @@ fn neighbours_bound(signal: &Signal, width: f64) -> f64 {
 
 /// Largest error of a reading that may follow its counts, in samples: what overload and neighbours
 /// leave open, and the bias of edges if pulses always begin at the same place between two samples.
-pub fn reading_bound(signal: &Signal, table: &Observations, is_locked: bool) -> Option<f64> {
+pub fn reading_bound(signal: &Signal, table: &Observations, may_be_locked: bool) -> Option<f64> {
+    // Edges within a sample are whole numbers of them, wherever they are: the quantum covers these.
+    let is_locked = may_be_locked && !is_within_a_sample(signal);
     let of_edges = if is_locked { 2.0 * bias_bound(signal) } else { 0.0 };
     let bound = overload_bound(signal).unwrap_or(0.0)
         + over_rows(table, |width| neighbours_bound(signal, width))
@@ -101,16 +103,32 @@ pub fn reading_bound(signal: &Signal, table: &Observations, is_locked: bool) -> 
 /// filtered before the converter, and of a converter whose steps the noise does not dither. Both
 /// average out over all places.
 fn bias_bound(signal: &Signal) -> f64 {
-    let (rise, step) = (signal.rise.max(1.0), signal.step.max(f64::MIN_POSITIVE));
+    let (rise, step) = (rise(signal), signal.step.max(f64::MIN_POSITIVE));
     let is_undithered = signal.noise.unwrap_or(0.0) < DITHERS * signal.quantum;
     let rounding = if is_undithered { 0.5 * rise * signal.quantum / step } else { 0.0 };
     let averaged = signal.averaged.max(1) as f64;
     let aliasing = match rise / averaged {
         _ if signal.is_filtered => 0.0,
-        rise if rise < WITHIN_A_SAMPLE.0 => WITHIN_A_SAMPLE.1,
+        _ if is_within_a_sample(signal) => WITHIN_A_SAMPLE.1,
         rise => averaged * ALIASING / (rise * rise),
     };
     rounding + aliasing
+}
+
+/// Samples that a typical edge takes, at least 1.
+fn rise(signal: &Signal) -> f64 {
+    signal.rise.max(1.0)
+}
+
+/// Whether edges take less than a sample, without a filter before the converter.
+fn is_within_a_sample(signal: &Signal) -> bool {
+    !signal.is_filtered && rise(signal) < WITHIN_A_SAMPLE.0 * signal.averaged.max(1) as f64
+}
+
+/// Range within which the place of an edge is unknown, in samples: that of a method for edges that
+/// are known between the samples, up to a whole sample for edges within one.
+pub fn quantum_of_edges(signal: &Signal, method: Method) -> f64 {
+    (signal.averaged.max(1) as f64 * method.quantum()).max(2.0 * bias_bound(signal))
 }
 
 /// The width in samples from which on neighbours leave little open, if at least half of the rows
@@ -168,11 +186,8 @@ pub fn neighbours_unknown(signal: &Signal, table: &Observations) -> Option<Findi
 
 /// How severe it is that pulses always begin at the same place between two samples.
 pub fn locked_severity(signal: &Signal, method: Method) -> Severity {
-    if method == Method::BandLimited && bias_bound(signal) < BIASED_SAMPLES {
-        Severity::Note
-    } else {
-        Severity::Warning
-    }
+    let is_small = bias_bound(signal) < BIASED_SAMPLES || is_within_a_sample(signal);
+    if method == Method::BandLimited && is_small { Severity::Note } else { Severity::Warning }
 }
 
 /// Distance that two edges need, in samples after averaging.

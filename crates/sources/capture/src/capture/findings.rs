@@ -1,6 +1,6 @@
 //! Findings about a recording, its frames and its pulses.
 
-use crate::edge::Method;
+use crate::edge::{Method, Signal};
 use crate::error::Place;
 use crate::kinds::{FileFinding, PulseFinding};
 use crate::observe::Collector;
@@ -75,16 +75,20 @@ pub(super) fn doubts(
     if outside > 0 {
         all.push(Finding::new(Severity::Note, PulseFinding::PulsesOutside { pulses: outside }));
     }
-    let coverage = collector.phases().coverage();
-    if let Some(signal) = recording.signal.as_ref().filter(|_| coverage.locked > 0) {
-        let kind = PulseFinding::PhaseLocked {
-            rows: coverage.locked,
-            of: coverage.rows,
-            concentration: coverage.most,
-        };
-        let severity =
-            if coverage.is_locked() { locked_severity(signal, method) } else { Severity::Note };
-        all.push(Finding::new(severity, kind));
-    }
+    all.extend(
+        recording.signal.as_ref().and_then(|signal| phase_locked(collector, signal, method)),
+    );
     all
+}
+
+/// A finding if pulses begin at the same place between two samples, or may do so where that moves
+/// the edges.
+fn phase_locked(collector: &Collector, signal: &Signal, method: Method) -> Option<Finding> {
+    let (coverage, severity) = (collector.phases().coverage(), locked_severity(signal, method));
+    let matters = coverage.may_be_locked() && severity == Severity::Warning;
+    let kind = PulseFinding::PhaseLocked {
+        concentration: coverage.concentration(),
+        is_sure: coverage.is_locked(),
+    };
+    (coverage.is_locked() || matters).then(|| Finding::new(severity, kind))
 }

@@ -22,8 +22,9 @@ pub enum PulseFinding {
     PulsesOutside { pulses: u64 },
     /// Pulses before the first whole round of a list and behind the last one.
     RoundsTrimmed { before: usize, after: usize },
-    /// Edges that lie at the same place between two samples in every round.
-    PhaseLocked { rows: usize, of: usize, concentration: f64 },
+    /// Edges that lie at the same place between two samples in every round, or too few rounds to
+    /// know that they do not.
+    PhaseLocked { concentration: f64, is_sure: bool },
     /// The overhead is significantly negative, as if the counts were `copies` too high.
     OverheadBelowZero {
         value: f64,
@@ -82,8 +83,8 @@ impl Kind for PulseFinding {
                 numbers: numbers! { before, after },
                 remedy: "nothing to do",
             },
-            PulseFinding::PhaseLocked { rows, of, concentration } => {
-                phase_locked(rows, of, concentration)
+            PulseFinding::PhaseLocked { concentration, is_sure } => {
+                phase_locked(concentration, is_sure)
             }
             PulseFinding::OverheadBelowZero { value, unit, copies, component, first_pulse } => {
                 overhead_below_zero(value, unit, copies, component, first_pulse)
@@ -124,16 +125,23 @@ fn pulses_too_short(
     }
 }
 
-fn phase_locked(rows: usize, of: usize, concentration: f64) -> Description {
+fn phase_locked(concentration: f64, is_sure: bool) -> Description {
+    let what = if is_sure {
+        format!(
+            "the pulses of a row always begin at the same place between two samples \
+             (concentration {concentration:.2}): the bias of the edges does not average out"
+        )
+    } else {
+        "there are too few rounds to know whether pulses begin at different places between two \
+         samples: the bias of the edges may not average out"
+            .to_owned()
+    };
     Description {
         code: "phase_locked",
-        message: format!(
-            "the pulses of {rows} of {of} rows always begin at the same place between two samples \
-             (concentration {concentration:.2}): the bias of the edges does not average out"
-        ),
-        numbers: numbers! { rows, of, concentration },
-        remedy: "dither the gaps between pulses by at least one sample, and the idle time between \
-                 frames (spec/capture.md)",
+        message: what,
+        numbers: numbers! { concentration },
+        remedy: "record more rounds; dither the gaps between pulses by at least one sample, and \
+                 the idle time between frames (spec/capture.md)",
     }
 }
 
