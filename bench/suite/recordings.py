@@ -141,15 +141,20 @@ def volts(case: Case, edges: list[float], rise: float, bits: int) -> list[float]
     return [round(value / step) * step for value in all_volts]
 
 
-def scope_csv(case: Case, edges: list[float]) -> bytes:
-    """A Siglent oscilloscope of 8 bits."""
-    step = 1 / case.rate
-    head = (
-        f"Record Length,Analog:1\nSample Interval,{step:.6E}\nVertical Units,V\nSource,CH1\n"
-        "Second,Volt\n"
-    )
-    rows = enumerate(volts(case, edges, 3.0, 8))
-    return (head + "".join(f"{n * step:.11f},{value:.5f}\n" for n, value in rows)).encode()
+def scope_csv(rises: tuple[float, ...]) -> Callable[[Case, list[float]], bytes]:
+    """An oscilloscope whose edges rise over one of so many samples, on either side of the middle."""
+
+    def write(case: Case, edges: list[float]) -> bytes:
+        dice = random.Random(case.copy)
+        step, bits = 1 / case.rate, dice.choice((8, 10, 12, 16))
+        head = (
+            f"Record Length,Analog:1\nSample Interval,{step:.6E}\nVertical Units,V\nSource,CH1\n"
+            "Second,Volt\n"
+        )
+        rows = enumerate(volts(case, edges, dice.choice(rises), bits))
+        return (head + "".join(f"{n * step:.11f},{value:.5f}\n" for n, value in rows)).encode()
+
+    return write
 
 
 def sound(case: Case, edges: list[float]) -> bytes:
@@ -226,9 +231,14 @@ KINDS: dict[str, tuple[Callable[[Case, list[float]], bytes], str]] = {
     "sigrok VCD": (sigrok_vcd, ".vcd"),
     "Saleae list": (changes("Time [s],Channel 0\n"), ".csv"),
     "Kingst list": (changes("Time[s], CH0\n"), ".csv"),
-    "oscilloscope CSV": (scope_csv, ".csv"),
+    "steep edges of volts": (scope_csv((0.01, 0.15, 0.35, 0.5)), ".csv"),
+    "oscilloscope CSV": (scope_csv((0.75, 1.0, 1.5, 2.5, 3.0)), ".csv"),
     "sound": (sound, ".wav"),
 }
+
+
+# Tables of volts.
+SCOPES = ("steep edges of volts", "oscilloscope CSV")
 
 
 def case_of(kind: str, dice: random.Random) -> Case:
@@ -237,14 +247,14 @@ def case_of(kind: str, dice: random.Random) -> Case:
     copy = 10 ** dice.uniform(math.log10(8), 2.3) / rate
     if kind == "sound":
         copy = dice.uniform(12, 40) / rate
-    sampled = kind in ("sound", "oscilloscope CSV")
-    few = 2 if sampled else 4
+    is_scope = kind in SCOPES
+    sampled = kind == "sound" or is_scope
     return Case(
         copy=copy,
         overhead=(20 if sampled else dice.uniform(2, 60)) / rate,
         gap=dice.uniform(30, 300) / rate,
         jitter=dice.choice((0.0, 0.02, 0.3)) / rate,
-        rounds=dice.randrange(few, 12),
+        rounds=dice.choice((3, 4, 5, 6, 7, 9, 12, 20)) if is_scope else dice.randrange(2, 12),
         copies=dice.randrange(5, 21),
         rate=rate,
         crystal_ppm=dice.uniform(-80, 80),
@@ -253,7 +263,7 @@ def case_of(kind: str, dice: random.Random) -> Case:
 
 def interval_of(kind: str, case: Case) -> float:
     """The reference interval: 10 ms, or the power of ten that fits into a table of volts."""
-    if kind != "oscilloscope CSV":
+    if kind not in SCOPES:
         return 0.01
     return 10.0 ** math.floor(math.log10(REFERENCE_ROWS / case.rate))
 

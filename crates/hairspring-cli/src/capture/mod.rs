@@ -17,7 +17,7 @@ use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
 use hairspring_capture::{
     Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_bend,
-    doubt_counts, read_edges,
+    doubt_counts, read_edges, recording_findings,
 };
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Remedies};
@@ -212,9 +212,20 @@ fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<
         .finish(recording.as_ref().ok().map(|recording| recording.hz.unwrap_or(1.0)))
         .map_err(|e| named(path, &e))?;
     if read {
-        recording.map_err(|e| named(path, &e))?;
+        warn(path, &recording.map_err(|e| named(path, &e))?);
     }
     Ok(Outcome::Done)
+}
+
+/// Says on standard error what was found about a recording whose edges are on standard output.
+fn warn(path: &Path, recording: &Recording) {
+    let mut findings = recording_findings(recording);
+    REMEDIES.apply(&mut findings);
+    if !findings.is_empty() {
+        let style = Style { color: false, ..output::style() };
+        eprintln!("hairspring: {}:\n", named(path, &"the edges are listed, but"));
+        eprint!("{}", text::findings_alone(&findings, &style));
+    }
 }
 
 /// The signal around the first edge, where it was sampled.

@@ -17,6 +17,7 @@ use crate::short::leave_out_short;
 use crate::signal::{
     clear_width, distance_needed, neighbours_unknown, quantum_of_edges, reading_bound,
 };
+pub use findings::recording_findings;
 use findings::{at, doubts, remarks, too_short};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, RECORDING, Rate};

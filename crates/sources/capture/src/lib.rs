@@ -54,6 +54,7 @@ pub mod text;
 
 pub use capture::{
     Captured, Input, Options, Source, calibrate as calibrated_crystal, capture, read_edges,
+    recording_findings,
 };
 pub use kinds::{
     FileFinding, NeighbourFinding, OverloadFinding, PulseFinding, ReferenceFinding, SignalFinding,

@@ -1,6 +1,7 @@
 //! Tables of volts, as oscilloscopes write them: whether intervals hold where edges rise within a
 //! sample or over a few, from two rounds upwards.
 
+use hairspring_capture::edge::{Detector, Method};
 use hairspring_capture::{Captured, Input, Options, capture};
 use hairspring_core::judge::{Question, assess};
 use rand::{Rng, SeedableRng};
@@ -236,4 +237,78 @@ fn edges_within_a_sample_are_known_as_well_as_levels() {
     };
     let (volts, levels) = (half(volts), half(levels));
     assert!((0.5..2.0).contains(&(volts / levels)), "{volts} {levels}");
+}
+
+/// Edges that a detector finds in volts.
+fn edges_in(volts: &[f32]) -> Result<usize, String> {
+    let (mut detector, mut edges) = (Detector::for_volts(Method::BandLimited, 1e-4), 0);
+    let done = detector.push(volts, &mut |_| edges += 1);
+    done.and_then(|()| detector.finish(&mut |_| edges += 1))
+        .map(|()| edges)
+        .map_err(|error| error.to_string())
+}
+
+/// An idle beginning of 2^21 samples and more, whose noise is that many steps, and 24 pulses.
+fn idle(sigma: f64, random: &mut Pcg64Mcg) -> Vec<f32> {
+    const STEP: f64 = 0.078_125;
+    let (mut drift, mut volts) = (0.9, Vec::new());
+    for _ in 0..(1 << 21) + 100_000 {
+        drift += 2e-5 * normal(random);
+        volts.push(((drift / STEP + sigma * normal(random)).round() * STEP) as f32);
+    }
+    for width in [105, 205, 305, 405].repeat(6) {
+        for (level, length) in [(0.2, 150 + random.random_range(0..30)), (2.5, width)] {
+            let noisy = |random: &mut Pcg64Mcg| (level + 0.01 * normal(random)) / STEP;
+            volts.extend((0..length).map(|_| (noisy(random).round() * STEP) as f32));
+        }
+    }
+    volts.extend([0.2f32; 300]);
+    volts
+}
+
+/// A floating input before the first pulse: its noise and drift take a few steps of a converter.
+#[test]
+fn noise_of_a_few_steps_in_a_long_idle_beginning_is_no_edge() {
+    // So little that it looks like the levels of a pin, until the first pulse comes.
+    let mut volts = idle(0.1, &mut Pcg64Mcg::seed_from_u64(3));
+    volts.truncate((1 << 21) + 10);
+    assert!(edges_in(&volts).is_ok_and(|edges| edges > 1000));
+    let volts = idle(0.1, &mut Pcg64Mcg::seed_from_u64(3));
+    let mut detector = Detector::for_volts(Method::BandLimited, 1e-4);
+    let error = detector.push(&volts, &mut |_| ()).and_then(|()| detector.finish(&mut |_| ()));
+    assert!(error.is_err_and(|error| error.to_string().contains("cut the recording before")));
+    for (seed, sigma) in [0.3, 0.6, 1.0, 2.0].into_iter().enumerate() {
+        let mut random = Pcg64Mcg::seed_from_u64(seed as u64);
+        let volts = idle(sigma, &mut random);
+        assert_eq!(edges_in(&volts), Ok(48), "noise of {sigma} steps");
+    }
+}
+
+/// A converter without two of its codes: where the level is near one of them, a sample is two steps
+/// off by little noise.
+#[test]
+fn missing_codes_of_a_converter_are_no_edges() {
+    for (width, edges, noise) in [
+        (12_500, 5, 0.012),
+        (12_500, 5, 0.03),
+        (2_200, 4, 0.012),
+        (3_000, 9, 0.005),
+        (900, 24, 0.012),
+        (500, 40, 0.03),
+    ] {
+        let mut random = Pcg64Mcg::seed_from_u64(width);
+        let (mut level, mut volts) = (2.885, Vec::new());
+        for n in 0..(edges + 1) * width {
+            let high = n / width % 2 == 0;
+            level += (if high { 2.885 } else { 0.035 } - level) / 60.0;
+            let place = (level + noise * normal(&mut random) - 0.02) / 0.04;
+            let code = match place.round() as i32 {
+                code @ (6 | 72) if place > f64::from(code) => code + 1,
+                code @ (6 | 72) => code - 1,
+                code => code,
+            };
+            volts.push((0.02 + 0.04 * f64::from(code)) as f32);
+        }
+        assert_eq!(edges_in(&volts), Ok(edges as usize), "{width} {noise}");
+    }
 }

@@ -15,6 +15,11 @@ pub(super) fn at(ticks: f64, hz: Option<f64>) -> String {
     hz.map_or(Place::Ticks(ticks), |hz| Place::Seconds(ticks / hz)).to_string()
 }
 
+/// Findings about a recording whose edges were read: damage, undefined levels, noise, overload.
+pub fn recording_findings(recording: &Recording) -> Vec<Finding> {
+    remarks(recording, recording.hz)
+}
+
 pub(super) fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
     let kind = |remark: &Remark| match remark.clone() {
         Remark::Truncated { place, reason } => {

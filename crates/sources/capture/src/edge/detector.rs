@@ -28,6 +28,11 @@ const SMOOTHED_SLOPE: f64 = 0.25;
 /// reported.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
+/// Steps of the converter up to which a typical edge may be its noise, how many times as high as
+/// such an edge others are that show this, and how many there must be of both.
+const NOISE_QUANTA: f64 = 2.5;
+const OUTGROWN: f64 = 8.0;
+const FEWEST_OUTGROWN: u64 = 4;
 /// Integers from this value on are at full scale, which is 1.
 const FULL_SCALE: f32 = 0.9999;
 /// Distance of other edges, in rises of an edge, at which the tail of a slow one is a quarter of a
@@ -61,6 +66,47 @@ fn edges_of(all: &[Top]) -> Vec<Top> {
         .filter(|top| top.slope.abs() >= EDGE_SHARE as f32 * sizes.of(top.slope > 0.0))
         .copied()
         .collect()
+}
+
+/// Finds whether the edges from which the size was learnt are noise of an idle input: as high as one
+/// or two steps of the converter, and later ones many times as high.
+#[derive(Debug, Clone, Copy, Default)]
+struct Outgrown {
+    /// Height from which an edge shows it; 0 if the learnt ones are no noise.
+    from: f64,
+    /// Edges that show it, the place of the first and the edges before it.
+    edges: u64,
+    first: (f64, u64),
+}
+
+impl Outgrown {
+    fn of(samples: &[f32], peak: f64) -> Outgrown {
+        let steps = samples.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+        let least = steps.filter(|step| *step > 0.0).fold(f32::INFINITY, f32::min);
+        let may_be_noise = peak <= NOISE_QUANTA * f64::from(least);
+        Outgrown { from: if may_be_noise { OUTGROWN * peak } else { 0.0 }, ..Outgrown::default() }
+    }
+
+    /// Takes the height of an edge, and the sum of the heights of those before it with their number.
+    fn push(&mut self, at: f64, height: f64, (heights, edges): (f64, u64)) {
+        let is_higher = height * edges as f64 >= OUTGROWN * heights;
+        if self.from > 0.0 && height >= self.from && is_higher && edges >= FEWEST_OUTGROWN {
+            self.first = if self.edges == 0 { (at, edges) } else { self.first };
+            self.edges += 1;
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let (at, before) = self.first;
+        if self.edges < FEWEST_OUTGROWN {
+            return Ok(());
+        }
+        Err(Error::Unusable(format!(
+            "the {before} edges before sample {at:.0} are one or two steps of the converter high, \
+             and those from there on more than {OUTGROWN} times as high: the former are noise of an \
+             idle input; cut the recording before that sample, or begin it later"
+        )))
+    }
 }
 
 /// Finds edges in samples that come in blocks.
@@ -100,6 +146,7 @@ pub struct Detector {
     /// Place in `held` from which on edges are looked for.
     next: usize,
     learnt: Option<Learnt>,
+    outgrown: Outgrown,
     signal: Signal,
     middle: (f64, f64),
     heights: f64,
@@ -130,6 +177,7 @@ impl Detector {
             ended: false,
             next: 0,
             learnt: None,
+            outgrown: Outgrown::default(),
             signal: Signal::default(),
             middle: (0.0, 0.0),
             heights: 0.0,
@@ -159,6 +207,7 @@ impl Detector {
             }
             if self.learnt.is_some() {
                 self.scan(self.held.len().saturating_sub(self.margin), sink);
+                self.outgrown.check()?;
                 self.drop_done();
             }
         }
@@ -183,7 +232,7 @@ impl Detector {
         self.held.extend(std::iter::repeat_n(last, self.margin));
         self.scan(self.held.len() - self.margin, sink);
         self.pass(None, sink);
-        Ok(())
+        self.outgrown.check()
     }
 
     /// Properties of the signal; complete after `finish`.
@@ -192,6 +241,7 @@ impl Detector {
         let n = signal.edges.max(1) as f64;
         signal.averaged = self.averager.every();
         signal.step = self.heights / n;
+        signal.rise = signal.rise.max(self.rise(signal.step));
         signal.smoothed_rise = self
             .steepness
             .typical()
@@ -230,6 +280,15 @@ impl Detector {
         signal
     }
 
+    /// Samples that a typical edge takes: its height over its largest difference. Averages share
+    /// that difference by chance, and have a rise of their own.
+    fn rise(&self, step: f64) -> f64 {
+        match self.learnt {
+            Some(learnt) if self.averager.every() == 1 => step / learnt.peak,
+            _ => 0.0,
+        }
+    }
+
     fn learn(&mut self) -> Result<()> {
         if self.set_scale() {
             return Ok(());
@@ -250,6 +309,7 @@ impl Detector {
     /// whether there is an edge.
     fn set_scale(&mut self) -> bool {
         let Some(scale) = scale(&self.held, self.floor) else { return false };
+        self.outgrown = Outgrown::of(&self.held, scale.learnt.peak);
         (self.learnt, self.signal.rise, self.signal.quantum) =
             (Some(scale.learnt), scale.rise, scale.quantum);
         if scale.every > 1 {
@@ -469,6 +529,7 @@ impl Detector {
         );
         self.overload.push(edge.at, (wide * self.averager.every()) as f64, before, after);
         let (before, after) = (before.near, after.near);
+        self.outgrown.push(edge.at, (after - before).abs(), (self.heights, self.signal.edges));
         self.signal.cut_steps += u64::from(before.abs().max(after.abs()) >= f64::from(self.full));
         let middle = 0.5 * (before + after);
         self.middle = (self.middle.0 + middle, self.middle.1 + middle * middle);

@@ -5,6 +5,10 @@
 const ABOVE_NOISE: f64 = 6.0;
 /// The lower quartile of the absolute values of normal noise, in standard deviations.
 const QUARTILE: f64 = 0.3186;
+/// The same for the median.
+const MEDIAN: f64 = 0.6745;
+/// Noise of a converter, in its steps, up to which it has few of them.
+const FEW_QUANTA: f64 = 2.0;
 /// Smallest difference at an edge, as a share of a typical edge.
 const EDGE: f64 = 0.5;
 /// Samples on either side of an edge in which a converter's filter rings.
@@ -14,7 +18,7 @@ const RINGING: usize = 32;
 const LEAST_STEPS: usize = 100;
 const MOST_STEPS: usize = 200_000;
 /// Steps of a converter that a signal takes at least where they are told from the steps of a pin.
-const FEW_STEPS: f32 = 8.0;
+const FEW_STEPS: f32 = 3.0;
 /// Most peaks that a learnt stretch keeps.
 const MOST_PEAKS: usize = 1 << 20;
 
@@ -83,15 +87,27 @@ fn noise(samples: &[f32], quantum: f64) -> f64 {
 }
 
 /// Standard deviation by the lower quartile of absolute values. Those of a converter with few steps
-/// are often equal: the quartile is then inside of the range that was rounded to its value.
+/// are often equal: the quartile is then inside of the range that was rounded to its value. There
+/// the median counts if it is larger: a converter may lack codes, so that one of its steps is two.
 fn lower_quartile(mut steps: Vec<f32>, quantum: f64) -> f64 {
     if steps.is_empty() {
         return 0.0;
     }
-    let quarter = steps.len() / 4;
-    let value = f64::from(*steps.select_nth_unstable_by(quarter, f32::total_cmp).1);
+    let quarter = by_quantile(&mut steps, 0.25, quantum) / QUARTILE;
+    if quarter < FEW_QUANTA * quantum {
+        quarter.max(by_quantile(&mut steps, 0.5, quantum) / MEDIAN)
+    } else {
+        quarter
+    }
+}
+
+/// A quantile of values that were rounded to whole quanta, as if they were spread evenly over the
+/// range that was rounded to each.
+fn by_quantile(steps: &mut [f32], share: f64, quantum: f64) -> f64 {
+    let place = (steps.len() as f64 * share) as usize;
+    let value = f64::from(*steps.select_nth_unstable_by(place, f32::total_cmp).1);
     if quantum <= 0.0 {
-        return value / QUARTILE;
+        return value;
     }
     let rounded = |step: f64| (step / quantum).round();
     let count = |holds: &dyn Fn(f64) -> bool| {
@@ -100,7 +116,7 @@ fn lower_quartile(mut steps: Vec<f32>, quantum: f64) -> f64 {
     let own = rounded(value);
     let (below, same) = (count(&|step| step < own), count(&|step| step == own));
     let (low, high) = ((own - 0.5).max(0.0), own + 0.5);
-    quantum * (low + (high - low) * (quarter as f64 - below) / same) / QUARTILE
+    quantum * (low + (high - low) * (place as f64 - below) / same)
 }
 
 /// The step of the converter: the smallest difference, if the signal takes more than a few of them;
@@ -112,7 +128,7 @@ pub fn quantum(samples: &[f32]) -> f64 {
         (low, high) = (low.min(pair[0]), high.max(pair[0]));
         least = if step > 0.0 { least.min(step) } else { least };
     }
-    if high - low >= FEW_STEPS * least { f64::from(least) } else { 0.0 }
+    if high - low > (FEW_STEPS - 0.5) * least { f64::from(least) } else { 0.0 }
 }
 
 /// Tops of the stretches in which differences of one sign are above a size.
