@@ -142,7 +142,7 @@ def volts(case: Case, edges: list[float], rise: float, bits: int) -> list[float]
 
 
 def scope_csv(rises: tuple[float, ...]) -> Callable[[Case, list[float]], bytes]:
-    """An oscilloscope whose edges rise over one of so many samples, on either side of the middle."""
+    """An oscilloscope whose edges rise over one of so many samples on either side."""
 
     def write(case: Case, edges: list[float]) -> bytes:
         dice = random.Random(case.copy)

@@ -24,7 +24,7 @@ const SOUND: u64 = 4;
 pub struct Reading {
     /// Quantum in ticks; 0 if the clock never advanced. The greatest common divisor of the steps
     /// or, if rounding hides it (a counter scaled to nanoseconds), the distance between the
-    /// clusters of the steps.
+    /// clusters of the steps; at most the step that the system states.
     pub quantum: u64,
     /// Smallest time between two reads, in ticks.
     pub back_to_back_min: u64,
@@ -40,7 +40,7 @@ pub struct Reading {
 ///
 /// Cost: up to 30 ms for a clock that rarely advances, a fraction of a millisecond for others.
 pub fn granularity(counter: impl Into<Counter>) -> Reading {
-    let Counter { read, width } = counter.into();
+    let Counter { read, width, stated_step } = counter.into();
     let begin = super::os::wall_ns();
     let (mut steps, mut backward, mut reads, mut total) = (Vec::new(), 0, 0usize, 0i64);
     let mut before = read();
@@ -61,7 +61,8 @@ pub fn granularity(counter: impl Into<Counter>) -> Reading {
     }
     let unchanged = reads - steps.len() - backward;
     Reading {
-        quantum: quantum(&steps, unchanged as f64 / reads.max(1) as f64),
+        quantum: quantum(&steps, unchanged as f64 / reads.max(1) as f64)
+            .min(stated_step.unwrap_or(u64::MAX)),
         back_to_back_min: if unchanged > 0 { 0 } else { steps.iter().copied().min().unwrap_or(0) },
         back_to_back_mean: total as f64 / reads.max(1) as f64,
         steps: steps.len(),
@@ -216,6 +217,16 @@ mod tests {
         assert_eq!(quantum(&fine, 0.0), 1);
         // The kernel's tick in nanoseconds varies slightly.
         assert_eq!(quantum(&[3_999_998, 4_000_001, 4_000_003], 0.99), 3_999_998);
+    }
+
+    #[test]
+    fn a_step_is_at_most_the_stated_one() {
+        // Every second tick of the kernel is lost.
+        fake::set(fake::Settings { quantum: 8_000, per_read: 37, ..fake::Settings::default() });
+        for (stated_step, quantum) in [(None, 8_000), (Some(4_000), 4_000), (Some(16_000), 8_000)] {
+            let clock = super::super::Clock { stated_step, ..fake::clock(64) };
+            assert_eq!(granularity(&clock).quantum, quantum);
+        }
     }
 
     #[test]

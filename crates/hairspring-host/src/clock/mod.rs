@@ -82,6 +82,9 @@ pub struct Clock {
     /// Ticks per second if the interface defines it (clock_gettime counts nanoseconds); `None` if
     /// it must be measured.
     pub nominal_hz: Option<f64>,
+    /// The step in ticks that the system states, if it is coarse: too few steps are seen of a clock
+    /// that moves with the kernel's tick.
+    pub stated_step: Option<u64>,
     /// Width of the counter: narrower ones wrap.
     pub width: Width,
     /// What orders a read.
@@ -101,6 +104,7 @@ impl Clock {
             description,
             read,
             nominal_hz: None,
+            stated_step: None,
             width: Width::FULL,
             ordering: Ordering::NONE,
             counts: CountsWhen::Always,

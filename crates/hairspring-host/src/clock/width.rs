@@ -86,18 +86,20 @@ pub struct Counter {
     pub read: ReadFn,
     /// Its width.
     pub width: Width,
+    /// The step in ticks that the system states, if it is coarse.
+    pub stated_step: Option<u64>,
 }
 
 impl From<ReadFn> for Counter {
     /// A 64-bit counter.
     fn from(read: ReadFn) -> Counter {
-        Counter { read, width: Width::FULL }
+        Counter { read, width: Width::FULL, stated_step: None }
     }
 }
 
 impl From<&Clock> for Counter {
     fn from(clock: &Clock) -> Counter {
-        Counter { read: clock.read, width: clock.width }
+        Counter { read: clock.read, width: clock.width, stated_step: clock.stated_step }
     }
 }
 

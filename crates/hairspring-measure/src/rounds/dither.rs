@@ -26,7 +26,7 @@ impl Dither {
 
     /// Waiting for up to three quanta of a clock whose quantum is given in its own ticks.
     pub fn over(counter: impl Into<Counter>, quantum: u64) -> Dither {
-        let Counter { read, width } = counter.into();
+        let Counter { read, width, .. } = counter.into();
         const TRIAL: u32 = 2_000;
         let best = (0..5)
             .map(|_| {
