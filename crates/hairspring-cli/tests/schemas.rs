@@ -2,6 +2,7 @@
 
 use expect_test::expect_file;
 use hairspring_blocks::document::BlocksDocument;
+use hairspring_capture::waveform::document::PulsesDocument;
 use hairspring_experiment::record::Record;
 use hairspring_instructions::document::InstructionsDocument;
 use hairspring_instruments::clocks::document::clock_schemas;
@@ -23,6 +24,7 @@ fn published(name: &str, generated: &Value) {
 
 #[test]
 fn the_published_schemas_are_the_generated_ones() {
+    published("pulses.schema.json", &schema::<PulsesDocument>());
     published("result.schema.json", &schema::<ResultDocument>());
     published("certificate.schema.json", &schema::<CertificateDocument>());
     published("doctor.schema.json", &schema::<DoctorDocument>());

@@ -55,6 +55,7 @@ mod sheet;
 #[cfg(test)]
 mod simulated;
 mod stages;
+pub mod stream;
 
 pub use error::{Error, Result};
 pub use estimate::Estimate;

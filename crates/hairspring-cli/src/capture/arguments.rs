@@ -19,6 +19,7 @@ s frames
   hairspring capture pin.csv --k 1..20              a pin without the pattern: 1 to 20 copies, \
 repeated
   hairspring capture pin.wav --edges                only the times of the edges
+  hairspring capture clock.sr --pulses              periods, widths, duty cycle and jitter
   arecord -f S24_3LE -r 192000 -d 60 | hairspring capture -";
 
 /// Formats of recordings.
@@ -110,6 +111,10 @@ pub struct CaptureArguments {
     /// Print only the times of all edges in seconds, one per line
     #[arg(long, conflicts_with_all = ["json", "save", "k", "components"])]
     pub edges: bool,
+    /// Print the widths, periods, duty cycle and jitter of the pulses of any pin, without a list of
+    /// counts
+    #[arg(long, conflicts_with_all = ["edges", "save", "k", "components", "trim", "keep_all"])]
+    pub pulses: bool,
     /// Write the observations to a file, for `hairspring fit`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,

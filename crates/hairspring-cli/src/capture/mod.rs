@@ -15,6 +15,7 @@ use hairspring_capture::edge::Method;
 use hairspring_capture::pattern::Orientation;
 use hairspring_capture::read::{Format, Recording, Request};
 use hairspring_capture::text::signal;
+use hairspring_capture::waveform::{self, document as pulses_document, waveform};
 use hairspring_capture::{
     Captured, Input, Options as CaptureOptions, calibrated_crystal, capture, doubt_bend,
     doubt_counts, read_edges, recording_findings,
@@ -110,6 +111,9 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
     }
     if arguments.edges {
         return list_edges(arguments, &options);
+    }
+    if arguments.pulses {
+        return pulses(arguments, &options);
     }
     let captured = capture(input(path)?, &options).map_err(|e| named(path, &e))?;
     if let Some(file) = save {
@@ -214,6 +218,30 @@ fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<
     if read {
         warn(path, &recording.map_err(|e| named(path, &e))?);
     }
+    Ok(Outcome::Done)
+}
+
+/// Prints the statistics of the pulses of a pin.
+fn pulses(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outcome, AnyError> {
+    let path = &arguments.file;
+    if options.reference.is_some() && options.crystal.is_none() {
+        let needs = "--pulses takes the rate of --reference from a recording of its own: give it as \
+                     --reference-file";
+        return Err(crate::misuse::Misuse(needs.into()).into());
+    }
+    let mut found = waveform(input(path)?, options, arguments.report.confidence_level)
+        .map_err(|e| named(path, &e))?;
+    REMEDIES.apply(&mut found.findings);
+    output::print(&if arguments.report.json {
+        let circumstances = Environment {
+            identity: Some(identity()),
+            ..Environment::unknown("a recording has no reference chain")
+        };
+        json::print(&pulses_document::pulses(&found, circumstances))
+    } else {
+        let style = output::style();
+        waveform::text(&found, &style) + &picture(&found.recording, &style)
+    })?;
     Ok(Outcome::Done)
 }
 

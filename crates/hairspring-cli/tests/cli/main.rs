@@ -6,6 +6,7 @@ mod blocks;
 mod blocks_report;
 mod capture;
 mod capture_doubts;
+mod capture_pulses;
 mod clock_history;
 mod clock_survey;
 mod clocks;

@@ -11,6 +11,7 @@ pub use crate::result::{
     Assessment, Bound, Comparison, ComponentResult, LAYOUTS_MAKE, Looks, Open, Outcome,
     SeriesResult, Time, Verdict, excludes, upper_bound, verdict, verdict_if, verdict_in_doubt,
 };
+pub use crate::stages::quantum::unaveraged;
 pub use crate::stages::{
     below_finding, carry, clock_finding, disturbed_finding, negative_finding, shared_finding,
     stepped_finding, wide_finding,

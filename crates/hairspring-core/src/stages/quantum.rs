@@ -208,7 +208,7 @@ pub(crate) fn is_commensurate(fitted: impl Iterator<Item = f64>, sd: f64, quantu
 /// the phase, whose variance over all phases is `b = sum of exp(-4 pi^2 k^2 s^2) / (2 pi^2 k^2)`,
 /// and the readings have the variance `s^2 + 1/12 - b` (Widrow and Kollar 2008, on rounding and
 /// dither). Twice as much counts: both ends of a reading are rounded.
-fn unaveraged(variance: f64) -> Option<f64> {
+pub fn unaveraged(variance: f64) -> Option<f64> {
     if variance.is_nan() || variance >= AVERAGED_PHASES {
         return None;
     }

@@ -1,9 +1,9 @@
 //! Statistics of a stream of times: moments, batch means, histogram.
 
 use super::histogram::Histogram;
-use super::moments::{Batches, Extreme, Moments};
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
+use hairspring_core::stream::{Batches, Extreme, Moments};
 
 /// Running statistics of a stream of times in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,6 @@ pub mod frame;
 pub mod histogram;
 mod kinds;
 pub mod measure;
-pub mod moments;
 pub mod partner;
 pub mod recorder;
 pub mod schedule;

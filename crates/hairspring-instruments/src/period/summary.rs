@@ -15,7 +15,6 @@
 use super::PeriodFinding;
 use super::distribution::Distribution;
 use super::exchange::{Answers, Ignored};
-use super::moments::Extreme;
 use super::system::Known;
 use super::tally::{Outlier, Tally};
 use super::task::{Limit, Stop};
@@ -24,6 +23,7 @@ use hairspring_core::Estimate;
 use hairspring_core::estimate::{Contribution, Source, Uncertain};
 use hairspring_core::judge::{Finding, Severity};
 use hairspring_core::observations::Rate;
+use hairspring_core::stream::Extreme;
 
 /// Periods of one clock.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@
 
 use super::distribution::Stream;
 use super::histogram::Histogram;
-use super::moments::{Extreme, Moments};
+use hairspring_core::stream::{Extreme, Moments};
 use hairspring_host::clock::Width;
 
 /// One wake-up: two clocks read one after the other, and the time by the clock of the due times.

@@ -334,11 +334,8 @@ impl Gathered {
             .collect()
     }
 
-    /// The step of the edges' times; `None` if they are found between samples.
     fn quantum(&self, recording: &Recording) -> Option<f64> {
-        let sampled =
-            || recording.hz.filter(|_| !recording.exact).and_then(|hz| self.lattice.period(hz));
-        recording.granularity.map(|stated| sampled().map_or(stated, |period| period.max(stated)))
+        quantum(recording, &self.lattice)
     }
 
     /// The rate by the reference intervals.
@@ -483,8 +480,14 @@ impl Gathered {
     }
 }
 
+/// The step of the edges' times; `None` if they are found between samples.
+pub(crate) fn quantum(recording: &Recording, lattice: &Lattice) -> Option<f64> {
+    let sampled = || recording.hz.filter(|_| !recording.exact).and_then(|hz| lattice.period(hz));
+    recording.granularity.map(|stated| sampled().map_or(stated, |period| period.max(stated)))
+}
+
 /// Refuses a recording at a rate that no recorder has.
-fn possible(recording: Recording) -> Result<Recording> {
+pub(crate) fn possible(recording: Recording) -> Result<Recording> {
     match recording.hz.filter(|hz| !RATES.contains(hz)) {
         Some(hz) => Err(Error::Unusable(format!(
             "the rate is {hz:e} Hz by the file, expected {:e} to {:e} Hz",
@@ -514,7 +517,7 @@ fn clock_name(recording: &Recording, method: Method) -> String {
 }
 
 /// The rate: calibrated, or from the file.
-fn known_rate(
+pub(crate) fn known_rate(
     recording: &Recording,
     options: &Options,
     calibrated: Option<Rate>,

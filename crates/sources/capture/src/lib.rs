@@ -51,6 +51,7 @@ mod short;
 mod signal;
 pub mod simulate;
 pub mod text;
+pub mod waveform;
 
 pub use capture::{
     Captured, Input, Options, Source, calibrate as calibrated_crystal, capture, read_edges,

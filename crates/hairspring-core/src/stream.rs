@@ -1,15 +1,15 @@
 //! Running mean, spread, extremes and batch means of a stream: memory does not grow with the length
 //! of the run.
 
-use hairspring_core::estimate::variance_of_mean;
+use crate::estimate::variance_of_mean;
 use serde::{Deserialize, Serialize};
 
-/// The smallest or largest value, and its cycle.
+/// The smallest or largest value, and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Extreme {
     /// The value.
     pub value: f64,
-    /// Number of the cycle, from 0.
+    /// Number of the value, from 0: of the cycle of a task.
     pub cycle: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Adds the value of a cycle.
+    /// Adds the value of a number.
     pub fn push(&mut self, value: f64, cycle: u64) {
         self.count += 1;
         let distance = value - self.mean;
@@ -110,11 +110,21 @@ impl Batches {
     /// Standard deviation of the mean and its degrees of freedom, from the variation between
     /// batches, because neighbouring values are correlated. `None` for fewer than two batches.
     pub fn sd_of_mean(&self) -> Option<(f64, f64)> {
-        if self.means.len() < 2 {
+        Batches::sd_of(&self.means)
+    }
+
+    /// The same for values of batches, such as their variances.
+    pub fn sd_of(values: &[f64]) -> Option<(f64, f64)> {
+        if values.len() < 2 {
             return None;
         }
-        let (variance, dof) = variance_of_mean(&self.means);
+        let (variance, dof) = variance_of_mean(values);
         Some((variance.sqrt(), dof))
+    }
+
+    /// The means of the batches that are complete.
+    pub fn means(&self) -> &[f64] {
+        &self.means
     }
 }
 
