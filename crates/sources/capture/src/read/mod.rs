@@ -1,13 +1,9 @@
 //! Readers: one module per format, each a stream in bounded memory.
 
 mod csv;
-mod fields;
-mod idle;
 mod samples;
-mod scope;
 mod sigrok;
 mod sound;
-mod times;
 mod vcd;
 
 pub use csv::read_csv;
@@ -57,6 +53,7 @@ impl Format {
             _ if sound::begins(head) => Some(Format::Sound),
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),
+            _ if csv::wide(head).is_some() => Some(Format::Csv),
             [] => None,
             // Too short for a table, so this is a truncated file.
             _ if text.len() < 4 && sound::BEGINNINGS.iter().any(|name| name.starts_with(text)) => {
@@ -163,6 +160,9 @@ pub struct Recording {
     pub channel: String,
     /// Ticks per second, as the file states it.
     pub hz: Option<f64>,
+    /// Standard uncertainty of the rate in parts per million, where it follows from times whose
+    /// digits leave it open.
+    pub rate_ppm: Option<f64>,
     /// Resolution of the edges in ticks; `None` if it is negligible.
     pub granularity: Option<f64>,
     /// Whether the times are those of a simulator, which has no crystal.

@@ -83,6 +83,7 @@ impl Pin {
             format: Some(Format::Sound),
             channel: self.names[self.channel].clone(),
             hz: Some(self.hz),
+            rate_ppm: None,
             granularity: None,
             exact: false,
             edges: signal.edges,

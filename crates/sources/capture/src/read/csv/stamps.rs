@@ -1,0 +1,160 @@
+//! Times in sigrok's tables, which are whole numbers of a unit and stand for numbers of samples.
+//!
+//! Up to libsigrok 0.5.2 a time is the number of the sample, from 1, times the period cut to a
+//! whole unit: 41 ns at 24 MHz. Since 2020 it is the number of the sample, from 0, over the rate, in
+//! doubles, cut to a whole unit.
+
+/// How a time follows from the number of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// The number times the whole units of a period.
+    Period(u64),
+    /// The number over the rate.
+    Quotient,
+}
+
+/// The numbers of samples of times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stamps {
+    rate: f64,
+    /// Units per second.
+    scale: f64,
+    style: Style,
+    /// Number of the last sample.
+    last: Option<u64>,
+}
+
+/// Largest number of a sample and largest time, which doubles hold exactly.
+const MOST: u64 = 1 << 53;
+
+impl Stamps {
+    /// The rule by which these first times were written; `version` is that of the writer, such as
+    /// 0.5.2.
+    ///
+    /// # Errors
+    /// Times that neither rule gives, or that both give for different samples.
+    pub(super) fn of(
+        rate: f64,
+        times: &[u64],
+        version: Option<(u32, u32)>,
+    ) -> Result<Stamps, String> {
+        let scale = scale(rate);
+        let period = (scale / rate).floor() as u64;
+        let new = |style| Stamps { rate, scale, style, last: None };
+        let (old, since) = (new(Style::Period(period.max(1))), new(Style::Quotient));
+        let numbers = |mut stamps: Stamps| -> Option<Vec<u64>> {
+            times.iter().map(|time| stamps.number(*time)).collect()
+        };
+        match (numbers(old), numbers(since)) {
+            (Some(_), None) => Ok(old),
+            (None, Some(_)) => Ok(since),
+            (Some(a), Some(b))
+                if distances(&a) == distances(&b) && period as f64 == scale / rate =>
+            {
+                Ok(old)
+            }
+            (Some(_), Some(_)) => match (times.first(), version) {
+                (Some(0), _) => Ok(since),
+                (Some(first), Some((0, ..6))) if *first == period => Ok(old),
+                (_, Some((0, ..6))) => Ok(old),
+                (_, Some(_)) => Ok(since),
+                _ => Err(refusal(rate, "may be written by two rules of libsigrok")),
+            },
+            (None, None) => Err(refusal(rate, "are no times of samples")),
+        }
+    }
+
+    /// Times that are the numbers of samples themselves.
+    pub(super) fn numbers(rate: f64) -> Stamps {
+        Stamps { rate, scale: 1.0, style: Style::Period(1), last: None }
+    }
+
+    /// The number of the sample of a time.
+    fn number(&mut self, time: u64) -> Option<u64> {
+        let number = match self.style {
+            _ if time > MOST => None,
+            Style::Period(period) => Some(time / period).filter(|_| time % period == 0),
+            Style::Quotient => {
+                // Rounding of the doubles may put a time one unit low, so that the sample is near
+                // the least whose exact time is not below the time.
+                let near = (time as f64 * (self.rate / self.scale)).ceil() as u64;
+                let least = self.last.map_or(0, |last| last + 1).max(near.saturating_sub(2));
+                (least..=near + 1).find(|number| self.time(*number) == time)
+            }
+        };
+        self.last = number.or(self.last);
+        number
+    }
+
+    /// What libsigrok writes for a sample.
+    fn time(&self, number: u64) -> u64 {
+        (number as f64 / self.rate * self.scale) as u64
+    }
+
+    /// The number of the sample of a time.
+    ///
+    /// # Errors
+    /// A time that the rule of the first rows does not give.
+    pub(super) fn sample(&mut self, time: Option<u64>) -> Result<f64, String> {
+        let number = time.and_then(|time| self.number(time));
+        number
+            .map(|number| number as f64)
+            .ok_or_else(|| refusal(self.rate, "are no times of samples"))
+    }
+}
+
+fn refusal(rate: f64, what: &str) -> String {
+    format!(
+        "the times {what} at the stated rate of {rate} Hz: save the recording as a session (.sr), \
+         or without times (sigrok's option time=false)"
+    )
+}
+
+fn distances(numbers: &[u64]) -> Vec<u64> {
+    numbers.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()
+}
+
+/// Units per second by which sigrok writes times: the first power of 1,000 that is not below the
+/// rate.
+pub(super) fn scale(rate: f64) -> f64 {
+    let mut scale = 1.0;
+    while scale < rate {
+        scale *= 1e3;
+    }
+    scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(stamps: Stamps, times: &[u64]) -> Vec<u64> {
+        let mut stamps = stamps;
+        times.iter().map(|time| stamps.number(*time).unwrap()).collect()
+    }
+
+    #[test]
+    fn both_rules_of_libsigrok_give_the_samples() {
+        // At 24 MHz a sample is 41.67 ns.
+        let old = Stamps::of(24e6, &[41, 82, 4100], None).unwrap();
+        assert_eq!(numbers(old, &[4100, 8200]), [100, 200]);
+        let since = Stamps::of(24e6, &[0, 41, 83, 125], None).unwrap();
+        assert_eq!(numbers(since, &[0, 41, 83, 125, 4166]), [0, 1, 2, 3, 100]);
+        assert_eq!(numbers(Stamps::of(1e6, &[1, 2], None).unwrap(), &[1, 7]), [1, 7]);
+        let message = Stamps::of(24e6, &[0, 50], None).unwrap_err();
+        assert!(message.contains("24000000 Hz"), "{message}");
+        // One row in doubles a unit low: 7 instead of 8.
+        let mut low = Stamps::of(625e3, &[0, 1, 3, 4, 6], None).unwrap();
+        assert_eq!(low.sample(Some(u64::MAX)).ok(), None);
+        assert_eq!(low.sample(None).ok(), None);
+    }
+
+    #[test]
+    fn the_version_decides_where_both_rules_fit() {
+        // 1.6 units a sample: every number is a multiple of the cut period of 1.
+        let times = [16, 32];
+        assert_eq!(numbers(Stamps::of(625e3, &times, Some((0, 5))).unwrap(), &times), [16, 32]);
+        assert_eq!(numbers(Stamps::of(625e3, &times, Some((0, 6))).unwrap(), &times), [10, 20]);
+        assert!(Stamps::of(625e3, &times, None).unwrap_err().contains("two rules"));
+    }
+}
