@@ -151,7 +151,7 @@ mod tests {
         }
         let zeros = "0".repeat(1000);
         assert_eq!(of(&zeros).to_f64(), 0.0);
-        assert_eq!(of(&format!("0e-99999")).to_f64(), 0.0);
+        assert_eq!(of("0e-99999").to_f64(), 0.0);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Head {
             let origin =
                 if text.starts_with("Samplerate:") { Origin::Sigrok } else { Origin::Setting };
             self.set(setting, origin, line)?;
-        } else if names(text).iter().any(|name| is_time(name)) {
+        } else if names(text).iter().chain(&words(text)).any(|name| is_time(name)) {
             self.noted = Some(text.to_owned());
         }
         Ok(())
@@ -245,8 +245,8 @@ impl Head {
         let is_timed = self.time_by_name().is_some();
         if is_timed && !self.is_numbered {
             return Err(format!(
-                "has {columns} fields, the line of names above has {}: numbers with a decimal comma \
-                 need semicolons or tabs between them",
+                "has {columns} fields, the line of names above has {}: numbers with a decimal \
+                 comma need semicolons or tabs between them",
                 self.names.len()
             ));
         }

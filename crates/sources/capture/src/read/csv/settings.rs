@@ -1,6 +1,7 @@
 //! Settings before the rows: the rate or the distance of the samples under the names that
 //! oscilloscopes and other recorders use.
 
+use super::decimal::Decimal;
 use super::units;
 
 /// Names of a rate of samples, of letters alone.
@@ -106,19 +107,14 @@ pub(super) fn setting(text: &str) -> Option<Setting> {
 }
 
 /// The number at the beginning of a text and the rest.
-fn number(text: &str) -> Option<(f64, &str)> {
+fn number(text: &str) -> Option<(Decimal, &str)> {
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
     let mut end = text.find(|c| !is_number(c)).unwrap_or(text.len());
     let behind = text[end..].strip_prefix(['e', 'E']);
     if let Some(exponent) = behind.filter(|rest| rest.starts_with(is_number)) {
         end += 1 + exponent.find(|c| !is_number(c)).unwrap_or(exponent.len());
     }
-    Some((text[..end].parse().ok()?, text[end..].trim()))
-}
-
-/// A number times ten to a power, as the decimal is read.
-fn scaled(number: f64, power: i32) -> f64 {
-    if power < 0 { number / 10f64.powi(-power) } else { number * 10f64.powi(power) }
+    Some((Decimal::parse(&text[..end])?, text[end..].trim()))
 }
 
 /// A rate with its unit, or with that of its name.
@@ -134,7 +130,7 @@ fn rate(text: &str, own_unit: &str) -> Option<f64> {
         let (prefix, power) = PREFIXES.iter().find(|(prefix, _)| unit.starts_with(*prefix))?;
         is_name(unit.strip_prefix(*prefix)?).then_some(*power)?
     };
-    Some(scaled(value, power))
+    Some(value.shifted(power).to_f64())
 }
 
 /// A distance in seconds with its unit, or with that of its name.
@@ -142,7 +138,7 @@ fn distance(text: &str, own_unit: &str) -> Option<f64> {
     let (value, unit) = number(text)?;
     let unit = if unit.is_empty() { own_unit } else { unit };
     let power = if unit.is_empty() { 0 } else { units::unit(unit)? };
-    Some(scaled(value, power))
+    Some(value.shifted(power).to_f64())
 }
 
 /// A frequency such as `1 MHz`.

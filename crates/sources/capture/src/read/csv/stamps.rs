@@ -1,14 +1,17 @@
 //! Times in sigrok's tables, which are whole numbers of a unit and stand for numbers of samples.
 //!
 //! Up to libsigrok 0.5.2 a time is the number of the sample, from 1, times the period cut to a
-//! whole unit: 41 ns at 24 MHz. Since 2020 it is the number of the sample, from 0, over the rate, in
-//! doubles, cut to a whole unit.
+//! whole unit: 41 ns at 24 MHz. Since 2020 it is the number of the sample, from 0, over the rate,
+//! in doubles, cut to a whole unit.
 
 /// How a time follows from the number of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// The number times the whole units of a period.
     Period(u64),
+    /// The same where the period is a whole number of units, so that both rules are one but for
+    /// the doubles, which may put a time one unit low.
+    Exact(u64),
     /// The number over the rate.
     Quotient,
 }
@@ -41,26 +44,25 @@ impl Stamps {
         let scale = scale(rate);
         let period = (scale / rate).floor() as u64;
         let new = |style| Stamps { rate, scale, style, last: None };
+        let is_whole = period as f64 == scale / rate;
+        let numbers = |mut stamps: Stamps| times.iter().all(|time| stamps.number(*time).is_some());
+        if is_whole && period > 1 {
+            let exact = new(Style::Exact(period));
+            return Some(exact).filter(|_| numbers(exact)).ok_or_else(|| refusal(rate, NO_TIMES));
+        }
         let (old, since) = (new(Style::Period(period.max(1))), new(Style::Quotient));
-        let numbers = |mut stamps: Stamps| -> Option<Vec<u64>> {
-            times.iter().map(|time| stamps.number(*time)).collect()
-        };
+        let begins_at_0 = times.first() == Some(&0);
         match (numbers(old), numbers(since)) {
-            (Some(_), None) => Ok(old),
-            (None, Some(_)) => Ok(since),
-            (Some(a), Some(b))
-                if distances(&a) == distances(&b) && period as f64 == scale / rate =>
-            {
-                Ok(old)
-            }
-            (Some(_), Some(_)) => match (times.first(), version) {
-                (Some(0), _) => Ok(since),
-                (Some(first), Some((0, ..6))) if *first == period => Ok(old),
-                (_, Some((0, ..6))) => Ok(old),
-                (_, Some(_)) => Ok(since),
-                _ => Err(refusal(rate, "may be written by two rules of libsigrok")),
+            (true, false) => Ok(old),
+            (false, true) => Ok(since),
+            (true, true) if begins_at_0 => Ok(since),
+            (true, true) => match version {
+                _ if is_whole => Ok(old),
+                Some((0, ..6)) => Ok(old),
+                Some(_) => Ok(since),
+                None => Err(refusal(rate, "may be written by two rules of libsigrok")),
             },
-            (None, None) => Err(refusal(rate, "are no times of samples")),
+            (false, false) => Err(refusal(rate, NO_TIMES)),
         }
     }
 
@@ -74,6 +76,9 @@ impl Stamps {
         let number = match self.style {
             _ if time > MOST => None,
             Style::Period(period) => Some(time / period).filter(|_| time % period == 0),
+            Style::Exact(period) => {
+                Some(time.div_ceil(period)).filter(|number| number * period - time <= 1)
+            }
             Style::Quotient => {
                 // Rounding of the doubles may put a time one unit low, so that the sample is near
                 // the least whose exact time is not below the time.
@@ -97,9 +102,7 @@ impl Stamps {
     /// A time that the rule of the first rows does not give.
     pub(super) fn sample(&mut self, time: Option<u64>) -> Result<f64, String> {
         let number = time.and_then(|time| self.number(time));
-        number
-            .map(|number| number as f64)
-            .ok_or_else(|| refusal(self.rate, "are no times of samples"))
+        number.map(|number| number as f64).ok_or_else(|| refusal(self.rate, NO_TIMES))
     }
 }
 
@@ -110,9 +113,7 @@ fn refusal(rate: f64, what: &str) -> String {
     )
 }
 
-fn distances(numbers: &[u64]) -> Vec<u64> {
-    numbers.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()
-}
+const NO_TIMES: &str = "are no times of samples";
 
 /// Units per second by which sigrok writes times: the first power of 1,000 that is not below the
 /// rate.
@@ -147,6 +148,10 @@ mod tests {
         let mut low = Stamps::of(625e3, &[0, 1, 3, 4, 6], None).unwrap();
         assert_eq!(low.sample(Some(u64::MAX)).ok(), None);
         assert_eq!(low.sample(None).ok(), None);
+        // A whole period, and a time a unit low.
+        let exact = Stamps::of(200e3, &[0, 5, 10], None).unwrap();
+        assert_eq!(numbers(exact, &[15, 19, 25]), [3, 4, 5]);
+        assert!(Stamps::of(200e3, &[0, 5, 8], None).is_err());
     }
 
     #[test]

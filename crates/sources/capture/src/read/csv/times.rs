@@ -38,7 +38,8 @@ impl Times {
         let name = head.names.get(column).map(String::as_str);
         let bare: Vec<Decimal> =
             first.iter().filter(|time| !time.in_seconds).map(|time| time.at).collect();
-        let stated = if bare.is_empty() { Some(0) } else { head.unit_of_times(column)? };
+        let is_free = bare.is_empty() || name == Some(SAMPLES);
+        let stated = if is_free { Some(0) } else { head.unit_of_times(column)? };
         let times =
             Times { hz: NANO, power: stated.unwrap_or(0), origin: Decimal::ZERO, stamps: None };
         let whole: Option<Vec<u64>> = bare.iter().map(|time| time.whole()).collect();

@@ -40,8 +40,8 @@ impl Even {
         let (before, now) = before.time.zip(row.time)?;
         let off = now.at.minus(before.at) - self.step;
         let open = self.digits.resolution(&now).max(self.digits.resolution(&before));
-        let is_off = off.is_nan() || off.abs() > UNEVEN_DISTANCE * self.step + open;
-        is_off.then_some(off / self.step)
+        let is_off = off.is_nan() || off.abs() > UNEVEN_DISTANCE * self.step + 1.001 * open;
+        is_off.then_some(off / self.step.max(open))
     }
 
     /// Samples per second by the times of the first and the last of n rows, which are the farthest
@@ -51,6 +51,13 @@ impl Even {
         let digit = self.digits.resolution(&self.last).max(self.digits.resolution(&self.first));
         (n.saturating_sub(1) as f64 / length, digit * 10f64.powi(times.power()) / length)
     }
+}
+
+fn too_few_digits(samples: u64) -> String {
+    format!(
+        "the times have too few digits for {samples} samples: save them with more digits, or state \
+         the rate in a first line such as `; Samplerate: 1 MHz`"
+    )
 }
 
 /// Rows of volts.
@@ -85,12 +92,14 @@ impl Volts {
         if let Some((even, _)) = &mut self.times {
             let off = self.before.and_then(|before| even.off(&before, &row));
             if let Some(off) = off {
-                return Err(Error::line(
-                    line,
+                let reason = if even.step > 0.0 {
                     format!(
                         "the samples are not evenly spaced: this one is off by {off:.2} samples"
-                    ),
-                ));
+                    )
+                } else {
+                    too_few_digits(self.n)
+                };
+                return Err(Error::line(line, reason));
             }
             if let Some(time) = row.time {
                 even.last = time;
@@ -144,11 +153,9 @@ impl Volts {
                  times: leave out the line that is wrong"
             ))),
             Some(stated) => Ok(Rate { hz: Some(stated), ppm: None }),
-            None if !hz.is_finite() || open > COARSE_SHARE => Err(Error::Unusable(format!(
-                "the times have too few digits for {} samples: save them with more digits, or state \
-                 the rate in a first line such as `; Samplerate: 1 MHz`",
-                self.n
-            ))),
+            None if !hz.is_finite() || open > COARSE_SHARE => {
+                Err(Error::Unusable(too_few_digits(self.n)))
+            }
             // Two roundings, each evenly distributed within a digit.
             None => Ok(Rate { hz: Some(hz), ppm: Some(1e6 * open / 6f64.sqrt()) }),
         }
