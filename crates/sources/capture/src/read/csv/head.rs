@@ -180,8 +180,8 @@ impl Head {
     fn special(&mut self, parts: &[String]) -> bool {
         let first = parts.first().map(|part| part.to_lowercase()).unwrap_or_default();
         match &first[..] {
-            // Siglent: channels by name in a line before.
-            "source" => {
+            // Siglent and Yokogawa: channels by name in a line before.
+            "source" | "tracename" => {
                 self.channels =
                     parts[1..].iter().filter(|part| !part.is_empty()).cloned().collect();
             }
@@ -209,8 +209,8 @@ impl Head {
             _ if are_units(parts) && self.names.len() == parts.len() => {
                 self.units = parts.to_vec();
             }
-            // A key whose value is of no interest, as Infiniium writes it.
-            _ if first.ends_with(':') => (),
+            // A key whose value is of no interest, as Infiniium writes it; the time of the trigger.
+            _ if first.ends_with(':') || parts[1..].iter().any(|part| is_date(part)) => (),
             _ => return false,
         }
         true
@@ -296,6 +296,11 @@ impl Head {
 /// Whether a cell is a number, a level, a time or empty.
 fn is_value(cell: &str, separator: Separator) -> bool {
     cell.is_empty() || value(cell, separator).is_ok() || time(cell, separator).is_some()
+}
+
+/// Whether a cell is a date or a time of day, as no name of a column is.
+fn is_date(cell: &str) -> bool {
+    time(cell, Separator::Comma).is_some_and(|time| time.in_seconds) && cell.contains(':')
 }
 
 /// Names between blanks, with units in brackets behind them.

@@ -13,6 +13,8 @@ const UNEVEN_DISTANCE: f64 = 0.5;
 const COARSE_SHARE: f64 = 0.01;
 /// Largest difference of a stated rate and that of the times beyond what their digits leave open.
 const OTHER_RATE: f64 = 1e-3;
+/// Fewest rows at exactly the same distance that show how their times were made.
+const FEWEST_EXACT: u64 = 64;
 
 /// Times at even distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +24,8 @@ pub(super) struct Even {
     /// Distance of two rows, in the unit of the times.
     step: f64,
     digits: Digits,
+    /// The distance of every two rows so far, where it is exactly the same.
+    exact: Option<f64>,
 }
 
 impl Even {
@@ -30,8 +34,10 @@ impl Even {
         let times: Vec<Time> = rows.iter().filter_map(|row| row.time).collect();
         let (first, last) = (*times.first()?, *times.last()?);
         let step = last.at.minus(first.at) / (times.len() - 1).max(1) as f64;
+        let exact = times.get(1).map(|second| second.at.minus(first.at));
         let digits = Digits::of(times.into_iter());
-        (step >= 0.0 && step.is_finite()).then_some(Even { first, last: first, step, digits })
+        let even = Even { first, last: first, step, digits, exact };
+        (step >= 0.0 && step.is_finite()).then_some(even)
     }
 
     /// By how many samples a row is not where it should be behind another one, beyond what the
@@ -44,6 +50,27 @@ impl Even {
         is_off.then_some(off / self.step.max(open))
     }
 
+    /// Takes the next row.
+    fn push(&mut self, before: Option<Row>, time: Time) {
+        let step = before.and_then(|row| row.time).map(|before| time.at.minus(before.at));
+        self.exact = self.exact.filter(|exact| step.is_none_or(|step| step == *exact));
+        self.last = time;
+        self.digits.push(&time);
+    }
+
+    /// Standard uncertainty of the rate by the digits of the times, in parts per million, of which
+    /// they leave a share open. Times that are exact multiples of one distance have it from a rate:
+    /// it is exact if one of both is a round number, and rounded to a digit otherwise.
+    fn uncertainty_ppm(&self, n: u64, open: f64) -> f64 {
+        // Two roundings, each evenly distributed within a digit.
+        let by_ends = 1e6 * open / 6f64.sqrt();
+        match self.exact.filter(|_| n >= FEWEST_EXACT) {
+            Some(step) if is_round(step) || is_round(1.0 / step) => 0.0,
+            Some(step) => by_ends.max(1e6 * 0.5 * self.digits.smallest() / step / 3f64.sqrt()),
+            None => by_ends,
+        }
+    }
+
     /// Samples per second by the times of the first and the last of n rows, which are the farthest
     /// apart, and the share of it that their digits leave open.
     fn rate(&self, times: &Times, n: u64) -> (f64, f64) {
@@ -51,6 +78,13 @@ impl Even {
         let digit = self.digits.resolution(&self.last).max(self.digits.resolution(&self.first));
         (n.saturating_sub(1) as f64 / length, digit * 10f64.powi(times.power()) / length)
     }
+}
+
+/// Whether a number has two digits at most.
+fn is_round(number: f64) -> bool {
+    let digits = format!("{number:.9e}");
+    let mantissa = digits.split('e').next().unwrap_or_default();
+    mantissa.trim_end_matches('0').trim_end_matches('.').len() <= 3
 }
 
 fn too_few_digits(samples: u64) -> String {
@@ -102,8 +136,7 @@ impl Volts {
                 return Err(Error::line(line, reason));
             }
             if let Some(time) = row.time {
-                even.last = time;
-                even.digits.push(&time);
+                even.push(self.before, time);
             }
         }
         self.before = Some(row);
@@ -156,8 +189,7 @@ impl Volts {
             None if !hz.is_finite() || open > COARSE_SHARE => {
                 Err(Error::Unusable(too_few_digits(self.n)))
             }
-            // Two roundings, each evenly distributed within a digit.
-            None => Ok(Rate { hz: Some(hz), ppm: Some(1e6 * open / 6f64.sqrt()) }),
+            None => Ok(Rate { hz: Some(hz), ppm: Some(even.uncertainty_ppm(self.n, open)) }),
         }
     }
 }
