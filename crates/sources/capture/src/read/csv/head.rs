@@ -173,17 +173,20 @@ impl Head {
         let cells: Vec<&str> = separator.cells(text).collect();
         let is_number =
             |at: usize| cells.get(at).is_some_and(|cell| number(cell, separator).is_some());
-        cells.len() <= 6 && is_number(3) && is_number(4) && cells[2].is_empty()
+        cells.len() <= 6
+            && is_number(3)
+            && is_number(4)
+            && cells.get(2).is_some_and(|cell| cell.is_empty())
     }
 
     /// Lines that some oscilloscopes give a meaning of their own. Whether this is one.
     fn special(&mut self, parts: &[String]) -> bool {
         let first = parts.first().map(|part| part.to_lowercase()).unwrap_or_default();
+        let others = parts.iter().skip(1);
         match &first[..] {
             // Siglent and Yokogawa: channels by name in a line before.
             "source" | "tracename" => {
-                self.channels =
-                    parts[1..].iter().filter(|part| !part.is_empty()).cloned().collect();
+                self.channels = others.filter(|part| !part.is_empty()).cloned().collect();
             }
             // Rigol: the first column counts samples, the distance of which stands behind the
             // channels.
@@ -210,7 +213,7 @@ impl Head {
                 self.units = parts.to_vec();
             }
             // A key whose value is of no interest, as Infiniium writes it; the time of the trigger.
-            _ if first.ends_with(':') || parts[1..].iter().any(|part| is_date(part)) => (),
+            _ if first.ends_with(':') || others.clone().any(|part| is_date(part)) => (),
             _ => return false,
         }
         true
