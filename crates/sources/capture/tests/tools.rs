@@ -369,6 +369,15 @@ fn encodings_and_separators_are_read() {
 }
 
 #[test]
+fn a_time_may_not_go_backwards_behind_rows_of_one_level() {
+    let idle: String = (0..200).map(|n| format!("{}.5,0\n", n)).collect();
+    let text = |time: &str| format!("Time [us],pin\n{idle}{time},1\n");
+    assert_eq!(edges(text("300.5").as_bytes(), None).unwrap().0, [300_500.0]);
+    let message = edges(text("150.5").as_bytes(), None).unwrap_err();
+    assert_eq!(message, "line 202: the time goes backwards, from 199.5 to 150.5");
+}
+
+#[test]
 fn levels_have_words_and_times_any_place() {
     let word = |level| if level { "High" } else { "Low" };
     let words = changes("Pin,Time (us)\n", |n, level| format!("{},{}", word(level), 5 * n));
@@ -388,9 +397,10 @@ fn levels_have_words_and_times_any_place() {
 fn further_programs_are_read() {
     let bit = |n: usize| u8::from(level(n));
     let seconds = |n: usize| 5e-6 * n as f64;
-    let waveforms = "#Digilent WaveForms Oscilloscope Acquisition\n#Device Name: Discovery2\n#Date \
-                     Time: 2026-09-28 10:00:00.000\n#Sample rate: 200000Hz\n#Samples: 1218\n#Trigger: \
-                     Source: Channel 1 Type: Edge\n\nTime (s),Channel 1 (V),Channel 2 (V)\n";
+    let waveforms = "#Digilent WaveForms Oscilloscope Acquisition\n#Device Name: Discovery2\n\
+                     #Date Time: 2026-09-28 10:00:00.000\n#Sample rate: 200000Hz\n#Samples: \
+                     1218\n#Trigger: Source: Channel 1 Type: Edge\n\nTime (s),Channel 1 \
+                     (V),Channel 2 (V)\n";
     let logic = "#Digilent WaveForms Logic Analyzer Acquisition\n#Sample rate: 2e+05Hz\n\nTime \
                  (s)\tSPI\tPin\n";
     let yokogawa = "//YOKOGAWA ASCII FILE FORMAT\nModel Name,DLM3022\nBlockNumber,1\n\

@@ -114,7 +114,11 @@ impl Decimal {
 
     /// Number of digits from the first that is not 0.
     pub(super) fn significant(self) -> i32 {
-        self.digits.unsigned_abs().checked_ilog10().map_or(0, |log| log as i32 + 1)
+        let digits = self.digits.unsigned_abs();
+        // The logarithm of 128 bits is slow.
+        let log =
+            u64::try_from(digits).map_or_else(|_| digits.checked_ilog10(), u64::checked_ilog10);
+        log.map_or(0, |log| log as i32 + 1)
     }
 }
 

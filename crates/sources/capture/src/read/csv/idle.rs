@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 pub(super) struct Idle {
     /// Number of these rows.
     pub(super) rows: u64,
-    /// The last of them.
+    /// The last of them, and its line.
     pub(super) last: Option<Row>,
+    pub(super) line: u64,
 }
 
 /// Skips rows while the channel stays at 0 or 1, at even times if the rows are timed; the first
@@ -35,7 +36,7 @@ pub(super) fn pass(lines: &mut Lines, shape: &Shape, first: &mut Vec<(u64, Row)>
             break;
         }
         before = Some(row);
-        (idle.rows, idle.last) = (idle.rows + 1, before);
+        (idle.rows, idle.last, idle.line) = (idle.rows + 1, before, lines.number);
         lines.give_up_at_silence()?;
     }
     Ok(idle)

@@ -21,7 +21,7 @@ enum Rows {
     /// A time and levels: one row for each change.
     Changes(Times),
     /// Volts: one row for each sample, with a time or at the stated rate.
-    Volts(Volts),
+    Volts(Box<Volts>),
     /// Levels at even times.
     Samples,
 }
@@ -35,7 +35,7 @@ pub(super) struct Table<'a> {
     levels: Levels,
     /// Digits of the times.
     digits: Digits,
-    last: Option<Row>,
+    last: Option<Last>,
     sink: &'a mut dyn FnMut(Edge),
 }
 
@@ -86,6 +86,7 @@ impl<'a> Table<'a> {
 
     /// Takes a row.
     pub(super) fn row(&mut self, line: u64, row: Row) -> Result<()> {
+        let mut last_at = f64::NEG_INFINITY;
         match &mut self.rows {
             Rows::Samples => match level(line, row.value)? {
                 Some(level) => self.levels.push(level, self.sink),
@@ -96,6 +97,7 @@ impl<'a> Table<'a> {
             },
             Rows::Changes(times) => {
                 let at = ticks(times, line, &row, self.last.as_ref(), &mut self.digits)?;
+                last_at = at;
                 match level(line, row.value)? {
                     Some(level) => self.levels.change(level, at, self.sink),
                     None => self.levels.lost(at),
@@ -103,26 +105,30 @@ impl<'a> Table<'a> {
             }
             Rows::Times(times) => {
                 let at = ticks(times, line, &row, self.last.as_ref(), &mut self.digits)?;
-                not_at_once(times, line, &row, self.last.as_ref())?;
+                not_at_once(times, line, at, self.last.as_ref())?;
+                last_at = at;
                 (self.sink)(Edge { at, rising: self.levels.edges % 2 == 0 });
                 self.levels.edges += 1;
             }
             Rows::Volts(volts) => volts.push(line, row, self.sink)?,
         }
-        self.last = Some(row);
+        self.last = Some(Last { row, at: last_at });
         Ok(())
     }
 
     /// Takes rows that equal the first one except for their even times.
     pub(super) fn idle(&mut self, idle: Idle) -> Result<()> {
-        let Some(last) = idle.last else { return Ok(()) };
+        let Some(row) = idle.last else { return Ok(()) };
+        let mut at = f64::NEG_INFINITY;
         match &mut self.rows {
             // The level is that of the rows before.
             Rows::Samples => self.levels.samples += idle.rows,
-            Rows::Volts(volts) => volts.repeat(idle.rows, last, self.sink)?,
-            Rows::Times(_) | Rows::Changes(_) => (),
+            Rows::Volts(volts) => volts.repeat(idle.rows, row, self.sink)?,
+            Rows::Times(times) | Rows::Changes(times) => {
+                at = ticks(times, idle.line, &row, self.last.as_ref(), &mut self.digits)?;
+            }
         }
-        self.last = Some(last);
+        self.last = Some(Last { row, at });
         Ok(())
     }
 
@@ -170,44 +176,48 @@ impl<'a> Table<'a> {
     }
 }
 
+/// A row and its ticks.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    row: Row,
+    at: f64,
+}
+
 /// The ticks of a row's time, which must not be before that of the row before.
 fn ticks(
     times: &mut Times,
     line: u64,
     row: &Row,
-    last: Option<&Row>,
+    last: Option<&Last>,
     digits: &mut Digits,
 ) -> Result<f64> {
     let Some(time) = &row.time else { return Err(Error::line(line, "has no time")) };
-    let seconds = times.seconds(time);
+    let at = times.ticks(time).map_err(|reason| Error::line(line, reason))?;
+    let seconds = times.seconds_of(at);
     if seconds.is_nan() || seconds.abs() > MOST_SECONDS {
+        let seconds = times.seconds(time);
         return Err(Error::line(
             line,
             format!("the time is {seconds:e} s, the limit is {MOST_SECONDS:e} s"),
         ));
     }
-    if let Some(before) = last.and_then(|row| row.time.as_ref()) {
-        if times.between(before, time) < 0.0 {
-            let (before, now) = (before.at.to_f64(), time.at.to_f64());
-            return Err(Error::line(
-                line,
-                format!("the time goes backwards, from {before} to {now}"),
-            ));
-        }
+    let before = last.filter(|last| at < last.at).and_then(|last| last.row.time);
+    if let Some(before) = before {
+        let (before, now) = (before.at.to_f64(), time.at.to_f64());
+        return Err(Error::line(line, format!("the time goes backwards, from {before} to {now}")));
     }
     digits.push(time);
-    times.ticks(time).map_err(|reason| Error::line(line, reason))
+    Ok(at)
 }
 
 /// Refuses an edge at the time of the one before.
-fn not_at_once(times: &Times, line: u64, row: &Row, last: Option<&Row>) -> Result<()> {
-    let both = last.and_then(|last| last.time).zip(row.time);
-    match both.filter(|(before, now)| times.between(before, now) == 0.0) {
-        Some((_, now)) => Err(Error::line(
+fn not_at_once(times: &Times, line: u64, at: f64, last: Option<&Last>) -> Result<()> {
+    match last.filter(|last| last.at == at) {
+        Some(_) => Err(Error::line(
             line,
             format!(
                 "the time equals that of the edge before, {} s: no two edges happen at once",
-                times.seconds(&now)
+                times.seconds_of(at)
             ),
         )),
         None => Ok(()),
@@ -233,7 +243,7 @@ fn rows(head: &Head, request: &Request, shape: &Shape, first: &[(u64, Row)]) -> 
             let even = Even::of(&all[..all.len().min(LEVEL_ROWS)]);
             let reason = "the times of the samples do not increase, so there is no rate";
             let even = even.ok_or_else(|| at_line(reason.into()))?;
-            Ok(Rows::Volts(Volts::new(request, &all, Some((even, times)))))
+            Ok(Rows::Volts(Box::new(Volts::new(request, &all, Some((even, times))))))
         }
         (None, _) if head.rate.is_none() => {
             let reason = "neither a column of times nor a stated rate of the samples gives the \
@@ -242,6 +252,6 @@ fn rows(head: &Head, request: &Request, shape: &Shape, first: &[(u64, Row)]) -> 
             Err(at_line(reason.into()))
         }
         (None, _) if of_levels => Ok(Rows::Samples),
-        (None, _) => Ok(Rows::Volts(Volts::new(request, &all, None))),
+        (None, _) => Ok(Rows::Volts(Box::new(Volts::new(request, &all, None)))),
     }
 }

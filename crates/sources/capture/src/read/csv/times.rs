@@ -25,6 +25,8 @@ pub(super) struct Times {
     power: i32,
     /// Times that count as 0, in nanoseconds.
     origin: Decimal,
+    /// The same in seconds.
+    origin_seconds: f64,
     /// The rule of times that are numbers of samples.
     stamps: Option<Stamps>,
 }
@@ -40,8 +42,13 @@ impl Times {
             first.iter().filter(|time| !time.in_seconds).map(|time| time.at).collect();
         let is_free = bare.is_empty() || name == Some(SAMPLES);
         let stated = if is_free { Some(0) } else { head.unit_of_times(column)? };
-        let times =
-            Times { hz: NANO, power: stated.unwrap_or(0), origin: Decimal::ZERO, stamps: None };
+        let times = Times {
+            hz: NANO,
+            power: stated.unwrap_or(0),
+            origin: Decimal::ZERO,
+            origin_seconds: 0.0,
+            stamps: None,
+        };
         let whole: Option<Vec<u64>> = bare.iter().map(|time| time.whole()).collect();
         let of_sigrok = head.rate.filter(|(_, origin)| *origin == Origin::Sigrok);
         if let (Some((hz, _)), Some(whole), false) = (of_sigrok, &whole, bare.is_empty()) {
@@ -57,7 +64,8 @@ impl Times {
         certain(name, stated, &bare)?;
         let start = first.first().map_or(Decimal::ZERO, |time| times.nanoseconds(time));
         let is_far = start.to_f64().abs() > MOST_KEPT * NANO;
-        Ok(Times { origin: if is_far { start } else { Decimal::ZERO }, ..times })
+        let origin = if is_far { start } else { Decimal::ZERO };
+        Ok(Times { origin, origin_seconds: origin.shifted(-9).to_f64(), ..times })
     }
 
     fn nanoseconds(&self, time: &Time) -> Decimal {
@@ -67,6 +75,11 @@ impl Times {
     /// A time in seconds.
     pub(super) fn seconds(&self, time: &Time) -> f64 {
         self.nanoseconds(time).shifted(-9).to_f64()
+    }
+
+    /// Ticks in seconds.
+    pub(super) fn seconds_of(&self, ticks: f64) -> f64 {
+        ticks / self.hz + self.origin_seconds
     }
 
     /// Seconds between two times.
