@@ -463,3 +463,35 @@ fn multiples_of_a_rounded_distance_leave_the_rate_open() {
     // 41.7 ns for 24 MHz is 800 ppm off.
     assert!((ppm(41.7e-9, 10) / 692.0 - 1.0).abs() < 0.01, "{}", ppm(41.7e-9, 10));
 }
+
+#[test]
+fn numbers_of_samples_need_a_rate() {
+    let few = |head: &str| {
+        changes(&format!("{head}Sample,pin\n"), |n, level| format!("{n},{}", u8::from(level)))
+    };
+    right("numbers", few("; Samplerate: 200 kHz\n").as_bytes(), None, 0.015);
+    right("setting", few("Sample Rate,200000\n").as_bytes(), None, 0.015);
+    let message = body(few("").as_bytes(), None).unwrap_err();
+    assert!(message.contains("numbers of samples and no rate"), "{message}");
+    // Volts of each tenth sample.
+    let tenth = rows("Sample Rate,2 MHz\nIndex,A\n", |n| format!("{},{}", 10 * n, volts(n)));
+    right("tenth", tenth.as_bytes(), None, 0.015);
+}
+
+#[test]
+fn times_with_a_fixed_number_of_digits_have_the_quantum_of_the_largest() {
+    let table = changes("Time (s),pin\n", |n, level| {
+        format!("{:.2e},{}", 5e-6 * n as f64, u8::from(level))
+    });
+    // 5.90e-3 has steps of 10 us.
+    let granularity = edges(table.as_bytes(), None).unwrap().1.granularity.unwrap();
+    assert!((granularity / 1e4 - 1.0).abs() < 1e-9, "{granularity}");
+}
+
+#[test]
+fn a_row_may_begin_with_a_separator() {
+    let text = "Time [us];A;B\n0;0;0\n1,5;1;0\n;0;1\n";
+    assert!(edges(text.as_bytes(), Some("A")).unwrap_err().contains("line 4: `` is not a number"));
+    let comment = "; Samplerate: 1 kHz\nA,B\n0,0\n1,0\n; a comment\n0,1\n";
+    assert_eq!(edges(comment.as_bytes(), Some("A")).unwrap().0, [1.0, 2.0]);
+}

@@ -5,7 +5,7 @@
 use super::cells::{Separator, names, number, owned, time, value};
 use super::lines::{Lines, is_comment};
 use super::settings::{Setting, setting};
-use super::units::{are_units, is_time, unit, unit_below};
+use super::units::{are_units, is_number, is_time, unit, unit_below};
 use crate::error::{Error, Result, shown};
 
 /// A result whose error has no line yet.
@@ -274,6 +274,11 @@ impl Head {
         }
         let by_unit = |at: usize| self.units.get(at).and_then(|part| unit_below(part)).is_some();
         (0..self.names.len()).find(|at| by_unit(*at) || is_time(&self.names[*at]))
+    }
+
+    /// Whether a column has the numbers of samples.
+    pub(super) fn is_number(&self, column: usize) -> bool {
+        self.names.get(column).is_some_and(|name| is_number(name))
     }
 
     /// The power of ten of a second of the times in a column.

@@ -1,6 +1,6 @@
 //! Lines of a text in any usual encoding, with any line end.
 
-use super::cells::is_blank;
+use super::cells::{Separator, has_columns, is_blank};
 use crate::error::{Error, Result};
 use std::io::{BufRead, BufReader, Read};
 
@@ -23,7 +23,9 @@ pub(super) struct Lines<'a> {
     /// The last line without values, which only the end may follow.
     blank: Option<u64>,
     /// Whether rows have several columns, so that one without values can be told.
-    pub(super) has_columns: bool,
+    has_columns: bool,
+    /// Whether a row may begin with a semicolon, which is else a comment.
+    has_semicolons: bool,
 }
 
 impl<'a> Lines<'a> {
@@ -47,7 +49,14 @@ impl<'a> Lines<'a> {
             cut: false,
             blank: None,
             has_columns: false,
+            has_semicolons: false,
         })
+    }
+
+    /// Takes notice of how the first row looks.
+    pub(super) fn rows_like(&mut self, first: &str) {
+        self.has_columns = has_columns(first);
+        self.has_semicolons = Separator::of_row(first) == Separator::Semicolon;
     }
 
     /// The next line that is neither empty, a comment nor without values.
@@ -56,7 +65,8 @@ impl<'a> Lines<'a> {
             if !self.read()? {
                 return Ok(None);
             }
-            if self.text.is_empty() || is_comment(&self.text) {
+            let is_row = self.has_semicolons && self.text.starts_with(';');
+            if self.text.is_empty() || is_comment(&self.text) && !is_row {
                 continue;
             }
             if self.has_columns && self.whole && is_blank(&self.text) {

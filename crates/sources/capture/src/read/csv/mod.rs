@@ -83,7 +83,7 @@ fn first_lines(lines: &mut Lines, head: &mut Head) -> Result<Vec<(u64, String)>>
         let reason = if lines.number == 0 { "the file is empty" } else { "the file has no rows" };
         return Err(Error::Unusable(reason.into()));
     };
-    lines.has_columns = cells::has_columns(&first.1);
+    lines.rows_like(&first.1);
     let mut texts = vec![first];
     while texts.len() < LEVEL_ROWS {
         let Some(text) = lines.next_row()? else { break };

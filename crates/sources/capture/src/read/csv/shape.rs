@@ -52,6 +52,10 @@ impl Shape {
     /// The column of times that has no name: that of sigrok, whose comments name one channel less,
     /// or one that increases by the stated distance of the samples.
     fn time_by_others(&self, head: &Head, rows: &[(u64, String)]) -> Option<usize> {
+        // Rows of changes have the numbers of their samples.
+        if let Some(numbers) = (0..self.columns).find(|at| head.is_number(*at)) {
+            return Some(numbers);
+        }
         let channels = head.channels.len();
         if head.names.is_empty() && channels > 0 && channels + 1 == self.columns {
             return Some(0);
@@ -104,7 +108,8 @@ impl Shape {
 
     /// Columns that are channels.
     fn channels(&self, head: &Head) -> Vec<usize> {
-        let is_channel = |at: &usize| Some(*at) != self.time && !(head.is_numbered && *at == 0);
+        let is_number = |at: usize| head.is_number(at) || head.is_numbered && at == 0;
+        let is_channel = |at: &usize| Some(*at) != self.time && !is_number(*at);
         (0..self.columns).filter(is_channel).collect()
     }
 

@@ -71,6 +71,11 @@ impl Stamps {
         Stamps { rate, scale: 1.0, style: Style::Period(1), last: None }
     }
 
+    /// Whether times are the numbers of samples.
+    pub(super) fn are_numbers(&self) -> bool {
+        self.scale == 1.0 && self.style == Style::Period(1)
+    }
+
     /// The number of the sample of a time.
     fn number(&mut self, time: u64) -> Option<u64> {
         let number = match self.style {

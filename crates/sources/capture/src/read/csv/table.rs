@@ -170,7 +170,7 @@ impl<'a> Table<'a> {
         if times.counts_samples() {
             return 1.0;
         }
-        let digit = self.digits.smallest() * 10f64.powi(times.power()) * times.hz;
+        let digit = self.digits.coarsest() * 10f64.powi(times.power()) * times.hz;
         let sample = self.rate.map_or(0.0, |(hz, _)| times.hz / hz);
         digit.max(sample).max(1.0)
     }

@@ -5,7 +5,7 @@ use super::cells::Time;
 use super::decimal::Decimal;
 use super::head::{Head, Origin};
 use super::stamps::{Stamps, scale};
-use super::units::{SAMPLES, is_sigrok};
+use super::units::{is_number, is_sigrok};
 use crate::error::shown;
 
 /// Largest first time in seconds that is kept: behind it doubles of nanoseconds have steps above
@@ -40,7 +40,8 @@ impl Times {
         let name = head.names.get(column).map(String::as_str);
         let bare: Vec<Decimal> =
             first.iter().filter(|time| !time.in_seconds).map(|time| time.at).collect();
-        let is_free = bare.is_empty() || name == Some(SAMPLES);
+        let are_numbers = name.is_some_and(is_number);
+        let is_free = bare.is_empty() || are_numbers;
         let stated = if is_free { Some(0) } else { head.unit_of_times(column)? };
         let times = Times {
             hz: NANO,
@@ -50,12 +51,12 @@ impl Times {
             stamps: None,
         };
         let whole: Option<Vec<u64>> = bare.iter().map(|time| time.whole()).collect();
+        if let (true, Some((hz, _)), Some(_)) = (are_numbers, head.rate, &whole) {
+            return Ok(Times { hz, stamps: Some(Stamps::numbers(hz)), ..times });
+        }
         let of_sigrok = head.rate.filter(|(_, origin)| *origin == Origin::Sigrok);
         if let (Some((hz, _)), Some(whole), false) = (of_sigrok, &whole, bare.is_empty()) {
             let is_unit = stated.is_none_or(|power| 10f64.powi(-power) == scale(hz));
-            if name == Some(SAMPLES) {
-                return Ok(Times { hz, stamps: Some(Stamps::numbers(hz)), ..times });
-            }
             if is_unit {
                 let stamps = Stamps::of(hz, whole, head.version)?;
                 return Ok(Times { hz, stamps: Some(stamps), ..times });
@@ -104,6 +105,11 @@ impl Times {
         self.power
     }
 
+    /// Whether times are the numbers of samples.
+    pub(super) fn are_numbers(&self) -> bool {
+        self.stamps.is_some_and(|stamps| stamps.are_numbers())
+    }
+
     /// Whether ticks are samples.
     pub(super) fn counts_samples(&self) -> bool {
         self.stamps.is_some()
@@ -127,7 +133,7 @@ fn certain(name: Option<&str>, stated: Option<i32>, times: &[Decimal]) -> Result
     };
     let decimals = times.iter().map(|time| -time.last_digit()).max().unwrap_or(0);
     let reason = match stated {
-        _ if name == SAMPLES => "has numbers of samples and no rate is stated".to_owned(),
+        _ if is_number(name) => "has numbers of samples and no rate is stated".to_owned(),
         Some(_) if is_sigrok(name) && is_whole => {
             "has whole numbers and no comment `; Samplerate:`: sigrok cuts the period of a sample \
              to whole units, 41 ns at 24 MHz"
@@ -150,18 +156,24 @@ pub(super) struct Digits {
     last: i32,
     /// Most digits of a time.
     significant: i32,
+    /// Power of ten above the first digit of the largest.
+    size: i32,
 }
 
 impl Digits {
     pub(super) fn of(times: impl Iterator<Item = Time>) -> Digits {
-        let mut digits = Digits { last: i32::MAX, significant: 0 };
+        let mut digits = Digits { last: i32::MAX, significant: 0, size: i32::MIN };
         times.for_each(|time| digits.push(&time));
         digits
     }
 
     pub(super) fn push(&mut self, time: &Time) {
         self.last = self.last.min(time.at.last_digit());
-        self.significant = self.significant.max(time.at.significant());
+        let significant = time.at.significant();
+        self.significant = self.significant.max(significant);
+        if significant > 0 {
+            self.size = self.size.max(time.at.last_digit() + significant);
+        }
     }
 
     /// Smallest difference of times near this one: that of the last decimal, or of the last of a
@@ -169,6 +181,12 @@ impl Digits {
     pub(super) fn resolution(&self, near: &Time) -> f64 {
         let size = near.at.last_digit() + near.at.significant();
         let by_digits = if near.at.significant() > 0 { size - self.significant } else { self.last };
+        10f64.powi(self.last.max(by_digits).clamp(-300, 300))
+    }
+
+    /// Smallest difference of the largest times.
+    pub(super) fn coarsest(&self) -> f64 {
+        let by_digits = self.size.saturating_sub(self.significant);
         10f64.powi(self.last.max(by_digits).clamp(-300, 300))
     }
 
@@ -244,6 +262,7 @@ mod tests {
         assert_eq!((near(fixed, "0.1"), near(fixed, "0")), (1e-6, 1e-6));
         let floating = of(&["9.99E-03", "1.00E-02"]);
         assert_eq!((near(floating, "9.99E-03"), near(floating, "1.00E-02")), (1e-5, 1e-4));
+        assert_eq!((fixed.coarsest(), floating.coarsest()), (1e-6, 1e-4));
         assert_eq!(near(of(&["5e-06", "1e-05", "1.5e-05"]), "1e-05"), 1e-6);
     }
 }

@@ -13,8 +13,9 @@ const UNITS: [(&[&str], i32); 6] = [
 ];
 /// sigrok's name of the column of times below a femtosecond.
 const ATTO: (&str, i32) = ("attoseconds", -18);
-/// sigrok's name of the column where it knows no rate.
-pub(super) const SAMPLES: &str = "samples";
+/// First words of the name of a column of numbers of samples, and words behind them.
+const NUMBERS: [&str; 6] = ["sample", "samples", "index", "idx", "nr", "point"];
+const BEHIND_NUMBERS: [&str; 6] = ["number", "num", "no", "nr", "index", "count"];
 /// Words for units that are no power of ten of a second, or are none of time.
 const OTHER_UNITS: [&str; 22] = [
     "tick", "ticks", "cycle", "cycles", "count", "counts", "clk", "clks", "clock", "clocks",
@@ -81,9 +82,8 @@ pub(super) fn is_time(name: &str) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     let is_short =
         || SHORT_TIMES.contains(&&**first) && rest.iter().all(|word| unit(word).is_some());
-    // `micros` and `samples`, but not `us`, which may be any name.
-    let is_unit =
-        || rest.is_empty() && first.len() > 4 && (unit(first).is_some() || first == SAMPLES);
+    // `micros`, but not `us`, which may be any name.
+    let is_unit = || rest.is_empty() && first.len() > 4 && unit(first).is_some();
     let is_rohde = || first == "in" && rest.len() == 1 && unit(&rest[0]).is_some();
     TIMES.contains(&&**first)
         || fused(first).is_some()
@@ -91,6 +91,14 @@ pub(super) fn is_time(name: &str) -> bool {
         || is_short()
         || is_unit()
         || is_rohde()
+}
+
+/// Whether a column has the numbers of samples by its name, such as `samples` of sigrok where it
+/// knows no rate.
+pub(super) fn is_number(name: &str) -> bool {
+    let words = words(name);
+    let behind = |rest: &[String]| rest.iter().all(|word| BEHIND_NUMBERS.contains(&&**word));
+    words.split_first().is_some_and(|(first, rest)| NUMBERS.contains(&&**first) && behind(rest))
 }
 
 /// Power of ten of a second of the unit in the name of a column of times; `None` if it names none.
@@ -214,6 +222,14 @@ mod tests {
         ] {
             assert!(unit_of(name).unwrap_err().contains(name), "{name}");
         }
+    }
+
+    #[test]
+    fn numbers_of_samples_have_names() {
+        for name in ["samples", "Sample", "Sample Number", "Index", "nr", "sample_index"] {
+            assert!(is_number(name) && !is_time(name), "{name}");
+        }
+        assert!(!is_number("Sample rate") && !is_number("CH1") && !is_number("Sample time"));
     }
 
     #[test]

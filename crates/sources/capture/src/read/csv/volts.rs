@@ -177,6 +177,10 @@ impl Volts {
             return Ok(Rate { hz: stated, ppm: None });
         };
         let (hz, open) = even.rate(times, self.n);
+        if times.are_numbers() {
+            // Rows may be each second or tenth sample.
+            return Ok(Rate { hz: stated.map(|stated| stated * hz), ppm: None });
+        }
         match stated {
             Some(stated) if !is_setting || (hz / stated - 1.0).abs() <= OTHER_RATE + 2.0 * open => {
                 Ok(Rate { hz: Some(stated), ppm: None })
