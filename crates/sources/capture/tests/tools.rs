@@ -360,6 +360,9 @@ fn encodings_and_separators_are_read() {
     ] {
         right(name, &bytes, None, 0.015);
     }
+    let dump: Vec<u8> =
+        "\u{feff}$timescale 1 ns $end".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(body(&dump, None).unwrap_err().contains("dump in UTF-16: save it as UTF-8"));
     // Decimal commas between commas.
     let commas = plain.replace(';', ",");
     let message = body(commas.as_bytes(), None).unwrap_err();

@@ -179,13 +179,28 @@ pub(super) fn is_comment(text: &str) -> bool {
 }
 
 /// Whether a text is UTF-16 by its first bytes, and if so, whether the high byte comes first.
-pub(in crate::read) fn wide(start: &[u8]) -> Option<bool> {
+fn wide(start: &[u8]) -> Option<bool> {
     match start {
         [0xff, 0xfe, ..] => Some(false),
         [0xfe, 0xff, ..] => Some(true),
         [a, 0, b, 0, ..] if *a > 0 && *b > 0 => Some(false),
         [0, a, 0, b, ..] if *a > 0 && *b > 0 => Some(true),
         _ => None,
+    }
+}
+
+/// Whether a file is text in UTF-16 by its beginning: with a byte order mark, or with characters of
+/// Latin-1.
+pub(in crate::read) fn is_wide_text(head: &[u8]) -> bool {
+    let is_character = |pair: &[u8], big: bool| match *pair {
+        [low, 0] if !big => low >= b'\t',
+        [0, low] if big => low >= b'\t',
+        _ => false,
+    };
+    match head {
+        [0xff, 0xfe, 0, 0, ..] => false,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        _ => wide(head).is_some_and(|big| head.chunks_exact(2).all(|pair| is_character(pair, big))),
     }
 }
 
@@ -235,5 +250,32 @@ impl<R: Read> Read for Utf16<R> {
         let left = self.ready.len() - taken;
         buffer.iter_mut().zip(self.ready.drain(left..).rev()).for_each(|(to, from)| *to = from);
         Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_any_end() {
+        let mut lines = Lines::new("a\r\n\rb\n\n c \rd".as_bytes()).unwrap();
+        let mut found = Vec::new();
+        while let Some(text) = lines.next_line().unwrap() {
+            let text = text.to_owned();
+            found.push((lines.number, text));
+        }
+        let of = |number, text: &str| (number, text.to_owned());
+        assert_eq!(found, [of(1, "a"), of(3, "b"), of(5, "c"), of(6, "d")]);
+        assert!(lines.is_cut(6) && !lines.is_cut(5));
+    }
+
+    #[test]
+    fn wide_text_is_told_from_numbers_of_16_bits() {
+        assert!(is_wide_text(b"T\0i\0m\0e\0") && is_wide_text(b"\0T\0i\0m\0e"));
+        assert!(is_wide_text(b"\xff\xfeT\0") && is_wide_text(b"\xfe\xff\0T"));
+        assert!(!is_wide_text(b"\xff\xfe\0\0T\0\0\0") && !is_wide_text(b"Time"));
+        assert!(!is_wide_text(b"a\0b\0c\x01d\0") && !is_wide_text(b"a\0b\0\x05\0d\0"));
+        assert!(!is_wide_text(b"") && !is_wide_text(b"a"));
     }
 }

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use head::{Head, Origin};
 use idle::Idle;
 use lines::Lines;
-pub(super) use lines::wide;
+pub(super) use lines::is_wide_text;
 pub(super) use settings::frequency;
 use shape::{Row, Shape};
 use std::io::Read;

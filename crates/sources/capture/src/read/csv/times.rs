@@ -119,7 +119,6 @@ impl Times {
 /// Refuses times whose unit nothing tells.
 fn certain(name: Option<&str>, stated: Option<i32>, times: &[Decimal]) -> Result<(), String> {
     let is_whole = times.iter().all(|time| time.whole().is_some());
-    let advice = "save with sigrok's option header=true, or name the unit as in `Time [us]`";
     let Some(name) = name else {
         let most = times.iter().map(|time| time.to_f64()).fold(0.0, f64::max);
         return if is_whole && most >= MOST_WHOLE {
@@ -145,6 +144,13 @@ fn certain(name: Option<&str>, stated: Option<i32>, times: &[Decimal]) -> Result
             format!("has no unit, and {decimals} decimals, too few for seconds")
         }
         None => return Ok(()),
+    };
+    let advice = match name {
+        _ if is_number(name) => "state it in a first line such as `; Samplerate: 1 MHz`",
+        _ if name == "Time" || is_sigrok(name) => {
+            "save with sigrok's option header=true, or name the unit as in `Time [us]`"
+        }
+        _ => "name the unit as in `Time [us]`",
     };
     Err(format!("the column `{}` {reason}; {advice}", shown(name)))
 }
