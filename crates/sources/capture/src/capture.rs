@@ -524,7 +524,7 @@ pub(crate) fn known_rate(
 ) -> Result<Option<Rate>> {
     if let Some(crystal) = &options.crystal {
         let hz = recording.hz.ok_or_else(|| Error::Unusable(format!("the recording {NO_RATE}")))?;
-        return Ok(Some(crystal.rate(hz)));
+        return Ok(Some(with_digits(crystal.rate(hz), recording)));
     }
     if calibrated.is_some() {
         return Ok(calibrated);
@@ -535,7 +535,7 @@ pub(crate) fn known_rate(
     } else {
         "stated by the file"
     };
-    Ok(recording.hz.map(|hz| match options.rate_ppm {
+    let rate = recording.hz.map(|hz| match options.rate_ppm {
         Some(ppm) => Rate {
             hz,
             uncertainty_ppm: ppm,
@@ -559,5 +559,18 @@ pub(crate) fn known_rate(
             uncertainty_ppm: CRYSTAL_PPM,
             provenance: format!("{stated}, a crystal within 100 ppm (--reference)"),
         },
-    }))
+    });
+    Ok(rate.map(|rate| with_digits(rate, recording)))
+}
+
+/// A rate with what the digits of the file's times leave open.
+fn with_digits(rate: Rate, recording: &Recording) -> Rate {
+    match recording.rate_ppm.filter(|ppm| *ppm > 0.1) {
+        Some(ppm) => Rate {
+            uncertainty_ppm: rate.uncertainty_ppm.hypot(ppm),
+            provenance: format!("{}, digits of the times {ppm:.0} ppm", rate.provenance),
+            ..rate
+        },
+        None => rate,
+    }
 }

@@ -538,3 +538,23 @@ fn wrong_heads_of_containers_are_refused_with_the_byte() {
     assert!(changed(w64(16, &data), 24, b"rmp3").contains("`wave` is missing"));
     assert!(changed(w64(16, &data), 56, &[3, 0]).contains("no room for its own head"));
 }
+
+#[test]
+fn floats_above_1_are_volts_and_not_clipped() {
+    let read = |scale: f32| {
+        let mut state = 7u32;
+        let mut noisy = |value: &f32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            scale * (value + 1e-3 * ((state >> 8) as f32 / (1 << 24) as f32 - 0.5))
+        };
+        let data: Vec<u8> = samples().iter().map(&mut noisy).flat_map(f32::to_le_bytes).collect();
+        read(&wav(3, 32, 1, 192_000, data.len() as u32, &data), None).unwrap()
+    };
+    let (quarter, volts) = (read(0.5), read(6.6));
+    assert_eq!(volts.1.signal.as_ref().map(|signal| signal.clipped), Some(0));
+    assert_eq!(volts.1.signal.as_ref().map(|signal| signal.cut_steps), Some(0));
+    for (a, b) in quarter.0.iter().zip(&volts.0) {
+        assert!((a.at - b.at).abs() < 1e-3, "{a:?} {b:?}");
+    }
+    right(&volts.0, 0.01);
+}

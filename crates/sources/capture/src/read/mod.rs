@@ -1,13 +1,9 @@
 //! Readers: one module per format, each a stream in bounded memory.
 
 mod csv;
-mod fields;
-mod idle;
 mod samples;
-mod scope;
 mod sigrok;
 mod sound;
-mod times;
 mod vcd;
 
 pub use csv::read_csv;
@@ -57,6 +53,7 @@ impl Format {
             _ if sound::begins(head) => Some(Format::Sound),
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),
+            _ if csv::is_wide_text(head) => Some(Format::Csv),
             [] => None,
             // Too short for a table, so this is a truncated file.
             _ if text.len() < 4 && sound::BEGINNINGS.iter().any(|name| name.starts_with(text)) => {
@@ -110,6 +107,11 @@ pub(crate) fn take_rate_line(head: &mut Vec<u8>) -> Option<f64> {
 
 /// What a file is that none of the readers reads, by its beginning, and how to convert it.
 pub(crate) fn foreign(head: &[u8]) -> Option<String> {
+    let is_dump = csv::is_wide_text(head) && head.iter().find(|byte| **byte > 0) == Some(&b'$');
+    let is_marked_dump = matches!(head, [0xff, 0xfe, b'$', 0, ..] | [0xfe, 0xff, 0, b'$', ..]);
+    if is_dump || is_marked_dump {
+        return Some("this is a value change dump in UTF-16: save it as UTF-8".into());
+    }
     const LOSSY_FORMATS: [(&[u8], &str); 2] = [(b"OggS", "an Ogg"), (b"\xff\xfb", MP3)];
     LOSSY_FORMATS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| lossy(name))
 }
@@ -163,6 +165,9 @@ pub struct Recording {
     pub channel: String,
     /// Ticks per second, as the file states it.
     pub hz: Option<f64>,
+    /// Standard uncertainty of the rate in parts per million, where it follows from times whose
+    /// digits leave it open.
+    pub rate_ppm: Option<f64>,
     /// Resolution of the edges in ticks; `None` if it is negligible.
     pub granularity: Option<f64>,
     /// Whether the times are those of a simulator, which has no crystal.

@@ -440,6 +440,7 @@ impl Parser<'_> {
             format: Some(Format::Vcd),
             channel: self.name,
             hz,
+            rate_ppm: None,
             granularity: Some(ticks_per_sample.max(1.0)),
             exact: self.simulated,
             edges: self.edges,

@@ -6,6 +6,7 @@ mod au;
 mod caf;
 mod flac;
 mod pin;
+mod rails;
 mod samples;
 mod w64;
 mod wav;
@@ -96,7 +97,8 @@ pub fn read_sound(
         )),
     }?;
     let Head { layout, size } = head;
-    let mut pin = Pin::new(request, u32::from(layout.channels), layout.hz, layout.sample.floor())?;
+    let mut pin = Pin::new(request, u32::from(layout.channels), layout.hz, layout.sample.floor())?
+        .of_floats(layout.sample.is_float());
     let Done { found, cut, wrong } =
         samples::read(&mut stream, layout, size.known(), &mut pin, sink)?;
     if found == 0 {

@@ -1,5 +1,6 @@
 //! The channel of a sound file that is the pin, and how far the other channels swing.
 
+use super::rails::Rails;
 use crate::edge::{Detector, Edge};
 use crate::error::{Error, Result};
 use crate::read::{Format, Recording, Remark, Request, choose};
@@ -20,6 +21,8 @@ pub(super) struct Pin {
     detector: Detector,
     values: Vec<f32>,
     swings: Swings,
+    /// Extremes of floats, whose full scale is not 1 where they are volts.
+    rails: Option<Rails>,
     stopped: Rc<Cell<bool>>,
 }
 
@@ -44,8 +47,14 @@ impl Pin {
             hz,
             detector: Detector::new(request.method, floor),
             values: Vec::new(),
+            rails: None,
             stopped: request.stopped.clone(),
         })
+    }
+
+    /// The same for samples that are floats.
+    pub(super) fn of_floats(self, are_floats: bool) -> Pin {
+        Pin { rails: are_floats.then(Rails::default), ..self }
     }
 
     /// Takes samples; `of` appends those of a channel to a list.
@@ -57,6 +66,9 @@ impl Pin {
         self.swings.look(&of, &mut self.values);
         self.values.clear();
         of(self.channel, &mut self.values);
+        if let Some(rails) = &mut self.rails {
+            rails.push(&self.values);
+        }
         self.detector.push(&self.values, sink).map_err(|error| self.swings.with_others(error))?;
         // The rest of the file is of no use to whoever takes the edges.
         if self.stopped.get() {
@@ -75,7 +87,11 @@ impl Pin {
         self.detector
             .finish(sink)
             .map_err(|error| self.swings.with_others(with_remarks(error, &remarks)))?;
-        let signal = self.detector.signal();
+        let mut signal = self.detector.signal();
+        if let Some(rails) = self.rails.filter(Rails::is_beyond) {
+            (signal.clipped, signal.first_clipped) = rails.clipped();
+            signal.cut_steps = 0;
+        }
         if self.assumed {
             remarks.push(Remark::OtherChannels { taken: "1".into(), all: self.names.clone() });
         }
@@ -83,6 +99,7 @@ impl Pin {
             format: Some(Format::Sound),
             channel: self.names[self.channel].clone(),
             hz: Some(self.hz),
+            rate_ppm: None,
             granularity: None,
             exact: false,
             edges: signal.edges,

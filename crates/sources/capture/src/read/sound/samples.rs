@@ -43,6 +43,11 @@ impl Sample {
         }
     }
 
+    /// Whether samples are floats, which may be beyond 1.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Sample::F32 | Sample::F64)
+    }
+
     /// The smallest difference that can be an edge: a few steps of the converter.
     pub(super) fn floor(self) -> f64 {
         match self {

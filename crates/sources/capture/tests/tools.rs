@@ -1,0 +1,500 @@
+//! Tables as other tools write them: each form once, with pulses of known counts.
+
+use hairspring_capture::read::{Recording, Request, read_csv};
+use hairspring_capture::{Input, Options, capture};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use std::io::Cursor;
+
+/// Samples of the edges of three rounds of 1 to 4 copies of 20 samples, about one more each.
+const EDGES: [usize; 24] = [
+    200, 222, 254, 295, 328, 389, 419, 500, 535, 556, 592, 633, 666, 727, 761, 842, 873, 894, 927,
+    968, 1002, 1063, 1098, 1179,
+];
+/// Samples in all.
+const SAMPLES: usize = 1218;
+
+/// The level of a sample.
+fn level(sample: usize) -> bool {
+    EDGES.iter().filter(|edge| **edge <= sample).count() % 2 == 1
+}
+
+fn volts(sample: usize) -> f64 {
+    if level(sample) { 3.3 } else { 0.02 }
+}
+
+/// A head and a row for each sample.
+fn rows(head: &str, row: impl Fn(usize) -> String) -> String {
+    (0..SAMPLES).fold(head.to_owned(), |text, sample| text + &row(sample) + "\n")
+}
+
+/// A head and a row for each change.
+fn changes(head: &str, row: impl Fn(usize, bool) -> String) -> String {
+    std::iter::once(0)
+        .chain(EDGES)
+        .fold(head.to_owned(), |text, sample| text + &row(sample, level(sample)) + "\n")
+}
+
+fn edges(bytes: &[u8], channel: Option<&str>) -> Result<(Vec<f64>, Recording), String> {
+    let mut edges = Vec::new();
+    let request = Request { channel: channel.map(str::to_owned), ..Request::default() };
+    let recording = read_csv(bytes, &request, &mut |edge| edges.push(edge.at))
+        .map_err(|error| error.to_string())?;
+    Ok((edges, recording))
+}
+
+/// Seconds of a copy, from a line through the pulses of 1 to 4 copies.
+fn body(bytes: &[u8], channel: Option<&str>) -> Result<f64, String> {
+    let request = Request { channel: channel.map(str::to_owned), ..Request::default() };
+    let options = Options { request, ks: Some(vec![1.0, 2.0, 3.0, 4.0]), ..Options::default() };
+    let found = capture(Input::File(Box::new(Cursor::new(bytes.to_vec()))), &options)
+        .map_err(|error| error.to_string())?;
+    let hz = found.recording.hz.ok_or("no rate")?;
+    let counts = |row: u32| found.table.rows()[row as usize].counts[0];
+    let all: Vec<(f64, f64)> = found
+        .table
+        .readings()
+        .iter()
+        .map(|reading| (counts(reading.row), reading.ticks / hz))
+        .collect();
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+    let (k, time) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+    let slope = mean(&|pair| (pair.0 - k) * (pair.1 - time));
+    Ok(slope / mean(&|pair| (pair.0 - k) * (pair.0 - k)))
+}
+
+/// Checks that a table has copies of 100 us within a share.
+fn right(name: &str, bytes: &[u8], channel: Option<&str>, share: f64) {
+    let found = body(bytes, channel).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!((found / 1e-4 - 1.0).abs() < share, "{name}: {found:e}");
+}
+
+#[test]
+fn tables_of_changes_are_read() {
+    let cases: [(&str, &[u8], Option<&str>); 8] = [
+        ("timestamp_us", include_bytes!("cases/timestamp_us.csv"), None),
+        ("bus_column", include_bytes!("cases/bus_column.csv"), Some("D0")),
+        ("header_in_comment", include_bytes!("cases/header_in_comment.csv"), None),
+        ("header_in_comment, column 2", include_bytes!("cases/header_in_comment.csv"), Some("2")),
+        ("mac_line_ends", include_bytes!("cases/mac_line_ends.csv"), None),
+        ("time_last", include_bytes!("cases/time_last.csv"), Some("CLK")),
+        ("time_last, ch1", include_bytes!("cases/time_last.csv"), Some("ch1")),
+        ("utf16", include_bytes!("cases/utf16.csv"), None),
+    ];
+    for (name, bytes, channel) in cases {
+        right(name, bytes, channel, 1e-3);
+    }
+}
+
+#[test]
+fn tables_of_samples_are_read() {
+    let time = |n: usize| -5e-3 + 5e-6 * n as f64;
+    let infiniium = "Revision:,0\nType:,1\nPoints:,1218\nXInc:,5.0000000E-06\nXOrg:,-5.000E-03\n\
+                     XUnits:,Second\nYUnits:,Volt\nData:\n";
+    let ppk = "Timestamp(ms),Current(uA),D0,D1\n";
+    let ppk_of = |n: usize| format!("{},120.5,{},0", n as f64 / 200.0, u8::from(level(n)));
+    let both = "Timestamp(ms),Current(uA),D0-D7,D0,D1\n";
+    let both_of = |n: usize| {
+        let level = u8::from(level(n));
+        format!("{},120.5,{level}-------,{level},-", n as f64 / 200.0)
+    };
+    let tables = [
+        ("ppk2_columns", rows(ppk, ppk_of), "D0"),
+        ("ppk2_both", rows(both, both_of), "D0"),
+        ("infiniium", rows(infiniium, |n| format!("{:.9E},{:.5E}", time(n), volts(n))), "2"),
+        (
+            "rigol_ds1000e",
+            rows("X,CH1,CH2,\nSecond,Volt,Volt,\n", |n| {
+                format!("{:.7e},{:.5e},1.00000e-01,", time(n), volts(n))
+            }),
+            "CH1",
+        ),
+        (
+            "dsview_scope",
+            rows(
+                "; CSV, generated by DSView\n; Channels (1/2)\n; Sample rate: 200 KHz\n; Sample \
+                 count: 1 K Samples\n CH0 (Unit: V)\n",
+                |n| format!("{:.5}", volts(n)),
+            ),
+            "1",
+        ),
+        (
+            "blank_last_row",
+            rows(
+                "\"Sampling Frequency (Hz)=\",200000,\n\"Time (s)\",\"Voltage (V)\",\"Voltage \
+                 (V)\"\n",
+                |n| format!("{:e},{},0.04", 5e-6 * n as f64, volts(n)),
+            ) + ",,\n",
+            "1",
+        ),
+    ];
+    for (name, table, channel) in &tables {
+        right(name, table.as_bytes(), Some(channel), 0.015);
+    }
+}
+
+#[test]
+fn times_with_few_digits_leave_the_rate_open() {
+    let table = |digits: usize| {
+        rows("x-axis,1\nsecond,Volt\n", |n| {
+            format!("{:.digits$E},{:.2E}", -5e-3 + 5e-6 * n as f64, volts(n))
+        })
+    };
+    let (_, recording) = edges(table(2).as_bytes(), None).unwrap();
+    let (hz, ppm) = (recording.hz.unwrap(), recording.rate_ppm.unwrap());
+    // A digit of 10 us in 6.1 ms.
+    assert!((hz / 2e5 - 1.0).abs() < 2e-3 && (ppm / 670.0 - 1.0).abs() < 0.05, "{hz} {ppm}");
+    let message = edges(table(0).as_bytes(), None).unwrap_err();
+    assert!(message.contains("too few digits"), "{message}");
+    let exact = edges(table(9).as_bytes(), None).unwrap().1;
+    assert!(exact.rate_ppm.unwrap() < 0.01 && (exact.hz.unwrap() / 2e5 - 1.0).abs() < 1e-9);
+    // A stated distance counts, and must agree with the times.
+    let stated = |hz: &str| format!("Sample Rate,{hz}\n{}", table(2));
+    assert_eq!(edges(stated("200000").as_bytes(), None).unwrap().1.hz, Some(2e5));
+    let message = edges(stated("100000").as_bytes(), None).unwrap_err();
+    assert!(message.contains("states 100000 samples per second"), "{message}");
+    // A gap that the digits show.
+    let gap = table(9).replacen("-4.500000000E-3,2.00E-2\n", "", 1);
+    assert!(edges(gap.as_bytes(), None).unwrap_err().contains("not evenly spaced"));
+}
+
+#[test]
+fn the_name_of_the_times_gives_their_unit() {
+    let table = |name: &str, per_second: f64, digits: usize| {
+        changes(&format!("{name},pin\n"), |n, level| {
+            format!("{:.digits$},{}", 5e-6 * per_second * n as f64, u8::from(level))
+        })
+    };
+    for (name, per_second, digits) in [
+        ("Timestamp(ms)", 1e3, 3),
+        ("timestamp_us", 1e6, 0),
+        ("timer (us)", 1e6, 2),
+        ("TimeMicros", 1e6, 0),
+        ("Time [ms]", 1e3, 3),
+        ("time_ns", 1e9, 0),
+        ("t_ms", 1e3, 3),
+        ("TimestampNanos", 1e9, 0),
+        ("t/µs", 1e6, 0),
+        ("Time", 1.0, 6),
+        ("time_s", 1.0, 6),
+    ] {
+        right(name, table(name, per_second, digits).as_bytes(), None, 0.015);
+    }
+    for (name, per_second, digits) in
+        [("Time", 1e6, 0), ("timestamp", 1e6, 2), ("Time (ticks)", 1e6, 0), ("ts", 1e9, 0)]
+    {
+        let message = body(table(name, per_second, digits).as_bytes(), None).unwrap_err();
+        assert!(message.contains(name) && message.contains("Time [us]"), "{name}: {message}");
+    }
+}
+
+#[test]
+fn unix_times_keep_their_digits() {
+    let seconds = changes("Time [s],pin\n", |n, level| {
+        format!("1600000000.{:06},{}", 5 * n, u8::from(level))
+    });
+    let nanos = changes("timestamp_ns,pin\n", |n, level| {
+        format!("1600000000{:09},{}", 5000 * n + 1, u8::from(level))
+    });
+    let micros = changes("timestamp_us,pin\n", |n, level| {
+        format!("1600000000{:06}.5,{}", 5 * n, u8::from(level))
+    });
+    let dates = changes("Time,pin\n", |n, level| {
+        format!("2024-03-01T23:59:59.{:06}Z,{}", 5 * n, u8::from(level))
+    });
+    for table in [seconds, nanos, micros, dates] {
+        let (found, _) = edges(table.as_bytes(), None).unwrap();
+        let expected: Vec<f64> = EDGES.iter().map(|edge| 5000.0 * *edge as f64).collect();
+        assert_eq!(found, expected, "{}", &table[..60]);
+    }
+}
+
+/// The rate as sigrok writes it.
+fn rate_text(hz: u64) -> String {
+    match hz {
+        1_000_000.. => format!("{}.{:06} MHz", hz / 1_000_000, hz % 1_000_000),
+        1000.. => format!("{}.{:03} kHz", hz / 1000, hz % 1000),
+        _ => format!("{hz} Hz"),
+    }
+}
+
+/// A table of libsigrok: of each sample, or of changes only.
+fn sigrok(hz: u64, version: &str, since_2020: bool, only_changes: bool) -> String {
+    let names = ["samples", "milliseconds", "microseconds", "nanoseconds", "picoseconds"];
+    let (mut scale, mut name) = (1u64, 0);
+    while scale < hz {
+        (scale, name) = (scale * 1000, name + 1);
+    }
+    let head = format!(
+        "; CSV generated by libsigrok {version} on Mon Jan  1 00:00:00 2024\n; Channels (1/1): \
+         D0\n; Samplerate: {}\n{},logic\n",
+        rate_text(hz),
+        names[name]
+    );
+    let time = |n: usize| match since_2020 {
+        true => (n as f64 / hz as f64 * scale as f64) as u64,
+        false => (n as u64 + 1) * (scale / hz),
+    };
+    let row = |n: usize| format!("{},{}", time(n), u8::from(level(n)));
+    if only_changes { changes(&head, |n, _| row(n)) } else { rows(&head, row) }
+}
+
+/// Checks the samples of the edges in a table of libsigrok.
+fn sigrok_is_right(hz: u64, version: &str, since_2020: bool, only_changes: bool) {
+    let what = format!("{hz} Hz, {version}, only changes {only_changes}");
+    let table = sigrok(hz, version, since_2020, only_changes);
+    let (found, recording) =
+        edges(table.as_bytes(), None).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!((recording.hz, found.len()), (Some(hz as f64), EDGES.len()), "{what}");
+    // Without the rows between, a sample whose time is a unit low may be the one before.
+    let off = if only_changes && since_2020 { 1.0 } else { 0.0 };
+    let wrong = found
+        .iter()
+        .zip(EDGES)
+        .find(|(at, edge)| ((**at - found[0]) - (*edge - EDGES[0]) as f64).abs() > off);
+    assert_eq!(wrong, None, "{what}");
+}
+
+#[test]
+fn rates_of_sigrok_are_right() {
+    const USUAL: [u64; 40] = [
+        1000,
+        8000,
+        9600,
+        10_000,
+        20_000,
+        25_000,
+        44_100,
+        48_000,
+        50_000,
+        96_000,
+        100_000,
+        192_000,
+        200_000,
+        250_000,
+        333_333,
+        500_000,
+        625_000,
+        800_000,
+        1_000_000,
+        2_000_000,
+        3_000_000,
+        4_000_000,
+        5_000_000,
+        6_000_000,
+        7_372_800,
+        8_000_000,
+        10_000_000,
+        11_059_200,
+        12_000_000,
+        12_500_000,
+        14_285_714,
+        16_000_000,
+        20_000_000,
+        24_000_000,
+        25_000_000,
+        48_000_000,
+        66_666_666,
+        100_000_000,
+        200_000_000,
+        500_000_000,
+    ];
+    let mut random = Pcg64::seed_from_u64(43);
+    let others: Vec<u64> =
+        (0..200).map(|_| 10f64.powf(3.0 + 6.0 * random.random::<f64>()) as u64).collect();
+    for hz in USUAL.into_iter().chain(others) {
+        for only_changes in [false, true] {
+            sigrok_is_right(hz, "0.5.2", false, only_changes);
+            sigrok_is_right(hz, "0.6.0-git", true, only_changes);
+        }
+    }
+}
+
+#[test]
+fn sigrok_without_a_rate_has_a_line_of_its_own() {
+    let head = "; CSV generated by libsigrok 0.5.2\n; from unknown on Sat Nov 28 2026\n; Channels \
+                (1/1): 0\nMETA samplerate: 200000\n";
+    let bit = |n: usize| u8::from(level(n));
+    for (table, channel) in [
+        (rows(&format!("{head}logic\n"), |n| format!("{}", bit(n))), "logic"),
+        (rows(head, |n| format!("0,{}", bit(n))), "0"),
+        (rows(&format!("{head}samples,logic\n"), |n| format!("0,{}", bit(n))), "logic"),
+        (rows(&format!("{head}samples,logic\n"), |n| format!("{n},{}", bit(n))), "1"),
+    ] {
+        right(&table[..150], table.as_bytes(), Some(channel), 0.015);
+        let unknown = table.replacen("META samplerate: 200000\n", "", 1);
+        assert!(body(unknown.as_bytes(), Some("1")).is_err(), "{}", &unknown[..150]);
+    }
+    // Before the table, where it is read for all formats.
+    let before = format!(
+        "META samplerate: 200000\n{}",
+        rows("; Channels (1/1): 0\nlogic\n", |n| format!("{}", bit(n)))
+    );
+    right("before", before.as_bytes(), None, 0.015);
+}
+
+#[test]
+fn encodings_and_separators_are_read() {
+    let plain =
+        changes("Zeit [µs];Kanal\n", |n, level| format!("{},5;{}", 5 * n, u8::from(level)));
+    let latin: Vec<u8> = plain.chars().map(|c| c as u8).collect();
+    let wide = |big: bool, mark: bool| -> Vec<u8> {
+        let text = if mark { format!("\u{feff}{plain}") } else { plain.clone() };
+        let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        text.encode_utf16().flat_map(bytes).collect()
+    };
+    let marked = format!("\u{feff}{plain}").into_bytes();
+    let tabs = plain.replace(';', "\t");
+    let blanks = plain.replace(',', ".").replace("Zeit [µs];Kanal", "# Zeit [µs] Kanal");
+    for (name, bytes) in [
+        ("UTF-8", plain.clone().into_bytes()),
+        ("byte order mark", marked),
+        ("Latin-1", latin),
+        ("UTF-16 LE", wide(false, true)),
+        ("UTF-16 BE", wide(true, true)),
+        ("UTF-16 without a mark", wide(false, false)),
+        ("tabs", tabs.into_bytes()),
+        ("blanks", blanks.replace(';', "  ").into_bytes()),
+        ("DOS", plain.replace('\n', "\r\n").into_bytes()),
+        ("Mac", plain.replace('\n', "\r").into_bytes()),
+    ] {
+        right(name, &bytes, None, 0.015);
+    }
+    let dump: Vec<u8> =
+        "\u{feff}$timescale 1 ns $end".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(body(&dump, None).unwrap_err().contains("dump in UTF-16: save it as UTF-8"));
+    // Decimal commas between commas.
+    let commas = plain.replace(';', ",");
+    let message = body(commas.as_bytes(), None).unwrap_err();
+    assert!(message.contains("semicolons or tabs"), "{message}");
+    let binary = [&plain.as_bytes()[..200], &[0; 20]].concat();
+    assert!(edges(&binary, None).unwrap_err().contains("bytes of 0"));
+}
+
+#[test]
+fn a_time_may_not_go_backwards_behind_rows_of_one_level() {
+    let idle: String = (0..200).map(|n| format!("{}.5,0\n", n)).collect();
+    let text = |time: &str| format!("Time [us],pin\n{idle}{time},1\n");
+    assert_eq!(edges(text("300.5").as_bytes(), None).unwrap().0, [300_500.0]);
+    let message = edges(text("150.5").as_bytes(), None).unwrap_err();
+    assert_eq!(message, "line 202: the time goes backwards, from 199.5 to 150.5");
+}
+
+#[test]
+fn levels_have_words_and_times_any_place() {
+    let word = |level| if level { "High" } else { "Low" };
+    let words = changes("Pin,Time (us)\n", |n, level| format!("{},{}", word(level), 5 * n));
+    right("words", words.as_bytes(), None, 0.015);
+    let clock =
+        changes("Pin;Time\n", |n, level| format!("{};12:34:56.{:06}", u8::from(level), 5 * n));
+    right("time of day", clock.as_bytes(), None, 0.015);
+    let later = changes("Index,Time [us],TX,RX\n", |n, level| {
+        format!("{n},{},idle,{}", 5 * n, u8::from(level))
+    });
+    right("third", later.as_bytes(), Some("RX"), 0.015);
+    assert!(body(later.as_bytes(), Some("TX")).unwrap_err().contains("`idle` is not a number"));
+}
+
+/// Heads and rows of further programs, from their manuals and from files in public repositories.
+#[test]
+fn further_programs_are_read() {
+    let bit = |n: usize| u8::from(level(n));
+    let seconds = |n: usize| 5e-6 * n as f64;
+    let waveforms = "#Digilent WaveForms Oscilloscope Acquisition\n#Device Name: Discovery2\n\
+                     #Date Time: 2026-09-28 10:00:00.000\n#Sample rate: 200000Hz\n#Samples: \
+                     1218\n#Trigger: Source: Channel 1 Type: Edge\n\nTime (s),Channel 1 \
+                     (V),Channel 2 (V)\n";
+    let logic = "#Digilent WaveForms Logic Analyzer Acquisition\n#Sample rate: 2e+05Hz\n\nTime \
+                 (s)\tSPI\tPin\n";
+    let yokogawa = "//YOKOGAWA ASCII FILE FORMAT\nModel Name,DLM3022\nBlockNumber,1\n\
+                    TraceName,CH1,CH2\nBlockSize,1218,1218\nVUnit,V,V\nSampleRate,200000\n\
+                    HResolution,5.0E-06,5.0E-06\nHOffset,-1E-3,-1E-3\nHUnit,s,s\n\
+                    Date,2026/09/28,2026/09/28\nTime,19:12:02,19:12:02\n";
+    let lecroy = "LECROYWS3022,12304,Waveform\nSegments,1,SegmentSize,1218\nSegment,TrigTime,\
+                  TimeSinceSegment1\n#1,04-Jul-2025 22:31:00,0\nTime,Ampl\n";
+    let instek = "Format,1.0B\nMemory Length,1218\nSource,CH1\nVertical Units,V\nHorizontal \
+                  Units,S\nSampling Period,5.0000e-06\nFirmware,V1.0\nWaveform Data,\n";
+    for (name, table, channel) in [
+        (
+            "WaveForms",
+            rows(waveforms, |n| format!("{:.7},{},0.01", seconds(n), volts(n))),
+            "Channel 1 (V)",
+        ),
+        ("WaveForms, logic", rows(logic, |n| format!("{:.7}\tX\t{}", seconds(n), bit(n))), "Pin"),
+        ("Yokogawa", rows(yokogawa, |n| format!("{},0.5", volts(n))), "CH1"),
+        ("LeCroy", rows(lecroy, |n| format!("{:.6e},{}", seconds(n), volts(n))), "Ampl"),
+        ("GW Instek", rows(instek, |n| format!("{:.2},", volts(n))), "1"),
+        (
+            "OpenHantek",
+            rows("\"t / s\",\"CH1 / V\"\n", |n| format!("{:e},{}", seconds(n), volts(n))),
+            "CH1 / V",
+        ),
+        (
+            "hantek-dso2000",
+            rows("nr,time,ch1,ch2\n", |n| format!("{n},{:e},{},0.1", seconds(n), volts(n))),
+            "ch1",
+        ),
+        (
+            "Logic 1",
+            changes("Time[s], Channel 0, Channel 1\n", |n, level| {
+                format!("{:.15}, {}, 1", seconds(n), u8::from(level))
+            }),
+            "Channel 0",
+        ),
+        (
+            "DSView",
+            changes(
+                "; CSV, generated by DSView\n; Channels (2/16)\n; Sample rate: 200 KHz\n; Sample \
+                 count: 1 K Samples\nTime(s), 0, 1\n",
+                |n, level| format!("{},{},1", seconds(n), u8::from(level)),
+            ),
+            "0",
+        ),
+    ] {
+        right(name, table.as_bytes(), Some(channel), 0.015);
+    }
+}
+
+#[test]
+fn multiples_of_a_rounded_distance_leave_the_rate_open() {
+    let ppm = |step: f64, digits: usize| {
+        let table = rows("Time (s),A\n", |n| format!("{:.digits$},{}", step * n as f64, volts(n)));
+        edges(table.as_bytes(), None).unwrap().1.rate_ppm.unwrap()
+    };
+    // 5 us, and 125 ns for 8 MHz, are exact.
+    assert_eq!((ppm(5e-6, 6), ppm(125e-9, 9)), (0.0, 0.0));
+    // 41.7 ns for 24 MHz is 800 ppm off.
+    assert!((ppm(41.7e-9, 10) / 692.0 - 1.0).abs() < 0.01, "{}", ppm(41.7e-9, 10));
+}
+
+#[test]
+fn numbers_of_samples_need_a_rate() {
+    let few = |head: &str| {
+        changes(&format!("{head}Sample,pin\n"), |n, level| format!("{n},{}", u8::from(level)))
+    };
+    right("numbers", few("; Samplerate: 200 kHz\n").as_bytes(), None, 0.015);
+    right("setting", few("Sample Rate,200000\n").as_bytes(), None, 0.015);
+    let message = body(few("").as_bytes(), None).unwrap_err();
+    assert!(message.contains("numbers of samples and no rate"), "{message}");
+    // Volts of each tenth sample.
+    let tenth = rows("Sample Rate,2 MHz\nIndex,A\n", |n| format!("{},{}", 10 * n, volts(n)));
+    right("tenth", tenth.as_bytes(), None, 0.015);
+}
+
+#[test]
+fn times_with_a_fixed_number_of_digits_have_the_quantum_of_the_largest() {
+    let table = changes("Time (s),pin\n", |n, level| {
+        format!("{:.2e},{}", 5e-6 * n as f64, u8::from(level))
+    });
+    // 5.90e-3 has steps of 10 us.
+    let granularity = edges(table.as_bytes(), None).unwrap().1.granularity.unwrap();
+    assert!((granularity / 1e4 - 1.0).abs() < 1e-9, "{granularity}");
+}
+
+#[test]
+fn a_row_may_begin_with_a_separator() {
+    let text = "Time [us];A;B\n0;0;0\n1,5;1;0\n;0;1\n";
+    assert!(edges(text.as_bytes(), Some("A")).unwrap_err().contains("line 4: `` is not a number"));
+    let comment = "; Samplerate: 1 kHz\nA,B\n0,0\n1,0\n; a comment\n0,1\n";
+    assert_eq!(edges(comment.as_bytes(), Some("A")).unwrap().0, [1.0, 2.0]);
+}
