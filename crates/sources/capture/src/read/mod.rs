@@ -1,8 +1,14 @@
 //! Readers: one module per format, each a stream in bounded memory.
 
+mod archive;
+mod compressed;
 mod csv;
+mod dsview;
 mod fields;
 mod idle;
+mod instrument;
+mod named;
+mod ppk2;
 mod samples;
 mod scope;
 mod sigrok;
@@ -10,7 +16,11 @@ mod sound;
 mod times;
 mod vcd;
 
+pub use archive::read_archive;
+pub(crate) use compressed::{Compression, read_compressed};
 pub use csv::read_csv;
+pub use instrument::read_instrument;
+pub(crate) use instrument::{needs_places, read_forwards};
 pub use sigrok::read_sigrok;
 pub use sound::read_sound;
 pub use vcd::read_vcd;
@@ -20,6 +30,9 @@ use crate::error::{Error, Place, Result};
 use std::cell::Cell;
 use std::rc::Rc;
 
+/// Bytes at the beginning by which the format is detected.
+pub(crate) const HEAD: u64 = 512;
+
 /// Formats of recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -27,18 +40,21 @@ pub enum Format {
     Vcd,
     /// Sound.
     Sound,
-    /// sigrok session.
+    /// sigrok session, or an archive of DSView or of Nordic's Power Profiler.
     Sigrok,
+    /// Binary file of a logic analyser or an oscilloscope.
+    Instrument,
     /// Table of samples, changes or edges.
     Csv,
 }
 
 impl Format {
     /// All formats with their names.
-    pub const NAMES: [(&str, Format); 4] = [
+    pub const NAMES: [(&str, Format); 5] = [
         ("vcd", Format::Vcd),
         ("sound", Format::Sound),
         ("sigrok", Format::Sigrok),
+        ("instrument", Format::Instrument),
         ("csv", Format::Csv),
     ];
 
@@ -55,6 +71,7 @@ impl Format {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
         match text {
             _ if sound::begins(head) => Some(Format::Sound),
+            _ if instrument::begins(head) => Some(Format::Instrument),
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),
             [] => None,
@@ -111,7 +128,12 @@ pub(crate) fn take_rate_line(head: &mut Vec<u8>) -> Option<f64> {
 /// What a file is that none of the readers reads, by its beginning, and how to convert it.
 pub(crate) fn foreign(head: &[u8]) -> Option<String> {
     const LOSSY_FORMATS: [(&[u8], &str); 2] = [(b"OggS", "an Ogg"), (b"\xff\xfb", MP3)];
-    LOSSY_FORMATS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| lossy(name))
+    let is_lossy = |(start, _): &&(&[u8], &str)| head.starts_with(start);
+    LOSSY_FORMATS
+        .iter()
+        .find(is_lossy)
+        .map(|(_, name)| lossy(name))
+        .or_else(|| named::message(head))
 }
 
 /// The name of a file that begins with a frame of MPEG audio, or with an ID3 tag before one.
