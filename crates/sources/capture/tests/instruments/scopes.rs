@@ -152,7 +152,8 @@ pub fn tektronix(version: u8, big: bool, scope: &Scope) -> Vec<u8> {
     head.u32(volts + 72, 0).f64(time, 1.0 / scope.hz);
     // Four samples before and after those of the user.
     let samples = signed(scope, true, big);
-    head.u32(curve + 14, 8).u32(curve + 18, 8 + samples.len() as u32);
+    let all = samples.len() as u32 + 16;
+    head.u32(curve + 14, 8).u32(curve + 18, all - 8).u32(curve + 26, all);
     head.with(&[&[0x7f; 8], &samples[..], &[0x7f; 8]].concat())
 }
 
@@ -162,6 +163,16 @@ fn binary_waveforms_of_tektronix_are_read_in_all_versions() {
     for (version, big) in [(1, false), (1, true), (2, false), (3, false), (3, true)] {
         assert_like_table("wfm", &tektronix(version, big, &scope), Some("pin 7"), &scope);
     }
+    let bits = Bits::pulses(1.25e9);
+    let packed: Vec<u8> = bits.levels.iter().map(|high| 0x81 | u8::from(*high) << 5).collect();
+    let mut digital = tektronix(3, false, &scope)[..838].to_vec();
+    digital[822..834].copy_from_slice(&[0, 0, 0, 0, packed.len() as u8, 0, 0, 0, 0, 0, 0, 0]);
+    digital[834..838].copy_from_slice(&[packed.len() as u8, 0, 0, 0]);
+    let settings = b"tekmeta!\x01\0\0\0\x02\0\0\0d0\x02\0\0\0\0";
+    let named = [&digital[..], &packed, settings].concat();
+    assert_bits("wfm", &named, Some("d5"), &bits);
+    digital[122] = 6;
+    assert_bits("wfm", &[&digital[..], &packed].concat(), Some("d5"), &bits);
     let with = |at: usize, value: u32| {
         let mut file = tektronix(3, false, &scope);
         file[at..at + 4].copy_from_slice(&value.to_le_bytes());
@@ -284,7 +295,8 @@ pub fn rigol_z(scopes: &[&Scope], mask: u8) -> Vec<u8> {
     let number = scopes.len();
     let stride = if number == 3 { 4 } else { number };
     let mut head = Head::new(300);
-    head.put(0, &[1, 0xff, 0xff, 0xff]).put(88, &[mask]).u32(256, 20).u32(260, 280);
+    head.put(0, &[1, 0xff, 0xff, 0xff, 0xa5, 0xa5, 0x38, 0]).put(48, &[1]).put(84, &[0xd8]);
+    head.put(88, &[mask]).u32(256, 20).u32(260, 280);
     head.u32(116, (stride * scopes[0].codes.len()) as u32).f32(120, (scopes[0].hz / 1e9) as f32);
     let on: Vec<usize> = (0..4).filter(|n| mask >> n & 1 == 1).collect();
     for n in &on {
@@ -320,22 +332,25 @@ fn channels_in_turn_of_rigol_are_read() {
 }
 
 pub fn rigol_model(model: &str, scope: &Scope, interwoven: bool) -> Vec<u8> {
-    let mut head = Head::new(400);
-    head.put(0, &[0xa5, 0xa5, 0x38, 0]).put(4, model.as_bytes()).put(64, &[2, interwoven.into()]);
+    let mut head = Head::new(800);
+    head.put(0, &[0xa5, 0xa5, 0x38, 0])
+        .put(44, &[1])
+        .put(4, model.as_bytes())
+        .put(64, &[2, interwoven.into()]);
     let count = scope.codes.len() as u32;
     if model.contains("DS2") {
-        head.f32(96, scope.hz as f32).u32(248, 3).u32(252, count);
+        head.f32(96, scope.hz as f32).u32(236, 456).u32(248, 3).u32(252, count);
         head.put(148, &[1]).f32(156, (25.0 * scope.scale) as f32);
         if interwoven {
             let half = |from: usize| scope.codes.iter().skip(from).step_by(2).copied().collect();
             let (even, odd): (Vec<u8>, Vec<u8>) = (half(0), half(1));
-            head.u32(68, 400).u32(72, 403 + even.len() as u32);
+            head.u32(68, 800).u32(72, 803 + even.len() as u32);
             return head.with(&[&[0; 3][..], &even, &[0; 3], &odd].concat());
         }
-        head.u32(72, 400);
+        head.u32(72, 800);
         return head.with(&[&[0; 3][..], &scope.codes].concat());
     }
-    head.f32(100, scope.hz as f32).u32(72, 400).u32(268, count);
+    head.f32(100, scope.hz as f32).u32(72, 800).u32(268, count);
     head.put(152, &[1]).f32(160, (32.0 * scope.scale) as f32);
     head.with(&scope.codes)
 }
@@ -368,9 +383,18 @@ pub fn siglent(version: u32, wide: bool, scope: &Scope) -> Vec<u8> {
     if version == 4 {
         head.u32(4, 0x1000);
     }
+    if version >= 3 {
+        // Divisions of the screen.
+        head.u32(0x268 + more, 10);
+    }
     for n in [1, 2] {
         head.u32(on + 4 * n, 1);
         scaled(&mut head, volts + size * n, 30.0 * scope.scale);
+        if version == 4 {
+            // The volts of a division are those behind a probe of 10x.
+            head.f64(0x244 + 8 * n, 10.0);
+            scaled(&mut head, volts + size * n, 3.0 * scope.scale);
+        }
         if version >= 3 {
             head.u32(0x26c + more + 4 * n, if wide { 30 * 256 } else { 30 });
         } else {
@@ -393,9 +417,13 @@ pub fn siglent_6(scope: &Scope) -> Vec<u8> {
     let mut file = Head::new(120);
     file.u32(0, 6).u16(4, 120).put(8, b"SDS3104X HD").u32(104, 2);
     let mut file = file.bytes;
-    for (name, scope) in [("C1", scope.other()), ("C2", scope.clone())] {
+    for (n, name, scope) in [(1, "C1", scope.other()), (2, "C2", scope.clone())] {
         let mut head = Head::new(270);
-        head.u32(4, 270).put(16, name.as_bytes()).f64(104, 1.0 / scope.hz).f64(176, 128.0);
+        head.u32(4, 270)
+            .u16(14, n)
+            .put(16, name.as_bytes())
+            .f64(104, 1.0 / scope.hz)
+            .f64(176, 128.0);
         head.f64(184, scope.scale).u32(240, 5).u64(248, scope.codes.len() as u64);
         head.u64(256, scope.codes.len() as u64);
         file.extend(head.with(&[&[9; 5], &scope.codes[..]].concat()));

@@ -2,9 +2,9 @@
 //! Agilent's oscilloscopes, RG01 and RG03 of Rigol's since MSO5000. Each header states its own
 //! size.
 
-use super::Places;
-use super::bytes::{Bytes, rate_of};
+use super::bytes::rate_of;
 use super::samples::{Code, Layout, Volts, read_bit, read_volts, recording};
+use super::{Places, at_place};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::read::{Recording, Remark, Request, choose};
@@ -87,12 +87,6 @@ pub(super) fn read(
             .push(Remark::WrongSizes { stated, actual: stated.saturating_add(behind) });
     }
     Ok(recording)
-}
-
-/// The stream from a place on.
-fn at_place<'a>(stream: &'a mut dyn Places, place: u64) -> Result<Bytes<'a>> {
-    stream.seek(SeekFrom::Start(place)).map_err(|error| Error::stream(&error))?;
-    Ok(Bytes::new(stream, place))
 }
 
 /// All waveforms, and the bytes behind them.

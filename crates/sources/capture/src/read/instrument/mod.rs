@@ -15,11 +15,17 @@ use super::{Recording, Request};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use bytes::Bytes;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom};
 
 /// A stream that can be read from any place.
 trait Places: Read + Seek {}
 impl<T: Read + Seek> Places for T {}
+
+/// The stream from a place on.
+fn at_place(stream: &mut dyn Places, place: u64) -> Result<Bytes<'_>> {
+    stream.seek(SeekFrom::Start(place)).map_err(|error| Error::stream(&error))?;
+    Ok(Bytes::new(stream, place))
+}
 
 type ReadForwards = fn(Bytes, &Request, &mut dyn FnMut(Edge)) -> Result<Recording>;
 type ReadPlaces = fn(&mut dyn Places, &Request, &mut dyn FnMut(Edge)) -> Result<Recording>;
@@ -44,7 +50,7 @@ const KINDS: [Kind; 8] = [
     Kind { begins: ols::begins, how: How::Forwards(ols::read) },
     Kind { begins: |head| lecroy::find(head).is_some(), how: How::Forwards(lecroy::read) },
     Kind { begins: isf::begins, how: How::Forwards(isf::read) },
-    Kind { begins: tektronix::begins, how: How::Forwards(tektronix::read) },
+    Kind { begins: tektronix::begins, how: How::Places(tektronix::read) },
     Kind { begins: keysight::begins, how: How::Places(keysight::read) },
     Kind { begins: rigol::begins, how: How::Places(rigol::read) },
     Kind { begins: siglent::begins, how: How::Places(siglent::read) },

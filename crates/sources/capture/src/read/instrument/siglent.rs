@@ -1,13 +1,12 @@
 //! Waveforms of Siglent's oscilloscopes (`.bin`), versions 1 to 4 and 6 of the format. Those before
 //! have scales that differ by model. Digital channels are not read: no file shows their layout.
 
-use super::Places;
-use super::bytes::{Bytes, Header};
+use super::bytes::Header;
 use super::samples::{Code, Layout, Volts, read_volts, recording};
+use super::{Places, at_place};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::read::{Recording, Request, choose};
-use std::io::SeekFrom;
 
 /// Bytes of the header that are read: all of version 4's numbers.
 const HEADER: usize = 0x600;
@@ -94,12 +93,6 @@ pub(super) fn read(
     Ok(recording)
 }
 
-/// The stream from a place on.
-fn at_place<'a>(stream: &'a mut dyn Places, place: u64) -> Result<Bytes<'a>> {
-    stream.seek(SeekFrom::Start(place)).map_err(|error| Error::stream(&error))?;
-    Ok(Bytes::new(stream, place))
-}
-
 /// A number with its magnitude.
 fn scaled(header: &Header, at: usize) -> Result<f64> {
     let magnitude = header.u32(at + 8)?;
@@ -118,6 +111,8 @@ struct Group {
     offset: usize,
     /// Steps in a division, if they are stated.
     steps: Option<usize>,
+    /// The factor of the probe, which only version 4 leaves out of its volts.
+    probe: Option<usize>,
 }
 
 /// Channels of versions 1 to 4. Version 1 has numbers of 16 bytes, the later ones of 40; version 4
@@ -128,7 +123,9 @@ fn at_fixed_places(header: &Header, version: u32) -> Result<Vec<Channel>> {
     let (samples, rate) = (samples + more, rate + more);
     let steps = |place: usize| (version >= 3).then_some(place + more);
     let groups = match version {
-        1 => vec![Group { first: 1, is_on: 0, scale: 0x10, offset: 0x50, steps: None }],
+        1 => {
+            vec![Group { first: 1, is_on: 0, scale: 0x10, offset: 0x50, steps: None, probe: None }]
+        }
         _ => vec![
             Group {
                 first: 1,
@@ -136,8 +133,16 @@ fn at_fixed_places(header: &Header, version: u32) -> Result<Vec<Channel>> {
                 scale: 0x14 + more,
                 offset: 0xb4 + more,
                 steps: steps(0x26c),
+                probe: (version == 4).then_some(0x244),
             },
-            Group { first: 5, is_on: 0x404, scale: 0x414, offset: 0x4b4, steps: Some(0x574) },
+            Group {
+                first: 5,
+                is_on: 0x404,
+                scale: 0x414,
+                offset: 0x4b4,
+                steps: Some(0x574),
+                probe: Some(0x554),
+            },
         ],
     };
     let is_wide = version >= 2 && header.u8(0x260 + more)? != 0;
@@ -153,7 +158,9 @@ fn at_fixed_places(header: &Header, version: u32) -> Result<Vec<Channel>> {
                 Some(at) => f64::from(header.i32(at + 4 * n)?),
                 None => STEPS * if is_wide { 256.0 } else { 1.0 },
             };
-            let scale = scaled(header, group.scale + size * n)? / steps;
+            let probe = group.probe.map(|at| header.f64(at + 8 * n)).transpose()?;
+            let probe = probe.filter(|factor| *factor > 0.0).unwrap_or(1.0);
+            let scale = probe * scaled(header, group.scale + size * n)? / steps;
             let middle = if is_wide { 32_768.0 } else { 128.0 };
             let offset = scaled(header, group.offset + size * n)? - middle * scale;
             let volts = Volts { code, big, scale, offset };

@@ -1,14 +1,21 @@
 //! Waveforms of Tektronix's oscilloscopes in binary (`.wfm`): versions WFM#001 to WFM#003, one
-//! channel a file.
+//! channel a file, or bits of digital channels.
 
-use super::bytes::{Bytes, Header};
-use super::samples::{Code, Layout, Volts, read_volts, recording};
+use super::at_place;
+use super::bytes::Header;
+use super::samples::{Code, Layout, Volts, read_bit, read_volts, recording};
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::read::{Recording, Request, choose};
 
 /// Bytes before the waveform's header.
 const STATIC: usize = 78;
+/// The data's types: a signal over time, and bits of digital channels.
+const SIGNAL: i32 = 2;
+const DIGITAL: i32 = 6;
+/// What the settings behind the samples begin with, and most bytes of them that are looked at.
+const SETTINGS: &[u8] = b"tekmeta!";
+const MOST_SETTINGS: u64 = 1 << 16;
 
 /// The version and the order of bytes. Oscilloscopes write `:WFM#003`, other programs `WFM#003`.
 fn version(head: &[u8]) -> Option<(u8, bool)> {
@@ -47,10 +54,11 @@ impl Places {
 
 /// Reads a waveform.
 pub(super) fn read(
-    mut bytes: Bytes,
+    stream: &mut dyn super::Places,
     request: &Request,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Recording> {
+    let mut bytes = at_place(stream, 0)?;
     let header = bytes.header(STATIC, false)?;
     let Some((version, big)) = version(header.bytes(0, STATIC)?) else {
         return Err(header.wrong(2, "the version is not WFM#001 to WFM#003"));
@@ -58,27 +66,55 @@ pub(super) fn read(
     let places = Places::of(version);
     let header = header.and(bytes.header(places.curve + 30 - STATIC, big)?).with_order(big);
     check(&header, places.volts)?;
+    let curve = u64::from(header.u32(16)?);
+    let behind = curve + u64::from(header.u32(places.curve + 26)?);
+    let settings = at_place(stream, behind)?.up_to(MOST_SETTINGS)?;
+    if has_setting(&settings, "IQ_", None) {
+        return Err(header.wrong(122, "the file has pairs of I and Q, no signal over time"));
+    }
+    let has_line = |n: u8| has_setting(&settings, &format!("d{n}"), Some(big));
+    let is_digital = header.i32(122)? == DIGITAL || (0..8).any(has_line);
     let label = header.text(40, 32)?;
-    let channel = if label.is_empty() { "waveform".to_owned() } else { label };
-    choose(std::slice::from_ref(&channel), request.channel.as_deref())?;
-    let hz = header.rate_of(places.time, header.f64(places.time)?)?;
-    let code = code(&header, places.volts + 72, version)?;
-    let volts = Volts {
-        code,
-        big,
-        scale: header.f64(places.volts)?,
-        offset: header.f64(places.volts + 8)?,
+    let names = if is_digital {
+        (0..8).map(|bit| format!("d{bit}")).collect()
+    } else {
+        vec![if label.is_empty() { "waveform".to_owned() } else { label }]
     };
+    let at = choose(&names, request.channel.as_deref())?;
+    let hz = header.rate_of(places.time, header.f64(places.time)?)?;
     let (start, end) = (header.u32(places.curve + 14)?, header.u32(places.curve + 18)?);
     let Some(size) = end.checked_sub(start) else {
         let reason = format!("the samples begin at {start} of the curve and end at {end}");
         return Err(header.wrong(places.curve + 14, reason));
     };
-    bytes.skip_to(u64::from(header.u32(16)?) + u64::from(start))?;
-    let mut recording = recording(&channel, hz, request);
+    let mut bytes = at_place(stream, curve + u64::from(start))?;
+    let mut recording = recording(&names[at], hz, request);
+    if is_digital {
+        let layout = Layout::alone(size.into(), 1);
+        read_bit(&mut bytes, layout, at as u32, request, &mut recording, sink)?;
+        return Ok(recording);
+    }
+    let code = code(&header, places.volts + 72, version)?;
+    let (scale, offset) = (header.f64(places.volts)?, header.f64(places.volts + 8)?);
     let layout = Layout::alone(u64::from(size) / code.size() as u64, code.size());
+    let volts = Volts { code, big, scale, offset };
     read_volts(&mut bytes, layout, volts, request, &mut recording, sink)?;
     Ok(recording)
+}
+
+/// Whether the settings behind the samples have one whose name begins so, or is that.
+fn has_setting(settings: &[u8], name: &str, big: Option<bool>) -> bool {
+    let size = name.len() as u32;
+    let length = match big {
+        None => vec![],
+        Some(true) => size.to_be_bytes().to_vec(),
+        Some(false) => size.to_le_bytes().to_vec(),
+    };
+    let wanted = [&length, name.as_bytes()].concat();
+    let Some(start) = settings.windows(SETTINGS.len()).position(|part| part == SETTINGS) else {
+        return false;
+    };
+    settings[start..].windows(wanted.len()).any(|part| part == wanted)
 }
 
 /// Refuses files of several frames, and those without a signal over time.
@@ -92,8 +128,9 @@ fn check(header: &Header, volts: usize) -> Result<()> {
         return Err(header.wrong(72, reason));
     }
     let kind = header.i32(122)?;
-    if kind != 2 {
-        let reason = format!("the data are of type {kind}, expected 2, a signal over time");
+    if kind != SIGNAL && kind != DIGITAL {
+        let reason =
+            format!("the data are of type {kind}, expected 2, a signal over time, or 6, bits");
         return Err(header.wrong(122, reason));
     }
     match header.i32(volts + 76)? {

@@ -4,9 +4,9 @@
 mod new;
 mod old;
 
-use super::Places;
 use super::bytes::Bytes;
 use super::samples::{Code, Layout, Volts, read_volts, recording};
+use super::{Places, at_place};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::read::{Recording, Request, choose};
@@ -83,12 +83,6 @@ pub(super) fn read(
         read_volts(&mut bytes, layout, volts, request, &mut recording, sink)?;
     }
     Ok(recording)
-}
-
-/// The stream from a place on.
-fn at_place<'a>(stream: &'a mut dyn Places, place: u64) -> Result<Bytes<'a>> {
-    stream.seek(SeekFrom::Start(place)).map_err(|error| Error::stream(&error))?;
-    Ok(Bytes::new(stream, place))
 }
 
 /// Samples that alternate between two places.

@@ -1,9 +1,9 @@
 //! The families DS1000Z, DS2000 and DS4000: volts of a division as floats, and greater numbers for
 //! higher volts.
 
-use super::super::Places;
 use super::super::bytes::Header;
-use super::{Channel, Found, at_place, rising};
+use super::super::{Places, at_place};
+use super::{Channel, Found, rising};
 use crate::error::{Result, shown};
 
 /// Steps of the converter in a division of the screen.

@@ -1,8 +1,8 @@
 //! The families DS1000B to DS1000E: microvolts of a division, and greater numbers for lower volts.
 
-use super::super::Places;
 use super::super::bytes::Header;
-use super::{Channel, Found, MIDDLE, at_place, falling};
+use super::super::{Places, at_place};
+use super::{Channel, Found, MIDDLE, falling};
 use crate::error::Result;
 
 /// Steps of the converter in a division of the screen.
