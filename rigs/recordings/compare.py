@@ -71,8 +71,10 @@ def compare(command: str, file: Path, wfm: Any) -> int:
         expected = edges_by_levels([float(value) for value in channel.volts])
         found = edges_by_hairspring(command, file, str(compared))
         samples = [time / float(channel.seconds_per_point) for time in found]
-        far = [pair for pair in zip(samples, expected) if abs(pair[0] - pair[1]) > MOST_SAMPLES]
-        if len(samples) != len(expected) or far:
+        if len(samples) != len(expected) or any(
+            abs(sample - place) > MOST_SAMPLES
+            for sample, place in zip(samples, expected, strict=True)
+        ):
             raise SystemExit(f"{file.name}, channel {compared}:\n{samples}\n{expected}")
     return compared
 
