@@ -3,8 +3,10 @@
 use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::observe::Collector;
 use hairspring_capture::pattern::{Decoder, Item};
-use hairspring_capture::read::{Format, Request, read_csv, read_sigrok, read_sound, read_vcd};
-use hairspring_capture::{Input, Options, capture};
+use hairspring_capture::read::{
+    Format, Request, read_archive, read_csv, read_instrument, read_sound, read_vcd,
+};
+use hairspring_capture::{Input, Options, capture, read_edges};
 use std::io::Cursor;
 
 fn finite(edge: Edge) {
@@ -49,10 +51,29 @@ pub fn csv(bytes: &[u8]) -> bool {
     read(Request::default()) | read(first_channel())
 }
 
-/// sigrok sessions, whose archive may lie about its sizes.
+/// sigrok sessions, and archives of DSView and the Power Profiler, which may lie about their sizes.
 pub fn sigrok(bytes: &[u8]) -> bool {
     captured(bytes, Format::Sigrok);
-    read_sigrok(Cursor::new(bytes), &first_channel(), &mut finite).is_ok()
+    read_archive(Cursor::new(bytes), &first_channel(), &mut finite).is_ok()
+}
+
+/// Files of logic analysers and oscilloscopes: no more than one edge for each byte.
+pub fn instrument(bytes: &[u8]) -> bool {
+    let mut edges = 0;
+    let mut count = |edge: Edge| {
+        finite(edge);
+        edges += 1;
+    };
+    captured(bytes, Format::Instrument);
+    let is_ok = read_instrument(Cursor::new(bytes), &first_channel(), &mut count).is_ok();
+    assert!(edges <= 8 * bytes.len(), "{edges} edges in {} bytes", bytes.len());
+    is_ok
+}
+
+/// Compressed recordings, from a pipe.
+pub fn compressed(bytes: &[u8]) -> bool {
+    let stream = Input::Pipe(Box::new(Cursor::new(bytes.to_vec())));
+    read_edges(stream, None, &first_channel(), &mut finite).is_ok()
 }
 
 /// The decoder of frames, with bytes as intervals in tenths of a unit, 0 for a missing edge: a

@@ -7,8 +7,8 @@ use hairspring_program::values::seconds;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
-Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), CSV \
-of sigrok and Saleae, and lists of edges.
+Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), \
+files of logic analysers and oscilloscopes, CSV of these, and lists of edges; gz, xz and zst of all.
 The header pattern of spec/capture.md, or --k, says which pulse has which k.
 
 Examples:
@@ -30,8 +30,11 @@ pub enum FormatArgument {
     /// Sound: WAV, RF64, W64, AIFF, AU, CAF, FLAC
     #[value(alias = "wav")]
     Sound,
-    /// sigrok session (.sr)
+    /// Archive: sigrok session (.sr), DSView (.dsl), Power Profiler (.ppk2)
     Sigrok,
+    /// Binary of a logic analyser or an oscilloscope: Saleae, Tektronix, LeCroy, Keysight, Rigol,
+    /// Siglent
+    Instrument,
     /// Table of samples, changes or edges
     Csv,
 }

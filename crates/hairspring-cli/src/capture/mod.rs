@@ -152,6 +152,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
             FormatArgument::Vcd => Format::Vcd,
             FormatArgument::Sound => Format::Sound,
             FormatArgument::Sigrok => Format::Sigrok,
+            FormatArgument::Instrument => Format::Instrument,
             FormatArgument::Csv => Format::Csv,
         }),
         request: Request { channel: arguments.channel.clone(), method, ..Request::default() },

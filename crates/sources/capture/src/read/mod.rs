@@ -1,12 +1,22 @@
 //! Readers: one module per format, each a stream in bounded memory.
 
+mod archive;
+mod compressed;
 mod csv;
+mod dsview;
+mod instrument;
+mod named;
+mod ppk2;
 mod samples;
 mod sigrok;
 mod sound;
 mod vcd;
 
+pub use archive::read_archive;
+pub(crate) use compressed::{Compression, read_compressed};
 pub use csv::read_csv;
+pub use instrument::read_instrument;
+pub(crate) use instrument::{needs_places, read_forwards};
 pub use sigrok::read_sigrok;
 pub use sound::read_sound;
 pub use vcd::read_vcd;
@@ -16,6 +26,9 @@ use crate::error::{Error, Place, Result};
 use std::cell::Cell;
 use std::rc::Rc;
 
+/// Bytes at the beginning by which the format is detected.
+pub(crate) const HEAD: u64 = 512;
+
 /// Formats of recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -23,18 +36,21 @@ pub enum Format {
     Vcd,
     /// Sound.
     Sound,
-    /// sigrok session.
+    /// sigrok session, or an archive of DSView or of Nordic's Power Profiler.
     Sigrok,
+    /// Binary file of a logic analyser or an oscilloscope.
+    Instrument,
     /// Table of samples, changes or edges.
     Csv,
 }
 
 impl Format {
     /// All formats with their names.
-    pub const NAMES: [(&str, Format); 4] = [
+    pub const NAMES: [(&str, Format); 5] = [
         ("vcd", Format::Vcd),
         ("sound", Format::Sound),
         ("sigrok", Format::Sigrok),
+        ("instrument", Format::Instrument),
         ("csv", Format::Csv),
     ];
 
@@ -51,6 +67,7 @@ impl Format {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
         match text {
             _ if sound::begins(head) => Some(Format::Sound),
+            _ if instrument::begins(head) => Some(Format::Instrument),
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),
             _ if csv::is_wide_text(head) => Some(Format::Csv),
@@ -113,7 +130,12 @@ pub(crate) fn foreign(head: &[u8]) -> Option<String> {
         return Some("this is a value change dump in UTF-16: save it as UTF-8".into());
     }
     const LOSSY_FORMATS: [(&[u8], &str); 2] = [(b"OggS", "an Ogg"), (b"\xff\xfb", MP3)];
-    LOSSY_FORMATS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| lossy(name))
+    let is_lossy = |(start, _): &&(&[u8], &str)| head.starts_with(start);
+    LOSSY_FORMATS
+        .iter()
+        .find(is_lossy)
+        .map(|(_, name)| lossy(name))
+        .or_else(|| named::message(head))
 }
 
 /// The name of a file that begins with a frame of MPEG audio, or with an ID3 tag before one.

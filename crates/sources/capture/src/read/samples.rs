@@ -1,6 +1,10 @@
 //! Conversion of sampled levels to edges, shared by the readers.
 
 use crate::edge::Edge;
+use crate::error::{Error, Result};
+
+/// Samples without an edge after which reading stops.
+const MOST_SILENCE: u64 = 1 << 31;
 
 /// Edges of a signal that is sampled as levels: an edge lies at the first sample of the new level.
 #[derive(Debug, Default)]
@@ -41,5 +45,16 @@ impl Levels {
             sink(Edge { at, rising: high });
         }
         self.level = Some(high);
+    }
+
+    /// An error if there was no edge for so long that there will be none.
+    pub fn give_up_at_silence(&self) -> Result<()> {
+        if self.edges > 0 || self.samples <= MOST_SILENCE {
+            return Ok(());
+        }
+        Err(Error::Unusable(format!(
+            "no edge in the first {} samples, so the rest is not read",
+            self.samples
+        )))
     }
 }

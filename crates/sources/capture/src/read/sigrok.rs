@@ -1,6 +1,7 @@
 //! sigrok sessions (`.sr`): an archive with the samples in pieces, levels as bits or volts as
 //! floats.
 
+use super::archive::{open, piece};
 use super::csv::frequency;
 use super::samples::Levels;
 use super::{Recording, Remark, Request, choose};
@@ -16,8 +17,6 @@ const MOST_METADATA: u64 = 1 << 20;
 const MOST_PIECES: u32 = 1 << 20;
 /// Maximum size of a sample of levels in bytes: 512 channels.
 const MOST_UNIT: usize = 64;
-/// Samples without an edge after which reading stops.
-const MOST_SILENCE: u64 = 1 << 31;
 
 /// Contents of `metadata`.
 #[derive(Debug, Default)]
@@ -38,12 +37,16 @@ pub fn read_sigrok(
     request: &Request,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Recording> {
-    let mut archive = ZipArchive::new(stream).map_err(|error| {
-        let advice = "the list at the end of the archive cannot be read; the file is cut or is \
-                      not a session";
-        Error::Unusable(format!("this is not a complete sigrok session: {advice} ({error})"))
-    })?;
-    let metadata = metadata(&mut archive)?;
+    read_session(&mut open(stream)?, request, sink)
+}
+
+/// The same of an archive that is open.
+pub(super) fn read_session<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    request: &Request,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<Recording> {
+    let metadata = metadata(archive)?;
     let Some(hz) = metadata.hz.filter(|hz| *hz > 0.0) else {
         return Err(Error::Unusable(
             "metadata: the rate (`samplerate`) is missing or 0: without a rate there are no times"
@@ -63,9 +66,9 @@ pub fn read_sigrok(
         ..Recording::default()
     };
     let (samples, cut) = if *analog {
-        volts(&mut archive, *number, request, &mut recording, sink)?
+        volts(archive, *number, request, &mut recording, sink)?
     } else {
-        levels(&mut archive, &metadata, *number, request, &mut recording, sink)?
+        levels(archive, &metadata, *number, request, &mut recording, sink)?
     };
     if let Some(reason) = cut {
         recording
@@ -166,31 +169,10 @@ fn bytes<R: Read + Seek>(
             shown(name)
         )));
     }
-    let mut block = vec![0u8; (1 << 16) / unit * unit];
-    for piece in pieces {
-        let mut entry = archive
-            .by_name(&piece)
-            .map_err(|error| Error::Unusable(format!("{piece}: {error}")))?;
-        let mut held = 0;
-        loop {
-            match entry.read(&mut block[held..]) {
-                Ok(0) => break,
-                Ok(read) => held += read,
-                Err(error) => return Ok(Some(format!("{piece} is damaged: {error}"))),
-            }
-            if held == block.len() {
-                take(&block)?;
-                held = 0;
-            }
-        }
-        take(&block[..held / unit * unit])?;
-        if held % unit != 0 {
-            let name = shown(&piece);
-            return Ok(Some(format!(
-                "the last sample of the piece `{name}` has {} of {unit} bytes, so the rest is not \
-                 read",
-                held % unit
-            )));
+    for name in pieces {
+        let cut = piece(archive, &name, unit, take)?;
+        if cut.is_some() {
+            return Ok(cut);
         }
     }
     Ok(hole)
@@ -216,13 +198,7 @@ fn levels<R: Read + Seek>(
     let cut = bytes(archive, &name, unit, &mut |block| {
         request.go_on()?;
         block.chunks_exact(unit).for_each(|sample| levels.push(sample[byte] >> bit & 1 == 1, sink));
-        if levels.edges == 0 && levels.samples > MOST_SILENCE {
-            return Err(Error::Unusable(format!(
-                "no edge in the first {} samples, so the rest is not read",
-                levels.samples
-            )));
-        }
-        Ok(())
+        levels.give_up_at_silence()
     })?;
     (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
     Ok((levels.samples, cut))

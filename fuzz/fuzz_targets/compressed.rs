@@ -1,0 +1,4 @@
+//! `compressed` of hairspring-fuzz-targets.
+#![no_main]
+
+hairspring_fuzz_targets::libfuzzer!("compressed");
