@@ -1,6 +1,6 @@
 //! Readings that were taken in the order of their counts, each count once: the errors of neighbours
-//! may be alike, and what moves slowly then moves the slope. Criterion takes its samples so. Rows in
-//! random order, or repeated in rounds, do not have this doubt.
+//! may be alike, and what moves slowly then moves the slope. Criterion takes its samples so. Rows
+//! in random order, or repeated in rounds, do not have this doubt.
 
 use crate::estimate::{CORRELATED_BLOCKS, SERIAL_LIMITS, Serial, Source};
 use crate::finding::{Finding, Severity, code};
