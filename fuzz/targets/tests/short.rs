@@ -192,7 +192,8 @@ macro_rules! targets {
 
 targets! {
     benchmark_dot_net criterion csv declaration documents experiment expression frame go_bench
-    google_benchmark inputs instructions nanobench observations pattern program protocol saved sigrok sound values vcd
+    google_benchmark inputs instructions nanobench observations pattern program protocol saved
+    sigrok sound values vcd
 }
 
 /// Every target has a corpus, a test above and a libFuzzer target, and there are no others.

@@ -36,6 +36,8 @@ pub struct Collected {
     runs: Vec<Timing>,
     /// Units that are none of time.
     units: Vec<String>,
+    /// Largest error of a reading by the digits of the file.
+    bound: f64,
     /// Findings that every result from the table is to have.
     findings: Vec<Finding>,
     remarks: Vec<String>,
@@ -110,6 +112,12 @@ impl Collected {
         Ok(self.units.len() - 1)
     }
 
+    /// Tells by how much a reading may be off, because the file has so few digits. It follows the
+    /// counts, so that neither repeats nor rows show it.
+    pub fn doubt_reading(&mut self, bound: f64) {
+        self.bound = self.bound.max(bound);
+    }
+
     /// Adds a finding to every result from the table.
     pub fn doubt(&mut self, finding: Finding) {
         self.findings.push(finding);
@@ -117,6 +125,9 @@ impl Collected {
 
     /// Adds a remark that something was left out.
     pub fn remark(&mut self, text: String) {
+        if self.remarks.contains(&text) {
+            return;
+        }
         if self.remarks.len() < MOST_REMARKS {
             self.remarks.push(text)
         } else {
@@ -158,6 +169,8 @@ impl Collected {
         if let Some(unit) = unit {
             (table.origin.unit, table.origin.clock) = (Unit::Ticks, Some(format!("in {unit}")));
         }
+        table.origin.reading_bound =
+            Some(self.bound).filter(|bound| is_usable(*bound) && *bound > 0.0);
         carry(&self.findings, &mut table.origin);
         Ok(Imported { table, tool, remarks: self.remarks })
     }

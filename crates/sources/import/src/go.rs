@@ -1,5 +1,6 @@
-//! Go: the output of `go test -bench` as text, and with `-json` (test2json), which has the same text
-//! in pieces. A line has the name, the number of iterations and the mean of one in `ns/op`.
+//! Go: the output of `go test -bench` as text, and with `-json` (test2json), which has the same
+//! text in pieces. A line has the name, the number of iterations and the mean of one in `ns/op`,
+//! with about four digits.
 
 use crate::collect::Collected;
 use crate::{Imported, Tool, json};
@@ -80,12 +81,19 @@ fn add(collected: &mut Collected, name: &str, rest: &str) -> std::result::Result
     let number = |field: &str| field.parse::<f64>().map_err(|_| format!("`{field}` is no number"));
     let iterations = number(fields.next().unwrap_or_default())?;
     let values: Vec<&str> = fields.collect();
-    let of_unit = |unit: &str| {
-        values.chunks_exact(2).find(|pair| pair[1] == unit).map(|pair| number(pair[0]))
-    };
-    let Some(ns) = of_unit("ns/op").transpose()? else {
+    let of_unit =
+        |unit: &str| values.chunks_exact(2).find(|pair| pair[1] == unit).map(|pair| pair[0]);
+    let Some(shown) = of_unit("ns/op") else {
         collected.remark(format!("a run of `{name}` is left out: it has no ns/op"));
         return Ok(());
     };
-    collected.push(name, iterations, iterations * ns)
+    collected.push(name, iterations, iterations * number(shown)?)?;
+    collected.doubt_reading(iterations * half_digit(shown));
+    Ok(())
+}
+
+/// Half of the last digit of a number.
+fn half_digit(shown: &str) -> f64 {
+    let digits = shown.split_once('.').map_or(0, |(_, digits)| digits.len());
+    0.5 * 10_f64.powi(-i32::try_from(digits).unwrap_or(i32::MAX))
 }

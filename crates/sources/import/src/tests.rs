@@ -200,7 +200,8 @@ proptest! {
     fn no_file_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400),
         text in "[\\[\\]{}\":,NaInfty0-9.e \\\\-]{0,200}") {
         for tool in Tool::ALL {
-            let _ = (detect(&bytes), has_only_times(&bytes), read(&bytes[..], tool), read(text.as_bytes(), tool));
+            let _ = (detect(&bytes), has_only_times(&bytes));
+            let _ = (read(&bytes[..], tool), read(text.as_bytes(), tool));
             let _ = read((RAW_HEADER.to_owned() + &text).as_bytes(), tool);
         }
     }

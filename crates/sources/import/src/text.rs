@@ -5,10 +5,8 @@ use hairspring_core::Result;
 use hairspring_core::error::Error;
 use std::io::Read;
 
-/// The byte order marks of UTF-8 and of both orders of UTF-16.
+/// The byte order mark of UTF-8.
 const UTF8: &[u8] = b"\xef\xbb\xbf";
-const LITTLE: &[u8] = b"\xff\xfe";
-const BIG: &[u8] = b"\xfe\xff";
 
 /// A whole stream as text without its byte order mark.
 ///
@@ -47,14 +45,19 @@ pub fn beginning(head: &[u8]) -> String {
 /// The units of UTF-16 text with a byte order mark, or of which every second byte is 0, as in the
 /// output that Windows PowerShell writes to files.
 fn utf16(bytes: &[u8]) -> Option<Vec<u16>> {
-    let (unit, rest): (fn([u8; 2]) -> u16, &[u8]) = match bytes {
-        [first @ ..] if first.starts_with(LITTLE) => (u16::from_le_bytes, bytes.get(2..)?),
-        [first @ ..] if first.starts_with(BIG) => (u16::from_be_bytes, bytes.get(2..)?),
-        [a, 0, b, 0, ..] if *a != 0 && *b != 0 => (u16::from_le_bytes, bytes),
-        [0, a, 0, b, ..] if *a != 0 && *b != 0 => (u16::from_be_bytes, bytes),
-        _ => return None,
-    };
-    Some(rest.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect())
+    let little = |bytes: &[u8]| units(bytes, u16::from_le_bytes);
+    let big = |bytes: &[u8]| units(bytes, u16::from_be_bytes);
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => Some(little(rest)),
+        [0xfe, 0xff, rest @ ..] => Some(big(rest)),
+        [a, 0, b, 0, ..] if *a != 0 && *b != 0 => Some(little(bytes)),
+        [0, a, 0, b, ..] if *a != 0 && *b != 0 => Some(big(bytes)),
+        _ => None,
+    }
+}
+
+fn units(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u16> {
+    bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect()
 }
 
 #[cfg(test)]
@@ -71,8 +74,8 @@ mod tests {
         for file in [
             text.as_bytes().to_vec(),
             [UTF8, text.as_bytes()].concat(),
-            [LITTLE, &little].concat(),
-            [BIG, &big].concat(),
+            [b"\xff\xfe", &little[..]].concat(),
+            [b"\xfe\xff", &big[..]].concat(),
         ] {
             assert_eq!(read(&file[..]).unwrap(), text);
             assert_eq!(beginning(&file), text);

@@ -245,6 +245,8 @@ fn go_has_nanoseconds_of_one_iteration() {
     assert_eq!(one.tool, Tool::Go);
     near(body(&one, "BenchmarkWork/size=8-2"), 90.0, 1e-4);
     assert!(one.remarks[0].contains("`BenchmarkCount-2` is left out: it has no ns/op"));
+    // Half of the last of four digits, in the longest run.
+    assert_eq!(one.table.origin.reading_bound, Some(0.04));
     let two = imported(&(go("a/b") + &go("a/c")));
     let names = ["a/b.BenchmarkWork/size=8-2", "a/c.BenchmarkWork/size=8-2"];
     assert_eq!(two.table.series_names(), names);
