@@ -30,7 +30,8 @@ Files of other tools are fitted again, with an intercept: the overhead that thei
 
   hairspring fit target/criterion/NAME/new/sample.json
   hairspring fit google-benchmark.json
-  for n in 100 200 400 800; do go test -bench . -benchtime=${n}x -count=5; done | hairspring fit -";
+  for k in 100 200 400; do go test -bench . -benchtime=${k}x -count 5; done > bench.txt
+  hairspring fit bench.txt";
 
 /// Files that `fit` reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
