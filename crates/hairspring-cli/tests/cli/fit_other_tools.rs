@@ -82,13 +82,8 @@ fn files_with_times_only_are_refused_with_the_verbs_that_take_them() {
 
 #[test]
 fn samples_that_follow_one_another_are_not_trusted() {
-    let mut error = 0.0;
-    let times: Vec<f64> = (1..=60)
-        .map(|n| {
-            error = 0.9 * error + f64::from(n * 7 % 11) - 5.0;
-            40.0 * f64::from(n) + 2_500.0 + error
-        })
-        .collect();
+    let slow = |n: f64| 5.0 * (n / 7.0).sin();
+    let times: Vec<f64> = (1..=60).map(f64::from).map(|n| 40.0 * n + 2_500.0 + slow(n)).collect();
     let iters: Vec<f64> = (1..=60).map(f64::from).collect();
     fit(format!("{{\"iters\":{iters:?},\"times\":{times:?}}}"))
         .succeeds()
