@@ -27,6 +27,9 @@ const INDEPENDENT_PRIOR: f64 = 0.4;
 /// What a negative correlation weighs in the prior, beside a positive one.
 const NEGATIVE_PRIOR: f64 = 0.3;
 
+/// A smaller probability does not matter.
+const NO_WEIGHT: f64 = 1e-9;
+
 /// The correlations that are tried.
 const GRID: [f64; 33] = [
     -0.4, -0.35, -0.3, -0.25, -0.2, -0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35,
@@ -55,12 +58,17 @@ pub(crate) struct InOrder<'a> {
     pub inverse: &'a Matrix,
 }
 
-/// What one correlation would mean.
-struct Tried {
-    /// Logarithm of its likelihood.
-    likelihood: f64,
-    /// The variance of each unknown.
-    variances: Vec<f64>,
+/// Sums of products of the counts and the residual of readings, with those of the same reading and
+/// of the one before. With these, each correlation takes no further pass.
+struct Products {
+    /// Of the first reading.
+    first: Matrix,
+    /// Of all but the first.
+    later: Matrix,
+    /// Of all but the last.
+    earlier: Matrix,
+    /// Of each reading and the one before, in both orders.
+    crossed: Matrix,
 }
 
 impl InOrder<'_> {
@@ -74,62 +82,52 @@ impl InOrder<'_> {
         let squares: f64 = self.residuals.iter().map(|residual| residual * residual).sum();
         let plain: Vec<f64> =
             (0..self.inverse.rows()).map(|j| squares / dof * self.inverse[(j, j)]).collect();
-        let tried: Vec<Tried> =
-            GRID.iter().map(|rho| self.tried(*rho, dof)).collect::<Option<_>>()?;
-        let weights = posterior(&tried)?;
-        let mean = |value: &dyn Fn(usize) -> f64| -> f64 {
-            weights.iter().enumerate().map(|(at, weight)| weight * value(at)).sum()
+        let products = self.products();
+        let whitened: Vec<(f64, f64)> =
+            GRID.iter().map(|rho| products.whitened(*rho)).collect::<Option<_>>()?;
+        let likelihoods = GRID.iter().zip(&whitened).map(|(rho, (squares, log_det))| {
+            0.5 * (1.0 - rho * rho).ln() - 0.5 * log_det - 0.5 * dof * squares.ln()
+        });
+        let weights = posterior(&likelihoods.collect::<Vec<f64>>())?;
+        let mean = |value: &dyn Fn(f64) -> f64| -> f64 {
+            weights.iter().zip(GRID).map(|(weight, rho)| weight * value(rho)).sum()
         };
-        let factors = |j: usize| -> Vec<f64> {
-            tried.iter().map(|one| (one.variances[j] / plain[j]).max(1.0).sqrt()).collect()
+        let factor = |at: usize, j: usize| {
+            let rho = GRID[at];
+            if weights[at] < NO_WEIGHT || rho <= 0.0 {
+                return 1.0;
+            }
+            let sigma2 = whitened[at].0 / (1.0 - rho * rho) / dof;
+            (sigma2 * self.spread(j, rho) / plain[j]).max(1.0).sqrt()
         };
-        let wider = (0..plain.len())
-            .map(|j| Mixture { weights: &weights, sds: factors(j), dof }.as_student(level))
-            .collect();
+        let wider = |j: usize| {
+            let sds = (0..GRID.len()).map(|at| factor(at, j)).collect();
+            Mixture { weights: &weights, sds, dof }.as_student(level)
+        };
         Some(Serial {
-            correlation: mean(&|at| GRID[at]),
-            high: mean(&|at| f64::from(u8::from(GRID[at] > HIGH_CORRELATION))),
-            wider,
+            correlation: mean(&|rho| rho),
+            high: mean(&|rho| f64::from(u8::from(rho > HIGH_CORRELATION))),
+            wider: (0..plain.len()).map(wider).collect(),
         })
     }
 
-    /// The likelihood of a correlation, and the variances of the unknowns with it.
-    fn tried(&self, rho: f64, dof: f64) -> Option<Tried> {
-        let (squares, log_det) = self.whitened(rho)?;
-        let likelihood = 0.5 * (1.0 - rho * rho).ln() - 0.5 * log_det - 0.5 * dof * squares.ln();
-        let sigma2 = squares / (1.0 - rho * rho) / dof;
-        let variances = (0..self.inverse.rows()).map(|j| sigma2 * self.spread(j, rho)).collect();
-        likelihood.is_finite().then_some(Tried { likelihood, variances })
-    }
-
-    /// Sum of squares of the fit to readings less what their neighbours tell of them, and the
-    /// logarithm of the determinant of its normal matrix.
-    fn whitened(&self, rho: f64) -> Option<(f64, f64)> {
-        let width = self.inverse.rows();
-        let first = (1.0 - rho * rho).sqrt();
-        let less = |at: usize, now: f64, before: Option<f64>| match before {
-            Some(before) if at > 0 => now - rho * before,
-            _ => first * now,
-        };
-        let row = |at: usize| -> Vec<f64> {
-            let before = at.checked_sub(1).map(|before| self.rows[before]);
-            (0..width).map(|j| less(at, self.rows[at][j], before.map(|row| row[j]))).collect()
-        };
-        let (mut gram, mut right, mut squares) =
-            (Matrix::zeros(width, width), vec![0.0; width], 0.0);
-        for at in 0..self.rows.len() {
-            let before = at.checked_sub(1).map(|before| self.residuals[before]);
-            let (counts, residual) = (row(at), less(at, self.residuals[at], before));
-            squares += residual * residual;
-            for j in 0..width {
-                right[j] += counts[j] * residual;
-                (0..width).for_each(|l| gram[(j, l)] += counts[j] * counts[l]);
+    fn products(&self) -> Products {
+        let width = self.inverse.rows() + 1;
+        let none = || Matrix::zeros(width, width);
+        let mut all = Products { first: none(), later: none(), earlier: none(), crossed: none() };
+        let last = self.rows.len() - 1;
+        let mut before = vec![0.0; width];
+        for (at, (row, residual)) in self.rows.iter().zip(&self.residuals).enumerate() {
+            let now: Vec<f64> = row.iter().copied().chain([*residual]).collect();
+            add(if at == 0 { &mut all.first } else { &mut all.later }, &now, &now);
+            if at < last {
+                add(&mut all.earlier, &now, &now);
             }
+            add(&mut all.crossed, &now, &before);
+            add(&mut all.crossed, &before, &now);
+            before = now;
         }
-        let factor = Cholesky::new(&gram)?;
-        let log_det = 2.0 * factor.diagonal().map(f64::ln).sum::<f64>();
-        let explained = dot(&factor.solve(right.clone()), &right);
-        Some((squares - explained, log_det)).filter(|(squares, _)| *squares > 0.0)
+        all
     }
 
     /// Variance of an unknown with this correlation and errors of variance 1.
@@ -145,12 +143,38 @@ impl InOrder<'_> {
     }
 }
 
-/// Probabilities of the correlations.
-fn posterior(tried: &[Tried]) -> Option<Vec<f64>> {
-    let most = tried.iter().map(|one| one.likelihood).fold(f64::NEG_INFINITY, f64::max);
-    let prior = prior();
-    let weights: Vec<f64> =
-        tried.iter().zip(prior).map(|(one, prior)| prior * (one.likelihood - most).exp()).collect();
+impl Products {
+    /// Sum of squares of the fit to readings less what their neighbours tell of them, and the
+    /// logarithm of the determinant of its normal matrix.
+    fn whitened(&self, rho: f64) -> Option<(f64, f64)> {
+        let (rho2, width) = (rho * rho, self.first.rows() - 1);
+        let all = |j: usize, l: usize| {
+            (1.0 - rho2) * self.first[(j, l)] + self.later[(j, l)] + rho2 * self.earlier[(j, l)]
+                - rho * self.crossed[(j, l)]
+        };
+        let factor = Cholesky::new(&Matrix::from_fn(width, width, all))?;
+        let right: Vec<f64> = (0..width).map(|j| all(j, width)).collect();
+        let log_det = 2.0 * factor.diagonal().map(f64::ln).sum::<f64>();
+        let squares = all(width, width) - dot(&factor.solve(right.clone()), &right);
+        Some((squares, log_det)).filter(|(squares, _)| *squares > 0.0)
+    }
+}
+
+/// Adds the products of two rows.
+fn add(sums: &mut Matrix, one: &[f64], other: &[f64]) {
+    for (j, a) in one.iter().enumerate() {
+        other.iter().enumerate().for_each(|(l, b)| sums[(j, l)] += a * b);
+    }
+}
+
+/// Probabilities of the correlations, by the logarithms of their likelihoods.
+fn posterior(likelihoods: &[f64]) -> Option<Vec<f64>> {
+    let most = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = likelihoods
+        .iter()
+        .zip(prior())
+        .map(|(likelihood, prior)| prior * (likelihood - most).exp())
+        .collect();
     let sum: f64 = weights.iter().sum();
     (sum > 0.0 && sum.is_finite()).then(|| weights.iter().map(|weight| weight / sum).collect())
 }
@@ -179,7 +203,8 @@ impl Mixture<'_> {
     fn half_width(&self, level: f64) -> f64 {
         let Ok(law) = StudentsT::new(0.0, 1.0, self.dof) else { return f64::INFINITY };
         let outside = |half: f64| -> f64 {
-            let parts = self.weights.iter().zip(&self.sds).filter(|(weight, _)| **weight > 1e-9);
+            let parts =
+                self.weights.iter().zip(&self.sds).filter(|(weight, _)| **weight >= NO_WEIGHT);
             parts.map(|(weight, sd)| 2.0 * weight * law.sf(half / sd)).sum()
         };
         let most = self.sds.iter().copied().fold(1.0, f64::max) * t_quantile(level, self.dof);
