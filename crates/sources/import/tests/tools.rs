@@ -263,9 +263,9 @@ fn events_of_go_have_lines_in_pieces() {
     assert!(refused(&text).contains("three or more different numbers"));
     let third = text.replace(" 300\\t", " 900\\t");
     let imported = imported(&(text + &third));
-    let names = ["BenchmarkWork-2", "BenchmarkSub/a-2", "BenchmarkSub/size=8-2"];
+    let names = ["BenchmarkWork-2", "BenchmarkSub/a-2"];
     assert_eq!(imported.table.series_names(), names);
-    assert_eq!(imported.table.readings().len(), 12);
+    assert_eq!(imported.table.readings().len(), 8);
 }
 
 #[test]
