@@ -11,7 +11,7 @@ use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_core::pipeline::{optional_stages, weighed, write_weighed};
-use hairspring_import::{Tool, detect, head};
+use hairspring_import::{Tool, detect, has_only_times, head, only_times};
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
 use hairspring_view::text;
@@ -29,17 +29,39 @@ The file is CSV: comments `# key: value`, a header with one column per component
 Files of other tools are fitted again, with an intercept: the overhead that their answer contains.
 
   hairspring fit target/criterion/NAME/new/sample.json
-  hairspring fit google-benchmark.json";
+  hairspring fit google-benchmark.json
+  for k in 100 200 400; do go test -bench . -benchtime=${k}x -count 5; done > bench.txt
+  hairspring fit bench.txt";
 
 /// Files that `fit` reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FitFormat {
     /// Observations: counts and ticks (spec/observations.md)
     Observations,
-    /// Criterion.rs: sample.json or raw.csv
+    /// Criterion.rs: sample.json, raw.csv or cargo-criterion's messages
     Criterion,
     /// Google Benchmark: the JSON of its runs
     GoogleBenchmark,
+    /// nanobench: the JSON of its template
+    Nanobench,
+    /// BenchmarkDotNet: its full JSON
+    BenchmarkDotNet,
+    /// Go: the output of go test -bench, as text or with -json
+    Go,
+}
+
+impl FitFormat {
+    /// The tool; `None` for observations.
+    fn tool(self) -> Option<Tool> {
+        match self {
+            FitFormat::Observations => None,
+            FitFormat::Criterion => Some(Tool::Criterion),
+            FitFormat::GoogleBenchmark => Some(Tool::GoogleBenchmark),
+            FitFormat::Nanobench => Some(Tool::Nanobench),
+            FitFormat::BenchmarkDotNet => Some(Tool::BenchmarkDotNet),
+            FitFormat::Go => Some(Tool::Go),
+        }
+    }
 }
 
 /// Solve observations from a file: counts of components and ticks
@@ -186,12 +208,11 @@ fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyErr
         Box::new(std::fs::File::open(path).map_err(|e| named(path, &e))?)
     };
     let (head, stream) = head(stream).map_err(|e| named(path, &e))?;
-    let tool = match arguments.format {
-        None => detect(&head),
-        Some(FitFormat::Observations) => None,
-        Some(FitFormat::Criterion) => Some(Tool::Criterion),
-        Some(FitFormat::GoogleBenchmark) => Some(Tool::GoogleBenchmark),
-    };
+    let only = has_only_times(&head).filter(|_| arguments.format.is_none());
+    if let Some(tool) = only {
+        return Err(named(path, &only_times(tool)).into());
+    }
+    let tool = arguments.format.map_or_else(|| detect(&head), FitFormat::tool);
     let Some(tool) = tool else {
         return Ok((read_csv(stream).map_err(|e| named(path, &e))?, None));
     };

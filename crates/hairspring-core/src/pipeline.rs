@@ -39,9 +39,9 @@ use crate::result::Assessment;
 pub use crate::stages::BY_REQUEST;
 use crate::stages::{
     Phase, Stage, State, Step, blocks, controls, core_clock, denormals, departure, ends, express,
-    fence, flags, layouts, line, negative, neighbour, noise, origin, overlap, pauses, placements,
-    ports, quantum, quickest, readings, reference, rows, settling, slow, spikes, threads, undone,
-    visits, widths,
+    fence, flags, layouts, line, negative, neighbour, noise, order, origin, overlap, pauses,
+    placements, ports, quantum, quickest, readings, reference, rows, settling, slow, spikes,
+    threads, undone, visits, widths,
 };
 
 /// The stages in their order, each with what it does at this place.
@@ -79,6 +79,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step(Phase::Choose, &placements::STAGE, placements::use_if_needed),
     // What the line leaves open.
     Step(Phase::Widen, &noise::STAGE, noise::widen),
+    Step(Phase::Widen, &order::STAGE, order::widen),
     Step(Phase::Widen, &departure::STAGE, departure::widen),
     Step(Phase::Widen, &quantum::STAGE, quantum::widen),
     Step(Phase::Widen, &readings::STAGE, readings::widen),

@@ -27,7 +27,8 @@ const fn target(name: &'static str, run: fn(&[u8]) -> bool, cases: u32) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 21] = [
+pub const TARGETS: [Target; 24] = [
+    target("benchmark_dot_net", tables::benchmark_dot_net, 5_000),
     target("compressed", recordings::compressed, 2_000),
     target("criterion", tables::criterion, 10_000),
     target("csv", recordings::csv, 5_000),
@@ -36,10 +37,12 @@ pub const TARGETS: [Target; 21] = [
     target("experiment", options::experiment, 2_000),
     target("expression", options::expression, 2_000),
     target("frame", children::frame, 20_000),
+    target("go_bench", tables::go_bench, 5_000),
     target("google_benchmark", tables::google_benchmark, 5_000),
     target("inputs", options::inputs, 20_000),
     target("instructions", tables::instructions, 10_000),
     target("instrument", recordings::instrument, 3_000),
+    target("nanobench", tables::nanobench, 5_000),
     target("observations", tables::observations, 1_000),
     target("pattern", recordings::pattern, 5_000),
     target("program", children::program, 1_000),

@@ -3,7 +3,7 @@
 use hairspring_core::judge::methods;
 use hairspring_core::judge::{Question, assess};
 use hairspring_core::observations::{Observations, read_csv, write_csv};
-use hairspring_import::{Tool, detect};
+use hairspring_import::{Tool, detect, has_only_times};
 use hairspring_result::read::read;
 use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
@@ -33,7 +33,7 @@ fn assert_same(a: &Observations, b: &Observations) {
     assert_eq!(kept(a), kept(b));
 }
 
-/// `sample.json` and `raw.csv` of Criterion.rs.
+/// `sample.json` and `raw.csv` of Criterion.rs, and the messages of cargo-criterion.
 pub fn criterion(bytes: &[u8]) -> bool {
     imported(bytes, Tool::Criterion)
 }
@@ -41,6 +41,21 @@ pub fn criterion(bytes: &[u8]) -> bool {
 /// The JSON of Google Benchmark.
 pub fn google_benchmark(bytes: &[u8]) -> bool {
     imported(bytes, Tool::GoogleBenchmark)
+}
+
+/// The JSON of nanobench.
+pub fn nanobench(bytes: &[u8]) -> bool {
+    imported(bytes, Tool::Nanobench)
+}
+
+/// The full JSON of BenchmarkDotNet.
+pub fn benchmark_dot_net(bytes: &[u8]) -> bool {
+    imported(bytes, Tool::BenchmarkDotNet)
+}
+
+/// The output of `go test -bench`, as text and with `-json`.
+pub fn go_bench(bytes: &[u8]) -> bool {
+    imported(bytes, Tool::Go)
 }
 
 /// Tables of instructions to compare with: every number is finite and not negative, and a form has
@@ -56,7 +71,7 @@ pub fn instructions(bytes: &[u8]) -> bool {
 
 /// Imported tables have finite times and counts above zero, and can be fitted.
 fn imported(bytes: &[u8], tool: Tool) -> bool {
-    let _ = detect(bytes);
+    let _ = (detect(bytes), has_only_times(bytes));
     let Ok(imported) = hairspring_import::read(bytes, tool) else { return false };
     let table = &imported.table;
     assert!(

@@ -191,9 +191,9 @@ macro_rules! targets {
 }
 
 targets! {
-    compressed criterion csv declaration documents experiment expression frame google_benchmark
-    inputs instructions instrument observations pattern program protocol saved sigrok sound values
-    vcd
+    benchmark_dot_net compressed criterion csv declaration documents experiment expression frame
+    go_bench google_benchmark inputs instructions instrument nanobench observations pattern
+    program protocol saved sigrok sound values vcd
 }
 
 /// Every target has a corpus, a test above and a libFuzzer target, and there are no others.

@@ -58,3 +58,35 @@ fn runs_that_are_left_out_are_reported() {
     fit(text).succeeds().says("body").complains("`BM_once` is left out");
     fit("{\"context\": {}, \"benchmarks\": []}").fails("contains no benchmark run").in_one_line();
 }
+
+#[test]
+fn the_unit_of_a_sample_is_assumed_and_said_to_be() {
+    fit(sample()).succeeds().says("does not name its unit");
+}
+
+#[test]
+fn output_of_go_is_read_from_a_pipe() {
+    let line = |n: u32| format!("BenchmarkX-2\t{n}\t{} ns/op\n", 40.0 + 2_500.0 / f64::from(n));
+    let text: String = [100, 200, 400, 800].map(line).concat();
+    let body = fit(&text).document().body()["time_ns"]["value"].as_f64().unwrap();
+    assert!((body - 40.0).abs() < 0.01, "{body}");
+    fit(text).option("--format", "go").succeeds().says("readings");
+}
+
+#[test]
+fn files_with_times_only_are_refused_with_the_verbs_that_take_them() {
+    fit("{\"results\": [{\"command\": \"ls\", \"mean\": 0.1, \"times\": [0.1]}]}")
+        .fails("is a result of hyperfine")
+        .in_one_line();
+}
+
+#[test]
+fn samples_that_follow_one_another_are_not_trusted() {
+    let slow = |n: f64| 5.0 * (n / 7.0).sin();
+    let times: Vec<f64> = (1..=60).map(f64::from).map(|n| 40.0 * n + 2_500.0 + slow(n)).collect();
+    let iters: Vec<f64> = (1..=60).map(f64::from).collect();
+    fit(format!("{{\"iters\":{iters:?},\"times\":{times:?}}}"))
+        .succeeds()
+        .says("NOT TO BE TRUSTED")
+        .says("in the order of their counts");
+}

@@ -14,6 +14,7 @@ mod options;
 mod parallel;
 mod rank;
 mod segments;
+mod serial;
 mod skewness;
 mod system;
 mod variation;
@@ -38,12 +39,13 @@ pub use rank::{Combination, Rank, exact_rank};
 pub(crate) use ratio::{moved, quotient};
 pub(crate) use segments::levels_with_steps;
 pub use segments::noise;
+pub(crate) use serial::{InOrder, LIMITS as SERIAL_LIMITS, Serial};
 pub use skewness::skewness_bound;
 pub use solution::{Component, LackOfFit, LeftOut, RowFit, Solution};
 pub(crate) use solution::{Entry, Part, RowDeparture, Vector, combined, components};
 pub(crate) use system::{Fit, System, location_variances};
 pub(crate) use variation::{
-    InBlocks, LIMITS as VARIATION_LIMITS, LayoutMeans, LayoutsAre, weights,
+    CORRELATED_BLOCKS, InBlocks, LIMITS as VARIATION_LIMITS, LayoutMeans, LayoutsAre, weights,
 };
 pub use variation::{variance, variance_of_mean, variance_of_runs};
 

@@ -6,6 +6,7 @@ pub const BELOW_RESOLUTION: &str = "below_resolution";
 pub const CLOCK_TOO_COARSE: &str = "clock_too_coarse";
 pub const CONTENDED: &str = "contended";
 pub const CORE_SHARED: &str = "core_shared";
+pub const CORRELATED: &str = "correlated";
 pub const DENORMALS: &str = "denormals";
 pub const DISTURBED: &str = "disturbed";
 pub const FREQUENCY_STEPPED: &str = "frequency_stepped";

@@ -18,6 +18,7 @@ pub(crate) mod line;
 pub(crate) mod negative;
 pub(crate) mod neighbour;
 pub(crate) mod noise;
+pub(crate) mod order;
 pub(crate) mod origin;
 pub(crate) mod overlap;
 pub(crate) mod pauses;

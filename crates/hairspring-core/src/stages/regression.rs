@@ -8,13 +8,14 @@
 
 use crate::error::{Error, MORE_ROWS, Result};
 use crate::estimate::{
-    Cholesky, Departure, Entry, LackOfFit, LeftOut, Matrix, Moments, Rank, RowFit, Solution,
-    Source, Vector, along_columns, clearest, components, departure, dot, exact_rank, f_tail,
-    in_parallel, largest_error, median, robust_sd, rounding,
+    Cholesky, Departure, Entry, InOrder, LackOfFit, LeftOut, Matrix, Moments, Rank, RowFit, Serial,
+    Solution, Source, Vector, along_columns, clearest, components, departure, dot, exact_rank,
+    f_tail, in_parallel, largest_error, median, robust_sd, rounding,
 };
 use crate::limit::{Basis, FALSE_ALARM, TWO_ROUNDINGS, limits};
 use crate::observations::{RowId, SeriesId};
 use crate::stages::State;
+use crate::stages::line::EXACT_RESIDUAL;
 use crate::stages::quantum::{LEAST_DITHER, is_commensurate};
 
 /// Rows in one chunk.
@@ -68,6 +69,28 @@ pub(crate) fn solve(state: &State, series: SeriesId) -> Result<Solution> {
         (used, fit) = without;
     }
     Ok(data.solution(&fit, &used))
+}
+
+/// The correlation of the errors of a series that was solved so, and what it does to the unknowns;
+/// `None` if its readings were not taken in the order of their counts, if they do not scatter, or
+/// if there are too few.
+pub(crate) fn serial(state: &State, series: SeriesId, solution: &Solution) -> Option<Serial> {
+    let sd = solution.residual_sd;
+    if sd <= EXACT_RESIDUAL * solution.largest || sd < LEAST_DITHER * solution.quantum {
+        return None;
+    }
+    let data = Data::new(state, series);
+    let places = data.places();
+    let used: Vec<bool> =
+        places.iter().map(|at| solution.off_plane.binary_search(at).is_err()).collect();
+    let order = data.order(&places, &used)?;
+    let fit = data.fit(&used)?;
+    let in_order = InOrder {
+        rows: order.iter().map(|at| &data.design[data.rows[*at].0][..]).collect(),
+        residuals: order.iter().map(|at| fit.residuals[*at]).collect(),
+        inverse: &fit.inverse,
+    };
+    in_order.serial(state.options.level)
 }
 
 fn singular(data: &Data) -> Error {
@@ -246,14 +269,35 @@ impl<'a> Data<'a> {
         }
     }
 
+    /// The places of the readings in the table.
+    fn places(&self) -> Vec<u32> {
+        let sheet = &self.state.sheet;
+        let of = |row: &RowId| sheet.row(*row).filter(|one| one.is_used).map(|one| one.at as u32);
+        self.ids.iter().flat_map(of).collect()
+    }
+
     /// The places of the readings that are not used.
     fn off_plane(&self, used: &[bool]) -> Vec<u32> {
-        let sheet = &self.state.sheet;
-        let places = self
-            .ids
-            .iter()
-            .flat_map(|row| sheet.row(*row).filter(|one| one.is_used).map(|one| one.at as u32));
-        places.zip(used).filter(|(_, used)| !**used).map(|(at, _)| at).collect()
+        let mut off: Vec<u32> = self
+            .places()
+            .into_iter()
+            .zip(used)
+            .filter(|(_, used)| !**used)
+            .map(|(at, _)| at)
+            .collect();
+        off.sort_unstable();
+        off
+    }
+
+    /// The readings in use in the order of the table, if their counts rise or fall in that order.
+    fn order(&self, places: &[u32], used: &[bool]) -> Option<Vec<usize>> {
+        let mut order: Vec<usize> = (0..used.len()).filter(|at| used[*at]).collect();
+        order.sort_unstable_by_key(|at| places[*at]);
+        let follows = |column: usize| {
+            let counts = || order.iter().map(|at| self.design[self.rows[*at].0][column]);
+            counts().is_sorted() || counts().is_sorted_by(|a, b| a >= b)
+        };
+        (0..self.scale.len()).all(follows).then_some(order)
     }
 
     /// What each unknown is uncertain by.

@@ -79,6 +79,8 @@ pub(crate) struct State<'t> {
     pub denormals: Vec<Option<denormals::Denormals>>,
     /// Series that other threads of the code slow in some rounds.
     pub contended: Vec<(SeriesId, threads::Contended)>,
+    /// What is known of the correlation of errors, for series that ran in the order of counts.
+    pub serial: Vec<Option<crate::estimate::Serial>>,
     pub layouts: layouts::Layouts,
     pub results: Vec<crate::result::SeriesResult>,
     pub comparisons: Vec<crate::result::Comparison>,
@@ -151,6 +153,7 @@ impl<'t> State<'t> {
             above_quickest: vec![None; series],
             denormals: (0..series).map(|_| None).collect(),
             contended: Vec::new(),
+            serial: vec![None; series],
             layouts: layouts::Layouts::default(),
             results: Vec::new(),
             comparisons: Vec::new(),

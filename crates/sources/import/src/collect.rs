@@ -3,6 +3,7 @@
 use crate::{Imported, Tool};
 use hairspring_core::Result;
 use hairspring_core::error::Error;
+use hairspring_core::judge::{Finding, carry};
 use hairspring_core::observations::{
     Observations, RowId, SeriesId, USABLE_NUMBERS, Unit, is_usable,
 };
@@ -10,6 +11,10 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Maximum number of series; a file with more counts as damaged.
 const MAX_SERIES: usize = 1_000;
+/// Maximum number of units; a file with more counts as damaged.
+const MOST_UNITS: usize = 20;
+/// Maximum length of the name of a unit.
+const MOST_UNIT_NAME: usize = 40;
 /// Maximum number of remarks that are kept.
 const MOST_REMARKS: usize = 20;
 
@@ -17,7 +22,10 @@ const MOST_REMARKS: usize = 20;
 struct Timing {
     series: usize,
     iterations: f64,
-    ns: f64,
+    /// In nanoseconds, or in another unit.
+    value: f64,
+    /// The place of that unit in [`Collected::units`].
+    other_unit: Option<usize>,
 }
 
 /// Runs of benchmarks.
@@ -26,6 +34,12 @@ pub struct Collected {
     names: Vec<String>,
     known: HashMap<String, usize>,
     runs: Vec<Timing>,
+    /// Units that are none of time.
+    units: Vec<String>,
+    /// Largest error of a reading by the digits of the file.
+    bound: f64,
+    /// Findings that every result from the table is to have.
+    findings: Vec<Finding>,
     remarks: Vec<String>,
     unwritten: usize,
 }
@@ -41,31 +55,79 @@ impl Collected {
         iterations: f64,
         ns: f64,
     ) -> std::result::Result<(), String> {
+        self.push_in(name, iterations, ns, "ns")
+    }
+
+    /// The same in a unit of the tool's own, which need not be one of time.
+    ///
+    /// # Errors
+    /// As [`Collected::push`], or too many units.
+    pub fn push_in(
+        &mut self,
+        name: &str,
+        iterations: f64,
+        value: f64,
+        unit: &str,
+    ) -> std::result::Result<(), String> {
+        let factor = nanoseconds(unit);
+        let value = value * factor.unwrap_or(1.0);
         if !(is_usable(iterations) && iterations > 0.0) {
             return Err(format!(
                 "the number of iterations is {iterations}, it must be above 0; {USABLE_NUMBERS}"
             ));
         }
-        if !is_usable(ns) {
-            return Err(format!("the time is {ns}, it must be a finite number; {USABLE_NUMBERS}"));
+        if !is_usable(value) {
+            return Err(format!(
+                "the time is {value}, it must be a finite number; {USABLE_NUMBERS}"
+            ));
         }
-        let series = match self.known.get(name) {
-            Some(series) => *series,
-            None if self.names.len() == MAX_SERIES => {
-                return Err(format!("there are more than {MAX_SERIES} benchmarks"));
-            }
-            None => {
-                self.known.insert(name.to_owned(), self.names.len());
-                self.names.push(name.to_owned());
-                self.names.len() - 1
-            }
-        };
-        self.runs.push(Timing { series, iterations, ns });
+        let other_unit = if factor.is_some() { None } else { Some(self.unit(unit)?) };
+        let series = self.series(name)?;
+        self.runs.push(Timing { series, iterations, value, other_unit });
         Ok(())
+    }
+
+    fn series(&mut self, name: &str) -> std::result::Result<usize, String> {
+        if let Some(series) = self.known.get(name) {
+            return Ok(*series);
+        }
+        if self.names.len() == MAX_SERIES {
+            return Err(format!("there are more than {MAX_SERIES} benchmarks"));
+        }
+        self.known.insert(name.to_owned(), self.names.len());
+        self.names.push(name.to_owned());
+        Ok(self.names.len() - 1)
+    }
+
+    fn unit(&mut self, name: &str) -> std::result::Result<usize, String> {
+        let shown: String = name.chars().filter(|c| !c.is_control()).take(MOST_UNIT_NAME).collect();
+        let name = if shown.is_empty() { "a unit without a name" } else { &shown };
+        if let Some(at) = self.units.iter().position(|unit| unit == name) {
+            return Ok(at);
+        }
+        if self.units.len() == MOST_UNITS {
+            return Err(format!("there are more than {MOST_UNITS} units"));
+        }
+        self.units.push(name.to_owned());
+        Ok(self.units.len() - 1)
+    }
+
+    /// Tells by how much a reading may be off, because the file has so few digits. It follows the
+    /// counts, so that neither repeats nor rows show it.
+    pub fn doubt_reading(&mut self, bound: f64) {
+        self.bound = self.bound.max(bound);
+    }
+
+    /// Adds a finding to every result from the table.
+    pub fn doubt(&mut self, finding: Finding) {
+        self.findings.push(finding);
     }
 
     /// Adds a remark that something was left out.
     pub fn remark(&mut self, text: String) {
+        if self.remarks.contains(&text) {
+            return;
+        }
         if self.remarks.len() < MOST_REMARKS {
             self.remarks.push(text)
         } else {
@@ -78,21 +140,22 @@ impl Collected {
     /// # Errors
     /// [`Error::BadTable`] with the advice if there is no such series.
     pub fn finish(mut self, tool: Tool, source: &str, advice: &str) -> Result<Imported> {
+        let unit = self.keep_one_unit();
         if self.runs.is_empty() {
             return Err(Error::BadTable(format!(
                 "contains no benchmark run{}",
                 self.first_remark()
             )));
         }
-        let usable: Vec<bool> =
-            (0..self.names.len()).map(|series| self.has_a_line(series)).collect();
+        let usable = self.with_a_line();
         if !usable.contains(&true) {
             return Err(Error::BadTable(format!(
                 "no benchmark in it ran with three or more different numbers of iterations, so \
                  there is no line to fit: {advice}"
             )));
         }
-        for series in (0..self.names.len()).filter(|series| !usable[*series]) {
+        let ran: BTreeSet<usize> = self.runs.iter().map(|run| run.series).collect();
+        for series in ran.into_iter().filter(|series| !usable[*series]) {
             self.remark(format!(
                 "`{}` is left out: too few different numbers of iterations for a line",
                 self.names[series]
@@ -103,22 +166,59 @@ impl Collected {
         }
         let mut table = self.table(&usable);
         table.origin.notes.push(("imported".into(), source.to_owned()));
+        if let Some(unit) = unit {
+            (table.origin.unit, table.origin.clock) = (Unit::Ticks, Some(format!("in {unit}")));
+        }
+        table.origin.reading_bound =
+            Some(self.bound).filter(|bound| is_usable(*bound) && *bound > 0.0);
+        carry(&self.findings, &mut table.origin);
         Ok(Imported { table, tool, remarks: self.remarks })
+    }
+
+    /// Leaves out what is in another unit than the rest, because a table has one: times where there
+    /// are some, else the first unit, which is returned.
+    fn keep_one_unit(&mut self) -> Option<String> {
+        let kept = if self.runs.iter().any(|run| run.other_unit.is_none()) {
+            None
+        } else {
+            self.runs.first()?.other_unit
+        };
+        let mut left: BTreeSet<(usize, Option<usize>)> = BTreeSet::new();
+        self.runs.retain(|run| {
+            run.other_unit == kept || {
+                left.insert((run.series, run.other_unit));
+                false
+            }
+        });
+        for (series, unit) in left {
+            let unit = unit.and_then(|unit| self.units.get(unit)).map_or("ns", String::as_str);
+            self.remark(format!(
+                "runs of `{}` are left out: they are in `{unit}`, and others in another unit",
+                self.names[series]
+            ));
+        }
+        kept.and_then(|unit| self.units.get(unit)).cloned()
     }
 
     fn first_remark(&self) -> String {
         self.remarks.first().map(|remark| format!(" ({remark})")).unwrap_or_default()
     }
 
-    /// Three different counts, or two with repeats.
-    fn has_a_line(&self, series: usize) -> bool {
-        let runs = self.runs.iter().filter(|run| run.series == series);
-        let (mut counts, mut readings) = (BTreeSet::new(), 0);
-        for run in runs {
-            counts.insert(run.iterations.to_bits());
-            readings += 1;
+    /// Which series a line can be fitted to: those with three different counts, or two with
+    /// repeats.
+    fn with_a_line(&self) -> Vec<bool> {
+        let mut seen: Vec<(Vec<f64>, usize)> = vec![(Vec::new(), 0); self.names.len()];
+        for run in &self.runs {
+            let Some((counts, readings)) = seen.get_mut(run.series) else { continue };
+            *readings += 1;
+            if counts.len() < 3 && !counts.contains(&run.iterations) {
+                counts.push(run.iterations);
+            }
         }
-        counts.len() >= 3 || (counts.len() == 2 && readings >= 8)
+        let has_a_line = |(counts, readings): &(Vec<f64>, usize)| {
+            counts.len() >= 3 || (counts.len() == 2 && *readings >= 8)
+        };
+        seen.iter().map(has_a_line).collect()
     }
 
     /// The n-th reading of a row belongs to round n - 1, as in an observation file without rounds.
@@ -132,7 +232,7 @@ impl Collected {
                 *ids.entry(run.series).or_insert_with(|| table.series(&self.names[run.series]));
             let row = table.row(series, &[run.iterations]);
             let round = rounds.entry(row).or_default();
-            table.push(row, *round, run.ns);
+            table.push(row, *round, run.value);
             *round += 1;
         }
         table

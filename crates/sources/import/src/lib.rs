@@ -1,15 +1,21 @@
 //! Benchmark files of other tools as observations, to be fitted again with an intercept.
 //!
-//! Criterion.rs fits a line through the origin, and Google Benchmark divides: with both, the
-//! constant part of every reading stays in the result. Their files contain how often the code ran
-//! and how long that took, which is an observation. Conversion is pure: from a stream to a table.
-//! Entries that cannot be used are listed in [`Imported::remarks`].
+//! Criterion.rs fits a line through the origin, and other tools divide: the constant part of every
+//! reading stays in the result. Their files contain how often the code ran and how long that took,
+//! which is an observation. Conversion is pure: from a stream to a table. Entries that cannot be
+//! used are listed in [`Imported::remarks`].
 
 mod collect;
 mod criterion;
+mod detect;
+mod dotnet;
+mod go;
 mod google_benchmark;
 mod json;
+mod nanobench;
+mod text;
 
+pub use detect::{detect, has_only_times};
 use hairspring_core::Result;
 use hairspring_core::error::Error;
 use hairspring_core::observations::Observations;
@@ -23,42 +29,35 @@ const HEAD: u64 = 4096;
 /// The tools whose files can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// Criterion.rs: `sample.json` (`iters`, `times`) or `raw.csv`.
+    /// Criterion.rs: `sample.json` (`iters`, `times`, or two lists before 0.3.3), `raw.csv`, or the
+    /// messages of cargo-criterion.
     Criterion,
     /// Google Benchmark: `--benchmark_format=json`.
     GoogleBenchmark,
+    /// nanobench: its JSON template.
+    Nanobench,
+    /// BenchmarkDotNet: its full JSON.
+    BenchmarkDotNet,
+    /// `go test -bench`, as text or with `-json`.
+    Go,
+}
+
+impl Tool {
+    /// All tools.
+    pub const ALL: [Tool; 5] =
+        [Tool::Criterion, Tool::GoogleBenchmark, Tool::Nanobench, Tool::BenchmarkDotNet, Tool::Go];
 }
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// Its observations, in nanoseconds, a series for each benchmark.
+    /// Its observations, in nanoseconds or in the unit of the tool's own measurement, a series for
+    /// each benchmark.
     pub table: Observations,
     /// The tool that wrote it.
     pub tool: Tool,
     /// Messages about what was left out.
     pub remarks: Vec<String>,
-}
-
-/// Detects by its beginning the tool that wrote a file; `None` for anything else, including
-/// observations.
-pub fn detect(head: &[u8]) -> Option<Tool> {
-    let text = String::from_utf8_lossy(head);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    let first = text.lines().next().unwrap_or_default();
-    if text.starts_with('{') {
-        let has = |key: &str| text.contains(&format!("\"{key}\""));
-        return if has("context")
-            || has("benchmarks")
-            || !(has("iters") || has("sampling_mode") || has("times"))
-        {
-            Some(Tool::GoogleBenchmark)
-        } else {
-            Some(Tool::Criterion)
-        };
-    }
-    (first.contains("sample_measured_value") && first.contains("iteration_count"))
-        .then_some(Tool::Criterion)
 }
 
 /// The beginning of a stream, and the whole stream again.
@@ -69,6 +68,14 @@ pub fn head(mut stream: impl Read) -> std::io::Result<(Vec<u8>, impl Read)> {
     let mut head = Vec::new();
     stream.by_ref().take(HEAD).read_to_end(&mut head)?;
     Ok((head.clone(), Cursor::new(head).chain(stream)))
+}
+
+/// The error of a file that has times only, with what takes it.
+pub fn only_times(tool: &str) -> Error {
+    Error::BadTable(format!(
+        "is a result of {tool}, which has times and not how often the code ran in each: no line \
+         can be fitted to it; `hairspring compare` and `hairspring report` take such files"
+    ))
 }
 
 /// Reads a file of a tool.
@@ -85,15 +92,13 @@ pub fn head(mut stream: impl Read) -> std::io::Result<(Vec<u8>, impl Read)> {
 /// assert_eq!(imported.table.readings().len(), 3);
 /// ```
 pub fn read(stream: impl Read, tool: Tool) -> Result<Imported> {
-    let (head, stream) =
-        head(stream).map_err(|error| Error::BadTable(format!("cannot be read: {error}")))?;
-    let is_json =
-        head.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(byte))
-            == Some(&b'{');
+    let text = text::read(stream)?;
     match tool {
-        Tool::GoogleBenchmark => google_benchmark::read(stream),
-        Tool::Criterion if is_json => criterion::read_sample(stream),
-        Tool::Criterion => criterion::read_raw(stream),
+        Tool::Criterion => criterion::read(&text),
+        Tool::GoogleBenchmark => google_benchmark::read(&text),
+        Tool::Nanobench => nanobench::read(&text),
+        Tool::BenchmarkDotNet => dotnet::read(&text),
+        Tool::Go => go::read(&text),
     }
 }
 
