@@ -10,6 +10,8 @@ mod criterion;
 mod google_benchmark;
 mod json;
 
+pub mod results;
+
 use hairspring_core::Result;
 use hairspring_core::error::Error;
 use hairspring_core::observations::Observations;
