@@ -21,6 +21,7 @@ Examples:
 5 % longer
   hairspring compare old.json new.json --threshold 5% --strict       and if this is undecided, or \
 something is missing
+  hyperfine ./a --export-json old.json; ... a change, the same with new.json, and compare
 
 Series are matched by name and code. A ratio is new over old, in core cycles where both have them. \
 The two were not
@@ -37,7 +38,8 @@ const MOST_BYTES: u64 = 256 << 20;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareArguments {
-    /// The result to compare with: what `time --json` or `fit --json` printed; - for standard input
+    /// The result to compare with: what `time --json` or `fit --json` printed, or a result of
+    /// another tool (docs/results-of-tools.md); - for standard input
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
     /// The result to compare

@@ -22,7 +22,8 @@ appended after a slash.";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SavedReportArguments {
-    /// The saved result: what `time --json` or `fit --json` printed; - for standard input
+    /// The saved result: what `time --json` or `fit --json` printed, or a result of another tool
+    /// (docs/results-of-tools.md); - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format
