@@ -127,6 +127,15 @@ fn report(result: &str, format: &str) -> Hairspring {
 }
 
 #[test]
+fn a_report_says_what_its_format_has_no_place_for() {
+    let clamped = hyperfine("./a", &[0.0, 0.2, 0.0, 0.3]);
+    report(&clamped, "bencher")
+        .succeeds()
+        .complains("hyperfine: the intervals do not contain the error of the time of a shell")
+        .complains("`./a` is not to be trusted: 2 of 4 values are in doubt");
+}
+
+#[test]
 fn a_report_has_the_interval() {
     let ended = report(&hyperfine("./a", &around(20.0)), "bencher").succeeds().output;
     let found: Value = serde_json::from_str(&ended).unwrap();

@@ -302,6 +302,8 @@ fn a_file_without_a_time_says_why() {
             r#"{"benchmarks": [{"runs": [{"values": [3, 4]}], "metadata": {"unit": "byte"}}]}"#,
             "its unit is `byte`, not a time",
         ),
+        (r#"{"reason": "benchmark-complete", "id": "x"}"#, "`x` is left out: it has no value"),
+        (r#"{"iters": [], "times": []}"#, "it has no value"),
         (r#"{"iters": [1, 2], "times": [1]}"#, "there must be one time for each"),
         (r#"{"iters": [1, 0], "times": [1, 2]}"#, "there must be more than 0"),
         (

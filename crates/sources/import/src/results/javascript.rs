@@ -4,7 +4,7 @@
 
 use super::model::{Results, Times};
 use super::number::{Number, all};
-use super::{Format, Shape, parsed, unordered};
+use super::{Format, Shape, parsed};
 use serde::Deserialize;
 
 /// The format of tinybench.
@@ -34,17 +34,13 @@ fn has(outline: &super::outline::Outline, name: &str) -> bool {
 }
 
 pub(super) const VALUE: &str = "one call";
-const LACKS: &str = "the call that is timed itself, nor how processes differ: all samples are of \
+/// What is said once of samples of tinybench.
+pub(super) const LACKS: &str = "the call that is timed itself, nor how processes differ: all samples are of \
                      one";
 const MILLISECONDS: f64 = 1e6;
 /// Student's quantile at 95 % for many samples; that of few ones is larger, so that a standard
 /// deviation from it is too large and not too small.
 const QUANTILE: f64 = 1.96;
-
-/// What is said once of samples of tinybench.
-pub(super) fn lacks() -> [String; 2] {
-    [LACKS.to_owned(), unordered("tinybench sorts them")]
-}
 
 #[derive(Deserialize)]
 struct Task {
@@ -104,8 +100,7 @@ impl Statistics {
 
 fn read(format: &Format, text: &str) -> Result<Results, String> {
     let tasks: Vec<Task> = parsed(format, text)?;
-    let mut results = format.results(&[]);
-    results.origin.lacks = lacks().to_vec();
+    let mut results = format.results(&[LACKS]);
     for (at, task) in tasks.iter().enumerate() {
         let unnamed = format!("task {}", at + 1);
         let name = task.name.as_deref().or(task.task_name.as_deref()).unwrap_or(&unnamed);

@@ -3,7 +3,7 @@
 
 use super::model::{Results, Times};
 use super::number::{Number, all};
-use super::{Format, Shape, parsed, unordered, words};
+use super::{Format, Shape, parsed, words};
 use hairspring_core::named::Named;
 use serde::Deserialize;
 use serde_json::Value;
@@ -64,7 +64,6 @@ struct Statistics {
 fn read(format: &Format, text: &str) -> Result<Results, String> {
     let document: Document = parsed(format, text)?;
     let mut results = format.results(&[LACKS]);
-    results.origin.lacks.push(unordered("mitata sorts the samples"));
     if let Some(context) = &document.context {
         let cpu = context.cpu.as_ref().and_then(|cpu| cpu.name.as_deref());
         results.origin.machine = words([cpu, context.arch.as_deref()]);

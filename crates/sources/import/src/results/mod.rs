@@ -128,15 +128,6 @@ fn parsed<T: serde::de::DeserializeOwned>(format: &Format, text: &str) -> Result
         .map_err(|error| error.to_string())
 }
 
-/// What an interval lacks whose values are not in their order; `way_out` says how to get them.
-fn unordered(way_out: &str) -> String {
-    format!(
-        "how values in a row are correlated, which the file does not show ({way_out}): they count \
-         as at most {} independent ones",
-        interval::MOST_WITHOUT_ORDER
-    )
-}
-
 /// The parts of a text that are there, joined by blanks; `None` without any.
 fn words<'t>(parts: impl IntoIterator<Item = Option<&'t str>>) -> Option<String> {
     let there: Vec<&str> =

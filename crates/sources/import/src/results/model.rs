@@ -1,5 +1,6 @@
 //! What a file of results holds, whatever tool wrote it.
 
+use super::interval::MOST_WITHOUT_ORDER;
 use hairspring_core::Estimate;
 use hairspring_core::observations::{USABLE_NUMBERS, is_usable};
 use hairspring_result::document::ToolOrigin;
@@ -118,6 +119,20 @@ impl Times {
         }
     }
 
+    /// Whether there is no value at all.
+    fn is_empty(&self) -> bool {
+        match self {
+            Times::Processes(groups) => groups.iter().all(Vec::is_empty),
+            Times::Rounded { values, .. } | Times::Sorted(values) => values.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Whether the order of the values is lost.
+    fn is_without_order(&self) -> bool {
+        matches!(self, Times::Sorted(_) | Times::Summary { .. })
+    }
+
     /// Checks that every number can be calculated with.
     fn check(&self) -> Result<(), String> {
         let numbers: Vec<f64> = match self {
@@ -152,7 +167,8 @@ impl Results {
         Results { origin, ..Results::default() }
     }
 
-    /// Adds a benchmark. A name that occurs again gets a number, and a remark.
+    /// Adds a benchmark, or a remark if it has no value. A name that occurs again gets a number, and
+    /// a remark.
     ///
     /// # Errors
     /// A number that cannot be calculated with, or too many benchmarks.
@@ -161,6 +177,10 @@ impl Results {
             return Err(format!(
                 "there are more than {MOST_BENCHMARKS} benchmarks: split the file"
             ));
+        }
+        if times.is_empty() {
+            self.left_out(name, "it has no value");
+            return Ok(());
         }
         times.check().map_err(|reason| format!("benchmark `{}`: {reason}", shown(name)))?;
         let known = self.names.entry(name.to_owned()).or_insert(0);
@@ -214,6 +234,12 @@ impl Results {
                 "has no time of a benchmark of {}{}",
                 self.origin.tool,
                 why.unwrap_or_default()
+            ));
+        }
+        if self.benchmarks.iter().any(|benchmark| benchmark.times.is_without_order()) {
+            self.origin.lacks.push(format!(
+                "how values in a row are correlated, which the file does not show: they count as \
+                 at most {MOST_WITHOUT_ORDER} independent ones"
             ));
         }
         if self.unwritten > 0 {

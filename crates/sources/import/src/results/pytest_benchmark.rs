@@ -75,19 +75,14 @@ fn read(format: &Format, text: &str) -> Result<Results, String> {
     results.origin.machine = words([brand]).or_else(|| words([machine.node.as_deref()]));
     results.origin.runtime =
         words([machine.python_implementation.as_deref(), machine.python_version.as_deref()]);
-    let mut without_rounds = false;
     for one in &document.benchmarks {
         let name = one.fullname.as_deref().unwrap_or(&one.name);
         match times(&one.stats) {
             Some(times) => {
-                without_rounds |= matches!(times, Times::Summary { .. });
                 results.push(name, VALUE, times.scaled(SECONDS))?;
             }
             None => results.left_out(name, "its mean, or one of its rounds, is not a number"),
         }
-    }
-    if without_rounds {
-        results.origin.lacks.push(super::unordered("--benchmark-save-data writes them"));
     }
     results.finish()
 }

@@ -4,7 +4,7 @@
 
 use super::model::{Results, Times};
 use super::number::Number;
-use super::{Format, Shape, parsed, unordered, words};
+use super::{Format, Shape, parsed, words};
 use hairspring_core::named::Named;
 use serde::Deserialize;
 
@@ -69,7 +69,6 @@ struct Thread {
 fn read(format: &Format, text: &str) -> Result<Results, String> {
     let document: Document = parsed(format, text)?;
     let mut results = format.results(&[LACKS]);
-    results.origin.lacks.push(unordered("a histogram has no order"));
     results.origin.version = document.version;
     let system = &document.sysinfo;
     results.origin.machine = words([system.nodename.as_deref(), system.machine.as_deref()]);

@@ -1,6 +1,6 @@
 //! vitest: `vitest bench --outputJson`.
 
-use super::javascript::{Statistics, VALUE, lacks};
+use super::javascript::{LACKS, Statistics, VALUE};
 use super::model::Results;
 use super::{Format, Shape, parsed};
 use serde::Deserialize;
@@ -39,8 +39,7 @@ struct One {
 
 fn read(format: &Format, text: &str) -> Result<Results, String> {
     let document: Document = parsed(format, text)?;
-    let mut results = format.results(&[]);
-    results.origin.lacks = lacks().to_vec();
+    let mut results = format.results(&[LACKS]);
     for group in document.files.iter().flat_map(|file| &file.groups) {
         for one in &group.benchmarks {
             let name = format!("{} > {}", group.full_name, one.name);
