@@ -192,7 +192,8 @@ macro_rules! targets {
 
 targets! {
     criterion csv declaration documents experiment expression frame google_benchmark inputs
-    instructions observations pattern program protocol results_of_tools saved sigrok sound values vcd
+    instructions observations pattern program protocol results_of_tools saved sigrok sound values
+    vcd
 }
 
 /// Every target has a corpus, a test above and a libFuzzer target, and there are no others.

@@ -381,6 +381,14 @@ fn a_folder_of_criterion_has_all_its_benchmarks() {
     let found = read_folder(&folder.0).unwrap();
     let names: Vec<&str> = found.benchmarks.iter().map(|one| &*one.name).collect();
     assert_eq!(names, ["alone", "g/f/10"]);
+    let own = Folder::new("unit")
+        .with("a/new/sample.json", sample)
+        .with("a/new/raw.csv", "group,unit,iteration_count\na,ns,2\n")
+        .with("b/new/sample.json", sample)
+        .with("b/new/raw.csv", "group,unit,iteration_count\nb,cycles,2\n");
+    let found = read_folder(&own.0).unwrap();
+    assert_eq!(found.benchmarks.len(), 1);
+    assert_eq!(found.remarks, ["`b` is left out: its unit is `cycles`, not nanoseconds"]);
     let empty = Folder::new("empty");
     assert!(read_folder(&empty.0).is_err_and(|reason| reason.contains("target/criterion")));
     let damaged = Folder::new("damaged").with("a/new/sample.json", "{\"iters\": [");

@@ -43,8 +43,12 @@ pub fn read_folder(folder: &Path) -> Result<Results, String> {
     for one in &found {
         let file = one.join("sample.json");
         let text = read_text(&file).map_err(|reason| named(&file, &reason))?;
-        criterion::add(&mut results, &name(folder, one), &text)
-            .map_err(|reason| named(&file, &reason))?;
+        let name = name(folder, one);
+        match unit(one).filter(|unit| unit != "ns") {
+            Some(unit) => results.left_out(&name, &other_unit(&unit)),
+            None => criterion::add(&mut results, &name, &text)
+                .map_err(|reason| named(&file, &reason))?,
+        }
     }
     results.finish()
 }
@@ -87,6 +91,19 @@ fn read_text(file: &Path) -> Result<String, String> {
         return Err(format!("is larger than {} MiB", MOST_BYTES >> 20));
     }
     decode(&bytes).map(std::borrow::Cow::into_owned)
+}
+
+/// The unit in `raw.csv`, which Criterion.rs writes beside the samples if it is asked to.
+fn unit(new: &Path) -> Option<String> {
+    let text = read_text(&new.join("raw.csv")).ok()?;
+    let mut lines = csv::Reader::from_reader(text.as_bytes());
+    let column = lines.headers().ok()?.iter().position(|name| name == "unit")?;
+    let first = lines.records().next()?.ok()?;
+    first.get(column).map(str::to_owned)
+}
+
+fn other_unit(unit: &str) -> String {
+    format!("its unit is `{}`, not nanoseconds", shown(unit))
 }
 
 /// The name in `benchmark.json`; without one the path.

@@ -35,8 +35,8 @@ fn has(outline: &super::outline::Outline, name: &str) -> bool {
 
 pub(super) const VALUE: &str = "one call";
 /// What is said once of samples of tinybench.
-pub(super) const LACKS: &str = "the call that is timed itself, nor how processes differ: all samples are of \
-                     one";
+pub(super) const LACKS: &str = "the call that is timed itself, nor how processes differ: all \
+                                samples are of one";
 const MILLISECONDS: f64 = 1e6;
 /// Student's quantile at 95 % for many samples; that of few ones is larger, so that a standard
 /// deviation from it is too large and not too small.

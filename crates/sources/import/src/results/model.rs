@@ -167,8 +167,8 @@ impl Results {
         Results { origin, ..Results::default() }
     }
 
-    /// Adds a benchmark, or a remark if it has no value. A name that occurs again gets a number, and
-    /// a remark.
+    /// Adds a benchmark, or a remark if it has no value. A name that occurs again gets a number,
+    /// and a remark.
     ///
     /// # Errors
     /// A number that cannot be calculated with, or too many benchmarks.
