@@ -8,7 +8,7 @@ BASH_COMPLETION=share/bash-completion/completions/hairspring
 FISH_COMPLETION=share/fish/vendor_completions.d/hairspring.fish
 ZSH_COMPLETION=share/zsh/site-functions/_hairspring
 PAGES=share/doc/hairspring
-HELP_PAGES=(docs/pass-or-fail.md docs/commands/run.md)
+HELP_PAGES=(docs/pass-or-fail.md docs/results-of-tools.md docs/commands/run.md)
 
 write_manuals() { # FOLDER COMMAND...
   local folder="$1" shell file

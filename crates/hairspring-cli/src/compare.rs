@@ -3,9 +3,10 @@
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
+use hairspring_import::results::{self, Results};
 use hairspring_program::circumstances::identity;
 use hairspring_program::values::share;
-use hairspring_result::compare::{CompareDocument, Compared, Places, compare};
+use hairspring_result::compare::{CompareDocument, Compared, Places, comparable, compare};
 use hairspring_result::{ResultDocument, json, read::read as read_document};
 use hairspring_view::text;
 use std::io::Read;
@@ -20,6 +21,7 @@ Examples:
 5 % longer
   hairspring compare old.json new.json --threshold 5% --strict       and if this is undecided, or \
 something is missing
+  hyperfine ./a --export-json old.json; ... a change, the same with new.json, and compare
 
 Series are matched by name and code. A ratio is new over old, in core cycles where both have them. \
 The two were not
@@ -36,7 +38,8 @@ const MOST_BYTES: u64 = 256 << 20;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareArguments {
-    /// The result to compare with: what `time --json` or `fit --json` printed; - for standard input
+    /// The result to compare with: what `time --json` or `fit --json` printed, or a result of
+    /// another tool (docs/results-of-tools.md); - for standard input
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
     /// The result to compare
@@ -78,6 +81,7 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
         .into());
     }
     let (old, new) = (read(&arguments.old)?, read(&arguments.new)?);
+    comparable(&old, &new)?;
     let places = if arguments.across { Places::Any } else { Places::Same };
     let compared = compare(&old, &new, arguments.threshold, places);
     let (before, after) =
@@ -86,9 +90,15 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
         let document = CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new));
         json::print(&CompareDocument { identity: Some(identity()), ..document })
     } else {
-        text::compare(&compared, &before, &after, &output::style())
+        text::compare(&compared, &shown(&before, &old), &shown(&after, &new), &output::style())
     })?;
     Ok(outcome(&compared, arguments.strict))
+}
+
+/// The file, and the tool that wrote it if that is another one.
+fn shown(file: &str, document: &ResultDocument) -> String {
+    let tool = document.origin.as_ref().map(|origin| format!(" (of {})", origin.title()));
+    format!("{file}{}", tool.unwrap_or_default())
 }
 
 /// The outcome of a comparison, in which nothing may be uncertain if it is `strict`; reports on
@@ -105,7 +115,7 @@ pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
     if missed { Outcome::LimitMissed } else { Outcome::Done }
 }
 
-/// Reads a saved result from a file, or from standard input.
+/// Reads a saved result, or that of another tool, from a file or from standard input.
 pub fn read(path: &Path) -> Result<ResultDocument, String> {
     let named = |reason: &dyn std::fmt::Display| {
         if path == Path::new("-") {
@@ -114,6 +124,9 @@ pub fn read(path: &Path) -> Result<ResultDocument, String> {
             format!("{}: {reason}", path.display())
         }
     };
+    if path.is_dir() {
+        return of_tool(results::read_folder(path), &named);
+    }
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)
@@ -127,7 +140,22 @@ pub fn read(path: &Path) -> Result<ResultDocument, String> {
             MOST_BYTES >> 20
         )));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| named(&"is not UTF-8 text, and so not a saved result"))?;
-    read_document(&text).map_err(|error| named(&error))
+    let text = results::decode(&bytes).map_err(|error| named(&error))?;
+    match results::read(&text) {
+        Some(found) => of_tool(found, &named),
+        None => read_document(&text).map_err(|error| named(&format!("{error}; {OTHERS}"))),
+    }
 }
+
+/// The document of a result of another tool. What is left out of it is reported on standard error.
+fn of_tool(
+    found: Result<Results, String>,
+    named: &dyn Fn(&dyn std::fmt::Display) -> String,
+) -> Result<ResultDocument, String> {
+    let found = found.map_err(|error| named(&error))?;
+    found.remarks.iter().for_each(|remark| output::complain(&named(remark)));
+    Ok(found.into_document())
+}
+
+/// What else is read.
+const OTHERS: &str = "results of other tools that are read: see docs/results-of-tools.md";

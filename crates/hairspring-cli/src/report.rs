@@ -4,6 +4,8 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
+use hairspring_result::{ResultDocument, Series};
+use hairspring_view::clean::{clean, cut};
 use hairspring_view::export::{FORMATS, Format, export, find};
 use std::path::PathBuf;
 
@@ -22,7 +24,8 @@ appended after a slash.";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SavedReportArguments {
-    /// The saved result: what `time --json` or `fit --json` printed; - for standard input
+    /// The saved result: what `time --json` or `fit --json` printed, or a result of another tool
+    /// (docs/results-of-tools.md); - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format
@@ -61,6 +64,7 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 /// left.
 fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     let result = compare::read(&arguments.file)?;
+    of_tool(&result).iter().for_each(|doubt| output::complain(doubt));
     let found = export(&result, arguments.format);
     found.left_out.iter().for_each(|reason| output::complain(reason));
     if found.benchmarks == 0 {
@@ -69,3 +73,22 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     output::print(&found.text)?;
     Ok(Outcome::Done)
 }
+
+/// What a format has no place for of a result of another tool: what its intervals do not contain,
+/// and times that are not to be trusted.
+fn of_tool(result: &ResultDocument) -> Vec<String> {
+    let Some(origin) = &result.origin else { return Vec::new() };
+    let lacks = |clause: &String| {
+        format!("{}: the intervals do not contain {clause}", clean(&origin.tool))
+    };
+    let doubt = |series: &Series| {
+        let found = series.distrust()?;
+        let (name, reason) = (cut(&clean(series.title()), 80), clean(&found.message));
+        Some(format!("`{name}` is not to be trusted: {reason}"))
+    };
+    let doubts = result.results.iter().filter_map(doubt).take(MOST_DOUBTS);
+    origin.lacks.iter().map(lacks).chain(doubts).collect()
+}
+
+/// Times that are named as not to be trusted.
+const MOST_DOUBTS: usize = 20;

@@ -33,6 +33,7 @@ pub mod runs;
 
 mod kinds;
 mod measurement;
+mod tool_kinds;
 
 pub use document::{
     Clock, Comparison, Component, Cpu, Environment, Figure, Mode, Reference, ResultDocument, Run,
@@ -43,3 +44,4 @@ pub use hairspring_core::named::Named;
 pub use identity::Identity;
 pub use kinds::ResultFinding;
 pub use measurement::{Measurement, Subject};
+pub use tool_kinds::ToolFinding;

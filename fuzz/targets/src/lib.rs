@@ -27,7 +27,7 @@ const fn target(name: &'static str, run: fn(&[u8]) -> bool, cases: u32) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 25] = [
     target("benchmark_dot_net", tables::benchmark_dot_net, 5_000),
     target("compressed", recordings::compressed, 2_000),
     target("criterion", tables::criterion, 10_000),
@@ -47,6 +47,7 @@ pub const TARGETS: [Target; 24] = [
     target("pattern", recordings::pattern, 5_000),
     target("program", children::program, 1_000),
     target("protocol", children::protocol, 20_000),
+    target("results_of_tools", results::of_tools, 3_000),
     target("saved", results::saved, 2_000),
     target("sigrok", recordings::sigrok, 5_000),
     target("sound", recordings::sound, 3_000),

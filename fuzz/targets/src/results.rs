@@ -39,6 +39,19 @@ pub fn saved(bytes: &[u8]) -> bool {
     true
 }
 
+/// Results of other tools: every time lies in its interval, and the document is compared with
+/// itself, shown, and converted like a saved one.
+pub fn of_tools(bytes: &[u8]) -> bool {
+    let Ok(text) = hairspring_import::results::decode(bytes) else { return false };
+    let Some(Ok(found)) = hairspring_import::results::read(&text) else { return false };
+    let document = found.into_document();
+    let printed = json::print(&document);
+    assert_eq!(read::read(&printed).as_ref(), Ok(&document), "{printed}");
+    harmless(&text::report(&document, &Style::default()));
+    assert!(saved(printed.as_bytes()));
+    true
+}
+
 fn document(bytes: &[u8]) -> Option<ResultDocument> {
     read::read(std::str::from_utf8(bytes).ok()?).ok()
 }

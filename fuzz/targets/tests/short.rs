@@ -193,7 +193,7 @@ macro_rules! targets {
 targets! {
     benchmark_dot_net compressed criterion csv declaration documents experiment expression frame
     go_bench google_benchmark inputs instructions instrument nanobench observations pattern
-    program protocol saved sigrok sound values vcd
+    program protocol results_of_tools saved sigrok sound values vcd
 }
 
 /// Every target has a corpus, a test above and a libFuzzer target, and there are no others.

@@ -91,13 +91,14 @@ impl Hairspring {
 
     /// A file in the folder that the command runs in.
     pub fn beside(self, name: &str, content: impl AsRef<[u8]>) -> Self {
-        std::fs::write(self.place.work().join(name), content).unwrap();
+        let file = self.place.work().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, content).unwrap();
         self
     }
 
     /// A baseline in that folder.
     pub fn beside_baseline(self, name: &str, content: &str) -> Self {
-        std::fs::create_dir_all(self.place.work().join(".hairspring/baselines")).unwrap();
         self.beside(&format!(".hairspring/baselines/{name}.json"), content)
     }
 

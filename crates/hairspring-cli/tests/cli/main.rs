@@ -38,6 +38,7 @@ mod output;
 mod period;
 mod place;
 mod remedies;
+mod results_of_tools;
 mod run;
 mod saved;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! The document of a comparison of two saved results.
 
 use super::{Compared, Limit, Pair};
-use crate::document::{ResultDocument, Series, Unit};
+use crate::document::{Measures, ResultDocument, Series, ToolOrigin, Unit};
 use crate::identity::Identity;
 use hairspring_core::Estimate;
 use hairspring_core::judge::{Finding, Verdict};
@@ -55,6 +55,9 @@ pub struct Side {
     pub command: String,
     /// When, where and by which version it was made; `null` in documents of version 0.1.0.
     pub identity: Option<Identity>,
+    /// The tool that wrote it; left out of results of Hairspring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<ToolOrigin>,
 }
 
 /// A series that only one of the two has.
@@ -77,6 +80,9 @@ pub struct Change {
     pub code: Option<String>,
     /// The component that is compared: the first one.
     pub component: String,
+    /// What the times are; left out of results of Hairspring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measures: Option<Measures>,
     /// Unit of `old` and `new`.
     pub unit: Option<Unit>,
     /// The old time; below resolution its interval reaches from zero or lower to the bound.
@@ -114,6 +120,7 @@ impl CompareDocument {
             source: side.0.map(str::to_owned),
             command: side.1.command.clone(),
             identity: side.1.environment.identity.clone(),
+            origin: side.1.origin.as_deref().cloned(),
         };
         let unpaired =
             |series: &Series| Unpaired { name: series.name.clone(), code: series.code.clone() };
@@ -141,6 +148,7 @@ fn pair_json(compared: &Compared, pair: &Pair) -> Change {
         name: pair.name.clone(),
         code: pair.code.clone(),
         component: pair.component.clone(),
+        measures: pair.measures.clone(),
         unit: change.map(|change| change.unit),
         old: change.and_then(|change| change.old.if_finite()),
         new: change.and_then(|change| change.new.if_finite()),

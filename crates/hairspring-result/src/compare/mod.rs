@@ -4,11 +4,13 @@
 mod departures;
 mod document;
 mod place;
+mod tools;
 
 pub use document::{Change as ChangeEntry, CompareDocument, CompareSchema, Side, Unpaired};
 pub use place::Places;
+pub use tools::comparable;
 
-use crate::document::{Environment, ResultDocument, Series, Unit};
+use crate::document::{Environment, Measures, ResultDocument, Series, Unit};
 use crate::kinds::ResultFinding;
 use departures::{differing, with_share};
 use hairspring_core::Estimate;
@@ -46,6 +48,8 @@ pub struct Pair {
     pub code: Option<String>,
     /// The component that is compared: the first one.
     pub component: String,
+    /// What the times are, of results of another tool.
+    pub measures: Option<Measures>,
     /// Times and their ratio, or why there is none.
     pub change: Result<Change, String>,
 }
@@ -71,6 +75,10 @@ pub struct Change {
     pub lacks_layouts: bool,
     /// Why the places where the two ran leave it open whether the code changed, if they do.
     pub apart: Option<&'static str>,
+    /// How often the verdict was looked for.
+    pub looks: Looks,
+    /// Whether the times are means or medians of values of another tool.
+    pub of_values: bool,
 }
 
 /// Where an interval lies relative to the threshold.
@@ -108,7 +116,7 @@ impl Change {
 
     /// Whether the interval shows a difference that may be that of layouts which were not tried.
     fn may_be_layouts(&self) -> bool {
-        verdict_if(self.lacks_layouts, &self.ratio, Looks::One) != verdict(&self.ratio, Looks::One)
+        verdict_if(self.lacks_layouts, &self.ratio, self.looks) != verdict(&self.ratio, self.looks)
     }
 
     /// Whether the whole interval is above this limit, whatever layouts that were not tried may
@@ -130,6 +138,10 @@ impl Change {
             true if self.may_be_layouts() => Some(
                 "one of the results lacks layouts of the code, which may make such a difference: \
                  measure it for longer",
+            ),
+            true if self.of_values && (self.old.contains(0.0) || self.new.contains(0.0)) => Some(
+                "the interval of a time contains zero: its values are too few, or differ by too \
+                 much",
             ),
             true if self.is_below_resolution() => {
                 Some("both times are below resolution: the compiler may have removed the code")
@@ -170,6 +182,15 @@ impl Compared {
         self.missing.is_empty() && self.pairs.iter().all(certain)
     }
 
+    /// What all times are, of results of another tool; `None` if they differ.
+    pub fn measures(&self) -> Option<&Measures> {
+        let first = self.pairs.first()?.measures.as_ref()?;
+        let is_same = |pair: &Pair| {
+            pair.measures.as_ref().is_some_and(|measures| measures.is_of_the_same(first))
+        };
+        self.pairs.iter().all(is_same).then_some(first)
+    }
+
     /// Number of pairs that lie so relative to the threshold.
     pub fn number_at(&self, limit: Limit) -> usize {
         self.pairs.iter().filter(|pair| self.limit(pair) == Some(limit)).count()
@@ -188,9 +209,16 @@ pub fn compare(
     threshold: Option<f64>,
     places: Places,
 ) -> Compared {
-    let apart = place::apart(&old.environment, &new.environment).filter(|_| places == Places::Same);
+    let apart = place::apart(old, new).filter(|_| places == Places::Same);
     let partners = partners(&old.results, &new.results);
     let mut findings = circumstances(&old.environment, &new.environment);
+    let of_tools = tools::circumstances(old, new);
+    findings.extend(
+        of_tools
+            .into_iter()
+            .filter_map(|(severity, what, old, new)| differ(severity, what, old, new)),
+    );
+    findings.extend(tools::lacking(old, new));
     let mut pairs = Vec::new();
     for (at, now) in new.results.iter().enumerate() {
         if let Some(before) = partners[at].map(|partner| &old.results[partner]) {
@@ -258,13 +286,18 @@ fn pair(
 ) -> Pair {
     let component = new.body().map_or_else(|| "body".to_owned(), |(name, _)| name.to_owned());
     let trusted = [old, new].iter().all(|series| series.distrust().is_none());
+    let none = tools::differ(old, new)
+        .or_else(|| tools::no_interval("old", old))
+        .or_else(|| tools::no_interval("new", new));
     let change = match (old.body(), new.body()) {
+        _ if none.is_some() => Err(none.unwrap_or_default()),
         (Some(_), Some(_)) => change(old, new, clock(before) == clock(after))
             .map(|change| change.judged(trusted, apart)),
         (None, _) => Err("the old result has no component".to_owned()),
         (_, None) => Err("the new result has no component".to_owned()),
     };
-    Pair { name: new.name.clone(), code: new.code.clone(), component, change }
+    let measures = new.measures.clone();
+    Pair { name: new.name.clone(), code: new.code.clone(), component, measures, change }
 }
 
 /// In core cycles if both have them, else in nanoseconds, else in ticks of the same clock. What the
@@ -284,15 +317,18 @@ fn change(before: &Series, after: &Series, same_clock: bool) -> Result<Change, S
     let ratio = apart(&with_share(new, after, unit, share), &with_share(old, before, unit, share))
         .ok_or("the old time is not above zero, so there is no ratio")?;
     let lacks_layouts = before.lacks_layouts() || after.lacks_layouts();
+    let looks = tools::looks(before, after);
     Ok(Change {
         unit,
         old,
         new,
         ratio,
-        verdict: verdict_if(lacks_layouts, &ratio, Looks::One),
+        verdict: verdict_if(lacks_layouts, &ratio, looks),
         trusted: true,
         lacks_layouts,
         apart: None,
+        looks,
+        of_values: after.measures.is_some(),
     })
 }
 

@@ -25,6 +25,7 @@ impl ResultDocument {
         ResultDocument {
             schema: ResultSchema::V2,
             command: measurement.command.clone(),
+            origin: None,
             environment: measurement
                 .environment
                 .clone()
@@ -100,6 +101,7 @@ fn series(entry: &Entry, measurement: &Measurement, scale: Scale) -> Series {
     Series {
         name: result.name.clone(),
         code: code.cloned(),
+        measures: None,
         code_hash: code.map(|code| code_hash(code)),
         bytes_per_copy: entry.subject.and_then(|subject| subject.bytes_per_copy).and_then(finite),
         disassembly: entry

@@ -7,6 +7,7 @@ mod expectation;
 mod figure;
 mod fit;
 mod joined;
+mod origin;
 mod time;
 
 pub use beside::{FigureEntry, figure_budget};
@@ -16,6 +17,7 @@ pub use expectation::{Expectation, Scheduling, Wanted};
 pub use figure::{Figure, Scale, Unit, finite, present};
 pub use fit::{Fit, LackOfFit, Row, Stage};
 pub use joined::{joined, joined_runs};
+pub use origin::{Measures, ToolOrigin};
 pub use time::{Standing, standing};
 
 use crate::compare::CompareDocument;
@@ -44,6 +46,9 @@ pub struct ResultDocument {
     pub schema: ResultSchema,
     /// The verb that made it: `time` or `fit`.
     pub command: String,
+    /// The tool that wrote the result; left out of those of Hairspring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<ToolOrigin>>,
     /// Circumstances.
     #[serde(default)]
     pub environment: Environment,
@@ -91,6 +96,9 @@ pub struct Series {
     pub name: String,
     /// The code that was timed.
     pub code: Option<String>,
+    /// What the times are; left out of series of Hairspring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measures: Option<Measures>,
     /// Hash of the code ([`crate::identity::code_hash`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_hash: Option<String>,

@@ -108,7 +108,10 @@ fn timed<'e>(entries: &'e [Entry<'e>], left_out: &mut Vec<String>) -> Vec<Timed<
     let mut with_time = Vec::new();
     for entry in entries {
         match entry.figure.time_ns.flatten() {
-            Some(time) => with_time.push((entry, time)),
+            Some(time) if time.low.is_finite() || time.high.is_finite() => {
+                with_time.push((entry, time))
+            }
+            Some(_) => left_out.push(format!("`{}` is left out: it has no interval", entry.label)),
             None => left_out.push(format!(
                 "`{}` is left out: it has no time in nanoseconds, the clock's rate is unknown",
                 entry.label

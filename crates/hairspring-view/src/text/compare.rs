@@ -6,7 +6,7 @@ use crate::clean::{clean, cut};
 use crate::format::{plus_minus, significant};
 use crate::page::{Page, Style, Tone};
 use hairspring_core::Estimate;
-use hairspring_core::judge::{Looks, Severity, Verdict, excludes};
+use hairspring_core::judge::{Severity, Verdict, excludes};
 use hairspring_result::compare::{Change, Compared, Limit, Pair};
 use hairspring_result::{Finding, Series, Unit};
 
@@ -30,6 +30,10 @@ pub fn against_baseline(compared: &Compared, baseline: &str, style: &Style) -> S
 }
 
 fn body(page: &mut Page, compared: &Compared) {
+    let measures = compared.measures();
+    if let Some(measures) = measures {
+        page.item("times", &measures.words(), Tone::Quiet);
+    }
     let all: Vec<Finding> = compared.findings.clone();
     if compared.findings.iter().any(|finding| finding.severity == Severity::Untrusted) {
         page.gap();
@@ -37,7 +41,7 @@ fn body(page: &mut Page, compared: &Compared) {
     }
     for pair in &compared.pairs {
         page.gap();
-        one(page, compared, pair);
+        one(page, compared, pair, measures.is_some());
     }
     page.gap();
     unpaired(page, "missing", "only in the old result", &compared.missing);
@@ -60,9 +64,12 @@ fn body(page: &mut Page, compared: &Compared) {
     }
 }
 
-fn one(page: &mut Page, compared: &Compared, pair: &Pair) {
+fn one(page: &mut Page, compared: &Compared, pair: &Pair, is_said: bool) {
     let title = pair.code.as_deref().unwrap_or(&pair.name);
     page.line(&format!("  {}", cut(&clean(title), page.width() - 2)), Tone::Strong);
+    if let Some(measures) = pair.measures.as_ref().filter(|_| !is_said) {
+        page.item("times", &measures.words(), Tone::Quiet);
+    }
     match &pair.change {
         Err(reason) => page.item("ratio", &format!("none, undecided: {reason}"), Tone::Plain),
         Ok(change) => {
@@ -117,7 +124,9 @@ fn verdict_text(compared: &Compared, pair: &Pair, change: &Change) -> String {
     let verdict = match change.verdict {
         Verdict::Faster => "new is faster".to_owned(),
         Verdict::Slower => "new is slower".to_owned(),
-        Verdict::NoDifference => no_difference(Some(excludes(&Looks::One.interval(&change.ratio)))),
+        Verdict::NoDifference => {
+            no_difference(Some(excludes(&change.looks.interval(&change.ratio))))
+        }
         Verdict::Undecided => {
             "undecided: a difference is not certain, and the interval is wide".to_owned()
         }

@@ -15,6 +15,8 @@ mod json;
 mod nanobench;
 mod text;
 
+pub mod results;
+
 pub use detect::{detect, has_only_times};
 use hairspring_core::Result;
 use hairspring_core::error::Error;
