@@ -15,7 +15,7 @@ use crate::read::{
 };
 use crate::short::leave_out_short;
 use crate::signal::{clear_width, distance_needed, neighbours_unknown, reading_bound};
-use findings::{at, doubts, remarks, too_short};
+use findings::{at, doubts, remarks, too_short, unnamed};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, RECORDING, Rate};
 use hairspring_core::quantum::Lattice;
@@ -72,6 +72,8 @@ pub struct Options {
     pub reference: Option<Reference>,
     /// Standard uncertainty of the recorder's rate in parts per million, if known.
     pub rate_ppm: Option<f64>,
+    /// Whether the times are exact, as those of a simulator that the file does not name.
+    pub exact_clock: bool,
     /// The recorder's crystal, if another recording showed it.
     pub crystal: Option<Crystal>,
 }
@@ -246,7 +248,10 @@ impl Gathered {
         });
         match self.refused.take() {
             Some(reason) => Err(Error::Unusable(reason)),
-            None => recording.and_then(possible).inspect(|_| self.end()),
+            None => recording.and_then(possible).map(|recording| {
+                self.end();
+                Recording { exact: recording.exact || options.exact_clock, ..recording }
+            }),
         }
     }
 
@@ -392,6 +397,7 @@ impl Gathered {
         let outside = if self.by_list { 0 } else { self.outside };
         let mut findings = remarks(&recording, hz);
         findings.extend(of_reference);
+        findings.extend(unnamed(&recording, options));
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
         findings.extend(trimmed_off);
         let rounds = self.collector.frames;
@@ -535,6 +541,11 @@ fn known_rate(
             uncertainty_ppm: ppm,
             provenance: format!("{stated}, its uncertainty by --rate-ppm"),
         },
+        None if options.exact_clock => Rate {
+            hz,
+            uncertainty_ppm: 0.0,
+            provenance: format!("{stated}, exact by --exact-clock"),
+        },
         None if recording.exact => Rate {
             hz,
             uncertainty_ppm: 0.0,
@@ -545,7 +556,7 @@ fn known_rate(
             uncertainty_ppm: CRYSTAL_PPM,
             provenance: format!(
                 "{stated}, taken as a crystal within 100 ppm because no simulator is named \
-                 (--rate-ppm 0)"
+                 (--exact-clock)"
             ),
         },
         None => Rate {

@@ -111,7 +111,15 @@ pub(crate) fn take_rate_line(head: &mut Vec<u8>) -> Option<f64> {
 /// What a file is that none of the readers reads, by its beginning, and how to convert it.
 pub(crate) fn foreign(head: &[u8]) -> Option<String> {
     const LOSSY_FORMATS: [(&[u8], &str); 2] = [(b"OggS", "an Ogg"), (b"\xff\xfb", MP3)];
-    LOSSY_FORMATS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, name)| lossy(name))
+    // An FST file begins with the block of its header, whose length is 329.
+    const DUMPS: [(&[u8], &str, &str); 2] = [
+        (b"\0\0\0\0\0\0\0\x01\x49", "an FST dump", "`fst2vcd FILE`, of GTKWave"),
+        (b"GHDLwave\n", "a GHW dump", "`ghw2vcd FILE`, or run the simulation with `--vcd=FILE`"),
+    ];
+    let dump = DUMPS.iter().find(|(start, _, _)| head.starts_with(start));
+    let lossy = LOSSY_FORMATS.iter().find(|(start, _)| head.starts_with(start));
+    dump.map(|(_, name, convert)| format!("this is {name}: convert it to VCD with {convert}"))
+        .or_else(|| lossy.map(|(_, name)| self::lossy(name)))
 }
 
 /// The name of a file that begins with a frame of MPEG audio, or with an ID3 tag before one.
@@ -167,6 +175,8 @@ pub struct Recording {
     pub granularity: Option<f64>,
     /// Whether the times are those of a simulator, which has no crystal.
     pub exact: bool,
+    /// Whether the file is one that simulators write, too, and does not tell what wrote it.
+    pub unnamed: bool,
     /// Number of edges.
     pub edges: u64,
     /// Properties of a sampled signal.

@@ -85,6 +85,7 @@ impl Pin {
             hz: Some(self.hz),
             granularity: None,
             exact: false,
+            unnamed: false,
             edges: signal.edges,
             signal: Some(signal),
             remarks,

@@ -179,6 +179,7 @@ impl Parser<'_> {
             hz,
             granularity: Some(ticks_per_sample.max(1.0)),
             exact: self.header.writer == Writer::Simulator,
+            unnamed: self.header.writer == Writer::Unknown && self.header.sample_hz.is_none(),
             edges: body.levels.edges,
             signal: None,
             remarks,
