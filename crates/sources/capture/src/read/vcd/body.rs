@@ -6,12 +6,43 @@
 
 use super::header::Channel;
 use super::level::Levels;
-use super::words::{byte, eight, first, is_blank, short_number, ticks, word_length};
+use super::words::{blanks, is_blank, part, short_number, sixteen, ticks};
 use crate::edge::Edge;
 use crate::error::shown;
 
 /// Larger times are not exact in a double.
 const MOST_TIME: u64 = 1 << 53;
+
+/// What a word is by its first byte.
+#[derive(Clone, Copy)]
+enum Kind {
+    Other,
+    Blank,
+    Time,
+    Scalar,
+    /// A vector, a real number or a string, whose identifier is the next word.
+    Vector,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Other; 256];
+    let all: [(&[u8], Kind); 4] = [
+        (b"\t\n\r ", Kind::Blank),
+        (b"#", Kind::Time),
+        (b"01xXzZuUwWlLhH-", Kind::Scalar),
+        (b"bBrRsS", Kind::Vector),
+    ];
+    let mut row = 0;
+    while row < all.len() {
+        let mut at = 0;
+        while at < all[row].0.len() {
+            kinds[all[row].0[at] as usize] = all[row].1;
+            at += 1;
+        }
+        row += 1;
+    }
+    kinds
+};
 
 /// What the next word is.
 #[derive(Debug, Default)]
@@ -71,14 +102,15 @@ impl Body {
         if !matches!(self.next, Next::Change) {
             return at;
         }
-        while let Some(word) = eight(bytes, at) {
-            let length = match word as u8 {
-                b'#' => self.skim_time(bytes, at),
-                b'0' | b'1' | b'x' | b'X' | b'z' | b'Z' | b'u' | b'U' | b'w' | b'W' | b'l'
-                | b'L' | b'h' | b'H' | b'-' => self.skim_level(word, sink),
-                b'b' | b'B' | b'r' | b'R' | b's' | b'S' => self.skim_value(bytes, at),
-                b'\t'..=b' ' => Some(0),
-                _ => None,
+        while let Some(words) = sixteen(bytes, at) {
+            let length = match KINDS[usize::from(words as u8)] {
+                Kind::Scalar => self.skim_value(words, false, sink),
+                Kind::Vector => {
+                    self.skim_value(words, true, sink).or_else(|| self.skim_long(bytes, at))
+                }
+                Kind::Time => self.skim_time(bytes, at),
+                Kind::Blank => Some(0),
+                Kind::Other => None,
             };
             let Some(length) = length else { break };
             // The blank behind a word.
@@ -97,38 +129,44 @@ impl Body {
         Some(1 + digits)
     }
 
+    /// Takes a value that is short, and is no vector of the channel. Both kinds go the same way, as
+    /// branches between them could not be foreseen.
     #[inline]
-    fn skim_level(&mut self, word: u64, sink: &mut dyn FnMut(Edge)) -> Option<usize> {
-        let length = word_length(word);
-        if !(2..8).contains(&length) || !is_blank(byte(word, length)) {
+    fn skim_value(
+        &mut self,
+        words: u128,
+        is_vector: bool,
+        sink: &mut dyn FnMut(Edge),
+    ) -> Option<usize> {
+        let (first, second) = blanks(words);
+        let (start, end) = if is_vector { (first + 1, second) } else { (1, first) };
+        let length = end.wrapping_sub(start);
+        let is_text = |at: usize| is_blank((words >> (8 * at)) as u8);
+        if end > 15 || !(1..8).contains(&length) || !(is_text(first) & is_text(end)) {
             return None;
         }
-        if length == self.channel.id.len() + 1 && first(word, length) >> 8 == self.key {
-            self.levels.set(word as u8, sink);
+        if length == self.channel.id.len() && part(words, start, length) == self.key {
+            if is_vector {
+                return None;
+            }
+            self.levels.set(words as u8, sink);
         }
-        Some(length)
+        Some(end)
     }
 
-    /// Skips a value of another variable.
-    #[inline]
-    fn skim_value(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        let mut blank = at;
-        loop {
-            let length = word_length(eight(bytes, blank)?);
-            blank += length;
-            if length < 8 {
-                break;
-            }
-        }
-        let id = eight(bytes, blank + 1)?;
-        let length = word_length(id);
+    /// Skips a long value of another variable.
+    fn skim_long(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let rest = bytes.get(at..)?;
+        let blank = rest.iter().position(|byte| *byte <= b' ')?;
+        let words = sixteen(rest, blank + 1)?;
+        let (length, _) = blanks(words);
         let is_plain = (1..8).contains(&length)
-            && is_blank(byte(id, length))
-            && bytes.get(blank).copied().is_some_and(is_blank);
-        if !is_plain || (length == self.channel.id.len() && first(id, length) == self.key) {
+            && is_blank((words >> (8 * length)) as u8)
+            && rest.get(blank).copied().is_some_and(is_blank);
+        if !is_plain || (length == self.channel.id.len() && part(words, 0, length) == self.key) {
             return None;
         }
-        Some(blank + 1 + length - at)
+        Some(blank + 1 + length)
     }
 
     /// Processes a word.
@@ -157,10 +195,9 @@ impl Body {
 
     fn change(&mut self, word: &[u8], sink: &mut dyn FnMut(Edge)) -> Result<(), String> {
         let (kind, rest) = word.split_first().unwrap_or((&b' ', &[]));
-        match kind {
-            b'#' => self.levels.time = self.time(word, rest)?,
-            b'0' | b'1' | b'x' | b'X' | b'z' | b'Z' | b'u' | b'U' | b'w' | b'W' | b'l' | b'L'
-            | b'h' | b'H' | b'-' => {
+        match KINDS[usize::from(*kind)] {
+            Kind::Time => self.levels.time = self.time(word, rest)?,
+            Kind::Scalar => {
                 if rest == self.channel.id {
                     self.levels.set(*kind, sink);
                 } else if rest.is_empty() {
@@ -168,11 +205,23 @@ impl Body {
                     self.next = Next::Variable(word.to_vec());
                 }
             }
-            b'b' | b'B' => self.next = Next::Variable(rest.to_vec()),
-            b'r' | b'R' | b's' | b'S' => self.next = Next::Variable(Vec::new()),
-            b'p' => self.next = Next::Strength(rest.iter().map(level_of_port).collect(), 2),
-            b'$' if word == b"$comment" => self.next = Next::Comment,
-            b'$' => (),
+            Kind::Vector => {
+                let is_bits = matches!(kind, b'b' | b'B');
+                self.next = Next::Variable(if is_bits { rest.to_vec() } else { Vec::new() });
+            }
+            Kind::Blank => (),
+            Kind::Other => self.rare(word)?,
+        }
+        Ok(())
+    }
+
+    fn rare(&mut self, word: &[u8]) -> Result<(), String> {
+        match word {
+            [b'p', states @ ..] => {
+                self.next = Next::Strength(states.iter().map(level_of_port).collect(), 2);
+            }
+            b"$comment" => self.next = Next::Comment,
+            [b'$', ..] => (),
             _ => {
                 let text = shown(&String::from_utf8_lossy(word));
                 return Err(format!("`{text}` is not a value change"));

@@ -14,24 +14,35 @@ pub(super) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
     eight.try_into().ok().map(u64::from_le_bytes)
 }
 
+/// Sixteen bytes from a place on, the first one lowest; `None` near the end.
+#[inline]
+pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<u128> {
+    let sixteen = bytes.get(at..at.checked_add(16)?)?;
+    sixteen.try_into().ok().map(u128::from_le_bytes)
+}
+
 /// The byte at a place below 8.
 #[inline]
-pub(super) fn byte(eight: u64, at: usize) -> u8 {
+fn byte(eight: u64, at: usize) -> u8 {
     (eight >> (8 * at)) as u8
 }
 
-/// The bytes below a place up to 7; the others are 0.
+/// The places of the first two blanks or control characters; 16 where there is none.
 #[inline]
-pub(super) fn first(eight: u64, length: usize) -> u64 {
-    eight & ((1 << (8 * length)) - 1)
+pub(super) fn blanks(sixteen: u128) -> (usize, usize) {
+    const LOW_BITS: u128 = u128::from_ne_bytes([0x7f; 16]);
+    const ABOVE_BLANKS: u128 = u128::from_ne_bytes([0x7f - b' '; 16]);
+    // The sums stay within their bytes.
+    let others = ((sixteen & LOW_BITS) + ABOVE_BLANKS) | sixteen;
+    let blanks = !others & !LOW_BITS;
+    let behind = blanks & blanks.wrapping_sub(1);
+    (blanks.trailing_zeros() as usize / 8, behind.trailing_zeros() as usize / 8)
 }
 
-/// The place of the first blank or control character, or 8.
+/// The bytes from a place on, of which there are up to 7; the others are 0.
 #[inline]
-pub(super) fn word_length(eight: u64) -> usize {
-    // The subtraction borrows from bytes behind the first blank only.
-    let blanks = eight.wrapping_sub(all(b' ' + 1)) & !eight & HIGH_BITS;
-    blanks.trailing_zeros() as usize / 8
+pub(super) fn part(sixteen: u128, from: usize, length: usize) -> u64 {
+    (sixteen >> (8 * from)) as u64 & ((1 << (8 * length)) - 1)
 }
 
 /// Whether a byte separates words of text.
@@ -124,14 +135,12 @@ mod tests {
 
     #[test]
     fn words_end_at_blanks() {
-        let length = |text: &[u8; 8]| word_length(u64::from_le_bytes(*text));
-        assert_eq!(length(b"1!\n#1234"), 2);
-        assert_eq!(length(b"\xff\x80\xa0 \n  a"), 3);
-        assert_eq!(length(b"01234567"), 8);
-        assert_eq!(length(b"abc\0defg"), 3);
-        assert_eq!(
-            first(u64::from_le_bytes(*b"ab\n#1234"), 2),
-            u64::from(b'a') + (u64::from(b'b') << 8)
-        );
+        let read = |text: &[u8; 16]| u128::from_le_bytes(*text);
+        assert_eq!(blanks(read(b"1!\n#1234567890\n1")), (2, 14));
+        assert_eq!(blanks(read(b"b01 !\n!!!!!!!!!!")), (3, 5));
+        assert_eq!(blanks(read(b"\xff\x80\xa0 \n  abcdefghi")), (3, 4));
+        assert_eq!(blanks(read(b"0123456789abcdef")), (16, 16));
+        assert_eq!(blanks(read(b"abc\0defghijklmno")), (3, 16));
+        assert_eq!(part(read(b"b01 ab\n#12345678"), 4, 2), u64::from_le_bytes(*b"ab\0\0\0\0\0\0"));
     }
 }
