@@ -102,15 +102,26 @@ impl Body {
         if !matches!(self.next, Next::Change) {
             return at;
         }
+        let (key, id_length) = (self.key, self.channel.id.len());
         while let Some(words) = sixteen(bytes, at) {
-            let length = match KINDS[usize::from(words as u8)] {
-                Kind::Scalar => self.skim_value(words, false, sink),
-                Kind::Vector => {
-                    self.skim_value(words, true, sink).or_else(|| self.skim_long(bytes, at))
+            let kind = KINDS[usize::from(words as u8)];
+            let length = if matches!(kind, Kind::Scalar | Kind::Vector) {
+                // Both kinds go the same way: branches between them could not be foreseen.
+                let is_vector = matches!(kind, Kind::Vector);
+                match short_value(words, is_vector) {
+                    Some((id, length, end)) if id != key || length != id_length => Some(end),
+                    Some((_, _, end)) if !is_vector => {
+                        self.levels.set(words as u8, sink);
+                        Some(end)
+                    }
+                    Some(_) => None,
+                    None if is_vector => self.skim_long(bytes, at),
+                    None => None,
                 }
-                Kind::Time => self.skim_time(bytes, at),
-                Kind::Blank => Some(0),
-                Kind::Other => None,
+            } else if matches!(kind, Kind::Time) {
+                self.skim_time(bytes, at)
+            } else {
+                matches!(kind, Kind::Blank).then_some(0)
             };
             let Some(length) = length else { break };
             // The blank behind a word.
@@ -127,31 +138,6 @@ impl Body {
         }
         self.levels.time = time;
         Some(1 + digits)
-    }
-
-    /// Takes a value that is short, and is no vector of the channel. Both kinds go the same way, as
-    /// branches between them could not be foreseen.
-    #[inline]
-    fn skim_value(
-        &mut self,
-        words: u128,
-        is_vector: bool,
-        sink: &mut dyn FnMut(Edge),
-    ) -> Option<usize> {
-        let (first, second) = blanks(words);
-        let (start, end) = if is_vector { (first + 1, second) } else { (1, first) };
-        let length = end.wrapping_sub(start);
-        let is_text = |at: usize| is_blank((words >> (8 * at)) as u8);
-        if end > 15 || !(1..8).contains(&length) || !(is_text(first) & is_text(end)) {
-            return None;
-        }
-        if length == self.channel.id.len() && part(words, start, length) == self.key {
-            if is_vector {
-                return None;
-            }
-            self.levels.set(words as u8, sink);
-        }
-        Some(end)
     }
 
     /// Skips a long value of another variable.
@@ -241,6 +227,18 @@ impl Body {
             None => Err(format!("`{}` is not a time", text())),
         }
     }
+}
+
+/// The identifier of a value, its length, and the end of the value and the identifier; `None` if
+/// these are long, or something else than a blank stands behind them.
+#[inline]
+fn short_value(words: u128, is_vector: bool) -> Option<(u64, usize, usize)> {
+    let (first, second) = blanks(words);
+    let (start, end) = if is_vector { (first + 1, second) } else { (1, first) };
+    let length = end.wrapping_sub(start);
+    let is_text = |at: usize| is_blank((words >> (8 * at)) as u8);
+    let is_short = end < 16 && (1..8).contains(&length) && is_text(first) && is_text(end);
+    is_short.then(|| (part(words, start, length), length, end))
 }
 
 /// The value of a port's state (IEEE 1364, extended dumps): low and high driven from outside, from
