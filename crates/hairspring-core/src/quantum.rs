@@ -5,8 +5,11 @@
 //! 64 ticks at a time. The digits would make readings that are one step apart look like outliers,
 //! and readings that are all alike look exact.
 
+mod feasible;
+
 use crate::divisor::gcd;
 use crate::observations::{Observations, Reading, Unit};
+use feasible::{Length, within};
 use std::collections::HashMap;
 
 /// Times that are looked at.
@@ -27,8 +30,16 @@ const FINE_DIGIT: f64 = 1e-3;
 const ROUNDING: f64 = 0.01;
 /// Most parts into which the shortest time is divided in the search for a period that is no whole
 /// number of digits, and its least length in digits.
-const MOST_PARTS: usize = 1000;
+const MOST_PARTS: u32 = 100_000;
 const LEAST_DIGITS: f64 = 4.0;
+/// A period that is no whole number of digits is believed if chance would give it in fewer than
+/// this share of all recordings: one that is too long makes an interval wide, and one that is too
+/// short makes it wrong.
+const BY_CHANCE_OF_MANY: f64 = 1e-5;
+/// The same for a usual rate, of which there are few.
+const BY_CHANCE_OF_USUAL: f64 = 1e-3;
+/// Most lengths that are looked at in the search for a period.
+const MOST_LENGTHS: usize = 4 * MOST_TIMES;
 /// The step of readings is believed if chance would give it in fewer than this share of all tables:
 /// a step that is too large makes an interval wide, and one that is too small makes it wrong.
 const BY_CHANCE_IN_READINGS: f64 = 2e-3;
@@ -65,13 +76,23 @@ impl Lattice {
     /// ```
     pub fn period(&self, hz: f64) -> Option<f64> {
         let digit = self.digit().or((!self.times.is_empty()).then_some(NO_LAST_DIGIT))?;
-        let exact = self.greatest(digit).filter(|period| self.is_believed(*period, digit, 0.0));
-        let is_usual =
-            |period: &f64| *period > 2.0 * digit && self.is_believed(*period, digit, digit);
+        let exact = self
+            .greatest(digit)
+            .filter(|period| self.is_believed(*period, digit, 0.0, BY_CHANCE_OF_MANY));
+        let distinct = self.distinct(digit);
+        let chance = |period: f64| (3.0 * digit / period).min(1.0).powf(distinct);
+        let is_usual = |period: &f64| {
+            *period > 2.0 * digit
+                && self.is_believed(*period, digit, digit, BY_CHANCE)
+                && chance(*period) < BY_CHANCE_OF_USUAL
+        };
+        let is_sure = |period: f64, tried: f64| tried * chance(period) < BY_CHANCE_OF_MANY;
+        // A usual period may be a part of the true one.
         let rounded = || {
-            usual(hz).find(is_usual).or_else(|| {
-                self.rounded(digit).filter(|period| self.is_of_recorder(*period, digit, hz))
-            })
+            let fitted = self
+                .rounded(digit, is_sure)
+                .filter(|period| self.is_of_recorder(*period, digit, hz));
+            usual(hz).find(is_usual).into_iter().chain(fitted).reduce(f64::max)
         };
         exact
             .filter(|period| *period > 1.5 * digit)
@@ -80,14 +101,45 @@ impl Lattice {
             .or(exact)
     }
 
-    /// Whether a period may be that of a recorder, whose rate is a whole number of kHz (of 10 Hz
-    /// below 100 kHz) in its own time. The cycle of a slow chip is a lattice, too, but of another
-    /// crystal.
+    /// Whether a period may be that of a recorder. Its samples are at multiples of the period from
+    /// time 0 on, or its rate is a whole number of kHz (of 10 Hz below 100 kHz) in its own time.
+    /// The cycle of a slow chip is a lattice, too, but of another crystal, and begins anywhere.
     fn is_of_recorder(&self, period: f64, digit: f64, hz: f64) -> bool {
         let (rate, longest) = (hz / period, self.times.iter().copied().fold(0.0, f64::max));
         let grid = if rate < 1e5 { 10.0 } else { 1e3 };
         let known = 4.0 * rate * digit / longest;
-        known > 0.25 * grid || off(rate, grid) <= known + 1e-3 * grid
+        known > 0.25 * grid
+            || off(rate, grid) <= known + 1e-3 * grid
+            || self.begins_at_0(period, digit, longest)
+    }
+
+    /// Whether the times themselves, and not just their distances, may be multiples of a period
+    /// that the longest distance shows.
+    fn begins_at_0(&self, period: f64, digit: f64, longest: f64) -> bool {
+        let first = self.first.unwrap_or(0.0).abs();
+        let known = period * digit / longest;
+        let mut absolute: Vec<Length> =
+            self.times.iter().map(|time| length(first + time, digit)).collect();
+        absolute.sort_unstable_by(|a, b| a.length.total_cmp(&b.length));
+        // Where the first edge is so late that the period does not tell, it may be so.
+        first * known > 0.25 * period * period
+            || !within(&absolute, (period - known, period + known)).is_empty()
+    }
+
+    /// How many distances of neighbours differ by more than their digits, but for the first ones,
+    /// which give the period. A chip that repeats the same pulses shows nothing new with each.
+    fn distinct(&self, digit: f64) -> f64 {
+        let mut distances = self.distances();
+        distances.sort_unstable_by(f64::total_cmp);
+        let distinct = distances.windows(2).filter(|pair| pair[1] - pair[0] > 2.0 * digit).count();
+        (distinct as f64 - 1.0).max(0.0)
+    }
+
+    /// The distances of neighbours.
+    fn distances(&self) -> Vec<f64> {
+        let mut times = self.times.clone();
+        times.sort_unstable_by(f64::total_cmp);
+        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 
     /// The period of a usual sample rate, of times that have the same number of digits each.
@@ -129,24 +181,44 @@ impl Lattice {
             * step
     }
 
-    /// The greatest period of which all times are multiples but for their last digit.
-    fn rounded(&self, digit: f64) -> Option<f64> {
-        let mut steps = self.times.clone();
-        steps.sort_unstable_by(f64::total_cmp);
-        steps.extend(steps.clone().windows(2).map(|pair| pair[1] - pair[0]));
-        steps.retain(|step| *step > LEAST_DIGITS * digit);
-        steps.sort_unstable_by(f64::total_cmp);
-        let shortest = *steps.first()?;
-        let parts = (1..=MOST_PARTS)
-            .map(|parts| shortest / parts as f64)
-            .take_while(|period| *period >= LEAST_DIGITS * digit);
-        parts
-            .filter_map(|period| refined(&steps, period, 2.0 * digit))
-            .find(|period| self.is_believed(*period, digit, digit))
+    /// The greatest period of which all times are multiples but for their last digit, and that is
+    /// sure enough as the `tried`th one.
+    fn rounded(&self, digit: f64, is_sure: impl Fn(f64, f64) -> bool) -> Option<f64> {
+        let lengths = self.lengths(digit);
+        let shortest = lengths.first()?;
+        (1..=MOST_PARTS)
+            .map(|parts| {
+                let of = f64::from(parts);
+                let (low, high) =
+                    (shortest.length - shortest.bound, shortest.length + shortest.bound);
+                (of, low / of, high / of)
+            })
+            .take_while(|(_, _, high)| *high >= LEAST_DIGITS * digit)
+            .filter_map(|(tried, low, high)| {
+                let (low, high) =
+                    *within(&lengths, (low.max(LEAST_DIGITS * digit), high)).first()?;
+                Some((0.5 * (low + high), tried))
+            })
+            .find(|(period, tried)| is_sure(*period, *tried))
+            .map(|(period, _)| period)
+    }
+
+    /// Lengths that are multiples of a period, in ascending order: the times, their distances, and
+    /// the differences of these, which are the shortest and so begin the search.
+    fn lengths(&self, digit: f64) -> Vec<Length> {
+        let mut distances = self.distances();
+        distances.sort_unstable_by(f64::total_cmp);
+        let differences = distances.windows(2).map(|pair| length(pair[1] - pair[0], 2.0 * digit));
+        let mut lengths: Vec<Length> = differences.collect();
+        lengths.extend(self.times.iter().chain(&distances).map(|time| length(*time, digit)));
+        lengths.retain(|length| length.length > LEAST_DIGITS * digit);
+        lengths.sort_unstable_by(|a, b| a.length.total_cmp(&b.length));
+        lengths.truncate(MOST_LENGTHS);
+        lengths
     }
 
     /// Whether all times lie on multiples of a period, and chance would hardly put them there.
-    fn is_believed(&self, period: f64, digit: f64, tolerance: f64) -> bool {
+    fn is_believed(&self, period: f64, digit: f64, tolerance: f64, by_chance: f64) -> bool {
         let on = self.times.iter().all(|time| {
             off(*time, period) <= tolerance + (ROUNDING * digit.min(1.0)).max(1e-12 * time)
         });
@@ -155,24 +227,13 @@ impl Lattice {
         let near = 2.0 * (tolerance / digit).floor() + 1.0;
         let chance = (near / places).min(1.0);
         // The first times gave the period. That of the digits themselves needs no belief.
-        on && (places < 1.5 || chance.powf(self.times.len().saturating_sub(2) as f64) < BY_CHANCE)
+        on && (places < 1.5 || chance.powf(self.times.len().saturating_sub(2) as f64) < by_chance)
     }
 }
 
-/// A period that is known well enough for the first of these ascending times, from all of them;
-/// `None` if one is farther from its multiples than `rounding`, of which the period has its share.
-fn refined(times: &[f64], mut period: f64, rounding: f64) -> Option<f64> {
-    let (mut products, mut squares) = (0.0f64, 0.0f64);
-    for time in times {
-        let multiple = (time / period).round();
-        let known = if squares > 0.0 { 2.0 * multiple / squares.sqrt() } else { 0.0 };
-        if off(*time, period) > (rounding * (1.0 + known)).min(0.25 * period) {
-            return None;
-        }
-        (products, squares) = (products + multiple * time, squares + multiple * multiple);
-        period = products / squares;
-    }
-    Some(period)
+/// A length of which both ends are rounded to a digit.
+fn length(length: f64, digit: f64) -> Length {
+    Length { length, bound: digit + (ROUNDING * digit.min(1.0)).max(1e-12 * length) }
 }
 
 /// The step of the clock of a table by its readings, where the table does not state it and they
@@ -214,10 +275,12 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
     let is_sure = |step: f64, fitted| {
         step > LEAST_DIGITS * unit && chance(3.0 * unit / step, step, fitted) < BY_CHANCE_OF_ROUNDED
     };
-    let of_ns =
-        || usual(1e9).find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit));
+    let of_ns = || {
+        usual(1e9)
+            .find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit, BY_CHANCE))
+    };
     // This step comes from the readings themselves, and is one of many that were tried.
-    let fitted = || lattice.rounded(unit).filter(|step| is_sure(*step, 2.0));
+    let fitted = || lattice.rounded(unit, |step, _| is_sure(step, 2.0));
     // A usual rate may be a multiple of the clock's own.
     let whole = |step: f64| {
         Some(lattice.common(step)).filter(|common| is_sure(*common, 1.0)).unwrap_or(step)
@@ -308,7 +371,7 @@ mod tests {
         let mut lattice = Lattice::default();
         let mut at = 12_345.678;
         for n in 0..edges {
-            at += 9_313.7 + f64::from(n * n % 97) * 531.9 + f64::from(n) * 17.3;
+            at += 9_313.7 + f64::from(n * n % 97) * 531.9 + f64::from(n) * 17.313_7;
             let sample = (at / period).ceil() * period;
             lattice.push((sample / digit).round() * digit);
         }
@@ -369,7 +432,8 @@ mod tests {
         // A chip of 1 MHz, 30 ppm slow, before recorders of 24 and 100 MHz, the latter in
         // nanoseconds.
         let lattice = |hz: f64, sample: f64| {
-            let (mut lattice, mut at) = (Lattice::default(), 0.0);
+            // A recorder begins at any part of a cycle.
+            let (mut lattice, mut at) = (Lattice::default(), 0.37);
             for n in 0..400u32 {
                 at += 100.0 * f64::from(n % 20) + f64::from(n * 7919 % 160) + 42.0;
                 lattice.push((at * 1.000_03e-6 * hz / sample).ceil() * sample);
@@ -384,6 +448,76 @@ mod tests {
         assert_eq!(edges(1.0, 1.0, 200).period(1e9), Some(1.0));
         let found = edges(0.001, 0.001, 200).period(1e9).unwrap();
         assert!((found - 0.001).abs() < 1e-9, "{found}");
+    }
+
+    /// Edges on samples of a recorder, each rounded to a unit. `locked` repeats the same round.
+    fn sampled(period: f64, edges: u32, locked: bool) -> Lattice {
+        let (mut lattice, mut at) = (Lattice::default(), 300_007.31 * period);
+        for n in 0..edges {
+            let round = if locked { n % 16 } else { n };
+            let whole = if locked { 400.0 } else { 400.0 + f64::from(n * n % 61) * 7.37 };
+            at += (whole + f64::from(round) * 73.41) * period;
+            at = if locked && round == 15 { (at / period).floor() * period } else { at };
+            lattice.push(((at / period).ceil() * period).round());
+        }
+        lattice
+    }
+
+    #[test]
+    fn period_that_is_no_multiple_of_the_unit_is_found_at_any_rate() {
+        for (hz, rate) in [
+            (1e10, 14_285_714.0),
+            (1e10, 14_285_714.285_7),
+            (1e10, 66_666_666.0),
+            (1e10, 11_059_200.0),
+            (1e9, 7_372_800.0),
+            (1e9, 33_333_333.0),
+            (1e8, 333_333.0),
+            (1e8, 32_768.0),
+            (1e9, 1_234_567.891),
+        ] {
+            for (edges, locked) in [(96, true), (96, false), (16, false), (4000, false)] {
+                let period = sampled(hz / rate, edges, locked).period(hz).unwrap_or(f64::NAN);
+                let off = period * rate / hz - 1.0;
+                assert!(off.abs() < 1e-3, "{rate} Hz, {edges} edges, locked {locked}: {period}");
+            }
+        }
+    }
+
+    #[test]
+    fn repeated_pulses_are_no_evidence_each() {
+        // 16 widths that are repeated lie near multiples of some number by chance.
+        for start in 0..200u32 {
+            let (mut lattice, mut at) = (Lattice::default(), 1000.0);
+            for n in 0..96u32 {
+                let copies = f64::from(n / 2 % 8 + 1);
+                let width = (f64::from(start) * 0.37 + 73.0 * copies + 20.0).ceil();
+                at += if n % 2 == 0 { 100.0 } else { width };
+                lattice.push(at);
+            }
+            let period = lattice.period(333_333.0).unwrap_or(f64::NAN);
+            assert!(period == period.round() && period < 3.5, "{start}: {period}");
+        }
+    }
+
+    /// A number that shares nothing with those of its neighbours.
+    fn mixed(n: u64) -> u64 {
+        let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        n ^ (n >> 31)
+    }
+
+    #[test]
+    fn times_of_a_fine_clock_show_no_period() {
+        for seed in 0..300u32 {
+            let (mut lattice, mut at) = (Lattice::default(), 0u64);
+            for n in 0..[8, 20, 60][seed as usize % 3] {
+                at += 5_000 + mixed(n + 1_000 * u64::from(seed)) % 40_009;
+                lattice.push(at as f64);
+            }
+            let period = lattice.period(1e9);
+            assert!(period.is_none_or(|period| period == 1.0), "{seed}: {period:?}");
+        }
     }
 
     #[test]

@@ -111,6 +111,9 @@ pub struct CaptureArguments {
     /// [default: 58, a crystal within 100 ppm; 0 for the VCD of a simulator]
     #[arg(long, value_name = "PPM", conflicts_with = "reference", value_parser = ppm)]
     pub rate_ppm: Option<f64>,
+    /// The times are exact: a simulator wrote the file, and the file does not name it
+    #[arg(long, conflicts_with_all = ["rate_ppm", "reference"])]
+    pub exact_clock: bool,
     /// Print only the times of all edges in seconds, one per line
     #[arg(long, conflicts_with_all = ["json", "save", "k", "components"])]
     pub edges: bool,

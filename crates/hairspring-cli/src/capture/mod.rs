@@ -168,6 +168,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
         components: arguments.components.clone(),
         reference: arguments.reference.map(|seconds| Reference { seconds, uncertainty_ppm }),
         rate_ppm: arguments.rate_ppm,
+        exact_clock: arguments.exact_clock,
         crystal: None,
     }
 }

@@ -19,6 +19,7 @@ use crate::signal::{
     clear_width, distance_needed, neighbours_unknown, quantum_of_edges, reading_bound,
 };
 pub use findings::recording_findings;
+pub(crate) use findings::unnamed;
 use findings::{at, doubts, remarks, too_short};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, RECORDING, Rate};
@@ -76,6 +77,8 @@ pub struct Options {
     pub reference: Option<Reference>,
     /// Standard uncertainty of the recorder's rate in parts per million, if known.
     pub rate_ppm: Option<f64>,
+    /// Whether the times are exact, as those of a simulator that the file does not name.
+    pub exact_clock: bool,
     /// The recorder's crystal, if another recording showed it.
     pub crystal: Option<Crystal>,
 }
@@ -291,7 +294,10 @@ impl Gathered {
         });
         match self.refused.take() {
             Some(reason) => Err(Error::Unusable(reason)),
-            None => recording.and_then(possible).inspect(|_| self.end()),
+            None => recording.and_then(possible).map(|recording| {
+                self.end();
+                Recording { exact: recording.exact || options.exact_clock, ..recording }
+            }),
         }
     }
 
@@ -434,6 +440,7 @@ impl Gathered {
         let outside = if self.by_list { 0 } else { self.outside };
         let mut findings = remarks(&recording, hz);
         findings.extend(of_reference);
+        findings.extend(unnamed(&recording, options));
         findings.extend(doubts(&self.collector, outside, options.request.method, &recording, hz));
         findings.extend(trimmed_off);
         let rounds = self.collector.frames;
@@ -583,6 +590,11 @@ pub(crate) fn known_rate(
             uncertainty_ppm: ppm,
             provenance: format!("{stated}, its uncertainty by --rate-ppm"),
         },
+        None if options.exact_clock => Rate {
+            hz,
+            uncertainty_ppm: 0.0,
+            provenance: format!("{stated}, exact by --exact-clock"),
+        },
         None if recording.exact => Rate {
             hz,
             uncertainty_ppm: 0.0,
@@ -593,7 +605,7 @@ pub(crate) fn known_rate(
             uncertainty_ppm: CRYSTAL_PPM,
             provenance: format!(
                 "{stated}, taken as a crystal within 100 ppm because no simulator is named \
-                 (--rate-ppm 0)"
+                 (--exact-clock)"
             ),
         },
         None => Rate {

@@ -2,6 +2,7 @@
 
 use hairspring_capture::edge::Edge;
 use hairspring_capture::read::{Recording, Remark, Request, read_vcd};
+use hairspring_capture::{Captured, Input, Options, capture};
 
 const HEAD: &str = "$timescale 10 ns $end\n$scope module top $end\n$var wire 1 ! PB7 $end\n\
                     $upscope $end\n$enddefinitions $end\n";
@@ -225,4 +226,143 @@ fn a_comment_with_a_rate_is_the_resolution() {
     for other in ["at 3 MHz", "Acquisition at noon", "Acquisition with 1/1 channels at -3 MHz"] {
         assert_eq!(with(other), 1.0, "{other}");
     }
+}
+
+/// Numbers from 0 to below `most`, in no order.
+struct Mixed(u64);
+
+impl Mixed {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (self.0 >> 33) % most
+    }
+}
+
+/// A dump with identifiers of 1 to 9 characters, and all that may stand between two changes.
+fn odd_dump(seed: u64) -> String {
+    let mut random = Mixed(seed);
+    let ids = ["!", "!!", "a", "abcdef", "abcdefg", "abcdefgh", "b", "$", "#"];
+    let variable = |(n, id): (usize, &&str)| {
+        let width = if n == 2 { 4 } else { 1 };
+        format!("$var wire {width} {id} s{n} $end\n")
+    };
+    let mut text: String = ids.iter().enumerate().map(variable).collect();
+    text += "$timescale 1 ns $end $enddefinitions $end\n";
+    let mut time = 0;
+    for _ in 0..300 {
+        let digits = 1 + random.below(11) as u32;
+        time += random.below(10u64.pow(digits));
+        let id = ids[random.below(9) as usize];
+        let value = ["0", "1", "x", "Z", "h", "L"][random.below(6) as usize];
+        text += &match random.below(12) {
+            0 => format!("$comment #{time} 1! $end"),
+            1 => format!("#{time}.0"),
+            2 => format!("b{value}01 {id}"),
+            3 => format!("r-1.5e3  {id}"),
+            4 => format!("sIDLE\t{id}"),
+            5 => format!("b{}{value} {id}", "01".repeat(random.below(40) as usize)),
+            6 => format!("{value} {id}"),
+            7 => format!("p{value} 6 0 {id}"),
+            _ => format!("#{time}\n{value}{id}"),
+        };
+        text += ["\n", " ", "\r\n", "\t\n", "\n\n"][random.below(5) as usize];
+    }
+    text
+}
+
+#[test]
+fn words_one_by_one_mean_the_same_as_eight_bytes_at_a_time() {
+    for seed in 0..40 {
+        let text = odd_dump(seed);
+        for channel in ["s0", "s1", "s2[1]", "s3", "s4", "s5", "s7", "s8"] {
+            let request = Request { channel: Some(channel.to_owned()), ..Request::default() };
+            let mut slow = Vec::new();
+            let slowly =
+                read_vcd(Slowly(text.as_bytes(), 1), &request, &mut |edge| slow.push(edge));
+            let (fast, recording) = read(&text, Some(channel)).unwrap();
+            assert_eq!((&fast, &recording), (&slow, &slowly.unwrap()), "{seed} {channel}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_word_has_the_same_place_wherever_it_stands() {
+    for (damaged, reason) in [
+        ("#9", "the time goes backwards"),
+        ("?!", "is not a value change"),
+        ("#1x", "is not a time"),
+        ("1!\u{1}", "is not text"),
+    ] {
+        for behind in ["", "\n1!\n#3000\n0!\n#4000\n"] {
+            let before = "#1000\n1!\n#2000\n0!\n";
+            let message = body(&format!("{before}{damaged}\n{behind}")).unwrap_err();
+            let inside = if reason == "is not text" { 2 } else { 0 };
+            let place = format!("byte {}: ", HEAD.len() + before.len() + inside);
+            assert!(message.starts_with(&place) && message.contains(reason), "{message}");
+        }
+    }
+}
+
+#[test]
+fn ports_of_extended_dumps_are_levels() {
+    let text = "$comment extended $end $timescale 1 ns $end $scope module top $end $var port 1 <0 \
+                clk $end $var port [3:0] <1 bus $end $upscope $end $enddefinitions $end\n#0\n\
+                $dumpports\npD 6 0 <0\npDDLL 6666 0000 <1\n$end\n#5\npU 0 6 <0\n#9\npL 6 0 <0\n\
+                #12\npHDLU 6666 6666 <1\n#15\npX 6 6 <0\n#20\npH 0 6 <0\n#30\npl 6 0 <0\n\
+                $vcdclose #40 $end\n";
+    let (edges, recording) = read(text, Some("clk")).unwrap();
+    assert_eq!(times(&edges), [5.0, 9.0, 30.0]);
+    assert_eq!(recording.remarks, [Remark::Undefined { times: 1, first: 15.0 }]);
+    let bit = |channel| read(text, Some(channel)).map(|(edges, _)| times(&edges));
+    assert_eq!(
+        (bit("bus[0]"), bit("bus[1]"), bit("bus[3]")),
+        (Ok(vec![12.0]), Ok(vec![]), Ok(vec![12.0]))
+    );
+}
+
+/// A capture of 4 pulses around 1 to 4 copies of 100 units, by a writer.
+fn captured(version: &str, options: Options) -> Result<Captured, String> {
+    let mut text = format!("$version {version} $end\n{HEAD}#0\n0!\n");
+    let mut at = 1000;
+    for copies in (0..5).flat_map(|_| 1..=4) {
+        text += &format!("#{at}\n1!\n#{}\n0!\n", at + 100 * copies + 7);
+        at += 100 * copies + 507;
+    }
+    let options = Options { ks: Some(vec![1.0, 2.0, 3.0, 4.0]), ..options };
+    capture(Input::File(Box::new(std::io::Cursor::new(text.into_bytes()))), &options)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_clock_of_an_unnamed_writer_is_doubted_unless_it_is_known() {
+    let doubted = |version: &str, options| {
+        let captured = captured(version, options).unwrap();
+        let ppm = captured.table.origin.rate.as_ref().unwrap().uncertainty_ppm;
+        (captured.findings.iter().any(|finding| finding.is("writer_unknown")), ppm > 0.0)
+    };
+    assert_eq!(doubted("", Options::default()), (true, true));
+    assert_eq!(doubted("GTKWave Analyzer v3.3.118", Options::default()), (true, true));
+    assert_eq!(doubted("libsigrok 0.5.2", Options::default()), (false, true));
+    assert_eq!(doubted("Generated by VerilatedVcd", Options::default()), (false, false));
+    assert_eq!(doubted("", Options { exact_clock: true, ..Options::default() }), (false, false));
+    assert_eq!(doubted("", Options { rate_ppm: Some(5.0), ..Options::default() }), (false, true));
+    // An exact clock has no samples, even where all times are multiples of one.
+    let exact = captured("", Options { exact_clock: true, ..Options::default() }).unwrap();
+    assert_eq!(exact.table.origin.granularity, Some(1.0));
+}
+
+#[test]
+fn dumps_of_other_formats_are_named_with_a_way_out() {
+    let refused = |bytes: &[u8]| {
+        let input = Input::Pipe(Box::new(std::io::Cursor::new(bytes.to_vec())));
+        capture(input, &Options::default()).unwrap_err().to_string()
+    };
+    let fst = [&[0u8, 0, 0, 0, 0, 0, 0, 1, 0x49][..], &[0; 321]].concat();
+    assert!(
+        refused(&fst).contains("FST dump, which is not read: convert it to VCD by `fst2vcd FILE`")
+    );
+    assert!(
+        refused(b"GHDLwave\n\x10\0\0\x01")
+            .contains("GHW dump, which is not read: convert it to VCD by")
+    );
 }

@@ -1,5 +1,6 @@
 //! Findings about a recording, its frames and its pulses.
 
+use super::{CRYSTAL_PPM, Options};
 use crate::edge::{Method, Signal};
 use crate::error::Place;
 use crate::kinds::{FileFinding, PulseFinding};
@@ -45,6 +46,17 @@ pub(super) fn remarks(recording: &Recording, hz: Option<f64>) -> Vec<Finding> {
                 .flat_map(|signal| signal_findings(signal, &|place| at(place, hz))),
         )
         .collect()
+}
+
+/// A finding if the file does not tell whether its clock is a crystal, and nothing else does.
+pub(crate) fn unnamed(recording: &Recording, options: &Options) -> Option<Finding> {
+    let is_known = recording.exact
+        || options.rate_ppm.is_some()
+        || options.reference.is_some()
+        || options.crystal.is_some();
+    (recording.unnamed && !is_known).then(|| {
+        Finding::new(Severity::Warning, FileFinding::WriterUnknown { assumed_ppm: CRYSTAL_PPM })
+    })
 }
 
 pub(super) fn too_short(short: Short, needed: f64, averaged: f64) -> Finding {

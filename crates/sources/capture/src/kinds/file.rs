@@ -18,6 +18,8 @@ pub enum FileFinding {
     SizesWrong { stated: u64, found: u64 },
     /// The pin's level was undefined in between.
     LevelUndefined { times: u64, first_at: String },
+    /// Nothing in it tells whether a simulator or a recorder wrote it.
+    WriterUnknown { assumed_ppm: f64 },
     /// It has several channels, of which the first was taken.
     ChannelAssumed { taken: String, all: Vec<String> },
 }
@@ -51,6 +53,17 @@ impl Kind for FileFinding {
                 numbers: numbers! { times, first_at },
                 remedy: "drive the pin before the first frame and do not make it an input \
                          afterwards",
+            },
+            FileFinding::WriterUnknown { assumed_ppm } => Description {
+                code: "writer_unknown",
+                message: format!(
+                    "the file does not name what wrote it: a recorder is assumed, whose crystal is \
+                     off by {assumed_ppm} ppm (standard uncertainty) and whose samples are as far \
+                     apart as the stamps show"
+                ),
+                numbers: numbers! { assumed_ppm },
+                remedy: "if a simulator wrote it, use --exact-clock; if a recorder did, use \
+                         --reference or --rate-ppm",
             },
             FileFinding::ChannelAssumed { taken, all } => Description {
                 code: "channel_assumed",

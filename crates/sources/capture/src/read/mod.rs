@@ -194,6 +194,8 @@ pub struct Recording {
     pub granularity: Option<f64>,
     /// Whether the times are those of a simulator, which has no crystal.
     pub exact: bool,
+    /// Whether the file is one that simulators write, too, and does not tell what wrote it.
+    pub unnamed: bool,
     /// Number of edges.
     pub edges: u64,
     /// Properties of a sampled signal.

@@ -11,7 +11,7 @@ pub use summary::{Distribution, Summary};
 pub use text::waveform as text;
 
 use crate::capture::{
-    Input, Options, known_rate, possible, quantum, read_edges, recording_findings,
+    Input, Options, known_rate, possible, quantum, read_edges, recording_findings, unnamed,
 };
 use crate::edge::Edge;
 use crate::error::{Error, Result};
@@ -163,6 +163,7 @@ pub fn waveform(input: Input, options: &Options, level: f64) -> Result<Waveform>
         collector.push(edge);
     })?;
     let recording = possible(recording)?;
+    let recording = Recording { exact: recording.exact || options.exact_clock, ..recording };
     let Some(rate) = known_rate(&recording, options, None)? else {
         return Err(Error::Unusable(
             "the recording states no sample rate, so its pulses have no time".into(),
@@ -189,6 +190,7 @@ pub fn waveform(input: Input, options: &Options, level: f64) -> Result<Waveform>
             recording.channel, recording.edges
         )));
     }
-    let findings = recording_findings(&recording);
+    let mut findings = recording_findings(&recording);
+    findings.extend(unnamed(&recording, options));
     Ok(Waveform { seconds, quantum_s: step / rate.hz, rate, summaries, findings, recording })
 }

@@ -102,6 +102,7 @@ impl Pin {
             rate_ppm: None,
             granularity: None,
             exact: false,
+            unnamed: false,
             edges: signal.edges,
             signal: Some(signal),
             remarks,

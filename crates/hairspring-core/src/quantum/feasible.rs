@@ -1,0 +1,86 @@
+//! Periods of which given lengths are multiples, each within a bound.
+//!
+//! A length `t` known within `e` leaves the periods `(t - e)/m` to `(t + e)/m` for every whole `m`.
+//! Lengths are taken in ascending order, so few intervals are left at any time, and the true period
+//! is never lost: the bounds are those of rounding, not of a statistic.
+
+/// Most intervals at a time. More are left only if the lengths say nothing about the period.
+const MOST_INTERVALS: usize = 4096;
+
+/// A length that is a multiple of the period within a bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Length {
+    pub(super) length: f64,
+    pub(super) bound: f64,
+}
+
+/// An interval of periods.
+pub(super) type Interval = (f64, f64);
+
+/// The intervals of periods that all lengths allow, the longest period first; empty if there are
+/// none, or too many to be of use. The lengths are ascending.
+pub(super) fn within(lengths: &[Length], start: Interval) -> Vec<Interval> {
+    let mut left = vec![start];
+    for length in lengths {
+        let mut next = Vec::new();
+        for interval in left {
+            if !narrow(*length, interval, &mut next) {
+                return Vec::new();
+            }
+        }
+        if next.is_empty() {
+            return next;
+        }
+        left = next;
+    }
+    left
+}
+
+/// Appends what a length leaves of an interval; `false` if these are too many.
+fn narrow(
+    Length { length, bound }: Length,
+    (low, high): Interval,
+    left: &mut Vec<Interval>,
+) -> bool {
+    let (first, last) =
+        (((length - bound) / high).ceil().max(0.0), ((length + bound) / low).floor());
+    if last - first > MOST_INTERVALS as f64 {
+        return false;
+    }
+    let mut multiple = first;
+    while multiple <= last {
+        // A length within its bound of 0 says nothing.
+        let (least, most) = if multiple == 0.0 {
+            (low, high)
+        } else {
+            (((length - bound) / multiple).max(low), ((length + bound) / multiple).min(high))
+        };
+        if least <= most {
+            left.push((least, most));
+        }
+        multiple += 1.0;
+    }
+    left.len() <= MOST_INTERVALS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(all: &[f64], bound: f64) -> Vec<Length> {
+        all.iter().map(|length| Length { length: *length, bound }).collect()
+    }
+
+    #[test]
+    fn lengths_narrow_the_period() {
+        let found = within(&lengths(&[70.0, 211.0, 7001.0], 1.0), (60.0, 80.0));
+        assert!(matches!(found[..], [(low, high)] if low >= 70.0 && high < 70.03));
+        assert_eq!(within(&lengths(&[70.0, 100.0], 1.0), (60.0, 80.0)), []);
+    }
+
+    #[test]
+    fn lengths_that_say_nothing_leave_nothing() {
+        assert_eq!(within(&lengths(&[1e15], 1.0), (3.0, 4.0)), []);
+        assert_eq!(within(&[], (3.0, 4.0)), [(3.0, 4.0)]);
+    }
+}
