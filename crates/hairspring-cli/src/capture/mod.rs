@@ -227,8 +227,8 @@ fn list_edges(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<
 fn pulses(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outcome, AnyError> {
     let path = &arguments.file;
     if options.reference.is_some() && options.crystal.is_none() {
-        let needs = "--pulses takes the rate of --reference from a recording of its own: give it as \
-                     --reference-file";
+        let needs = "--pulses takes the rate of --reference from a recording of its own: give it \
+                     as --reference-file";
         return Err(crate::misuse::Misuse(needs.into()).into());
     }
     let mut found = waveform(input(path)?, options, arguments.report.confidence_level)

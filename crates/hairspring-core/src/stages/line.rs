@@ -6,16 +6,14 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::{Flags, RowId, SeriesId};
-use crate::stages::regression;
+use crate::stages::regression::{self, EXACT_RESIDUAL};
 use crate::stages::rows::{DEPARTURE_ALPHA, Rows};
 use crate::stages::{Did, Stage, State};
 use std::sync::Arc;
 
 limits! {
-    /// Rows beyond the unknowns that check a line without repeats ...
+    /// Rows beyond the unknowns that check a line without repeats, if they lie on it.
     EXACT_ROWS = 3.0, "rows", Basis::Derived("two rows may lie on a line by chance");
-    /// ... if their residual is at most this share of the longest row.
-    EXACT_RESIDUAL = 1e-9, "share of the time", Basis::Derived("rounding of numbers");
     /// Rows beyond the unknowns that check a line otherwise.
     CHECKING_ROWS = 10.0, "rows", Basis::Derived("the spread of fewer is known to a third");
 }

@@ -15,13 +15,14 @@ use crate::estimate::{
 use crate::limit::{Basis, FALSE_ALARM, TWO_ROUNDINGS, limits};
 use crate::observations::{RowId, SeriesId};
 use crate::stages::State;
-use crate::stages::line::EXACT_RESIDUAL;
 use crate::stages::quantum::{LEAST_DITHER, is_commensurate};
 
 /// Rows in one chunk.
 const CHUNK_ROWS: usize = 4096;
 
 limits! {
+    /// Rows lie on a line if their residual is at most this share of the longest row.
+    EXACT_RESIDUAL = 1e-9, "share of the time", Basis::Derived("rounding of numbers");
     /// A reading that deviates by more than this is left out.
     OFF_PLANE = 6.0, "robust standard deviations",
         Basis::Derived("one normal reading in 500 millions");
@@ -341,8 +342,8 @@ impl<'a> Data<'a> {
     }
 
     /// Variance that the quantum leaves in a reading: two roundings at unknown phases, `q^2/6`,
-    /// where the quantum is known or there is no noise beside it. A few readings of the same row may
-    /// have the same phase, so they count as one.
+    /// where the quantum is known or there is no noise beside it. Readings of the same row may have
+    /// the same phase, so a few of them count as one.
     fn rounding(&self, fit: &Fit, sigma2: f64) -> f64 {
         let quantum = self.state.quantum;
         let is_bare = sigma2.sqrt() < LEAST_DITHER * quantum.step;

@@ -228,10 +228,8 @@ fn edges_within_a_sample_are_known_as_well_as_levels() {
     let half = |text: String| {
         let input = Input::File(Box::new(Cursor::new(text.into_bytes())));
         let Captured { table, .. } = capture(input, &options()).unwrap();
-        let ticks = assess(&table, &Question::default()).unwrap().series[0].components[0]
-            .time
-            .ticks
-            .clone();
+        let ticks =
+            assess(&table, &Question::default()).unwrap().series[0].components[0].time.ticks;
         assert!((ticks.low..ticks.high).contains(&(10.1 * table.origin.rate.unwrap().hz * 1e-6)));
         ticks.half_width() / ticks.value
     };

@@ -68,8 +68,8 @@ fn edges_of(all: &[Top]) -> Vec<Top> {
         .collect()
 }
 
-/// Finds whether the edges from which the size was learnt are noise of an idle input: as high as one
-/// or two steps of the converter, and later ones many times as high.
+/// Finds whether the edges from which the size was learnt are noise of an idle input: as high as
+/// one or two steps of the converter, and later ones many times as high.
 #[derive(Debug, Clone, Copy, Default)]
 struct Outgrown {
     /// Height from which an edge shows it; 0 if the learnt ones are no noise.
@@ -103,8 +103,8 @@ impl Outgrown {
         }
         Err(Error::Unusable(format!(
             "the {before} edges before sample {at:.0} are one or two steps of the converter high, \
-             and those from there on more than {OUTGROWN} times as high: the former are noise of an \
-             idle input; cut the recording before that sample, or begin it later"
+             and those from there on more than {OUTGROWN} times as high: the former are noise of \
+             an idle input; cut the recording before that sample, or begin it later"
         )))
     }
 }
