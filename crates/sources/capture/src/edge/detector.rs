@@ -87,7 +87,7 @@ impl Outgrown {
         Outgrown { from: if may_be_noise { OUTGROWN * peak } else { 0.0 }, ..Outgrown::default() }
     }
 
-    /// Takes the height of an edge, and the sum of the heights of those before it with their number.
+    /// Takes the height of an edge, and the heights of those before it: their sum and number.
     fn push(&mut self, at: f64, height: f64, (heights, edges): (f64, u64)) {
         let is_higher = height * edges as f64 >= OUTGROWN * heights;
         if self.from > 0.0 && height >= self.from && is_higher && edges >= FEWEST_OUTGROWN {
