@@ -37,7 +37,7 @@ const LEAST_DIGITS: f64 = 4.0;
 /// short makes it wrong.
 const BY_CHANCE_OF_MANY: f64 = 1e-5;
 /// The same for a usual rate, of which there are few.
-const BY_CHANCE_OF_USUAL: f64 = 1e-3;
+const BY_CHANCE_OF_USUAL: f64 = 0.02;
 /// Most lengths that are looked at in the search for a period.
 const MOST_LENGTHS: usize = 4 * MOST_TIMES;
 /// The step of readings is believed if chance would give it in fewer than this share of all tables:
@@ -63,8 +63,9 @@ impl Lattice {
         }
     }
 
-    /// The greatest period of which all times are multiples, as far as their digits tell; `None`
-    /// for too few edges. `hz` is the number of ticks per second: where a period is no whole number
+    /// The greatest period of which all times are multiples, as far as their digits tell, or else
+    /// their last digit, which is never too coarse by much: fewer edges make an interval wider. `None`
+    /// without edges. `hz` is the number of ticks per second: where a period is no whole number
     /// of digits, the usual sample rates are tried first.
     ///
     /// ```
@@ -81,10 +82,11 @@ impl Lattice {
             .filter(|period| self.is_believed(*period, digit, 0.0, BY_CHANCE_OF_MANY));
         let distinct = self.distinct(digit);
         let chance = |period: f64| (3.0 * digit / period).min(1.0).powf(distinct);
+        // Nothing is fitted to a usual rate: every distance is evidence.
         let is_usual = |period: &f64| {
             *period > 2.0 * digit
-                && self.is_believed(*period, digit, digit, BY_CHANCE)
-                && chance(*period) < BY_CHANCE_OF_USUAL
+                && self.is_believed(*period, digit, digit, BY_CHANCE_OF_USUAL)
+                && chance(*period) * (3.0 * digit / period).powi(2) < BY_CHANCE_OF_USUAL
         };
         let is_sure = |period: f64, tried: f64| tried * chance(period) < BY_CHANCE_OF_MANY;
         // A usual period may be a part of the true one.
@@ -99,6 +101,7 @@ impl Lattice {
             .or_else(rounded)
             .or_else(|| self.significant(digit, hz))
             .or(exact)
+            .or(Some(digit).filter(|digit| *digit > NO_LAST_DIGIT))
     }
 
     /// Whether a period may be that of a recorder. Its samples are at multiples of the period from
@@ -354,9 +357,10 @@ fn off(time: f64, step: f64) -> f64 {
 
 /// Periods of the usual sample rates in ticks, the longest first.
 fn usual(hz: f64) -> impl Iterator<Item = f64> {
-    const RATES: [f64; 27] = [
-        1.0, 1.2, 1.25, 1.431_818, 1.5, 1.6, 1.92, 2.0, 2.4, 2.5, 3.0, 3.125, 3.2, 3.276_8,
-        3.579_545, 3.84, 4.0, 4.8, 5.0, 5.4, 6.0, 6.25, 6.4, 7.5, 8.0, 9.0, 9.6,
+    const RATES: [f64; 35] = [
+        1.0, 1.105_92, 1.2, 1.25, 1.431_818, 1.474_56, 1.5, 1.6, 1.843_2, 1.92, 2.0, 2.211_84, 2.4,
+        2.5, 3.0, 3.125, 3.2, 3.276_8, 3.579_545, 3.686_4, 3.84, 4.0, 4.41, 4.8, 5.0, 5.4, 6.0,
+        6.25, 6.4, 7.372_8, 7.5, 8.0, 8.82, 9.0, 9.6,
     ];
     (2..10).flat_map(move |power| RATES.map(|rate| hz / (rate * 10f64.powi(power))))
 }
@@ -523,7 +527,7 @@ mod tests {
     #[test]
     fn few_edges_show_no_period_beyond_the_digits() {
         assert_eq!(Lattice::default().period(1e9), None);
-        assert_eq!(edges(8.0, 1.0, 4).period(1e9), None);
+        assert_eq!(edges(8.0, 1.0, 4).period(1e9), Some(1.0));
         let mut same = Lattice::default();
         (0..50).for_each(|_| same.push(7.0));
         assert_eq!(same.period(1e9), None);
