@@ -80,6 +80,22 @@ fn sigrok_tables_of_volts_have_the_stated_rate() {
     assert!((recording.hz.unwrap() / 2e3 - 1.0).abs() < 1e-9, "{:?}", recording.hz);
 }
 
+/// SoX writes `.dat` with times of 8 digits, which repeat or jump from 100 s on.
+#[test]
+fn sox_tables_have_the_stated_rate() {
+    let level = |n: usize| if n / 100 % 2 == 1 { 0.25 } else { -0.25 };
+    for rate in [48_000.0, 192_000.0] {
+        for first in [0, 120] {
+            let time = |n: usize| format!("{:.7e}", first as f64 + n as f64 / rate);
+            let rows: String = (0..1000).map(|n| format!("{} {}\n", time(n), level(n))).collect();
+            let text = format!("; Sample Rate {rate}\n; Channels 1\n{rows}");
+            let (edges, recording) = csv(&text, Some("2")).unwrap();
+            assert!(edges.len() == 9 && (edges[0] - 99.5).abs() < 0.01, "{edges:?}");
+            assert_eq!(recording.hz, Some(rate));
+        }
+    }
+}
+
 #[test]
 fn saleae_tables_are_changes_or_volts() {
     let changes =

@@ -29,7 +29,7 @@ fn has(text: &str, key: &str) -> bool {
 }
 
 /// A file of these tools has all of the keys, or begins with the text.
-const ONLY_TIMES: [(&str, &[&str]); 11] = [
+const ONLY_TIMES: [(&str, &[&str]); 15] = [
     ("hyperfine", &["results", "command", "mean"]),
     ("hyperfine", &["results", "command", "times"]),
     ("pytest-benchmark", &["machine_info"]),
@@ -38,8 +38,12 @@ const ONLY_TIMES: [(&str, &[&str]); 11] = [
     ("pyperf", &["benchmarks", "runs", "metadata"]),
     ("pyperf", &["benchmarks", "warmups", "values"]),
     ("asv", &["commit_hash", "results"]),
-    ("mitata", &["layout", "benchmarks", "context"]),
+    ("mitata", &["layout", "benchmarks", "runs"]),
     ("vitest", &["files", "groups", "benchmarks"]),
+    ("tinybench", &["latency", "throughput", "rme"]),
+    ("tinybench", &["Task name", "Samples"]),
+    ("tinybench", &["Task name", "Latency avg (ns)"]),
+    ("oslat", &["histogram", "freq", "thread"]),
     ("cyclictest", &["histogram", "cycles"]),
 ];
 const ONLY_TIMES_TEXT: [(&str, &str); 4] = [

@@ -265,6 +265,31 @@ fn values_that_are_not_times_of_runs_are_not_trusted() {
     assert!(told(&unclear).contains("divided by the 4 threads"));
 }
 
+/// Between the last 1.8 and 1.9.0, and without a `context`, the times themselves decide, or nothing
+/// does.
+#[test]
+fn times_of_threads_have_a_factor_by_the_version_or_by_the_processor_time() {
+    let told = |text: &str| {
+        let series = results(text).into_document().results.remove(0);
+        let time =
+            series.components["time"].figure.time_ns.flatten().map_or(f64::NAN, |time| time.value);
+        (time.round(), series.trusted)
+    };
+    let file = case("google-benchmark-1.9.json");
+    let of = |version: &str| file.replace("v1.9.5", version);
+    let short = |text: &str| text.replace("\"cpu_time\": 2.", "\"cpu_time\": 8.");
+    let no_version = file.replace("library_version", "other");
+    let no_context = no_version.replace("library_build_type", "another");
+    let (once, four_times) = (2084.0, 8336.0);
+    assert_eq!(told(&of("v1.9.0-3-gabc")), (once, true));
+    assert_eq!(told(&of("v1.8.3")), (four_times, true));
+    assert_eq!(told(&of("v1.8.4-70-gabc")), (once, false));
+    assert_eq!(told(&short(&of("v1.8.4-70-gabc"))), (four_times, true));
+    assert_eq!(told(&no_version), (four_times, true));
+    assert_eq!(told(&no_context), (once, false));
+    assert_eq!(told(&short(&no_context)), (four_times, true));
+}
+
 #[test]
 fn values_without_their_order_count_as_ten() {
     let independent = |file: &str| {

@@ -281,6 +281,17 @@ fn files_with_times_only_are_named() {
         assert_eq!(has_only_times(text.as_bytes()), Some(tool), "{text}");
         assert_eq!(detect(text.as_bytes()), None, "{text}");
     }
+    for (file, tool) in [
+        ("cyclictest.json", "cyclictest"),
+        ("mitata.json", "mitata"),
+        ("oslat.json", "oslat"),
+        ("tinybench-results.json", "tinybench"),
+        ("tinybench-table.json", "tinybench"),
+        ("tinybench-tasks.json", "tinybench"),
+        ("vitest.json", "vitest"),
+    ] {
+        assert_eq!(has_only_times(case(file).as_bytes()), Some(tool), "{file}");
+    }
     let others = [nanobench(["a"; 2], 1.0), go("mini"), dotnet("Workload", None), raw("ns")];
     for text in others.iter().map(String::as_str).chain(["body,ticks\n1,2\n", ""]) {
         assert_eq!(has_only_times(text.as_bytes()), None, "{text}");

@@ -2,7 +2,7 @@
 //! of each run and its number of iterations; their product is the reading of the clock.
 
 mod name;
-mod threads;
+pub(crate) mod threads;
 
 use crate::collect::{Collected, nanoseconds};
 use crate::{Imported, Tool, json};
@@ -10,7 +10,7 @@ use hairspring_core::Result;
 use hairspring_core::error::Error;
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use threads::Means;
+use threads::{Means, Run, Stated};
 
 const ADVICE: &str = "Google Benchmark repeats the number it has chosen; register the same \
                       function with ->Iterations(100), ->Iterations(200), ->Iterations(400) and \
@@ -29,6 +29,15 @@ struct Document {
 struct Context {
     library_version: Option<String>,
     library_build_type: Option<String>,
+}
+
+impl Context {
+    fn stated(&self) -> Stated<'_> {
+        Stated {
+            version: self.library_version.as_deref(),
+            has_build_type: self.library_build_type.is_some(),
+        }
+    }
 }
 
 /// One entry: a run, or a number made from several.
@@ -66,7 +75,8 @@ pub fn read(text: &str) -> Result<Imported> {
             collected.remark(format!("`{}` is left out: {why}", run.name));
             continue;
         }
-        let means = Means::of(&document.context, run);
+        let times = Run { name: &run.name, real: run.real_time, cpu: run.cpu_time };
+        let means = Means::of(document.context.stated(), times);
         add(&mut collected, run, means).map_err(|reason| {
             Error::BadTable(format!("benchmark {} (`{}`): {reason}", at + 1, run.name))
         })?;

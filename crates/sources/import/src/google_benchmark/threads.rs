@@ -2,11 +2,25 @@
 //! Up to 1.8 `real_time` is the time that passed over this sum; since 1.9.0 (pull request 1836) it
 //! is the time that passed over the iterations of one thread.
 
-use super::{Context, Entry};
+/// What a file says of the library that wrote it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stated<'a> {
+    pub version: Option<&'a str>,
+    /// Whether it has `library_build_type`, which all versions of the library write.
+    pub has_build_type: bool,
+}
+
+/// The times of one run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub name: &'a str,
+    pub real: Option<f64>,
+    pub cpu: Option<f64>,
+}
 
 /// What `real_time` is the time of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
+pub(crate) enum Means {
     /// The time that passed, over the iterations of all threads.
     OfAll,
     /// The time that passed, over the iterations of one thread.
@@ -17,11 +31,11 @@ pub enum Means {
 
 impl Means {
     /// What the version says, and else the times themselves.
-    pub fn of(context: &Context, run: &Entry) -> Means {
-        let by_version = match &context.library_version {
+    pub fn of(stated: Stated<'_>, run: Run<'_>) -> Means {
+        let by_version = match stated.version {
             Some(version) => by_version(version),
             // All versions that do not name themselves are older.
-            None if context.library_build_type.is_some() => Means::OfAll,
+            None if stated.has_build_type => Means::OfAll,
             None => Means::Unknown,
         };
         if by_version == Means::Unknown { by_times(run) } else { by_version }
@@ -58,9 +72,9 @@ fn by_version(version: &str) -> Means {
 /// `cpu_time` is that of one iteration in both. While a thread computes for it, so much time passes
 /// at least: a shorter one was divided. A longer one may be divided too, if the threads wait. The
 /// processor time of the whole process shows nothing.
-fn by_times(run: &Entry) -> Means {
+fn by_times(run: Run<'_>) -> Means {
     let of_thread = !run.name.contains("/process_time");
-    match (run.real_time, run.cpu_time) {
+    match (run.real, run.cpu) {
         (Some(real), Some(cpu)) if of_thread && real < 0.9 * cpu => Means::OfAll,
         _ => Means::Unknown,
     }

@@ -6,6 +6,7 @@ use super::model::{Results, Times, shown};
 use super::number::Number;
 use super::{Format, Shape, parsed, words};
 use crate::collect::nanoseconds;
+use crate::google_benchmark::threads::{Means, Run, Stated};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -39,6 +40,16 @@ struct Context {
     num_cpus: Option<u64>,
     mhz_per_cpu: Option<f64>,
     library_version: Option<String>,
+    library_build_type: Option<String>,
+}
+
+impl Context {
+    fn stated(&self) -> Stated<'_> {
+        Stated {
+            version: self.library_version.as_deref(),
+            has_build_type: self.library_build_type.is_some(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -53,6 +64,8 @@ struct Entry {
     iterations: Number,
     #[serde(default)]
     real_time: Number,
+    #[serde(default)]
+    cpu_time: Number,
     time_unit: Option<String>,
     #[serde(default)]
     error_occurred: bool,
@@ -103,7 +116,7 @@ fn families(document: &Document, results: &mut Results) -> Result<Vec<Family>, S
             all.len() - 1
         });
         if let Some(family) = all.get_mut(at) {
-            collect(family, entry, aggregate, document.context.library_version.as_deref())
+            collect(family, entry, aggregate, document.context.stated())
                 .map_err(|reason| format!("benchmark `{}`: {reason}", shown(name)))?;
         }
     }
@@ -144,7 +157,7 @@ fn collect(
     family: &mut Family,
     entry: &Entry,
     aggregate: Option<&str>,
-    version: Option<&str>,
+    stated: Stated<'_>,
 ) -> Result<(), String> {
     let wanted = matches!(aggregate, None | Some("mean" | "stddev"));
     let Some(time) = entry.real_time.finite().filter(|_| wanted) else { return Ok(()) };
@@ -153,9 +166,13 @@ fn collect(
         format!("the unit `{}` is not supported: expected ps, ns, us, ms or s", shown(unit))
     })?;
     let threads = threads(entry);
-    family.unclear = Some(threads).filter(|threads| *threads > 1 && divides(version).is_none());
-    let is_divided = divides(version) == Some(true);
-    let ns = time * factor * if is_divided { f64::from(threads) } else { 1.0 };
+    let means = Means::of(stated, run(entry, aggregate.is_some()));
+    // Aggregates follow their runs, and count only where there are none.
+    let counts = aggregate.is_none() || family.values.is_empty();
+    if threads > 1 && counts && means == Means::Unknown {
+        family.unclear = Some(threads);
+    }
+    let ns = time * factor * if means == Means::OfAll { f64::from(threads) } else { 1.0 };
     match aggregate {
         Some("mean") => {
             family.mean = Some(ns);
@@ -177,15 +194,10 @@ fn threads(entry: &Entry) -> u32 {
     entry.threads.or_else(of_name).unwrap_or(1).max(1)
 }
 
-/// Whether this version divides by the number of threads; `None` if that cannot be told. The first
-/// versions do not write which they are.
-fn divides(version: Option<&str>) -> Option<bool> {
-    let Some(version) = version else { return Some(true) };
-    let mut parts = version.trim_start_matches('v').split('.').map(str::parse::<u32>);
-    match (parts.next()?.ok()?, parts.next()?.ok()?) {
-        (0, _) => None,
-        (major, minor) => Some((major, minor) < (1, 9)),
-    }
+/// The times that tell what a run's time is divided by; those of an aggregate tell nothing.
+fn run(entry: &Entry, is_aggregate: bool) -> Run<'_> {
+    let cpu = entry.cpu_time.finite().filter(|_| !is_aggregate);
+    Run { name: &entry.name, real: entry.real_time.finite(), cpu }
 }
 
 fn add(results: &mut Results, family: Family) -> Result<(), String> {
@@ -205,8 +217,8 @@ fn add(results: &mut Results, family: Family) -> Result<(), String> {
     results.push(&name, VALUE, times)?;
     if let Some(threads) = unclear {
         let reason = format!(
-            "the version of the library does not say whether they are divided by the {threads} \
-             threads"
+            "whether they are divided by the {threads} threads depends on the version of the \
+             library (up to 1.8 they are), which the file does not state; keep `context` in it"
         );
         results.doubted(count, &reason);
     }

@@ -75,10 +75,11 @@ pub(super) enum Setting {
     Unclear(String),
 }
 
-/// The setting in a line such as `Sample Rate: 200 kHz` or `XInc:,5.0E-06`.
+/// The setting in a line such as `Sample Rate: 200 kHz`, `XInc:,5.0E-06` or `Sample Rate 48000`.
 pub(super) fn setting(text: &str) -> Option<Setting> {
     let text = text.trim_start_matches(['"', ' ']);
-    let at = text.find([',', ';', ':', '=', '\t'])?;
+    let separator = text.find([',', ';', ':', '=', '\t']);
+    let at = separator.or_else(|| text.find(|c: char| c.is_ascii_digit()))?;
     let (name, value) = text.split_at(at);
     let (name, own_unit) = match name.split_once(['(', '[']) {
         Some((name, unit)) => (name, unit.trim_matches([')', ']', '"', ' '])),
@@ -170,6 +171,8 @@ mod tests {
             ("SampleRate;12.5 MS/s", 12.5e6),
             ("Sample rate (MHz),4", 4e6),
             ("Sample Rate\t500 mHz", 0.5),
+            ("Sample Rate 48000", 48e3),
+            ("samplerate 1 MHz", 1e6),
         ] {
             near(text, hz, true);
         }
@@ -189,7 +192,9 @@ mod tests {
         for (text, value) in [("Samplerate: 1 parsec", "1 parsec"), ("Sample rate: 0 Hz", "0 Hz")] {
             assert_eq!(setting(text), Some(Setting::Unclear(value.into())));
         }
-        for text in ["", "Sample rate", "Time,CH1", "Record Length,1000", "1,2"] {
+        for text in
+            ["", "Sample rate", "Time,CH1", "Record Length,1000", "1,2", "1 2", "Channels 1"]
+        {
             assert_eq!(setting(text), None, "{text}");
         }
     }
