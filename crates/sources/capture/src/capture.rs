@@ -337,7 +337,9 @@ impl Gathered {
         self.lattice.push(edge.at);
         let mut items = std::mem::take(&mut self.items);
         self.decoder.push(edge, &mut |item| items.push(item));
-        items.drain(..).for_each(|item| self.take(item));
+        if !items.is_empty() {
+            items.drain(..).for_each(|item| self.take(item));
+        }
         self.items = items;
     }
 

@@ -226,8 +226,7 @@ impl Decoder {
             return None;
         }
         // A preamble has an even number of intervals: its first edge goes as the last one.
-        let orientation =
-            if self.last.rising { Orientation::Rising } else { Orientation::Falling };
+        let orientation = if self.last.rising { Orientation::Rising } else { Orientation::Falling };
         if self.forced.is_some_and(|forced| forced != orientation) {
             return None;
         }

@@ -5,7 +5,7 @@
 //! several words at a time.
 
 use super::body::{Body, Kind, MOST_TIME, bit, kind_of};
-use super::words::{BLOCK, ends, eight, short_number};
+use super::words::{BLOCK, eight, ends, short_number};
 use crate::edge::Edge;
 
 /// The words so far.
@@ -91,13 +91,7 @@ impl Body {
     /// Takes a change that is the channel's by the first bytes of its identifier; whether it is
     /// done.
     #[inline]
-    fn own(
-        &mut self,
-        bytes: &[u8],
-        words: &Words,
-        end: usize,
-        sink: &mut dyn FnMut(Edge),
-    ) -> bool {
+    fn own(&mut self, bytes: &[u8], words: &Words, end: usize, sink: &mut dyn FnMut(Edge)) -> bool {
         if !self.key.is_whole {
             return false;
         }
