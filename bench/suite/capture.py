@@ -104,7 +104,7 @@ def hour(record: Record, program: str) -> None:
 
 
 def dumps(record: Record, program: str, times: int) -> None:
-    """Value change dumps by the command, another build of it (`BASE`), wellen and vcd2fst in turn."""
+    """Value change dumps by the command, another build (`BASE`), wellen and vcd2fst in turn."""
     others = {"vcd2fst": installed("vcd2fst"), "base": os.environ.get("BASE")}
     rows = []
     for name, (path, channel) in dump_files(program).items():
