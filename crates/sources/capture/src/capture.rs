@@ -251,6 +251,8 @@ struct Gathered {
     by_list: bool,
     pulses: Vec<Pulse>,
     outside: u64,
+    /// Whether pulses outside of frames may be a reference.
+    may_calibrate: bool,
     /// Leading edge of the last pulse outside of frames, and the distances of these.
     last: Option<f64>,
     distances: Vec<f64>,
@@ -263,6 +265,8 @@ struct Gathered {
     at_once: u64,
     last_edge: Option<f64>,
     lattice: Lattice,
+    /// What the last edge completed: empty, and kept for its memory.
+    items: Vec<Item>,
 }
 
 impl Gathered {
@@ -274,6 +278,7 @@ impl Gathered {
             pulses: Vec::new(),
             outside: 0,
             last: None,
+            may_calibrate: options.reference.is_some(),
             distances: Vec::new(),
             refused: None,
             edges: 0,
@@ -281,6 +286,7 @@ impl Gathered {
             at_once: 0,
             last_edge: None,
             lattice: Lattice::default(),
+            items: Vec::new(),
         }
     }
 
@@ -290,7 +296,9 @@ impl Gathered {
         stopped.set(false);
         let recording = read_edges(input, options.format, &options.request, &mut |edge| {
             self.edge(edge);
-            stopped.set(self.refused.is_some());
+            if self.refused.is_some() {
+                stopped.set(true);
+            }
         });
         match self.refused.take() {
             Some(reason) => Err(Error::Unusable(reason)),
@@ -327,9 +335,12 @@ impl Gathered {
         self.at_once += u64::from(self.last_edge == Some(edge.at));
         self.last_edge = Some(edge.at);
         self.lattice.push(edge.at);
-        let mut items = Vec::new();
+        let mut items = std::mem::take(&mut self.items);
         self.decoder.push(edge, &mut |item| items.push(item));
-        items.into_iter().for_each(|item| self.take(item));
+        if !items.is_empty() {
+            items.drain(..).for_each(|item| self.take(item));
+        }
+        self.items = items;
     }
 
     fn end(&mut self) {
@@ -353,7 +364,7 @@ impl Gathered {
 
     fn stray(&mut self, pulse: Pulse) {
         self.outside += 1;
-        if self.distances.len() < MOST_PULSES {
+        if self.may_calibrate && self.distances.len() < MOST_PULSES {
             self.distances.extend(self.last.map(|last| pulse.leading - last));
         }
         self.last = Some(pulse.leading);

@@ -293,7 +293,8 @@ fn a_damaged_word_has_the_same_place_wherever_it_stands() {
         ("#1x", "is not a time"),
         ("1!\u{1}", "is not text"),
     ] {
-        for behind in ["", "\n1!\n#3000\n0!\n#4000\n"] {
+        let changes = "\n1!\n#3000\n0!\n#4000\n";
+        for behind in ["", changes, &(changes.to_owned() + &"1!\n".repeat(40))] {
             let before = "#1000\n1!\n#2000\n0!\n";
             let message = body(&format!("{before}{damaged}\n{behind}")).unwrap_err();
             let inside = if reason == "is not text" { 2 } else { 0 };

@@ -93,6 +93,10 @@ pub enum Item {
     Stray(Pulse),
 }
 
+/// Units of a preamble.
+const PREAMBLE_UNITS: f64 =
+    PREAMBLE[0] + PREAMBLE[1] + PREAMBLE[2] + PREAMBLE[3] + PREAMBLE[4] + PREAMBLE[5];
+
 #[derive(Debug)]
 struct Header {
     start: f64,
@@ -112,8 +116,7 @@ enum State {
 #[derive(Debug)]
 pub struct Decoder {
     forced: Option<Orientation>,
-    /// The last edges, as a ring buffer.
-    last: VecDeque<Edge>,
+    last: Last,
     state: State,
     /// Leading edge of the current pulse.
     leading: Option<f64>,
@@ -131,7 +134,7 @@ impl Decoder {
     pub fn new(orientation: Option<Orientation>) -> Decoder {
         Decoder {
             forced: orientation,
-            last: VecDeque::new(),
+            last: Last::default(),
             state: State::Hunting,
             leading: None,
             trailing: None,
@@ -156,20 +159,17 @@ impl Decoder {
                 Orientation::Falling
             });
         }
-        if self.last.back().is_some_and(|last| last.rising == edge.rising) {
+        if self.last.number > 0 && self.last.rising == edge.rising {
             self.give_up(
                 edge.at,
                 Trouble::SameDirection,
                 "two edges in the same direction: the edge between them is missing".into(),
                 sink,
             );
-            self.last.clear();
+            self.last.number = 0;
             (self.leading, self.trailing) = (None, None);
         }
-        self.last.push_back(edge);
-        if self.last.len() > PREAMBLE.len() + 1 {
-            self.last.pop_front();
-        }
+        self.last.push(edge);
         let leading = edge.rising == (self.orientation == Orientation::Rising);
         self.step(edge.at, leading, sink);
         if let Some(header) = self.preamble() {
@@ -180,8 +180,8 @@ impl Decoder {
     /// Passes the remaining items at the end of the recording to `sink`.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Item)) {
         self.outside.drain(..).for_each(|pulse| sink(Item::Stray(pulse)));
-        if let Some(last) = self.last.back() {
-            let (at, reason) = (last.at, self.unfinished("the recording ends"));
+        if self.last.number > 0 {
+            let (at, reason) = (self.last.newest(), self.unfinished("the recording ends"));
             self.give_up(at, Trouble::Unfinished, reason, sink);
         }
     }
@@ -191,7 +191,7 @@ impl Decoder {
         self.give_up(header.start, Trouble::Unfinished, reason, sink);
         self.orientation = header.orientation;
         self.outside.clear();
-        (self.leading, self.trailing) = (self.last.back().map(|edge| edge.at), None);
+        (self.leading, self.trailing) = (Some(self.last.newest()), None);
         self.state = State::Payload { header, bits: 0, byte: 0, bytes: Vec::new() };
     }
 
@@ -218,24 +218,28 @@ impl Decoder {
 
     /// The header, if the last edges are a preamble and the first bit's leading edge.
     fn preamble(&self) -> Option<Header> {
-        if self.last.len() <= PREAMBLE.len() {
+        if self.last.number < Last::WHOLE {
             return None;
         }
-        let orientation =
-            if self.last[0].rising { Orientation::Rising } else { Orientation::Falling };
+        let at = self.last.in_order();
+        if !may_be_preamble(&at) {
+            return None;
+        }
+        // A preamble has an even number of intervals: its first edge goes as the last one.
+        let orientation = if self.last.rising { Orientation::Rising } else { Orientation::Falling };
         if self.forced.is_some_and(|forced| forced != orientation) {
             return None;
         }
-        let between = |at: usize| self.last[at + 1].at - self.last[at].at;
-        let unit = (self.last[6].at - self.last[0].at) / PREAMBLE.iter().sum::<f64>();
+        let between = |n: usize| at[n + 1] - at[n];
+        let unit = (at[6] - at[0]) / PREAMBLE_UNITS;
         let excess = (between(0) + between(2) + between(4) - 8.0 * unit) / 3.0;
-        let fits = |(at, units): (usize, &f64)| {
-            let own = if at % 2 == 0 { between(at) - excess } else { between(at) + excess };
+        let fits = |(n, units): (usize, &f64)| {
+            let own = if n % 2 == 0 { between(n) - excess } else { between(n) + excess };
             (own / unit - units).abs() <= TOLERANCE
         };
         let whole =
             unit > 0.0 && excess.abs() <= 0.4 * unit && PREAMBLE.iter().enumerate().all(fits);
-        whole.then(|| Header { start: self.last[0].at, unit, excess, orientation })
+        whole.then(|| Header { start: at[0], unit, excess, orientation })
     }
 
     fn step(&mut self, at: f64, leading: bool, sink: &mut dyn FnMut(Item)) {
@@ -276,9 +280,20 @@ impl Decoder {
 
     /// A pulse has ended.
     fn pulse(&mut self, pulse: Pulse, sink: &mut dyn FnMut(Item)) {
-        match std::mem::replace(&mut self.state, State::Hunting) {
+        match &mut self.state {
             State::Hunting => self.stray(pulse, sink),
-            State::Payload { header, bits, byte, bytes } => match bit(&header, &pulse) {
+            State::Pulses { kind, pulses, .. } if pulses.len() < kind.pulses() => {
+                pulses.push(pulse);
+            }
+            _ => self.part_of_frame(&pulse, sink),
+        }
+    }
+
+    /// A bit or the end pulse.
+    fn part_of_frame(&mut self, pulse: &Pulse, sink: &mut dyn FnMut(Item)) {
+        match std::mem::replace(&mut self.state, State::Hunting) {
+            State::Hunting => (),
+            State::Payload { header, bits, byte, bytes } => match bit(&header, pulse) {
                 Ok(bit) => self.bit(header, bits, byte << 1 | bit, bytes, pulse.trailing, sink),
                 Err(reason) => sink(Item::Problem(Problem {
                     at: pulse.leading,
@@ -287,11 +302,7 @@ impl Decoder {
                     reference: false,
                 })),
             },
-            State::Pulses { header, kind, mut pulses } if pulses.len() < kind.pulses() => {
-                pulses.push(pulse);
-                self.state = State::Pulses { header, kind, pulses };
-            }
-            State::Pulses { header, kind, pulses } => sink(ended(header, kind, pulses, &pulse)),
+            State::Pulses { header, kind, pulses } => sink(ended(header, kind, pulses, pulse)),
         }
     }
 
@@ -331,6 +342,55 @@ impl Decoder {
             })),
         }
     }
+}
+
+/// The last edges.
+#[derive(Debug, Default)]
+struct Last {
+    /// Their times: a ring, of which the oldest one follows the newest.
+    at: [f64; Last::RING],
+    /// Place of the newest.
+    place: usize,
+    number: usize,
+    /// The direction of the newest; they go in turn.
+    rising: bool,
+}
+
+impl Last {
+    /// Edges of a preamble and the first bit's leading edge.
+    const WHOLE: usize = PREAMBLE.len() + 1;
+    const RING: usize = 8;
+
+    #[inline]
+    fn push(&mut self, edge: Edge) {
+        self.place = (self.place + 1) % Last::RING;
+        self.at[self.place] = edge.at;
+        self.number = (self.number + 1).min(Last::WHOLE);
+        self.rising = edge.rising;
+    }
+
+    fn newest(&self) -> f64 {
+        self.at[self.place % Last::RING]
+    }
+
+    /// The times of the whole number of edges, the oldest one first.
+    #[inline]
+    fn in_order(&self) -> [f64; Last::WHOLE] {
+        std::array::from_fn(|n| self.at[(self.place + 2 + n) % Last::RING])
+    }
+}
+
+/// Whether edges may be a preamble: in one, pulses 1 and 2, and gaps 2 and 3, differ by 3 and by 2
+/// units, whatever the excess is. This is quick, and nearly all other edges fail.
+#[inline]
+fn may_be_preamble(at: &[f64; Last::WHOLE]) -> bool {
+    /// Two tolerances and the rounding of the sums.
+    const FARTHEST: f64 = 2.0 * TOLERANCE + 0.1;
+    let between = |n: usize| at[n + 1] - at[n];
+    let unit = (at[6] - at[0]) / PREAMBLE_UNITS;
+    let off = |more: f64, units: f64| (more - units * unit).abs();
+    let (pulses, gaps) = (off(between(0) - between(2), 3.0), off(between(3) - between(5), 2.0));
+    pulses.max(gaps) <= FARTHEST * unit
 }
 
 fn bit(header: &Header, pulse: &Pulse) -> Result<u8, String> {

@@ -1,21 +1,21 @@
 //! The changes of a dump.
 //!
-//! Nearly all words of a large dump are times and changes of other variables. These are looked at
-//! eight bytes at a time ([`Body::skim`]); all that is rare goes word by word ([`Body::word`]),
-//! which means the same.
+//! Nearly all words of a large dump are times and changes of variables. These are skimmed
+//! ([`Body::skim`]); all that is rare goes word by word ([`Body::word`]), which means the same.
 
 use super::header::Channel;
 use super::level::Levels;
-use super::words::{blanks, is_blank, part, short_number, sixteen, ticks};
+use super::skim::Key;
+use super::words::ticks;
 use crate::edge::Edge;
 use crate::error::shown;
 
 /// Larger times are not exact in a double.
-const MOST_TIME: u64 = 1 << 53;
+pub(super) const MOST_TIME: u64 = 1 << 53;
 
 /// What a word is by its first byte.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Other,
     Blank,
     Time,
@@ -44,6 +44,12 @@ const KINDS: [Kind; 256] = {
     kinds
 };
 
+/// What a word is by its first byte.
+#[inline]
+pub(super) fn kind_of(first: u8) -> Kind {
+    KINDS[usize::from(first)]
+}
+
 /// What the next word is.
 #[derive(Debug, Default)]
 enum Next {
@@ -61,17 +67,14 @@ enum Next {
 #[derive(Debug, Default)]
 pub(super) struct Body {
     channel: Channel,
-    /// The identifier as the lowest bytes of a number; longer ones are compared as words.
-    key: u64,
+    pub(super) key: Key,
     next: Next,
     pub(super) levels: Levels,
 }
 
 impl Body {
     pub(super) fn new(channel: Channel) -> Body {
-        let mut key = [0; 8];
-        key.iter_mut().zip(&channel.id).for_each(|(key, id)| *key = *id);
-        Body { channel, key: u64::from_le_bytes(key), ..Body::default() }
+        Body { key: Key::new(&channel.id), channel, ..Body::default() }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -94,65 +97,14 @@ impl Body {
         }
     }
 
-    /// Processes words from a place on, up to one that [`Body::word`] has to look at, whose place
-    /// is returned, or up to the last bytes.
-    #[inline]
-    pub(super) fn skim(&mut self, bytes: &[u8], at: usize, sink: &mut dyn FnMut(Edge)) -> usize {
-        let mut at = at;
-        if !matches!(self.next, Next::Change) {
-            return at;
-        }
-        let (key, id_length) = (self.key, self.channel.id.len());
-        while let Some(words) = sixteen(bytes, at) {
-            let kind = KINDS[usize::from(words as u8)];
-            let length = if matches!(kind, Kind::Scalar | Kind::Vector) {
-                // Both kinds go the same way: branches between them could not be foreseen.
-                let is_vector = matches!(kind, Kind::Vector);
-                match short_value(words, is_vector) {
-                    Some((id, length, end)) if id != key || length != id_length => Some(end),
-                    Some((_, _, end)) if !is_vector => {
-                        self.levels.set(words as u8, sink);
-                        Some(end)
-                    }
-                    Some(_) => None,
-                    None if is_vector => self.skim_long(bytes, at),
-                    None => None,
-                }
-            } else if matches!(kind, Kind::Time) {
-                self.skim_time(bytes, at)
-            } else {
-                matches!(kind, Kind::Blank).then_some(0)
-            };
-            let Some(length) = length else { break };
-            // The blank behind a word.
-            at += length + 1;
-        }
-        at
+    /// The bit of a vector.
+    pub(super) fn bit(&self) -> usize {
+        self.channel.bit
     }
 
-    #[inline]
-    fn skim_time(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
-        let (time, digits) = short_number(bytes, at + 1)?;
-        if time < self.levels.time {
-            return None;
-        }
-        self.levels.time = time;
-        Some(1 + digits)
-    }
-
-    /// Skips a long value of another variable.
-    fn skim_long(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        let rest = bytes.get(at..)?;
-        let blank = rest.iter().position(|byte| *byte <= b' ')?;
-        let words = sixteen(rest, blank + 1)?;
-        let (length, _) = blanks(words);
-        let is_plain = (1..8).contains(&length)
-            && is_blank((words >> (8 * length)) as u8)
-            && rest.get(blank).copied().is_some_and(is_blank);
-        if !is_plain || (length == self.channel.id.len() && part(words, 0, length) == self.key) {
-            return None;
-        }
-        Some(blank + 1 + length)
+    /// Whether the next word is a time or the beginning of a change.
+    pub(super) fn is_between_changes(&self) -> bool {
+        matches!(self.next, Next::Change)
     }
 
     /// Processes a word.
@@ -181,7 +133,7 @@ impl Body {
 
     fn change(&mut self, word: &[u8], sink: &mut dyn FnMut(Edge)) -> Result<(), String> {
         let (kind, rest) = word.split_first().unwrap_or((&b' ', &[]));
-        match KINDS[usize::from(*kind)] {
+        match kind_of(*kind) {
             Kind::Time => self.levels.time = self.time(word, rest)?,
             Kind::Scalar => {
                 if rest == self.channel.id {
@@ -229,18 +181,6 @@ impl Body {
     }
 }
 
-/// The identifier of a value, its length, and the end of the value and the identifier; `None` if
-/// these are long, or something else than a blank stands behind them.
-#[inline]
-fn short_value(words: u128, is_vector: bool) -> Option<(u64, usize, usize)> {
-    let (first, second) = blanks(words);
-    let (start, end) = if is_vector { (first + 1, second) } else { (1, first) };
-    let length = end.wrapping_sub(start);
-    let is_text = |at: usize| is_blank((words >> (8 * at)) as u8);
-    let is_short = end < 16 && (1..8).contains(&length) && is_text(first) && is_text(end);
-    is_short.then(|| (part(words, start, length), length, end))
-}
-
 /// The value of a port's state (IEEE 1364, extended dumps): low and high driven from outside, from
 /// inside or from both sides; all others are undefined.
 fn level_of_port(state: &u8) -> u8 {
@@ -252,7 +192,7 @@ fn level_of_port(state: &u8) -> u8 {
 }
 
 /// A bit of a vector; digits omitted on the left are 0, or x or z if the leftmost digit is.
-fn bit(value: &[u8], bit: usize) -> u8 {
+pub(super) fn bit(value: &[u8], bit: usize) -> u8 {
     let place = value.len().checked_sub(1).and_then(|last| last.checked_sub(bit));
     match (place.and_then(|at| value.get(at)), value.first()) {
         (Some(digit), _) => *digit,

@@ -8,6 +8,7 @@ mod body;
 mod header;
 mod level;
 mod names;
+mod skim;
 mod words;
 mod writer;
 

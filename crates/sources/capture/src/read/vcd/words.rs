@@ -1,4 +1,7 @@
-//! Words of a dump, eight bytes at a time where there are so many.
+//! Words of a dump, in blocks of bytes where there are so many.
+
+/// Bytes of a block.
+pub(super) const BLOCK: usize = 64;
 
 /// A byte in all places.
 const fn all(byte: u8) -> u64 {
@@ -14,78 +17,53 @@ pub(super) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
     eight.try_into().ok().map(u64::from_le_bytes)
 }
 
-/// Sixteen bytes from a place on, the first one lowest; `None` near the end.
+/// A bit for each blank of a block, the first one lowest; `None` for a block with a control
+/// character, which is not text.
 #[inline]
-pub(super) fn sixteen(bytes: &[u8], at: usize) -> Option<u128> {
-    let sixteen = bytes.get(at..at.checked_add(16)?)?;
-    sixteen.try_into().ok().map(u128::from_le_bytes)
+pub(super) fn ends(block: &[u8; BLOCK]) -> Option<u64> {
+    // All high bits of these bytes, of which each is 0 or 1, one behind the other.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (mut ends, mut texts) = (0, HIGH_BITS);
+    for (place, eight) in block.chunks_exact(8).enumerate() {
+        let eight = eight.try_into().map_or(0, u64::from_le_bytes);
+        texts &= at_least(eight, b'\t');
+        let blanks = !at_least(eight, b' ' + 1) & HIGH_BITS;
+        ends |= ((blanks >> 7).wrapping_mul(GATHER) >> 56) << (8 * place);
+    }
+    (texts & HIGH_BITS == HIGH_BITS).then_some(ends)
 }
 
-/// The byte at a place below 8.
+/// The high bit of each byte that is as large as a limit, which is at most 0x80.
 #[inline]
-fn byte(eight: u64, at: usize) -> u8 {
-    (eight >> (8 * at)) as u8
-}
-
-/// The places of the first two blanks or control characters; 16 where there is none.
-#[inline]
-pub(super) fn blanks(sixteen: u128) -> (usize, usize) {
-    const LOW_BITS: u128 = u128::from_ne_bytes([0x7f; 16]);
-    const ABOVE_BLANKS: u128 = u128::from_ne_bytes([0x7f - b' '; 16]);
+fn at_least(eight: u64, limit: u8) -> u64 {
     // The sums stay within their bytes.
-    let others = ((sixteen & LOW_BITS) + ABOVE_BLANKS) | sixteen;
-    let blanks = !others & !LOW_BITS;
-    let behind = blanks & blanks.wrapping_sub(1);
-    (blanks.trailing_zeros() as usize / 8, behind.trailing_zeros() as usize / 8)
+    ((eight & !HIGH_BITS) + all(0x80 - limit)) | eight
 }
 
-/// The bytes from a place on, of which there are up to 7; the others are 0.
+/// A number of a known length, 1 to 16 digits; `None` for everything else.
 #[inline]
-pub(super) fn part(sixteen: u128, from: usize, length: usize) -> u64 {
-    (sixteen >> (8 * from)) as u64 & ((1 << (8 * length)) - 1)
-}
-
-/// Whether a byte separates words of text.
-#[inline]
-pub(super) fn is_blank(byte: u8) -> bool {
-    (b'\t'..=b' ').contains(&byte)
-}
-
-/// A number of at most 15 digits in front of a blank, and how many digits it has; `None` for
-/// everything else.
-#[inline]
-pub(super) fn short_number(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-    let high = eight(bytes, at)?;
-    let digits = digits_of(high);
-    if digits < 8 {
-        return (digits > 0 && is_blank(byte(high, digits))).then(|| (value(high, digits), digits));
+pub(super) fn short_number(bytes: &[u8], at: usize, digits: usize) -> Option<u64> {
+    match digits {
+        1..=8 => value(eight(bytes, at)?, digits),
+        9..=16 => {
+            let high = value(eight(bytes, at)?, digits - 8)?;
+            Some(high * 100_000_000 + value(eight(bytes, at + digits - 8)?, 8)?)
+        }
+        _ => None,
     }
-    let low = eight(bytes, at + 8)?;
-    let more = digits_of(low);
-    let power = POWERS.get(more)?;
-    is_blank(byte(low, more)).then(|| (value(high, 8) * power + value(low, more), 8 + more))
 }
 
-/// How many of the first bytes are digits.
+/// The value of the first 1 to 8 digits; `None` if one of them is no digit.
 #[inline]
-fn digits_of(eight: u64) -> usize {
-    let digits = eight ^ all(b'0');
-    let others = (digits.wrapping_add(all(0x76)) | digits) & HIGH_BITS;
-    others.trailing_zeros() as usize / 8
-}
-
-/// The value of the first digits.
-#[inline]
-fn value(eight: u64, digits: usize) -> u64 {
-    if digits == 0 {
-        return 0;
-    }
+fn value(eight: u64, digits: usize) -> Option<u64> {
     // Zeros in front make them eight; then pairs, fours and both halves are joined.
     let single = (eight ^ all(b'0')) << (64 - 8 * digits);
+    if at_least(single, 10) & HIGH_BITS != 0 {
+        return None;
+    }
     let pairs = (single.wrapping_mul(10 * 256 + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100 * 65_536 + 1) >> 16) & 0x0000_ffff_0000_ffff;
-    fours.wrapping_mul((10_000 << 32) + 1) >> 32
+    Some(fours.wrapping_mul((10_000 << 32) + 1) >> 32)
 }
 
 /// Ticks of a time; migen writes `1000.0`.
@@ -120,27 +98,36 @@ mod tests {
 
     #[test]
     fn numbers_of_every_length_are_read() {
-        for digits in 1..=15 {
+        for digits in 1..=16 {
             let text: String = "9081726354908172"[..digits].to_owned() + "\n1!\n#2345678901234";
             let value = text[..digits].parse().unwrap();
-            assert_eq!(short_number(text.as_bytes(), 0), Some((value, digits)), "{digits}");
+            assert_eq!(short_number(text.as_bytes(), 0, digits), Some(value), "{digits}");
         }
-        for other in
-            ["1234567890123456\n        ", "123x\n        ", "\n1234567890", "12\u{1}3456789"]
-        {
-            assert_eq!(short_number(other.as_bytes(), 0), None, "{other}");
+        for (other, digits) in [
+            ("12345678901234567\n        ", 17),
+            ("123x\n        ", 4),
+            ("123456789:\n        ", 10),
+            ("/23456789\n        ", 9),
+            ("1234567\u{1}\n        ", 8),
+            ("\n1234567890", 0),
+        ] {
+            assert_eq!(short_number(other.as_bytes(), 0, digits), None, "{other}");
         }
-        assert_eq!(short_number(b"123\n", 0), None);
+        assert_eq!(short_number(b"123\n", 0, 3), None);
     }
 
     #[test]
-    fn words_end_at_blanks() {
-        let read = |text: &[u8; 16]| u128::from_le_bytes(*text);
-        assert_eq!(blanks(read(b"1!\n#1234567890\n1")), (2, 14));
-        assert_eq!(blanks(read(b"b01 !\n!!!!!!!!!!")), (3, 5));
-        assert_eq!(blanks(read(b"\xff\x80\xa0 \n  abcdefghi")), (3, 4));
-        assert_eq!(blanks(read(b"0123456789abcdef")), (16, 16));
-        assert_eq!(blanks(read(b"abc\0defghijklmno")), (3, 16));
-        assert_eq!(part(read(b"b01 ab\n#12345678"), 4, 2), u64::from_le_bytes(*b"ab\0\0\0\0\0\0"));
+    fn every_byte_is_a_blank_text_or_refused_at_every_place() {
+        for (byte, place) in (0..=u8::MAX).flat_map(|byte| (0..BLOCK).map(move |at| (byte, at))) {
+            let mut block = [b'!'; BLOCK];
+            block[place] = byte;
+            block[BLOCK - 1 - place] = byte;
+            let expected = match byte {
+                0..b'\t' => None,
+                b'\t'..=b' ' => Some(1u64 << place | 1 << (BLOCK - 1 - place)),
+                _ => Some(0),
+            };
+            assert_eq!(ends(&block), expected, "{byte} at {place}");
+        }
     }
 }
