@@ -4,6 +4,7 @@ mod archive;
 mod compressed;
 mod csv;
 mod dsview;
+mod dump;
 mod instrument;
 mod named;
 mod ppk2;

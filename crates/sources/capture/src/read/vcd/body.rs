@@ -5,13 +5,10 @@
 //! which means the same.
 
 use super::header::Channel;
-use super::level::Levels;
 use super::words::{blanks, is_blank, part, short_number, sixteen, ticks};
 use crate::edge::Edge;
 use crate::error::shown;
-
-/// Larger times are not exact in a double.
-const MOST_TIME: u64 = 1 << 53;
+use crate::read::dump::{Levels, MOST_TIME, level_of_port};
 
 /// What a word is by its first byte.
 #[derive(Clone, Copy)]
@@ -239,16 +236,6 @@ fn short_value(words: u128, is_vector: bool) -> Option<(u64, usize, usize)> {
     let is_text = |at: usize| is_blank((words >> (8 * at)) as u8);
     let is_short = end < 16 && (1..8).contains(&length) && is_text(first) && is_text(end);
     is_short.then(|| (part(words, start, length), length, end))
-}
-
-/// The value of a port's state (IEEE 1364, extended dumps): low and high driven from outside, from
-/// inside or from both sides; all others are undefined.
-fn level_of_port(state: &u8) -> u8 {
-    match state {
-        b'D' | b'd' | b'L' | b'l' | b'0' => b'0',
-        b'U' | b'u' | b'H' | b'h' | b'1' => b'1',
-        _ => b'x',
-    }
 }
 
 /// A bit of a vector; digits omitted on the left are 0, or x or z if the leftmost digit is.

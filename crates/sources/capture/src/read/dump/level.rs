@@ -2,21 +2,24 @@
 
 use crate::edge::Edge;
 
+/// Larger times are not exact in a double.
+pub(in crate::read) const MOST_TIME: u64 = 1 << 53;
+
 /// The time and the level so far.
 #[derive(Debug, Default)]
-pub(crate) struct Levels {
-    pub(crate) time: u64,
+pub(in crate::read) struct Levels {
+    pub(in crate::read) time: u64,
     /// The level, if defined.
     level: Option<bool>,
-    pub(crate) edges: u64,
+    pub(in crate::read) edges: u64,
     /// How often the level became undefined, and when it first did.
-    pub(crate) undefined: (u64, f64),
+    pub(in crate::read) undefined: (u64, f64),
 }
 
 impl Levels {
     /// Takes a value at the time. GHDL writes the nine values of IEEE 1164 as they are.
     #[inline]
-    pub(crate) fn set(&mut self, value: u8, sink: &mut dyn FnMut(Edge)) {
+    pub(in crate::read) fn set(&mut self, value: u8, sink: &mut dyn FnMut(Edge)) {
         let level = match value {
             b'0' | b'l' | b'L' => Some(false),
             b'1' | b'h' | b'H' => Some(true),
@@ -36,5 +39,15 @@ impl Levels {
             _ => (),
         }
         self.level = level;
+    }
+}
+
+/// The value of a port's state (IEEE 1364, extended dumps): low and high driven from outside, from
+/// inside or from both sides; all others are undefined.
+pub(in crate::read) fn level_of_port(state: &u8) -> u8 {
+    match state {
+        b'D' | b'd' | b'L' | b'l' | b'0' => b'0',
+        b'U' | b'u' | b'H' | b'h' | b'1' => b'1',
+        _ => b'x',
     }
 }
