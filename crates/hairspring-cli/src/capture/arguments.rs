@@ -27,6 +27,8 @@ repeated
 pub enum FormatArgument {
     /// Value change dump
     Vcd,
+    /// Compressed dump of a simulator
+    Fst,
     /// Sound: WAV, RF64, W64, AIFF, AU, CAF, FLAC
     #[value(alias = "wav")]
     Sound,

@@ -93,7 +93,10 @@ impl Names {
     ///
     /// # Errors
     /// A missing channel, or several and none requested.
-    pub(in crate::read) fn choose(&self, wanted: Option<&str>) -> Result<Option<(&Variable, usize)>> {
+    pub(in crate::read) fn choose(
+        &self,
+        wanted: Option<&str>,
+    ) -> Result<Option<(&Variable, usize)>> {
         let (at, bit) = channel(&self.variables, wanted)?;
         Ok(self.variables.get(at).map(|variable| (variable, bit)))
     }
