@@ -82,7 +82,7 @@ impl<'a> File<'a> {
 
     /// A part as it is.
     pub fn plain(&mut self, part: Part) -> Result<Reader<'_>> {
-        Ok(Reader::new(Box::new(self.bytes(part)?), part.place, part.what))
+        Ok(Reader::new(Box::new(self.bytes(part)?), part.length, part.place, part.what))
     }
 
     /// A part that zlib compressed, if that made it shorter.
@@ -91,13 +91,13 @@ impl<'a> File<'a> {
             return self.plain(part);
         }
         let bytes = ZlibDecoder::new(self.bytes(part)?).take(unpacked);
-        Ok(Reader::new(Box::new(bytes), part.place, part.what))
+        Ok(Reader::new(Box::new(bytes), unpacked, part.place, part.what))
     }
 
     /// A part that gzip compressed, without keeping all of it.
     pub fn gzip(&mut self, part: Part, unpacked: u64) -> Result<Reader<'_>> {
         let bytes = GzDecoder::new(self.bytes(part)?).take(unpacked);
-        Ok(Reader::new(Box::new(bytes), part.place, part.what))
+        Ok(Reader::new(Box::new(bytes), unpacked, part.place, part.what))
     }
 
     /// All bytes of a part.

@@ -37,7 +37,7 @@ impl Header {
         }
         bytes.skip(MOST_HANDLE - FLAG_OF_FLOATS - 8)?;
         let (signals, blocks) = (bytes.u64()?, bytes.u64()?);
-        let exponent = bytes.byte()?.cast_signed();
+        let exponent = i8::from_be_bytes([bytes.byte()?]);
         let mut text = |length: u64| -> Result<String> {
             let all = (0..length).map(|_| bytes.byte()).collect::<Result<Vec<u8>>>()?;
             let text = all.split(|byte| *byte == 0).next().unwrap_or(&[]);

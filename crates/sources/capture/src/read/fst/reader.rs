@@ -3,13 +3,15 @@
 use crate::error::{Error, Result};
 use std::io::{Cursor, ErrorKind, Read};
 
-/// Bytes that are read together.
+/// Most bytes that are read together.
 const BLOCK: usize = 1 << 16;
 
 /// A part of a file that is read from its beginning to its end.
 pub(super) struct Reader<'a> {
     source: Box<dyn Read + 'a>,
     block: Vec<u8>,
+    /// Bytes that are read together.
+    together: usize,
     at: usize,
     end: usize,
     /// Bytes of the blocks before.
@@ -20,14 +22,21 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A part of a file at a place.
-    pub fn new(source: Box<dyn Read + 'a>, place: u64, what: &'static str) -> Reader<'a> {
-        Reader { source, block: Vec::new(), at: 0, end: 0, before: 0, place, what }
+    /// A part of a file at a place, of at most so many bytes.
+    pub fn new(
+        source: Box<dyn Read + 'a>,
+        most: u64,
+        place: u64,
+        what: &'static str,
+    ) -> Reader<'a> {
+        let together = most.clamp(1, BLOCK as u64) as usize;
+        Reader { source, block: Vec::new(), together, at: 0, end: 0, before: 0, place, what }
     }
 
     /// The same in memory.
     pub fn memory(bytes: Vec<u8>, place: u64, what: &'static str) -> Reader<'a> {
-        Reader::new(Box::new(Cursor::new(bytes)), place, what)
+        let most = bytes.len() as u64;
+        Reader::new(Box::new(Cursor::new(bytes)), most, place, what)
     }
 
     /// An error about the part.
@@ -45,7 +54,7 @@ impl<'a> Reader<'a> {
         self.before += self.end as u64;
         (self.at, self.end) = (0, 0);
         if self.block.is_empty() {
-            self.block = vec![0; BLOCK];
+            self.block = vec![0; self.together];
         }
         loop {
             match self.source.read(&mut self.block) {
@@ -115,7 +124,7 @@ impl<'a> Reader<'a> {
             if byte & 0x80 == 0 {
                 let is_negative = byte & 0x40 != 0 && shift < 64;
                 let high = if is_negative { u64::MAX << shift } else { 0 };
-                return Ok((number, (number | high).cast_signed()));
+                return Ok((number, i64::from_ne_bytes((number | high).to_ne_bytes())));
             }
         }
     }

@@ -73,9 +73,7 @@ impl Tracker {
     /// Takes a change.
     #[inline]
     pub fn change(&mut self, time: u64, value: u8, sink: &mut dyn FnMut(Edge)) {
-        if let Some((begin, first)) = self.initial.take()
-            && begin < time
-        {
+        if let Some((begin, first)) = self.initial.take().filter(|(begin, _)| *begin < time) {
             self.set(begin, first, sink);
         }
         (self.last, self.is_begun) = (time, true);

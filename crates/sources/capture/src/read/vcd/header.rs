@@ -63,6 +63,10 @@ impl Header {
             ["$version" | "$date", rest @ ..] => self.origin.version(rest),
             ["$scope", _, name, ..] => self.names.enter(name)?,
             ["$upscope", ..] => self.names.leave(),
+            // No bit of these is a channel.
+            ["$var", "real" | "realtime" | "shortreal" | "string", _, id, name, rest @ ..] => {
+                self.variable("0", id, name, rest)?;
+            }
             ["$var", _, width, id, name, rest @ ..] => self.variable(width, id, name, rest)?,
             ["$var", ..] => {
                 return Err("$var needs a type, a width, an identifier and a name".into());
