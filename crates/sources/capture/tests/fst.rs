@@ -133,6 +133,10 @@ fn no_edge_lies_within_a_blackout() {
     let at: Vec<f64> = edges.iter().map(|edge| edge.at).collect();
     assert_eq!(at, [1800.0, 5200.0, 34800.0, 46200.0, 59200.0, 73800.0, 90000.0]);
     assert!(matches!(recording.remarks[..], [Remark::Undefined { first: 8800.0, .. }]));
+    // Icarus Verilog writes the changes at the time of $dumpoff behind it.
+    let text = include_str!("cases/fst/off.vcd");
+    assert_eq!(times(vcd(text, "tb.d.port[2]")), at);
+    assert_eq!(times(vcd(text, "tb.pin")), times(fst(OFF, "tb.pin")));
 }
 
 #[test]

@@ -11,16 +11,28 @@ pub(in crate::read) struct Levels {
     pub(in crate::read) time: u64,
     /// The level, if defined.
     level: Option<bool>,
+    /// Whether the dump is off: the level is undefined, whatever values are written.
+    is_off: bool,
     pub(in crate::read) edges: u64,
     /// How often the level became undefined, and when it first did.
     pub(in crate::read) undefined: (u64, f64),
 }
 
 impl Levels {
+    /// Takes that the dump is off or on from here on. Icarus Verilog writes the changes at the time
+    /// of `$dumpoff` behind it.
+    pub(in crate::read) fn switch(&mut self, is_on: bool, sink: &mut dyn FnMut(Edge)) {
+        if !is_on {
+            self.set(b'x', sink);
+        }
+        self.is_off = !is_on;
+    }
+
     /// Takes a value at the time. GHDL writes the nine values of IEEE 1164 as they are.
     #[inline]
     pub(in crate::read) fn set(&mut self, value: u8, sink: &mut dyn FnMut(Edge)) {
         let level = match value {
+            _ if self.is_off => None,
             b'0' | b'l' | b'L' => Some(false),
             b'1' | b'h' | b'H' => Some(true),
             _ => None,

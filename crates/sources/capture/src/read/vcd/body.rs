@@ -193,17 +193,19 @@ impl Body {
                 self.next = Next::Variable(if is_bits { rest.to_vec() } else { Vec::new() });
             }
             Kind::Blank => (),
-            Kind::Other => self.rare(word)?,
+            Kind::Other => self.rare(word, sink)?,
         }
         Ok(())
     }
 
-    fn rare(&mut self, word: &[u8]) -> Result<(), String> {
+    fn rare(&mut self, word: &[u8], sink: &mut dyn FnMut(Edge)) -> Result<(), String> {
         match word {
             [b'p', states @ ..] => {
                 self.next = Next::Strength(states.iter().map(level_of_port).collect(), 2);
             }
             b"$comment" => self.next = Next::Comment,
+            b"$dumpoff" | b"$dumpportsoff" => self.levels.switch(false, sink),
+            b"$dumpon" | b"$dumpportson" => self.levels.switch(true, sink),
             [b'$', ..] => (),
             _ => {
                 let text = shown(&String::from_utf8_lossy(word));
