@@ -14,7 +14,8 @@ const ICARUS: &[u8] = include_bytes!("cases/fst/icarus.fst");
 const OFF: &[u8] = include_bytes!("cases/fst/off.fst");
 const GHDL: &[u8] = include_bytes!("cases/fst/ghdl.fst");
 const VERILATOR: &[u8] = include_bytes!("cases/fst/verilator.fst");
-const ALL: [&[u8]; 8] = [LZ4, FAST_LZ, ZLIB, WHOLE, ICARUS, OFF, GHDL, VERILATOR];
+const PORT: &[u8] = include_bytes!("cases/fst/port.fst");
+const ALL: [&[u8]; 9] = [LZ4, FAST_LZ, ZLIB, WHOLE, ICARUS, OFF, GHDL, VERILATOR, PORT];
 
 const HEAD: &str = "$version Icarus Verilog $end\n$timescale 10 ns $end\n$scope module top $end\n\
                     $var wire 1 ! pin $end\n$var wire 1 ! same $end\n$var wire 12 # port [11:0] \
@@ -137,6 +138,14 @@ fn no_edge_lies_within_a_blackout() {
     let text = include_str!("cases/fst/off.vcd");
     assert_eq!(times(vcd(text, "tb.d.port[2]")), at);
     assert_eq!(times(vcd(text, "tb.pin")), times(fst(OFF, "tb.pin")));
+}
+
+#[test]
+fn ports_have_states_and_strengths() {
+    let text = include_str!("cases/fst/port.vcd");
+    for (channel, least) in [("clk", 2), ("bus[3]", 2), ("top.bus[1]", 2), ("bus[2]", 2)] {
+        agree(PORT, text, channel, least);
+    }
 }
 
 #[test]
