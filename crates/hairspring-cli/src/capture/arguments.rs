@@ -7,8 +7,9 @@ use hairspring_program::values::seconds;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
-Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), \
-files of logic analysers and oscilloscopes, CSV of these, and lists of edges; gz, xz and zst of all.
+Reads sound (WAV, FLAC, AIFF, ...), VCD and FST (simulators, logic analysers), sigrok sessions \
+(.sr), files of logic analysers and oscilloscopes, CSV of these, and lists of edges; gz, xz and zst \
+of all.
 The header pattern of spec/capture.md, or --k, says which pulse has which k.
 
 Examples:
