@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Reads sound (WAV, FLAC, AIFF, ...), VCD and FST (simulators, logic analysers), sigrok sessions \
-(.sr), files of logic analysers and oscilloscopes, CSV of these, and lists of edges; gz, xz and zst \
-of all.
+(.sr), files of logic analysers and oscilloscopes, CSV of these, and lists of edges; gz, xz and \
+zst of all.
 The header pattern of spec/capture.md, or --k, says which pulse has which k.
 
 Examples:
