@@ -27,7 +27,7 @@ const fn target(name: &'static str, run: fn(&[u8]) -> bool, cases: u32) -> Targe
 }
 
 /// All targets.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 26] = [
     target("benchmark_dot_net", tables::benchmark_dot_net, 5_000),
     target("compressed", recordings::compressed, 2_000),
     target("criterion", tables::criterion, 10_000),
@@ -37,6 +37,7 @@ pub const TARGETS: [Target; 25] = [
     target("experiment", options::experiment, 2_000),
     target("expression", options::expression, 2_000),
     target("frame", children::frame, 20_000),
+    target("fst", recordings::fst, 3_000),
     target("go_bench", tables::go_bench, 5_000),
     target("google_benchmark", tables::google_benchmark, 5_000),
     target("inputs", options::inputs, 20_000),

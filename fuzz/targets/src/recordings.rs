@@ -4,7 +4,7 @@ use hairspring_capture::edge::{Edge, Method};
 use hairspring_capture::observe::Collector;
 use hairspring_capture::pattern::{Decoder, Item};
 use hairspring_capture::read::{
-    Format, Request, read_archive, read_csv, read_instrument, read_sound, read_vcd,
+    Format, Request, read_archive, read_csv, read_fst, read_instrument, read_sound, read_vcd,
 };
 use hairspring_capture::{Input, Options, capture, read_edges};
 use std::io::Cursor;
@@ -55,6 +55,12 @@ pub fn csv(bytes: &[u8]) -> bool {
 pub fn sigrok(bytes: &[u8]) -> bool {
     captured(bytes, Format::Sigrok);
     read_archive(Cursor::new(bytes), &first_channel(), &mut finite).is_ok()
+}
+
+/// FST dumps, which may lie about their sizes.
+pub fn fst(bytes: &[u8]) -> bool {
+    captured(bytes, Format::Fst);
+    read_fst(Cursor::new(bytes), &first_channel(), &mut finite).is_ok()
 }
 
 /// Files of logic analysers and oscilloscopes: no more than one edge for each byte.

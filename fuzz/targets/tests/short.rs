@@ -192,7 +192,7 @@ macro_rules! targets {
 
 targets! {
     benchmark_dot_net compressed criterion csv declaration documents experiment expression frame
-    go_bench google_benchmark inputs instructions instrument nanobench observations pattern
+    fst go_bench google_benchmark inputs instructions instrument nanobench observations pattern
     program protocol results_of_tools saved sigrok sound values vcd
 }
 

@@ -7,8 +7,9 @@ use hairspring_program::values::seconds;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
-Reads sound (WAV, FLAC, AIFF, ...), VCD (simulators, logic analysers), sigrok sessions (.sr), \
-files of logic analysers and oscilloscopes, CSV of these, and lists of edges; gz, xz and zst of all.
+Reads sound (WAV, FLAC, AIFF, ...), VCD and FST (simulators, logic analysers), sigrok sessions \
+(.sr), files of logic analysers and oscilloscopes, CSV of these, and lists of edges; gz, xz and \
+zst of all.
 The header pattern of spec/capture.md, or --k, says which pulse has which k.
 
 Examples:
@@ -27,6 +28,8 @@ repeated
 pub enum FormatArgument {
     /// Value change dump
     Vcd,
+    /// Compressed dump of a simulator
+    Fst,
     /// Sound: WAV, RF64, W64, AIFF, AU, CAF, FLAC
     #[value(alias = "wav")]
     Sound,

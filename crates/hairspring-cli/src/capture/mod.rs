@@ -150,6 +150,7 @@ fn options(arguments: &CaptureArguments) -> CaptureOptions {
     CaptureOptions {
         format: arguments.format.map(|format| match format {
             FormatArgument::Vcd => Format::Vcd,
+            FormatArgument::Fst => Format::Fst,
             FormatArgument::Sound => Format::Sound,
             FormatArgument::Sigrok => Format::Sigrok,
             FormatArgument::Instrument => Format::Instrument,

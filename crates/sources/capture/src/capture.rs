@@ -11,7 +11,7 @@ use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse};
 use crate::read::{
     Compression, Format, HEAD, Recording, Remark, Request, foreign, needs_places, read_archive,
-    read_compressed, read_csv, read_forwards, read_instrument, read_sound, read_vcd,
+    read_compressed, read_csv, read_forwards, read_fst, read_instrument, read_sound, read_vcd,
     take_rate_line,
 };
 use crate::short::leave_out_short;
@@ -166,7 +166,7 @@ fn read_nested(
         Format::Vcd => read_vcd(stream, request, sink),
         Format::Sound => read_sound(stream, request, sink),
         Format::Instrument => read_forwards(&head, stream, request, sink),
-        Format::Csv | Format::Sigrok => read_csv(stream, request, sink),
+        Format::Csv | Format::Sigrok | Format::Fst => read_csv(stream, request, sink),
     }
 }
 
@@ -182,7 +182,7 @@ fn format_of(head: &[u8], format: Option<Format>) -> Result<Format> {
             "the format of this recording is unknown"
         };
         Error::Unusable(format!(
-            "{what}: expected VCD, sound, a sigrok session, a file of a logic analyser or an \
+            "{what}: expected VCD, FST, sound, a sigrok session, a file of a logic analyser or an \
              oscilloscope, or a CSV table (--format)"
         ))
     })
@@ -190,7 +190,11 @@ fn format_of(head: &[u8], format: Option<Format>) -> Result<Format> {
 
 /// Whether a file is read from place to place, not from its beginning to its end.
 fn is_read_by_place(format: Format, head: &[u8]) -> bool {
-    format == Format::Sigrok || format == Format::Instrument && needs_places(head)
+    match format {
+        Format::Sigrok | Format::Fst => true,
+        Format::Instrument => needs_places(head),
+        Format::Vcd | Format::Sound | Format::Csv => false,
+    }
 }
 
 fn read_places(
@@ -199,10 +203,10 @@ fn read_places(
     request: &Request,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Recording> {
-    if format == Format::Sigrok {
-        read_archive(file, request, sink)
-    } else {
-        read_instrument(file, request, sink)
+    match format {
+        Format::Sigrok => read_archive(file, request, sink),
+        Format::Fst => read_fst(file, request, sink),
+        _ => read_instrument(file, request, sink),
     }
 }
 
@@ -589,7 +593,7 @@ pub(crate) fn known_rate(
     if calibrated.is_some() {
         return Ok(calibrated);
     }
-    let is_dump = recording.format == Some(Format::Vcd);
+    let is_dump = matches!(recording.format, Some(Format::Vcd | Format::Fst));
     let stated = if recording.format == Some(Format::Csv) {
         "by the times in the file"
     } else {

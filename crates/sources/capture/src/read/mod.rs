@@ -4,6 +4,8 @@ mod archive;
 mod compressed;
 mod csv;
 mod dsview;
+mod dump;
+mod fst;
 mod instrument;
 mod named;
 mod ppk2;
@@ -15,6 +17,7 @@ mod vcd;
 pub use archive::read_archive;
 pub(crate) use compressed::{Compression, read_compressed};
 pub use csv::read_csv;
+pub use fst::read_fst;
 pub use instrument::read_instrument;
 pub(crate) use instrument::{needs_places, read_forwards};
 pub use sigrok::read_sigrok;
@@ -24,7 +27,12 @@ pub use vcd::read_vcd;
 use crate::edge::{Method, Signal};
 use crate::error::{Error, Place, Result};
 use std::cell::Cell;
+use std::io::{Read, Seek};
 use std::rc::Rc;
+
+/// A stream that can be read from any place.
+trait Places: Read + Seek {}
+impl<T: Read + Seek> Places for T {}
 
 /// Bytes at the beginning by which the format is detected.
 pub(crate) const HEAD: u64 = 512;
@@ -34,6 +42,8 @@ pub(crate) const HEAD: u64 = 512;
 pub enum Format {
     /// Value change dump.
     Vcd,
+    /// Compressed dump of GTKWave's library.
+    Fst,
     /// Sound.
     Sound,
     /// sigrok session, or an archive of DSView or of Nordic's Power Profiler.
@@ -46,8 +56,9 @@ pub enum Format {
 
 impl Format {
     /// All formats with their names.
-    pub const NAMES: [(&str, Format); 5] = [
+    pub const NAMES: [(&str, Format); 6] = [
         ("vcd", Format::Vcd),
+        ("fst", Format::Fst),
         ("sound", Format::Sound),
         ("sigrok", Format::Sigrok),
         ("instrument", Format::Instrument),
@@ -67,6 +78,7 @@ impl Format {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
         match text {
             _ if sound::begins(head) => Some(Format::Sound),
+            _ if fst::begins(head) => Some(Format::Fst),
             _ if instrument::begins(head) => Some(Format::Instrument),
             [b'P', b'K', 3, 4, ..] => Some(Format::Sigrok),
             [b'$', ..] => Some(Format::Vcd),

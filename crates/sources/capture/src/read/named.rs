@@ -1,14 +1,12 @@
 //! Files of other programs that are not read: what they are, and which export of their program is.
 
 /// The beginnings of files, what they are, and the way out.
-const NAMED: [(&[u8], &str, &str); 17] = [
+const NAMED: [(&[u8], &str, &str); 16] = [
     (
         b"22 serialization::archive",
         "a capture of Saleae Logic 1 (.logicdata)",
         "export it as CSV or VCD by Options > Export data",
     ),
-    // The block of the header, whose length is 329.
-    (b"\0\0\0\0\0\0\0\x01\x49", "an FST dump", "convert it to VCD by `fst2vcd FILE`, of GTKWave"),
     (
         b"GHDLwave\n",
         "a GHW dump",

@@ -11,15 +11,11 @@ mod samples;
 mod siglent;
 mod tektronix;
 
-use super::{Recording, Request};
+use super::{Places, Recording, Request};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use bytes::Bytes;
 use std::io::{Read, Seek, SeekFrom};
-
-/// A stream that can be read from any place.
-trait Places: Read + Seek {}
-impl<T: Read + Seek> Places for T {}
 
 /// The stream from a place on.
 fn at_place(stream: &mut dyn Places, place: u64) -> Result<Bytes<'_>> {

@@ -4,14 +4,11 @@
 //! ([`Body::skim`]); all that is rare goes word by word ([`Body::word`]), which means the same.
 
 use super::header::Channel;
-use super::level::Levels;
 use super::skim::Key;
 use super::words::ticks;
 use crate::edge::Edge;
 use crate::error::shown;
-
-/// Larger times are not exact in a double.
-pub(super) const MOST_TIME: u64 = 1 << 53;
+use crate::read::dump::{Levels, MOST_TIME, level_of_port};
 
 /// What a word is by its first byte.
 #[derive(Clone, Copy)]
@@ -148,17 +145,19 @@ impl Body {
                 self.next = Next::Variable(if is_bits { rest.to_vec() } else { Vec::new() });
             }
             Kind::Blank => (),
-            Kind::Other => self.rare(word)?,
+            Kind::Other => self.rare(word, sink)?,
         }
         Ok(())
     }
 
-    fn rare(&mut self, word: &[u8]) -> Result<(), String> {
+    fn rare(&mut self, word: &[u8], sink: &mut dyn FnMut(Edge)) -> Result<(), String> {
         match word {
             [b'p', states @ ..] => {
                 self.next = Next::Strength(states.iter().map(level_of_port).collect(), 2);
             }
             b"$comment" => self.next = Next::Comment,
+            b"$dumpoff" | b"$dumpportsoff" => self.levels.switch(false, sink),
+            b"$dumpon" | b"$dumpportson" => self.levels.switch(true, sink),
             [b'$', ..] => (),
             _ => {
                 let text = shown(&String::from_utf8_lossy(word));
@@ -178,16 +177,6 @@ impl Body {
             Some(_) => Err(format!("the time `{}` is beyond 2^53", text())),
             None => Err(format!("`{}` is not a time", text())),
         }
-    }
-}
-
-/// The value of a port's state (IEEE 1364, extended dumps): low and high driven from outside, from
-/// inside or from both sides; all others are undefined.
-fn level_of_port(state: &u8) -> u8 {
-    match state {
-        b'D' | b'd' | b'L' | b'l' | b'0' => b'0',
-        b'U' | b'u' | b'H' | b'h' | b'1' => b'1',
-        _ => b'x',
     }
 }
 

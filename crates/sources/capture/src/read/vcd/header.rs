@@ -1,11 +1,8 @@
 //! The declarations of a dump.
 
-use super::names::{Variable, channel};
-use super::writer::{Writer, acquired_at, writer};
 use crate::error::{Result, shown};
+use crate::read::dump::{Declared, Names, Origin, Variable, ends_of};
 
-/// Most variables.
-const MOST_VARIABLES: usize = 1 << 20;
 /// Most words of a declaration that are kept.
 const MOST_WORDS: usize = 16;
 
@@ -14,12 +11,9 @@ const MOST_WORDS: usize = 16;
 pub(super) struct Header {
     /// The words of the command so far.
     words: Vec<String>,
-    scope: Vec<String>,
-    variables: Vec<Variable>,
+    names: Names,
     pub(super) seconds: Option<f64>,
-    pub(super) writer: Writer,
-    /// Samples per second of a recorder that rounds their times to stamps.
-    pub(super) sample_hz: Option<f64>,
+    pub(super) origin: Origin,
 }
 
 /// The channel that was chosen.
@@ -36,7 +30,7 @@ pub(super) struct Channel {
 impl Header {
     /// Nothing but the samples per second, if something outside of the file states them.
     pub(super) fn new(sample_hz: Option<f64>) -> Header {
-        Header { sample_hz, ..Header::default() }
+        Header { origin: Origin::new(sample_hz), ..Header::default() }
     }
 
     /// Takes a word; whether the header ends with it.
@@ -65,13 +59,14 @@ impl Header {
     fn declare(&mut self, words: &[&str]) -> std::result::Result<bool, String> {
         match words {
             ["$timescale", rest @ ..] => self.seconds = Some(timescale(&rest.concat())?),
-            ["$comment", rest @ ..] => {
-                self.sample_hz = acquired_at(rest).or(self.sample_hz);
-                self.written_by(rest);
+            ["$comment", rest @ ..] => self.origin.comment(rest),
+            ["$version" | "$date", rest @ ..] => self.origin.version(rest),
+            ["$scope", _, name, ..] => self.names.enter(name)?,
+            ["$upscope", ..] => self.names.leave(),
+            // No bit of these is a channel.
+            ["$var", "real" | "realtime" | "shortreal" | "string", _, id, name, rest @ ..] => {
+                self.variable("0", id, name, rest)?;
             }
-            ["$version" | "$date", rest @ ..] => self.written_by(rest),
-            ["$scope", _, name, ..] => self.scope.push((*name).to_owned()),
-            ["$upscope", ..] => drop(self.scope.pop()),
             ["$var", _, width, id, name, rest @ ..] => self.variable(width, id, name, rest)?,
             ["$var", ..] => {
                 return Err("$var needs a type, a width, an identifier and a name".into());
@@ -80,13 +75,6 @@ impl Header {
             _ => (),
         }
         Ok(false)
-    }
-
-    /// The first text that names a writer counts.
-    fn written_by(&mut self, words: &[&str]) {
-        if self.writer == Writer::Unknown {
-            self.writer = writer(&words.join(" "));
-        }
     }
 
     fn variable(
@@ -106,24 +94,9 @@ impl Header {
                 shown(width)
             ));
         };
-        if self.variables.len() == MOST_VARIABLES {
-            return Err(format!("more than {MOST_VARIABLES} variables"));
-        }
-        let full = name.to_owned() + &range.concat();
-        // The range of a vector is not part of its name.
-        let (name, range) = match full.rsplit_once('[') {
-            Some((name, range)) if range.contains(':') => (name.to_owned(), range),
-            _ => (full.clone(), ""),
-        };
-        let scoped: Vec<&str> =
-            self.scope.iter().map(String::as_str).chain([name.as_str()]).collect();
-        self.variables.push(Variable {
-            id: id.as_bytes().to_vec(),
-            name: scoped.join("."),
-            width,
-            ends: ends_of(range).or(of_port).unwrap_or((u32::MAX, 0)),
-        });
-        Ok(())
+        let name = name.to_owned() + &range.concat();
+        let id = id.as_bytes();
+        self.names.declare(&Declared { id, name: &name, width, ends: of_port })
     }
 
     /// Chooses the channel at the end of the header.
@@ -131,9 +104,8 @@ impl Header {
     /// # Errors
     /// A missing channel, or several and none requested.
     pub(super) fn channel(&mut self, wanted: Option<&str>) -> Result<Channel> {
-        let (at, bit) = channel(&self.variables, wanted)?;
-        let variables = std::mem::take(&mut self.variables);
-        let Some(chosen) = variables.get(at) else { return Ok(Channel::default()) };
+        let names = std::mem::take(&mut self.names);
+        let Some((chosen, bit)) = names.choose(wanted)? else { return Ok(Channel::default()) };
         let is_longer = |variable: &Variable| {
             variable.id.len() > chosen.id.len() && variable.id.starts_with(&chosen.id)
         };
@@ -141,15 +113,9 @@ impl Header {
             id: chosen.id.clone(),
             bit,
             name: wanted.map_or_else(|| chosen.name.clone(), str::to_owned),
-            has_longer_id: variables.iter().any(is_longer),
+            has_longer_id: names.variables().iter().any(is_longer),
         })
     }
-}
-
-/// The numbers of a range such as `7:0]`.
-fn ends_of(range: &str) -> Option<(u32, u32)> {
-    let (left, right) = range.trim_end_matches(']').split_once(':')?;
-    Some((left.trim().parse().ok()?, right.trim().parse().ok()?))
 }
 
 /// Seconds of a timescale such as `10ns`. The standard has 1, 10 and 100 only, but simulators of

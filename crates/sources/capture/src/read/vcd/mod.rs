@@ -6,19 +6,16 @@
 
 mod body;
 mod header;
-mod level;
-mod names;
 mod skim;
 mod words;
-mod writer;
 
+use super::dump::recording;
 use super::{Format, Recording, Remark, Request};
 use crate::edge::Edge;
 use crate::error::{Error, Place, Result, shown};
 use body::Body;
 use header::Header;
 use std::io::Read;
-use writer::Writer;
 
 /// Longest word of a file.
 const MOST_WORD: usize = 1 << 20;
@@ -159,32 +156,14 @@ impl Parser<'_> {
             };
             return Err(self.wrong(what));
         };
-        let mut remarks = Vec::new();
-        if cut {
-            remarks.push(Remark::Truncated {
-                place: Place::Byte(self.place),
-                reason: "the last line has no end, and is not used".into(),
-            });
-        }
-        let (times, first) = body.levels.undefined;
-        if times > 0 {
-            remarks.push(Remark::Undefined { times, first });
-        }
         let hz = self.header.seconds.map(|seconds| 1.0 / seconds);
-        // Stamps are the times of samples, rounded.
-        let ticks_per_sample =
-            hz.zip(self.header.sample_hz).map_or(1.0, |(hz, samples)| hz / samples);
-        Ok(Recording {
-            format: Some(Format::Vcd),
-            channel: body.name().to_owned(),
-            hz,
-            rate_ppm: None,
-            granularity: Some(ticks_per_sample.max(1.0)),
-            exact: self.header.writer == Writer::Simulator,
-            unnamed: self.header.writer == Writer::Unknown && self.header.sample_hz.is_none(),
-            edges: body.levels.edges,
-            signal: None,
-            remarks,
-        })
+        let mut recording =
+            recording(Format::Vcd, body.name(), hz, &self.header.origin, &body.levels);
+        if cut {
+            let reason = "the last line has no end, and is not used".into();
+            let place = Place::Byte(self.place);
+            recording.remarks.insert(0, Remark::Truncated { place, reason });
+        }
+        Ok(recording)
     }
 }

@@ -4,9 +4,10 @@
 //! Where a word ends does not depend on the words before it, so that the processor works on
 //! several words at a time.
 
-use super::body::{Body, Kind, MOST_TIME, bit, kind_of};
+use super::body::{Body, Kind, bit, kind_of};
 use super::words::{BLOCK, eight, ends, short_number};
 use crate::edge::Edge;
+use crate::read::dump::MOST_TIME;
 
 /// The words so far.
 #[derive(Clone, Copy)]

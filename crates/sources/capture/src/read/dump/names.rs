@@ -3,15 +3,114 @@
 use crate::error::{Error, Result, shown};
 use crate::read::{choose_of, ends_in};
 
-/// A bit of a variable.
+/// Most variables, and most bytes of their names with all scopes.
+const MOST_VARIABLES: usize = 1 << 20;
+const MOST_NAMES: usize = 256 << 20;
+
+/// A variable, one bit of which may be the channel.
 #[derive(Debug, Clone)]
-pub(super) struct Variable {
-    pub(super) id: Vec<u8>,
-    pub(super) name: String,
+pub(in crate::read) struct Variable {
+    /// What the changes of the variable are found by; several names may have the same.
+    pub(in crate::read) id: Vec<u8>,
+    pub(in crate::read) name: String,
     /// 0 for strings of some simulators, of which no bit is a channel.
-    pub(super) width: u32,
+    pub(in crate::read) width: u32,
     /// Numbers of the leftmost and the rightmost bit of a value, in either order.
-    pub(super) ends: (u32, u32),
+    ends: (u32, u32),
+}
+
+/// A declaration of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::read) struct Declared<'a> {
+    pub(in crate::read) id: &'a [u8],
+    /// Its name, and its range such as `[7:0]` behind it, without blanks.
+    pub(in crate::read) name: &'a str,
+    pub(in crate::read) width: u32,
+    /// The ends of a range that is stated elsewhere.
+    pub(in crate::read) ends: Option<(u32, u32)>,
+}
+
+/// The variables that were declared so far, and the scope of the next ones.
+#[derive(Debug, Default)]
+pub(in crate::read) struct Names {
+    scope: Vec<String>,
+    variables: Vec<Variable>,
+    bytes: usize,
+}
+
+impl Names {
+    /// Enters a scope.
+    ///
+    /// # Errors
+    /// Too many names.
+    pub(in crate::read) fn enter(&mut self, name: &str) -> std::result::Result<(), String> {
+        self.scope.push(name.to_owned());
+        self.count(name.len())
+    }
+
+    /// Leaves the innermost scope.
+    pub(in crate::read) fn leave(&mut self) {
+        self.scope.pop();
+    }
+
+    /// Takes a variable of the innermost scope.
+    ///
+    /// # Errors
+    /// Too many variables or names.
+    pub(in crate::read) fn declare(
+        &mut self,
+        declared: &Declared,
+    ) -> std::result::Result<(), String> {
+        if self.variables.len() == MOST_VARIABLES {
+            return Err(format!("more than {MOST_VARIABLES} variables"));
+        }
+        // The range of a vector is not part of its name.
+        let (name, range) = match declared.name.rsplit_once('[') {
+            Some((name, range)) if range.contains(':') => (name, range),
+            _ => (declared.name, ""),
+        };
+        let scoped: usize = self.scope.iter().map(|scope| scope.len() + 1).sum();
+        self.count(scoped + name.len())?;
+        let scoped: Vec<&str> = self.scope.iter().map(String::as_str).chain([name]).collect();
+        self.variables.push(Variable {
+            id: declared.id.to_vec(),
+            name: scoped.join("."),
+            width: declared.width,
+            ends: ends_of(range).or(declared.ends).unwrap_or((u32::MAX, 0)),
+        });
+        Ok(())
+    }
+
+    fn count(&mut self, bytes: usize) -> std::result::Result<(), String> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > MOST_NAMES {
+            return Err(format!("names of more than {MOST_NAMES} bytes with their scopes"));
+        }
+        Ok(())
+    }
+
+    /// Chooses the variable and the bit of a channel, counted from the right.
+    ///
+    /// # Errors
+    /// A missing channel, or several and none requested.
+    pub(in crate::read) fn choose(
+        &self,
+        wanted: Option<&str>,
+    ) -> Result<Option<(&Variable, usize)>> {
+        let (at, bit) = channel(&self.variables, wanted)?;
+        Ok(self.variables.get(at).map(|variable| (variable, bit)))
+    }
+
+    /// All variables.
+    pub(in crate::read) fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+}
+
+/// The numbers of a range such as `7:0]`.
+pub(in crate::read) fn ends_of(range: &str) -> Option<(u32, u32)> {
+    let (left, right) = range.trim_end_matches(']').split_once(':')?;
+    Some((left.trim().parse().ok()?, right.trim().parse().ok()?))
 }
 
 impl Variable {
@@ -33,7 +132,7 @@ impl Variable {
 ///
 /// # Errors
 /// A missing channel, or several and none requested.
-pub(super) fn channel(variables: &[Variable], wanted: Option<&str>) -> Result<(usize, usize)> {
+fn channel(variables: &[Variable], wanted: Option<&str>) -> Result<(usize, usize)> {
     let of_vector = match wanted {
         Some(wanted) => vector_bit(variables, wanted)?,
         None => None,

@@ -2,7 +2,7 @@
 
 /// Where the times of a dump come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Writer {
+pub(super) enum Writer {
     /// Nothing tells.
     #[default]
     Unknown,
@@ -10,6 +10,35 @@ pub(crate) enum Writer {
     Simulator,
     /// A recorder, which has a crystal.
     Recorder,
+}
+
+/// What the texts of a header tell about the times.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::read) struct Origin {
+    /// The first text that names a writer counts.
+    pub(super) writer: Writer,
+    /// Samples per second of a recorder that rounds their times to stamps.
+    pub(super) sample_hz: Option<f64>,
+}
+
+impl Origin {
+    /// Nothing but the samples per second, if something outside of the file states them.
+    pub(in crate::read) fn new(sample_hz: Option<f64>) -> Origin {
+        Origin { sample_hz, ..Origin::default() }
+    }
+
+    /// Takes the words of a version or a date.
+    pub(in crate::read) fn version(&mut self, words: &[&str]) {
+        if self.writer == Writer::Unknown {
+            self.writer = writer(&words.join(" "));
+        }
+    }
+
+    /// Takes the words of a comment.
+    pub(in crate::read) fn comment(&mut self, words: &[&str]) {
+        self.sample_hz = acquired_at(words).or(self.sample_hz);
+        self.version(words);
+    }
 }
 
 /// Parts of names that simulators write into a header, in lower case. Verilator writes
@@ -78,7 +107,7 @@ const RECORDERS: [&str; 14] = [
 ];
 
 /// The writer of a text such as that of `$version`.
-pub(crate) fn writer(text: &str) -> Writer {
+fn writer(text: &str) -> Writer {
     let text = text.to_lowercase();
     let names = |all: &[&str]| all.iter().any(|name| text.contains(name));
     // Programs that simulate an analyser name the simulator, too.
@@ -90,7 +119,7 @@ pub(crate) fn writer(text: &str) -> Writer {
 }
 
 /// The rate of a comment such as `Acquisition with 8/8 channels at 24 MHz`, which sigrok writes.
-pub(super) fn acquired_at(words: &[&str]) -> Option<f64> {
+fn acquired_at(words: &[&str]) -> Option<f64> {
     let at = words.iter().rposition(|word| *word == "at")?;
     let [number, unit] = words.get(at + 1..at + 3)? else { return None };
     if words.first() != Some(&"Acquisition") {
