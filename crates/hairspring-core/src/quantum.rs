@@ -64,7 +64,7 @@ impl Lattice {
     }
 
     /// The greatest period of which all times are multiples, as far as their digits tell, or else
-    /// their last digit, which is never too coarse by much: fewer edges make an interval wider. `None`
+    /// their last digit, which is hardly too coarse: fewer edges make an interval wider. `None`
     /// without edges. `hz` is the number of ticks per second: where a period is no whole number
     /// of digits, the usual sample rates are tried first.
     ///

@@ -6,14 +6,11 @@ use crate::calibrate::{Crystal, Doubt, Reference, calibration};
 use crate::edge::{Edge, Method};
 use crate::error::{Error, Result};
 use crate::kinds::{PulseFinding, ReferenceFinding};
-use crate::list::{Clock, assign, trimmed};
+use crate::list::{Clock, Pulses, assign, trimmed};
 use crate::observe::Collector;
 use crate::pattern::{Decoder, Item, Orientation, Pulse};
-use crate::read::{
-    Compression, Format, HEAD, Recording, Remark, Request, foreign, needs_places, read_archive,
-    read_compressed, read_csv, read_forwards, read_fst, read_instrument, read_sound, read_vcd,
-    take_rate_line,
-};
+use crate::read::{Format, Recording, Remark, Request};
+pub use crate::read::{Input, Source, read_edges};
 use crate::short::leave_out_short;
 use crate::signal::{
     clear_width, distance_needed, neighbours_unknown, quantum_of_edges, reading_bound,
@@ -24,12 +21,7 @@ use findings::{at, doubts, remarks, too_short};
 use hairspring_core::judge::{Finding, Severity, carry};
 use hairspring_core::observations::{Observations, RECORDING, Rate};
 use hairspring_core::quantum::Lattice;
-use std::io::{Cursor, Read, Seek};
 
-/// Compressions of a file within each other.
-const MOST_COMPRESSIONS: u32 = 2;
-/// Largest file that is read from place to place from a pipe, which cannot be read backwards.
-const MOST_ARCHIVE: u64 = 64 << 20;
 /// Maximum number of pulses of a capture without the pattern, and of intervals considered as
 /// references.
 const MOST_PULSES: usize = 4_000_000;
@@ -42,18 +34,6 @@ const MOST_BEHIND_FRAME: u64 = 200_000_000;
 const RATES: std::ops::RangeInclusive<f64> = 1e-3..=1e15;
 /// Standard uncertainty of a crystal that is not calibrated: evenly distributed within 100 ppm.
 const CRYSTAL_PPM: f64 = 57.7;
-
-/// A recording that can be read from any place.
-pub trait Source: Read + Seek {}
-impl<T: Read + Seek> Source for T {}
-
-/// A stream, from a file or a pipe.
-pub enum Input {
-    /// A stream that can seek.
-    File(Box<dyn Source>),
-    /// A stream that can be read only once.
-    Pipe(Box<dyn Read>),
-}
 
 /// Why a reference in another recording is of no use.
 const NO_RATE: &str = "states no sample rate, which --reference-file would correct";
@@ -98,132 +78,6 @@ pub struct Captured {
     pub orientation: Orientation,
 }
 
-/// Reads the edges only.
-///
-/// # Errors
-/// What is wrong with the recording, with the place.
-pub fn read_edges(
-    input: Input,
-    format: Option<Format>,
-    request: &Request,
-    sink: &mut dyn FnMut(Edge),
-) -> Result<Recording> {
-    read_nested(input, format, request, sink, MOST_COMPRESSIONS)
-}
-
-/// The same of a file that may be compressed as many times.
-fn read_nested(
-    input: Input,
-    format: Option<Format>,
-    request: &Request,
-    sink: &mut dyn FnMut(Edge),
-    compressions: u32,
-) -> Result<Recording> {
-    let (mut file, mut pipe) = match input {
-        Input::File(file) => (Some(file), None),
-        Input::Pipe(pipe) => (None, Some(pipe)),
-    };
-    let mut head = Vec::new();
-    let mut read_head = |stream: &mut dyn Read| stream.take(HEAD).read_to_end(&mut head);
-    let read = match (&mut file, &mut pipe) {
-        (Some(file), _) => read_head(file),
-        (None, Some(pipe)) => read_head(pipe),
-        (None, None) => Ok(0),
-    };
-    read.map_err(|error| Error::stream(&error))?;
-    let compression = Compression::of(&head);
-    let request =
-        &Request { sample_hz: take_rate_line(&mut head).or(request.sample_hz), ..request.clone() };
-    if let (Some(file), None) = (&mut file, compression) {
-        let format = format_of(&head, format)?;
-        if is_read_by_place(format, &head) {
-            file.rewind().map_err(|error| Error::stream(&error))?;
-            return read_places(format, file, request, sink);
-        }
-    }
-    let rest: Box<dyn Read> = match (file, pipe) {
-        (Some(file), _) => Box::new(file),
-        (None, Some(pipe)) => pipe,
-        (None, None) => Box::new(std::io::empty()),
-    };
-    let stream = Cursor::new(head.clone()).chain(rest);
-    if let Some(compression) = compression {
-        let Some(left) = compressions.checked_sub(1) else {
-            return Err(Error::Unusable(format!(
-                "the file is compressed more than {MOST_COMPRESSIONS} times: decompress it"
-            )));
-        };
-        let mut read = |stream: Box<dyn Read>, request: &Request, sink: &mut dyn FnMut(Edge)| {
-            read_nested(Input::Pipe(stream), format, request, sink, left)
-        };
-        return read_compressed(compression, Box::new(stream), request, sink, &mut read);
-    }
-    let format = format_of(&head, format)?;
-    if is_read_by_place(format, &head) {
-        return read_places(format, Cursor::new(whole(stream)?), request, sink);
-    }
-    match format {
-        Format::Vcd => read_vcd(stream, request, sink),
-        Format::Sound => read_sound(stream, request, sink),
-        Format::Instrument => read_forwards(&head, stream, request, sink),
-        Format::Csv | Format::Sigrok | Format::Fst => read_csv(stream, request, sink),
-    }
-}
-
-/// The format of a file, as requested or by its beginning.
-fn format_of(head: &[u8], format: Option<Format>) -> Result<Format> {
-    if let (None, Some(reason)) = (format, foreign(head)) {
-        return Err(Error::Unusable(reason));
-    }
-    format.or_else(|| Format::detect(head)).ok_or_else(|| {
-        let what = if head.is_empty() {
-            "the file is empty"
-        } else {
-            "the format of this recording is unknown"
-        };
-        Error::Unusable(format!(
-            "{what}: expected VCD, FST, sound, a sigrok session, a file of a logic analyser or an \
-             oscilloscope, or a CSV table (--format)"
-        ))
-    })
-}
-
-/// Whether a file is read from place to place, not from its beginning to its end.
-fn is_read_by_place(format: Format, head: &[u8]) -> bool {
-    match format {
-        Format::Sigrok | Format::Fst => true,
-        Format::Instrument => needs_places(head),
-        Format::Vcd | Format::Sound | Format::Csv => false,
-    }
-}
-
-fn read_places(
-    format: Format,
-    file: impl Read + Seek,
-    request: &Request,
-    sink: &mut dyn FnMut(Edge),
-) -> Result<Recording> {
-    match format {
-        Format::Sigrok => read_archive(file, request, sink),
-        Format::Fst => read_fst(file, request, sink),
-        _ => read_instrument(file, request, sink),
-    }
-}
-
-/// All bytes of a pipe.
-fn whole(stream: impl Read) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = stream.take(MOST_ARCHIVE + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::stream(&error))?;
-    if bytes.len() as u64 > MOST_ARCHIVE {
-        return Err(Error::Unusable(format!(
-            "a file of this format of more than {MOST_ARCHIVE} bytes from a pipe, or compressed: \
-             give it as a file"
-        )));
-    }
-    Ok(bytes)
-}
-
 /// Converts a capture to observations, from its frames or from its pulses and a list of counts.
 ///
 /// # Errors
@@ -253,7 +107,9 @@ struct Gathered {
     decoder: Decoder,
     collector: Collector,
     by_list: bool,
+    /// Pulses outside of frames, and all of them, for a list of counts.
     pulses: Vec<Pulse>,
+    all: Pulses,
     outside: u64,
     /// Whether pulses outside of frames may be a reference.
     may_calibrate: bool,
@@ -280,6 +136,7 @@ impl Gathered {
             collector: Collector::new(options.components.clone()),
             by_list: options.ks.is_some(),
             pulses: Vec::new(),
+            all: Pulses::new(options.orientation),
             outside: 0,
             last: None,
             may_calibrate: options.reference.is_some(),
@@ -339,6 +196,9 @@ impl Gathered {
         self.at_once += u64::from(self.last_edge == Some(edge.at));
         self.last_edge = Some(edge.at);
         self.lattice.push(edge.at);
+        if self.by_list && self.all.pulses.len() < MOST_PULSES {
+            self.all.push(edge);
+        }
         let mut items = std::mem::take(&mut self.items);
         self.decoder.push(edge, &mut |item| items.push(item));
         if !items.is_empty() {
@@ -446,6 +306,9 @@ impl Gathered {
             .flatten()
             .or_else(|| options.crystal.as_ref().and_then(|crystal| crystal.doubt.clone()));
         let hz = rate.as_ref().map(|rate| rate.hz).or(recording.hz);
+        if self.edges == 0 {
+            return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
+        }
         let trimmed_off = self.assign_list(options, Clock { hz, ..clock })?;
         if self.collector.frames == 0 {
             return Err(Error::Unusable(self.no_frame(&recording, options, hz)));
@@ -491,16 +354,23 @@ impl Gathered {
     /// rounds are left out.
     fn assign_list(&mut self, options: &Options, clock: Clock) -> Result<Option<Finding>> {
         let Some(ks) = &options.ks else { return Ok(None) };
-        if self.collector.frames + self.collector.left_out > 0 {
+        if self.collector.frames > 0 {
             return Err(Error::Unusable(
                 "the recording has the header pattern, which gives the counts of each pulse: leave \
                  --k out".into(),
             ));
         }
         let counts: Vec<Vec<f64>> = ks.iter().map(|k| vec![*k]).collect();
+        // A preamble that pulses make by chance is no frame.
+        let is_by_chance = self.collector.left_out > 0 && self.collector.intervals.is_empty();
+        let all = if is_by_chance { &self.all.pulses[..] } else { &self.pulses[..] };
         let (pulses, before, after) =
-            if options.trim { trimmed(&self.pulses, ks, clock)? } else { (&self.pulses[..], 0, 0) };
-        for round in assign(pulses, ks, clock)? {
+            if options.trim { trimmed(all, ks, clock)? } else { (all, 0, 0) };
+        let rounds = assign(pulses, ks, clock)?;
+        if is_by_chance {
+            self.collector.forget_problems();
+        }
+        for round in rounds {
             self.collector.round(&counts, &round).map_err(Error::Unusable)?;
         }
         let is_trimmed = before + after > 0;

@@ -1,9 +1,10 @@
 //! Pulses without the pattern: a repeating list of counts. Since no pulse proves its k, all of them
 //! must fit.
 
+use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::observe::spread;
-use crate::pattern::Pulse;
+use crate::pattern::{Orientation, Pulse};
 
 /// Largest distance of a pulse from its k, as a share of the distance to the next k.
 const FARTHEST_SHARE: f64 = 0.45;
@@ -32,6 +33,33 @@ pub struct Clock {
     pub hz: Option<f64>,
     /// The step of the edges' times, if they have one.
     pub quantum: Option<f64>,
+}
+
+/// Collects all pulses of a pin, whatever pattern some of them have.
+#[derive(Debug, Clone, Default)]
+pub struct Pulses {
+    /// The direction of leading edges; that of the first edge if none is given.
+    orientation: Option<Orientation>,
+    leading: Option<f64>,
+    /// The pulses so far.
+    pub pulses: Vec<Pulse>,
+}
+
+impl Pulses {
+    /// No pulses yet.
+    pub fn new(orientation: Option<Orientation>) -> Pulses {
+        Pulses { orientation, ..Pulses::default() }
+    }
+
+    /// Takes an edge.
+    pub fn push(&mut self, edge: Edge) {
+        let own = if edge.rising { Orientation::Rising } else { Orientation::Falling };
+        if own == *self.orientation.get_or_insert(own) {
+            self.leading = Some(edge.at);
+        } else if let Some(leading) = self.leading.take() {
+            self.pulses.push(Pulse { leading, trailing: edge.at });
+        }
+    }
 }
 
 /// Pulses of whole rounds only: those before the first round and behind the last one are left out.

@@ -148,6 +148,12 @@ impl Collector {
         }
     }
 
+    /// Forgets the frames that are left out: they were none.
+    pub fn forget_problems(&mut self) {
+        self.left_out = 0;
+        self.problems.clear();
+    }
+
     /// Phases of the leading edges between samples.
     pub fn phases(&self) -> &Phases {
         &self.phases

@@ -4,8 +4,11 @@ use hairspring_capture::edge::{Detector, Edge, Method};
 use hairspring_capture::observe::Collector;
 use hairspring_capture::pattern::{Decoder, Frame, Item, Kind, Orientation, Problem, Trouble};
 use hairspring_capture::simulate::{Converter, Pin};
+use hairspring_capture::{Input, Options, capture};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use std::fmt::Write;
+use std::io::Cursor;
 
 const UNIT: f64 = 100.0;
 
@@ -193,4 +196,26 @@ fn a_sound_card_gives_the_same_frames() {
     let (frames, problems, _) = decode(&edges);
     assert_eq!((frames.len(), problems.len()), (3, 0));
     right(&frames);
+}
+
+/// Pulses of 4, 1, 3 and 2 copies whose gaps make the preamble of a frame by chance.
+#[test]
+fn a_preamble_by_chance_is_no_frame_for_a_list_of_counts() {
+    let (mut table, mut at) = ("Time [s],D0\n0.000000000,0\n".to_owned(), 1000.0);
+    for _ in 0..6 {
+        for (copies, gap) in [(4.0, 1.0), (1.0, 3.0), (3.0, 1.0), (2.0, 11.0)] {
+            for (time, level) in [(at, 1), (at + 100.0 * copies, 0)] {
+                writeln!(table, "{:.9},{level}", time * 1e-6).unwrap();
+            }
+            at += 100.0 * (copies + gap);
+        }
+    }
+    let read = |ks: Option<Vec<f64>>| {
+        let input = Input::Pipe(Box::new(Cursor::new(table.clone().into_bytes())));
+        capture(input, &Options { ks, ..Options::default() })
+    };
+    let found = read(Some(vec![4.0, 1.0, 3.0, 2.0])).unwrap();
+    assert_eq!((found.rounds, found.table.readings().len()), (6, 24));
+    assert!(!found.findings.iter().any(|finding| finding.is("frames_left_out")));
+    assert!(read(None).unwrap_err().to_string().contains("needs --k"));
 }

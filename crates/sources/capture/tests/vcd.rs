@@ -363,3 +363,28 @@ fn dumps_of_other_formats_are_named_with_a_way_out() {
             .contains("GHW dump, which is not read: convert it to VCD by")
     );
 }
+
+#[test]
+fn bits_of_fixed_point_numbers_have_numbers_below_0() {
+    for (range, low, high) in [("[3:-4]", "-4", "3"), ("[-4:3]", "3", "-4")] {
+        let text = format!(
+            "$timescale 1 ns $end\n$var wire 8 ! p {range} $end\n$enddefinitions $end\n\
+             #0\nb0 !\n#5\nb1 !\n#9\nb0 !\n"
+        );
+        let edges = |bit: &str| read(&text, Some(&format!("p[{bit}]"))).unwrap().0.len();
+        assert_eq!((edges(low), edges(high), edges("0")), (2, 0, 0), "{range}");
+        assert!(read(&text, Some("p[4]")).is_err());
+    }
+}
+
+#[test]
+fn two_timescales_are_refused() {
+    let text = |second: &str| {
+        format!(
+            "$timescale 1 ns $end\n$timescale {second} $end\n$var wire 1 ! p $end\n\
+             $enddefinitions $end\n#0\n0!\n#5\n1!\n"
+        )
+    };
+    assert!(read(&text("1 ns"), None).is_ok());
+    assert!(read(&text("1 us"), None).unwrap_err().contains("two timescales"));
+}

@@ -8,6 +8,7 @@ mod dump;
 mod fst;
 mod instrument;
 mod named;
+mod open;
 mod ppk2;
 mod samples;
 mod sigrok;
@@ -20,6 +21,7 @@ pub use csv::read_csv;
 pub use fst::read_fst;
 pub use instrument::read_instrument;
 pub(crate) use instrument::{needs_places, read_forwards};
+pub use open::{Input, read_edges};
 pub use sigrok::read_sigrok;
 pub use sound::read_sound;
 pub use vcd::read_vcd;
@@ -31,8 +33,8 @@ use std::io::{Read, Seek};
 use std::rc::Rc;
 
 /// A stream that can be read from any place.
-trait Places: Read + Seek {}
-impl<T: Read + Seek> Places for T {}
+pub trait Source: Read + Seek {}
+impl<T: Read + Seek> Source for T {}
 
 /// Bytes at the beginning by which the format is detected.
 pub(crate) const HEAD: u64 = 512;

@@ -16,7 +16,7 @@ pub(in crate::read) struct Variable {
     /// 0 for strings of some simulators, of which no bit is a channel.
     pub(in crate::read) width: u32,
     /// Numbers of the leftmost and the rightmost bit of a value, in either order.
-    ends: (u32, u32),
+    ends: (i64, i64),
 }
 
 /// A declaration of a variable.
@@ -27,7 +27,7 @@ pub(in crate::read) struct Declared<'a> {
     pub(in crate::read) name: &'a str,
     pub(in crate::read) width: u32,
     /// The ends of a range that is stated elsewhere.
-    pub(in crate::read) ends: Option<(u32, u32)>,
+    pub(in crate::read) ends: Option<(i64, i64)>,
 }
 
 /// The variables that were declared so far, and the scope of the next ones.
@@ -76,7 +76,7 @@ impl Names {
             id: declared.id.to_vec(),
             name: scoped.join("."),
             width: declared.width,
-            ends: ends_of(range).or(declared.ends).unwrap_or((u32::MAX, 0)),
+            ends: ends_of(range).or(declared.ends).unwrap_or((i64::MAX, 0)),
         });
         Ok(())
     }
@@ -107,19 +107,19 @@ impl Names {
     }
 }
 
-/// The numbers of a range such as `7:0]`.
-pub(in crate::read) fn ends_of(range: &str) -> Option<(u32, u32)> {
+/// The numbers of a range such as `7:0]`; those of VHDL's fixed point may be below 0.
+pub(in crate::read) fn ends_of(range: &str) -> Option<(i64, i64)> {
     let (left, right) = range.trim_end_matches(']').split_once(':')?;
     Some((left.trim().parse().ok()?, right.trim().parse().ok()?))
 }
 
 impl Variable {
     /// The place of a bit in a value, counted from the right.
-    fn place_of(&self, number: u32) -> Option<usize> {
+    fn place_of(&self, number: i64) -> Option<usize> {
         let (left, right) = self.ends;
         let place =
             if left >= right { number.checked_sub(right) } else { right.checked_sub(number) };
-        place.filter(|place| *place < self.width).map(|place| place as usize)
+        place.filter(|place| (0..i64::from(self.width)).contains(place)).map(|at| at as usize)
     }
 
     /// Whether a name is this variable's, with all of its scopes or the last of them.
@@ -167,7 +167,7 @@ fn vector_bit(variables: &[Variable], wanted: &str) -> Result<Option<(usize, usi
 }
 
 /// The name and the number of `PORTB[7]`.
-fn indexed(wanted: &str) -> Option<(&str, u32)> {
+fn indexed(wanted: &str) -> Option<(&str, i64)> {
     let (name, number) = wanted.strip_suffix(']')?.rsplit_once('[')?;
     Some((name, number.parse().ok()?))
 }
@@ -180,7 +180,7 @@ fn with_vectors(error: Error, variables: &[Variable], wanted: Option<&str>) -> E
     let vectors = || variables.iter().filter(|variable| variable.width > 1);
     let bits = |variable: &Variable| {
         let (left, right) = variable.ends;
-        let most = variable.width - 1;
+        let most = i64::from(variable.width) - 1;
         let (lowest, highest) = if left >= right {
             (right, right.saturating_add(most))
         } else {

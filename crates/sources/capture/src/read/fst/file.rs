@@ -3,7 +3,7 @@
 use super::fastlz;
 use super::reader::Reader;
 use crate::error::{Error, Result};
-use crate::read::Places;
+use crate::read::Source;
 use flate2::read::{GzDecoder, ZlibDecoder};
 use std::io::{Read, SeekFrom};
 
@@ -56,13 +56,13 @@ pub(super) enum Packing {
 
 /// A file that is read from place to place.
 pub(super) struct File<'a> {
-    stream: &'a mut dyn Places,
+    stream: &'a mut dyn Source,
     /// Number of bytes.
     pub length: u64,
 }
 
 impl<'a> File<'a> {
-    pub fn new(stream: &'a mut dyn Places) -> Result<File<'a>> {
+    pub fn new(stream: &'a mut dyn Source) -> Result<File<'a>> {
         let length = stream.seek(SeekFrom::End(0)).map_err(|error| Error::stream(&error))?;
         Ok(File { stream, length })
     }

@@ -4,7 +4,7 @@
 
 use super::bytes::rate_of;
 use super::samples::{Code, Layout, Volts, read_bit, read_volts, recording};
-use super::{Places, at_place};
+use super::{Source, at_place};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::read::{Recording, Remark, Request, choose};
@@ -54,7 +54,7 @@ struct Channel {
 
 /// Reads a file.
 pub(super) fn read(
-    stream: &mut dyn Places,
+    stream: &mut dyn Source,
     request: &Request,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Recording> {
@@ -90,7 +90,7 @@ pub(super) fn read(
 }
 
 /// All waveforms, and the bytes behind them.
-fn waveforms(stream: &mut dyn Places) -> Result<(Vec<Waveform>, u64)> {
+fn waveforms(stream: &mut dyn Source) -> Result<(Vec<Waveform>, u64)> {
     let end = stream.seek(SeekFrom::End(0)).map_err(|error| Error::stream(&error))?;
     let head = at_place(stream, 0)?.header(12, false)?;
     let is_long = head.u8(3)? == b'3';
@@ -116,7 +116,7 @@ fn waveforms(stream: &mut dyn Places) -> Result<(Vec<Waveform>, u64)> {
     Ok((all, end.saturating_sub(place)))
 }
 
-fn waveform(stream: &mut dyn Places, start: u64, is_long: bool) -> Result<Waveform> {
+fn waveform(stream: &mut dyn Source, start: u64, is_long: bool) -> Result<Waveform> {
     let size = at_place(stream, start)?.header(4, false)?.u32(0)? as usize;
     let header = at_place(stream, start)?.header(size, false)?;
     if size < LEAST_HEADER {
@@ -158,7 +158,7 @@ fn waveform(stream: &mut dyn Places, start: u64, is_long: bool) -> Result<Wavefo
     })
 }
 
-fn buffer(stream: &mut dyn Places, start: u64, is_long: bool) -> Result<Buffer> {
+fn buffer(stream: &mut dyn Source, start: u64, is_long: bool) -> Result<Buffer> {
     let header = at_place(stream, start)?.header(if is_long { 16 } else { 12 }, false)?;
     let size = if is_long { header.u64(8)? } else { header.u32(8)?.into() };
     let own = u64::from(header.u32(0)?);

@@ -22,8 +22,8 @@ pub(super) fn find(head: &[u8]) -> Option<usize> {
     head[..end].windows(NAME.len()).position(|part| part == NAME)
 }
 
-/// Places of the numbers in a template.
-struct Places {
+/// Source of the numbers in a template.
+struct Source {
     /// Sizes of the parts between the block and the samples.
     parts: &'static [usize],
     size: usize,
@@ -39,7 +39,7 @@ struct Places {
     source: (usize, u16),
 }
 
-const OLD: Places = Places {
+const OLD: Source = Source {
     parts: &[40, 44],
     size: 48,
     label: 76,
@@ -52,7 +52,7 @@ const OLD: Places = Places {
     kind: 270,
     source: (296, 1),
 };
-const NEW: Places = Places {
+const NEW: Source = Source {
     parts: &[40, 44, 48, 52, 56],
     size: 60,
     label: 96,
@@ -117,7 +117,7 @@ fn is_big(header: &Header) -> Result<bool> {
 }
 
 /// The block, in its order of bytes.
-fn block(bytes: &mut Bytes) -> Result<(Header, &'static Places)> {
+fn block(bytes: &mut Bytes) -> Result<(Header, &'static Source)> {
     let mut prefix = bytes.header(NAME.len(), false)?.bytes(0, NAME.len())?.to_vec();
     while !prefix.ends_with(NAME) {
         if prefix.len() > MOST_PREFIX + NAME.len() {
@@ -146,7 +146,7 @@ fn block(bytes: &mut Bytes) -> Result<(Header, &'static Places)> {
 }
 
 /// Refuses records that are no signal over time, or have not all samples.
-fn check(header: &Header, places: &Places) -> Result<()> {
+fn check(header: &Header, places: &Source) -> Result<()> {
     let reason = match header.u16(places.kind)? {
         0 | 1 | 7 | 8 => None,
         2 => Some("a histogram".to_owned()),
@@ -168,7 +168,7 @@ fn check(header: &Header, places: &Places) -> Result<()> {
 }
 
 /// Names of the segments, or of the channel, and samples of each.
-fn segments(header: &Header, places: &Places, samples: u64) -> Result<(Vec<String>, u64)> {
+fn segments(header: &Header, places: &Source, samples: u64) -> Result<(Vec<String>, u64)> {
     let (at, first) = places.source;
     let label = header.text(places.label, 16)?;
     let number = header.u16(at)?.checked_sub(first).filter(|number| *number < 4);

@@ -11,27 +11,27 @@ mod samples;
 mod siglent;
 mod tektronix;
 
-use super::{Places, Recording, Request};
+use super::{Recording, Request, Source};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use bytes::Bytes;
 use std::io::{Read, Seek, SeekFrom};
 
 /// The stream from a place on.
-fn at_place(stream: &mut dyn Places, place: u64) -> Result<Bytes<'_>> {
+fn at_place(stream: &mut dyn Source, place: u64) -> Result<Bytes<'_>> {
     stream.seek(SeekFrom::Start(place)).map_err(|error| Error::stream(&error))?;
     Ok(Bytes::new(stream, place))
 }
 
 type ReadForwards = fn(Bytes, &Request, &mut dyn FnMut(Edge)) -> Result<Recording>;
-type ReadPlaces = fn(&mut dyn Places, &Request, &mut dyn FnMut(Edge)) -> Result<Recording>;
+type ReadPlaces = fn(&mut dyn Source, &Request, &mut dyn FnMut(Edge)) -> Result<Recording>;
 
 /// How a kind of file is read.
 enum How {
     /// From the beginning to the end.
     Forwards(ReadForwards),
     /// From place to place.
-    Places(ReadPlaces),
+    Source(ReadPlaces),
 }
 
 /// A kind of file.
@@ -46,10 +46,10 @@ const KINDS: [Kind; 8] = [
     Kind { begins: ols::begins, how: How::Forwards(ols::read) },
     Kind { begins: |head| lecroy::find(head).is_some(), how: How::Forwards(lecroy::read) },
     Kind { begins: isf::begins, how: How::Forwards(isf::read) },
-    Kind { begins: tektronix::begins, how: How::Places(tektronix::read) },
-    Kind { begins: keysight::begins, how: How::Places(keysight::read) },
-    Kind { begins: rigol::begins, how: How::Places(rigol::read) },
-    Kind { begins: siglent::begins, how: How::Places(siglent::read) },
+    Kind { begins: tektronix::begins, how: How::Source(tektronix::read) },
+    Kind { begins: keysight::begins, how: How::Source(keysight::read) },
+    Kind { begins: rigol::begins, how: How::Source(rigol::read) },
+    Kind { begins: siglent::begins, how: How::Source(siglent::read) },
 ];
 
 fn kind(head: &[u8]) -> Option<&'static Kind> {
@@ -63,7 +63,7 @@ pub(super) fn begins(head: &[u8]) -> bool {
 
 /// Whether a file of a kind that is read must be read from place to place.
 pub(crate) fn needs_places(head: &[u8]) -> bool {
-    kind(head).is_some_and(|kind| matches!(kind.how, How::Places(_)))
+    kind(head).is_some_and(|kind| matches!(kind.how, How::Source(_)))
 }
 
 /// Reads a file of a logic analyser or an oscilloscope; edges come in samples.
@@ -80,7 +80,7 @@ pub fn read_instrument(
     let read = stream.by_ref().take(super::HEAD).read_to_end(&mut head);
     read.and_then(|_| stream.rewind()).map_err(|error| Error::stream(&error))?;
     match kind(&head).map(|kind| &kind.how) {
-        Some(How::Places(read)) => read(&mut stream, request, sink),
+        Some(How::Source(read)) => read(&mut stream, request, sink),
         _ => read_forwards(&head, stream, request, sink),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::bytes::Header;
 use super::samples::{Code, Layout, Volts, read_volts, recording};
-use super::{Places, at_place};
+use super::{Source, at_place};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::read::{Recording, Request, choose};
@@ -66,7 +66,7 @@ struct Channel {
 
 /// Reads a waveform.
 pub(super) fn read(
-    stream: &mut dyn Places,
+    stream: &mut dyn Source,
     request: &Request,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Recording> {
@@ -103,7 +103,7 @@ fn scaled(header: &Header, at: usize) -> Result<f64> {
     Ok(header.f64(at)? * 1e3f64.powi(magnitude as i32 - NO_MAGNITUDE))
 }
 
-/// Places of four channels' numbers.
+/// Source of four channels' numbers.
 struct Group {
     first: usize,
     is_on: usize,
@@ -178,7 +178,7 @@ fn at_fixed_places(header: &Header, version: u32) -> Result<Vec<Channel>> {
 }
 
 /// Channels of version 6: a header before the samples of each.
-fn sixth(stream: &mut dyn Places) -> Result<Vec<Channel>> {
+fn sixth(stream: &mut dyn Source) -> Result<Vec<Channel>> {
     let header = at_place(stream, 0)?.header(FILE_HEADER, false)?;
     let number = header.u32(104)?;
     if number > MOST_WAVEFORMS {

@@ -34,27 +34,27 @@ pub(super) fn begins(head: &[u8]) -> bool {
     version(head).is_some()
 }
 
-/// Places of the numbers in a version.
-struct Places {
+/// Source of the numbers in a version.
+struct Source {
     volts: usize,
     time: usize,
     curve: usize,
 }
 
-impl Places {
+impl Source {
     /// Version 2 has two bytes more before the axes, and version 3 four bytes more in each of them.
-    fn of(version: u8) -> Places {
+    fn of(version: u8) -> Source {
         match version {
-            1 => Places { volts: 166, time: 478, curve: 790 },
-            2 => Places { volts: 168, time: 480, curve: 792 },
-            _ => Places { volts: 168, time: 488, curve: 808 },
+            1 => Source { volts: 166, time: 478, curve: 790 },
+            2 => Source { volts: 168, time: 480, curve: 792 },
+            _ => Source { volts: 168, time: 488, curve: 808 },
         }
     }
 }
 
 /// Reads a waveform.
 pub(super) fn read(
-    stream: &mut dyn super::Places,
+    stream: &mut dyn super::Source,
     request: &Request,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Recording> {
@@ -63,7 +63,7 @@ pub(super) fn read(
     let Some((version, big)) = version(header.bytes(0, STATIC)?) else {
         return Err(header.wrong(2, "the version is not WFM#001 to WFM#003"));
     };
-    let places = Places::of(version);
+    let places = Source::of(version);
     let header = header.and(bytes.header(places.curve + 30 - STATIC, big)?).with_order(big);
     check(&header, places.volts)?;
     let curve = u64::from(header.u32(16)?);

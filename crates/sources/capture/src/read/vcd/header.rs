@@ -58,7 +58,7 @@ impl Header {
 
     fn declare(&mut self, words: &[&str]) -> std::result::Result<bool, String> {
         match words {
-            ["$timescale", rest @ ..] => self.seconds = Some(timescale(&rest.concat())?),
+            ["$timescale", rest @ ..] => self.unit(timescale(&rest.concat())?)?,
             ["$comment", rest @ ..] => self.origin.comment(rest),
             ["$version" | "$date", rest @ ..] => self.origin.version(rest),
             ["$scope", _, name, ..] => self.names.enter(name)?,
@@ -77,6 +77,16 @@ impl Header {
         Ok(false)
     }
 
+    /// Takes the unit of the times.
+    fn unit(&mut self, seconds: f64) -> std::result::Result<(), String> {
+        match self.seconds.replace(seconds).filter(|before| *before != seconds) {
+            Some(before) => Err(format!(
+                "there are two timescales, {before:e} s and {seconds:e} s: remove the wrong one"
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn variable(
         &mut self,
         width: &str,
@@ -86,7 +96,9 @@ impl Header {
     ) -> std::result::Result<(), String> {
         // A port of several bits has its range in place of the width.
         let of_port = ends_of(width.trim_start_matches('['));
-        let bits = of_port.map(|(left, right)| left.abs_diff(right).checked_add(1));
+        let bits = of_port.map(|(left, right)| {
+            left.abs_diff(right).checked_add(1).and_then(|bits| u32::try_from(bits).ok())
+        });
         let Some(width) = bits.unwrap_or_else(|| width.parse().ok()) else {
             return Err(format!(
                 "the width of `{}` is `{}`, expected a number",

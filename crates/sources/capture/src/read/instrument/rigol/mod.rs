@@ -6,7 +6,7 @@ mod old;
 
 use super::bytes::Bytes;
 use super::samples::{Code, Layout, Volts, read_volts, recording};
-use super::{Places, at_place};
+use super::{Source, at_place};
 use crate::edge::Edge;
 use crate::error::{Error, Result};
 use crate::read::{Recording, Request, choose};
@@ -18,7 +18,7 @@ const MIDDLE: f64 = 127.0;
 const MOST_INTERWOVEN: u64 = 64 << 20;
 
 /// A reader of a family's header.
-type ReadHeader = fn(&mut dyn Places, u64) -> Result<Found>;
+type ReadHeader = fn(&mut dyn Source, u64) -> Result<Found>;
 
 /// The reader by the first bytes of a file.
 fn family(head: &[u8]) -> Option<ReadHeader> {
@@ -56,7 +56,7 @@ struct Found {
 
 /// Reads a waveform.
 pub(super) fn read(
-    stream: &mut dyn Places,
+    stream: &mut dyn Source,
     request: &Request,
     sink: &mut dyn FnMut(Edge),
 ) -> Result<Recording> {
@@ -86,7 +86,7 @@ pub(super) fn read(
 }
 
 /// Samples that alternate between two places.
-fn interwoven(stream: &mut dyn Places, first: u64, second: u64, half: u64) -> Result<Vec<u8>> {
+fn interwoven(stream: &mut dyn Source, first: u64, second: u64, half: u64) -> Result<Vec<u8>> {
     if half > MOST_INTERWOVEN / 2 {
         let reason = format!("the waveform has {half} samples in each half of the memory");
         return Err(Error::Unusable(format!("{reason}, the limit is {}", MOST_INTERWOVEN / 2)));

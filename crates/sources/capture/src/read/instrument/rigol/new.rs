@@ -2,7 +2,7 @@
 //! higher volts.
 
 use super::super::bytes::Header;
-use super::super::{Places, at_place};
+use super::super::{Source, at_place};
 use super::{Channel, Found, rising};
 use crate::error::{Result, shown};
 
@@ -10,7 +10,7 @@ use crate::error::{Result, shown};
 const STEPS: f64 = 25.0;
 const STEPS_Z: f64 = 20.0;
 const STEPS_4000: f64 = 32.0;
-/// Places of a channel's settings, from the first of them on.
+/// Source of a channel's settings, from the first of them on.
 const SCALE: usize = 8;
 const SHIFT: usize = 12;
 const FLAGS: usize = 16;
@@ -24,7 +24,7 @@ fn volts(header: &Header, at: usize, flag: usize, steps: f64) -> Result<super::V
 }
 
 /// DS1000Z: samples of all channels take turns, the last channel first.
-pub(super) fn ds1000z(stream: &mut dyn Places, _: u64) -> Result<Found> {
+pub(super) fn ds1000z(stream: &mut dyn Source, _: u64) -> Result<Found> {
     let header = at_place(stream, 0)?.header(280, false)?;
     if header.u32(108)? != 0 || header.bytes(236, 12)?.iter().any(|byte| *byte != 0) {
         return Err(header.wrong(
@@ -62,7 +62,7 @@ pub(super) fn ds1000z(stream: &mut dyn Places, _: u64) -> Result<Found> {
 }
 
 /// The families whose files begin with the name of the model.
-pub(super) fn by_model(stream: &mut dyn Places, size: u64) -> Result<Found> {
+pub(super) fn by_model(stream: &mut dyn Source, size: u64) -> Result<Found> {
     let header = at_place(stream, 0)?.header(272, false)?;
     let model = header.text(4, 20)?.to_uppercase();
     match model.trim_start_matches(|c: char| c.is_ascii_alphabetic()).chars().next() {

@@ -1,7 +1,7 @@
 //! The families DS1000B to DS1000E: microvolts of a division, and greater numbers for lower volts.
 
 use super::super::bytes::Header;
-use super::super::{Places, at_place};
+use super::super::{Source, at_place};
 use super::{Channel, Found, MIDDLE, falling};
 use crate::error::Result;
 
@@ -17,7 +17,7 @@ const SAMPLES_E: u64 = 276;
 /// The trigger of two channels with times of their own.
 const ALTERNATING: u8 = 4;
 
-/// Places of a channel's settings.
+/// Source of a channel's settings.
 struct Settings {
     probe: usize,
     is_on: usize,
@@ -52,7 +52,7 @@ impl Settings {
 }
 
 /// DS1000B: four channels at fixed places.
-pub(super) fn ds1000b(stream: &mut dyn Places, _: u64) -> Result<Found> {
+pub(super) fn ds1000b(stream: &mut dyn Source, _: u64) -> Result<Found> {
     let header = at_place(stream, 0)?.header(SAMPLES_B as usize, false)?;
     let samples = u64::from(header.u32(60)?);
     let mut channels = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn ds1000b(stream: &mut dyn Places, _: u64) -> Result<Found> {
 
 /// DS1000C, D and E: two channels one after the other, if they are on. The header is the same in
 /// all, and the size of the file shows where the samples begin.
-pub(super) fn ds1000e(stream: &mut dyn Places, size: u64) -> Result<Found> {
+pub(super) fn ds1000e(stream: &mut dyn Source, size: u64) -> Result<Found> {
     let header = at_place(stream, 0)?.header(SAMPLES_C[0] as usize, false)?;
     let depth = u64::from(header.u32(28)?);
     let settings =
