@@ -34,6 +34,8 @@ pub(super) struct Head {
     noted: Option<String>,
     /// Samples per second, and who states them.
     pub(super) rate: Option<(f64, Origin)>,
+    /// Distance of samples in the unit of the times, and its line.
+    in_time_unit: Option<(f64, u64)>,
     /// Unit of the times by a setting.
     time_unit: Option<String>,
     /// Channels, from sigrok's comments or an oscilloscope's settings.
@@ -50,6 +52,20 @@ pub(super) struct Head {
 impl Head {
     /// Reads up to the first row, which is returned with its line.
     pub(super) fn read(&mut self, lines: &mut Lines) -> Result<Option<(u64, String)>> {
+        let first = self.first_row(lines)?;
+        if let Some((distance, line)) = self.in_time_unit.take() {
+            let power = match &self.time_unit {
+                Some(text) => unit(text).ok_or_else(|| Error::line(line, wrong_unit(text)))?,
+                None => 0,
+            };
+            let setting = Setting::Distance(distance * 10f64.powi(power));
+            self.set(setting, Origin::Setting, line)?;
+        }
+        Ok(first)
+    }
+
+    /// Reads up to the first row.
+    fn first_row(&mut self, lines: &mut Lines) -> Result<Option<(u64, String)>> {
         while let Some(text) = lines.next_line()? {
             let text = text.to_owned();
             if is_comment(&text) {
@@ -113,6 +129,10 @@ impl Head {
         let hz = match setting {
             Setting::Rate(hz) => hz,
             Setting::Distance(seconds) => 1.0 / seconds,
+            Setting::InTimeUnit(distance) => {
+                self.in_time_unit = Some((distance, line));
+                return Ok(());
+            }
             Setting::TimeUnit(unit) => {
                 self.time_unit = Some(unit);
                 return Ok(());
@@ -121,7 +141,10 @@ impl Head {
                 let text = shown(&text);
                 return Err(Error::line(
                     line,
-                    format!("the rate is `{text}`, expected one above 0 such as 1 MHz"),
+                    format!(
+                        "the rate is `{text}`, expected one above 0 such as 1 MHz or 1.5 us: \
+                         write it without groups of digits, with a point and a known unit"
+                    ),
                 ));
             }
         };
@@ -293,12 +316,15 @@ impl Head {
             self.names.get(column).map_or(Ok(None), |name| super::units::unit_of(name))?;
         match (of_name, &self.time_unit) {
             (Some(power), _) => Ok(Some(power)),
-            (None, Some(text)) => unit(text).map(Some).ok_or_else(|| {
-                format!("the unit of the times is `{}`, expected one such as s or us", shown(text))
-            }),
+            (None, Some(text)) => unit(text).map(Some).ok_or_else(|| wrong_unit(text)),
             (None, None) => Ok(None),
         }
     }
+}
+
+/// The error of a unit that is none of time.
+fn wrong_unit(text: &str) -> String {
+    format!("the unit of the times is `{}`, expected one such as s or us", shown(text))
 }
 
 /// Whether a cell is a number, a level, a time or empty.
