@@ -98,3 +98,11 @@ fn dates_may_have_a_decimal_comma() {
     let (edges, _) = csv(text).unwrap();
     assert!((edges[1] - edges[0] - 2.5e6).abs() < 1e-3, "{edges:?}");
 }
+
+#[test]
+fn a_file_without_rows_quotes_what_is_not_understood() {
+    let message = csv("Time [s],D0\n0.0001,0 apples\n0.0002,1 apples\n").unwrap_err();
+    assert!(message.contains("apples") && message.contains("is not a number"), "{message}");
+    let message = csv("a,b\nzero,one\n").unwrap_err();
+    assert!(message.contains("no rows: line 2: `zero` is not a number"), "{message}");
+}

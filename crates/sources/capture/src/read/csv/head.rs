@@ -7,12 +7,15 @@ use super::lines::{Lines, is_comment};
 use super::settings::{Setting, setting};
 use super::units::{are_units, is_number, is_time, unit, unit_below};
 use crate::error::{Error, Result, shown};
+use std::collections::VecDeque;
 
 /// A result whose error has no line yet.
 type Fitted<T> = std::result::Result<T, String>;
 
 /// Most lines of a head.
 const MOST_LINES: u32 = 100;
+/// Longest comment with names of columns, in bytes.
+const MOST_NOTED: usize = 1 << 14;
 
 /// Where a rate comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,10 @@ pub(super) struct Head {
     pub(super) names: Vec<String>,
     /// Units of the columns, from a line of their own.
     units: Vec<String>,
+    /// The last comments without settings.
+    comments: VecDeque<String>,
+    /// The last line that gave names in the place of others, and why it is no row.
+    pub(super) not_row: Option<(u64, String)>,
     /// Names of the columns in a comment.
     noted: Option<String>,
     /// Samples per second, and who states them.
@@ -53,6 +60,9 @@ impl Head {
     /// Reads up to the first row, which is returned with its line.
     pub(super) fn read(&mut self, lines: &mut Lines) -> Result<Option<(u64, String)>> {
         let first = self.first_row(lines)?;
+        let has_time =
+            |text: &String| names(text).iter().chain(&words(text)).any(|name| is_time(name));
+        self.noted = std::mem::take(&mut self.comments).into_iter().rev().find(has_time);
         if let Some((distance, line)) = self.in_time_unit.take() {
             let power = match &self.time_unit {
                 Some(text) => unit(text).ok_or_else(|| Error::line(line, wrong_unit(text)))?,
@@ -118,8 +128,12 @@ impl Head {
             let origin =
                 if text.starts_with("Samplerate:") { Origin::Sigrok } else { Origin::Setting };
             self.set(setting, origin, line)?;
-        } else if names(text).iter().chain(&words(text)).any(|name| is_time(name)) {
-            self.noted = Some(text.to_owned());
+        } else if text.len() <= MOST_NOTED {
+            // Which of them has names is looked for once, since there may be millions.
+            if self.comments.len() == MOST_LINES as usize {
+                self.comments.pop_front();
+            }
+            self.comments.push_back(text.to_owned());
         }
         Ok(())
     }
@@ -185,6 +199,9 @@ impl Head {
             let origin = if is_meta { Origin::Sigrok } else { Origin::Setting };
             self.set(stated, origin, line)?;
         } else if !self.special(&parts) {
+            if !self.names.is_empty() {
+                self.not_row = Some((line, self.no_row(text)));
+            }
             self.title(parts, line)?;
         }
         Ok(false)

@@ -190,22 +190,38 @@ fn value_with_unit(value: &str, next: &str, own_unit: &str, is_rate: bool) -> Op
     if !unit.is_empty() {
         return Some(number.shifted(power(unit)?).to_f64());
     }
-    let is_digit = |c: char| c.is_ascii_digit();
-    if next.starts_with(is_digit) && next.len() == 3 && next.chars().all(is_digit) {
-        // `1,000` in a file with commas between its cells.
-        let is_group = value.len() <= 3 && value.chars().all(is_digit);
-        return (!is_group).then(|| Some(number.shifted(power(own_unit)?).to_f64()))?;
+    match meaning_of_next(value, next) {
+        Next::Other => Some(number.shifted(power(own_unit)?).to_f64()),
+        Next::Unit => {
+            let stated = power(next)?;
+            let agrees = own_unit.is_empty() || power(own_unit) == Some(stated);
+            agrees.then(|| number.shifted(stated).to_f64())
+        }
+        Next::Digits => None,
     }
-    let is_short = next.chars().count() <= LONGEST_UNIT && !next.starts_with(['-', '+']);
-    if next.starts_with(is_digit) && Decimal::parse(next).is_none() {
-        return None;
+}
+
+/// What the cell behind a number without a unit is.
+enum Next {
+    /// Its unit, or what stands in its place.
+    Unit,
+    /// Maybe further digits of it, as in `1,000` or `1,5 MHz` between commas.
+    Digits,
+    /// Nothing of it.
+    Other,
+}
+
+fn meaning_of_next(value: &str, next: &str) -> Next {
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = Decimal::parse(next).is_some();
+    let is_group = value.len() <= 3 && next.len() == 3 && are_digits(value) && are_digits(next);
+    let begins = next.starts_with(|c: char| c.is_ascii_digit());
+    match next {
+        "" => Next::Other,
+        _ if is_group || begins && !is_number => Next::Digits,
+        _ if is_number || next.chars().count() > LONGEST_UNIT => Next::Other,
+        _ => Next::Unit,
     }
-    let is_unit = !next.is_empty() && is_short && Decimal::parse(next).is_none();
-    if !is_unit {
-        return Some(number.shifted(power(own_unit)?).to_f64());
-    }
-    let power = power(next).filter(|next| own_unit.is_empty() || power(own_unit) == Some(*next));
-    Some(number.shifted(power?).to_f64())
 }
 
 /// The number at the beginning of a text and the rest.
@@ -318,6 +334,10 @@ mod tests {
         ] {
             near(text, seconds, false);
         }
+    }
+
+    #[test]
+    fn unclear_settings_are_told() {
         assert_eq!(setting("HResolution,1.0E-7"), Some(Setting::InTimeUnit(1e-7)));
         assert_eq!(setting("XUnits:,Second"), Some(Setting::TimeUnit("Second".into())));
         for (text, value) in [
