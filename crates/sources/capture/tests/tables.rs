@@ -415,7 +415,7 @@ fn times_are_also_dates_and_numbers_have_commas() {
 
 #[test]
 fn lists_of_edges_are_read() {
-    assert_eq!(csv("0.5\n1.25\n\n2.0\n", None).unwrap().0, [0.5e9, 1.25e9, 2e9]);
+    assert_eq!(csv("0.5000\n1.2500\n\n2.0000\n", None).unwrap().0, [0.5e9, 1.25e9, 2e9]);
 }
 
 #[test]
@@ -430,13 +430,16 @@ fn errors_give_the_line() {
         csv("Time [s],A\n0,0\n1,1,1\n2,0\n", None).unwrap_err(),
         "line 3: has 3 fields, the first row has 2"
     );
-    assert_eq!(csv("1\n2\n1\n", None).unwrap_err(), "line 3: the time goes backwards, from 2 to 1");
     assert_eq!(
-        csv("1\n2.5\n2.5\n", None).unwrap_err(),
+        csv("1.0000\n2.0000\n1.0000\n", None).unwrap_err(),
+        "line 3: the time goes backwards, from 2 to 1"
+    );
+    assert_eq!(
+        csv("1.0000\n2.5000\n2.5000\n", None).unwrap_err(),
         "line 3: the time equals that of the edge before, 2.5 s: no two edges happen at once"
     );
     assert_eq!(
-        csv("0\n1e308\n", None).unwrap_err(),
+        csv("0.0000\n1e308\n", None).unwrap_err(),
         "line 2: the time is 1e308 s, the limit is 1e12 s"
     );
     let late: String = (0..100).map(|n| format!("{n},{}\n", n % 2)).collect();
@@ -458,8 +461,8 @@ fn a_complete_last_row_needs_no_line_end() {
     };
     let (many, idle) = (table(&|n| n % 2), table(&|_| 0));
     let whole = [
-        "0.5\n1.25\n2.0",
-        "0.5",
+        "0.5000\n1.25\n2.0",
+        "0.5000",
         "Time [s],A\n0,0\n1,1\n2,0",
         SIGROK.trim_end(),
         many.trim_end(),
@@ -475,10 +478,10 @@ fn a_complete_last_row_needs_no_line_end() {
         );
     }
     for (part, edges) in [
-        ("0.5\n1.25\n2.0\n2.5", 4),
-        ("0.5\n1.25\n2.0\n2.", 3),
-        ("0.5\n1.25\n2.0\n1", 3),
-        ("0.5\n1.25\n2.0\n-", 3),
+        ("0.5000\n1.25\n2.0\n2.5", 4),
+        ("0.5000\n1.25\n2.0\n2.", 3),
+        ("0.5000\n1.25\n2.0\n1", 3),
+        ("0.5000\n1.25\n2.0\n-", 3),
         ("Time [s],A\n0,0\n1,1\n2,", 1),
     ] {
         let (found, recording) = csv(part, None).unwrap();

@@ -196,7 +196,7 @@ fn time_with_unit(text: &str, separator: Separator) -> Option<Decimal> {
 fn date(text: &str) -> Option<Decimal> {
     // The library accepts a date without a time.
     text.find(':')?;
-    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let (whole, rest) = text.split_once(['.', ',']).unwrap_or((text, ""));
     let zone_at = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (digits, zone) = rest.split_at(zone_at);
     let whole = format!("{whole}{zone}");
@@ -222,7 +222,7 @@ fn time_of_day(text: &str) -> Option<Decimal> {
     };
     let minutes = whole(23)? * 60 + whole(59)?;
     let (seconds, fraction) =
-        parts.next().map(|part| part.split_once('.').unwrap_or((part, "0")))?;
+        parts.next().map(|part| part.split_once(['.', ',']).unwrap_or((part, "0")))?;
     let is_seconds = seconds.len() == 2 && seconds.bytes().all(|byte| byte.is_ascii_digit());
     let seconds = seconds.parse::<i64>().ok().filter(|seconds| is_seconds && *seconds <= 60)?;
     let is_fraction = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
@@ -239,6 +239,7 @@ mod tests {
         assert_eq!(of("1970-01-01T00:00:00Z"), Some(0.0));
         assert_eq!(of("2024-03-01T12:00:00.25+00:00"), Some(1_709_294_400.25));
         assert_eq!(of("2024-03-01 13:30:00.25+01:30"), Some(1_709_294_400.25));
+        assert_eq!(of("2024-03-01T12:00:00,25"), Some(1_709_294_400.25));
         assert_eq!(of("2000-02-29T00:00:00-01:00"), Some(951_786_000.0));
         for wrong in [
             "",
@@ -254,6 +255,7 @@ mod tests {
         }
         let of = |text: &str| time_of_day(text).map(Decimal::to_f64);
         assert_eq!(of("12:34:56.789"), Some(45_296.789));
+        assert_eq!(of("12:34:56,789"), Some(45_296.789));
         assert_eq!(of("0:00:01"), Some(1.0));
         for wrong in ["12:34", "24:00:00", "1:2:3", "12:34:56.", "-1:00:00", "12:34:5a", "1:+1:00"]
         {

@@ -7,12 +7,15 @@ use super::lines::{Lines, is_comment};
 use super::settings::{Setting, setting};
 use super::units::{are_units, is_number, is_time, unit, unit_below};
 use crate::error::{Error, Result, shown};
+use std::collections::VecDeque;
 
 /// A result whose error has no line yet.
 type Fitted<T> = std::result::Result<T, String>;
 
 /// Most lines of a head.
 const MOST_LINES: u32 = 100;
+/// Longest comment with names of columns, in bytes.
+const MOST_NOTED: usize = 1 << 14;
 
 /// Where a rate comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,10 +33,16 @@ pub(super) struct Head {
     pub(super) names: Vec<String>,
     /// Units of the columns, from a line of their own.
     units: Vec<String>,
+    /// The last comments without settings.
+    comments: VecDeque<String>,
+    /// The last line that gave names in the place of others, and why it is no row.
+    pub(super) not_row: Option<(u64, String)>,
     /// Names of the columns in a comment.
     noted: Option<String>,
     /// Samples per second, and who states them.
     pub(super) rate: Option<(f64, Origin)>,
+    /// Distance of samples in the unit of the times, and its line.
+    in_time_unit: Option<(f64, u64)>,
     /// Unit of the times by a setting.
     time_unit: Option<String>,
     /// Channels, from sigrok's comments or an oscilloscope's settings.
@@ -50,6 +59,23 @@ pub(super) struct Head {
 impl Head {
     /// Reads up to the first row, which is returned with its line.
     pub(super) fn read(&mut self, lines: &mut Lines) -> Result<Option<(u64, String)>> {
+        let first = self.first_row(lines)?;
+        let has_time =
+            |text: &String| names(text).iter().chain(&words(text)).any(|name| is_time(name));
+        self.noted = std::mem::take(&mut self.comments).into_iter().rev().find(has_time);
+        if let Some((distance, line)) = self.in_time_unit.take() {
+            let power = match &self.time_unit {
+                Some(text) => unit(text).ok_or_else(|| Error::line(line, wrong_unit(text)))?,
+                None => 0,
+            };
+            let setting = Setting::Distance(distance * 10f64.powi(power));
+            self.set(setting, Origin::Setting, line)?;
+        }
+        Ok(first)
+    }
+
+    /// Reads up to the first row.
+    fn first_row(&mut self, lines: &mut Lines) -> Result<Option<(u64, String)>> {
         while let Some(text) = lines.next_line()? {
             let text = text.to_owned();
             if is_comment(&text) {
@@ -102,8 +128,12 @@ impl Head {
             let origin =
                 if text.starts_with("Samplerate:") { Origin::Sigrok } else { Origin::Setting };
             self.set(setting, origin, line)?;
-        } else if names(text).iter().chain(&words(text)).any(|name| is_time(name)) {
-            self.noted = Some(text.to_owned());
+        } else if text.len() <= MOST_NOTED {
+            // Which of them has names is looked for once, since there may be millions.
+            if self.comments.len() == MOST_LINES as usize {
+                self.comments.pop_front();
+            }
+            self.comments.push_back(text.to_owned());
         }
         Ok(())
     }
@@ -113,6 +143,10 @@ impl Head {
         let hz = match setting {
             Setting::Rate(hz) => hz,
             Setting::Distance(seconds) => 1.0 / seconds,
+            Setting::InTimeUnit(distance) => {
+                self.in_time_unit = Some((distance, line));
+                return Ok(());
+            }
             Setting::TimeUnit(unit) => {
                 self.time_unit = Some(unit);
                 return Ok(());
@@ -121,7 +155,10 @@ impl Head {
                 let text = shown(&text);
                 return Err(Error::line(
                     line,
-                    format!("the rate is `{text}`, expected one above 0 such as 1 MHz"),
+                    format!(
+                        "the rate is `{text}`, expected one above 0 such as 1 MHz or 1.5 us: \
+                         write it without groups of digits, with a point and a known unit"
+                    ),
                 ));
             }
         };
@@ -162,6 +199,9 @@ impl Head {
             let origin = if is_meta { Origin::Sigrok } else { Origin::Setting };
             self.set(stated, origin, line)?;
         } else if !self.special(&parts) {
+            if !self.names.is_empty() {
+                self.not_row = Some((line, self.no_row(text)));
+            }
             self.title(parts, line)?;
         }
         Ok(false)
@@ -293,12 +333,15 @@ impl Head {
             self.names.get(column).map_or(Ok(None), |name| super::units::unit_of(name))?;
         match (of_name, &self.time_unit) {
             (Some(power), _) => Ok(Some(power)),
-            (None, Some(text)) => unit(text).map(Some).ok_or_else(|| {
-                format!("the unit of the times is `{}`, expected one such as s or us", shown(text))
-            }),
+            (None, Some(text)) => unit(text).map(Some).ok_or_else(|| wrong_unit(text)),
             (None, None) => Ok(None),
         }
     }
+}
+
+/// The error of a unit that is none of time.
+fn wrong_unit(text: &str) -> String {
+    format!("the unit of the times is `{}`, expected one such as s or us", shown(text))
 }
 
 /// Whether a cell is a number, a level, a time or empty.

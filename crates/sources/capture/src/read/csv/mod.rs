@@ -80,8 +80,12 @@ pub fn read_csv(
 /// Reads the head and the first lines of rows, which are kept until their kind is known.
 fn first_lines(lines: &mut Lines, head: &mut Head) -> Result<Vec<(u64, String)>> {
     let Some(first) = head.read(lines)? else {
-        let reason = if lines.number == 0 { "the file is empty" } else { "the file has no rows" };
-        return Err(Error::Unusable(reason.into()));
+        let reason = match &head.not_row {
+            _ if lines.number == 0 => "the file is empty".into(),
+            Some((line, reason)) => format!("the file has no rows: line {line}: {reason}"),
+            None => "the file has no rows".into(),
+        };
+        return Err(Error::Unusable(reason));
     };
     lines.rows_like(&first.1);
     let mut texts = vec![first];

@@ -13,8 +13,6 @@ use crate::error::shown;
 const MOST_KEPT: f64 = 8192.0;
 /// Fewest decimals of times without a unit that are taken for seconds.
 const DECIMALS_OF_SECONDS: i32 = 4;
-/// Largest whole number without a name that is taken for seconds.
-const MOST_WHOLE: f64 = 1e6;
 
 /// How times become ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,18 +117,18 @@ impl Times {
 /// Refuses times whose unit nothing tells.
 fn certain(name: Option<&str>, stated: Option<i32>, times: &[Decimal]) -> Result<(), String> {
     let is_whole = times.iter().all(|time| time.whole().is_some());
+    let decimals = times.iter().map(|time| -time.last_digit()).max().unwrap_or(0);
     let Some(name) = name else {
-        let most = times.iter().map(|time| time.to_f64()).fold(0.0, f64::max);
-        return if is_whole && most >= MOST_WHOLE {
-            Err(format!(
-                "the times are whole numbers up to {most} and no name tells their unit: name it in \
-                 a first line, as in `Time [us]`"
-            ))
-        } else {
+        return if times.is_empty() || decimals >= DECIMALS_OF_SECONDS {
             Ok(())
+        } else {
+            Err(format!(
+                "the times have {} decimals, too few for seconds, and no name tells their unit: \
+                 name it in a first line, as in `Time [us]`",
+                decimals.max(0)
+            ))
         };
     };
-    let decimals = times.iter().map(|time| -time.last_digit()).max().unwrap_or(0);
     let reason = match stated {
         _ if is_number(name) => "has numbers of samples and no rate is stated".to_owned(),
         Some(_) if is_sigrok(name) && is_whole => {
@@ -232,8 +230,11 @@ mod tests {
         assert_eq!(power("Time [us]", &["1", "2"]), Ok(-6));
         assert_eq!(power("second", &["1", "2"]), Ok(0));
         assert_eq!(power("Time [lightyears]", &["1 ms", "2 ms"]), Ok(0));
-        assert_eq!(of(&[], None, &["1", "2"]).map(|times| times.power), Ok(0));
-        assert!(of(&[], None, &["1600000", "1700000"]).unwrap_err().contains("whole numbers"));
+        assert_eq!(of(&[], None, &["1.0000", "2.5"]).map(|times| times.power), Ok(0));
+        for few in [["1", "2"], ["1600000", "1700000"], ["10.5", "20.125"]] {
+            let message = of(&[], None, &few).unwrap_err();
+            assert!(message.contains("too few for seconds"), "{message}");
+        }
     }
 
     #[test]

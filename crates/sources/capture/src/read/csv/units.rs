@@ -5,14 +5,30 @@ use crate::error::shown;
 /// Words for units of time, in lower case, and the power of ten of a second.
 const UNITS: [(&[&str], i32); 6] = [
     (&["s", "sec", "secs", "second", "seconds", "sekunden"], 0),
-    (&["ms", "msec", "msecs", "milli", "millis", "millisecond", "milliseconds"], -3),
-    (&["us", "µs", "μs", "usec", "usecs", "micro", "micros", "microsecond", "microseconds"], -6),
-    (&["ns", "nsec", "nsecs", "nano", "nanos", "nanosecond", "nanoseconds"], -9),
+    (&["ms", "msec", "msecs", "millisec", "milli", "millis", "millisecond", "milliseconds"], -3),
+    (
+        &[
+            "us",
+            "µs",
+            "μs",
+            "usec",
+            "usecs",
+            "microsec",
+            "micro",
+            "micros",
+            "microsecond",
+            "microseconds",
+        ],
+        -6,
+    ),
+    (&["ns", "nsec", "nsecs", "nanosec", "nano", "nanos", "nanosecond", "nanoseconds"], -9),
     (&["ps", "psec", "picos", "picosecond", "picoseconds"], -12),
     (&["fs", "fsec", "femtos", "femtosecond", "femtoseconds"], -15),
 ];
 /// sigrok's name of the column of times below a femtosecond.
 const ATTO: (&str, i32) = ("attoseconds", -18);
+/// Prefixes of a second as words of one letter.
+const PREFIXES: [&str; 7] = ["m", "u", "µ", "μ", "n", "p", "f"];
 /// First words of the name of a column of numbers of samples, and words behind them.
 const NUMBERS: [&str; 6] = ["sample", "samples", "index", "idx", "nr", "point"];
 const BEHIND_NUMBERS: [&str; 6] = ["number", "num", "no", "nr", "index", "count"];
@@ -30,7 +46,50 @@ const VALUE_UNITS: [&str; 17] = [
 /// First words of the name of a column of times, whatever follows.
 const TIMES: [&str; 6] = ["time", "times", "timestamp", "timestamps", "timer", "timebase"];
 /// The same where at most a unit follows.
-const SHORT_TIMES: [&str; 4] = ["t", "ts", "zeit", "elapsed"];
+const SHORT_TIMES: [&str; 6] = ["t", "ts", "zeit", "elapsed", "runtime", "uptime"];
+/// Words behind a word for a time that say nothing of its unit.
+const HARMLESS: [&str; 40] = [
+    "in",
+    "of",
+    "the",
+    "from",
+    "since",
+    "after",
+    "before",
+    "at",
+    "to",
+    "on",
+    "start",
+    "started",
+    "boot",
+    "begin",
+    "beginning",
+    "trigger",
+    "trig",
+    "reset",
+    "power",
+    "up",
+    "run",
+    "stamp",
+    "base",
+    "value",
+    "values",
+    "axis",
+    "x",
+    "relative",
+    "rel",
+    "absolute",
+    "abs",
+    "utc",
+    "gmt",
+    "local",
+    "system",
+    "elapsed",
+    "date",
+    "edge",
+    "event",
+    "code",
+];
 
 /// The power of ten of a second of a unit.
 pub(super) fn unit(word: &str) -> Option<i32> {
@@ -50,7 +109,9 @@ fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {
-        let begins = c.is_uppercase() && before.is_lowercase();
+        // `uSec` is one word.
+        let is_prefix = words.last().is_some_and(|word| PREFIXES.contains(&&**word));
+        let begins = c.is_uppercase() && before.is_lowercase() && !is_prefix;
         if begins || !c.is_alphanumeric() {
             words.push(String::new());
         }
@@ -65,7 +126,12 @@ fn words(name: &str) -> Vec<String> {
 
 /// The text in brackets at the end of a name, as in `Zeit (us)`.
 fn in_brackets(name: &str) -> Option<&str> {
-    name.trim().strip_suffix([')', ']'])?.rsplit_once(['(', '[']).map(|(_, unit)| unit.trim())
+    name.trim()
+        .strip_suffix([')', ']'])?
+        .rsplit_once(['(', '['])
+        .map(|(_, unit)| unit.trim())
+        // `micros()`
+        .filter(|unit| !unit.is_empty())
 }
 
 /// Splits a word such as `timestampms` into the word for a time and a unit.
@@ -80,10 +146,14 @@ fn fused(word: &str) -> Option<i32> {
 pub(super) fn is_time(name: &str) -> bool {
     let words = words(name);
     let Some((first, rest)) = words.split_first() else { return false };
-    let is_short =
-        || SHORT_TIMES.contains(&&**first) && rest.iter().all(|word| unit(word).is_some());
-    // `micros`, but not `us`, which may be any name.
-    let is_unit = || rest.is_empty() && first.len() > 4 && unit(first).is_some();
+    let has_unit = || rest.iter().any(|word| unit(word).is_some());
+    let is_about = |word: &String| unit(word).is_some() || HARMLESS.contains(&&**word);
+    let is_short = || {
+        let is_short = SHORT_TIMES.contains(&&**first);
+        is_short && (rest.is_empty() || has_unit() && rest.iter().all(is_about))
+    };
+    // `micros`, `usec` and `µs`, but not `us`, which may be any name.
+    let is_unit = || rest.is_empty() && first.len() > 2 && unit(first).is_some();
     let is_rohde = || first == "in" && rest.len() == 1 && unit(&rest[0]).is_some();
     TIMES.contains(&&**first)
         || fused(first).is_some()
@@ -123,12 +193,36 @@ pub(super) fn unit_of(name: &str) -> Result<Option<i32>, String> {
     let all: Vec<i32> =
         words.iter().filter_map(|word| unit(word).or_else(|| fused(word))).collect();
     let is_plain = |word: &String| OTHER_UNITS.contains(&&**word);
+    if let Some(word) = not_understood(&words, !all.is_empty()) {
+        return wrong(&format!("`{}` behind them, which is no known unit", shown(word)));
+    }
     match all[..] {
         [] if words.iter().any(is_plain) => wrong("an unknown unit"),
         [] => Ok(None),
         [power, ref others @ ..] if others.iter().all(|other| *other == power) => Ok(Some(power)),
         _ => wrong("two units"),
     }
+}
+
+/// The first word behind one for a time that may be of a unit, but is none that is known: any that
+/// is not harmless, or beside a unit only one that may be a factor, as in `time in 10ths of us`.
+fn not_understood(words: &[String], has_unit: bool) -> Option<&str> {
+    let (first, rest) = words.split_first()?;
+    let is_time = |word: &str| TIMES.contains(&word) || SHORT_TIMES.contains(&word);
+    if !is_time(first) && fused(first).is_none() {
+        return None;
+    }
+    let is_known = |word: &str| {
+        is_time(word)
+            || unit(word).or_else(|| fused(word)).is_some()
+            || HARMLESS.contains(&word)
+            || OTHER_UNITS.contains(&word)
+    };
+    let is_factor = |word: &str| {
+        let is_letter = word.chars().nth(1).is_none();
+        is_letter || word.contains(|c: char| c.is_numeric()) || word.ends_with("ths")
+    };
+    rest.iter().map(String::as_str).find(|word| !is_known(word) && (!has_unit || is_factor(word)))
 }
 
 /// Whether a line has units of the columns alone: of time in the first, or of values.
@@ -186,6 +280,18 @@ mod tests {
             ("micros", Some(-6)),
             ("millis", Some(-3)),
             ("Time_us_since_boot", Some(-6)),
+            ("usec", Some(-6)),
+            ("uSec", Some(-6)),
+            ("µs", Some(-6)),
+            ("t_ms_since_boot", Some(-3)),
+            ("runtime_ms", Some(-3)),
+            ("uptime_us", Some(-6)),
+            ("millis()", Some(-3)),
+            ("micros()", Some(-6)),
+            ("Time (microsec)", Some(-6)),
+            ("Time_uSec", Some(-6)),
+            ("Time_stamp", None),
+            ("Time since trigger", None),
             ("Time since start [ps]", Some(-12)),
         ] {
             assert!(is_time(name), "{name}");
@@ -219,6 +325,19 @@ mod tests {
             "time_ms_us",
             "Time [10 us]",
             "Timer Counts",
+            "time_10us",
+            "time_100ns",
+            "timestamp_hns",
+            "time_ks",
+            "time_mus",
+            "Time x 1us",
+            "time*1e6",
+            "time_usx10",
+            "time_index",
+            "Time_stamp_cnt",
+            "timestamp_raw",
+            "time_in_10ths_of_us",
+            "time_us_x_10",
         ] {
             assert!(unit_of(name).unwrap_err().contains(name), "{name}");
         }
