@@ -14,6 +14,7 @@ mod google_benchmark;
 mod json;
 mod nanobench;
 mod text;
+mod unpack;
 
 pub mod results;
 
@@ -22,6 +23,7 @@ use hairspring_core::Result;
 use hairspring_core::error::Error;
 use hairspring_core::observations::Observations;
 use std::io::{Cursor, Read};
+pub use unpack::unpack;
 
 /// Largest file that is read, in bytes.
 pub const MOST_BYTES: u64 = 256 << 20;

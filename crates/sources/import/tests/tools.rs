@@ -226,6 +226,21 @@ fn only_the_actual_workload_of_benchmark_dot_net_counts() {
     assert!(refused(&none).contains("contains no benchmark run"));
 }
 
+#[test]
+fn named_jobs_of_benchmark_dot_net_that_differ_in_length_only_are_one_series() {
+    let mut text = dotnet("Workload", Some("Actual"));
+    for (name, count) in [("short", 16), ("mid", 32), ("long", 64), ("longest", 128)] {
+        let count = format!("(InvocationCount={count},");
+        text = text.replace(&format!("Job-ABC{count}"), &format!("{name}{count}"));
+    }
+    let imported = imported(&text);
+    assert_eq!(imported.table.series_names(), ["Ns.Bench.Work"]);
+    near(body(&imported, "Ns.Bench.Work"), 100.0, 1e-3);
+    assert!(imported.remarks[0].contains("`short` of `Ns.Bench.Work` are one series"));
+    let same = text.replace("InvocationCount=", "Runtime=");
+    assert!(refused(&same).contains("there is no line to fit"));
+}
+
 /// Output of `go test -bench` with several numbers of iterations.
 fn go(package: &str) -> String {
     let head = format!("goos: linux\ngoarch: amd64\npkg: {package}\ncpu: some processor\n");
