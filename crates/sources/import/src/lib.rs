@@ -9,6 +9,7 @@ mod collect;
 mod criterion;
 mod detect;
 mod dotnet;
+mod forms;
 mod go;
 mod google_benchmark;
 mod json;
@@ -19,6 +20,7 @@ mod unpack;
 pub mod results;
 
 pub use detect::{detect, has_only_times};
+pub use forms::Form;
 use hairspring_core::Result;
 use hairspring_core::error::Error;
 use hairspring_core::observations::Observations;
