@@ -262,6 +262,7 @@ fn go_has_nanoseconds_of_one_iteration() {
     assert!(one.remarks[0].contains("`BenchmarkCount-2` is left out: it has no ns/op"));
     // Half of the last of four digits, in the longest run.
     assert_eq!(one.table.origin.reading_bound, Some(0.04));
+    assert_eq!(one.table.origin.granularity, Some(0.08));
     let two = imported(&(go("a/b") + &go("a/c")));
     let names = ["a/b.BenchmarkWork/size=8-2", "a/c.BenchmarkWork/size=8-2"];
     assert_eq!(two.table.series_names(), names);
@@ -269,6 +270,22 @@ fn go_has_nanoseconds_of_one_iteration() {
     assert!(refused(&short).contains("-benchtime=100x"), "{}", refused(&short));
     let broken = go("mini").replace("     400", "    4oo");
     assert!(refused(&broken).contains("line 9: `4oo` is no number"), "{}", refused(&broken));
+}
+
+#[test]
+fn a_spread_of_one_printed_digit_is_no_disturbance() {
+    let mut text = String::from("pkg: a\n");
+    for count in (1..=8).map(|n| n * 1000) {
+        for shown in ["10.0", "10.0", "10.1", "10.0", "9.9"] {
+            text += &format!("BenchmarkX-8\t{count}\t{shown} ns/op\n");
+        }
+    }
+    let imported = imported(&text);
+    assert_eq!(imported.table.origin.granularity, Some(800.0));
+    let assessment = assessed(&imported);
+    let codes: Vec<String> =
+        assessment.series[0].findings.iter().map(|finding| finding.code.to_string()).collect();
+    assert!(!codes.iter().any(|code| code == "disturbed"), "{codes:?}");
 }
 
 #[test]
