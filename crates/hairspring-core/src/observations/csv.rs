@@ -208,11 +208,9 @@ impl Layout {
 fn no_reading(header: &[String]) -> String {
     let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars"), (' ', "blanks")];
     let is_reading = |name: &str| Field::from_name(name.trim()) == Field::Reading;
-    let found = other.iter().find(|(separator, _)| {
-        header
-            .iter()
-            .any(|name| name.contains(*separator) && name.split(*separator).any(is_reading))
-    });
+    let splits = |name: &String, by: char| name.contains(by) && name.split(by).any(is_reading);
+    let found =
+        other.iter().find(|(separator, _)| header.iter().any(|name| splits(name, *separator)));
     match found {
         Some((_, separators)) => format!(
             "no column `ticks` (or `time_ns`): the columns are separated by {separators}; \
