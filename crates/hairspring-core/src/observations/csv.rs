@@ -208,13 +208,14 @@ impl Layout {
 fn no_reading(header: &[String]) -> String {
     let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars"), (' ', "blanks")];
     let is_reading = |name: &str| Field::from_name(name.trim()) == Field::Reading;
-    let splits = |name: &String, by: char| name.contains(by) && name.split(by).any(is_reading);
+    let is_in = |name: &String, by: char| name.contains(by) && name.split(by).any(is_reading);
     let found =
-        other.iter().find(|(separator, _)| header.iter().any(|name| splits(name, *separator)));
+        other.iter().find(|(separator, _)| header.iter().any(|name| is_in(name, *separator)));
     match found {
         Some((_, separators)) => format!(
             "no column `ticks` (or `time_ns`): the columns are separated by {separators}; \
-             separate them by commas, and write numbers with a point, as in `body,ticks` and `2,208.5`"
+             separate them by commas, and write numbers with a point, as in `body,ticks` and \
+             `2,208.5`"
         ),
         None => "no column `ticks` (or `time_ns`): the header names one column per component and \
                  then `ticks`"
