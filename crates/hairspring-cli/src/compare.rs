@@ -4,6 +4,7 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_import::results::{self, Results};
+use hairspring_import::unpack;
 use hairspring_program::circumstances::identity;
 use hairspring_program::values::share;
 use hairspring_result::compare::{CompareDocument, Compared, Places, comparable, compare};
@@ -128,11 +129,12 @@ pub fn read(path: &Path) -> Result<ResultDocument, String> {
         return of_tool(results::read_folder(path), &named);
     }
     let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)
+    let stream = if path == Path::new("-") {
+        unpack(std::io::stdin().lock())
     } else {
-        std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        std::fs::File::open(path).and_then(unpack)
     };
+    let read = stream.and_then(|stream| stream.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|error| named(&error))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(named(&format!(

@@ -11,7 +11,7 @@ use hairspring_core::judge::methods::{self, MethodTable};
 use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_core::pipeline::{optional_stages, weighed, write_weighed};
-use hairspring_import::{Tool, detect, has_only_times, head, only_times};
+use hairspring_import::{Form, Tool, detect, has_only_times, head, only_times, unpack};
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
 use hairspring_view::text;
@@ -207,7 +207,11 @@ fn read(arguments: &FitArguments) -> Result<(Observations, Option<Tool>), AnyErr
     } else {
         Box::new(std::fs::File::open(path).map_err(|e| named(path, &e))?)
     };
-    let (head, stream) = head(stream).map_err(|e| named(path, &e))?;
+    let (head, stream) = unpack(stream).and_then(head).map_err(|e| named(path, &e))?;
+    let form = Form::of_head(&head).filter(|_| arguments.format.is_none());
+    if let Some(form) = form {
+        return Err(named(path, &form.refusal_of_fit()).into());
+    }
     let only = has_only_times(&head).filter(|_| arguments.format.is_none());
     if let Some(tool) = only {
         return Err(named(path, &only_times(tool)).into());

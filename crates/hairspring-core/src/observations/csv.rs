@@ -142,6 +142,9 @@ fn check_serving(table: &Observations) -> Result<()> {
     }
 }
 
+/// What a line with too many fields may have.
+const DECIMAL_COMMAS: &str = "; numbers are written with a point (208.5), not with a comma";
+
 /// The meaning of each field of a line.
 #[derive(Debug)]
 struct Layout {
@@ -180,13 +183,7 @@ impl Layout {
         }
         match fields.iter().filter(|field| **field == Field::Reading).count() {
             1 => {}
-            0 => {
-                return Err(bad(
-                    line,
-                    "no column `ticks` (or `time_ns`): the header names one column per component \
-                     and then `ticks`",
-                ));
-            }
+            0 => return Err(bad(line, &no_reading(header))),
             _ => return Err(bad(line, "the header has both `ticks` and `time_ns`: keep one")),
         }
         if !fields.contains(&Field::Component) {
@@ -204,6 +201,25 @@ impl Layout {
             .filter(|(_, field)| **field == Field::Component)
             .map(|(name, _)| name.clone())
             .collect()
+    }
+}
+
+/// Why a header has no reading: columns may be separated by something else than commas.
+fn no_reading(header: &[String]) -> String {
+    let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars"), (' ', "blanks")];
+    let is_reading = |name: &str| Field::from_name(name.trim()) == Field::Reading;
+    let is_in = |name: &String, by: char| name.contains(by) && name.split(by).any(is_reading);
+    let found =
+        other.iter().find(|(separator, _)| header.iter().any(|name| is_in(name, *separator)));
+    match found {
+        Some((_, separators)) => format!(
+            "no column `ticks` (or `time_ns`): the columns are separated by {separators}; \
+             separate them by commas, and write numbers with a point, as in `body,ticks` and \
+             `2,208.5`"
+        ),
+        None => "no column `ticks` (or `time_ns`): the header names one column per component and \
+                 then `ticks`"
+            .into(),
     }
 }
 
@@ -297,9 +313,10 @@ fn parse_line<'a>(
         return Err(bad(
             line,
             &format!(
-                "has {}, the header has {}",
+                "has {}, the header has {}{}",
                 counted(record.len(), "field"),
-                layout.fields.len()
+                layout.fields.len(),
+                if record.len() > layout.fields.len() { DECIMAL_COMMAS } else { "" }
             ),
         ));
     }

@@ -112,10 +112,11 @@ impl Collected {
         Ok(self.units.len() - 1)
     }
 
-    /// Tells by how much a reading may be off, because the file has so few digits. It follows the
-    /// counts, so that neither repeats nor rows show it.
-    pub fn doubt_reading(&mut self, bound: f64) {
-        self.bound = self.bound.max(bound);
+    /// Tells that a reading has so few digits in the file that it may be off by half of the last
+    /// one, which is this much. The error follows the counts, so that neither repeats nor rows show
+    /// it; and a spread below the digit is no disturbance.
+    pub fn doubt_digit(&mut self, half: f64) {
+        self.bound = self.bound.max(half);
     }
 
     /// Adds a finding to every result from the table.
@@ -171,6 +172,7 @@ impl Collected {
         }
         table.origin.reading_bound =
             Some(self.bound).filter(|bound| is_usable(*bound) && *bound > 0.0);
+        table.origin.granularity = table.origin.reading_bound.map(|bound| 2.0 * bound);
         carry(&self.findings, &mut table.origin);
         Ok(Imported { table, tool, remarks: self.remarks })
     }

@@ -88,7 +88,7 @@ fn add(collected: &mut Collected, name: &str, rest: &str) -> std::result::Result
         return Ok(());
     };
     collected.push(name, iterations, iterations * number(shown)?)?;
-    collected.doubt_reading(iterations * half_digit(shown));
+    collected.doubt_digit(iterations * half_digit(shown));
     Ok(())
 }
 

@@ -9,19 +9,23 @@ mod collect;
 mod criterion;
 mod detect;
 mod dotnet;
+mod forms;
 mod go;
 mod google_benchmark;
 mod json;
 mod nanobench;
 mod text;
+mod unpack;
 
 pub mod results;
 
 pub use detect::{detect, has_only_times};
+pub use forms::Form;
 use hairspring_core::Result;
 use hairspring_core::error::Error;
 use hairspring_core::observations::Observations;
 use std::io::{Cursor, Read};
+pub use unpack::unpack;
 
 /// Largest file that is read, in bytes.
 pub const MOST_BYTES: u64 = 256 << 20;

@@ -419,3 +419,11 @@ fn a_folder_of_criterion_has_all_its_benchmarks() {
     let damaged = Folder::new("damaged").with("a/new/sample.json", "{\"iters\": [");
     assert!(read_folder(&damaged.0).is_err_and(|reason| reason.contains("sample.json")));
 }
+
+#[test]
+fn text_forms_that_are_not_read_are_refused_with_the_option_for_json() {
+    let markdown = "| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `ls` | 1.2 | 1.0 |\n";
+    let refused = read(markdown).unwrap().unwrap_err();
+    assert!(refused.contains("hyperfine") && refused.contains("--export-json"), "{refused}");
+    assert!(read("body,ticks\n1,108\n").is_none());
+}

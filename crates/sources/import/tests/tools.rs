@@ -226,6 +226,21 @@ fn only_the_actual_workload_of_benchmark_dot_net_counts() {
     assert!(refused(&none).contains("contains no benchmark run"));
 }
 
+#[test]
+fn named_jobs_of_benchmark_dot_net_that_differ_in_length_only_are_one_series() {
+    let mut text = dotnet("Workload", Some("Actual"));
+    for (name, count) in [("short", 16), ("mid", 32), ("long", 64), ("longest", 128)] {
+        let count = format!("(InvocationCount={count},");
+        text = text.replace(&format!("Job-ABC{count}"), &format!("{name}{count}"));
+    }
+    let imported = imported(&text);
+    assert_eq!(imported.table.series_names(), ["Ns.Bench.Work"]);
+    near(body(&imported, "Ns.Bench.Work"), 100.0, 1e-3);
+    assert!(imported.remarks[0].contains("`short` of `Ns.Bench.Work` are one series"));
+    let same = text.replace("InvocationCount=", "Runtime=");
+    assert!(refused(&same).contains("there is no line to fit"));
+}
+
 /// Output of `go test -bench` with several numbers of iterations.
 fn go(package: &str) -> String {
     let head = format!("goos: linux\ngoarch: amd64\npkg: {package}\ncpu: some processor\n");
@@ -247,6 +262,7 @@ fn go_has_nanoseconds_of_one_iteration() {
     assert!(one.remarks[0].contains("`BenchmarkCount-2` is left out: it has no ns/op"));
     // Half of the last of four digits, in the longest run.
     assert_eq!(one.table.origin.reading_bound, Some(0.04));
+    assert_eq!(one.table.origin.granularity, Some(0.08));
     let two = imported(&(go("a/b") + &go("a/c")));
     let names = ["a/b.BenchmarkWork/size=8-2", "a/c.BenchmarkWork/size=8-2"];
     assert_eq!(two.table.series_names(), names);
@@ -254,6 +270,22 @@ fn go_has_nanoseconds_of_one_iteration() {
     assert!(refused(&short).contains("-benchtime=100x"), "{}", refused(&short));
     let broken = go("mini").replace("     400", "    4oo");
     assert!(refused(&broken).contains("line 9: `4oo` is no number"), "{}", refused(&broken));
+}
+
+#[test]
+fn a_spread_of_one_printed_digit_is_no_disturbance() {
+    let mut text = String::from("pkg: a\n");
+    for count in (1..=8).map(|n| n * 1000) {
+        for shown in ["10.0", "10.0", "10.1", "10.0", "9.9"] {
+            text += &format!("BenchmarkX-8\t{count}\t{shown} ns/op\n");
+        }
+    }
+    let imported = imported(&text);
+    assert_eq!(imported.table.origin.granularity, Some(800.0));
+    let assessment = assessed(&imported);
+    let codes: Vec<String> =
+        assessment.series[0].findings.iter().map(|finding| finding.code.to_string()).collect();
+    assert!(!codes.iter().any(|code| code == "disturbed"), "{codes:?}");
 }
 
 #[test]

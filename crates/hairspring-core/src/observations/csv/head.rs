@@ -56,7 +56,10 @@ pub(super) fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>
                 &format!("no header within {MAX_HEAD} bytes: this is not an observation file"),
             ));
         }
-        let line = std::str::from_utf8(&text).map_err(|_| bad(number, "is not UTF-8 text"))?;
+        let line = std::str::from_utf8(&text)
+            .ok()
+            .filter(|line| !line.contains('\0'))
+            .ok_or_else(|| bad(number, no_text(&text)))?;
         let line = one_line(line.trim_start_matches('\u{feff}').trim());
         match line.strip_prefix('#') {
             Some(comment) => note(&mut origin, &mut given, comment, number)?,
@@ -71,6 +74,16 @@ pub(super) fn read_head(lines: &mut impl BufRead) -> Result<(Origin, Vec<String>
     Err(Error::BadTable(
         "the file is empty: expected a header such as `body,ticks` and one row per line".into(),
     ))
+}
+
+/// Why a line is not text of an observation file.
+fn no_text(line: &[u8]) -> &'static str {
+    let has_mark = line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff");
+    if has_mark || line.contains(&0) {
+        "is not UTF-8 text but perhaps UTF-16: save it as UTF-8 (`iconv -f UTF-16 -t UTF-8`)"
+    } else {
+        "is not UTF-8 text"
+    }
 }
 
 /// The names in a header line; names may be quoted.

@@ -238,6 +238,30 @@ fn names_without_rows_or_columns_are_refused() {
 }
 
 #[test]
+fn separators_and_encodings_of_other_programs_are_named() {
+    for (text, said) in [
+        ("body;ticks\n1;108\n", "separated by semicolons"),
+        ("body\tticks\n1\t108\n", "separated by tabs"),
+        ("series;body;time_ns\na;1;108,5\n", "separated by semicolons"),
+        ("body|ticks\n1|108\n", "separated by bars"),
+        ("body  ticks\n1  108\n", "separated by blanks"),
+        ("body,ticks\n1,108,5\n", "with a point (208.5)"),
+    ] {
+        assert!(error(text).contains(said), "{}", error(text));
+    }
+    assert!(!error("body;init\n1;108\n").contains("separated"));
+    assert!(!error("body,init,ticks\n1,108\n").contains("with a point"));
+    let wide = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        "\u{feff}body,ticks\n1,2\n".encode_utf16().flat_map(unit).collect()
+    };
+    let (little, big) = (wide(u16::to_le_bytes), wide(u16::to_be_bytes));
+    for bytes in [&little[..], &big, &little[2..], &big[2..]] {
+        let error = read_csv(bytes).unwrap_err().to_string();
+        assert!(error.contains("line 1: is not UTF-8 text but perhaps UTF-16"), "{error}");
+    }
+}
+
+#[test]
 fn bad_headers_and_keys_are_refused() {
     assert!(error("").contains("empty"));
     assert!(error("body,ticks\n").contains("no rows"));

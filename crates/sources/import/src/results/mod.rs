@@ -18,7 +18,7 @@ pub use interval::Timed;
 pub use model::{Benchmark, Results, Times};
 pub use text::decode;
 
-use crate::json;
+use crate::{Form, json};
 use outline::Outline;
 
 mod asv;
@@ -113,8 +113,10 @@ pub fn read(text: &str) -> Option<Result<Results, String>> {
         Ok(outline) => Shape::Json(outline),
         Err(_) => Shape::Text(text),
     };
-    let format = FORMATS.iter().find(|format| (format.detects)(&shape))?;
-    Some((format.read)(format, text))
+    match FORMATS.iter().find(|format| (format.detects)(&shape)) {
+        Some(format) => Some((format.read)(format, text)),
+        None => Form::of(text).map(|form| Err(form.refusal())),
+    }
 }
 
 /// Whether it is a document of Hairspring.

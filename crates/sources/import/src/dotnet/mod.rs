@@ -3,26 +3,18 @@
 //! the number of operations or warm up, not those of the empty method (the overhead), and not
 //! `Result`, which is the workload less the overhead.
 
+mod job;
+
 use crate::collect::Collected;
 use crate::{Imported, Tool, json};
 use hairspring_core::Result;
 use hairspring_core::error::Error;
+use job::Job;
 use serde::Deserialize;
 
 const ADVICE: &str = "BenchmarkDotNet keeps the number of operations that its pilot has chosen; \
                       give the benchmark several jobs with WithInvocationCount(16), 32, 64 and so \
                       on";
-/// Characteristics of a job that only state the length of the run.
-const OF_THE_RUN: [&str; 8] = [
-    "InvocationCount=",
-    "IterationCount=",
-    "IterationTime=",
-    "LaunchCount=",
-    "MaxIterationCount=",
-    "MinIterationCount=",
-    "UnrollFactor=",
-    "WarmupCount=",
-];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -63,37 +55,24 @@ impl Iteration {
 pub fn read(text: &str) -> Result<Imported> {
     let what = "the full JSON of BenchmarkDotNet (a list `Benchmarks` with `Measurements`)";
     let document: Document = json::read(text, what)?;
+    let jobs: Vec<(&str, Job)> = document.benchmarks.iter().map(Benchmark::job).collect();
+    let (names, remarks) = job::series(&jobs);
     let mut collected = Collected::default();
-    for (at, benchmark) in document.benchmarks.iter().enumerate() {
-        let name = benchmark.called();
-        add(&mut collected, benchmark, &name).map_err(|reason| {
-            Error::BadTable(format!("benchmark {} (`{name}`): {reason}", at + 1))
+    remarks.into_iter().for_each(|remark| collected.remark(remark));
+    for ((benchmark, name), number) in document.benchmarks.iter().zip(&names).zip(1..) {
+        add(&mut collected, benchmark, name).map_err(|reason| {
+            Error::BadTable(format!("benchmark {number} (`{name}`): {reason}"))
         })?;
     }
     collected.finish(Tool::BenchmarkDotNet, "full JSON of BenchmarkDotNet", ADVICE)
 }
 
 impl Benchmark {
-    /// Its full name, with what its job is beyond the length of the run, such as the runtime.
-    fn called(&self) -> String {
-        let name = self.full_name.as_deref().unwrap_or("main");
-        let job = self.display_info.as_deref().map(job).unwrap_or_default();
-        if job.is_empty() { name.to_owned() } else { format!("{name} [{job}]") }
+    /// Its full name, and its job.
+    fn job(&self) -> (&str, Job<'_>) {
+        let job = self.display_info.as_deref().map(Job::of).unwrap_or_default();
+        (self.full_name.as_deref().unwrap_or("main"), job)
     }
-}
-
-/// The job in `Type.Method: Job-ABCDEF(Runtime=.NET 8.0, InvocationCount=16) [N=5]`, without the
-/// name that was made for it and what only states the length of the run.
-fn job(display: &str) -> String {
-    let Some((_, job)) = display.split_once(": ") else { return String::new() };
-    let job = job.split(" [").next().unwrap_or_default();
-    let (id, characteristics) = job.split_once('(').unwrap_or((job, ""));
-    let own = (!id.starts_with("Job-") && id != "DefaultJob").then_some(id);
-    let others = characteristics
-        .trim_end_matches(')')
-        .split(", ")
-        .filter(|one| !one.is_empty() && !OF_THE_RUN.iter().any(|word| one.starts_with(word)));
-    own.into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }
 
 fn add(
@@ -115,23 +94,4 @@ fn add(
             .map_err(|reason| format!("measurement {}: {reason}", at + 1))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::job;
-
-    #[test]
-    fn a_job_is_what_is_not_the_length_of_its_run() {
-        for (display, expected) in [
-            ("B.Work: DefaultJob", ""),
-            ("B.Work: DefaultJob [N=10]", ""),
-            ("B.Work: Job-ABC(InvocationCount=16, UnrollFactor=1)", ""),
-            ("B.Work: Job-ABC(Runtime=.NET 8.0, InvocationCount=16) [N=1]", "Runtime=.NET 8.0"),
-            ("B.Work: Short(LaunchCount=1)", "Short"),
-            ("no job", ""),
-        ] {
-            assert_eq!(job(display), expected, "{display}");
-        }
-    }
 }
