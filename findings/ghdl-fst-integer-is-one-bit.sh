@@ -14,7 +14,8 @@ apt-get install --yes --quiet=2 --download-only --no-install-recommends --reinst
     ghdl-mcode=2.0.0+dfsg-6.2+b2 gtkwave=3.3.118-0.1~deb12u1 > "$folder/apt.log"
 for package in "$folder"/archives/*.deb; do dpkg -x "$package" "$folder/root"; done
 export GHDL_PREFIX=$folder/root/usr/lib/ghdl/mcode
-export LD_LIBRARY_PATH=$folder/root/usr/lib/$(uname -m)-linux-gnu
+LD_LIBRARY_PATH=$folder/root/usr/lib/$(uname -m)-linux-gnu
+export LD_LIBRARY_PATH
 cd "$folder"
 cat > count.vhd <<'VHDL'
 entity count is end;
@@ -37,5 +38,5 @@ changes() { awk '/^[$]var/ { print $3 " bits" } /^b?[01]/ { print $1 }' "$1" | t
     tr '\n' ' '; }
 vcd=$(changes count.vcd) fst=$(changes from-fst.vcd)
 printf 'VCD: %s\nFST: %s\n' "$vcd" "$fst"
-[ "$vcd" = '32 bits b0 b11 b111 b1100 ' ] && [ "$fst" = '1 bits 0 1 1 0 ' ] ||
-    { echo 'the behaviour has changed' >&2; exit 1; }
+[ "$vcd" = '32 bits b0 b11 b111 b1100 ' ] || { echo 'the VCD has changed' >&2; exit 1; }
+[ "$fst" = '1 bits 0 1 1 0 ' ] || { echo 'the FST has changed' >&2; exit 1; }

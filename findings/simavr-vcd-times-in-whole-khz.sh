@@ -14,7 +14,8 @@ apt-get install --yes --quiet=2 --download-only --no-install-recommends --reinst
     simavr=1.6+dfsg-3 libsimavr2=1.6+dfsg-3 libsimavrparts1=1.6+dfsg-3 libelf1 \
     binutils-avr=2.26.20160125+Atmel3.6.2-4 > "$folder/apt.log"
 for package in "$folder"/archives/*.deb; do dpkg -x "$package" "$folder/root"; done
-export LD_LIBRARY_PATH=$folder/root/usr/lib/$(uname -m)-linux-gnu
+LD_LIBRARY_PATH=$folder/root/usr/lib/$(uname -m)-linux-gnu
+export LD_LIBRARY_PATH
 cd "$folder"
 # The section `.mmcu` tells simavr the chip, the frequency (tag 2), the file and the pin to record.
 cat > pin.s <<'ASM'

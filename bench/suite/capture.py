@@ -120,7 +120,10 @@ def dumps(record: Record, program: str, times: int) -> None:
             for reader, command in readers.items():
                 runs[reader].append(timed(command))
         megabytes = path.stat().st_size / 1e6
-        cells = {reader: tuple(median(column) for column in zip(*runs[reader])) for reader in runs}
+        cells = {
+            reader: tuple(median(column) for column in zip(*own, strict=True))
+            for reader, own in runs.items()
+        }
         rows += [
             (name, reader, f"{cpu:.3f}", f"{wall:.3f}", f"{megabytes / wall:.0f}", f"{peak:.0f}")
             for reader, (cpu, wall, peak) in cells.items()
@@ -143,9 +146,7 @@ def dumps(record: Record, program: str, times: int) -> None:
 def timed(command: list[str]) -> Run:
     """CPU time, wall time and peak memory of a command, whether it finds frames or not."""
     begin = time.monotonic()
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.monotonic() - begin

@@ -96,7 +96,7 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
     "capture": (
         capture.run,
-        "edges and intervals of simulated captures; an hour of sound; dumps beside wellen and vcd2fst",
+        "edges and intervals of simulated captures; an hour of sound; dumps beside other readers",
     ),
     "recordings": (
         recordings.run,
