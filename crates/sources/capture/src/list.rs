@@ -185,7 +185,7 @@ fn misfit(pulses: &[Pulse], middles: &[f64], line: &Line, n: usize, place: &str)
         |at: usize| spread(pulses.iter().skip(at).step_by(ks.len()).map(Pulse::width).collect()).1;
     let typical = spread((0..ks.len()).map(scatter).collect()).0;
     let widest = middles.iter().copied().fold(0.0, f64::max);
-    if typical > SCATTER * slope.abs() {
+    if typical > SCATTER * slope.abs() || !seen.is_finite() {
         return format!(
             "the pulses are too alike to tell their counts apart by their widths: one more copy \
              makes {slope:.1} ticks, the widths of one count scatter by {typical:.1}, and the \
@@ -312,6 +312,13 @@ mod tests {
         let late: Vec<f64> = long[10..].iter().chain(&long).copied().collect();
         let error = trimmed(&pulses(&late), &long, Clock::default()).unwrap_err().to_string();
         assert!(error.ends_with("only the first 256 pulses were tried"), "{error}");
+    }
+
+    #[test]
+    fn pulses_of_one_width_are_too_alike() {
+        let error = assign(&pulses(&[3.0; 12]), &[1.0, 2.0, 3.0], MICROSECONDS).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("too alike") && !text.contains("NaN"), "{text}");
     }
 
     #[test]
