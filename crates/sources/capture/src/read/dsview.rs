@@ -3,7 +3,7 @@
 
 use super::archive::{piece, text};
 use super::csv::frequency;
-use super::samples::Levels;
+use super::samples::{Levels, take_volts};
 use super::{Recording, Remark, Request, choose};
 use crate::edge::{Detector, Edge};
 use crate::error::{Error, Place, Result, shown};
@@ -174,8 +174,7 @@ fn levels<R: Read + Seek>(
         }
         levels.give_up_at_silence()
     })?;
-    (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
-    Ok((levels.samples, cut))
+    Ok((levels.end(recording), cut))
 }
 
 /// Samples of an oscilloscope or a data logger: a piece for each channel, or all channels in turn.
@@ -216,9 +215,5 @@ fn volts<R: Read + Seek>(
         values.extend(samples.map(|code| (f64::from(code) * scale) as f32));
         detector.push(&values, sink)
     })?;
-    detector.finish(sink)?;
-    let signal = detector.signal();
-    let samples = signal.samples;
-    (recording.edges, recording.signal) = (signal.edges, Some(signal));
-    Ok((samples, cut))
+    Ok((take_volts(detector, recording, sink)?, cut))
 }

@@ -3,7 +3,7 @@
 //! say which levels it had.
 
 use super::archive::{piece, text};
-use super::samples::Levels;
+use super::samples::{Levels, take_volts};
 use super::{Recording, Remark, Request, choose};
 use crate::edge::{Detector, Edge};
 use crate::error::{Error, Place, Result};
@@ -99,12 +99,7 @@ fn levels<R: Read + Seek>(
         }
         levels.give_up_at_silence()
     })?;
-    (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
-    if levels.undefined.0 > 0 {
-        let (times, first) = levels.undefined;
-        recording.remarks.push(Remark::Undefined { times, first });
-    }
-    Ok((levels.samples, cut))
+    Ok((levels.end(recording), cut))
 }
 
 fn current<R: Read + Seek>(
@@ -122,9 +117,5 @@ fn current<R: Read + Seek>(
         values.extend(samples.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
         detector.push(&values, sink)
     })?;
-    detector.finish(sink)?;
-    let signal = detector.signal();
-    let samples = signal.samples;
-    (recording.edges, recording.signal) = (signal.edges, Some(signal));
-    Ok((samples, cut))
+    Ok((take_volts(detector, recording, sink)?, cut))
 }

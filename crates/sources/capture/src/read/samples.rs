@@ -1,6 +1,7 @@
 //! Conversion of sampled levels to edges, shared by the readers.
 
-use crate::edge::Edge;
+use super::{Recording, Remark};
+use crate::edge::{Detector, Edge};
 use crate::error::{Error, Result};
 
 /// Samples without an edge after which reading stops.
@@ -57,4 +58,30 @@ impl Levels {
             self.samples
         )))
     }
+
+    /// What the recording is, at its end; the number of samples.
+    pub fn end(&self, recording: &mut Recording) -> u64 {
+        (recording.edges, recording.granularity) = (self.edges, Some(1.0));
+        let (times, first) = self.undefined;
+        if times > 0 {
+            recording.remarks.push(Remark::Undefined { times, first });
+        }
+        self.samples
+    }
+}
+
+/// Ends a signal of volts: what it is, and the number of samples.
+///
+/// # Errors
+/// No edge in it.
+pub fn take_volts(
+    mut detector: Detector,
+    recording: &mut Recording,
+    sink: &mut dyn FnMut(Edge),
+) -> Result<u64> {
+    detector.finish(sink)?;
+    let signal = detector.signal();
+    let samples = signal.samples;
+    (recording.edges, recording.signal) = (signal.edges, Some(signal));
+    Ok(samples)
 }

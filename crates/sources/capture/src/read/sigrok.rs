@@ -3,7 +3,7 @@
 
 use super::archive::{open, piece};
 use super::csv::frequency;
-use super::samples::Levels;
+use super::samples::{Levels, take_volts};
 use super::{Recording, Remark, Request, choose};
 use crate::edge::{Detector, Edge};
 use crate::error::{Error, Place, Result, shown};
@@ -200,8 +200,7 @@ fn levels<R: Read + Seek>(
         block.chunks_exact(unit).for_each(|sample| levels.push(sample[byte] >> bit & 1 == 1, sink));
         levels.give_up_at_silence()
     })?;
-    (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
-    Ok((levels.samples, cut))
+    Ok((levels.end(recording), cut))
 }
 
 fn volts<R: Read + Seek>(
@@ -219,9 +218,5 @@ fn volts<R: Read + Seek>(
         request.go_on()?;
         detector.push(&values, sink)
     })?;
-    detector.finish(sink)?;
-    let signal = detector.signal();
-    let samples = signal.samples;
-    (recording.edges, recording.signal) = (signal.edges, Some(signal));
-    Ok((samples, cut))
+    Ok((take_volts(detector, recording, sink)?, cut))
 }

@@ -148,7 +148,7 @@ pub(super) fn read(
         }
         there = lines.advance()?;
     }
-    (recording.edges, recording.granularity) = (samples.levels.edges, Some(1.0));
+    samples.levels.end(&mut recording);
     if let Some(size) = settings.size.filter(|size| *size > samples.count) {
         recording.remarks.push(Remark::Truncated {
             place: Place::Line(lines.number),

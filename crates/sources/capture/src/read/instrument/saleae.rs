@@ -121,11 +121,7 @@ fn changes(
         return Err(Error::byte(16, "the export has no data: its number of parts is 0"));
     };
     let mut recording = recording("digital", hz, request);
-    (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
-    if levels.undefined.0 > 0 {
-        let (times, first) = levels.undefined;
-        recording.remarks.push(Remark::Undefined { times, first });
-    }
+    levels.end(&mut recording);
     recording.remarks.extend(cut);
     Ok(recording)
 }

@@ -3,7 +3,7 @@
 use super::bytes::Bytes;
 use crate::edge::{Detector, Edge};
 use crate::error::{Error, Place, Result};
-use crate::read::samples::Levels;
+use crate::read::samples::{Levels, take_volts};
 use crate::read::{Format, Recording, Remark, Request};
 
 /// Bytes that are read together.
@@ -192,9 +192,7 @@ pub(super) fn read_volts(
         }));
         detector.push(&values, sink)
     })?;
-    detector.finish(sink)?;
-    let signal = detector.signal();
-    (recording.edges, recording.signal) = (signal.edges, Some(signal));
+    take_volts(detector, recording, sink)?;
     recording.remarks.extend(cut);
     Ok(())
 }
@@ -214,7 +212,7 @@ pub(super) fn read_bit(
         samples.for_each(|sample| levels.push(sample[0] >> bit & 1 == 1, sink));
         levels.give_up_at_silence()
     })?;
-    (recording.edges, recording.granularity) = (levels.edges, Some(1.0));
+    levels.end(recording);
     recording.remarks.extend(cut);
     Ok(())
 }
