@@ -72,7 +72,7 @@ impl Lattice {
     /// use hairspring_core::quantum::Lattice;
     /// let mut lattice = Lattice::default();
     /// // Samples at 24 MHz, written in whole nanoseconds.
-    /// (0..100).for_each(|n| lattice.push((f64::from(n * n * 7) * 1e9 / 24e6).round()));
+    /// (0..100).for_each(|n| lattice.push((f64::from(n * (7 * n + 2)) * 1e9 / 24e6).round()));
     /// assert!((lattice.period(1e9).unwrap() - 1e9 / 24e6).abs() < 0.01);
     /// ```
     pub fn period(&self, hz: f64) -> Option<f64> {
