@@ -92,7 +92,7 @@ impl Lattice {
         // A usual period may be a part of the true one.
         let rounded = || {
             let fitted = self
-                .rounded(digit, is_sure)
+                .rounded(digit, least_sure(digit, distinct, BY_CHANCE_OF_MANY), is_sure)
                 .filter(|period| self.is_of_recorder(*period, digit, hz));
             usual(hz).find(is_usual).into_iter().chain(fitted).reduce(f64::max)
         };
@@ -186,7 +186,8 @@ impl Lattice {
 
     /// The greatest period of which all times are multiples but for their last digit, and that is
     /// sure enough as the `tried`th one.
-    fn rounded(&self, digit: f64, is_sure: impl Fn(f64, f64) -> bool) -> Option<f64> {
+    /// Shorter ones than `least` cannot be sure.
+    fn rounded(&self, digit: f64, least: f64, is_sure: impl Fn(f64, f64) -> bool) -> Option<f64> {
         let lengths = self.lengths(digit);
         let shortest = lengths.first()?;
         (1..=MOST_PARTS)
@@ -196,7 +197,7 @@ impl Lattice {
                     (shortest.length - shortest.bound, shortest.length + shortest.bound);
                 (of, low / of, high / of)
             })
-            .take_while(|(_, _, high)| *high >= LEAST_DIGITS * digit)
+            .take_while(|(_, _, high)| *high >= least.max(LEAST_DIGITS * digit))
             .filter_map(|(tried, low, high)| {
                 let (low, high) =
                     *within(&lengths, (low.max(LEAST_DIGITS * digit), high)).first()?;
@@ -283,7 +284,8 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
             .find(|step| is_sure(*step, 0.0) && lattice.is_believed(*step, unit, unit, BY_CHANCE))
     };
     // This step comes from the readings themselves, and is one of many that were tried.
-    let fitted = || lattice.rounded(unit, |step, _| is_sure(step, 2.0));
+    let least = least_sure(unit, used.len() as f64 - 2.0, BY_CHANCE_OF_ROUNDED);
+    let fitted = || lattice.rounded(unit, least, |step, _| is_sure(step, 2.0));
     // A usual rate may be a multiple of the clock's own.
     let whole = |step: f64| {
         Some(lattice.common(step)).filter(|common| is_sure(*common, 1.0)).unwrap_or(step)
@@ -348,6 +350,12 @@ fn is_off_line(table: &Observations, rows: &HashMap<u32, Vec<f64>>) -> bool {
         (first.1 + slope * (count - first.0) - multiple).abs() > 1e-6
     };
     table.components().len() == 1 && points.iter().any(off)
+}
+
+/// The least period on which chance would put so many rounded times in fewer than a share of all
+/// cases.
+fn least_sure(digit: f64, times: f64, by_chance: f64) -> f64 {
+    if times > 0.0 { 3.0 * digit * by_chance.powf(-1.0 / times) } else { f64::INFINITY }
 }
 
 /// Distance of a time from the nearest multiple of a step.
