@@ -9,7 +9,7 @@ mod feasible;
 
 use crate::divisor::gcd;
 use crate::observations::{Observations, Reading, Unit};
-use feasible::{Length, within};
+use feasible::{Length, least_sure, within};
 use std::collections::HashMap;
 
 /// Times that are looked at.
@@ -350,12 +350,6 @@ fn is_off_line(table: &Observations, rows: &HashMap<u32, Vec<f64>>) -> bool {
         (first.1 + slope * (count - first.0) - multiple).abs() > 1e-6
     };
     table.components().len() == 1 && points.iter().any(off)
-}
-
-/// The least period on which chance would put so many rounded times in fewer than a share of all
-/// cases.
-fn least_sure(digit: f64, times: f64, by_chance: f64) -> f64 {
-    if times > 0.0 { 3.0 * digit * by_chance.powf(-1.0 / times) } else { f64::INFINITY }
 }
 
 /// Distance of a time from the nearest multiple of a step.

@@ -20,6 +20,9 @@ pub(super) type Interval = (f64, f64);
 /// The intervals of periods that all lengths allow, the longest period first; empty if there are
 /// none, or too many to be of use. The lengths are ascending.
 pub(super) fn within(lengths: &[Length], start: Interval) -> Vec<Interval> {
+    if lengths.iter().any(|length| !is_possible(*length, start)) {
+        return Vec::new();
+    }
     let mut left = vec![start];
     for length in lengths {
         let mut next = Vec::new();
@@ -34,6 +37,17 @@ pub(super) fn within(lengths: &[Length], start: Interval) -> Vec<Interval> {
         left = next;
     }
     left
+}
+
+/// Whether a length is a multiple of any period of an interval.
+fn is_possible(Length { length, bound }: Length, (low, high): Interval) -> bool {
+    ((length - bound) / high).ceil().max(0.0) <= ((length + bound) / low).floor()
+}
+
+/// The least period on which chance would put so many rounded times in fewer than a share of all
+/// cases.
+pub(super) fn least_sure(digit: f64, times: f64, by_chance: f64) -> f64 {
+    if times > 0.0 { 3.0 * digit * by_chance.powf(-1.0 / times) } else { f64::INFINITY }
 }
 
 /// Appends what a length leaves of an interval; `false` if these are too many.
