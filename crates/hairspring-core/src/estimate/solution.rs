@@ -4,6 +4,7 @@
 use super::algebra::Matrix;
 use super::interval::{Contribution, Estimate, Source, Uncertain};
 use super::rank::Rank;
+use super::serial::Serial;
 use super::variation::{InBlocks, LayoutsAre};
 use crate::grid::Grid;
 use crate::observations::RowId;
@@ -200,6 +201,9 @@ pub(crate) struct Vector {
     pub grouped: Vec<Option<Contribution>>,
     /// Degrees of freedom of what the departures do to each unknown.
     pub departure_dof: Vec<f64>,
+    /// What the correlation of errors does to the noise, if the readings were taken in the order of
+    /// their counts.
+    pub serial: Option<Serial>,
 }
 
 /// A time in a linear combination of times.

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, limits};
 use crate::numbers;
 use crate::observations::SeriesId;
-use crate::stages::{Did, Stage, State, regression};
+use crate::stages::{Did, Stage, State};
 
 limits! {
     /// Probability of a high correlation from which the interval is not trusted: it may be high, or
@@ -30,13 +30,8 @@ pub(crate) const STAGE: Stage = Stage {
 pub(crate) fn widen(state: &mut State) -> Did {
     let mut done = Vec::new();
     for series in state.all_series() {
-        let single = state.systems[usize::from(series)].is_none();
-        let known = state
-            .solution(series)
-            .filter(|_| single)
-            .and_then(|solution| regression::serial(state, series, solution));
-        let Some(serial) = known else { continue };
         let Some(solution) = state.solution_mut(series) else { continue };
+        let Some(serial) = solution.vector.serial.take() else { continue };
         for (entries, (factor, dof)) in solution.vector.entries.iter_mut().zip(&serial.wider) {
             for entry in entries.iter_mut().filter(|entry| entry.source == Source::Noise) {
                 (entry.size, entry.dof) = (entry.size * factor, Some(*dof));

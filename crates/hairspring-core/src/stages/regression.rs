@@ -72,28 +72,6 @@ pub(crate) fn solve(state: &State, series: SeriesId) -> Result<Solution> {
     Ok(data.solution(&fit, &used))
 }
 
-/// The correlation of the errors of a series that was solved so, and what it does to the unknowns;
-/// `None` if its readings were not taken in the order of their counts, if they do not scatter, or
-/// if there are too few.
-pub(crate) fn serial(state: &State, series: SeriesId, solution: &Solution) -> Option<Serial> {
-    let sd = solution.residual_sd;
-    if sd <= EXACT_RESIDUAL * solution.largest || sd < LEAST_DITHER * solution.quantum {
-        return None;
-    }
-    let data = Data::new(state, series);
-    let places = data.places();
-    let used: Vec<bool> =
-        places.iter().map(|at| solution.off_plane.binary_search(at).is_err()).collect();
-    let order = data.order(&places, &used)?;
-    let fit = data.fit(&used)?;
-    let in_order = InOrder {
-        rows: order.iter().map(|at| &data.design[data.rows[*at].0][..]).collect(),
-        residuals: order.iter().map(|at| fit.residuals[*at]).collect(),
-        inverse: &fit.inverse,
-    };
-    in_order.serial(state.options.level)
-}
-
 fn singular(data: &Data) -> Error {
     Error::Singular {
         rows: data.all,
@@ -248,6 +226,11 @@ impl<'a> Data<'a> {
         let mut vector =
             Vector::of(values, Matrix::default(), std::sync::Arc::clone(&self.state.grid));
         vector.entries = self.entries(fit, used, sigma2, binned.as_ref());
+        let largest = self.points(fit, used).map(|(fitted, _)| fitted.abs()).fold(0.0, f64::max);
+        let places = self.places();
+        let scatters =
+            sigma2.sqrt() > EXACT_RESIDUAL * largest && sigma2.sqrt() >= LEAST_DITHER * quantum;
+        vector.serial = scatters.then(|| self.serial(fit, &places, used)).flatten();
         Solution {
             components: components(&self.columns, &self.rank, &vec![f64::NAN; unknowns]),
             overhead: None,
@@ -258,11 +241,11 @@ impl<'a> Data<'a> {
                 self.lack_of_fit(fit, used),
                 binned.map(|binned| binned.lack_of_fit),
             ),
-            largest: self.points(fit, used).map(|(fitted, _)| fitted.abs()).fold(0.0, f64::max),
+            largest,
             residual_sd: sigma2.sqrt(),
             readings: self.all,
             readings_used: usable,
-            off_plane: self.off_plane(used),
+            off_plane: off_plane(&places, used),
             blocks: Vec::new(),
             quantum,
             phase_spread: (quantum > 0.0).then(|| sigma2.sqrt() / quantum),
@@ -277,19 +260,6 @@ impl<'a> Data<'a> {
         self.ids.iter().flat_map(of).collect()
     }
 
-    /// The places of the readings that are not used.
-    fn off_plane(&self, used: &[bool]) -> Vec<u32> {
-        let mut off: Vec<u32> = self
-            .places()
-            .into_iter()
-            .zip(used)
-            .filter(|(_, used)| !**used)
-            .map(|(at, _)| at)
-            .collect();
-        off.sort_unstable();
-        off
-    }
-
     /// The readings in use in the order of the table, if their counts rise or fall in that order.
     fn order(&self, places: &[u32], used: &[bool]) -> Option<Vec<usize>> {
         let mut order: Vec<usize> = (0..used.len()).filter(|at| used[*at]).collect();
@@ -299,6 +269,18 @@ impl<'a> Data<'a> {
             counts().is_sorted() || counts().is_sorted_by(|a, b| a >= b)
         };
         (0..self.scale.len()).all(follows).then_some(order)
+    }
+
+    /// The correlation of the errors, and what it does to the unknowns; `None` if the readings were
+    /// not taken in the order of their counts, or if there are too few.
+    fn serial(&self, fit: &Fit, places: &[u32], used: &[bool]) -> Option<Serial> {
+        let order = self.order(places, used)?;
+        let in_order = InOrder {
+            rows: order.iter().map(|at| &self.design[self.rows[*at].0][..]).collect(),
+            residuals: order.iter().map(|at| fit.residuals[*at]).collect(),
+            inverse: &fit.inverse,
+        };
+        in_order.serial(self.state.options.level)
     }
 
     /// What each unknown is uncertain by.
@@ -323,9 +305,8 @@ impl<'a> Data<'a> {
                 vec![Entry::standard(Source::Noise, variance.sqrt() / self.scale[j], dof as f64)];
             if commensurate {
                 budget.push(Entry::bound(Source::Quantum, largest_error(counts(j), quantum)));
-            } else {
-                let unseen = (rounding * fit.inverse[(j, j)] - variance).max(0.0);
-                let sd = unseen.sqrt() / self.scale[j];
+            } else if rounding * fit.inverse[(j, j)] > variance {
+                let sd = (rounding * fit.inverse[(j, j)] - variance).sqrt() / self.scale[j];
                 budget.push(Entry::standard(Source::Quantum, sd, f64::INFINITY));
             }
             budget.extend(binned.and_then(|binned| self.departure_part(fit, j, binned)));
@@ -507,6 +488,11 @@ impl<'a> Data<'a> {
         };
         sums.iter().enumerate().map(row_fit).collect()
     }
+}
+
+/// The places of the readings that are not used.
+fn off_plane(places: &[u32], used: &[bool]) -> Vec<u32> {
+    places.iter().zip(used).filter(|(_, used)| !**used).map(|(at, _)| *at).collect()
 }
 
 /// The more significant of the lack of fit against repeats and that against neighbours.
