@@ -20,28 +20,54 @@ pub(super) type Interval = (f64, f64);
 /// The intervals of periods that all lengths allow, the longest period first; empty if there are
 /// none, or too many to be of use. The lengths are ascending.
 pub(super) fn within(lengths: &[Length], start: Interval) -> Vec<Interval> {
-    if lengths.iter().any(|length| !is_possible(*length, start)) {
-        return Vec::new();
+    let mut alone = start;
+    for (at, length) in lengths.iter().enumerate() {
+        let (first, last) = multiples(*length, alone);
+        // Nearly all intervals that are tried end here, with nothing allocated.
+        if first > last {
+            return Vec::new();
+        }
+        if first < last {
+            return of_several(&lengths[at..], alone);
+        }
+        alone = part(*length, alone, first);
+        if alone.0 > alone.1 {
+            return Vec::new();
+        }
     }
-    let mut left = vec![start];
+    vec![alone]
+}
+
+/// The same where a length leaves several intervals.
+fn of_several(lengths: &[Length], start: Interval) -> Vec<Interval> {
+    let (mut left, mut next) = (vec![start], Vec::new());
     for length in lengths {
-        let mut next = Vec::new();
-        for interval in left {
-            if !narrow(*length, interval, &mut next) {
+        next.clear();
+        for interval in &left {
+            if !narrow(*length, *interval, &mut next) {
                 return Vec::new();
             }
         }
-        if next.is_empty() {
-            return next;
+        std::mem::swap(&mut left, &mut next);
+        if left.is_empty() {
+            return left;
         }
-        left = next;
     }
     left
 }
 
-/// Whether a length is a multiple of any period of an interval.
-fn is_possible(Length { length, bound }: Length, (low, high): Interval) -> bool {
-    ((length - bound) / high).ceil().max(0.0) <= ((length + bound) / low).floor()
+/// The least and the largest number of periods of an interval that a length may have.
+fn multiples(Length { length, bound }: Length, (low, high): Interval) -> (f64, f64) {
+    (((length - bound) / high).ceil().max(0.0), ((length + bound) / low).floor())
+}
+
+/// What a length of so many periods leaves of an interval.
+fn part(Length { length, bound }: Length, (low, high): Interval, multiple: f64) -> Interval {
+    // A length within its bound of 0 says nothing.
+    if multiple == 0.0 {
+        return (low, high);
+    }
+    (((length - bound) / multiple).max(low), ((length + bound) / multiple).min(high))
 }
 
 /// The least period on which chance would put so many rounded times in fewer than a share of all
@@ -51,24 +77,14 @@ pub(super) fn least_sure(digit: f64, times: f64, by_chance: f64) -> f64 {
 }
 
 /// Appends what a length leaves of an interval; `false` if these are too many.
-fn narrow(
-    Length { length, bound }: Length,
-    (low, high): Interval,
-    left: &mut Vec<Interval>,
-) -> bool {
-    let (first, last) =
-        (((length - bound) / high).ceil().max(0.0), ((length + bound) / low).floor());
+fn narrow(length: Length, interval: Interval, left: &mut Vec<Interval>) -> bool {
+    let (first, last) = multiples(length, interval);
     if last - first > MOST_INTERVALS as f64 {
         return false;
     }
     let mut multiple = first;
     while multiple <= last {
-        // A length within its bound of 0 says nothing.
-        let (least, most) = if multiple == 0.0 {
-            (low, high)
-        } else {
-            (((length - bound) / multiple).max(low), ((length + bound) / multiple).min(high))
-        };
+        let (least, most) = part(length, interval, multiple);
         if least <= most {
             left.push((least, most));
         }
