@@ -33,8 +33,16 @@ use std::io::{Read, Seek};
 use std::rc::Rc;
 
 /// A stream that can be read from any place.
-pub trait Source: Read + Seek {}
-impl<T: Read + Seek> Source for T {}
+pub trait Source: Read + Seek {
+    /// The stream, read forwards only.
+    fn as_read(&mut self) -> &mut dyn Read;
+}
+
+impl<T: Read + Seek> Source for T {
+    fn as_read(&mut self) -> &mut dyn Read {
+        self
+    }
+}
 
 /// Bytes at the beginning by which the format is detected.
 pub(crate) const HEAD: u64 = 512;

@@ -20,7 +20,7 @@ use std::io::{Read, Seek, SeekFrom};
 /// The stream from a place on.
 fn at_place(stream: &mut dyn Source, place: u64) -> Result<Bytes<'_>> {
     stream.seek(SeekFrom::Start(place)).map_err(|error| Error::stream(&error))?;
-    Ok(Bytes::new(stream, place))
+    Ok(Bytes::new(stream.as_read(), place))
 }
 
 type ReadForwards = fn(Bytes, &Request, &mut dyn FnMut(Edge)) -> Result<Recording>;
