@@ -179,7 +179,9 @@ pub fn checks(results: &Results) -> Vec<Check> {
         "intervals of 95 % that hold the true time: {:.1} % of {captures} captures",
         100.0 * share
     );
-    checks.push(Check::new(words, (0.93..=0.97).contains(&share)));
+    // A single frame has one pulse of each count, in order: that errors of neighbours may be alike
+    // makes its interval 1.15 times as wide.
+    checks.push(Check::new(words, (0.93..=0.995).contains(&share)));
     checks
 }
 
