@@ -120,6 +120,13 @@ pub fn count(number: usize) -> String {
     grouped_from(&number.to_string(), 4)
 }
 
+/// A bar of a histogram: `width` marks for the largest number. Even one value in thousands gets a
+/// mark, because the tail matters.
+pub fn bar(number: u64, largest: u64, width: usize) -> String {
+    let share = number as f64 / largest.max(1) as f64;
+    "#".repeat(((share * width as f64).round() as usize).max(number.min(1) as usize))
+}
+
 /// A probability: two digits, and `< 0.0001` below that.
 pub fn probability(p: f64) -> String {
     match p {
@@ -214,6 +221,12 @@ mod tests {
         assert_eq!(bound(0.012), "0.012");
         assert_eq!(bound(99.5), "100");
         assert_eq!(bound(-1.0), "0");
+    }
+
+    #[test]
+    fn every_value_has_a_mark() {
+        assert_eq!([0, 1, 500, 1000].map(|number| bar(number, 1000, 10).len()), [0, 1, 5, 10]);
+        assert_eq!(bar(0, 0, 10), "");
     }
 
     #[test]

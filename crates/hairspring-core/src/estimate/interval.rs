@@ -265,7 +265,8 @@ pub struct Uncertain {
 
 impl Uncertain {
     /// The interval at a confidence level: the standard deviations added in quadrature, times
-    /// Student's quantile for the Welch-Satterthwaite degrees of freedom, plus the bounds.
+    /// Student's quantile for the Welch-Satterthwaite degrees of freedom, plus the bounds. It is
+    /// infinite if a spread is unknown.
     pub fn estimate(&self, level: f64) -> Estimate {
         let (mut variance, mut weight, mut bounds) = (0.0, 0.0, 0.0);
         for entry in &self.budget {
@@ -280,6 +281,7 @@ impl Uncertain {
         let dof = if weight > 0.0 { variance * variance / weight } else { f64::INFINITY };
         let half =
             if variance > 0.0 { t_quantile(level, dof) * variance.sqrt() } else { 0.0 } + bounds;
+        let half = if half.is_finite() { half } else { f64::INFINITY };
         Estimate { value: self.value, low: self.value - half, high: self.value + half, level }
     }
 

@@ -47,7 +47,7 @@ pub(crate) use system::{Fit, System, location_variances};
 pub(crate) use variation::{
     CORRELATED_BLOCKS, InBlocks, LIMITS as VARIATION_LIMITS, LayoutMeans, LayoutsAre, weights,
 };
-pub use variation::{variance, variance_of_mean, variance_of_runs};
+pub use variation::{inflation, lag_one_correlation, variance, variance_of_mean, variance_of_runs};
 
 /// Median (the mean of the two middle values if their number is even); NaN for no values. Reorders
 /// the values.

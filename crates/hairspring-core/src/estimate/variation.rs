@@ -63,9 +63,9 @@ pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
     (plain * inflation, ((n - 1.0) / inflation).max(1.0))
 }
 
-/// The sum of the autocorrelations of a first-order process; bounded, because the estimate is poor
-/// near 1.
-fn inflation(correlation: f64, n: f64) -> f64 {
+/// The sum of the autocorrelations of a first-order process, by which the variance of the mean of
+/// `n` values is larger than that of independent ones; bounded, because the estimate is poor near 1.
+pub fn inflation(correlation: f64, n: f64) -> f64 {
     ((1.0 + correlation) / (1.0 - correlation)).min(n / 2.0)
 }
 
@@ -77,7 +77,14 @@ fn variance_by_halves(values: &[f64]) -> f64 {
     ((mean(first) - mean(second)) / 2.0).powi(2)
 }
 
-fn lag_one_correlation(values: &[f64]) -> f64 {
+/// Correlation of neighbouring values; 0 if all are equal.
+///
+/// ```
+/// use hairspring_core::estimate::{inflation, lag_one_correlation};
+/// let correlation = lag_one_correlation(&[1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!((correlation, inflation(correlation, 4.0)), (0.25, 1.25 / 0.75));
+/// ```
+pub fn lag_one_correlation(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();

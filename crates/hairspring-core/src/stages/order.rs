@@ -16,6 +16,9 @@ limits! {
         Basis::Simulated("intervals_hold_where_errors_of_neighbours_are_alike");
 }
 
+/// Probability from which a high correlation is said to be there, and not just possible.
+const PROBABLY_HIGH: f64 = 0.5;
+
 pub(crate) const STAGE: Stage = Stage {
     name: "order",
     question: "Are the errors of neighbours alike, where readings were taken in the order of their \
@@ -53,7 +56,7 @@ fn finding(serial: &Serial) -> Option<Finding> {
     let (correlation, wider) = (serial.correlation, serial.wider.first()?.0);
     let severity = if serial.high >= MAY_BE_HIGH { Severity::Untrusted } else { Severity::Warning };
     let ordered = "the readings were taken in the order of their counts";
-    let message = if serial.high >= 0.5 {
+    let message = if serial.high >= PROBABLY_HIGH {
         format!(
             "{ordered}, and the errors of neighbours are alike (correlation {correlation:.2}): a \
              drift during the run would be taken for time of the code"

@@ -46,16 +46,6 @@ impl Stream {
     }
 }
 
-/// The interval of an uncertain value; infinite if its spread is unknown.
-fn bounded(value: &Uncertain, level: f64) -> Estimate {
-    let known = value.budget.iter().all(|entry| entry.half_width(level).is_finite());
-    if known {
-        value.estimate(level)
-    } else {
-        Estimate { value: value.value, low: f64::NEG_INFINITY, high: f64::INFINITY, level }
-    }
-}
-
 /// A distribution of times as it is reported, in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
@@ -81,7 +71,7 @@ impl Distribution {
         let moments = &stream.moments;
         Distribution {
             count: moments.count(),
-            mean_ns: bounded(&mean, level),
+            mean_ns: mean.estimate(level),
             budget: mean.budget,
             sd_ns: moments.variance().sqrt(),
             least_ns: moments.least(),

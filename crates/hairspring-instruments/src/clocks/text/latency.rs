@@ -5,7 +5,7 @@ use crate::clocks::{ClockLatency, Experiment, Latency, Summary};
 use hairspring_result::Environment;
 use hairspring_view::cells::Cell;
 use hairspring_view::clean::{clean, pad};
-use hairspring_view::format::{count, significant};
+use hairspring_view::format::{bar, count, significant};
 use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::machine_line;
 
@@ -103,8 +103,8 @@ fn distribution(page: &mut Page, clock: &ClockLatency) {
 }
 
 fn histogram(page: &mut Page, summary: &Summary) {
-    const BAR: f64 = 44.0;
-    let most = summary.histogram.iter().map(|bin| bin.count).max().unwrap_or(1).max(1) as f64;
+    const BAR: usize = 44;
+    let most = summary.histogram.iter().map(|bin| bin.count).max().unwrap_or(1);
     for bin in &summary.histogram {
         let range = if bin.high.is_finite() {
             let middle = (bin.low + bin.high) / 2.0;
@@ -112,16 +112,8 @@ fn histogram(page: &mut Page, summary: &Summary) {
         } else {
             format!("> {}", short_time(bin.low))
         };
-        // Even one value in thousands gets a mark, because the tail matters.
-        let length = if bin.count == 0 {
-            0
-        } else {
-            ((bin.count as f64 / most * BAR).round() as usize).max(1)
-        };
-        page.line(
-            &format!("{range:>20} {:>6} {}", count(bin.count), "#".repeat(length)),
-            Tone::Plain,
-        );
+        let marks = bar(bin.count as u64, most as u64, BAR);
+        page.line(&format!("{range:>20} {:>6} {marks}", count(bin.count)), Tone::Plain);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::kernel::Kernel;
 use super::learn::Learnt;
 use super::linearity::Shown;
+use super::outgrown::Outgrown;
 use super::overload::{Level, Overload};
 use super::response::{Neighbours, Response, Stood, band_end, doubt, width};
 use super::scale::{Averager, scale};
@@ -28,11 +29,6 @@ const SMOOTHED_SLOPE: f64 = 0.25;
 /// reported.
 const EDGE_SHARE: f64 = 0.5;
 const WEAK_SHARE: f64 = 0.3;
-/// Steps of the converter up to which a typical edge may be its noise, how many times as high as
-/// such an edge others are that show this, and how many there must be of both.
-const NOISE_QUANTA: f64 = 2.5;
-const OUTGROWN: f64 = 8.0;
-const FEWEST_OUTGROWN: u64 = 4;
 /// Integers from this value on are at full scale, which is 1.
 const FULL_SCALE: f32 = 0.9999;
 /// Distance of other edges, in rises of an edge, at which the tail of a slow one is a quarter of a
@@ -66,47 +62,6 @@ fn edges_of(all: &[Top]) -> Vec<Top> {
         .filter(|top| top.slope.abs() >= EDGE_SHARE as f32 * sizes.of(top.slope > 0.0))
         .copied()
         .collect()
-}
-
-/// Finds whether the edges from which the size was learnt are noise of an idle input: as high as
-/// one or two steps of the converter, and later ones many times as high.
-#[derive(Debug, Clone, Copy, Default)]
-struct Outgrown {
-    /// Height from which an edge shows it; 0 if the learnt ones are no noise.
-    from: f64,
-    /// Edges that show it, the place of the first and the edges before it.
-    edges: u64,
-    first: (f64, u64),
-}
-
-impl Outgrown {
-    fn of(samples: &[f32], peak: f64) -> Outgrown {
-        let steps = samples.windows(2).map(|pair| (pair[1] - pair[0]).abs());
-        let least = steps.filter(|step| *step > 0.0).fold(f32::INFINITY, f32::min);
-        let may_be_noise = peak <= NOISE_QUANTA * f64::from(least);
-        Outgrown { from: if may_be_noise { OUTGROWN * peak } else { 0.0 }, ..Outgrown::default() }
-    }
-
-    /// Takes the height of an edge, and the heights of those before it: their sum and number.
-    fn push(&mut self, at: f64, height: f64, (heights, edges): (f64, u64)) {
-        let is_higher = height * edges as f64 >= OUTGROWN * heights;
-        if self.from > 0.0 && height >= self.from && is_higher && edges >= FEWEST_OUTGROWN {
-            self.first = if self.edges == 0 { (at, edges) } else { self.first };
-            self.edges += 1;
-        }
-    }
-
-    fn check(&self) -> Result<()> {
-        let (at, before) = self.first;
-        if self.edges < FEWEST_OUTGROWN {
-            return Ok(());
-        }
-        Err(Error::Unusable(format!(
-            "the {before} edges before sample {at:.0} are one or two steps of the converter high, \
-             and those from there on more than {OUTGROWN} times as high: the former are noise of \
-             an idle input; cut the recording before that sample, or begin it later"
-        )))
-    }
 }
 
 /// Finds edges in samples that come in blocks.

@@ -122,13 +122,17 @@ fn by_quantile(steps: &mut [f32], share: f64, quantum: f64) -> f64 {
 /// The step of the converter: the smallest difference, if the signal takes more than a few of them;
 /// else 0.
 pub fn quantum(samples: &[f32]) -> f64 {
-    let (mut low, mut high, mut least) = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY);
-    for pair in samples.windows(2) {
-        let step = (pair[1] - pair[0]).abs();
-        (low, high) = (low.min(pair[0]), high.max(pair[0]));
-        least = if step > 0.0 { least.min(step) } else { least };
-    }
+    let but_last = &samples[..samples.len().saturating_sub(1)];
+    let low = but_last.iter().copied().fold(f32::INFINITY, f32::min);
+    let high = but_last.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let least = least_difference(samples);
     if high - low > (FEW_STEPS - 0.5) * least { f64::from(least) } else { 0.0 }
+}
+
+/// The smallest difference of neighbours that is none of equal samples; infinite without one.
+pub fn least_difference(samples: &[f32]) -> f32 {
+    let steps = samples.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+    steps.filter(|step| *step > 0.0).fold(f32::INFINITY, f32::min)
 }
 
 /// Tops of the stretches in which differences of one sign are above a size.

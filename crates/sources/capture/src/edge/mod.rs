@@ -5,6 +5,7 @@ mod estimator;
 mod kernel;
 mod learn;
 mod linearity;
+mod outgrown;
 mod overload;
 mod response;
 mod scale;

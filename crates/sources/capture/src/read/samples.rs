@@ -30,6 +30,7 @@ impl Levels {
     }
 
     /// The level is undefined from a time on: the next level is no edge.
+    #[inline]
     pub fn lost(&mut self, at: f64) {
         if self.level.take().is_some() {
             if self.undefined.0 == 0 {
@@ -40,6 +41,7 @@ impl Levels {
     }
 
     /// Takes the level from a time on.
+    #[inline]
     pub fn change(&mut self, high: bool, at: f64, sink: &mut dyn FnMut(Edge)) {
         if self.level.is_some_and(|before| before != high) {
             self.edges += 1;

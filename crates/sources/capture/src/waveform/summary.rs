@@ -67,7 +67,7 @@ impl Summary {
         Some(Summary {
             kind,
             count,
-            mean: bounded(Uncertain { value, budget: budget.clone() }, level),
+            mean: Uncertain { value, budget: budget.clone() }.estimate(level),
             budget,
             jitter: jitter(quantity, step, level).scaled(scale),
             distribution: distribution(quantity, median, scale, rate.hz),
@@ -110,7 +110,7 @@ fn jitter(quantity: &Quantity, step: f64, level: f64) -> Estimate {
     let variance = quantity.moments.variance();
     let (sd, dof) = quantity.sd_of_variance().unwrap_or((f64::INFINITY, 1.0));
     let budget = vec![Contribution::standard(Source::Noise, sd, dof)];
-    let found = bounded(Uncertain { value: variance, budget }, level);
+    let found = Uncertain { value: variance, budget }.estimate(level);
     let low = (found.low - step * step / 4.0).max(0.0).sqrt();
     Estimate { value: variance.sqrt(), low, high: found.high.max(0.0).sqrt(), level }
 }
@@ -124,15 +124,6 @@ fn distribution(quantity: &Quantity, median: f64, scale: f64, hz: f64) -> Distri
         most: (most.value * scale, most.cycle as f64 / hz),
         quantiles: [at(0.01), at(0.5), at(0.99)],
         bins: quantity.counts.histogram(BINS, SHOWN).into_iter().map(bin).collect(),
-    }
-}
-
-/// The interval of an uncertain value; infinite if its spread is unknown.
-fn bounded(value: Uncertain, level: f64) -> Estimate {
-    if value.budget.iter().all(|entry| entry.half_width(level).is_finite()) {
-        value.estimate(level)
-    } else {
-        Estimate { value: value.value, low: f64::NEG_INFINITY, high: f64::INFINITY, level }
     }
 }
 

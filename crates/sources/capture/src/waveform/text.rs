@@ -4,12 +4,12 @@ use super::counts::Bin;
 use super::{Kind, Summary, Waveform};
 use hairspring_core::Estimate;
 use hairspring_view::clean::clean;
-use hairspring_view::format::{count, digits, frequency, significant, time_unit};
+use hairspring_view::format::{bar, count, digits, frequency, significant, time_unit};
 use hairspring_view::page::{Page, Style, Tone};
 use hairspring_view::text::all_findings;
 
 /// Width of a bar in characters.
-const BAR: f64 = 40.0;
+const BAR: usize = 40;
 
 /// The report on a waveform.
 pub fn waveform(waveform: &Waveform, style: &Style) -> String {
@@ -112,7 +112,7 @@ fn histogram(page: &mut Page, summary: &Summary) {
     page.gap();
     page.line(&format!("  {} in {unit}", title(summary.kind)), Tone::Strong);
     let bins = &summary.distribution.bins;
-    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1).max(1) as f64;
+    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1);
     let shown = |value: f64| significant(value * factor, 6);
     for bin in bins {
         let range = match bin {
@@ -120,10 +120,8 @@ fn histogram(page: &mut Page, summary: &Summary) {
             Bin { low, high, .. } if high.is_infinite() => format!("> {}", shown(*low)),
             Bin { low, high, .. } => shown(0.5 * (low + high)),
         };
-        // Even one value in thousands gets a mark, because the tail matters.
-        let length =
-            ((bin.count as f64 / most * BAR).round() as usize).max(bin.count.min(1) as usize);
-        let text = format!("{range:>16} {:>11} {}", count(bin.count as usize), "#".repeat(length));
+        let marks = bar(bin.count, most, BAR);
+        let text = format!("{range:>16} {:>11} {marks}", count(bin.count as usize));
         page.line(text.trim_end(), Tone::Plain);
     }
 }

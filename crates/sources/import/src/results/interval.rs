@@ -3,7 +3,8 @@
 use super::model::Times;
 use hairspring_core::Estimate;
 use hairspring_core::estimate::{
-    Contribution, Source, Uncertain, skewness_bound, variance, variance_of_mean,
+    Contribution, Source, Uncertain, inflation, lag_one_correlation, skewness_bound, variance,
+    variance_of_mean,
 };
 
 /// The level of intervals that are computed here.
@@ -114,13 +115,10 @@ const MOST_CORRELATION: f64 = 0.9;
 fn of_neighbours(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let (variance_as_seen, dof) = variance_of_mean(values);
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
-    let seen = if squares > 0.0 { products / squares } else { 0.0 };
+    let seen = lag_one_correlation(values);
     let at_most =
         (seen + (1.0 + 4.0 * seen) / count + count.sqrt().recip()).clamp(0.0, MOST_CORRELATION);
-    let inflation = ((1.0 + at_most) / (1.0 - at_most)).min(count / 2.0).max(1.0);
+    let inflation = inflation(at_most, count).max(1.0);
     let widened = variance(values) / count * inflation;
     (variance_as_seen.max(widened), dof.min((count - 1.0) / inflation).max(1.0))
 }

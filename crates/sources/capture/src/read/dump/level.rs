@@ -1,6 +1,7 @@
 //! The level of the channel, and its edges.
 
 use crate::edge::Edge;
+use crate::read::samples::Levels as Changes;
 
 /// Larger times are not exact in a double.
 pub(in crate::read) const MOST_TIME: u64 = 1 << 53;
@@ -9,13 +10,9 @@ pub(in crate::read) const MOST_TIME: u64 = 1 << 53;
 #[derive(Debug, Default)]
 pub(in crate::read) struct Levels {
     pub(in crate::read) time: u64,
-    /// The level, if defined.
-    level: Option<bool>,
     /// Whether the dump is off: the level is undefined, whatever values are written.
     is_off: bool,
-    pub(in crate::read) edges: u64,
-    /// How often the level became undefined, and when it first did.
-    pub(in crate::read) undefined: (u64, f64),
+    pub(in crate::read) changes: Changes,
 }
 
 impl Levels {
@@ -37,20 +34,10 @@ impl Levels {
             b'1' | b'h' | b'H' => Some(true),
             _ => None,
         };
-        match (self.level, level) {
-            (Some(before), Some(now)) if before != now => {
-                self.edges += 1;
-                sink(Edge { at: self.time as f64, rising: now });
-            }
-            (Some(_), None) => {
-                if self.undefined.0 == 0 {
-                    self.undefined.1 = self.time as f64;
-                }
-                self.undefined.0 += 1;
-            }
-            _ => (),
+        match level {
+            Some(high) => self.changes.change(high, self.time as f64, sink),
+            None => self.changes.lost(self.time as f64),
         }
-        self.level = level;
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn recording(
     origin: &Origin,
     levels: &Levels,
 ) -> Recording {
-    let (times, first) = levels.undefined;
+    let (times, first) = levels.changes.undefined;
     // Stamps are the times of samples, rounded.
     let ticks_per_sample = hz.zip(origin.sample_hz).map_or(1.0, |(hz, samples)| hz / samples);
     Recording {
@@ -31,7 +31,7 @@ pub(super) fn recording(
         granularity: Some(ticks_per_sample.max(1.0)),
         exact: origin.writer == Writer::Simulator,
         unnamed: origin.writer == Writer::Unknown && origin.sample_hz.is_none(),
-        edges: levels.edges,
+        edges: levels.changes.edges,
         signal: None,
         remarks: if times > 0 { vec![Remark::Undefined { times, first }] } else { Vec::new() },
     }

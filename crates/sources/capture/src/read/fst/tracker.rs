@@ -121,7 +121,7 @@ mod tests {
         let mut sink = |edge: Edge| edges.push((edge.at, edge.rising));
         changes.iter().for_each(|(time, value)| tracker.change(*time, *value, &mut sink));
         tracker.finish(&mut sink);
-        (edges, tracker.levels.undefined.0)
+        (edges, tracker.levels.changes.undefined.0)
     }
 
     #[test]

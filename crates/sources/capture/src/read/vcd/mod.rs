@@ -123,12 +123,11 @@ impl Parser<'_> {
 
     fn is_silent(&self) -> Result<()> {
         match &self.body {
-            Some(body) if body.levels.edges == 0 && self.place > MOST_SILENCE => {
-                Err(self.wrong(format!(
+            Some(body) if body.levels.changes.edges == 0 && self.place > MOST_SILENCE => Err(self
+                .wrong(format!(
                     "no change of `{}` up to here, so the rest is not read",
                     shown(body.name())
-                )))
-            }
+                ))),
             _ => Ok(()),
         }
     }
