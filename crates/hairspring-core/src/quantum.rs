@@ -99,8 +99,9 @@ impl Lattice {
                 .filter(|period| self.is_of_recorder(*period, digit, hz));
             usual(hz).find(is_usual).into_iter().chain(fitted).reduce(f64::max)
         };
+        // Times of thirds of a digit may all be odd, so that two digits are no sign of a period.
         exact
-            .filter(|period| *period > 1.5 * digit)
+            .filter(|period| *period >= LEAST_DIGITS * digit)
             .or_else(rounded)
             .or_else(|| self.significant(digit, hz))
             .or(exact)
@@ -507,6 +508,19 @@ mod tests {
             let period = lattice.period(333_333.0).unwrap_or(f64::NAN);
             assert!(period == period.round() && period < 3.5, "{start}: {period}");
         }
+    }
+
+    #[test]
+    fn thirds_of_a_digit_that_share_a_factor_show_the_period() {
+        // 12 MHz in picoseconds: no sample's number is a multiple of three, so all times are odd.
+        let (mut lattice, mut sample) = (Lattice::default(), 122u64);
+        for n in 0..50u64 {
+            lattice.push((sample as f64 * 1e12 / 12e6).round());
+            sample += if n % 2 == 0 { 78 + 38 * (n / 2 % 5) } else { 66 };
+            sample += u64::from(sample % 3 == 0);
+        }
+        let period = lattice.period(1e12).unwrap_or(f64::NAN);
+        assert!((period - 1e12 / 12e6).abs() < 1.0, "{period}");
     }
 
     /// A number that shares nothing with those of its neighbours.

@@ -89,7 +89,9 @@ impl Stamps {
                 // the least whose exact time is not below the time.
                 let near = (time as f64 * (self.rate / self.scale)).ceil() as u64;
                 let least = self.last.map_or(0, |last| last + 1).max(near.saturating_sub(2));
-                (least..=near + 1).find(|number| self.time(*number) == time)
+                let found = (least..=near + 1).find(|number| self.time(*number) == time);
+                // A unit is a sample: a writer without doubles gives the number itself.
+                found.or(Some(time).filter(|_| self.rate == self.scale))
             }
         };
         self.last = number.or(self.last);
@@ -153,6 +155,14 @@ mod tests {
         let mut low = Stamps::of(625e3, &[0, 1, 3, 4, 6], None).unwrap();
         assert_eq!(low.sample(Some(u64::MAX)).ok(), None);
         assert_eq!(low.sample(None).ok(), None);
+        // At 1 MHz doubles put some times a unit low, so that they never give others.
+        let of_unit = Stamps::of(1e6, &[0, 1, 2], None).unwrap();
+        let all: Vec<u64> = (0..20_000).collect();
+        let given: Vec<u64> = all.iter().copied().filter(|n| of_unit.time(*n) == *n).collect();
+        assert!(given.len() < all.len());
+        let missed = all.iter().copied().find(|n| !all.iter().any(|m| of_unit.time(*m) == *n));
+        let missed = missed.unwrap();
+        assert_eq!(numbers(of_unit, &[missed - 2, missed]), [missed - 2, missed]);
         // A whole period, and a time a unit low.
         let exact = Stamps::of(200e3, &[0, 5, 10], None).unwrap();
         assert_eq!(numbers(exact, &[15, 19, 25]), [3, 4, 5]);
