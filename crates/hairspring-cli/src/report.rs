@@ -78,9 +78,8 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
 /// and times that are not to be trusted.
 fn of_tool(result: &ResultDocument) -> Vec<String> {
     let Some(origin) = &result.origin else { return Vec::new() };
-    let lacks = |clause: &String| {
-        format!("{}: the intervals do not contain {clause}", clean(&origin.tool))
-    };
+    let lacks =
+        |clause: &String| format!("{}: the intervals do not contain {clause}", clean(&origin.tool));
     let doubt = |series: &Series| {
         let found = series.distrust()?;
         let (name, reason) = (cut(&clean(series.title()), 80), clean(&found.message));
