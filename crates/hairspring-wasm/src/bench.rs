@@ -4,16 +4,21 @@ use crate::ask::{self, Reading, Solving};
 use crate::contents::Contents;
 use crate::file::{File, Pieces};
 use crate::open::{Opened, Table, open};
+use crate::points::Points;
 use crate::solve::{solve, used};
 use hairspring_core::observations::write_csv;
 use hairspring_core::pipeline::{weighed, write_weighed};
+use hairspring_page::{Extras, Fragment, result_fragment};
 use hairspring_result::{ResultDocument, json};
 use hairspring_view::export::{export, find};
 use hairspring_view::{Style, text};
+use std::ops::Range;
 use std::time::SystemTime;
 
 /// Columns of the text in a page.
 const WIDTH: usize = 80;
+/// Most readings of which static plots are drawn: they are solved once more for that.
+const MOST_DRAWN: usize = 1_000_000;
 const NO_FILE: &str = "no file is open: choose one";
 const NO_READINGS: &str = "the file is a result, which has no readings: give the observations";
 
@@ -76,6 +81,33 @@ impl Bench {
         Ok(text::explain(self.solved()?, &style()))
     }
 
+    /// The last document as HTML with its plots, with headings from a level on. The readings are
+    /// drawn if there are not too many.
+    ///
+    /// # Errors
+    /// Nothing was solved yet.
+    pub fn fragment(&self, asked: &str, level: u8) -> Result<Fragment, String> {
+        let asked: Solving = ask::parsed(asked)?;
+        let table = self.table().ok().filter(|all| all.observations.readings().len() <= MOST_DRAWN);
+        let used = table.map(|table| used(table, &asked)).transpose()?;
+        let extras = Extras { table: used.as_deref(), ..Extras::default() };
+        result_fragment(self.solved()?, &extras, level)
+    }
+
+    /// The raw readings of a row, or of all rows, between two places.
+    ///
+    /// # Errors
+    /// The file has no readings, or they cannot be solved.
+    pub fn points(
+        &self,
+        asked: &str,
+        row: Option<u32>,
+        places: Range<f64>,
+    ) -> Result<Points, String> {
+        let (table, asked) = (self.table()?, ask::parsed::<Solving>(asked)?);
+        Points::of(table, &*used(table, &asked)?, &asked.options()?, row, places)
+    }
+
     /// The times of the last document as CSV.
     ///
     /// # Errors
@@ -93,7 +125,7 @@ impl Bench {
     pub fn observations(&self, asked: &str) -> Result<String, String> {
         let (table, asked) = (self.table()?, ask::parsed(asked)?);
         let mut bytes = Vec::new();
-        write_csv(&used(table, &asked)?, &mut bytes).map_err(|error| error.to_string())?;
+        write_csv(used(table, &asked)?.as_ref(), &mut bytes).map_err(|error| error.to_string())?;
         String::from_utf8(bytes).map_err(|error| error.to_string())
     }
 

@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "the attribute makes items of its own")]
 
 use crate::file::Pieces;
-use js_sys::{Date, Function, Uint8Array};
+use js_sys::{Array, Date, Float64Array, Function, Uint8Array};
 use std::io::{Error, ErrorKind, Result};
 use std::time::{Duration, SystemTime};
 use wasm_bindgen::prelude::*;
@@ -60,6 +60,33 @@ impl Bench {
     /// The last document as text.
     pub fn report(&self) -> std::result::Result<String, String> {
         self.0.report()
+    }
+
+    /// The last document as HTML: an array of its title, what is said below it and its contents.
+    pub fn fragment(&self, asked: &str, level: u8) -> std::result::Result<Array, String> {
+        let found = self.0.fragment(asked, level)?;
+        Ok([found.title, found.about, found.html].into_iter().map(JsValue::from).collect())
+    }
+
+    /// The readings of a row, or of all rows for a negative number, between two places: places,
+    /// readings, which stage left each out, their names, the unit, and how many there are.
+    pub fn points(
+        &self,
+        asked: &str,
+        row: f64,
+        from: f64,
+        to: f64,
+    ) -> std::result::Result<Array, String> {
+        let found = self.0.points(asked, (row >= 0.0).then_some(row as u32), from..to)?;
+        let names: Array = found.stages.iter().map(|name| JsValue::from(*name)).collect();
+        Ok(Array::of(&[
+            Float64Array::from(&found.at[..]).into(),
+            Float64Array::from(&found.ticks[..]).into(),
+            Uint8Array::from(&found.left_out[..]).into(),
+            names.into(),
+            found.unit.into(),
+            (found.all as f64).into(),
+        ]))
     }
 
     /// What each stage did.

@@ -23,6 +23,7 @@ mod contents;
 pub mod file;
 mod kind;
 mod open;
+pub mod points;
 mod solve;
 
 pub use bench::Bench;
