@@ -9,6 +9,7 @@ security policy that names its scripts by their hashes, so that nothing else run
 import base64
 import gzip
 import hashlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "crates" / "hairspring-wasm" / "page"
 PLOT = PAGE / "uplot"
+TEMPLATES = ROOT / "crates" / "hairspring-page" / "templates"
 MOST_COMPRESSED = 1_500_000
 MOST_PAGE = 3_000_000
 NOTICE = "The plot of readings is made by uPlot 1.6.32 (MIT licence, Leon Sorokin)."
@@ -63,25 +65,48 @@ def version() -> str:
     return found[1] if found else ""
 
 
-def lab(built: Path) -> str:
+def scripts(built: Path, last: str) -> list[str]:
+    """The engine, the plot, what both pages share, and the script of one of them."""
+    files = [built / "engine.js", PLOT / "uPlot.iife.min.js", PAGE / "common.js", PAGE / last]
+    texts = [file.read_text() for file in files]
+    if any("</script" in text.lower() or "<!--" in text for text in texts):
+        sys.exit("a script contains the end of a script")
+    return texts
+
+
+def style() -> str:
+    """What the page of a result has no style for."""
+    return (PAGE / "lab.css").read_text() + (PLOT / "uPlot.min.css").read_text()
+
+
+def lab(built: Path, module: str) -> str:
     """The bench in the browser."""
-    engine = (built / "engine.js").read_text()
-    plot = (PLOT / "uPlot.iife.min.js").read_text()
-    script = (PAGE / "lab.js").read_text()
-    for text in (engine, plot, script):
-        if "</script" in text.lower():
-            sys.exit("a script contains the end of a script")
+    texts = scripts(built, "lab.js")
+    of_results = "".join((TEMPLATES / name).read_text() for name in ("page.css", "plot.css"))
     values = {
-        "policy": policy([engine, plot, script]),
-        "style": (PAGE / "lab.css").read_text() + (PLOT / "uPlot.min.css").read_text(),
+        "policy": policy(texts),
+        "style": of_results + style(),
         "version": version(),
         "notice": NOTICE,
-        "module": packed((built / "hairspring.wasm").read_bytes()),
-        "engine": engine,
-        "plot": plot,
-        "script": script,
+        "answer": (PAGE / "answer.html").read_text(),
+        "module": module,
+        **dict(zip(("engine", "plot", "common", "script"), texts, strict=True)),
     }
     return filled((PAGE / "lab.html").read_text(), values)
+
+
+def solver(built: Path, module: str) -> str:
+    """What the command puts into an interactive report."""
+    texts = scripts(built, "report.js")
+    status = '<p id="status" role="status" aria-live="polite">The solver starts.</p>'
+    parts = {
+        "version": version(),
+        "module": module,
+        "markup": status + (PAGE / "answer.html").read_text() + f"<p>{NOTICE}</p>",
+        "style": style(),
+        **dict(zip(("engine", "plot", "common", "script"), texts, strict=True)),
+    }
+    return json.dumps(parts)
 
 
 def main() -> None:
@@ -90,10 +115,12 @@ def main() -> None:
     checked(PLOT)
     engine = (built / "hairspring.js").read_text() + (PAGE / "engine.js").read_text()
     (built / "engine.js").write_text(engine)
-    page = lab(built)
+    module = packed((built / "hairspring.wasm").read_bytes())
+    (built / "solver.json").write_text(solver(built, module))
+    page = lab(built, module)
     within("the page", len(page.encode()), MOST_PAGE)
     (built / "index.html").write_text(page)
-    print(f"{built / 'index.html'}: {len(page.encode())} bytes")
+    print(f"{built / 'index.html'}: {len(page.encode())} bytes, of which the module {len(module)}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 #   target/lab/hairspring.wasm   the module
 #   target/lab/engine.js         its JavaScript, with what a worker does
 #   target/lab/index.html        the bench in the browser, in one file (docs/lab/)
-#   target/lab/solver.html       what `report --html --interactive` puts into its page
+#   target/lab/solver.json       what `hairspring report --interactive` puts into its page
 #
 # wasm-bindgen is built once, into .cache. wasm-opt is not used: after the compiler's own
 # optimisation of the whole program it would save a few percent. Exit status 77: something is

@@ -34,7 +34,7 @@ async function one(answer, file, how, asked) {
   const begin = process.hrtime.bigint();
   const contents = await answer({ action: "open", file: opened, how });
   const read = process.hrtime.bigint();
-  const solved = contents.error ? contents : await answer({ action: "solve", asked });
+  const solved = contents.error ? contents : await answer({ action: "document", asked });
   const end = process.hrtime.bigint();
   opened.close();
   if (solved.broken) throw new Error(`${file}: ${solved.error}`);
@@ -45,7 +45,7 @@ async function main([source, module, folder, how, asked, ...files]) {
   const answer = await engine(source, module);
   for (const file of files) {
     const done = await one(answer, file, JSON.parse(how), JSON.parse(asked));
-    const text = done.solved.error ? `error: ${done.solved.error}\n` : done.solved.value.document;
+    const text = done.solved.error ? `error: ${done.solved.error}\n` : done.solved.value;
     fs.writeFileSync(path.join(folder, path.basename(file) + ".json"), text);
     const memory = Math.round((await answer({ action: "memory" })).value / 1e6);
     console.log(`${done.reading.toFixed(3)} ${done.solving.toFixed(3)} ${memory} ${file}`);

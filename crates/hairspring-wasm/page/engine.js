@@ -24,10 +24,14 @@ const hairspringEngine = (() => {
       return JSON.parse(bench.open(bytes ? bytes.length : file.size, read, JSON.stringify(how)));
     },
     solve({ asked }) {
-      const document = bench.solve(JSON.stringify(asked));
-      return { document, report: bench.report(), explain: bench.explain() };
+      const question = JSON.stringify(asked);
+      const document = bench.solve(question);
+      return { document, report: bench.report(), explain: bench.explain(), fragment: bench.fragment(question, 3) };
     },
     memory: () => memory.buffer.byteLength,
+    // Without what only people look at.
+    document: ({ asked }) => bench.solve(JSON.stringify(asked)),
+    points: ({ asked, row, from, to }) => bench.points(JSON.stringify(asked), row, from, to),
     times: () => bench.times(),
     observations: ({ asked }) => bench.observations(JSON.stringify(asked)),
     readings: ({ asked }) => bench.readings(JSON.stringify(asked)),
