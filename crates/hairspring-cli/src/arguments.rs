@@ -9,8 +9,9 @@ use hairspring_instruments::verify::fine_enough;
 use hairspring_measure::cpu::prepare_thread_where_quiet;
 use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, output, seating};
-use hairspring_result::ResultDocument;
-use hairspring_view::text;
+use hairspring_result::{ResultDocument, json};
+use hairspring_view::{markdown, text};
+use serde::Serialize;
 
 // Options of every verb that reports. A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Args)]
@@ -18,10 +19,55 @@ pub struct ReportArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+    /// Print Markdown for a comment on a pull request instead of text
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level,
         allow_hyphen_values = true)]
     pub confidence_level: f64,
+}
+
+impl ReportArguments {
+    /// The form that is asked for.
+    pub fn form(&self) -> Form {
+        Form::of(self.json, self.markdown)
+    }
+}
+
+/// The form in which a verb prints its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// For people, on a terminal.
+    Text,
+    /// One JSON document.
+    Json,
+    /// Markdown of the document.
+    Markdown,
+}
+
+impl Form {
+    /// The form by the options --json and --markdown.
+    pub fn of(json: bool, markdown: bool) -> Form {
+        match (json, markdown) {
+            (true, _) => Form::Json,
+            (_, true) => Form::Markdown,
+            _ => Form::Text,
+        }
+    }
+
+    /// The result in this form: every verb that has a document prints it through here.
+    pub fn printed<T: Serialize>(
+        self,
+        document: impl FnOnce() -> T,
+        text: impl FnOnce() -> String,
+    ) -> String {
+        match self {
+            Form::Text => text(),
+            Form::Json => json::print(&document()),
+            Form::Markdown => markdown::of(&document()),
+        }
+    }
 }
 
 // Where chains are measured, for the verbs that look at the machine.

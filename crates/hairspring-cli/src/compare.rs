@@ -1,5 +1,6 @@
 //! `hairspring compare`: two saved results.
 
+use crate::arguments::Form;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
@@ -8,7 +9,7 @@ use hairspring_import::unpack;
 use hairspring_program::circumstances::identity;
 use hairspring_program::values::share;
 use hairspring_result::compare::{CompareDocument, Compared, Places, comparable, compare};
-use hairspring_result::{ResultDocument, json, read::read as read_document};
+use hairspring_result::{ResultDocument, read::read as read_document};
 use hairspring_view::text;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,9 @@ pub struct CompareArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+    /// Print Markdown for a comment on a pull request instead of text
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
 }
 
 /// The verb.
@@ -87,12 +91,13 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     let compared = compare(&old, &new, arguments.threshold, places);
     let (before, after) =
         (arguments.old.display().to_string(), arguments.new.display().to_string());
-    output::print(&if arguments.json {
-        let document = CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new));
-        json::print(&CompareDocument { identity: Some(identity()), ..document })
-    } else {
-        text::compare(&compared, &shown(&before, &old), &shown(&after, &new), &output::style())
-    })?;
+    let document = || CompareDocument {
+        identity: Some(identity()),
+        ..CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new))
+    };
+    let text =
+        || text::compare(&compared, &shown(&before, &old), &shown(&after, &new), &output::style());
+    output::print(&Form::of(arguments.json, arguments.markdown).printed(document, text))?;
     Ok(outcome(&compared, arguments.strict))
 }
 
@@ -116,17 +121,33 @@ pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
     if missed { Outcome::LimitMissed } else { Outcome::Done }
 }
 
+/// What a file holds.
+pub enum Saved {
+    /// The result of another tool.
+    OfTool(ResultDocument),
+    /// Text that no other tool wrote: a document of a verb, if it is anything.
+    Own(String),
+}
+
 /// Reads a saved result, or that of another tool, from a file or from standard input.
 pub fn read(path: &Path) -> Result<ResultDocument, String> {
-    let named = |reason: &dyn std::fmt::Display| {
-        if path == Path::new("-") {
-            format!("standard input: {reason}")
-        } else {
-            format!("{}: {reason}", path.display())
-        }
-    };
+    match load(path)? {
+        Saved::OfTool(document) => Ok(document),
+        Saved::Own(text) => read_document(&text)
+            .map_err(|error| format!("{}: {error}; {OTHERS}", source_name(path))),
+    }
+}
+
+/// The file in messages.
+pub fn source_name(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// Reads a file, unpacked, or standard input.
+pub fn load(path: &Path) -> Result<Saved, String> {
+    let named = |reason: &dyn std::fmt::Display| format!("{}: {reason}", source_name(path));
     if path.is_dir() {
-        return of_tool(results::read_folder(path), &named);
+        return of_tool(results::read_folder(path), &named).map(Saved::OfTool);
     }
     let mut bytes = Vec::new();
     let stream = if path == Path::new("-") {
@@ -144,8 +165,8 @@ pub fn read(path: &Path) -> Result<ResultDocument, String> {
     }
     let text = results::decode(&bytes).map_err(|error| named(&error))?;
     match results::read(&text) {
-        Some(found) => of_tool(found, &named),
-        None => read_document(&text).map_err(|error| named(&format!("{error}; {OTHERS}"))),
+        Some(found) => of_tool(found, &named).map(Saved::OfTool),
+        None => Ok(Saved::Own(text.into())),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_instruments::doctor::{Diagnosis, diagnose, document, text};
 use hairspring_program::circumstances::bound;
-use hairspring_result::{Clock, Environment, json};
+use hairspring_result::{Clock, Environment};
 
 /// Say what this machine can and cannot give: the smallest time, what is shared, what to change
 #[derive(Debug, Clone, Args)]
@@ -36,22 +36,16 @@ fn run(arguments: &DoctorArguments) -> Result<Outcome, AnyError> {
         clock: Some(Clock::named(clock.name, clock.description)),
         ..bound(&thread, "the core clock is a part of the result")
     };
-    print(arguments.report.json, &diagnosis, &circumstances)?;
+    output::print(&arguments.report.form().printed(
+        || document::doctor(diagnosis.as_ref(), &circumstances),
+        || {
+            diagnosis
+                .as_ref()
+                .map_or_else(|_| String::new(), |found| text::doctor(found, &output::style()))
+        },
+    ))?;
     if let Err(reason) = &diagnosis {
         output::complain(&format!("nothing can be measured here: {reason}"));
     }
     Ok(if diagnosis.is_ok() { Outcome::Done } else { Outcome::Failed })
-}
-
-fn print(
-    is_json: bool,
-    diagnosis: &Result<Diagnosis, String>,
-    circumstances: &Environment,
-) -> Result<(), AnyError> {
-    if is_json {
-        output::print(&json::print(&document::doctor(diagnosis.as_ref(), circumstances)))?;
-    } else if let Ok(diagnosis) = diagnosis {
-        output::print(&text::doctor(diagnosis, &output::style()))?;
-    }
-    Ok(())
 }

@@ -13,7 +13,7 @@ use hairspring_core::observations::{Observations, read_csv};
 use hairspring_core::pipeline::{optional_stages, weighed, write_weighed};
 use hairspring_import::{Form, Tool, detect, has_only_times, head, only_times, unpack};
 use hairspring_program::circumstances::identity;
-use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
+use hairspring_result::{Environment, Measurement, ResultDocument, Subject};
 use hairspring_view::text;
 use std::fmt::Display;
 use std::io::Read;
@@ -158,11 +158,10 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         methods,
         run: None,
     }));
-    output::print(&if arguments.report.json {
-        json::print(&document)
-    } else {
-        text::report(&document, &output::style()) + &arguments.explain.text(&document)
-    })?;
+    output::print(&arguments.report.form().printed(
+        || &document,
+        || text::report(&document, &output::style()) + &arguments.explain.text(&document),
+    ))?;
     Ok(Outcome::Done)
 }
 

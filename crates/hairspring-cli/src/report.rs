@@ -1,5 +1,6 @@
 //! `hairspring report`: converts a saved result to the formats that other tools read.
 
+use crate::compare::Saved;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -7,12 +8,14 @@ use clap::{Args, Command};
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::export::{FORMATS, Format, export, find};
-use std::path::PathBuf;
+use hairspring_view::markdown;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   hairspring time 'x * x' --let 'int x = 3' --json > result.json
   hairspring report result.json --format bencher
+  hairspring report result.json --markdown > comment.md
   hairspring time 'x * x' --let 'int x = 3' --json | hairspring report - --format benchstat >> \
 new.txt
 
@@ -29,8 +32,11 @@ pub struct SavedReportArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format
-    #[arg(long, value_parser = formats())]
-    pub format: &'static Format,
+    #[arg(long, value_parser = formats(), required_unless_present = "markdown")]
+    pub format: Option<&'static Format>,
+    /// Print Markdown for a comment on a pull request instead, of a document of any verb
+    #[arg(long, conflicts_with = "format")]
+    pub markdown: bool,
 }
 
 /// The verb.
@@ -63,14 +69,30 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 /// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is
 /// left.
 fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
+    let Some(format) = arguments.format else { return as_markdown(&arguments.file) };
     let result = compare::read(&arguments.file)?;
     of_tool(&result).iter().for_each(|doubt| output::complain(doubt));
-    let found = export(&result, arguments.format);
+    let found = export(&result, format);
     found.left_out.iter().for_each(|reason| output::complain(reason));
     if found.benchmarks == 0 {
         return Err("no benchmark can be reported in this format".into());
     }
     output::print(&found.text)?;
+    Ok(Outcome::Done)
+}
+
+/// Prints the Markdown of a document of any verb, or of a result of another tool.
+fn as_markdown(path: &Path) -> Result<Outcome, AnyError> {
+    let text = match compare::load(path)? {
+        Saved::OfTool(document) => markdown::of(&document),
+        Saved::Own(text) => markdown::of_json(&text).map_err(|reason| {
+            format!(
+                "{}: {reason}; --markdown takes what a verb prints with --json",
+                compare::source_name(path)
+            )
+        })?,
+    };
+    output::print(&text)?;
     Ok(Outcome::Done)
 }
 

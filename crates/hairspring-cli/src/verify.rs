@@ -12,7 +12,7 @@ use hairspring_instruments::verify::{Effort, Verdict, verify};
 use hairspring_instruments::verify::{document, text};
 use hairspring_program::circumstances::bound;
 use hairspring_program::values::duration;
-use hairspring_result::{Clock, Environment, json};
+use hairspring_result::{Clock, Environment};
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -86,16 +86,14 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         ..bound(&thread, "the reference chain is missing")
     };
     let machine = diagnose(clock, thread.cpu, effort.level).ok();
-    let report = if arguments.report.json {
-        let document = document::certificate(&certificate, &circumstances);
-        json::print(&CertificateDocument {
-            machine: machine.as_ref().map(MachineJson::from),
-            ..document
-        })
-    } else {
-        let end = machine.map(|machine| format!("\n{}", section(&machine, &output::style())));
+    let document = || CertificateDocument {
+        machine: machine.as_ref().map(MachineJson::from),
+        ..document::certificate(&certificate, &circumstances)
+    };
+    let text = || {
+        let end = machine.as_ref().map(|one| format!("\n{}", section(one, &output::style())));
         text::certificate(&certificate, &circumstances, &output::style()) + &end.unwrap_or_default()
     };
-    output::print(&report)?;
+    output::print(&arguments.report.form().printed(document, text))?;
     Ok(if certificate.verdict() == Verdict::Passed { Outcome::Done } else { Outcome::Failed })
 }

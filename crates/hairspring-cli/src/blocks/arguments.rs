@@ -57,7 +57,7 @@ pub struct BlocksArguments {
     pub generate: Option<String>,
     /// Only list the functions of the program or library, with address and size; a stripped file is
     /// read by its unwind table
-    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "save", "dot",
+    #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "markdown", "save", "dot",
         "annotate", "explain", "until", "from", "parts", "sample", "longest", "calls", "skip",
         "memory"])]
     pub list: bool,

@@ -12,7 +12,7 @@ use hairspring_blocks::{Choice, Error, MeasuredFunction, Request, Wanted, functi
 use hairspring_blocks::{document, dot, text};
 use hairspring_core::judge::Remedies;
 use hairspring_program::circumstances::bound;
-use hairspring_result::{Clock, Environment, Reference, json};
+use hairspring_result::{Clock, Environment, Reference};
 use hairspring_view::clean::clean;
 use std::path::Path;
 use std::time::Duration;
@@ -130,16 +130,16 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         dot.fill(|file| Ok(file.write_all(dot::dot(&measured).as_bytes())?))?;
     }
     let circumstances = circumstances(&measured);
-    output::print(&if arguments.report.json {
-        json::print(&document::blocks(&measured, &circumstances))
-    } else {
+    let text = || {
         let stages = if arguments.explain.explain {
             text::explain(&measured, &output::style())
         } else {
             String::new()
         };
         text::blocks(&measured, &circumstances, &output::style(), arguments.annotate) + &stages
-    })?;
+    };
+    let document = || document::blocks(&measured, &circumstances);
+    output::print(&arguments.report.form().printed(document, text))?;
     Ok(Outcome::Done)
 }
 

@@ -24,7 +24,7 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::write_csv;
 use hairspring_program::circumstances::identity;
-use hairspring_result::{Environment, Measurement, ResultDocument, json};
+use hairspring_result::{Environment, Measurement, ResultDocument};
 use hairspring_view::{Style, text};
 use progress::Watched;
 use std::fmt::Display;
@@ -120,12 +120,9 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
         file.fill(|out| Ok(write_csv(&captured.table, out)?))?;
     }
     let document = document(arguments, &captured).map_err(|e| named(path, &e))?;
-    if arguments.report.json {
-        output::print(&json::print(&document))?;
-    } else {
-        let style = output::style();
-        output::print(&(text::report(&document, &style) + &picture(&captured.recording, &style)))?;
-    }
+    let style = output::style();
+    let text = || text::report(&document, &style) + &picture(&captured.recording, &style);
+    output::print(&arguments.report.form().printed(|| &document, text))?;
     Ok(Outcome::Done)
 }
 
@@ -235,16 +232,14 @@ fn pulses(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outc
     let mut found = waveform(input(path)?, options, arguments.report.confidence_level)
         .map_err(|e| named(path, &e))?;
     REMEDIES.apply(&mut found.findings);
-    output::print(&if arguments.report.json {
-        let circumstances = Environment {
-            identity: Some(identity()),
-            ..Environment::unknown("a recording has no reference chain")
-        };
-        json::print(&pulses_document::pulses(&found, circumstances))
-    } else {
-        let style = output::style();
-        waveform::text(&found, &style) + &picture(&found.recording, &style)
-    })?;
+    let (style, circumstances) = (output::style(), || Environment {
+        identity: Some(identity()),
+        ..Environment::unknown("a recording has no reference chain")
+    });
+    output::print(&arguments.report.form().printed(
+        || pulses_document::pulses(&found, circumstances()),
+        || waveform::text(&found, &style) + &picture(&found.recording, &style),
+    ))?;
     Ok(Outcome::Done)
 }
 

@@ -13,7 +13,7 @@ use hairspring_instruments::clocks::{
 };
 use hairspring_instruments::clocks::{document, text};
 use hairspring_program::circumstances::bound;
-use hairspring_result::{Environment, json};
+use hairspring_result::Environment;
 use std::io::IsTerminal;
 
 /// The verb.
@@ -62,12 +62,11 @@ fn all(
         level: arguments.report.confidence_level,
     };
     let (survey, circumstances) = (survey(&plan), circumstances(thread));
-    Ok(if arguments.report.json {
-        json::print(&document::clock_survey(&survey, plan.level, &circumstances))
-    } else {
-        let verbose = arguments.verbose || !arguments.names.is_empty();
-        text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style())
-    })
+    let verbose = arguments.verbose || !arguments.names.is_empty();
+    Ok(arguments.report.form().printed(
+        || document::clock_survey(&survey, plan.level, &circumstances),
+        || text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style()),
+    ))
 }
 
 fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
@@ -80,11 +79,10 @@ fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<Str
     announce(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
     let (latency, circumstances) =
         (latency(&clocks, plan, std::thread::sleep), circumstances(thread));
-    Ok(if arguments.report.json {
-        json::print(&document::clock_latency(&latency, &circumstances))
-    } else {
-        text::clock_latency(&latency, &circumstances, &output::style())
-    })
+    Ok(arguments.report.form().printed(
+        || document::clock_latency(&latency, &circumstances),
+        || text::clock_latency(&latency, &circumstances, &output::style()),
+    ))
 }
 
 fn compared(
@@ -103,11 +101,10 @@ fn compared(
     let (first, second) = (find(a)?, find(b)?);
     let comparison = compare(first, second, arguments.budget);
     let (level, circumstances) = (arguments.report.confidence_level, circumstances(thread));
-    Ok(if arguments.report.json {
-        json::print(&document::clock_comparison(&comparison, level, &circumstances))
-    } else {
-        text::clock_comparison(&comparison, level, &circumstances, &output::style())
-    })
+    Ok(arguments.report.form().printed(
+        || document::clock_comparison(&comparison, level, &circumstances),
+        || text::clock_comparison(&comparison, level, &circumstances, &output::style()),
+    ))
 }
 
 fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
@@ -122,21 +119,11 @@ fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<Stri
     let report =
         overheads(&clocks, arguments.runs as usize, thread.priority_raised || raised.is_some());
     drop(raised);
-    let circumstances = circumstances(thread);
-    Ok(if arguments.report.json {
-        json::print(&document::stopwatch_overhead(
-            &report,
-            arguments.report.confidence_level,
-            &circumstances,
-        ))
-    } else {
-        text::stopwatch_overhead(
-            &report,
-            arguments.report.confidence_level,
-            &circumstances,
-            &output::style(),
-        )
-    })
+    let (circumstances, level) = (circumstances(thread), arguments.report.confidence_level);
+    Ok(arguments.report.form().printed(
+        || document::stopwatch_overhead(&report, level, &circumstances),
+        || text::stopwatch_overhead(&report, level, &circumstances, &output::style()),
+    ))
 }
 
 /// The named clocks, or the default ones; at most as many as fit into a table.

@@ -49,6 +49,9 @@ pub struct ExperimentArguments {
     /// Print the record as one JSON document instead of Markdown
     #[arg(long, conflicts_with = "check")]
     pub json: bool,
+    /// Print Markdown, as without this option
+    #[arg(long, conflicts_with_all = ["check", "json"])]
+    pub markdown: bool,
 }
 
 /// The verb.
@@ -71,6 +74,7 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
     if arguments.file == Path::new("new") {
         if arguments.check
             || arguments.json
+            || arguments.markdown
             || arguments.save.is_some()
             || arguments.folder.is_some()
         {

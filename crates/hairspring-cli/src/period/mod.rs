@@ -19,7 +19,6 @@ use hairspring_instruments::period::tally::Bins;
 use hairspring_instruments::period::task::{Limit, Recorder, Stop};
 use hairspring_instruments::period::{PeriodReport, document, text};
 use hairspring_program::circumstances::here;
-use hairspring_result::json;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -75,12 +74,10 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
     };
     eprintln!("answering at {address} (UDP); Ctrl-C ends it");
     let done = respond(&socket, arguments.duration, &stop)?;
-    let report = if arguments.report.json {
-        json::print(&document::responder(&done, &address))
-    } else {
-        text::responder(&done, &address, &output::style())
-    };
-    output::print(&report)?;
+    output::print(&arguments.report.form().printed(
+        || document::responder(&done, &address),
+        || text::responder(&done, &address, &output::style()),
+    ))?;
     Ok(Outcome::Done)
 }
 
@@ -105,11 +102,12 @@ fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     REMEDIES.apply(&mut measured.summary.findings);
     let report =
         PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
-    output::print(&if arguments.report.json {
-        json::print(&document::period(&report))
-    } else {
-        text::period(&report, &output::style())
-    })?;
+    output::print(
+        &arguments
+            .report
+            .form()
+            .printed(|| document::period(&report), || text::period(&report, &output::style())),
+    )?;
     saved.map_err(|error| format!("--save: {error}"))?;
     Ok(if measured.summary.limit_exceeded() || measured.summary.stop == Stop::LimitExceeded {
         Outcome::LimitMissed

@@ -40,6 +40,9 @@ pub struct RunArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+    /// Print Markdown for a comment on a pull request instead of text
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     /// Run each program N times, each in a process of its own; the interval includes how the
     /// processes differ (default: 5; slow programs get fewer, and those that print observations up
     /// to 40: see docs/commands/run.md)

@@ -4,6 +4,7 @@ mod arguments;
 mod look;
 mod remedies;
 
+use crate::arguments::Form;
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::saved::{Output, Taken};
@@ -19,7 +20,7 @@ use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{
-    Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json,
+    Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject,
 };
 use hairspring_snippet::{
     Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values,
@@ -90,11 +91,12 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
             text::report(&result, &output::style())
         }
     };
-    output::print(&if arguments.report.json {
-        json::print(&result)
-    } else {
-        text() + &arguments.explain.text(&result) + &against
-    })?;
+    output::print(
+        &arguments
+            .report
+            .form()
+            .printed(|| &result, || text() + &arguments.explain.text(&result) + &against),
+    )?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached {
         Outcome::LimitMissed
@@ -110,7 +112,7 @@ fn once(
     save: Option<Output>,
 ) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
-    let is_shown = !arguments.report.json;
+    let is_shown = arguments.report.form() == Form::Text;
     let mut look = |found: &Assessment| {
         if is_shown {
             look::show(found)
