@@ -4,7 +4,7 @@ use crate::arguments::{PlaceArguments, ReportArguments};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
-use hairspring_instruments::doctor::{Diagnosis, diagnose, document, text};
+use hairspring_instruments::doctor::{diagnose, document, text};
 use hairspring_program::circumstances::bound;
 use hairspring_result::{Clock, Environment};
 

@@ -14,7 +14,6 @@ use hairspring_result::{Environment, Finding};
 /// Keys in which an entry of a list has its name.
 const NAMES: [&str; 10] = [
     "name",
-    "clock",
     "form",
     "text",
     "role",
@@ -22,6 +21,7 @@ const NAMES: [&str; 10] = [
     "cache",
     "technique",
     "cpu",
+    "clock",
     "working_set_bytes",
 ];
 /// Parts of a document that are about how a value came about, and not a value.
@@ -40,6 +40,15 @@ const NOT_VALUES: [&str; 11] = [
 ];
 /// Lists and objects whose name says nothing beside that of their entries.
 const PLAIN: [&str; 3] = ["results", "measured", "measurement"];
+/// Lists of sentences, or of entries with one in `text`, and what they are.
+const SENTENCES: [(&str, &str); 3] =
+    [("failures", "Failures"), ("open", "Left open"), ("changes", "What to change")];
+/// Sentences of a list that are shown.
+const MOST_SENTENCES: usize = 5;
+/// Bytes of the lists of sentences, from which on no further one is begun.
+const MOST_BYTES: usize = 4_000;
+/// Bytes of a place, from which on it gets no longer.
+const MOST_PLACE: usize = 500;
 /// Rows that are kept; the table shows the first that fit.
 const MOST_ROWS: usize = 100_000;
 
@@ -53,7 +62,9 @@ pub fn parts(document: &Node, environment: Option<&Environment>) -> Parts {
         title: format!("hairspring {}", prose(document.text("command").unwrap_or("report"))),
         lead: findings.alarm() + &verdict(document),
         tables: vec![table(document, all.rows)],
-        tail: findings.folded()
+        tail: listed("Not known", &all.reasons)
+            + &all.sentences
+            + &findings.folded()
             + &environment.map_or_else(String::new, |found| circumstances(found, &[])),
     }
 }
@@ -65,7 +76,10 @@ fn verdict(document: &Node) -> String {
         Some(Node::Flag(false)) => "**Not passed**",
         _ => return String::new(),
     };
-    let says = document.text("verdict").map(|text| format!(": {}", prose(text)));
+    let says = document
+        .text("verdict")
+        .filter(|text| *text != "passed")
+        .map(|text| format!(": {}", prose(text)));
     format!("{passed}{}\n\n", says.unwrap_or_default())
 }
 
@@ -98,6 +112,10 @@ fn level(node: &Node) -> Option<f64> {
 #[derive(Default)]
 struct Values {
     rows: Vec<Vec<String>>,
+    /// Why there are no values at some places.
+    reasons: Vec<String>,
+    /// Lists of sentences, in Markdown.
+    sentences: String,
     findings: Vec<(String, Finding)>,
 }
 
@@ -107,7 +125,15 @@ impl Values {
         let Node::Map(entries) = node else { return };
         let found = findings(node).into_iter();
         self.findings.extend(found.map(|finding| (plain(place), finding)));
+        if self.sentences.len() < MOST_BYTES {
+            self.sentences += &sentences(node);
+        }
         for (key, value) in entries.iter().filter(|(key, _)| is_value(key)) {
+            let missed = reason(key, value);
+            self.reasons.extend(missed.map(|(of, why)| {
+                let place = [place, &of].into_iter().filter(|part| !part.is_empty());
+                format!("{}: {}", place.collect::<Vec<_>>().join(", "), prose(why))
+            }));
             if self.rows.len() >= MOST_ROWS {
                 return;
             }
@@ -144,6 +170,39 @@ impl Values {
     }
 }
 
+/// Of which value a key gives the reason that it is not known, in Markdown, and the reason. Only
+/// values with a unit are in the table, and are missed there.
+fn reason<'n>(key: &str, value: &'n Node) -> Option<(String, &'n str)> {
+    let Node::Text(text) = value else { return None };
+    let of = key.strip_suffix("reason")?.trim_end_matches('_');
+    let (words, unit) = with_unit(of);
+    let is_missed = of.is_empty() || of == "machine" || !unit.is_empty();
+    is_missed.then_some((words, text.as_str()))
+}
+
+/// The lists of sentences at this place.
+fn sentences(node: &Node) -> String {
+    let text = |entry: &Node| match entry {
+        Node::Text(text) => Some(prose(text)),
+        entry => entry.text("text").map(prose),
+    };
+    let of = |(key, title): (&str, &str)| {
+        listed(title, &node.list(key).iter().filter_map(text).collect::<Vec<_>>())
+    };
+    SENTENCES.into_iter().map(of).collect()
+}
+
+/// Sentences in Markdown as a list; those beyond the most are counted.
+fn listed(title: &str, all: &[String]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let items = all.iter().take(MOST_SENTENCES).map(|text| format!("- {text}\n"));
+    let left = all.len().saturating_sub(MOST_SENTENCES);
+    let more = if left > 0 { format!("- and {left} more\n") } else { String::new() };
+    format!("\n{title}:\n\n{}{more}", items.collect::<String>())
+}
+
 fn is_value(key: &str) -> bool {
     !NOT_VALUES.contains(&key) && !key.ends_with("_budget")
 }
@@ -157,8 +216,11 @@ fn name(entry: &Node) -> Option<String> {
     })
 }
 
-/// The place of an entry below another place.
+/// The place of an entry below another place; where that is long already, the same.
 fn below(place: &str, key: &str, name: Option<&str>) -> String {
+    if place.len() > MOST_PLACE {
+        return place.to_owned();
+    }
     let key = if PLAIN.contains(&key) { String::new() } else { words(key) };
     let name = name.map(code).unwrap_or_default();
     let own = format!("{key} {name}");

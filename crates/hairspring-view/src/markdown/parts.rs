@@ -17,16 +17,12 @@ const MOST_OPEN: usize = 3;
 /// Findings of several results, each told once and numbered from 1, the most severe first.
 pub struct Findings<'f> {
     told: Vec<Shared<'f>>,
-    /// Whether names of the results are told.
-    names: bool,
 }
 
 impl<'f> Findings<'f> {
     /// The findings of results with these names; a name is empty where there is only one result.
     pub fn new(all: impl IntoIterator<Item = (&'f str, &'f Finding)>) -> Findings<'f> {
-        let told = shared(all);
-        let names = told.iter().flat_map(|one| &one.names).any(|name| !name.is_empty());
-        Findings { told, names }
+        Findings { told: shared(all) }
     }
 
     /// The numbers of the findings, other than notes, about each component of a result, by the
@@ -51,13 +47,9 @@ impl<'f> Findings<'f> {
             return String::new();
         }
         let more = of.len().saturating_sub(MOST_OPEN);
-        let told: Vec<String> = of.iter().take(MOST_OPEN).map(|one| self.words(one)).collect();
+        let told: Vec<String> = of.iter().take(MOST_OPEN).map(|one| words(one)).collect();
         let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
         format!("**Not to be trusted**: {}{rest}\n\n", told.join("; "))
-    }
-
-    fn words(&self, one: &Shared) -> String {
-        prose(&if self.names { one.words() } else { one.finding.message.clone() })
     }
 
     /// All of them, folded; nothing without any.
@@ -67,7 +59,7 @@ impl<'f> Findings<'f> {
         }
         let mut list = String::new();
         for (at, one) in self.told.iter().take(MOST_FINDINGS).enumerate() {
-            let item = self.item(at + 1, one);
+            let item = item(at + 1, one);
             if list.len() + item.len() > MOST_BYTES {
                 return folded(&self.summary(), &(list + &more(self.told.len() - at)));
             }
@@ -75,17 +67,6 @@ impl<'f> Findings<'f> {
         }
         let left = self.told.len().saturating_sub(MOST_FINDINGS);
         folded(&self.summary(), &(list + &if left > 0 { more(left) } else { String::new() }))
-    }
-
-    fn item(&self, number: usize, one: &Shared) -> String {
-        let finding = one.finding;
-        let remedy = if finding.remedy.is_empty() {
-            String::new()
-        } else {
-            format!("<br>Remedy: {}", prose(&finding.remedy))
-        };
-        let word = word(finding.severity);
-        format!("{number}. **{word}** ({}): {}{remedy}\n", code(&finding.code), self.words(one))
     }
 
     fn summary(&self) -> String {
@@ -99,6 +80,24 @@ impl<'f> Findings<'f> {
             .collect();
         format!("Findings: {}", counts.join(", "))
     }
+}
+
+/// The names of the results, and the finding in words.
+fn words(one: &Shared) -> String {
+    let named = one.names.iter().any(|name| !name.is_empty());
+    prose(&if named { one.words() } else { one.finding.message.clone() })
+}
+
+/// A line of the list.
+fn item(number: usize, one: &Shared) -> String {
+    let finding = one.finding;
+    let remedy = if finding.remedy.is_empty() {
+        String::new()
+    } else {
+        format!("<br>Remedy: {}", prose(&finding.remedy))
+    };
+    let word = word(finding.severity);
+    format!("{number}. **{word}** ({}): {}{remedy}\n", code(&finding.code), words(one))
 }
 
 fn is_doubt(severity: Severity) -> bool {

@@ -21,9 +21,13 @@ impl Quantity {
         let size = estimate.value.abs().max(estimate.half_width());
         let (factor, unit) = scale(if size.is_finite() { size } else { estimate.value }, unit);
         let scaled = estimate.scaled(factor);
-        let [low, high] = ends(&scaled);
-        let value =
-            if is_lopsided(&scaled) { significant(scaled.value, 4) } else { digits(&scaled).value };
+        let is_closed = scaled.half_width().is_finite();
+        let ([low, high], value) = if is_closed && is_lopsided(&scaled) {
+            let ends = [scaled.low, scaled.high].map(|end| significant(end, 3));
+            (ends, significant(scaled.value, 4))
+        } else {
+            (ends(&scaled), digits(&scaled).value)
+        };
         Quantity { value, interval: format!("{low} to {high}"), unit: unit.to_owned() }
     }
 
@@ -74,6 +78,8 @@ mod tests {
         assert_eq!(cells(2.5e6, 1e3, "ns"), "2500.0 | 2499.0 to 2501.0 | us");
         assert_eq!(cells(3.694e9, 1e6, "Hz"), "3.6940 | 3.6930 to 3.6950 | GHz");
         assert_eq!(cells(0.1, 0.2, "cycles"), "below 0.3 |  | cycles");
+        let open = Estimate { value: 1000.0, low: 531.2, high: 4123.0, level: 0.95 };
+        assert_eq!(Quantity::new(&open, "").cells().join(" | "), "1000 | 531 to 4120 | ");
         assert_eq!(cells(1e30, 1e28, "ns"), "1.000e21 | 9.900e20 to 1.010e21 | s");
         assert_eq!(cells(2.0, f64::INFINITY, "ns"), "below unknown |  | ns");
     }
