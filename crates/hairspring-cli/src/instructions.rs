@@ -48,7 +48,8 @@ pub struct InstructionsArguments {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub extension: Vec<String>,
     /// List the forms with what they need, and measure nothing
-    #[arg(long, conflicts_with_all = ["json", "markdown", "csv", "osaca", "against", "values", "pairs"])]
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv", "osaca", "against", "values",
+        "pairs"])]
     pub list: bool,
     /// Show every pair of operands, as JSON and CSV do in any case
     #[arg(long, conflicts_with = "osaca")]

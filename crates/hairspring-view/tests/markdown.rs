@@ -96,7 +96,7 @@ fn pages_match_the_golden_files() {
     for (name, measurement) in samples::all() {
         let text = of(&ResultDocument::new(&measurement));
         check(&text).unwrap();
-        let path = format!("tests/golden/markdown/{name}.md");
+        let path = format!("tests/golden/markdown/{name}.markdown");
         expect_file![Path::new(env!("CARGO_MANIFEST_DIR")).join(path)].assert_eq(&text);
     }
 }
@@ -109,7 +109,7 @@ fn a_comparison_and_a_baseline_have_their_tables() {
     let document = CompareDocument::new(&compared, (Some("old.json"), &old), (None, &new));
     let text = of(&document);
     check(&text).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/markdown/compare.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/markdown/compare.markdown");
     expect_file![path].assert_eq(&text);
     let with_baseline = ResultDocument { baseline: Some(Box::new(document)), ..new };
     let both = of(&with_baseline);

@@ -47,8 +47,8 @@ fn title(document: &ResultDocument) -> String {
     format!("hairspring {command}{}{of}", tool.unwrap_or_default())
 }
 
-/// By the name of a series, as findings have it, the numbers of its findings, and the component that
-/// each is about.
+/// By the name of a series, as findings have it: the numbers of its findings, and the component
+/// that each is about.
 type Marks<'f> = HashMap<&'f str, Vec<(usize, Option<&'f str>)>>;
 
 fn times(document: &ResultDocument, findings: &Findings, level: &str) -> Table {
