@@ -325,6 +325,16 @@ class Result:
         """The result for a comment on a pull request: a table, and findings and machine folded."""
         return self._report.markdown()
 
+    def svg(self, name: str | None = None) -> str:
+        """A plot of the command's page as SVG, `line` and `residuals` for instance; without a name
+        the first one. Raises `KeyError` with the names that there are.
+        """
+        plots = {plot: svg for plot, _, svg in self._report.plots()}
+        chosen = next(iter(plots), None) if name is None else name
+        if chosen not in plots:
+            raise KeyError(f"there is no plot {name!r}: there are {', '.join(plots) or 'none'}")
+        return plots[chosen]
+
     def plot(self, kind: Kind = "line", ax: "Axes | None" = None) -> "Axes":
         """Draws the rows with matplotlib, on `ax` or on a new figure; returns the axes.
 
@@ -345,6 +355,10 @@ class Result:
         """One line with the names and times of the bodies."""
         bodies = (f"{name}: {shown(series.body)}" for name, series in self.series.items())
         return f"Result({', '.join(bodies)})"
+
+    def _repr_html_(self) -> str:
+        """The result in a notebook: the table, and the plots of the command's page."""
+        return self._report.html()
 
     def _repr_markdown_(self) -> str:
         """The result where a front end shows Markdown."""

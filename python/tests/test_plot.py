@@ -57,6 +57,21 @@ def test_names_are_no_formulas() -> None:
     assert axes.get_xlabel() == r"copies of \$\frac\$ <b>"
 
 
+def test_the_plots_of_the_page_are_svg_by_name() -> None:
+    result = line("<script>")
+    assert result.svg().startswith("<svg") and result.svg("residuals") != result.svg("line")
+    assert "<script>" not in result.svg() and "&lt;script" in result.svg().replace("&#60;", "&lt;")
+    with pytest.raises(KeyError, match="there is no plot 'pie': there are .*line"):
+        result.svg("pie")
+
+
+def test_a_notebook_gets_a_table_and_the_plots_of_the_page() -> None:
+    page = line("<script>alert(1)</script>")._repr_html_()
+    assert "<table>" in page and page.count("<svg") >= 2 and "<details>" in page
+    assert "<script" not in page and "@media" not in page
+    assert len(page) < 500_000
+
+
 def test_another_kind_is_named() -> None:
     kind: Any = "pie"
     with pytest.raises(ValueError, match="kind='pie': there are 'line', 'residuals'"):

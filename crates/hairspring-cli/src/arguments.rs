@@ -1,73 +1,88 @@
 //! Options that several verbs have.
 
 use crate::AnyError;
+use crate::html::PageArguments;
 use crate::misuse::Misuse;
+use crate::plot::PlotArguments;
 use clap::Args;
 use hairspring_host::clock::{Clock, find, seated_clock};
 use hairspring_host::thread::PreparedThread;
 use hairspring_instruments::verify::fine_enough;
 use hairspring_measure::cpu::prepare_thread_where_quiet;
+use hairspring_page::Extras;
 use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, output, seating};
-use hairspring_result::{ResultDocument, json};
+use hairspring_result::ResultDocument;
 use hairspring_view::{markdown, text};
-use serde::Serialize;
 
-// Options of every verb that reports. A doc comment here would become the help of the verbs.
-#[derive(Debug, Clone, Args)]
-pub struct ReportArguments {
+// How a result is shown, for every verb that has one. A doc comment here would become the help of
+// the verbs.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PrintArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
     /// Print Markdown for a comment on a pull request instead of text
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
+    #[command(flatten)]
+    pub page: PageArguments,
+    #[command(flatten)]
+    pub plots: PlotArguments,
+}
+
+impl PrintArguments {
+    /// Prints a result: its document or its text, whichever is asked for, and writes its page. The
+    /// one place where verbs with a document print it.
+    ///
+    /// # Errors
+    /// Standard output or the page cannot be written.
+    pub fn print(
+        &self,
+        document: impl Fn() -> String,
+        text: impl FnOnce() -> Result<String, AnyError>,
+    ) -> Result<(), AnyError> {
+        self.print_with(document, text, Extras::default)
+    }
+
+    /// The same with what the page has beyond the document.
+    ///
+    /// # Errors
+    /// As [`Self::print`].
+    pub fn print_with<'e>(
+        &self,
+        document: impl Fn() -> String,
+        text: impl FnOnce() -> Result<String, AnyError>,
+        extras: impl FnOnce() -> Extras<'e>,
+    ) -> Result<(), AnyError> {
+        output::print(&match (self.json, self.markdown) {
+            (true, _) => document(),
+            (_, true) => markdown::of_json(&document())?,
+            _ => text()?,
+        })?;
+        if self.page.html.is_none() && self.plots.plot.is_empty() {
+            return Ok(());
+        }
+        let (document, extras) = (document(), extras());
+        self.page.write(|| hairspring_page::page(&document, &extras))?;
+        self.plots.write(|| hairspring_page::plots(&document, &extras))
+    }
+
+    /// Whether the result is printed for people.
+    pub fn is_text(&self) -> bool {
+        !self.json && !self.markdown
+    }
+}
+
+// Options of every verb that reports. A doc comment here would become the help of the verbs.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArguments {
+    #[command(flatten)]
+    pub print: PrintArguments,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level,
         allow_hyphen_values = true)]
     pub confidence_level: f64,
-}
-
-impl ReportArguments {
-    /// The form that is asked for.
-    pub fn form(&self) -> Form {
-        Form::of(self.json, self.markdown)
-    }
-}
-
-/// The form in which a verb prints its result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// For people, on a terminal.
-    Text,
-    /// One JSON document.
-    Json,
-    /// Markdown of the document.
-    Markdown,
-}
-
-impl Form {
-    /// The form by the options --json and --markdown.
-    pub fn of(json: bool, markdown: bool) -> Form {
-        match (json, markdown) {
-            (true, _) => Form::Json,
-            (_, true) => Form::Markdown,
-            _ => Form::Text,
-        }
-    }
-
-    /// The result in this form: every verb that has a document prints it through here.
-    pub fn printed<T: Serialize>(
-        self,
-        document: impl FnOnce() -> T,
-        text: impl FnOnce() -> String,
-    ) -> String {
-        match self {
-            Form::Text => text(),
-            Form::Json => json::print(&document()),
-            Form::Markdown => markdown::of(&document()),
-        }
-    }
 }
 
 // Where chains are measured, for the verbs that look at the machine.

@@ -1,6 +1,6 @@
 //! `hairspring compare`: two saved results.
 
-use crate::arguments::Form;
+use crate::arguments::PrintArguments;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
@@ -9,7 +9,7 @@ use hairspring_import::unpack;
 use hairspring_program::circumstances::identity;
 use hairspring_program::values::share;
 use hairspring_result::compare::{CompareDocument, Compared, Places, comparable, compare};
-use hairspring_result::{ResultDocument, read::read as read_document};
+use hairspring_result::{ResultDocument, json, read::read as read_document};
 use hairspring_view::text;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -58,12 +58,8 @@ pub struct CompareArguments {
     /// Decide also if the two ran on different CPUs or machines
     #[arg(long)]
     pub across: bool,
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub json: bool,
-    /// Print Markdown for a comment on a pull request instead of text
-    #[arg(long, conflicts_with = "json")]
-    pub markdown: bool,
+    #[command(flatten)]
+    pub print: PrintArguments,
 }
 
 /// The verb.
@@ -91,13 +87,13 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     let compared = compare(&old, &new, arguments.threshold, places);
     let (before, after) =
         (arguments.old.display().to_string(), arguments.new.display().to_string());
-    let document = || CompareDocument {
-        identity: Some(identity()),
-        ..CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new))
+    let document = || {
+        let document = CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new));
+        json::print(&CompareDocument { identity: Some(identity()), ..document })
     };
     let text =
         || text::compare(&compared, &shown(&before, &old), &shown(&after, &new), &output::style());
-    output::print(&Form::of(arguments.json, arguments.markdown).printed(document, text))?;
+    arguments.print.print(document, || Ok(text()))?;
     Ok(outcome(&compared, arguments.strict))
 }
 
@@ -121,33 +117,43 @@ pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
     if missed { Outcome::LimitMissed } else { Outcome::Done }
 }
 
-/// What a file holds.
+/// A saved file.
 pub enum Saved {
-    /// The result of another tool.
-    OfTool(ResultDocument),
-    /// Text that no other tool wrote: a document of a verb, if it is anything.
-    Own(String),
+    /// The document of a result of another tool.
+    Tool(Box<ResultDocument>),
+    /// The text of a file of no other tool.
+    Text(String),
 }
 
 /// Reads a saved result, or that of another tool, from a file or from standard input.
 pub fn read(path: &Path) -> Result<ResultDocument, String> {
-    match load(path)? {
-        Saved::OfTool(document) => Ok(document),
-        Saved::Own(text) => read_document(&text)
-            .map_err(|error| format!("{}: {error}; {OTHERS}", source_name(path))),
+    document(path, saved(path)?)
+}
+
+/// The result in a saved file.
+pub fn document(path: &Path, saved: Saved) -> Result<ResultDocument, String> {
+    match saved {
+        Saved::Tool(document) => Ok(*document),
+        Saved::Text(text) => {
+            read_document(&text).map_err(|error| named(path, &format!("{error}; {OTHERS}")))
+        }
     }
 }
 
-/// The file in messages.
-pub fn source_name(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+/// A reason with the file that it is about.
+pub fn named(path: &Path, reason: &dyn std::fmt::Display) -> String {
+    if path == Path::new("-") {
+        format!("standard input: {reason}")
+    } else {
+        format!("{}: {reason}", path.display())
+    }
 }
 
-/// Reads a file, unpacked, or standard input.
-pub fn load(path: &Path) -> Result<Saved, String> {
-    let named = |reason: &dyn std::fmt::Display| format!("{}: {reason}", source_name(path));
+/// Reads a file of any document.
+pub fn saved(path: &Path) -> Result<Saved, String> {
+    let named = |reason: &dyn std::fmt::Display| named(path, reason);
     if path.is_dir() {
-        return of_tool(results::read_folder(path), &named).map(Saved::OfTool);
+        return of_tool(results::read_folder(path), &named).map(Box::new).map(Saved::Tool);
     }
     let mut bytes = Vec::new();
     let stream = if path == Path::new("-") {
@@ -165,8 +171,8 @@ pub fn load(path: &Path) -> Result<Saved, String> {
     }
     let text = results::decode(&bytes).map_err(|error| named(&error))?;
     match results::read(&text) {
-        Some(found) => of_tool(found, &named).map(Saved::OfTool),
-        None => Ok(Saved::Own(text.into())),
+        Some(found) => of_tool(found, &named).map(Box::new).map(Saved::Tool),
+        None => Ok(Saved::Text(text.into_owned())),
     }
 }
 

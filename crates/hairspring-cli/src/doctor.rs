@@ -6,7 +6,7 @@ use crate::{AnyError, Outcome, output};
 use clap::Args;
 use hairspring_instruments::doctor::{diagnose, document, text};
 use hairspring_program::circumstances::bound;
-use hairspring_result::{Clock, Environment};
+use hairspring_result::{Clock, Environment, json};
 
 /// Say what this machine can and cannot give: the smallest time, what is shared, what to change
 #[derive(Debug, Clone, Args)]
@@ -36,14 +36,15 @@ fn run(arguments: &DoctorArguments) -> Result<Outcome, AnyError> {
         clock: Some(Clock::named(clock.name, clock.description)),
         ..bound(&thread, "the core clock is a part of the result")
     };
-    output::print(&arguments.report.form().printed(
-        || document::doctor(diagnosis.as_ref(), &circumstances),
+    arguments.report.print.print(
+        || json::print(&document::doctor(diagnosis.as_ref(), &circumstances)),
         || {
-            diagnosis
-                .as_ref()
-                .map_or_else(|_| String::new(), |found| text::doctor(found, &output::style()))
+            Ok(diagnosis.as_ref().map_or_else(
+                |_| String::new(),
+                |diagnosis| text::doctor(diagnosis, &output::style()),
+            ))
         },
-    ))?;
+    )?;
     if let Err(reason) = &diagnosis {
         output::complain(&format!("nothing can be measured here: {reason}"));
     }

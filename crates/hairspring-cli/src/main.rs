@@ -4,8 +4,10 @@
 mod arguments;
 mod baseline;
 mod expect;
+mod html;
 mod interrupt;
 mod misuse;
+mod plot;
 mod saved;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,16 @@
 //! `hairspring report`: converts a saved result to the formats that other tools read.
 
 use crate::compare::Saved;
+use crate::misuse::Misuse;
+use crate::plot::PlotArguments;
+use crate::saved::Taken;
 use crate::verb::{Runs, Verb};
-use crate::{AnyError, Outcome, compare, output};
+use crate::{AnyError, Outcome, compare, html, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
+use hairspring_core::observations::{Observations, read_csv};
+use hairspring_import::unpack;
+use hairspring_page::Extras;
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::export::{FORMATS, Format, export, find};
@@ -15,7 +21,9 @@ const EXAMPLES: &str = "\
 Examples:
   hairspring time 'x * x' --let 'int x = 3' --json > result.json
   hairspring report result.json --format bencher
+  hairspring report result.json --html result.html
   hairspring report result.json --markdown > comment.md
+  hairspring report result.json --plot line:figure.svg
   hairspring time 'x * x' --let 'int x = 3' --json | hairspring report - --format benchstat >> \
 new.txt
 
@@ -32,11 +40,22 @@ pub struct SavedReportArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format
-    #[arg(long, value_parser = formats(), required_unless_present = "markdown")]
+    #[arg(long, value_parser = formats(),
+        required_unless_present_any = ["html", "markdown", "plot"])]
     pub format: Option<&'static Format>,
-    /// Print Markdown for a comment on a pull request instead, of a document of any verb
+    /// Print Markdown for a comment on a pull request. Documents of all verbs have it
     #[arg(long, conflicts_with = "format")]
     pub markdown: bool,
+    /// Write the document to this file as one HTML page, which needs no network; - for standard
+    /// output. Documents of all verbs have one
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// The observations of the document (--save), for --html and --plot: they are solved again, and
+    /// their readings over time are shown
+    #[arg(long, value_name = "OBSERVATIONS")]
+    pub table: Option<PathBuf>,
+    #[command(flatten)]
+    pub plots: PlotArguments,
 }
 
 /// The verb.
@@ -69,8 +88,24 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 /// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is
 /// left.
 fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
-    let Some(format) = arguments.format else { return as_markdown(&arguments.file) };
-    let result = compare::read(&arguments.file)?;
+    if arguments.table.is_some() && arguments.html.is_none() && arguments.plots.plot.is_empty() {
+        return Err(Misuse("--table is for --html FILE or --plot FILE: give one".into()).into());
+    }
+    let saved = compare::saved(&arguments.file)?;
+    let table = arguments.table.as_deref().map(observations).transpose()?;
+    let extras = Extras { table: table.as_ref(), ..Extras::default() };
+    if let Some(path) = &arguments.html {
+        write_page(arguments, &saved, &extras, path)?;
+    }
+    arguments.plots.write(|| match &saved {
+        Saved::Tool(document) => hairspring_page::result_plots(document, &extras),
+        Saved::Text(text) => hairspring_page::plots(text, &extras),
+    })?;
+    if arguments.markdown {
+        output::print(&as_markdown(&arguments.file, &saved)?)?;
+    }
+    let Some(format) = arguments.format else { return Ok(Outcome::Done) };
+    let result = compare::document(&arguments.file, saved)?;
     of_tool(&result).iter().for_each(|doubt| output::complain(doubt));
     let found = export(&result, format);
     found.left_out.iter().for_each(|reason| output::complain(reason));
@@ -81,28 +116,57 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     Ok(Outcome::Done)
 }
 
-/// Prints the Markdown of a document of any verb, or of a result of another tool.
-fn as_markdown(path: &Path) -> Result<Outcome, AnyError> {
-    let text = match compare::load(path)? {
-        Saved::OfTool(document) => markdown::of(&document),
-        Saved::Own(text) => markdown::of_json(&text).map_err(|reason| {
-            format!(
-                "{}: {reason}; --markdown takes what a verb prints with --json",
-                compare::source_name(path)
-            )
-        })?,
+/// Writes the page of a document.
+fn write_page(
+    arguments: &SavedReportArguments,
+    saved: &Saved,
+    extras: &Extras,
+    path: &Path,
+) -> Result<(), AnyError> {
+    if path != Path::new("-") {
+        let mut taken = Taken::default();
+        taken.add("the document", &arguments.file);
+        arguments.table.iter().for_each(|table| taken.add("the file of --table", table));
+        taken.keep("--html", path)?;
+    }
+    let page = match saved {
+        Saved::Tool(document) => hairspring_page::result_page(document, extras),
+        Saved::Text(text) => hairspring_page::page(text, extras),
     };
-    output::print(&text)?;
-    Ok(Outcome::Done)
+    let about = arguments.table.as_ref().unwrap_or(&arguments.file);
+    let page = page.map_err(|error| compare::named(about, &error))?;
+    if path == Path::new("-") {
+        output::print(&page)?;
+        return Ok(());
+    }
+    html::write(html::OPTION, path, page.as_bytes())
+}
+
+/// The Markdown of a document.
+fn as_markdown(path: &Path, saved: &Saved) -> Result<String, AnyError> {
+    let named = |reason: String| {
+        let reason = format!("{reason}; --markdown takes what a verb prints with --json");
+        compare::named(path, &reason)
+    };
+    Ok(match saved {
+        Saved::Tool(document) => markdown::of(document),
+        Saved::Text(text) => markdown::of_json(text).map_err(named)?,
+    })
+}
+
+/// The observations of a file.
+fn observations(path: &Path) -> Result<Observations, AnyError> {
+    let named = |reason: &dyn std::fmt::Display| compare::named(path, reason);
+    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| named(&error))?;
+    Ok(read_csv(stream).map_err(|error| named(&error))?)
 }
 
 /// What a format has no place for of a result of another tool: what its intervals do not contain,
 /// and times that are not to be trusted.
 fn of_tool(result: &ResultDocument) -> Vec<String> {
     let Some(origin) = &result.origin else { return Vec::new() };
-    let lacks = |clause: &String| {
-        format!("{}: the intervals do not contain {clause}", clean(&origin.tool))
-    };
+    let lacks =
+        |clause: &String| format!("{}: the intervals do not contain {clause}", clean(&origin.tool));
     let doubt = |series: &Series| {
         let found = series.distrust()?;
         let (name, reason) = (cut(&clean(series.title()), 80), clean(&found.message));

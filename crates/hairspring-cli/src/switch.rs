@@ -12,7 +12,7 @@ use hairspring_instruments::switch::mechanism::{ALL, Mechanism};
 use hairspring_instruments::switch::{MOST_BYTES, Measured, Request, document, measure, text};
 use hairspring_program::circumstances::bound;
 use hairspring_program::values::duration;
-use hairspring_result::{Clock, Environment, Reference};
+use hairspring_result::{Clock, Environment, Reference, json};
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -105,10 +105,10 @@ fn run(arguments: &SwitchArguments) -> Result<Outcome, AnyError> {
         one.iter_mut().for_each(|one| REMEDIES.apply(&mut one.findings));
     }
     let (circumstances, asked) = (circumstances(&measured), asked(measured.thread.cpu));
-    output::print(&arguments.report.form().printed(
-        || document::switch(&measured.results, &asked, &circumstances),
-        || text::switch(&measured.results, &asked, &circumstances, &output::style()),
-    ))?;
+    arguments.report.print.print(
+        || json::print(&document::switch(&measured.results, &asked, &circumstances)),
+        || Ok(text::switch(&measured.results, &asked, &circumstances, &output::style())),
+    )?;
     let is_done = measured.results.iter().all(|(_, one)| one.is_ok());
     Ok(if is_done { Outcome::Done } else { Outcome::Failed })
 }

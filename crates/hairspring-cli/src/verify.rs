@@ -12,7 +12,7 @@ use hairspring_instruments::verify::{Effort, Verdict, verify};
 use hairspring_instruments::verify::{document, text};
 use hairspring_program::circumstances::bound;
 use hairspring_program::values::duration;
-use hairspring_result::{Clock, Environment};
+use hairspring_result::{Clock, Environment, json};
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -86,14 +86,17 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         ..bound(&thread, "the reference chain is missing")
     };
     let machine = diagnose(clock, thread.cpu, effort.level).ok();
-    let document = || CertificateDocument {
-        machine: machine.as_ref().map(MachineJson::from),
-        ..document::certificate(&certificate, &circumstances)
+    let document = || {
+        let document = document::certificate(&certificate, &circumstances);
+        json::print(&CertificateDocument {
+            machine: machine.as_ref().map(MachineJson::from),
+            ..document
+        })
     };
     let text = || {
         let end = machine.as_ref().map(|one| format!("\n{}", section(one, &output::style())));
         text::certificate(&certificate, &circumstances, &output::style()) + &end.unwrap_or_default()
     };
-    output::print(&arguments.report.form().printed(document, text))?;
+    arguments.report.print.print(document, || Ok(text()))?;
     Ok(if certificate.verdict() == Verdict::Passed { Outcome::Done } else { Outcome::Failed })
 }

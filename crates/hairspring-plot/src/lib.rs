@@ -10,6 +10,8 @@ use resvg::usvg::{Options, Tree, WriteOptions};
 /// Letters, Greek and signs (`fonts/README.md`).
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans.ttf");
 const FAMILY: &str = "DejaVu Sans";
+/// What the name of a file can end in.
+pub const ENDINGS: [&str; 2] = ["svg", "png"];
 /// Pixels of a PNG for each unit of the SVG: 300 for an inch of 96 units.
 const SCALE: f32 = 300.0 / 96.0;
 

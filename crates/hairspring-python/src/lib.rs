@@ -4,6 +4,7 @@
 
 mod code;
 mod errors;
+mod notebook;
 mod remedies;
 mod report;
 mod table;

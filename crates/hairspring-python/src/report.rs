@@ -1,5 +1,6 @@
 //! What came of a measurement, and its texts.
 
+use crate::notebook;
 use hairspring_core::observations::{Observations, Unit, read_csv, write_csv};
 use hairspring_program::output;
 use hairspring_result::json::print;
@@ -50,6 +51,21 @@ impl Report {
     /// The same for a comment on a pull request, in Markdown.
     fn markdown(&self) -> String {
         markdown::of(&self.document)
+    }
+
+    /// The same with its plots, for a notebook.
+    fn html(&self) -> PyResult<String> {
+        notebook::html(&self.document, self.table.as_ref()).map_err(PyValueError::new_err)
+    }
+
+    /// The plots: names, titles and SVG.
+    fn plots(&self) -> PyResult<Vec<(String, String, String)>> {
+        let plots = notebook::plots(&self.document, self.table.as_ref());
+        let plots = plots.map_err(PyValueError::new_err)?;
+        Ok(plots
+            .into_iter()
+            .map(|plot| (plot.name.clone(), plot.title.clone(), plot.file()))
+            .collect())
     }
 
     /// Whether the precision asked for was reached.

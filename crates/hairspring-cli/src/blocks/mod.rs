@@ -12,7 +12,7 @@ use hairspring_blocks::{Choice, Error, MeasuredFunction, Request, Wanted, functi
 use hairspring_blocks::{document, dot, text};
 use hairspring_core::judge::Remedies;
 use hairspring_program::circumstances::bound;
-use hairspring_result::{Clock, Environment, Reference};
+use hairspring_result::{Clock, Environment, Reference, json};
 use hairspring_view::clean::clean;
 use std::path::Path;
 use std::time::Duration;
@@ -138,8 +138,8 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         };
         text::blocks(&measured, &circumstances, &output::style(), arguments.annotate) + &stages
     };
-    let document = || document::blocks(&measured, &circumstances);
-    output::print(&arguments.report.form().printed(document, text))?;
+    let document = || json::print(&document::blocks(&measured, &circumstances));
+    arguments.report.print.print(document, || Ok(text()))?;
     Ok(Outcome::Done)
 }
 

@@ -13,7 +13,7 @@ use hairspring_instruments::clocks::{
 };
 use hairspring_instruments::clocks::{document, text};
 use hairspring_program::circumstances::bound;
-use hairspring_result::Environment;
+use hairspring_result::{Environment, json};
 use std::io::IsTerminal;
 
 /// The verb.
@@ -32,13 +32,12 @@ fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
     // Read before the thread is bound to one of them.
     let cpus = allowed_cpus();
     let thread = prepare_thread(arguments.cpu)?;
-    let report = match (&arguments.compare, arguments.latency, arguments.overhead) {
+    match (&arguments.compare, arguments.latency, arguments.overhead) {
         (Some(names), _, _) => compared(arguments, names, &thread)?,
         (None, true, _) => latencies(arguments, &thread)?,
         (None, false, true) => overhead(arguments, &thread)?,
         (None, false, false) => all(arguments, &thread, cpus)?,
-    };
-    output::print(&report)?;
+    }
     Ok(Outcome::Done)
 }
 
@@ -46,7 +45,7 @@ fn all(
     arguments: &ClocksArguments,
     thread: &PreparedThread,
     cpus: Vec<usize>,
-) -> Result<String, AnyError> {
+) -> Result<(), AnyError> {
     let known: Vec<&str> = catalogue().iter().map(|(clock, _)| clock.name).collect();
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(
@@ -63,13 +62,13 @@ fn all(
     };
     let (survey, circumstances) = (survey(&plan), circumstances(thread));
     let verbose = arguments.verbose || !arguments.names.is_empty();
-    Ok(arguments.report.form().printed(
-        || document::clock_survey(&survey, plan.level, &circumstances),
-        || text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style()),
-    ))
+    arguments.report.print.print(
+        || json::print(&document::clock_survey(&survey, plan.level, &circumstances)),
+        || Ok(text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style())),
+    )
 }
 
-fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
+fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<(), AnyError> {
     let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
     let plan = LatencyPlan {
         count: arguments.count as usize,
@@ -79,17 +78,17 @@ fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<Str
     announce(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
     let (latency, circumstances) =
         (latency(&clocks, plan, std::thread::sleep), circumstances(thread));
-    Ok(arguments.report.form().printed(
-        || document::clock_latency(&latency, &circumstances),
-        || text::clock_latency(&latency, &circumstances, &output::style()),
-    ))
+    arguments.report.print.print(
+        || json::print(&document::clock_latency(&latency, &circumstances)),
+        || Ok(text::clock_latency(&latency, &circumstances, &output::style())),
+    )
 }
 
 fn compared(
     arguments: &ClocksArguments,
     names: &[String],
     thread: &PreparedThread,
-) -> Result<String, AnyError> {
+) -> Result<(), AnyError> {
     let [a, b] = names else { return Err("--compare takes two clocks".into()) };
     if a == b {
         return Err(Misuse(format!(
@@ -101,13 +100,13 @@ fn compared(
     let (first, second) = (find(a)?, find(b)?);
     let comparison = compare(first, second, arguments.budget);
     let (level, circumstances) = (arguments.report.confidence_level, circumstances(thread));
-    Ok(arguments.report.form().printed(
-        || document::clock_comparison(&comparison, level, &circumstances),
-        || text::clock_comparison(&comparison, level, &circumstances, &output::style()),
-    ))
+    arguments.report.print.print(
+        || json::print(&document::clock_comparison(&comparison, level, &circumstances)),
+        || Ok(text::clock_comparison(&comparison, level, &circumstances, &output::style())),
+    )
 }
 
-fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
+fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<(), AnyError> {
     let old_way = catalogue()
         .into_iter()
         .find(|(clock, here)| clock.name == "tsc-cpuid" && here.is_ok())
@@ -119,11 +118,24 @@ fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<Stri
     let report =
         overheads(&clocks, arguments.runs as usize, thread.priority_raised || raised.is_some());
     drop(raised);
-    let (circumstances, level) = (circumstances(thread), arguments.report.confidence_level);
-    Ok(arguments.report.form().printed(
-        || document::stopwatch_overhead(&report, level, &circumstances),
-        || text::stopwatch_overhead(&report, level, &circumstances, &output::style()),
-    ))
+    let circumstances = circumstances(thread);
+    arguments.report.print.print(
+        || {
+            json::print(&document::stopwatch_overhead(
+                &report,
+                arguments.report.confidence_level,
+                &circumstances,
+            ))
+        },
+        || {
+            Ok(text::stopwatch_overhead(
+                &report,
+                arguments.report.confidence_level,
+                &circumstances,
+                &output::style(),
+            ))
+        },
+    )
 }
 
 /// The named clocks, or the default ones; at most as many as fit into a table.

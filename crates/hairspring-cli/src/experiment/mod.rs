@@ -2,7 +2,10 @@
 
 mod setup;
 
+use crate::arguments::PrintArguments;
+use crate::html::PageArguments;
 use crate::misuse::Misuse;
+use crate::plot::PlotArguments;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
@@ -52,6 +55,10 @@ pub struct ExperimentArguments {
     /// Print Markdown, as without this option
     #[arg(long, conflicts_with_all = ["check", "json"])]
     pub markdown: bool,
+    #[command(flatten)]
+    pub page: PageArguments,
+    #[command(flatten)]
+    pub plots: PlotArguments,
 }
 
 /// The verb.
@@ -75,8 +82,10 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
         if arguments.check
             || arguments.json
             || arguments.markdown
+            || !arguments.plots.plot.is_empty()
             || arguments.save.is_some()
             || arguments.folder.is_some()
+            || arguments.page.html.is_some()
         {
             return Err(Misuse("`new` prints a template, and takes no options".into()).into());
         }
@@ -99,11 +108,13 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
         write(markdown_file, &markdown::markdown(&record))?;
         write(json_file, &json::print(&record))?;
     }
-    output::print(&if arguments.json {
-        json::print(&record)
-    } else {
-        markdown::markdown(&record)
-    })?;
+    let print = PrintArguments {
+        json: arguments.json,
+        markdown: false,
+        page: arguments.page.clone(),
+        plots: arguments.plots.clone(),
+    };
+    print.print(|| json::print(&record), || Ok(markdown::markdown(&record)))?;
     Ok(if record.passed { Outcome::Done } else { Outcome::LimitMissed })
 }
 

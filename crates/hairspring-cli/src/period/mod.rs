@@ -19,6 +19,7 @@ use hairspring_instruments::period::tally::Bins;
 use hairspring_instruments::period::task::{Limit, Recorder, Stop};
 use hairspring_instruments::period::{PeriodReport, document, text};
 use hairspring_program::circumstances::here;
+use hairspring_result::json;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -74,10 +75,10 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
     };
     eprintln!("answering at {address} (UDP); Ctrl-C ends it");
     let done = respond(&socket, arguments.duration, &stop)?;
-    output::print(&arguments.report.form().printed(
-        || document::responder(&done, &address),
-        || text::responder(&done, &address, &output::style()),
-    ))?;
+    arguments.report.print.print(
+        || json::print(&document::responder(&done, &address)),
+        || Ok(text::responder(&done, &address, &output::style())),
+    )?;
     Ok(Outcome::Done)
 }
 
@@ -102,11 +103,9 @@ fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     REMEDIES.apply(&mut measured.summary.findings);
     let report =
         PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
-    output::print(
-        &arguments
-            .report
-            .form()
-            .printed(|| document::period(&report), || text::period(&report, &output::style())),
+    arguments.report.print.print(
+        || json::print(&document::period(&report)),
+        || Ok(text::period(&report, &output::style())),
     )?;
     saved.map_err(|error| format!("--save: {error}"))?;
     Ok(if measured.summary.limit_exceeded() || measured.summary.stop == Stop::LimitExceeded {

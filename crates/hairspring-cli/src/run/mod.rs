@@ -8,7 +8,6 @@ mod pages;
 mod program;
 mod source;
 
-use crate::arguments::Form;
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::verb::{Runs, Verb};
@@ -19,7 +18,7 @@ use hairspring_core::judge::{Finding, Remedies, Severity};
 use hairspring_host::thread::check_cpu;
 use hairspring_program::output;
 use hairspring_result::runs::{about_means, between, misses_precision};
-use hairspring_result::{ResultDocument, ResultFinding, document};
+use hairspring_result::{ResultDocument, ResultFinding, document, json};
 use hairspring_view::text;
 use program::Program;
 use std::io::{IsTerminal, Write};
@@ -154,10 +153,9 @@ fn measure(
     all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
     let (ended, against) = baseline.judge(&mut all)?;
-    output::print(&Form::of(arguments.json, arguments.markdown).printed(
-        || &all,
-        || text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against,
-    ))?;
+    let text =
+        || Ok(text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against);
+    arguments.print.print(|| json::print(&all), text)?;
     baseline.save(&all)?;
     Ok(match (ran.failed, ended.or(expected), missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,

@@ -4,7 +4,6 @@ mod arguments;
 mod look;
 mod remedies;
 
-use crate::arguments::Form;
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
 use crate::saved::{Output, Taken};
@@ -20,7 +19,7 @@ use hairspring_measure::limits::DEFAULT_PRECISION;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{
-    Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject,
+    Clock, Environment, Measurement, Mode, Reference, ResultDocument, Run, Subject, json,
 };
 use hairspring_snippet::{
     Declaration, HostProgram, Language, MeasuredCode, Request, SnippetFinding, first_values,
@@ -91,12 +90,8 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
             text::report(&result, &output::style())
         }
     };
-    output::print(
-        &arguments
-            .report
-            .form()
-            .printed(|| &result, || text() + &arguments.explain.text(&result) + &against),
-    )?;
+    let text = || Ok(text() + &arguments.explain.text(&result) + &against);
+    arguments.report.print.print(|| json::print(&result), text)?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached {
         Outcome::LimitMissed
@@ -112,7 +107,7 @@ fn once(
     save: Option<Output>,
 ) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
-    let is_shown = arguments.report.form() == Form::Text;
+    let is_shown = arguments.report.print.is_text();
     let mut look = |found: &Assessment| {
         if is_shown {
             look::show(found)
