@@ -7,8 +7,11 @@ True
 
 `time` measures a statement or a callable, `fit` solves observations from any source, `bench` and
 `main` make a file a program with benchmarks, `python -m hairspring time` is the command line, and
-pytest has the fixture `hairspring_time`.
+pytest has the fixture `hairspring_time`. `%load_ext hairspring` gives IPython and Jupyter the
+magics `%hairspring` and `%%hairspring`.
 """
+
+from typing import TYPE_CHECKING
 
 from hairspring._fit import fit
 from hairspring._measure import time
@@ -24,6 +27,17 @@ from hairspring._result import (
     Series,
 )
 
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """Registers the magics: IPython calls this for `%load_ext hairspring`."""
+    from hairspring._magics import HairspringMagics
+
+    shell.register_magics(HairspringMagics)
+
+
 __all__ = [
     "Comparison",
     "Component",
@@ -36,6 +50,7 @@ __all__ = [
     "__version__",
     "bench",
     "fit",
+    "load_ipython_extension",
     "main",
     "time",
 ]

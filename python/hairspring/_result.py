@@ -9,11 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hairspring import _native
+from hairspring._plot import Kind, plot
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pandas as pd
+    from matplotlib.axes import Axes
 
 #: Letters that stand for the bits of a reading's flags in an observation file.
 FLAGS = "sgbxcdu"
@@ -319,6 +321,32 @@ class Result:
         )
         return frame
 
+    def to_markdown(self) -> str:
+        """The result for a comment on a pull request: a table, and findings and machine folded."""
+        return self._report.markdown()
+
+    def svg(self, name: str | None = None) -> str:
+        """A plot of the command's page as SVG, `line` and `residuals` for instance; without a name
+        the first one. Raises `KeyError` with the names that there are.
+        """
+        plots = {plot: svg for plot, _, svg in self._report.plots()}
+        chosen = next(iter(plots), None) if name is None else name
+        if chosen not in plots:
+            raise KeyError(f"there is no plot {name!r}: there are {', '.join(plots) or 'none'}")
+        return plots[chosen]
+
+    def plot(self, kind: Kind = "line", ax: "Axes | None" = None) -> "Axes":
+        """Draws the rows with matplotlib, on `ax` or on a new figure; returns the axes.
+
+        `kind`: `line` is the time of each row over its copies with the line that was fitted;
+        `residuals` is how far the rows lie off it. With several components the predicted time
+        takes the place of the copies. Bars are the standard deviation of the mean of a row; rows
+        that were left out are hollow.
+
+        Needs matplotlib: `pip install 'hairspring[plot]'`.
+        """
+        return plot(self._document, kind, ax)
+
     def __str__(self) -> str:
         """The report."""
         return self._report.text(False)
@@ -327,6 +355,14 @@ class Result:
         """One line with the names and times of the bodies."""
         bodies = (f"{name}: {shown(series.body)}" for name, series in self.series.items())
         return f"Result({', '.join(bodies)})"
+
+    def _repr_html_(self) -> str:
+        """The result in a notebook: the table, and the plots of the command's page."""
+        return self._report.html()
+
+    def _repr_markdown_(self) -> str:
+        """The result where a front end shows Markdown."""
+        return self.to_markdown()
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Prints the report in IPython and in notebooks."""

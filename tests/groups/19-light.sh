@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$ROOT"
 
 MOST_PACKAGES=50
-HEAVY='addr2line|cpp_demangle|gimli|iced-x86|libloading|nalgebra|object|rustc-demangle|seccompiler|syscalls|hairspring-(blocks|capture|cli|import|instructions|instruments|snippet)'
+HEAVY='addr2line|cpp_demangle|gimli|iced-x86|libloading|nalgebra|object|resvg|rustc-demangle|seccompiler|syscalls|hairspring-(blocks|capture|cli|import|instructions|instruments|page|plot|snippet)'
 status=0
 
 tree() { cargo tree --quiet --locked -p "$1" -e "$2" --prefix none; } # PACKAGE EDGES

@@ -3,6 +3,7 @@
 use crate::AnyError;
 use crate::html::PageArguments;
 use crate::misuse::Misuse;
+use crate::plot::PlotArguments;
 use clap::Args;
 use hairspring_host::clock::{Clock, find, seated_clock};
 use hairspring_host::thread::PreparedThread;
@@ -12,7 +13,7 @@ use hairspring_page::Extras;
 use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, output, seating};
 use hairspring_result::ResultDocument;
-use hairspring_view::text;
+use hairspring_view::{markdown, text};
 
 // How a result is shown, for every verb that has one. A doc comment here would become the help of
 // the verbs.
@@ -21,8 +22,13 @@ pub struct PrintArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+    /// Print Markdown for a comment on a pull request instead of text
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     #[command(flatten)]
     pub page: PageArguments,
+    #[command(flatten)]
+    pub plots: PlotArguments,
 }
 
 impl PrintArguments {
@@ -49,8 +55,22 @@ impl PrintArguments {
         text: impl FnOnce() -> Result<String, AnyError>,
         extras: impl FnOnce() -> Extras<'e>,
     ) -> Result<(), AnyError> {
-        output::print(&if self.json { document() } else { text()? })?;
-        self.page.write(|| hairspring_page::page(&document(), &extras()))
+        output::print(&match (self.json, self.markdown) {
+            (true, _) => document(),
+            (_, true) => markdown::of_json(&document())?,
+            _ => text()?,
+        })?;
+        if self.page.html.is_none() && self.plots.plot.is_empty() {
+            return Ok(());
+        }
+        let (document, extras) = (document(), extras());
+        self.page.write(|| hairspring_page::page(&document, &extras))?;
+        self.plots.write(|| hairspring_page::plots(&document, &extras))
+    }
+
+    /// Whether the result is printed for people.
+    pub fn is_text(&self) -> bool {
+        !self.json && !self.markdown
     }
 }
 

@@ -1,5 +1,5 @@
-//! The file of `--html`: looked at before anything is measured, and written as a whole or not at
-//! all.
+//! The files of `--html` and `--plot`: looked at before anything is measured, and written as a
+//! whole or not at all.
 
 use crate::AnyError;
 use crate::misuse::Misuse;
@@ -25,9 +25,12 @@ impl PageArguments {
     pub fn write(&self, page: impl FnOnce() -> Result<String, String>) -> Result<(), AnyError> {
         let Some(path) = &self.html else { return Ok(()) };
         let text = page().map_err(|error| format!("--html {}: {error}", path.display()))?;
-        write(path, &text)
+        write(OPTION, path, text.as_bytes())
     }
 }
+
+/// The option of a page, in messages.
+pub const OPTION: &str = "--html";
 
 /// Looks whether the file of `--html` can be written, if a verb has the option and it was given.
 ///
@@ -44,21 +47,29 @@ pub fn check(matches: &ArgMatches) -> Result<(), AnyError> {
                 .into(),
         )
         .into()),
-        Some(path) => open(path).map(drop),
+        Some(path) => look(OPTION, path),
         None => Ok(()),
     }
 }
 
-/// Where a page goes: over a file, by way of a new one beside it, or into a device or a pipe.
+/// Looks whether the file of an option can be written.
+///
+/// # Errors
+/// It cannot, with the reason and a way out.
+pub fn look(option: &str, path: &Path) -> Result<(), AnyError> {
+    open(option, path).map(drop)
+}
+
+/// Where a file goes: over a file, by way of a new one beside it, or into a device or a pipe.
 enum Place {
     Beside(NamedTempFile, PathBuf),
     Device(std::fs::File),
 }
 
-fn open(path: &Path) -> Result<Place, AnyError> {
+fn open(option: &str, path: &Path) -> Result<Place, AnyError> {
     let shown = path.display();
     let failed = |reason: &dyn std::fmt::Display, next: &str| -> AnyError {
-        format!("--html {shown}: {reason}; {next}").into()
+        format!("{option} {shown}: {reason}; {next}").into()
     };
     const OTHER: &str = "give a file that can be written";
     // A link stays one: the file that it names is replaced.
@@ -82,7 +93,7 @@ fn open(path: &Path) -> Result<Place, AnyError> {
     let mode = std::fs::metadata(&target).map_or(0o666, |known| known.permissions().mode());
     let beside = tempfile::Builder::new()
         .prefix(".hairspring-")
-        .suffix(".html")
+        .suffix(".new")
         .permissions(std::fs::Permissions::from_mode(mode))
         .tempfile_in(folder)
         .map_err(|error| {
@@ -92,17 +103,17 @@ fn open(path: &Path) -> Result<Place, AnyError> {
     Ok(Place::Beside(beside, target))
 }
 
-/// Writes a page: a run that is killed leaves the file as it was.
+/// Writes the file of an option: a run that is killed leaves it as it was.
 ///
 /// # Errors
 /// The system's error.
-pub fn write(path: &Path, text: &str) -> Result<(), AnyError> {
+pub fn write(option: &str, path: &Path, bytes: &[u8]) -> Result<(), AnyError> {
     let failed =
-        |error: std::io::Error| format!("--html {}: {error}; give another file", path.display());
-    match open(path)? {
-        Place::Device(mut file) => file.write_all(text.as_bytes()).map_err(failed)?,
+        |error: std::io::Error| format!("{option} {}: {error}; give another file", path.display());
+    match open(option, path)? {
+        Place::Device(mut file) => file.write_all(bytes).map_err(failed)?,
         Place::Beside(mut file, target) => {
-            file.write_all(text.as_bytes()).map_err(failed)?;
+            file.write_all(bytes).map_err(failed)?;
             file.persist(target).map_err(|error| failed(error.error))?;
         }
     }
@@ -117,20 +128,20 @@ mod tests {
     fn a_page_replaces_its_file_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("a.html"), folder.path().join("link.html"));
-        write(&file, "a longer text").unwrap();
+        write(OPTION, &file, b"a longer text").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        write(&link, "short").unwrap();
+        write(OPTION, &link, b"short").unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "short");
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
-        write(Path::new("/dev/null"), "text").unwrap();
+        write(OPTION, Path::new("/dev/null"), b"text").unwrap();
     }
 
     #[test]
     fn errors_name_the_file_and_a_way_out() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("no/a.html");
-        let said = |path: &Path| write(path, "").unwrap_err().to_string();
+        let said = |path: &Path| write(OPTION, path, b"").unwrap_err().to_string();
         assert!(said(&missing).contains("there is no folder"), "{}", said(&missing));
         assert!(said(folder.path()).ends_with("is a folder; give a file in it"));
     }

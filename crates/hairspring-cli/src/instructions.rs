@@ -48,7 +48,8 @@ pub struct InstructionsArguments {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub extension: Vec<String>,
     /// List the forms with what they need, and measure nothing
-    #[arg(long, conflicts_with_all = ["json", "csv", "osaca", "against", "values", "pairs"])]
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv", "osaca", "against", "values",
+        "pairs"])]
     pub list: bool,
     /// Show every pair of operands, as JSON and CSV do in any case
     #[arg(long, conflicts_with = "osaca")]
@@ -61,10 +62,10 @@ pub struct InstructionsArguments {
         conflicts_with_all = ["csv", "osaca"])]
     pub against: Vec<String>,
     /// Print CSV instead of text: a line for each latency and each throughput
-    #[arg(long, conflicts_with_all = ["json", "osaca"])]
+    #[arg(long, conflicts_with_all = ["json", "markdown", "osaca"])]
     pub csv: bool,
     /// Print the instruction forms of a machine file for OSACA (YAML) instead of text
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub osaca: bool,
     /// Time for all forms [default: 380ms for each, 2s or more in all]
     #[arg(long, value_name = "TIME", value_parser = duration)]

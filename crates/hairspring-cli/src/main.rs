@@ -8,6 +8,7 @@ mod html;
 mod interactive;
 mod interrupt;
 mod misuse;
+mod plot;
 mod saved;
 #[cfg(test)]
 mod tests;

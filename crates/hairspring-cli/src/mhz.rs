@@ -33,13 +33,13 @@ whole MHz
 #[command(after_help = EXAMPLES)]
 pub struct MhzArguments {
     /// Print only the core clock in MHz
-    #[arg(short = 'c', long, conflicts_with_all = ["ticks", "json", "classic"])]
+    #[arg(short = 'c', long, conflicts_with_all = ["ticks", "json", "markdown", "classic"])]
     pub core: bool,
     /// Print only the rate of the clock (the time stamp counter) in MHz
-    #[arg(short = 't', long, conflicts_with_all = ["json", "classic"])]
+    #[arg(short = 't', long, conflicts_with_all = ["json", "markdown", "classic"])]
     pub ticks: bool,
     /// Print only whole MHz, of the core or with -t of the clock
-    #[arg(short = 'i', long, conflicts_with_all = ["json", "classic"])]
+    #[arg(short = 'i', long, conflicts_with_all = ["json", "markdown", "classic"])]
     pub integer: bool,
     /// The CPU to run on (default: the last one, or a quieter one)
     #[arg(long, value_name = "N", conflicts_with = "all")]
@@ -49,7 +49,7 @@ pub struct MhzArguments {
     pub all: bool,
     /// Repeat the measurement in this period until Ctrl-C; with --json one document per line
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s",
-        value_parser = duration, conflicts_with_all = ["all", "classic"])]
+        value_parser = duration, conflicts_with_all = ["all", "classic", "markdown"])]
     pub watch: Option<Duration>,
     /// End --watch after N measurements
     #[arg(short = 'n', long, value_name = "N", requires = "watch",

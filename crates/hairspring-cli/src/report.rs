@@ -2,6 +2,8 @@
 
 use crate::compare::Saved;
 use crate::interactive::{MOST_BYTES, interactive};
+use crate::misuse::Misuse;
+use crate::plot::PlotArguments;
 use crate::saved::Taken;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, html, output};
@@ -13,6 +15,7 @@ use hairspring_page::{Extras, Interactive};
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::export::{FORMATS, Format, export, find};
+use hairspring_view::markdown;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -20,6 +23,8 @@ Examples:
   hairspring time 'x * x' --let 'int x = 3' --json > result.json
   hairspring report result.json --format bencher
   hairspring report result.json --html result.html
+  hairspring report result.json --markdown > comment.md
+  hairspring report result.json --plot line:figure.svg
   hairspring time 'x * x' --let 'int x = 3' --json | hairspring report - --format benchstat >> \
 new.txt
 
@@ -36,20 +41,26 @@ pub struct SavedReportArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format
-    #[arg(long, value_parser = formats(), required_unless_present = "html")]
+    #[arg(long, value_parser = formats(),
+        required_unless_present_any = ["html", "markdown", "plot"])]
     pub format: Option<&'static Format>,
+    /// Print Markdown for a comment on a pull request. Documents of all verbs have it
+    #[arg(long, conflicts_with = "format")]
+    pub markdown: bool,
     /// Write the document to this file as one HTML page, which needs no network; - for standard
     /// output. Documents of all verbs have one
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// The observations of the document (--save): they are solved again, and the page shows their
-    /// readings over time
-    #[arg(long, value_name = "OBSERVATIONS", requires = "html")]
+    /// The observations of the document (--save), for --html and --plot: they are solved again, and
+    /// their readings over time are shown
+    #[arg(long, value_name = "OBSERVATIONS")]
     pub table: Option<PathBuf>,
     /// Put the observations and the solver into the page, at most 3 MB: rows, rounds and stages can
     /// be switched off in it, and it zooms into the readings
-    #[arg(long, requires = "table")]
+    #[arg(long, requires_all = ["table", "html"])]
     pub interactive: bool,
+    #[command(flatten)]
+    pub plots: PlotArguments,
 }
 
 /// The verb.
@@ -82,9 +93,25 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 /// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is
 /// left.
 fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
+    if arguments.table.is_some() && arguments.html.is_none() && arguments.plots.plot.is_empty() {
+        return Err(Misuse("--table is for --html FILE or --plot FILE: give one".into()).into());
+    }
     let saved = compare::saved(&arguments.file)?;
+    let table = arguments.table.as_deref().map(observations).transpose()?;
+    let interactive = match &table {
+        Some(table) if arguments.interactive => Some(solver(arguments, &saved, table)?),
+        _ => None,
+    };
+    let extras = Extras { table: table.as_ref(), interactive, ..Extras::default() };
     if let Some(path) = &arguments.html {
-        write_page(arguments, &saved, path)?;
+        write_page(arguments, &saved, &extras, path)?;
+    }
+    arguments.plots.write(|| match &saved {
+        Saved::Tool(document) => hairspring_page::result_plots(document, &extras),
+        Saved::Text(text) => hairspring_page::plots(text, &extras),
+    })?;
+    if arguments.markdown {
+        output::print(&as_markdown(&arguments.file, &saved)?)?;
     }
     let Some(format) = arguments.format else { return Ok(Outcome::Done) };
     let result = compare::document(&arguments.file, saved)?;
@@ -102,6 +129,7 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
 fn write_page(
     arguments: &SavedReportArguments,
     saved: &Saved,
+    extras: &Extras,
     path: &Path,
 ) -> Result<(), AnyError> {
     if path != Path::new("-") {
@@ -110,15 +138,9 @@ fn write_page(
         arguments.table.iter().for_each(|table| taken.add("the file of --table", table));
         taken.keep("--html", path)?;
     }
-    let table = arguments.table.as_deref().map(observations).transpose()?;
-    let interactive = match &table {
-        Some(table) if arguments.interactive => Some(solver(arguments, saved, table)?),
-        _ => None,
-    };
-    let extras = Extras { table: table.as_ref(), interactive, ..Extras::default() };
     let page = match saved {
-        Saved::Tool(document) => hairspring_page::result_page(document, &extras),
-        Saved::Text(text) => hairspring_page::page(text, &extras),
+        Saved::Tool(document) => hairspring_page::result_page(document, extras),
+        Saved::Text(text) => hairspring_page::page(text, extras),
     };
     let about = arguments.table.as_ref().unwrap_or(&arguments.file);
     let page = page.map_err(|error| compare::named(about, &error))?;
@@ -134,7 +156,19 @@ fn write_page(
         output::print(&page)?;
         return Ok(());
     }
-    html::write(path, &page)
+    html::write(html::OPTION, path, page.as_bytes())
+}
+
+/// The Markdown of a document.
+fn as_markdown(path: &Path, saved: &Saved) -> Result<String, AnyError> {
+    let named = |reason: String| {
+        let reason = format!("{reason}; --markdown takes what a verb prints with --json");
+        compare::named(path, &reason)
+    };
+    Ok(match saved {
+        Saved::Tool(document) => markdown::of(document),
+        Saved::Text(text) => markdown::of_json(text).map_err(named)?,
+    })
 }
 
 /// What the page needs to solve its observations again.

@@ -54,6 +54,10 @@ fn inline(text: &str) -> String {
             out.push('\\');
         }
         out.push(c);
+        // A zero-width space: GitHub calls those whose names stand behind the sign.
+        if c == '@' {
+            out += "&#8203;";
+        }
     }
     out
 }
@@ -303,6 +307,7 @@ mod tests {
     #[test]
     fn text_of_a_file_is_no_markup() {
         assert_eq!(inline("a | b\n# c `d` \u{1b}[31m <x>"), r"a \| b \# c \`d\` ?\[31m \<x\>");
+        assert_eq!(inline("ask @all"), "ask @&#8203;all");
         assert_eq!((code("a"), code("a`b")), ("`a`".to_owned(), "`` a`b ``".to_owned()));
         assert_eq!((fence("x"), fence("````\n``")), ("```".to_owned(), "`````".to_owned()));
     }

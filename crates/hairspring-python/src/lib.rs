@@ -4,6 +4,7 @@
 
 mod code;
 mod errors;
+mod notebook;
 mod remedies;
 mod report;
 mod table;
@@ -16,7 +17,7 @@ use hairspring_core::estimate::Options;
 use hairspring_core::judge::Question;
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_program::{Manner, Seating, Session, Settings, Stop, document, seating, values};
-use hairspring_result::{Environment, Measurement};
+use hairspring_result::{Environment, Measurement, ResultDocument};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -91,7 +92,11 @@ fn measure(py: Python<'_>, declared: Vec<Declared>, asked: Asked) -> PyResult<Re
         .measure(&mut group)
         .map_err(|error| failure.take().unwrap_or_else(|| of_program(error)))?;
     let document = document(&session, &group, &measured, "time", precision).map_err(of_program)?;
-    Ok(Report { document, precise: measured.run.stop == Stop::Precise, table: measured.run.table })
+    Ok(Report {
+        document: ResultDocument::new(&document),
+        precise: measured.run.stop == Stop::Precise,
+        table: Some(measured.run.table),
+    })
 }
 
 /// Runs a program with benchmarks: `arguments` with the program's name first. Returns the exit
@@ -141,7 +146,7 @@ fn fit(table: Observations, confidence_level: &str, keep_all: bool) -> PyResult<
         methods: Vec::new(),
         run: None,
     };
-    Ok(Report { document, precise: true, table })
+    Ok(Report { document: ResultDocument::new(&document), precise: true, table: Some(table) })
 }
 
 /// The words of all remedies by the function that they are for: tests look for the arguments that
@@ -166,5 +171,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit_file, module)?)?;
     module.add_function(wrap_pyfunction!(remedy_words, module)?)?;
     module.add_function(wrap_pyfunction!(report::joined, module)?)?;
+    module.add_function(wrap_pyfunction!(report::read_report, module)?)?;
     module.add_function(wrap_pyfunction!(report::as_table, module)?)
 }

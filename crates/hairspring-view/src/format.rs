@@ -36,6 +36,25 @@ pub fn digits(estimate: &Estimate) -> Digits {
     Digits { value: fixed(value, places), half: fixed(half, places) }
 }
 
+/// Both ends of the interval, with the decimals of `digits`: `0.81022` and `0.81144`. An end that
+/// the interval does not have is `open`.
+pub fn ends(estimate: &Estimate) -> [String; 2] {
+    let (value, half) = (estimate.value, estimate.half_width());
+    let finest = half.max(value.abs() * FINEST_WIDTH);
+    [estimate.low, estimate.high].map(|end| match end {
+        end if end.is_infinite() => "open".into(),
+        end if !half.is_finite() || half == 0.0 => significant(end, 7),
+        end => {
+            let places = decimals(finest, 2);
+            if value.abs().max(finest) >= LARGE_VALUE || places > MOST_DECIMALS {
+                exponent(end, finest)
+            } else {
+                fixed(end, places)
+            }
+        }
+    })
+}
+
 /// `0.81083 +- 0.00061`.
 pub fn plus_minus(estimate: &Estimate) -> String {
     let Digits { value, half } = digits(estimate);
@@ -217,6 +236,15 @@ mod tests {
     }
 
     #[test]
+    fn ends_have_the_digits_of_the_half_width() {
+        let of = |low, high| ends(&Estimate { value: 1.0, low, high, level: 0.95 }).join(" to ");
+        assert_eq!(of(0.998, 1.002), "0.9980 to 1.0020");
+        assert_eq!(of(1.0, 1.0), "1 to 1");
+        assert_eq!(of(f64::NEG_INFINITY, 2.0), "open to 2");
+        assert_eq!(of(f64::NAN, 2.0), "unknown to 2");
+    }
+
+    #[test]
     fn bounds_are_rounded_up() {
         assert_eq!(bound(0.0121), "0.013");
         assert_eq!(bound(0.012), "0.012");
@@ -251,6 +279,8 @@ mod tests {
             half in proptest::num::f64::ANY) {
             let text = shown(value, half.abs());
             proptest::prop_assert!(text.len() < 60, "{}", text);
+            let ends = ends(&Estimate { value, low: value - half, high: half, level: 0.5 });
+            proptest::prop_assert!(ends.iter().all(|end| end.len() < 40), "{:?}", ends);
             let _ = (bound(value), significant(value, 2), fixed(value % 1e15, 3),
                 probability(value));
         }

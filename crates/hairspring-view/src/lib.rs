@@ -1,5 +1,5 @@
-//! Results for people and for other tools: text of 80 columns, plots of characters, and files in
-//! other tools' formats.
+//! Results for people and for other tools: text of 80 columns, plots of characters, Markdown, and
+//! files in other tools' formats.
 //!
 //! Everything is made from a document (`hairspring-result`), so text and JSON agree. Only this
 //! crate formats numbers. Instruments and sources with a report of their own build it from the same
@@ -20,6 +20,7 @@ pub mod cells;
 pub mod clean;
 pub mod export;
 pub mod format;
+pub mod markdown;
 pub mod page;
 pub mod plot;
 mod source;

@@ -118,7 +118,7 @@ pub struct CaptureArguments {
     #[arg(long, conflicts_with_all = ["rate_ppm", "reference"])]
     pub exact_clock: bool,
     /// Print only the times of all edges in seconds, one per line
-    #[arg(long, conflicts_with_all = ["json", "save", "k", "components"])]
+    #[arg(long, conflicts_with_all = ["json", "markdown", "save", "k", "components"])]
     pub edges: bool,
     /// Print the widths, periods, duty cycle and jitter of the pulses of any pin, without a list of
     /// counts

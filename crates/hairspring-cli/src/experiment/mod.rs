@@ -5,6 +5,7 @@ mod setup;
 use crate::arguments::PrintArguments;
 use crate::html::PageArguments;
 use crate::misuse::Misuse;
+use crate::plot::PlotArguments;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
@@ -51,8 +52,13 @@ pub struct ExperimentArguments {
     /// Print the record as one JSON document instead of Markdown
     #[arg(long, conflicts_with = "check")]
     pub json: bool,
+    /// Print Markdown, as without this option
+    #[arg(long, conflicts_with_all = ["check", "json"])]
+    pub markdown: bool,
     #[command(flatten)]
     pub page: PageArguments,
+    #[command(flatten)]
+    pub plots: PlotArguments,
 }
 
 /// The verb.
@@ -75,6 +81,8 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
     if arguments.file == Path::new("new") {
         if arguments.check
             || arguments.json
+            || arguments.markdown
+            || !arguments.plots.plot.is_empty()
             || arguments.save.is_some()
             || arguments.folder.is_some()
             || arguments.page.html.is_some()
@@ -100,7 +108,12 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
         write(markdown_file, &markdown::markdown(&record))?;
         write(json_file, &json::print(&record))?;
     }
-    let print = PrintArguments { json: arguments.json, page: arguments.page.clone() };
+    let print = PrintArguments {
+        json: arguments.json,
+        markdown: false,
+        page: arguments.page.clone(),
+        plots: arguments.plots.clone(),
+    };
     print.print(|| json::print(&record), || Ok(markdown::markdown(&record)))?;
     Ok(if record.passed { Outcome::Done } else { Outcome::LimitMissed })
 }

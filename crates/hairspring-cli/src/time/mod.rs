@@ -107,7 +107,7 @@ fn once(
     save: Option<Output>,
 ) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
-    let is_shown = !arguments.report.print.json;
+    let is_shown = arguments.report.print.is_text();
     let mut look = |found: &Assessment| {
         if is_shown {
             look::show(found)

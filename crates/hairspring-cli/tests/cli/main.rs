@@ -32,6 +32,7 @@ mod installed_files;
 mod instructions;
 mod interrupted;
 mod long;
+mod markdown;
 mod measurement;
 mod mhz;
 mod output;

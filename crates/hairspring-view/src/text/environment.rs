@@ -7,26 +7,22 @@ use hairspring_result::{Clock, Environment};
 
 /// Writes the circumstances that are known.
 pub fn environment(page: &mut Page, environment: &Environment) {
-    line(page, environment, true);
-    page.item(
-        "clock",
-        &environment.clock.as_ref().map_or_else(|| "unknown".to_owned(), clock),
-        Tone::Quiet,
-    );
-    page.item("core", &core(environment), Tone::Quiet);
-    if let Some(compiler) = &environment.compiler {
-        let flags = environment.compiler_flags.as_deref().unwrap_or_default();
-        page.item("compiler", &format!("{compiler} {flags}"), Tone::Quiet);
-    }
+    lines(environment).iter().for_each(|(label, text)| page.item(label, text, Tone::Quiet));
+}
+
+/// The circumstances that are known, with their labels.
+pub(crate) fn lines(environment: &Environment) -> Vec<(&'static str, String)> {
+    let clock = environment.clock.as_ref().map_or_else(|| "unknown".to_owned(), clock);
+    let flags = environment.compiler_flags.as_deref().unwrap_or_default();
+    let compiler = environment.compiler.as_ref().map(|name| format!("{name} {flags}"));
+    let machine = machine(environment, true).map(|text| ("machine", text));
+    let always = [("clock", clock), ("core", core(environment))];
+    machine.into_iter().chain(always).chain(compiler.map(|text| ("compiler", text))).collect()
 }
 
 /// The machine alone, for reports that name their CPUs themselves.
 pub fn machine_line(page: &mut Page, environment: &Environment) {
-    line(page, environment, false);
-}
-
-fn line(page: &mut Page, environment: &Environment, tells_unbound: bool) {
-    if let Some(text) = machine(environment, tells_unbound) {
+    if let Some(text) = machine(environment, false) {
         page.item("machine", &text, Tone::Quiet);
     }
 }

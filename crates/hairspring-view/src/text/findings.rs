@@ -116,7 +116,8 @@ impl Shared<'_> {
         remedy(page, self.finding);
     }
 
-    fn words(&self) -> String {
+    /// The names of the results, and the finding in words.
+    pub fn words(&self) -> String {
         let message = &self.finding.message;
         if self.same_words {
             return format!("{}: {message}", listed(&self.names));

@@ -1,13 +1,13 @@
 //! The report for people: plain text of at most 80 columns.
 
 mod compare;
-mod environment;
+pub(crate) mod environment;
 mod expectation;
 mod explain;
-mod findings;
-mod fit;
+pub(crate) mod findings;
+pub(crate) mod fit;
 mod methods;
-mod report;
+pub(crate) mod report;
 mod table;
 
 pub use compare::{against_baseline, compare};

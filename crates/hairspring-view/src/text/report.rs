@@ -415,7 +415,7 @@ pub fn verdict(document: &ResultDocument, comparison: &Comparison, a: &str, b: &
 }
 
 /// That there is no difference, and how large it is at most.
-pub(super) fn no_difference(most: Option<f64>) -> String {
+pub(crate) fn no_difference(most: Option<f64>) -> String {
     most.map_or_else(
         || "no difference".to_owned(),
         |most| format!("no difference within {} %", significant(100.0 * most, 2)),
