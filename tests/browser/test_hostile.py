@@ -164,6 +164,17 @@ def test_what_is_no_document_is_refused(tmp_path: Path, text: str) -> None:
     assert _page_or_sentence(tmp_path, _write(tmp_path, "odd", text)) is None
 
 
+def test_files_of_the_fuzzers_become_pages_or_sentences(browser: Browser, tmp_path: Path) -> None:
+    files = [*(ROOT / "fuzz/corpus/documents").iterdir(), *(ROOT / "fuzz/corpus/saved").iterdir()]
+    assert len(files) > 3
+    for file in files:
+        document = f"{file.parent.name}-{file.stem}.json"
+        (tmp_path / document).write_bytes(file.read_bytes())
+        page = _page_or_sentence(tmp_path, document)
+        if page is not None:
+            _harmless(browser, page)
+
+
 def test_four_gigabytes_are_refused_in_bounded_memory(tmp_path: Path) -> None:
     with (tmp_path / "large.json").open("wb") as file:
         file.truncate(4 * 2**30)
