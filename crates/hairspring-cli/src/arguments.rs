@@ -1,23 +1,64 @@
 //! Options that several verbs have.
 
 use crate::AnyError;
+use crate::html::PageArguments;
 use crate::misuse::Misuse;
 use clap::Args;
 use hairspring_host::clock::{Clock, find, seated_clock};
 use hairspring_host::thread::PreparedThread;
 use hairspring_instruments::verify::fine_enough;
 use hairspring_measure::cpu::prepare_thread_where_quiet;
+use hairspring_page::Extras;
 use hairspring_program::values::{frequency, level};
 use hairspring_program::{Seating, output, seating};
 use hairspring_result::ResultDocument;
 use hairspring_view::text;
 
-// Options of every verb that reports. A doc comment here would become the help of the verbs.
-#[derive(Debug, Clone, Args)]
-pub struct ReportArguments {
+// How a result is shown, for every verb that has one. A doc comment here would become the help of
+// the verbs.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PrintArguments {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub page: PageArguments,
+}
+
+impl PrintArguments {
+    /// Prints a result: its document or its text, whichever is asked for, and writes its page. The
+    /// one place where verbs with a document print it.
+    ///
+    /// # Errors
+    /// Standard output or the page cannot be written.
+    pub fn print(
+        &self,
+        document: impl Fn() -> String,
+        text: impl FnOnce() -> Result<String, AnyError>,
+    ) -> Result<(), AnyError> {
+        self.print_with(document, text, Extras::default)
+    }
+
+    /// The same with what the page has beyond the document.
+    ///
+    /// # Errors
+    /// As [`Self::print`].
+    pub fn print_with<'e>(
+        &self,
+        document: impl Fn() -> String,
+        text: impl FnOnce() -> Result<String, AnyError>,
+        extras: impl FnOnce() -> Extras<'e>,
+    ) -> Result<(), AnyError> {
+        output::print(&if self.json { document() } else { text()? })?;
+        self.page.write(|| hairspring_page::page(&document(), &extras()))
+    }
+}
+
+// Options of every verb that reports. A doc comment here would become the help of the verbs.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArguments {
+    #[command(flatten)]
+    pub print: PrintArguments,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "95%", value_parser = level,
         allow_hyphen_values = true)]

@@ -1,5 +1,6 @@
 //! `hairspring compare`: two saved results.
 
+use crate::arguments::PrintArguments;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
@@ -57,9 +58,8 @@ pub struct CompareArguments {
     /// Decide also if the two ran on different CPUs or machines
     #[arg(long)]
     pub across: bool,
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub print: PrintArguments,
 }
 
 /// The verb.
@@ -87,12 +87,13 @@ fn run(arguments: &CompareArguments) -> Result<Outcome, AnyError> {
     let compared = compare(&old, &new, arguments.threshold, places);
     let (before, after) =
         (arguments.old.display().to_string(), arguments.new.display().to_string());
-    output::print(&if arguments.json {
+    let document = || {
         let document = CompareDocument::new(&compared, (Some(&before), &old), (Some(&after), &new));
         json::print(&CompareDocument { identity: Some(identity()), ..document })
-    } else {
-        text::compare(&compared, &shown(&before, &old), &shown(&after, &new), &output::style())
-    })?;
+    };
+    let text =
+        || text::compare(&compared, &shown(&before, &old), &shown(&after, &new), &output::style());
+    arguments.print.print(document, || Ok(text()))?;
     Ok(outcome(&compared, arguments.strict))
 }
 
@@ -116,17 +117,43 @@ pub fn outcome(compared: &Compared, strict: bool) -> Outcome {
     if missed { Outcome::LimitMissed } else { Outcome::Done }
 }
 
+/// A saved file.
+pub enum Saved {
+    /// The document of a result of another tool.
+    Tool(Box<ResultDocument>),
+    /// The text of a file of no other tool.
+    Text(String),
+}
+
 /// Reads a saved result, or that of another tool, from a file or from standard input.
 pub fn read(path: &Path) -> Result<ResultDocument, String> {
-    let named = |reason: &dyn std::fmt::Display| {
-        if path == Path::new("-") {
-            format!("standard input: {reason}")
-        } else {
-            format!("{}: {reason}", path.display())
+    document(path, saved(path)?)
+}
+
+/// The result in a saved file.
+pub fn document(path: &Path, saved: Saved) -> Result<ResultDocument, String> {
+    match saved {
+        Saved::Tool(document) => Ok(*document),
+        Saved::Text(text) => {
+            read_document(&text).map_err(|error| named(path, &format!("{error}; {OTHERS}")))
         }
-    };
+    }
+}
+
+/// A reason with the file that it is about.
+pub fn named(path: &Path, reason: &dyn std::fmt::Display) -> String {
+    if path == Path::new("-") {
+        format!("standard input: {reason}")
+    } else {
+        format!("{}: {reason}", path.display())
+    }
+}
+
+/// Reads a file of any document.
+pub fn saved(path: &Path) -> Result<Saved, String> {
+    let named = |reason: &dyn std::fmt::Display| named(path, reason);
     if path.is_dir() {
-        return of_tool(results::read_folder(path), &named);
+        return of_tool(results::read_folder(path), &named).map(Box::new).map(Saved::Tool);
     }
     let mut bytes = Vec::new();
     let stream = if path == Path::new("-") {
@@ -144,8 +171,8 @@ pub fn read(path: &Path) -> Result<ResultDocument, String> {
     }
     let text = results::decode(&bytes).map_err(|error| named(&error))?;
     match results::read(&text) {
-        Some(found) => of_tool(found, &named),
-        None => read_document(&text).map_err(|error| named(&format!("{error}; {OTHERS}"))),
+        Some(found) => of_tool(found, &named).map(Box::new).map(Saved::Tool),
+        None => Ok(Saved::Text(text.into_owned())),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::arguments::{PlaceArguments, ReportArguments};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
-use hairspring_instruments::doctor::{Diagnosis, diagnose, document, text};
+use hairspring_instruments::doctor::{diagnose, document, text};
 use hairspring_program::circumstances::bound;
 use hairspring_result::{Clock, Environment, json};
 
@@ -36,22 +36,17 @@ fn run(arguments: &DoctorArguments) -> Result<Outcome, AnyError> {
         clock: Some(Clock::named(clock.name, clock.description)),
         ..bound(&thread, "the core clock is a part of the result")
     };
-    print(arguments.report.json, &diagnosis, &circumstances)?;
+    arguments.report.print.print(
+        || json::print(&document::doctor(diagnosis.as_ref(), &circumstances)),
+        || {
+            Ok(diagnosis.as_ref().map_or_else(
+                |_| String::new(),
+                |diagnosis| text::doctor(diagnosis, &output::style()),
+            ))
+        },
+    )?;
     if let Err(reason) = &diagnosis {
         output::complain(&format!("nothing can be measured here: {reason}"));
     }
     Ok(if diagnosis.is_ok() { Outcome::Done } else { Outcome::Failed })
-}
-
-fn print(
-    is_json: bool,
-    diagnosis: &Result<Diagnosis, String>,
-    circumstances: &Environment,
-) -> Result<(), AnyError> {
-    if is_json {
-        output::print(&json::print(&document::doctor(diagnosis.as_ref(), circumstances)))?;
-    } else if let Ok(diagnosis) = diagnosis {
-        output::print(&text::doctor(diagnosis, &output::style()))?;
-    }
-    Ok(())
 }

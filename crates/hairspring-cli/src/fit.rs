@@ -12,6 +12,7 @@ use hairspring_core::judge::{Assessment, Question, Remedies};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_core::pipeline::{optional_stages, weighed, write_weighed};
 use hairspring_import::{Form, Tool, detect, has_only_times, head, only_times, unpack};
+use hairspring_page::Extras;
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, Subject, json};
 use hairspring_view::text;
@@ -158,11 +159,10 @@ fn run(arguments: &FitArguments) -> Result<Outcome, AnyError> {
         methods,
         run: None,
     }));
-    output::print(&if arguments.report.json {
-        json::print(&document)
-    } else {
-        text::report(&document, &output::style()) + &arguments.explain.text(&document)
-    })?;
+    let text =
+        || Ok(text::report(&document, &output::style()) + &arguments.explain.text(&document));
+    let extras = || Extras { table: Some(&table), ..Extras::default() };
+    arguments.report.print.print_with(|| json::print(&document), text, extras)?;
     Ok(Outcome::Done)
 }
 

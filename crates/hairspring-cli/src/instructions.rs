@@ -171,7 +171,11 @@ fn measured(
     measured.forms.iter_mut().for_each(|form| REMEDIES.apply(&mut form.findings));
     let compared: Vec<Comparison> =
         sources.iter().map(|(name, figures)| Comparison::new(&measured, name, figures)).collect();
-    output::print(&printed(arguments, &measured, &compared)?)?;
+    let environment = environment(&measured);
+    arguments.report.print.print(
+        || json::print(&document(&measured, &environment, &compared)),
+        || printed(arguments, &measured, &environment, &compared),
+    )?;
     let is_measured = measured.forms.iter().any(|form| form.throughput.cycles.is_ok());
     Ok(if is_measured { Outcome::Done } else { Outcome::Failed })
 }
@@ -202,9 +206,9 @@ fn figures(source: &str, forms: &[Form]) -> Result<(String, Vec<Figure>), AnyErr
 fn printed(
     arguments: &InstructionsArguments,
     table: &Table,
+    environment: &Environment,
     compared: &[Comparison],
 ) -> Result<String, AnyError> {
-    let environment = environment(table);
     if arguments.csv {
         return export::csv(table);
     }
@@ -212,10 +216,7 @@ fn printed(
         let machine = environment.cpu.as_ref().map_or("unknown", |cpu| cpu.model.as_str());
         return Ok(export::osaca(table, machine));
     }
-    if arguments.report.json {
-        return Ok(json::print(&document(table, &environment, compared)));
-    }
-    Ok(text::instructions(table, &environment, compared, arguments.pairs, &output::style()))
+    Ok(text::instructions(table, environment, compared, arguments.pairs, &output::style()))
 }
 
 fn environment(table: &Table) -> Environment {

@@ -4,6 +4,7 @@
 mod arguments;
 mod baseline;
 mod expect;
+mod html;
 mod interrupt;
 mod misuse;
 mod saved;

@@ -139,11 +139,10 @@ fn run(arguments: &MhzArguments) -> Result<Outcome, AnyError> {
     let results = beside_other_runs(results);
     let paper = if arguments.classic { Some(paper(arguments, cpu)?) } else { None };
     let circumstances = circumstances();
-    output::print(&if arguments.report.json {
-        json::print(&document::mhz(&results, paper.as_ref(), &circumstances))
-    } else {
-        text::mhz(&results, paper.as_ref(), &circumstances, &output::style())
-    })?;
+    arguments.report.print.print(
+        || json::print(&document::mhz(&results, paper.as_ref(), &circumstances)),
+        || Ok(text::mhz(&results, paper.as_ref(), &circumstances, &output::style())),
+    )?;
     Ok(if results.iter().all(|(_, results)| results.is_ok()) {
         Outcome::Done
     } else {
@@ -310,7 +309,7 @@ fn number(arguments: &MhzArguments, clock: &CoreClock) -> String {
 fn watch(arguments: &MhzArguments, pause: Duration) -> Result<Outcome, AnyError> {
     let (begin, mut outcome) = (Instant::now(), Outcome::Done);
     let cpu = arguments.one_cpu();
-    let columns = !arguments.bare() && !arguments.report.json;
+    let columns = !arguments.bare() && !arguments.report.print.json;
     if columns {
         output::print(&text::mhz_line(0.0, None))?;
     }

@@ -1,18 +1,24 @@
 //! `hairspring report`: converts a saved result to the formats that other tools read.
 
+use crate::compare::Saved;
+use crate::saved::Taken;
 use crate::verb::{Runs, Verb};
-use crate::{AnyError, Outcome, compare, output};
+use crate::{AnyError, Outcome, compare, html, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
+use hairspring_core::observations::{Observations, read_csv};
+use hairspring_import::unpack;
+use hairspring_page::Extras;
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::export::{FORMATS, Format, export, find};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   hairspring time 'x * x' --let 'int x = 3' --json > result.json
   hairspring report result.json --format bencher
+  hairspring report result.json --html result.html
   hairspring time 'x * x' --let 'int x = 3' --json | hairspring report - --format benchstat >> \
 new.txt
 
@@ -29,8 +35,16 @@ pub struct SavedReportArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format
-    #[arg(long, value_parser = formats())]
-    pub format: &'static Format,
+    #[arg(long, value_parser = formats(), required_unless_present = "html")]
+    pub format: Option<&'static Format>,
+    /// Write the document to this file as one HTML page, which needs no network; - for standard
+    /// output. Documents of all verbs have one
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// The observations of the document (--save): they are solved again, and the page shows their
+    /// readings over time
+    #[arg(long, value_name = "OBSERVATIONS", requires = "html")]
+    pub table: Option<PathBuf>,
 }
 
 /// The verb.
@@ -63,9 +77,14 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
 /// Runs the verb. What the format cannot hold is reported on standard error; it fails if nothing is
 /// left.
 fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
-    let result = compare::read(&arguments.file)?;
+    let saved = compare::saved(&arguments.file)?;
+    if let Some(path) = &arguments.html {
+        write_page(arguments, &saved, path)?;
+    }
+    let Some(format) = arguments.format else { return Ok(Outcome::Done) };
+    let result = compare::document(&arguments.file, saved)?;
     of_tool(&result).iter().for_each(|doubt| output::complain(doubt));
-    let found = export(&result, arguments.format);
+    let found = export(&result, format);
     found.left_out.iter().for_each(|reason| output::complain(reason));
     if found.benchmarks == 0 {
         return Err("no benchmark can be reported in this format".into());
@@ -74,13 +93,46 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
     Ok(Outcome::Done)
 }
 
+/// Writes the page of a document.
+fn write_page(
+    arguments: &SavedReportArguments,
+    saved: &Saved,
+    path: &Path,
+) -> Result<(), AnyError> {
+    if path != Path::new("-") {
+        let mut taken = Taken::default();
+        taken.add("the document", &arguments.file);
+        arguments.table.iter().for_each(|table| taken.add("the file of --table", table));
+        taken.keep("--html", path)?;
+    }
+    let table = arguments.table.as_deref().map(observations).transpose()?;
+    let extras = Extras { table: table.as_ref(), ..Extras::default() };
+    let page = match saved {
+        Saved::Tool(document) => hairspring_page::result_page(document, &extras),
+        Saved::Text(text) => hairspring_page::page(text, &extras),
+    };
+    let about = arguments.table.as_ref().unwrap_or(&arguments.file);
+    let page = page.map_err(|error| compare::named(about, &error))?;
+    if path == Path::new("-") {
+        output::print(&page)?;
+        return Ok(());
+    }
+    html::write(path, &page)
+}
+
+/// The observations of a file.
+fn observations(path: &Path) -> Result<Observations, AnyError> {
+    let named = |reason: &dyn std::fmt::Display| compare::named(path, reason);
+    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| named(&error))?;
+    Ok(read_csv(stream).map_err(|error| named(&error))?)
+}
+
 /// What a format has no place for of a result of another tool: what its intervals do not contain,
 /// and times that are not to be trusted.
 fn of_tool(result: &ResultDocument) -> Vec<String> {
     let Some(origin) = &result.origin else { return Vec::new() };
-    let lacks = |clause: &String| {
-        format!("{}: the intervals do not contain {clause}", clean(&origin.tool))
-    };
+    let lacks =
+        |clause: &String| format!("{}: the intervals do not contain {clause}", clean(&origin.tool));
     let doubt = |series: &Series| {
         let found = series.distrust()?;
         let (name, reason) = (cut(&clean(series.title()), 80), clean(&found.message));

@@ -17,6 +17,14 @@ impl Taken {
         self.0.extend(std::fs::metadata(path).ok().map(|metadata| (what.to_owned(), metadata)));
     }
 
+    /// Refuses a file that is taken.
+    ///
+    /// # Errors
+    /// It is one of these.
+    pub fn keep(&self, option: &str, path: &Path) -> Result<(), AnyError> {
+        std::fs::metadata(path).map_or(Ok(()), |metadata| self.refuse(option, path, &metadata))
+    }
+
     fn refuse(&self, option: &str, path: &Path, metadata: &Metadata) -> Result<(), AnyError> {
         let found = self.0.iter().find(|(_, other)| is_same(metadata, other));
         let complaint = |what: &str| {

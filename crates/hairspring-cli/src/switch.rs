@@ -105,11 +105,10 @@ fn run(arguments: &SwitchArguments) -> Result<Outcome, AnyError> {
         one.iter_mut().for_each(|one| REMEDIES.apply(&mut one.findings));
     }
     let (circumstances, asked) = (circumstances(&measured), asked(measured.thread.cpu));
-    output::print(&if arguments.report.json {
-        json::print(&document::switch(&measured.results, &asked, &circumstances))
-    } else {
-        text::switch(&measured.results, &asked, &circumstances, &output::style())
-    })?;
+    arguments.report.print.print(
+        || json::print(&document::switch(&measured.results, &asked, &circumstances)),
+        || Ok(text::switch(&measured.results, &asked, &circumstances, &output::style())),
+    )?;
     let is_done = measured.results.iter().all(|(_, one)| one.is_ok());
     Ok(if is_done { Outcome::Done } else { Outcome::Failed })
 }

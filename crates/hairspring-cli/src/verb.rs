@@ -1,7 +1,7 @@
 //! What a verb is to the command. A verb is a file or folder with its arguments, its help and its
 //! code; `main.rs` lists them.
 
-use crate::{AnyError, Outcome};
+use crate::{AnyError, Outcome, html};
 use clap::{Arg, ArgMatches, Args, Command};
 use hairspring_core::judge::Remedies;
 
@@ -81,5 +81,6 @@ impl Verb {
 }
 
 fn run<A: Runs>(matches: &ArgMatches) -> Result<Outcome, AnyError> {
+    html::check(matches)?;
     A::from_arg_matches(matches)?.run()
 }

@@ -86,16 +86,17 @@ fn run(arguments: &VerifyArguments) -> Result<Outcome, AnyError> {
         ..bound(&thread, "the reference chain is missing")
     };
     let machine = diagnose(clock, thread.cpu, effort.level).ok();
-    let report = if arguments.report.json {
+    let document = || {
         let document = document::certificate(&certificate, &circumstances);
         json::print(&CertificateDocument {
             machine: machine.as_ref().map(MachineJson::from),
             ..document
         })
-    } else {
-        let end = machine.map(|machine| format!("\n{}", section(&machine, &output::style())));
+    };
+    let text = || {
+        let end = machine.as_ref().map(|one| format!("\n{}", section(one, &output::style())));
         text::certificate(&certificate, &circumstances, &output::style()) + &end.unwrap_or_default()
     };
-    output::print(&report)?;
+    arguments.report.print.print(document, || Ok(text()))?;
     Ok(if certificate.verdict() == Verdict::Passed { Outcome::Done } else { Outcome::Failed })
 }

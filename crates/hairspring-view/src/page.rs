@@ -38,17 +38,43 @@ pub enum Tone {
 /// Columns in front of the text of an item.
 pub const INDENT: usize = 12;
 
+/// An item of a page without its layout, for views that have a layout of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Its label; the mark of a text below an item; empty for a line.
+    pub label: String,
+    /// Its text.
+    pub text: String,
+    /// Its role.
+    pub tone: Tone,
+}
+
 /// The page being written.
 #[derive(Debug)]
 pub struct Page {
     style: Style,
     out: String,
+    pieces: Option<Vec<Piece>>,
 }
 
 impl Page {
     /// An empty page.
     pub fn new(style: Style) -> Page {
-        Page { style, out: String::new() }
+        Page { style, out: String::new(), pieces: None }
+    }
+
+    /// The items that `write` writes, without their layout.
+    pub fn pieces(write: impl FnOnce(&mut Page)) -> Vec<Piece> {
+        let pieces = Some(Vec::new());
+        let mut page = Page { style: Style::default(), out: String::new(), pieces };
+        write(&mut page);
+        page.pieces.unwrap_or_default()
+    }
+
+    fn record(&mut self, label: &str, text: &str, tone: Tone) {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.push(Piece { label: clean(label), text: clean(text), tone });
+        }
     }
 
     /// Columns that may be used.
@@ -82,6 +108,7 @@ impl Page {
 
     /// One unwrapped line, cut to the width of the page.
     pub fn line(&mut self, text: &str, tone: Tone) {
+        self.record("", text, tone);
         let line = self.paint(cut(text, self.width()).trim_end(), tone);
         self.out += &line;
         self.out.push('\n');
@@ -94,6 +121,7 @@ impl Page {
 
     /// The same with the text from this column on, of at least 4, for longer labels.
     pub fn item_at(&mut self, column: usize, label: &str, text: &str, tone: Tone) {
+        self.record(label, text, tone);
         let label = pad(&clean(label), column - 4);
         for (at, line) in wrap(&clean(text), self.width() - column).iter().enumerate() {
             let label = if at == 0 { self.paint(&label, tone) } else { " ".repeat(column - 4) };
@@ -104,6 +132,7 @@ impl Page {
 
     /// A text that wraps beside an empty label, with a mark in front of its first line.
     pub fn marked(&mut self, mark: &str, text: &str) {
+        self.record(mark, text, Tone::Plain);
         let room = self.width() - INDENT - width(mark);
         for (at, line) in wrap(&clean(text), room).iter().enumerate() {
             let mark = if at == 0 { mark.to_owned() } else { " ".repeat(width(mark)) };
@@ -126,5 +155,22 @@ impl Page {
             Tone::Alarm => "1;31",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_whole_and_clean() {
+        let long = "word ".repeat(40);
+        let pieces = Page::pieces(|page| {
+            page.item("a\u{1b}", &long, Tone::Quiet);
+            page.marked("-> ", "do");
+        });
+        let shown: Vec<(&str, &str)> =
+            pieces.iter().map(|piece| (piece.label.as_str(), piece.text.as_str())).collect();
+        assert_eq!(shown, [("a?", long.trim()), ("->", "do")]);
     }
 }

@@ -130,16 +130,16 @@ fn run(arguments: &BlocksArguments) -> Result<Outcome, AnyError> {
         dot.fill(|file| Ok(file.write_all(dot::dot(&measured).as_bytes())?))?;
     }
     let circumstances = circumstances(&measured);
-    output::print(&if arguments.report.json {
-        json::print(&document::blocks(&measured, &circumstances))
-    } else {
+    let text = || {
         let stages = if arguments.explain.explain {
             text::explain(&measured, &output::style())
         } else {
             String::new()
         };
         text::blocks(&measured, &circumstances, &output::style(), arguments.annotate) + &stages
-    })?;
+    };
+    let document = || json::print(&document::blocks(&measured, &circumstances));
+    arguments.report.print.print(document, || Ok(text()))?;
     Ok(Outcome::Done)
 }
 

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod edges;
+mod plots;
 mod progress;
 
 use crate::saved::{Output, Taken};
@@ -23,6 +24,7 @@ use hairspring_capture::{
 use hairspring_core::estimate::Options;
 use hairspring_core::judge::{Question, Remedies};
 use hairspring_core::observations::write_csv;
+use hairspring_page::Extras;
 use hairspring_program::circumstances::identity;
 use hairspring_result::{Environment, Measurement, ResultDocument, json};
 use hairspring_view::{Style, text};
@@ -120,12 +122,17 @@ fn run(arguments: &CaptureArguments) -> Result<Outcome, AnyError> {
         file.fill(|out| Ok(write_csv(&captured.table, out)?))?;
     }
     let document = document(arguments, &captured).map_err(|e| named(path, &e))?;
-    if arguments.report.json {
-        output::print(&json::print(&document))?;
-    } else {
+    let text = || {
         let style = output::style();
-        output::print(&(text::report(&document, &style) + &picture(&captured.recording, &style)))?;
-    }
+        text::report(&document, &style) + &picture(&captured.recording, &style)
+    };
+    let extras = || Extras {
+        table: Some(&captured.table),
+        plots: plots::plots(arguments, &options, &captured.recording),
+        ..Extras::default()
+    };
+    let print = &arguments.report.print;
+    print.print_with(|| json::print(&document), || Ok(text()), extras)?;
     Ok(Outcome::Done)
 }
 
@@ -235,16 +242,22 @@ fn pulses(arguments: &CaptureArguments, options: &CaptureOptions) -> Result<Outc
     let mut found = waveform(input(path)?, options, arguments.report.confidence_level)
         .map_err(|e| named(path, &e))?;
     REMEDIES.apply(&mut found.findings);
-    output::print(&if arguments.report.json {
+    let document = || {
         let circumstances = Environment {
             identity: Some(identity()),
             ..Environment::unknown("a recording has no reference chain")
         };
         json::print(&pulses_document::pulses(&found, circumstances))
-    } else {
+    };
+    let text = || {
         let style = output::style();
         waveform::text(&found, &style) + &picture(&found.recording, &style)
-    })?;
+    };
+    let extras = || Extras {
+        plots: plots::plots(arguments, options, &found.recording),
+        ..Extras::default()
+    };
+    arguments.report.print.print_with(document, || Ok(text()), extras)?;
     Ok(Outcome::Done)
 }
 

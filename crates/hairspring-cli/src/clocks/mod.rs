@@ -32,13 +32,12 @@ fn run(arguments: &ClocksArguments) -> Result<Outcome, AnyError> {
     // Read before the thread is bound to one of them.
     let cpus = allowed_cpus();
     let thread = prepare_thread(arguments.cpu)?;
-    let report = match (&arguments.compare, arguments.latency, arguments.overhead) {
+    match (&arguments.compare, arguments.latency, arguments.overhead) {
         (Some(names), _, _) => compared(arguments, names, &thread)?,
         (None, true, _) => latencies(arguments, &thread)?,
         (None, false, true) => overhead(arguments, &thread)?,
         (None, false, false) => all(arguments, &thread, cpus)?,
-    };
-    output::print(&report)?;
+    }
     Ok(Outcome::Done)
 }
 
@@ -46,7 +45,7 @@ fn all(
     arguments: &ClocksArguments,
     thread: &PreparedThread,
     cpus: Vec<usize>,
-) -> Result<String, AnyError> {
+) -> Result<(), AnyError> {
     let known: Vec<&str> = catalogue().iter().map(|(clock, _)| clock.name).collect();
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(
@@ -62,15 +61,14 @@ fn all(
         level: arguments.report.confidence_level,
     };
     let (survey, circumstances) = (survey(&plan), circumstances(thread));
-    Ok(if arguments.report.json {
-        json::print(&document::clock_survey(&survey, plan.level, &circumstances))
-    } else {
-        let verbose = arguments.verbose || !arguments.names.is_empty();
-        text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style())
-    })
+    let verbose = arguments.verbose || !arguments.names.is_empty();
+    arguments.report.print.print(
+        || json::print(&document::clock_survey(&survey, plan.level, &circumstances)),
+        || Ok(text::clock_survey(&survey, verbose, plan.level, &circumstances, &output::style())),
+    )
 }
 
-fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
+fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<(), AnyError> {
     let clocks = chosen(&arguments.names, &["monotonic", default_clock().name], 2)?;
     let plan = LatencyPlan {
         count: arguments.count as usize,
@@ -80,18 +78,17 @@ fn latencies(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<Str
     announce(&format!("pauses of {:.1} s in all ...", plan.pauses().as_secs_f64()));
     let (latency, circumstances) =
         (latency(&clocks, plan, std::thread::sleep), circumstances(thread));
-    Ok(if arguments.report.json {
-        json::print(&document::clock_latency(&latency, &circumstances))
-    } else {
-        text::clock_latency(&latency, &circumstances, &output::style())
-    })
+    arguments.report.print.print(
+        || json::print(&document::clock_latency(&latency, &circumstances)),
+        || Ok(text::clock_latency(&latency, &circumstances, &output::style())),
+    )
 }
 
 fn compared(
     arguments: &ClocksArguments,
     names: &[String],
     thread: &PreparedThread,
-) -> Result<String, AnyError> {
+) -> Result<(), AnyError> {
     let [a, b] = names else { return Err("--compare takes two clocks".into()) };
     if a == b {
         return Err(Misuse(format!(
@@ -103,14 +100,13 @@ fn compared(
     let (first, second) = (find(a)?, find(b)?);
     let comparison = compare(first, second, arguments.budget);
     let (level, circumstances) = (arguments.report.confidence_level, circumstances(thread));
-    Ok(if arguments.report.json {
-        json::print(&document::clock_comparison(&comparison, level, &circumstances))
-    } else {
-        text::clock_comparison(&comparison, level, &circumstances, &output::style())
-    })
+    arguments.report.print.print(
+        || json::print(&document::clock_comparison(&comparison, level, &circumstances)),
+        || Ok(text::clock_comparison(&comparison, level, &circumstances, &output::style())),
+    )
 }
 
-fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<String, AnyError> {
+fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<(), AnyError> {
     let old_way = catalogue()
         .into_iter()
         .find(|(clock, here)| clock.name == "tsc-cpuid" && here.is_ok())
@@ -123,20 +119,23 @@ fn overhead(arguments: &ClocksArguments, thread: &PreparedThread) -> Result<Stri
         overheads(&clocks, arguments.runs as usize, thread.priority_raised || raised.is_some());
     drop(raised);
     let circumstances = circumstances(thread);
-    Ok(if arguments.report.json {
-        json::print(&document::stopwatch_overhead(
-            &report,
-            arguments.report.confidence_level,
-            &circumstances,
-        ))
-    } else {
-        text::stopwatch_overhead(
-            &report,
-            arguments.report.confidence_level,
-            &circumstances,
-            &output::style(),
-        )
-    })
+    arguments.report.print.print(
+        || {
+            json::print(&document::stopwatch_overhead(
+                &report,
+                arguments.report.confidence_level,
+                &circumstances,
+            ))
+        },
+        || {
+            Ok(text::stopwatch_overhead(
+                &report,
+                arguments.report.confidence_level,
+                &circumstances,
+                &output::style(),
+            ))
+        },
+    )
 }
 
 /// The named clocks, or the default ones; at most as many as fit into a table.

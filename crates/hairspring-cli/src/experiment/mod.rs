@@ -2,6 +2,8 @@
 
 mod setup;
 
+use crate::arguments::PrintArguments;
+use crate::html::PageArguments;
 use crate::misuse::Misuse;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
@@ -49,6 +51,8 @@ pub struct ExperimentArguments {
     /// Print the record as one JSON document instead of Markdown
     #[arg(long, conflicts_with = "check")]
     pub json: bool,
+    #[command(flatten)]
+    pub page: PageArguments,
 }
 
 /// The verb.
@@ -73,6 +77,7 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
             || arguments.json
             || arguments.save.is_some()
             || arguments.folder.is_some()
+            || arguments.page.html.is_some()
         {
             return Err(Misuse("`new` prints a template, and takes no options".into()).into());
         }
@@ -95,11 +100,8 @@ fn run(arguments: &ExperimentArguments) -> Result<Outcome, AnyError> {
         write(markdown_file, &markdown::markdown(&record))?;
         write(json_file, &json::print(&record))?;
     }
-    output::print(&if arguments.json {
-        json::print(&record)
-    } else {
-        markdown::markdown(&record)
-    })?;
+    let print = PrintArguments { json: arguments.json, page: arguments.page.clone() };
+    print.print(|| json::print(&record), || Ok(markdown::markdown(&record)))?;
     Ok(if record.passed { Outcome::Done } else { Outcome::LimitMissed })
 }
 

@@ -75,12 +75,10 @@ fn be_partner(arguments: &PeriodArguments, address: &str) -> Result<Outcome, Any
     };
     eprintln!("answering at {address} (UDP); Ctrl-C ends it");
     let done = respond(&socket, arguments.duration, &stop)?;
-    let report = if arguments.report.json {
-        json::print(&document::responder(&done, &address))
-    } else {
-        text::responder(&done, &address, &output::style())
-    };
-    output::print(&report)?;
+    arguments.report.print.print(
+        || json::print(&document::responder(&done, &address)),
+        || Ok(text::responder(&done, &address, &output::style())),
+    )?;
     Ok(Outcome::Done)
 }
 
@@ -105,11 +103,10 @@ fn run_task(arguments: &PeriodArguments) -> Result<Outcome, AnyError> {
     REMEDIES.apply(&mut measured.summary.findings);
     let report =
         PeriodReport::new(&measured, here("a period is measured in time, not in core cycles"));
-    output::print(&if arguments.report.json {
-        json::print(&document::period(&report))
-    } else {
-        text::period(&report, &output::style())
-    })?;
+    arguments.report.print.print(
+        || json::print(&document::period(&report)),
+        || Ok(text::period(&report, &output::style())),
+    )?;
     saved.map_err(|error| format!("--save: {error}"))?;
     Ok(if measured.summary.limit_exceeded() || measured.summary.stop == Stop::LimitExceeded {
         Outcome::LimitMissed

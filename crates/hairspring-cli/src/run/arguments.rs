@@ -1,6 +1,6 @@
 //! The command line of `run`.
 
-use crate::arguments::{ExplainArguments, SeatingArguments, StatedClockArguments};
+use crate::arguments::{ExplainArguments, PrintArguments, SeatingArguments, StatedClockArguments};
 use crate::baseline::BaselineArguments;
 use clap::Args;
 use hairspring_program::ChoiceArguments;
@@ -37,9 +37,8 @@ pub struct RunArguments {
     /// Print the names and run nothing
     #[arg(long)]
     pub list: bool,
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub print: PrintArguments,
     /// Run each program N times, each in a process of its own; the interval includes how the
     /// processes differ (default: 5; slow programs get fewer, and those that print observations up
     /// to 40: see docs/commands/run.md)

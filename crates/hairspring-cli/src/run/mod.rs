@@ -153,11 +153,9 @@ fn measure(
     all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
     let (ended, against) = baseline.judge(&mut all)?;
-    output::print(&if arguments.json {
-        json::print(&all)
-    } else {
-        text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against
-    })?;
+    let text =
+        || Ok(text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against);
+    arguments.print.print(|| json::print(&all), text)?;
     baseline.save(&all)?;
     Ok(match (ran.failed, ended.or(expected), missed) {
         (true, _, _) | (_, Outcome::Failed, _) => Outcome::Failed,

@@ -90,11 +90,8 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
             text::report(&result, &output::style())
         }
     };
-    output::print(&if arguments.report.json {
-        json::print(&result)
-    } else {
-        text() + &arguments.explain.text(&result) + &against
-    })?;
+    let text = || Ok(text() + &arguments.explain.text(&result) + &against);
+    arguments.report.print.print(|| json::print(&result), text)?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached {
         Outcome::LimitMissed
@@ -110,7 +107,7 @@ fn once(
     save: Option<Output>,
 ) -> Result<(ResultDocument, bool), AnyError> {
     let begin = Instant::now();
-    let is_shown = !arguments.report.json;
+    let is_shown = !arguments.report.print.json;
     let mut look = |found: &Assessment| {
         if is_shown {
             look::show(found)

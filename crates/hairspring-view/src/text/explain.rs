@@ -79,8 +79,8 @@ fn heading(one: &Staged) -> String {
     )
 }
 
-/// Question, answer, and effects.
-fn told(stage: &Stage, readings: usize) -> String {
+/// Question, answer, and effects of a stage, of so many readings of its series.
+pub fn told(stage: &Stage, readings: usize) -> String {
     let did_not_run = !stage.acted && (stage.did.starts_with("needs ") || stage.did == BY_REQUEST);
     let is_said_by_effects =
         stage.left_out > 0 && stage.did == format!("{} of {readings} readings", stage.left_out);

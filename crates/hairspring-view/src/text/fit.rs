@@ -230,7 +230,7 @@ pub fn plots(page: &mut Page, series: &Series) {
 }
 
 /// Factor and unit of an axis with this largest number.
-fn axis_unit(size: f64, in_ns: bool) -> (f64, &'static str) {
+pub fn axis_unit(size: f64, in_ns: bool) -> (f64, &'static str) {
     if in_ns { time_unit(size) } else { (1.0, "ticks") }
 }
 

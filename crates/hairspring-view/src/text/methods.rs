@@ -42,6 +42,11 @@ pub fn methods(page: &mut Page, table: &MethodTable) {
     }
 }
 
+/// Time, single standard deviation and distance of a method as text.
+pub fn method(row: &Method) -> [String; 3] {
+    [time(row).text(), sd(row), distance(row)]
+}
+
 fn time(row: &Method) -> Cell {
     row.time().map_or_else(Cell::default, |time| Cell::time(&time, row.time_ns.is_some()))
 }

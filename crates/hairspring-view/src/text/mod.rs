@@ -12,10 +12,12 @@ mod table;
 
 pub use compare::{against_baseline, compare};
 pub use environment::{clock, environment, machine_line};
-pub use expectation::{distance, ratio};
-pub use explain::{Staged, explain, explain_all};
+pub use expectation::{distance, expectation, ratio};
+pub use explain::{Staged, explain, explain_all, told};
 pub use findings::{all_findings, findings};
-pub use report::report;
+pub use fit::{axis_unit, fit, run};
+pub use methods::method;
+pub use report::{at_core_clock, figure, intercept, meaning, report, verdict};
 pub use table::table;
 
 use crate::page::{Page, Style};

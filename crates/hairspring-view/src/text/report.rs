@@ -134,7 +134,7 @@ fn heading(page: &mut Page, document: &ResultDocument) {
 }
 
 /// `latency, chained through x; 4 bytes for each copy`.
-fn meaning(series: &Series) -> Option<String> {
+pub fn meaning(series: &Series) -> Option<String> {
     let body = series.body().map(|(_, body)| body);
     let mode = body.and_then(|body| body.mode).map(|mode| mode.word().to_owned());
     let mode: Vec<String> =
@@ -284,7 +284,7 @@ fn standing_of(figure: &Figure) -> Option<Standing> {
 }
 
 /// The overhead as text; a negative one is not a time, but where the line meets the axis.
-fn intercept(figure: &Figure) -> String {
+pub fn intercept(figure: &Figure) -> String {
     let unit = if figure.in_ns() { "ns" } else { "ticks" };
     match figure.time().filter(|time| standing(time) == Standing::Negative) {
         Some(time) => format!("none: the line meets the axis at {} {unit}", plus_minus(&time)),
@@ -299,6 +299,11 @@ fn time_cell(figure: &Figure) -> Cell {
         (None, Some(time)) => Cell::time(&time, figure.in_ns()),
         (None, None) => Cell::default(),
     }
+}
+
+/// A time and its core cycles as texts, or their upper bounds; empty where they are unknown.
+pub fn figure(figure: &Figure) -> [String; 2] {
+    [time_cell(figure).text(), cycles_cell(figure).text()]
 }
 
 fn cycles_cell(figure: &Figure) -> Cell {
@@ -400,7 +405,7 @@ pub(super) fn looks(page: &mut Page, document: &ResultDocument) {
 }
 
 /// The verdict of a comparison of two series, which are shown by these names.
-fn verdict(document: &ResultDocument, comparison: &Comparison, a: &str, b: &str) -> String {
+pub fn verdict(document: &ResultDocument, comparison: &Comparison, a: &str, b: &str) -> String {
     match comparison.verdict {
         Verdict::Faster => format!("{a} is faster than {b}{}", in_doubt(document, comparison)),
         Verdict::Slower => format!("{a} is slower than {b}{}", in_doubt(document, comparison)),

@@ -1,0 +1,137 @@
+//! The file of `--html`: looked at before anything is measured, and written as a whole or not at
+//! all.
+
+use crate::AnyError;
+use crate::misuse::Misuse;
+use clap::{ArgMatches, Args};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+// A doc comment here would become the help of the verbs.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PageArguments {
+    /// Also write the result to this file as one HTML page, which needs no network
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+impl PageArguments {
+    /// Writes the page, if it was asked for.
+    ///
+    /// # Errors
+    /// The page cannot be made or written.
+    pub fn write(&self, page: impl FnOnce() -> Result<String, String>) -> Result<(), AnyError> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let text = page().map_err(|error| format!("--html {}: {error}", path.display()))?;
+        write(path, &text)
+    }
+}
+
+/// Looks whether the file of `--html` can be written, if a verb has the option and it was given.
+///
+/// # Errors
+/// It cannot, with the reason and a way out.
+pub fn check(matches: &ArgMatches) -> Result<(), AnyError> {
+    let path = matches.try_get_one::<PathBuf>("html").ok().flatten();
+    let is_report = matches.try_contains_id("table").is_ok();
+    match path {
+        Some(path) if path == Path::new("-") && is_report => Ok(()),
+        Some(path) if path == Path::new("-") => Err(Misuse(
+            "--html -: the report goes to standard output; give a file (./- for one of that name), \
+             or make the page of a saved document (hairspring report DOCUMENT --html -)"
+                .into(),
+        )
+        .into()),
+        Some(path) => open(path).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Where a page goes: over a file, by way of a new one beside it, or into a device or a pipe.
+enum Place {
+    Beside(NamedTempFile, PathBuf),
+    Device(std::fs::File),
+}
+
+fn open(path: &Path) -> Result<Place, AnyError> {
+    let shown = path.display();
+    let failed = |reason: &dyn std::fmt::Display, next: &str| -> AnyError {
+        format!("--html {shown}: {reason}; {next}").into()
+    };
+    const OTHER: &str = "give a file that can be written";
+    // A link stays one: the file that it names is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if let Ok(known) = std::fs::metadata(&target) {
+        if known.is_dir() {
+            return Err(failed(&"is a folder", "give a file in it"));
+        }
+        let file = std::fs::OpenOptions::new().write(true).open(&target);
+        let file = file.map_err(|error| failed(&error, OTHER))?;
+        if !known.is_file() {
+            return Ok(Place::Device(file));
+        }
+    }
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let reason = format!("there is no folder {}", folder.display());
+        return Err(failed(&reason, "create it, or give a file in another one"));
+    }
+    let mode = std::fs::metadata(&target).map_or(0o666, |known| known.permissions().mode());
+    let beside = tempfile::Builder::new()
+        .prefix(".hairspring-")
+        .suffix(".html")
+        .permissions(std::fs::Permissions::from_mode(mode))
+        .tempfile_in(folder)
+        .map_err(|error| {
+            let reason = format!("no file can be made in {}: {error}", folder.display());
+            failed(&reason, "give a file in another folder")
+        })?;
+    Ok(Place::Beside(beside, target))
+}
+
+/// Writes a page: a run that is killed leaves the file as it was.
+///
+/// # Errors
+/// The system's error.
+pub fn write(path: &Path, text: &str) -> Result<(), AnyError> {
+    let failed =
+        |error: std::io::Error| format!("--html {}: {error}; give another file", path.display());
+    match open(path)? {
+        Place::Device(mut file) => file.write_all(text.as_bytes()).map_err(failed)?,
+        Place::Beside(mut file, target) => {
+            file.write_all(text.as_bytes()).map_err(failed)?;
+            file.persist(target).map_err(|error| failed(error.error))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_replaces_its_file_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a.html"), folder.path().join("link.html"));
+        write(&file, "a longer text").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, "short").unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "short");
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        write(Path::new("/dev/null"), "text").unwrap();
+    }
+
+    #[test]
+    fn errors_name_the_file_and_a_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("no/a.html");
+        let said = |path: &Path| write(path, "").unwrap_err().to_string();
+        assert!(said(&missing).contains("there is no folder"), "{}", said(&missing));
+        assert!(said(folder.path()).ends_with("is a folder; give a file in it"));
+    }
+}

@@ -1,0 +1,424 @@
+//! Pages of all other documents: each number with its interval, findings beside them, budgets,
+//! histograms and levels as plots, lists as tables. What a document holds is on its page.
+
+use super::block::{Block, Doubt, Fact, Number, Table, name, shown};
+use super::node::Node;
+use super::{Sheet, blocks_document, stages};
+use crate::Extras;
+use crate::svg::{Bar, Bin, Interval, Plot, budget, histogram, intervals};
+use hairspring_core::Estimate;
+use hairspring_core::judge::Severity;
+use hairspring_result::Environment;
+use hairspring_view::cells::Cell;
+use hairspring_view::clean::{clean, cut};
+use hairspring_view::format::with_interval;
+use hairspring_view::format::{count, frequency, frequency_unit, significant, time_unit};
+use hairspring_view::page::Page;
+use hairspring_view::text;
+
+/// Rows of a table, parts with a heading of their own, and numbers that are shown large.
+const MOST_ROWS: usize = 500;
+const MOST_PARTS: usize = 16;
+const MOST_NUMBERS: usize = 4;
+/// Depth of the parts below each other.
+const DEEPEST: usize = 5;
+/// Keys that are shown elsewhere or say nothing to a reader.
+const SILENT: &[&str] = &["schema", "command", "environment", "identity", "findings"];
+/// Lists of a document of `blocks` that its plots show, or that are too long to read.
+const OF_BLOCKS: &[&str] = &["lines", "edges", "paths", "stages"];
+
+/// The page of a document whose kind is named by its schema.
+pub fn document(document: &Node, environment: Option<&Environment>, extras: &Extras) -> Sheet {
+    let command = document.text_of("command").unwrap_or("result");
+    let is_blocks = command == "blocks";
+    let mut writer = Writer { plots: 0, silent: if is_blocks { OF_BLOCKS } else { &[] } };
+    let mut blocks = writer.part(document, 0);
+    if is_blocks {
+        let at = blocks.iter().take_while(|block| !matches!(block, Block::Group(..))).count();
+        blocks.splice(at..at, blocks_document::blocks(document));
+        let readings = 0;
+        let all: Vec<_> = document.list_of("stages").iter().filter_map(stage).collect();
+        blocks.extend(stages::stages(&all, readings));
+    }
+    blocks.push(Block::Group("Recording".into(), vec![Block::Plots(extras.plots.clone())]));
+    let facts = environment.map(|one| Page::pieces(|page| text::environment(page, one)));
+    let facts = Block::facts(&facts.unwrap_or_default());
+    blocks.push(Block::Group("Circumstances".into(), vec![facts]));
+    let of = blocks_document::title(document).map(|title| format!(": {title}"));
+    Sheet {
+        title: shown(&format!("hairspring {}{}", cut(command, 60), of.unwrap_or_default())),
+        about: String::new(),
+        blocks,
+        origin: origin(document, environment),
+    }
+}
+
+fn origin(document: &Node, environment: Option<&Environment>) -> String {
+    let own = environment
+        .and_then(|one| one.identity.as_ref())
+        .map(|one| format!("{}, hairspring {}", one.created, one.version));
+    let other = document.get("identity").map(|one| {
+        let part = |key| one.text_of(key).unwrap_or("unknown");
+        format!("{}, hairspring {}", part("created"), part("version"))
+    });
+    shown(&own.or(other).unwrap_or_default())
+}
+
+fn stage(node: &Node) -> Option<hairspring_result::document::Stage> {
+    Some(hairspring_result::document::Stage {
+        stage: node.text_of("stage")?.to_owned(),
+        question: node.text_of("question")?.to_owned(),
+        did: node.text_of("did")?.to_owned(),
+        acted: node.get("acted") == Some(&Node::Flag(true)),
+        left_out: node.number_of("left_out").unwrap_or(0.0) as usize,
+        moved_percent: node.number_of("moved_percent"),
+        widened_percent: node.number_of("widened_percent"),
+    })
+}
+
+/// Writes the parts of a document, and numbers its plots.
+struct Writer {
+    plots: usize,
+    silent: &'static [&'static str],
+}
+
+impl Writer {
+    /// The blocks of an object: its numbers, its findings, facts, plots, then its lists and parts.
+    fn part(&mut self, of: &Node, depth: usize) -> Vec<Block> {
+        let shown_keys: Vec<(&str, &Node)> = of
+            .entries()
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+            .filter(|(key, _)| !SILENT.contains(key) && !(depth == 0 && self.silent.contains(key)))
+            .collect();
+        let estimates: Vec<(&str, Estimate)> =
+            shown_keys.iter().filter_map(|(key, value)| Some((*key, value.estimate()?))).collect();
+        let mut blocks = vec![numbers(&estimates), findings(of)];
+        blocks.push(facts(&shown_keys, estimates.get(MOST_NUMBERS..).unwrap_or_default()));
+        let plots = shown_keys.iter().filter_map(|(key, value)| self.plot(of, key, value));
+        blocks.push(Block::Plots(plots.collect()));
+        for (key, value) in shown_keys {
+            blocks.extend(self.inner(key, value, depth));
+        }
+        blocks
+    }
+
+    /// The blocks of a list or an object of a key.
+    fn inner(&mut self, key: &str, value: &Node, depth: usize) -> Option<Block> {
+        if is_plot(key, value) || value.estimate().is_some() || depth >= DEEPEST {
+            return None;
+        }
+        match value {
+            Node::Map(entries) if !entries.is_empty() => {
+                Some(Block::Group(label(key), self.part(value, depth + 1)))
+            }
+            Node::List(list) if !list.iter().all(|one| matches!(one, Node::Map(_))) => None,
+            Node::List(list) if list.is_empty() => None,
+            Node::List(list) if list.iter().all(is_flat) => Some(table(key, list)),
+            Node::List(list) => Some(self.parts(key, list, depth)),
+            _ => None,
+        }
+    }
+
+    /// Each object of a list as a part of its own.
+    fn parts(&mut self, key: &str, list: &[Node], depth: usize) -> Block {
+        let title = |at: usize, one: &Node| {
+            named(one).unwrap_or_else(|| format!("{} {}", label(key), at + 1))
+        };
+        let mut blocks: Vec<Block> = list
+            .iter()
+            .take(MOST_PARTS)
+            .enumerate()
+            .map(|(at, one)| Block::Group(title(at, one), self.part(one, depth + 2)))
+            .collect();
+        if list.len() > MOST_PARTS {
+            let rest = format!(
+                "The first {MOST_PARTS} of {} are shown; the JSON document has all.",
+                count(list.len())
+            );
+            blocks.push(Block::Text(rest));
+        }
+        Block::Group(label(key), blocks)
+    }
+
+    fn plot(&mut self, of: &Node, key: &str, value: &Node) -> Option<Plot> {
+        let title = |what: &str| {
+            let about = named(of).map(|about| format!(" ({about})")).unwrap_or_default();
+            format!("{what}{about}")
+        };
+        let kind = kind(key);
+        let file = |number: usize| {
+            if number == 0 { kind.to_owned() } else { format!("{kind}-{}", number + 1) }
+        };
+        let plot = match kind {
+            "budget" => {
+                let about = label(key.trim_end_matches("budget").trim_end_matches('_'));
+                let unit = key.trim_end_matches("_budget");
+                budget(
+                    &file(self.plots),
+                    &title(&format!("Error budget: {about}")),
+                    &bars(value.list(), unit),
+                )
+            }
+            "histogram" => {
+                let unit = of.text_of("unit").unwrap_or("ns");
+                let bins = bins(value, unit);
+                histogram(&file(self.plots), &title("Histogram"), &format!("value ({unit})"), &bins)
+            }
+            "levels" => levels(&file(self.plots), &title("Levels of the core clock"), value.list()),
+            _ => None,
+        };
+        self.plots += usize::from(plot.is_some());
+        plot
+    }
+}
+
+/// The kind of plot that a key names; empty for none.
+fn kind(key: &str) -> &'static str {
+    match key {
+        _ if key == "budget" || key.ends_with("_budget") => "budget",
+        "histogram" => "histogram",
+        "levels" => "levels",
+        _ => "",
+    }
+}
+
+/// Whether a value is drawn in place of being listed.
+fn is_plot(key: &str, value: &Node) -> bool {
+    let is_drawn = matches!(kind(key), "budget" | "histogram");
+    is_drawn && matches!(value, Node::List(_) | Node::Map(_))
+}
+
+/// A name of an object.
+fn named(of: &Node) -> Option<String> {
+    const KEYS: &[&str] = &["name", "cpu", "clock", "mechanism", "role", "cache", "source", "kind"];
+    KEYS.iter().find_map(|key| match of.get(key)? {
+        Node::Text(text) => Some(cut(&shown(text), 80)),
+        Node::Number(number) => Some(format!("{} {}", label(key), significant(*number, 9))),
+        Node::Map(_) => of.get(key)?.text_of("name").map(|text| cut(&shown(text), 80)),
+        _ => None,
+    })
+}
+
+fn numbers(all: &[(&str, Estimate)]) -> Block {
+    let number = |(key, estimate): &(&str, Estimate)| Number {
+        label: label(key),
+        value: shown(&interval(key, estimate)),
+        ..Number::default()
+    };
+    Block::Numbers(all.iter().take(MOST_NUMBERS).map(number).collect())
+}
+
+fn findings(of: &Node) -> Block {
+    let doubt = |one: &Node| {
+        let severity = match one.text_of("severity") {
+            Some("untrusted") => Severity::Untrusted,
+            Some("warning") => Severity::Warning,
+            _ => Severity::Note,
+        };
+        let remedy = one.text_of("remedy").unwrap_or_default();
+        Some(Doubt::new(severity, one.text_of("message")?, remedy))
+    };
+    Block::Findings(of.list_of("findings").iter().filter_map(doubt).take(MOST_ROWS).collect())
+}
+
+/// Plain values, and the intervals that are not shown large.
+fn facts(all: &[(&str, &Node)], estimates: &[(&str, Estimate)]) -> Block {
+    let intervals = estimates.iter().map(|(key, one)| Fact::new(&label(key), &interval(key, one)));
+    let plain =
+        all.iter().filter(|(key, value)| value.estimate().is_none() && !is_plot(key, value));
+    let plain = plain.filter_map(|(key, value)| {
+        let text = match value {
+            Node::Map(_) => return None,
+            Node::List(list) if list.iter().any(|one| matches!(one, Node::Map(_))) => return None,
+            Node::Null => return None,
+            other => cell(key, other),
+        };
+        (!text.is_empty()).then(|| Fact::new(&label(key), &text))
+    });
+    Block::Facts(intervals.chain(plain).collect())
+}
+
+/// Whether an object fits into a row of a table.
+fn is_flat(one: &Node) -> bool {
+    let plain = |(key, value): &(String, Node)| match value {
+        Node::Map(inner) => {
+            value.estimate().is_some() || inner.len() <= 4 && inner.iter().all(|(_, v)| is_short(v))
+        }
+        Node::List(list) => {
+            kind(key) == "budget" || list.is_empty() || list.len() <= 9 && list.iter().all(is_short)
+        }
+        _ => true,
+    };
+    one.entries().iter().all(plain) && one.get("findings").is_none()
+}
+
+fn is_short(one: &Node) -> bool {
+    !matches!(one, Node::Map(_) | Node::List(_)) || one.estimate().is_some()
+}
+
+fn table(key: &str, list: &[Node]) -> Block {
+    let mut keys: Vec<&str> = Vec::new();
+    for (name, _) in list.iter().take(MOST_ROWS).flat_map(Node::entries) {
+        let is_silent = kind(name) == "budget" || keys.contains(&name.as_str());
+        if !is_silent && list.iter().any(|one| one.get(name).is_some_and(|v| *v != Node::Null)) {
+            keys.push(name);
+        }
+    }
+    let row = |one: &Node| {
+        keys.iter().map(|key| one.get(key).map_or_else(String::new, |v| cell(key, v))).collect()
+    };
+    let rest = list.len().saturating_sub(MOST_ROWS);
+    let rest = if rest > 0 {
+        format!("; {} more are in the JSON document", count(rest))
+    } else {
+        String::new()
+    };
+    let table = Table {
+        caption: format!("{}{rest}", label(key)),
+        heads: keys.iter().map(|key| label(key)).collect(),
+        rows: list.iter().take(MOST_ROWS).map(row).collect(),
+    };
+    Block::Group(label(key), vec![Block::Table(table)])
+}
+
+/// A value as text, in the unit that its key ends in.
+fn cell(key: &str, value: &Node) -> String {
+    if let Some(estimate) = value.estimate() {
+        return shown(&interval(key, &estimate));
+    }
+    match value {
+        Node::Null => String::new(),
+        Node::Flag(flag) => if *flag { "yes" } else { "no" }.into(),
+        Node::Number(number) => shown(&plain(key, *number)),
+        Node::Text(text) => shown(text),
+        Node::List(list) => {
+            let all: Vec<String> = list.iter().take(12).map(|one| cell(key, one)).collect();
+            let more = if list.len() > 12 { " ..." } else { "" };
+            format!("{}{more}", all.join(", "))
+        }
+        Node::Map(entries) => {
+            let part = |(key, value): &(String, Node)| {
+                let text = cell(key, value);
+                (!text.is_empty()).then(|| format!("{} {text}", clean(&label(key)).to_lowercase()))
+            };
+            entries.iter().filter_map(part).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// The unit that a key ends in.
+fn unit(key: &str) -> &'static str {
+    const UNITS: &[(&str, &str)] = &[
+        ("_ns", "ns"),
+        ("_hz", "Hz"),
+        ("_ms", "ms"),
+        ("_percent", "%"),
+        ("_ppm", "ppm"),
+        ("_ticks", "ticks"),
+        ("_cycles", "cycles"),
+        ("_bytes", "bytes"),
+        ("_bits", "bits"),
+        ("_s", "s"),
+        ("_per_second", "per second"),
+    ];
+    let whole = match key {
+        "cycles" | "throughput" => "cycles",
+        "seconds" => "s",
+        "ppm" => "ppm",
+        "per_second" => "per second",
+        _ => "",
+    };
+    let ending = UNITS.iter().find(|(end, _)| key.ends_with(end)).map(|(_, unit)| *unit);
+    if whole.is_empty() { ending.unwrap_or_default() } else { whole }
+}
+
+/// Whether a key names a part of a whole.
+fn is_share(key: &str) -> bool {
+    key == "share" || key.ends_with("_share") || key == "coverage" || key == "explained"
+}
+
+fn interval(key: &str, estimate: &Estimate) -> String {
+    match unit(key) {
+        "ns" => Cell::time(estimate, true).text(),
+        "ticks" => Cell::time(estimate, false).text(),
+        "cycles" => Cell::cycles(estimate).text(),
+        "Hz" => frequency(estimate),
+        unit => format!("{} {unit}", with_interval(estimate)).trim_end().to_owned(),
+    }
+}
+
+fn plain(key: &str, number: f64) -> String {
+    if is_share(key) {
+        return format!("{} %", significant(100.0 * number, 4));
+    }
+    let (factor, unit) = match unit(key) {
+        "ns" => time_unit(number),
+        "Hz" => frequency_unit(number),
+        unit => (1.0, unit),
+    };
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
+    let digits = if is_whole && factor == 1.0 { 15 } else { 6 };
+    format!("{} {unit}", significant(number * factor, digits)).trim_end().to_owned()
+}
+
+/// A key as words, without the unit that its numbers have.
+fn label(key: &str) -> String {
+    let words = match unit(key) {
+        "" => key,
+        "per second" => key,
+        _ => key.rsplit_once('_').map_or(key, |(words, _)| words),
+    };
+    name(&cut(&words.replace('_', " "), 60)).replace("Cpu", "CPU")
+}
+
+fn bars(entries: &[Node], key: &str) -> Vec<Bar> {
+    let half = |entry: &Node| {
+        ["half_width", "half_width_ns", "half_width_ticks"]
+            .iter()
+            .find_map(|name| Some((*name, entry.number_of(name)?)))
+    };
+    let bar = |entry: &Node| {
+        let (own, size) = half(entry)?;
+        let key = if own == "half_width" { key } else { own };
+        let text = plain(&format!("x_{}", key.rsplit('_').next().unwrap_or(key)), rounded(size));
+        let name = entry.text_of("source")?.replace('_', " ");
+        Some(Bar { name: cut(&clean(&name), 40), size, text })
+    };
+    entries.iter().filter_map(bar).filter(|bar| bar.size > 0.0).collect()
+}
+
+/// The number with two digits.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.1e}").parse().unwrap_or(number)
+}
+
+/// The bins of a histogram, in any of its forms.
+fn bins(value: &Node, unit: &str) -> Vec<Bin> {
+    if let Node::List(list) = value {
+        let bin = |one: &Node| {
+            let end = |name: &str| one.number_of(&format!("{name}_{unit}")).or(one.number_of(name));
+            Some(Bin { low: end("low")?, high: end("high")?, count: one.number_of("count")? })
+        };
+        return list.iter().filter_map(bin).collect();
+    }
+    let wide = value.number_of("bin_ns").unwrap_or(1.0);
+    let counts = value.list_of("counts").iter().filter_map(Node::number);
+    value
+        .list_of("from_ns")
+        .iter()
+        .filter_map(Node::number)
+        .zip(counts)
+        .map(|(low, count)| Bin { low, high: low + wide, count })
+        .collect()
+}
+
+fn levels(file: &str, title: &str, list: &[Node]) -> Option<Plot> {
+    let level = |one: &Node| {
+        let share = one.number_of("share").map_or(0.0, |share| 100.0 * share);
+        let estimate = one.get("core_hz")?.estimate()?.scaled(1e-9);
+        Some(Interval { name: format!("{} % of rounds", significant(share, 3)), estimate })
+    };
+    let all: Vec<Interval> = list.iter().filter_map(level).collect();
+    intervals((file, title), "core clock (GHz)", &all, None)
+}
