@@ -24,8 +24,8 @@ AXE_SHA256 = "84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc"
 WCAG_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 TABS = 300  # the most that one page is asked for
 STOPS = 5  # buttons, summaries and boxes of one page that are pressed
-# A colour nearer to the background than this is a grid line or a shade, not a mark.
-FAINT = 1.5
+# A colour nearer to the background than this is a shade, not a mark.
+FAINT = 1.2
 
 Check = Callable[[Browser, Path], list[str]]
 

@@ -1,4 +1,4 @@
-// The colours that a page shows: [texts of plots, marks of plots], each with its background.
+// The colours of texts and marks of each plot, with its background; the grid is no mark.
 () => {
   const dot = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (css) => {
@@ -29,7 +29,8 @@
     const texts = {};
     const marks = {};
     for (const node of plot.querySelectorAll(shapes)) {
-      if (!node.checkVisibility({ visibilityProperty: true })) continue;
+      const grid = /grid/.test(node.getAttribute("class"));
+      if (grid || !node.checkVisibility({ visibilityProperty: true })) continue;
       const style = getComputedStyle(node);
       const text = /^(text|tspan)$/.test(node.tagName);
       for (const side of text ? ["fill"] : ["fill", "stroke"]) {

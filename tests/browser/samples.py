@@ -92,7 +92,7 @@ FAULTS = {
     "language": Fault("accessible", "html-has-lang", ' lang="en"', ""),
     "pale": _style("accessible", "color-contrast", "td { color: #999; background: #ccc }"),
     "pale-plot": _style("coloured", "contrast", "svg text { fill: #888 }"),
-    "pale-mark": Fault("coloured", "light: mark", "--mark: #0072b2", "--mark: #e69f00"),
+    "pale-mark": Fault("coloured", "light: mark", "--mark: #0072b2", "--mark: #f0e442"),
     "alike": Fault("coloured", "look alike with deut", "--mark: #0072b2", "--mark: #6f7400"),
     "unseen": _style("typed", "nobody sees", "summary:focus { outline: 0 !important }"),
     "unreached": _body("typed", "does not reach", '<span role="button">more</span>'),
