@@ -39,6 +39,8 @@ pub enum Ink {
     Interval,
     /// Small points, as of many readings.
     Dots,
+    /// Small crosses, as of many readings that are left out.
+    OutDots,
 }
 
 impl Ink {
@@ -53,6 +55,7 @@ impl Ink {
             Ink::Other => "hs-other",
             Ink::Interval => "hs-interval",
             Ink::Dots => "hs-dots",
+            Ink::OutDots => "hs-outdots",
         }
     }
 }
@@ -261,7 +264,7 @@ impl Chart {
 fn sample(ink: Ink, x: f64, y: f64) -> String {
     match ink {
         Ink::Used => circle(x, y, 3.0),
-        Ink::Out => cross(x, y),
+        Ink::Out | Ink::OutDots => cross(x, y),
         Ink::Dots => [-6.0, 0.0, 6.0].map(|beside| dot(x + beside, y)).concat(),
         Ink::Line | Ink::Guide | Ink::Interval => segment((x - 9.0, y), (x + 9.0, y)),
         Ink::Area | Ink::Other => bar((x - 7.0, y - 4.0), (x + 7.0, y + 4.0)),
