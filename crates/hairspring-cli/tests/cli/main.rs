@@ -33,6 +33,7 @@ mod instructions;
 mod interrupted;
 mod long;
 mod measurement;
+mod merge;
 mod mhz;
 mod output;
 mod period;

@@ -2,8 +2,8 @@
 //!
 //! A [`Fleet`] takes the text of one document after the other and keeps 40 bytes of each time;
 //! [`Fleet::merge`] makes the document of them. Several documents of one machine are one value of
-//! it, families of cores are not averaged unasked, and machines that lie too far from the others are
-//! named.
+//! it, families of cores are not averaged unasked, and machines that lie too far from the others
+//! are named.
 //!
 //! ```
 //! use hairspring_result::fleet::{Fleet, Options};

@@ -6,6 +6,7 @@ mod expectation;
 mod explain;
 mod findings;
 mod fit;
+mod fleet;
 mod methods;
 mod report;
 mod table;
@@ -15,6 +16,7 @@ pub use environment::{clock, environment, machine_line};
 pub use expectation::{distance, ratio};
 pub use explain::{Staged, explain, explain_all};
 pub use findings::{all_findings, findings};
+pub use fleet::fleet;
 pub use report::report;
 pub use table::table;
 
