@@ -145,7 +145,7 @@ fn mean(page: &mut Page, one: &Merged, of: &str) {
             format!("; two differ by up to {} %", significant(floor, 2))
         });
         let text = format!("{} % (standard deviation){floor}", significant(spread, 2));
-        page.item("differ by", &text, Tone::Plain);
+        page.item("differ", &format!("by {text}"), Tone::Plain);
     }
     let other = |words, time| format!("{words} the odd machines: {}", shown(one, time));
     for (words, time) in [("without", &one.without_odd), ("with", &one.with_odd)] {
