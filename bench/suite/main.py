@@ -24,6 +24,7 @@ import compare
 import counts
 import dumps
 import fit
+import fleet
 import instructions
 import languages
 import latency
@@ -94,6 +95,10 @@ BENCHMARKS: dict[str, tuple[Callable[[Record, Settings], None], str]] = {
         "one table of what is right, doubted and wrong, quiet and beside neighbours on either CPU",
     ),
     "fit": (fit.run, "a million rows, and 200 components against numpy.linalg.lstsq"),
+    "fleet": (
+        fleet.run,
+        "`merge` of 1,000 simulated machines and of 100,000 documents: time and memory",
+    ),
     "capture": (
         capture.run,
         "edges and intervals of simulated captures; an hour of sound; dumps beside other readers",

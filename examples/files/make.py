@@ -7,12 +7,15 @@ sample.json        the same kind of loop as saved by Criterion.rs, with 25 ns of
                    sample
 pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us; each pulse is 2 us too
                    long, +- 15 ns of noise
+fleet/             results of two benchmarks on eight machines of one family, with made-up times; the
+                   clock of node6 is 6 % slower
 """
 
 import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 UNIT = 100_000  # of the frames' header, in ns
@@ -91,8 +94,76 @@ def pin() -> None:
     (HERE / "pin.vcd").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def interval(value: float, share: float) -> dict[str, float]:
+    """A value with an interval of this share of it."""
+    return {
+        "value": round(value, 6),
+        "low": round(value * (1 - share), 6),
+        "high": round(value * (1 + share), 6),
+        "level": 0.95,
+    }
+
+
+def component(cycles: float, hz: float) -> dict[str, Any]:
+    """A time in core cycles at a core clock."""
+    return {
+        "time_ns": interval(cycles * 1e9 / hz, 0.002),
+        "cycles": interval(cycles, 0.001),
+        "below_resolution": False,
+        "mode": None,
+    }
+
+
+def node(number: int, factor: float, hz: float) -> dict[str, Any]:
+    """The result of a machine."""
+    results = [
+        {
+            "name": name,
+            "code": None,
+            "code_hash": f"{len(name):016x}",
+            "bytes_per_copy": None,
+            "components": {"body": component(cycles * factor, hz)},
+            "overhead": None,
+            "budget": {"body": [{"source": "noise", "half_width_ns": 0.001 * cycles * 1e9 / hz}]},
+        }
+        for name, cycles in (("parse", 248.0), ("sort", 5120.0))
+    ]
+    cpu = {"model": "Invented 9000", "family": "6-999", "cpus": 64, "architecture": "x86_64"}
+    identity = {
+        "created": f"2026-11-30T12:0{number}:00Z",
+        "host": f"{number:016x}",
+        "version": "0.1.0",
+        "commit": "0123456789abcdef0123456789abcdef01234567",
+    }
+    environment = {
+        "identity": identity,
+        "cpu": {**cpu, "hypervisor": False},
+        "compiler": "gcc 12.2.0",
+        "compiler_flags": "-O2",
+    }
+    return {
+        "schema": "hairspring/result/2",
+        "command": "run",
+        "environment": environment,
+        "results": results,
+        "run": None,
+    }
+
+
+def fleet() -> None:
+    """Results of eight machines."""
+    noise, folder = random.Random(5), HERE / "fleet"
+    folder.mkdir(exist_ok=True)
+    for number in range(1, 9):
+        hz = 4e9 * (1 + noise.gauss(0, 0.002)) * (0.94 if number == 6 else 1)
+        document = node(number, 1 + noise.gauss(0, 0.004), hz)
+        text = json.dumps(document, indent=1) + "\n"
+        (folder / f"node{number}.json").write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
     observations("old.csv", 62.0, 1)
     observations("new.csv", 48.0, 2)
     criterion()
     pin()
+    fleet()

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct Machine {
     /// Model name of the CPU; a hypervisor may mask it.
     pub cpu_model: String,
+    /// Family of its cores by their numbers, which no hypervisor masks by itself: `6-207` (family
+    /// and model on x86), `0x41-0xd0c` (implementer and part on ARM).
+    #[serde(default)]
+    pub family: Option<String>,
     /// Number of CPUs online.
     pub cpus: usize,
     /// Architecture.

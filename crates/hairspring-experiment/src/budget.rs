@@ -50,7 +50,7 @@ const fn known(source: Source, kind: ErrorKind, always: bool) -> Known {
 
 /// The sources, in the order in which they are listed. What is the same for all readings counts as
 /// systematic.
-pub(crate) const KNOWN_SOURCES: [Known; 10] = [
+pub(crate) const KNOWN_SOURCES: [Known; 11] = [
     known(Source::Quantum, ErrorKind::Systematic, true),
     known(Source::Rate, ErrorKind::Systematic, true),
     known(Source::Fence, ErrorKind::Systematic, true),
@@ -61,6 +61,7 @@ pub(crate) const KNOWN_SOURCES: [Known; 10] = [
     known(Source::Reference, ErrorKind::Systematic, false),
     known(Source::Placement, ErrorKind::Stochastic, false),
     known(Source::Runs, ErrorKind::Stochastic, false),
+    known(Source::Machines, ErrorKind::Stochastic, false),
 ];
 
 /// Total of a budget: stochastic entries in quadrature, plus systematic ones.

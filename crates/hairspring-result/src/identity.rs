@@ -66,6 +66,35 @@ fn date(mut days: u64) -> (u64, usize, u64) {
     (year, month + 1, days + 1)
 }
 
+/// Seconds since 1970 of a time that a document has; `None` if it is in another format.
+///
+/// ```
+/// use hairspring_result::identity::seconds;
+/// assert_eq!(seconds("1970-01-02T00:00:07Z"), Some(86_407));
+/// assert_eq!(seconds("yesterday"), None);
+/// ```
+pub fn seconds(created: &str) -> Option<i64> {
+    let digits = |from: usize, to: usize| {
+        let text = created.get(from..to).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+        text.and_then(|text| text.parse::<i64>().ok())
+    };
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];
+    let bytes = created.as_bytes();
+    if bytes.len() != 20 || marks.iter().any(|(at, mark)| bytes[*at] != *mark) {
+        return None;
+    }
+    let days = days(digits(0, 4)?, digits(5, 7)?, digits(8, 10)?);
+    Some(days * 86_400 + digits(11, 13)? * 3_600 + digits(14, 16)? * 60 + digits(17, 19)?)
+}
+
+/// Days from 1970-01-01 to a day of the Gregorian calendar. The year is counted from March, so that
+/// the leap day is its last one.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let of_years = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    of_years + (153 * month + 2) / 5 + day - 719_469
+}
+
 /// Hash of a piece of code for documents: 64-bit FNV-1a, in hexadecimal. It shows whether two
 /// results are about the same code; it is not a cryptographic hash.
 pub fn code_hash(code: &str) -> String {
@@ -82,6 +111,7 @@ mod tests {
         for seconds in (0..800 * 31_556_952).step_by(86_400 + 3_600 + 60 + 1) {
             let time = UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             assert_eq!(rfc3339(time), humantime::format_rfc3339_seconds(time).to_string());
+            assert_eq!(super::seconds(&rfc3339(time)), Some(seconds as i64));
         }
     }
 

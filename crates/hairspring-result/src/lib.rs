@@ -2,7 +2,8 @@
 //!
 //! A source fills a [`Measurement`]; [`ResultDocument::new`] makes the document of it,
 //! [`json::print`] writes it and [`read::read`] reads it again. [`compare::compare`] compares two
-//! documents, [`runs::between`] merges those of several processes. Text for people is made from
+//! documents, [`runs::between`] merges those of several processes, [`fleet`] those of several
+//! machines. Text for people is made from
 //! documents by `hairspring-view`. Nothing here measures, prints or opens a file.
 //!
 //! ```
@@ -26,6 +27,7 @@
 
 pub mod compare;
 pub mod document;
+pub mod fleet;
 pub mod identity;
 pub mod json;
 pub mod read;

@@ -18,6 +18,11 @@ const EARLIER_SCHEMA: &str = "hairspring/result/1";
 /// The text is not JSON (with line and column), is another kind of document, or has an inverted
 /// interval. The message says what is expected.
 pub fn read(text: &str) -> Result<ResultDocument, String> {
+    read_any(text).map(|(document, _)| document)
+}
+
+/// The same, with whether the document is of the earlier format.
+pub(crate) fn read_any(text: &str) -> Result<(ResultDocument, bool), String> {
     #[derive(Deserialize)]
     struct Head {
         schema: Option<String>,
@@ -38,7 +43,8 @@ pub fn read(text: &str) -> Result<ResultDocument, String> {
         Some(schema @ (SCHEMA | EARLIER_SCHEMA)) => {
             let document = serde_json::from_str(text)
                 .map_err(|error| format!("is not a valid {schema} document: {error}"))?;
-            Ok(judged(if schema == EARLIER_SCHEMA { with_new_names(document) } else { document }))
+            let is_earlier = schema == EARLIER_SCHEMA;
+            Ok((judged(if is_earlier { with_new_names(document) } else { document }), is_earlier))
         }
         Some(other) => Err(format!(
             "is a document of `{}`: expected {SCHEMA}, what `time --json` and `fit --json` print",

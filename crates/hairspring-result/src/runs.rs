@@ -48,7 +48,7 @@ fn find_series<'d>(document: &'d ResultDocument, name: &str) -> Option<&'d Serie
 }
 
 /// Whether the trusted runs are enough to leave out the others.
-fn is_enough(trusted: usize, runs: usize) -> bool {
+pub(crate) fn is_enough(trusted: usize, runs: usize) -> bool {
     trusted >= 2 && 2 * trusted >= runs
 }
 

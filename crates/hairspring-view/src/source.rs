@@ -23,5 +23,6 @@ pub fn source_name(source: Source) -> &'static str {
         Source::CoreClock => "core clock",
         Source::Rate => "clock rate",
         Source::Runs => "runs",
+        Source::Machines => "machines",
     }
 }

@@ -34,6 +34,7 @@ mod interrupted;
 mod long;
 mod markdown;
 mod measurement;
+mod merge;
 mod mhz;
 mod output;
 mod period;

@@ -28,6 +28,32 @@ use crate::math::hypot;
 /// assert!((all.value - 3.02).abs() < 0.01 && all.half_width() < 0.1);
 /// ```
 pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
+    let halves: Vec<f64> = runs.iter().map(Estimate::half_width).collect();
+    between(runs, &halves, [Source::Runs, Source::Noise])
+}
+
+/// The mean of machines by the same method, with the spread between machines in its budget. The
+/// bound is the mean of `common`, the part of the half-width of each that all machines may have
+/// alike, such as the departure of the same rows from a line: what is by chance in one machine is
+/// not in the others, and the spread contains it.
+///
+/// ```
+/// use hairspring_core::Estimate;
+/// use hairspring_core::estimate::between_machines;
+/// let one = |value: f64| Estimate { value, low: value - 0.5, high: value + 0.5, level: 0.95 };
+/// let all = [3.00, 3.02, 3.04].map(one);
+/// let half = |common: f64| {
+///     between_machines(&all, &[common; 3]).unwrap().estimate(0.95).half_width()
+/// };
+/// assert!(half(0.0) < 0.06 && half(0.5) > 0.5);
+/// ```
+pub fn between_machines(machines: &[Estimate], common: &[f64]) -> Option<Uncertain> {
+    between(machines, common, [Source::Machines, Source::Departure])
+}
+
+/// The mean with the spread as an entry of the first source, and what all have in common as one of
+/// the second.
+fn between(runs: &[Estimate], common: &[f64], sources: [Source; 2]) -> Option<Uncertain> {
     let count = runs.len() as f64;
     if runs.len() < 2 || runs.iter().any(|run| !run.value.is_finite() || run.half_width().is_nan())
     {
@@ -40,12 +66,12 @@ pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
     };
     let value = mean(&|run| run.value);
     let variance = mean(&|run| (run.value - value).powi(2)) / (count - 1.0);
-    let within = mean(&Estimate::half_width);
-    let mut budget = vec![Contribution::standard(Source::Runs, variance.sqrt(), count - 1.0)];
+    let within: f64 = common.iter().zip(&weights).map(|(half, weight)| weight * half).sum();
+    let mut budget = vec![Contribution::standard(sources[0], variance.sqrt(), count - 1.0)];
     // The spread already contains the noise within the runs: only the excess of the bound is added.
     let spread = t_quantile(level, count - 1.0) * variance.sqrt();
     let beyond = hypot(spread, within) - spread;
-    budget.push(Contribution { source: Source::Noise, spread: Spread::Bound(beyond) });
+    budget.push(Contribution { source: sources[1], spread: Spread::Bound(beyond) });
     Some(Uncertain { value, budget })
 }
 

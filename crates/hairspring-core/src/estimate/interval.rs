@@ -178,6 +178,8 @@ pub enum Source {
     Rate,
     /// Differences between runs in separate processes.
     Runs,
+    /// Differences between machines.
+    Machines,
 }
 
 /// How an uncertainty is known. Standard deviations add in quadrature, bounds add linearly (Muller,
@@ -328,6 +330,12 @@ const MANY_DOF: f64 = 300.0;
 /// 1.96 at 95 %.
 pub fn coverage_factor(level: f64) -> f64 {
     t_quantile(level, f64::INFINITY)
+}
+
+/// The same by Student's distribution, for a standard deviation with these degrees of freedom: 2.23
+/// at 95 % and 10.
+pub fn student_factor(level: f64, dof: f64) -> f64 {
+    t_quantile(level, dof)
 }
 
 /// Two-sided quantile of Student's distribution.

@@ -7,6 +7,7 @@ mod algebra;
 mod between;
 mod cells;
 mod departure;
+mod deviates;
 mod interval;
 mod linear;
 mod moments;
@@ -24,12 +25,15 @@ pub mod ratio;
 pub mod solution;
 
 pub(crate) use algebra::{Cholesky, Matrix, dot};
-pub use between::between_runs;
+pub use between::{between_machines, between_runs};
 pub(crate) use cells::Cells;
 pub(crate) use departure::{
     Departure, LIMITS as DEPARTURE_LIMITS, along_columns, clearest, departure, rounding,
 };
-pub use interval::{Contribution, Estimate, Source, Spread, Uncertain, coverage_factor};
+pub use deviates::extreme_deviates;
+pub use interval::{
+    Contribution, Estimate, Source, Spread, Uncertain, coverage_factor, student_factor,
+};
 pub(crate) use interval::{f_tail, t_quantile};
 pub(crate) use linear::LinearMap;
 pub(crate) use moments::Moments;

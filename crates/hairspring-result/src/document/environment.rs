@@ -59,6 +59,11 @@ pub struct Environment {
 pub struct Cpu {
     /// Model name; in a virtual machine it may be masked.
     pub model: String,
+    /// Family of its cores by numbers that a hypervisor does not mask: `6-207` (family and model on
+    /// x86), `0x41-0xd0c` (implementer and part on ARM). Documents of earlier versions do not have
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// CPUs online.
     pub cpus: usize,
     /// Architecture.
@@ -143,6 +148,7 @@ impl Environment {
     pub fn on(mut self, machine: &Machine) -> Environment {
         self.cpu = Some(Cpu {
             model: machine.cpu_model.clone(),
+            family: machine.family.clone(),
             cpus: machine.cpus,
             architecture: machine.architecture.clone(),
             hypervisor: machine.hypervisor,

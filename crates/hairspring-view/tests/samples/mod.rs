@@ -60,6 +60,7 @@ pub fn rows(slope: f64, overhead: f64) -> Rows {
 pub fn environment() -> Environment {
     let machine = Machine {
         cpu_model: "Invented 9000".into(),
+        family: Some("6-999".into()),
         cpus: 2,
         architecture: "x86_64".into(),
         system: "Linux 6.18".into(),
