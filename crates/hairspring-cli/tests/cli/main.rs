@@ -35,6 +35,7 @@ mod long;
 mod measurement;
 mod mhz;
 mod output;
+mod page;
 mod period;
 mod place;
 mod remedies;
