@@ -2,8 +2,11 @@
 //! all.
 
 use crate::AnyError;
+use crate::compare::named;
 use crate::misuse::Misuse;
 use clap::{ArgMatches, Args};
+use hairspring_core::observations::{Observations, read_csv};
+use hairspring_import::unpack;
 use nix::unistd::{AccessFlags, access};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -18,6 +21,16 @@ pub struct PageArguments {
 }
 
 impl PageArguments {
+    /// The observations that were saved in a file, if a page was asked for, which draws them.
+    ///
+    /// # Errors
+    /// The file cannot be read again.
+    pub fn saved(&self, file: Option<&Path>) -> Result<Option<Observations>, AnyError> {
+        // What a device or a pipe took is gone.
+        let wanted = file.filter(|file| self.html.is_some() && file.is_file());
+        wanted.map(observations).transpose()
+    }
+
     /// Writes the page, if it was asked for.
     ///
     /// # Errors
@@ -27,6 +40,16 @@ impl PageArguments {
         let text = page().map_err(|error| format!("--html {}: {error}", path.display()))?;
         write(path, &text)
     }
+}
+
+/// The observations of a file.
+///
+/// # Errors
+/// It cannot be read, or holds no observations.
+pub fn observations(path: &Path) -> Result<Observations, AnyError> {
+    let named = |reason: &dyn std::fmt::Display| named(path, reason);
+    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| named(&error))?;
+    Ok(read_csv(stream).map_err(|error| named(&error))?)
 }
 
 /// Looks whether the file of `--html` can be written, if a verb has the option and it was given.

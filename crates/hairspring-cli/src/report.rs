@@ -6,8 +6,6 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, html, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
-use hairspring_core::observations::{Observations, read_csv};
-use hairspring_import::unpack;
 use hairspring_page::Extras;
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
@@ -105,7 +103,7 @@ fn write_page(
         arguments.table.iter().for_each(|table| taken.add("the file of --table", table));
         taken.keep("--html", path)?;
     }
-    let table = arguments.table.as_deref().map(observations).transpose()?;
+    let table = arguments.table.as_deref().map(html::observations).transpose()?;
     let extras = Extras { table: table.as_ref(), ..Extras::default() };
     let page = match saved {
         Saved::Tool(document) => hairspring_page::result_page(document, &extras),
@@ -118,13 +116,6 @@ fn write_page(
         return Ok(());
     }
     html::write(path, &page)
-}
-
-/// The observations of a file.
-fn observations(path: &Path) -> Result<Observations, AnyError> {
-    let named = |reason: &dyn std::fmt::Display| compare::named(path, reason);
-    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| named(&error))?;
-    Ok(read_csv(stream).map_err(|error| named(&error))?)
 }
 
 /// What a format has no place for of a result of another tool: what its intervals do not contain,
