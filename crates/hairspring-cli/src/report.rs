@@ -9,8 +9,7 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, html, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
-use hairspring_core::observations::{Observations, read_csv};
-use hairspring_import::unpack;
+use hairspring_core::observations::Observations;
 use hairspring_page::{Extras, Interactive};
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
@@ -97,7 +96,7 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
         return Err(Misuse("--table is for --html FILE or --plot FILE: give one".into()).into());
     }
     let saved = compare::saved(&arguments.file)?;
-    let table = arguments.table.as_deref().map(observations).transpose()?;
+    let table = arguments.table.as_deref().map(html::observations).transpose()?;
     let interactive = match &table {
         Some(table) if arguments.interactive => Some(solver(arguments, &saved, table)?),
         _ => None,
@@ -184,13 +183,6 @@ fn solver(
     };
     let name = arguments.table.as_deref().and_then(Path::file_name).unwrap_or_default();
     interactive(&document, table, &clean(&name.to_string_lossy()))
-}
-
-/// The observations of a file.
-fn observations(path: &Path) -> Result<Observations, AnyError> {
-    let named = |reason: &dyn std::fmt::Display| compare::named(path, reason);
-    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| named(&error))?;
-    Ok(read_csv(stream).map_err(|error| named(&error))?)
 }
 
 /// What a format has no place for of a result of another tool: what its intervals do not contain,

@@ -37,6 +37,7 @@ mod measurement;
 mod merge;
 mod mhz;
 mod output;
+mod page;
 mod period;
 mod place;
 mod remedies;
