@@ -45,7 +45,8 @@ need_target() {
 
 module() {
   cargo build --quiet --locked --package hairspring-wasm --lib --profile wasm --target "$TARGET"
-  "$WASM_BINDGEN" --target no-modules --no-typescript --out-name hairspring --out-dir "$BUILT" \
+  "$WASM_BINDGEN" --target no-modules --no-typescript --remove-name-section \
+    --remove-producers-section --out-name hairspring --out-dir "$BUILT" \
     "$CARGO_TARGET_DIR/$TARGET/wasm/hairspring_wasm.wasm"
   mv "$BUILT/hairspring_bg.wasm" "$BUILT/hairspring.wasm"
 }
