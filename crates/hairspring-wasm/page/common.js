@@ -220,6 +220,8 @@ async function plot() {
   drawn.found = found;
 }
 
+const plotSize = () => ({ width: Math.max(280, byId("plot").clientWidth), height: 320 });
+
 // Of very many readings a part is drawn that stands out; a smaller stretch has all of its own.
 async function refine(u) {
   const { min, max } = u.scales.x;
@@ -247,7 +249,7 @@ function plotOptions(found) {
   };
   const points = (size, fill, stroke) => ({ show: true, size, fill, stroke, width: 1 });
   return {
-    width: Math.max(280, byId("plot").clientWidth), height: 320,
+    ...plotSize(),
     scales: { x: { time: false } },
     hooks: { setScale: [(u, key) => { if (key === "x") refine(u).catch(sayError); }] },
     cursor: { drag: { x: true, y: true, uni: 30 } },
@@ -309,6 +311,7 @@ function allOn() {
 }
 
 function listenToSwitches() {
+  window.addEventListener("resize", () => drawn?.setSize(plotSize()));
   byId("switches").addEventListener("change", solveSoon);
   byId("all-on").addEventListener("click", allOn);
   byId("plot-row").addEventListener("change", () => plot().catch(sayError));
