@@ -39,7 +39,7 @@ has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET/lib" ]; }
 
 need_target() {
   has_target && return
-  command -v rustup >/dev/null && quietly timeout 120 rustup target add "$TARGET" || true
+  if command -v rustup >/dev/null; then quietly timeout 120 rustup target add "$TARGET" || true; fi
   has_target || missing "Rust's standard library for $TARGET" "rustup target add $TARGET"
 }
 

@@ -112,6 +112,22 @@ fn what_is_asked_too_early_or_of_nothing_is_said() {
 }
 
 #[test]
+fn a_plot_gets_raw_readings_with_the_stage_that_left_each_out() {
+    let mut bench = opened(LINE, "{}").unwrap();
+    bench.solve("{}", None).unwrap();
+    let asked = r#"{"rows": [1]}"#;
+    let all = bench.points(asked, None, 0.0..f64::INFINITY).unwrap();
+    assert_eq!((all.all, all.unit), (12, "ticks"));
+    assert_eq!(all.ticks[..3], [109.0, 208.0, 308.0]);
+    assert_eq!(all.left_out[..3], [0, 1, 0]);
+    assert_eq!(all.stages, ["flags"]);
+    let part = bench.points(asked, Some(2), 1.0..3.0).unwrap();
+    assert_eq!((part.at, part.ticks), (vec![1.0, 2.0], vec![308.0, 309.0]));
+    let on = bench.points("{}", None, 0.0..2.0).unwrap();
+    assert_eq!(on.left_out, [0, 0]);
+}
+
+#[test]
 fn a_page_gets_texts_of_the_last_solution() {
     let mut bench = opened(LINE, "{}").unwrap();
     bench.solve("{}", None).unwrap();
