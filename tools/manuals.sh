@@ -8,6 +8,7 @@ BASH_COMPLETION=share/bash-completion/completions/hairspring
 FISH_COMPLETION=share/fish/vendor_completions.d/hairspring.fish
 ZSH_COMPLETION=share/zsh/site-functions/_hairspring
 PAGES=share/doc/hairspring
+SOLVER=share/hairspring/solver.json
 HELP_PAGES=(docs/pass-or-fail.md docs/results-of-tools.md docs/commands/run.md)
 
 write_manuals() { # FOLDER COMMAND...
@@ -21,4 +22,10 @@ write_manuals() { # FOLDER COMMAND...
   done
   mkdir -p "$folder/$PAGES" &&
     install -m 644 "${HELP_PAGES[@]/#/$ROOT/}" "$folder/$PAGES"
+}
+
+# The solver that `report --interactive` puts into pages, where tools/wasm.sh built it.
+write_solver() { # FOLDER
+  [ ! -f "$ROOT/target/lab/solver.json" ] ||
+    install -m 644 -D "$ROOT/target/lab/solver.json" "$1/$SOLVER"
 }

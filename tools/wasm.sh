@@ -39,13 +39,14 @@ has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET/lib" ]; }
 
 need_target() {
   has_target && return
-  command -v rustup >/dev/null && quietly timeout 120 rustup target add "$TARGET" || true
+  if command -v rustup >/dev/null; then quietly timeout 120 rustup target add "$TARGET" || true; fi
   has_target || missing "Rust's standard library for $TARGET" "rustup target add $TARGET"
 }
 
 module() {
   cargo build --quiet --locked --package hairspring-wasm --lib --profile wasm --target "$TARGET"
-  "$WASM_BINDGEN" --target no-modules --no-typescript --out-name hairspring --out-dir "$BUILT" \
+  "$WASM_BINDGEN" --target no-modules --no-typescript --remove-name-section \
+    --remove-producers-section --out-name hairspring --out-dir "$BUILT" \
     "$CARGO_TARGET_DIR/$TARGET/wasm/hairspring_wasm.wasm"
   mv "$BUILT/hairspring_bg.wasm" "$BUILT/hairspring.wasm"
 }

@@ -35,6 +35,7 @@ tarball() { # FOLDER PROCESSOR COMMAND [EMULATOR]
     cp LICENSE-* README.md CHANGELOG.md "$top/$name" || return
   # shellcheck disable=SC2086 # no word if there is no emulator
   write_manuals "$top/$name" ${4:-} "$top/$name/bin/hairspring" &&
+    tools/wasm.sh && write_solver "$top/$name" &&
     archive "$1/$name.tar.gz" "$top" "$name"
 }
 

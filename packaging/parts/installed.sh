@@ -27,6 +27,7 @@ make_deb() { # FOLDER
   fits_old_glibc "$built/libhairspring_capi.so" || return
   rm -rf "$stage" && mkdir -p "$stage" &&
     install -m 755 "$built/hairspring" -D "$stage/usr/bin/hairspring" &&
+    tools/wasm.sh && write_solver "$stage/usr" &&
     write_manuals "$stage/usr" "$built/hairspring" && gzip -9 -n -r "$stage/usr/share/man" &&
     stage_library "$stage" "$built" && stage_texts "$stage" &&
     cargo_deb "$1" hairspring-cli && cargo_deb "$1" hairspring-capi &&

@@ -220,6 +220,8 @@ async function plot() {
   drawn.found = found;
 }
 
+const plotSize = () => ({ width: Math.max(280, byId("plot").clientWidth), height: 320 });
+
 // Of very many readings a part is drawn that stands out; a smaller stretch has all of its own.
 async function refine(u) {
   const { min, max } = u.scales.x;
@@ -247,13 +249,13 @@ function plotOptions(found) {
   };
   const points = (size, fill, stroke) => ({ show: true, size, fill, stroke, width: 1 });
   return {
-    width: Math.max(280, byId("plot").clientWidth), height: 320,
+    ...plotSize(),
     scales: { x: { time: false } },
     hooks: { setScale: [(u, key) => { if (key === "x") refine(u).catch(sayError); }] },
     cursor: { drag: { x: true, y: true, uni: 30 } },
     axes: [{ label: "reading, in the order of the file" }, { label: `reading (${found.unit})`, size: 70 }],
     series: [
-      { label: "reading" },
+      { label: "reading", value: (u, value) => (value === null ? "-" : String(value)) },
       { label: "used", paths: () => null, stroke: USED, points: points(5, USED, USED), value: stage },
       { label: "left out", paths: () => null, stroke: LEFT_OUT, points: points(9, "#fff", LEFT_OUT), value: stage },
     ],
@@ -309,6 +311,7 @@ function allOn() {
 }
 
 function listenToSwitches() {
+  window.addEventListener("resize", () => drawn?.setSize(plotSize()));
   byId("switches").addEventListener("change", solveSoon);
   byId("all-on").addEventListener("click", allOn);
   byId("plot-row").addEventListener("change", () => plot().catch(sayError));

@@ -7,11 +7,12 @@ use crate::open::{Opened, Table, open};
 use crate::points::Points;
 use crate::solve::{solve, used};
 use hairspring_core::observations::write_csv;
-use hairspring_core::pipeline::{weighed, write_weighed};
+use hairspring_core::pipeline::{Weighed, weighed, write_weighed};
 use hairspring_page::{Extras, Fragment, result_fragment};
 use hairspring_result::{ResultDocument, json};
 use hairspring_view::export::{export, find};
 use hairspring_view::{Style, text};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::time::SystemTime;
 
@@ -27,6 +28,8 @@ const NO_READINGS: &str = "the file is a result, which has no readings: give the
 pub struct Bench {
     opened: Option<Opened>,
     solved: Option<ResultDocument>,
+    /// What was done to each reading by the last question that a plot asked.
+    weighed: RefCell<Option<(String, Vec<Weighed>)>>,
 }
 
 impl Bench {
@@ -36,7 +39,7 @@ impl Bench {
     /// # Errors
     /// What is wrong with the file or with `how`.
     pub fn open(&mut self, pieces: Box<dyn Pieces>, how: &str) -> Result<String, String> {
-        (self.opened, self.solved) = (None, None);
+        *self = Bench::default();
         let how: Reading = ask::parsed(how)?;
         let opened = open(File::new(pieces), &how)?;
         let contents = Contents::of(&opened);
@@ -104,8 +107,14 @@ impl Bench {
         row: Option<u32>,
         places: Range<f64>,
     ) -> Result<Points, String> {
-        let (table, asked) = (self.table()?, ask::parsed::<Solving>(asked)?);
-        Points::of(table, &*used(table, &asked)?, &asked.options()?, row, places)
+        let table = self.table()?;
+        let mut known = self.weighed.borrow_mut();
+        if known.as_ref().is_none_or(|(question, _)| question != asked) {
+            *known = None;
+            *known = Some((asked.to_owned(), all_weighed(table, asked)?));
+        }
+        let all = known.as_ref().map(|(_, all)| &all[..]).unwrap_or_default();
+        Ok(Points::of(&table.observations, all, row, &places))
     }
 
     /// The times of the last document as CSV.
@@ -148,6 +157,12 @@ impl Bench {
             Opened::Result(..) => Err(NO_READINGS.into()),
         }
     }
+}
+
+/// What was done to each reading of a table.
+fn all_weighed(table: &Table, asked: &str) -> Result<Vec<Weighed>, String> {
+    let asked: Solving = ask::parsed(asked)?;
+    weighed(&used(table, &asked)?, &asked.options()?).map_err(|error| error.to_string())
 }
 
 fn style() -> Style {

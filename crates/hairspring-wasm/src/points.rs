@@ -1,9 +1,7 @@
 //! The raw readings, for a plot that a page zooms into.
 
-use crate::open::Table;
-use hairspring_core::estimate::Options;
 use hairspring_core::observations::{Observations, Unit};
-use hairspring_core::pipeline::{Weighed, weighed};
+use hairspring_core::pipeline::Weighed;
 use std::ops::Range;
 
 /// Most points of a plot; of more readings those that stand out in each stretch are drawn.
@@ -27,31 +25,24 @@ pub struct Points {
 }
 
 impl Points {
-    /// The readings of a row, or of all rows, between two places; those that a page leaves out are
-    /// in the table with their flag.
-    ///
-    /// # Errors
-    /// The table cannot be solved.
+    /// The readings of a row, or of all rows, between two places, with what was done to each.
     pub fn of(
-        table: &Table,
-        used: &Observations,
-        options: &Options,
+        table: &Observations,
+        weighed: &[Weighed],
         row: Option<u32>,
-        places: Range<f64>,
-    ) -> Result<Points, String> {
-        let weighed = weighed(used, options).map_err(|error| error.to_string())?;
-        let is_shown =
-            |one: &&Weighed| row.is_none_or(|row| used.readings()[one.reading].row == row);
+        places: &Range<f64>,
+    ) -> Points {
+        let readings = table.readings();
+        let is_shown = |one: &&Weighed| row.is_none_or(|row| readings[one.reading].row == row);
         let shown = weighed.iter().filter(is_shown).enumerate();
         let shown: Vec<(usize, &Weighed)> =
             shown.filter(|(at, _)| places.contains(&(*at as f64))).collect();
-        let unit = if used.origin.unit == Unit::TimeNs { "ns" } else { "ticks" };
+        let unit = if table.origin.unit == Unit::TimeNs { "ns" } else { "ticks" };
         let mut points = Points { unit, all: shown.len(), ..Points::default() };
-        let readings = table.observations.readings();
         for (at, one) in thinned(&shown, |one| readings[one.1.reading].ticks) {
             points.push(*at, readings[one.reading].ticks, one.left_out_by);
         }
-        Ok(points)
+        points
     }
 
     fn push(&mut self, at: usize, ticks: f64, stage: Option<&'static str>) {

@@ -3,7 +3,7 @@
 
 use super::*;
 
-const LINE: &str = "round,body,ticks\n0,1,109\n0,2,208\n0,3,308\n0,4,408\n1,1,108\n1,2,209\n\
+const LINE: &str = "# rate_hz: 1e9\nround,body,ticks\n0,1,109\n0,2,208\n0,3,308\n0,4,408\n1,1,108\n1,2,209\n\
                     1,3,308\n1,4,409\n2,1,108\n2,2,208\n2,3,309\n2,4,408\n";
 
 fn opened(file: &str, how: &str) -> Result<Bench, String> {
@@ -13,7 +13,7 @@ fn opened(file: &str, how: &str) -> Result<Bench, String> {
 
 fn value(document: &str) -> f64 {
     let document: serde_json::Value = serde_json::from_str(document).unwrap();
-    document["results"][0]["components"]["body"]["time_ticks"]["value"].as_f64().unwrap()
+    document["results"][0]["components"]["body"]["time_ns"]["value"].as_f64().unwrap()
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn damaged_files_are_named() {
         ("body,ticks\n1,NaN\n", "not a finite number"),
         ("body,ticks\n1,1e300\n", "between 1e-30 and 1e30"),
         ("body,ticks\n1,1\n1\n", "line 3"),
-        ("body,ticks\n1,1\n", "too few"),
+        ("body,ticks\n1,1\n", "1 usable row"),
         (&format!("body,ticks,series\n{many}"), "the limit is"),
         (r#"{"schema": "hairspring/result/2", "results": ["#, "EOF"),
         ("\u{1f}\u{8b}\u{8}", ""),
@@ -109,6 +109,22 @@ fn what_is_asked_too_early_or_of_nothing_is_said() {
     assert!(error.contains("switch some of its rows or rounds on again"), "{error}");
     assert!(bench.open(Box::new(Vec::new()), "{}").is_err());
     assert_eq!(bench.solve("{}", None), Err(NO_FILE.into()), "the file before is forgotten");
+}
+
+#[test]
+fn a_plot_gets_raw_readings_with_the_stage_that_left_each_out() {
+    let mut bench = opened(LINE, "{}").unwrap();
+    bench.solve("{}", None).unwrap();
+    let asked = r#"{"rows": [1]}"#;
+    let all = bench.points(asked, None, 0.0..f64::INFINITY).unwrap();
+    assert_eq!((all.all, all.unit), (12, "ticks"));
+    assert_eq!(all.ticks[..3], [109.0, 208.0, 308.0]);
+    assert_eq!(all.left_out[..3], [0, 1, 0]);
+    assert_eq!(all.stages, ["flags"]);
+    let part = bench.points(asked, Some(2), 1.0..3.0).unwrap();
+    assert_eq!((part.at, part.ticks), (vec![1.0, 2.0], vec![308.0, 309.0]));
+    let on = bench.points("{}", None, 0.0..2.0).unwrap();
+    assert_eq!(on.left_out, [0, 0]);
 }
 
 #[test]
