@@ -7,6 +7,7 @@ mod expect;
 mod interrupt;
 mod misuse;
 mod saved;
+mod shard;
 #[cfg(test)]
 mod tests;
 mod verb;

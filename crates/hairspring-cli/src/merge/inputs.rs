@@ -35,7 +35,8 @@ fn names(list: &Path) -> Result<Vec<PathBuf>, AnyError> {
     };
     read.map_err(|error| format!("--files-from {}: {error}", list.display()))?;
     let mark = if bytes.contains(&0) { 0 } else { b'\n' };
-    let lines = bytes.split(|byte| *byte == mark).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines =
+        bytes.split(|byte| *byte == mark).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines = lines.filter(|line| !line.is_empty());
     Ok(lines.map(|line| PathBuf::from(OsString::from_vec(line.to_vec()))).collect())
 }

@@ -16,7 +16,10 @@ impl Kind for FleetMixed {
         let FleetMixed { what, values } = self;
         Description {
             code: "fleet_mixed",
-            message: format!("the documents differ in {what} (with the number of each): {}", shortened(&values)),
+            message: format!(
+                "the documents differ in {what} (with the number of each): {}",
+                shortened(&values)
+            ),
             numbers: numbers! { what, values },
             remedy: "the spread between machines contains this difference: use the same on all \
                      machines",
