@@ -7,8 +7,8 @@ sample.json        the same kind of loop as saved by Criterion.rs, with 25 ns of
                    sample
 pin.vcd            a simulated pin: frames with 1 to 8 copies of 100 us; each pulse is 2 us too
                    long, +- 15 ns of noise
-fleet/             results of two benchmarks on eight machines of one family, with made-up times; the
-                   clock of node6 is 6 % slower
+fleet/             results of two benchmarks on eight machines of one family, with made-up times;
+                   the clock of node6 is 6 % slower
 """
 
 import json

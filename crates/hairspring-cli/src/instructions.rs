@@ -2,6 +2,7 @@
 
 use crate::arguments::ReportArguments;
 use crate::misuse::Misuse;
+use crate::shard::{Kept, ShardArguments};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
 use clap::Args;
@@ -14,7 +15,7 @@ use hairspring_instructions::forms::{Wanted, choose};
 use hairspring_instructions::measure::Settings;
 use hairspring_instructions::result::{Request, Table, table};
 use hairspring_instructions::{export, text};
-use hairspring_program::circumstances::here;
+use hairspring_program::circumstances::{here, identity};
 use hairspring_program::values::duration;
 use hairspring_result::{Environment, json};
 use std::time::Duration;
@@ -74,6 +75,8 @@ pub struct InstructionsArguments {
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
     #[command(flatten)]
+    pub shard: ShardArguments,
+    #[command(flatten)]
     pub report: ReportArguments,
 }
 
@@ -128,6 +131,16 @@ fn run(arguments: &InstructionsArguments) -> Result<Outcome, AnyError> {
     if forms.is_empty() {
         return Err(Misuse("the names, sets and extensions have no form in common".into()).into());
     }
+    let mut places = 0..;
+    let is_of_part = |_: &(Form, Vec<String>)| {
+        let place = places.next().unwrap_or_default();
+        arguments.shard.shard.is_none_or(|shard| shard.has(place))
+    };
+    let forms: Vec<(Form, Vec<String>)> = forms.into_iter().filter(is_of_part).collect();
+    if forms.is_empty() {
+        output::complain("this part has no form: they are fewer than the parts");
+        return Ok(Outcome::Done);
+    }
     if arguments.list {
         output::print(&text::list(&forms, &output::style()))?;
         return Ok(Outcome::Done);
@@ -173,6 +186,9 @@ fn measured(
     let compared: Vec<Comparison> =
         sources.iter().map(|(name, figures)| Comparison::new(&measured, name, figures)).collect();
     let environment = environment(&measured);
+    if let Some(kept) = Kept::new(&arguments.shard, &identity())? {
+        kept.write(&json::print(&document(&measured, &environment, &compared)))?;
+    }
     arguments.report.print.print(
         || json::print(&document(&measured, &environment, &compared)),
         || printed(arguments, &measured, &environment, &compared),

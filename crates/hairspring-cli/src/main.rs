@@ -10,6 +10,7 @@ mod interrupt;
 mod misuse;
 mod plot;
 mod saved;
+mod shard;
 #[cfg(test)]
 mod tests;
 mod verb;

@@ -2,6 +2,7 @@
 
 use crate::arguments::{ExplainArguments, PrintArguments, SeatingArguments, StatedClockArguments};
 use crate::baseline::BaselineArguments;
+use crate::shard::ShardArguments;
 use clap::Args;
 use hairspring_program::ChoiceArguments;
 use hairspring_program::values::{duration, level, share};
@@ -34,6 +35,8 @@ pub struct RunArguments {
     /// Which benchmarks.
     #[command(flatten)]
     pub choice: ChoiceArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     /// Print the names and run nothing
     #[arg(long)]
     pub list: bool,

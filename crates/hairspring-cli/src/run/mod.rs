@@ -10,12 +10,14 @@ mod source;
 
 use crate::baseline::Baseline;
 use crate::misuse::Misuse;
+use crate::shard::{Kept, Shard};
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome};
 use arguments::RunArguments;
 use child::Limits;
 use hairspring_core::judge::{Finding, Remedies, Severity};
 use hairspring_host::thread::check_cpu;
+use hairspring_program::circumstances::identity;
 use hairspring_program::output;
 use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{ResultDocument, ResultFinding, document, json};
@@ -98,6 +100,9 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
         let advice = if is_without { format!("; {NO_BENCHMARKS}") } else { String::new() };
         return Err(Misuse(hairspring_program::nothing_chosen(&filters) + &advice).into());
     }
+    if arguments.shard.shard.is_some_and(|shard| is_empty_part(&mut programs, shard)) {
+        return Ok(Outcome::Done);
+    }
     if arguments.list {
         output::print(&list(&programs))?;
         return Ok(Outcome::Done);
@@ -120,6 +125,20 @@ fn run(arguments: &RunArguments) -> Result<Outcome, AnyError> {
     measure(arguments, &programs, &baseline)
 }
 
+/// Keeps the benchmarks of one part of all; says so if it has none.
+fn is_empty_part(programs: &mut [Program], shard: Shard) -> bool {
+    let mut places = 0..;
+    for program in &mut *programs {
+        program.chosen.retain(|_| places.next().is_some_and(|place| shard.has(place)));
+    }
+    let is_empty = programs.iter().all(|program| program.chosen.is_empty());
+    if is_empty {
+        let Shard { number, of } = shard;
+        output::complain(&format!("part {number} of {of} has no benchmark: they are fewer"));
+    }
+    is_empty
+}
+
 /// One name per line, with the program before it where there are several.
 fn list(programs: &[Program]) -> String {
     let line = |program: &Program, name: &String| {
@@ -140,7 +159,14 @@ fn measure(
     programs: &[Program],
     baseline: &Baseline,
 ) -> Result<Outcome, AnyError> {
-    let ran = Ran::of(arguments, programs);
+    let kept = Kept::new(&arguments.shard, &identity())?;
+    let ran = Ran::of(arguments, programs, &|documents| {
+        let so_far = between(documents.to_vec(), arguments.precision);
+        let written = kept.as_ref().zip(so_far).map(|(kept, all)| kept.write(&json::print(&all)));
+        if let Some(Err(error)) = written {
+            output::complain(&error.to_string());
+        }
+    });
     let several = ran.documents.len() > 1;
     let Some(mut all) = between(ran.documents, arguments.precision) else {
         return Ok(Outcome::Failed);
@@ -153,6 +179,7 @@ fn measure(
     all.results.iter_mut().for_each(|series| series.findings.extend(ran.fewer.clone()));
     let (mut all, expected) = arguments.expect.judge(arguments.stated.state(all))?;
     let (ended, against) = baseline.judge(&mut all)?;
+    kept.map_or(Ok(()), |kept| kept.write(&json::print(&all)))?;
     let text =
         || Ok(text::table(&all, &output::style()) + &arguments.explain.text(&all) + &against);
     arguments.print.print(|| json::print(&all), text)?;
@@ -179,8 +206,8 @@ struct Ran {
 
 impl Ran {
     /// Runs the programs, one after the other, in as many processes as asked for. A program that
-    /// fails does not run again.
-    fn of(arguments: &RunArguments, programs: &[Program]) -> Ran {
+    /// fails does not run again. `keep` gets the documents after each process.
+    fn of(arguments: &RunArguments, programs: &[Program], keep: &dyn Fn(&[ResultDocument])) -> Ran {
         let (processes, begin, mut ran) = (arguments.processes(), Instant::now(), Ran::default());
         let mut left: Vec<&Program> =
             programs.iter().filter(|program| !program.chosen.is_empty()).collect();
@@ -206,6 +233,7 @@ impl Ran {
                 is_well
             });
             ran.documents.extend(joined(of_process));
+            keep(&ran.documents);
         }
         ran
     }

@@ -366,6 +366,12 @@ impl Ended {
         self
     }
 
+    /// Names of the files in a folder.
+    pub fn files(&self, folder: &str) -> Vec<String> {
+        let found = std::fs::read_dir(self.place.work().join(folder)).unwrap();
+        found.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+
     /// A file that it wrote.
     pub fn file(&self, name: &str) -> String {
         std::fs::read_to_string(self.place.work().join(name)).unwrap()

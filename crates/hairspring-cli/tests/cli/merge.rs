@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 
 /// A document of a machine, whose code takes so many cycles.
 fn document(host: &str, cycles: f64) -> String {
-    let e = |value: f64| json!({ "value": value, "low": 0.999 * value, "high": 1.001 * value, "level": 0.95 });
+    let e = |value: f64| {
+        let [low, high] = [0.999, 1.001].map(|share| share * value);
+        json!({ "value": value, "low": low, "high": high, "level": 0.95 })
+    };
     json!({ "schema": "hairspring/result/2", "command": "run", "run": null,
         "environment": {
             "identity": { "created": "2026-11-30T12:00:00Z", "host": host, "version": "0.1.0",

@@ -426,3 +426,43 @@ fn programs_of_a_version_without_stages_explain_nothing() {
     crate::document::Document::result(&command().with("--json").succeeds().output);
     command().with("--list").succeeds().does_not_say("stages");
 }
+
+/// Four benchmarks in two programs, of which a part is run.
+fn part(shard: &str) -> Hairspring {
+    let first = program(run(), "one", &[("a", 5.0), ("b", 1.0), ("c", 2.0)]);
+    program(first, "two", &[("d", 2.0)]).with("./one").with("./two").option("--shard", shard)
+}
+
+#[test]
+fn parts_are_disjoint_over_all_programs() {
+    part("1/2").with("--list").succeeds().says("./one: a ./one: c").does_not_say("d");
+    part("2/2").with("--list").succeeds().says("./one: b ./two: d").does_not_say("./one: c");
+    part("5/9").succeeds().complains("part 5 of 9 has no benchmark");
+    part("3/2").ends_with(2).complains("I/N");
+    part("1/2").with("--replicate").ends_with(2);
+    part("auto")
+        .variable("SLURM_ARRAY_TASK_ID", "7")
+        .variable("SLURM_ARRAY_TASK_COUNT", "4")
+        .variable("SLURM_ARRAY_TASK_MIN", "1")
+        .variable("SLURM_ARRAY_TASK_STEP", "2")
+        .with("--list")
+        .succeeds()
+        .says("./two: d")
+        .does_not_say("./one");
+}
+
+#[test]
+fn a_document_is_left_in_the_folder_and_nothing_else() {
+    let ended = part("1/2").option("--processes", "2").option("--document", "out/here").succeeds();
+    let files = ended.files("out/here");
+    assert!(files.len() == 1 && files[0].ends_with("-1of2.json"), "{files:?}");
+    let saved: Value =
+        serde_json::from_str(&ended.file(&format!("out/here/{}", files[0]))).unwrap();
+    let names: Vec<&str> = saved["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    assert!(names.contains(&"a") && !names.contains(&"d"), "{names:?}");
+}
