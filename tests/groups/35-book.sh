@@ -49,6 +49,10 @@ build() {
   rm -rf "$BUILT"
   "$MDBOOK" build --dest-dir "$BUILT" >"$CACHE/mdbook.log" 2>&1 || { cat "$CACHE/mdbook.log" &&
     return 1; }
+  # the bench in the browser, where it was built (tools/wasm.sh)
+  if tools/wasm.sh --check 2>/dev/null; then
+    tools/wasm.sh && cp "$CARGO_TARGET_DIR/lab/index.html" "$BUILT/lab/" || return 1
+  fi
   # a missing file is not an error for mdBook
   if grep -E '\[(WARN|ERROR)\]' "$CACHE/mdbook.log"; then return 1; fi
 }

@@ -5,6 +5,7 @@ mod arguments;
 mod baseline;
 mod expect;
 mod html;
+mod interactive;
 mod interrupt;
 mod misuse;
 mod saved;

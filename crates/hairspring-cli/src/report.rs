@@ -1,6 +1,7 @@
 //! `hairspring report`: converts a saved result to the formats that other tools read.
 
 use crate::compare::Saved;
+use crate::interactive::{MOST_BYTES, interactive};
 use crate::saved::Taken;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, html, output};
@@ -8,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
 use hairspring_core::observations::{Observations, read_csv};
 use hairspring_import::unpack;
-use hairspring_page::Extras;
+use hairspring_page::{Extras, Interactive};
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::export::{FORMATS, Format, export, find};
@@ -45,6 +46,10 @@ pub struct SavedReportArguments {
     /// readings over time
     #[arg(long, value_name = "OBSERVATIONS", requires = "html")]
     pub table: Option<PathBuf>,
+    /// Put the observations and the solver into the page, at most 3 MB: rows, rounds and stages can
+    /// be switched off in it, and it zooms into the readings
+    #[arg(long, requires = "table")]
+    pub interactive: bool,
 }
 
 /// The verb.
@@ -106,18 +111,45 @@ fn write_page(
         taken.keep("--html", path)?;
     }
     let table = arguments.table.as_deref().map(observations).transpose()?;
-    let extras = Extras { table: table.as_ref(), ..Extras::default() };
+    let interactive = match &table {
+        Some(table) if arguments.interactive => Some(solver(arguments, saved, table)?),
+        _ => None,
+    };
+    let extras = Extras { table: table.as_ref(), interactive, ..Extras::default() };
     let page = match saved {
         Saved::Tool(document) => hairspring_page::result_page(document, &extras),
         Saved::Text(text) => hairspring_page::page(text, &extras),
     };
     let about = arguments.table.as_ref().unwrap_or(&arguments.file);
     let page = page.map_err(|error| compare::named(about, &error))?;
+    if arguments.interactive && page.len() > MOST_BYTES {
+        let (found, most) = (page.len() >> 10, MOST_BYTES >> 10);
+        let reason = format!(
+            "--interactive: the page has {found} KiB, the limit is {most}: give a part of the \
+             observations, or leave out --interactive"
+        );
+        return Err(compare::named(about, &reason).into());
+    }
     if path == Path::new("-") {
         output::print(&page)?;
         return Ok(());
     }
     html::write(path, &page)
+}
+
+/// What the page needs to solve its observations again.
+fn solver(
+    arguments: &SavedReportArguments,
+    saved: &Saved,
+    table: &Observations,
+) -> Result<Interactive, AnyError> {
+    let document = match saved {
+        Saved::Tool(document) => (**document).clone(),
+        Saved::Text(text) => hairspring_result::read::read(text)
+            .map_err(|error| compare::named(&arguments.file, &error))?,
+    };
+    let name = arguments.table.as_deref().and_then(Path::file_name).unwrap_or_default();
+    interactive(&document, table, &clean(&name.to_string_lossy()))
 }
 
 /// The observations of a file.

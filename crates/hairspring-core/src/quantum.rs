@@ -8,6 +8,7 @@
 mod feasible;
 
 use crate::divisor::gcd;
+use crate::math::pow;
 use crate::observations::{Observations, Reading, Unit};
 use feasible::{Length, least_sure, within};
 use std::collections::HashMap;
@@ -84,7 +85,7 @@ impl Lattice {
             .greatest(digit)
             .filter(|period| self.is_believed(*period, digit, 0.0, BY_CHANCE_OF_MANY));
         let distinct = self.distinct(digit);
-        let chance = |period: f64| (3.0 * digit / period).min(1.0).powf(distinct);
+        let chance = |period: f64| pow((3.0 * digit / period).min(1.0), distinct);
         // Nothing is fitted to a usual rate: every distance is evidence.
         let is_usual = |period: &f64| {
             *period > 2.0 * digit
@@ -234,7 +235,7 @@ impl Lattice {
         let near = 2.0 * (tolerance / digit).floor() + 1.0;
         let chance = (near / places).min(1.0);
         // The first times gave the period. That of the digits themselves needs no belief.
-        on && (places < 1.5 || chance.powf(self.times.len().saturating_sub(2) as f64) < by_chance)
+        on && (places < 1.5 || pow(chance, self.times.len().saturating_sub(2) as f64) < by_chance)
     }
 }
 
@@ -274,7 +275,7 @@ pub fn step_of_readings(table: &Observations) -> Option<f64> {
     let digit = lattice.digit().unwrap_or(10f64.powi(*DIGITS.start()));
     let unit = digit.min(1.0);
     let chance = |places: f64, step: f64, fitted: f64| {
-        places.powf((evidence(table, &used, step) - fitted).max(0.0))
+        pow(places, (evidence(table, &used, step) - fitted).max(0.0))
     };
     let exact = lattice.greatest(digit).filter(|step| {
         *step > 1.5 * unit && chance(unit / step, *step, 0.0) < BY_CHANCE_IN_READINGS

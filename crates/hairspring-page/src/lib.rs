@@ -69,6 +69,31 @@ pub fn result_page(document: &ResultDocument, extras: &Extras) -> Result<String,
     result_document(document, extras)?.write(extras.interactive.as_ref())
 }
 
+/// A page without its frame, for a page that has more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fragment {
+    /// Its title, as text.
+    pub title: String,
+    /// What is said below the title, as text; may be empty.
+    pub about: String,
+    /// Its contents, as HTML. The style is that of `templates/`.
+    pub html: String,
+}
+
+/// The contents of the page of a measurement, with headings from a level on.
+///
+/// # Errors
+/// As [`result_page`].
+pub fn result_fragment(
+    document: &ResultDocument,
+    extras: &Extras,
+    level: u8,
+) -> Result<Fragment, String> {
+    let sheet = result_document(document, extras)?;
+    let html = sheet.contents(level)?;
+    Ok(Fragment { title: sheet.title, about: sheet.about, html })
+}
+
 /// The plots of a document, in the order of its page. Their names differ.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! Numbers as text. A half-width has two digits, and its value has the same decimals.
 
 use hairspring_core::Estimate;
+use hairspring_core::math::log10;
 
 /// Smallest half-width that is shown, as a share of the value: a double holds no more digits.
 const FINEST_WIDTH: f64 = 1e-9;
@@ -59,11 +60,11 @@ pub fn with_interval(estimate: &Estimate) -> String {
 
 /// The decimals that give a number of significant digits; negative for digits before the point.
 fn decimals(number: f64, significant: i32) -> i32 {
-    significant - 1 - number.abs().log10().floor() as i32
+    significant - 1 - log10(number.abs()).floor() as i32
 }
 
 fn exponent(value: f64, half: f64) -> String {
-    let places = (value.abs().log10().floor() - half.log10().floor() + 1.0).clamp(1.0, 9.0);
+    let places = (log10(value.abs()).floor() - log10(half).floor() + 1.0).clamp(1.0, 9.0);
     format!("{value:.*e}", places as usize)
 }
 

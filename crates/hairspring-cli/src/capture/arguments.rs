@@ -2,7 +2,7 @@
 
 use crate::arguments::ReportArguments;
 use clap::{Args, ValueEnum};
-use hairspring_capture::OVERHEAD;
+use hairspring_capture::arguments::{self, component};
 use hairspring_program::values::seconds;
 use std::path::PathBuf;
 
@@ -134,53 +134,9 @@ pub struct CaptureArguments {
     pub report: ReportArguments,
 }
 
-/// Largest number of counts in a list.
-const MOST_COUNTS: usize = 10_000;
-
 /// `pattern`, or counts and ranges of them, separated by commas.
 fn counts(text: &str) -> Result<CountsArgument, String> {
-    if text == "pattern" {
-        return Ok(CountsArgument::Pattern);
-    }
-    let number = |text: &str| match text.trim().parse::<u32>() {
-        Ok(number) if number <= 1_000_000 => Ok(number),
-        _ => Err(format!(
-            "`{text}` is not a whole number up to 1000000; expected `pattern` or a list such as \
-             1..20 or 1,10,55"
-        )),
-    };
-    let mut list = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = match part.split_once("..") {
-            Some((first, last)) => (number(first)?, number(last)?),
-            None => (number(part)?, number(part)?),
-        };
-        if last < first || (last - first) as usize >= MOST_COUNTS - list.len() {
-            return Err(format!(
-                "`{part}` is not an ascending range, or the list has more than {MOST_COUNTS} counts"
-            ));
-        }
-        list.extend((first..=last).map(f64::from));
-    }
-    Ok(CountsArgument::List(list))
-}
-
-/// The name of a component, with the characters that a column of a table may have.
-fn component(text: &str) -> Result<String, String> {
-    let name = text.trim();
-    if name == OVERHEAD {
-        return Err(format!(
-            "`{name}` is reserved for the overhead of a pulse: choose another name"
-        ));
-    }
-    let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
-    if begins && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')) {
-        return Ok(name.to_owned());
-    }
-    Err(format!(
-        "`{text}` is not a component name: expected a letter or _ first, then letters, digits, _, \
-         -, . or spaces"
-    ))
+    Ok(arguments::counts(text)?.map_or(CountsArgument::Pattern, CountsArgument::List))
 }
 
 fn ppm(text: &str) -> Result<f64, String> {
@@ -191,18 +147,4 @@ fn ppm(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|ppm| (0.0..=1e5).contains(ppm));
     ppm.ok_or_else(|| "expected parts per million from 0 to 100000".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_parsed() {
-        assert_eq!(counts("1..3,10"), Ok(CountsArgument::List(vec![1.0, 2.0, 3.0, 10.0])));
-        assert_eq!(counts("pattern"), Ok(CountsArgument::Pattern));
-        for wrong in ["", "x", "3..1", "-1", "1..", "1..99999", "1.5"] {
-            assert!(counts(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -9,6 +9,7 @@ pub mod table;
 #[cfg(test)]
 mod table_tests;
 
+use crate::math::{exp2, log2};
 use crate::observations::Role;
 use serde::{Deserialize, Serialize};
 use table::Order;
@@ -285,7 +286,7 @@ fn longest_with_inits(pilot: Pilot) -> u32 {
 /// not least because the core clock does. Code whose rows are off the line has another time by
 /// another design, so a design that follows its pilot closely makes runs differ.
 fn usual_length(wanted: f64, allowed: f64) -> u32 {
-    let closest = wanted.log2().round().exp2();
+    let closest = exp2(log2(wanted).round());
     let usual = if closest <= allowed { closest } else { closest / 2.0 };
     usual.max(FEWEST_ROWS as f64) as u32
 }

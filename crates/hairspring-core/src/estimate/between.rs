@@ -4,6 +4,7 @@
 
 use super::interval::{Contribution, Estimate, Source, Spread, Uncertain, t_quantile};
 use super::median;
+use crate::math::hypot;
 
 /// The mean of the runs, with two entries in its budget: their spread, as a standard deviation of
 /// the mean, and the mean half-width of their own intervals as a bound, because an error that is
@@ -43,7 +44,7 @@ pub fn between_runs(runs: &[Estimate]) -> Option<Uncertain> {
     let mut budget = vec![Contribution::standard(Source::Runs, variance.sqrt(), count - 1.0)];
     // The spread already contains the noise within the runs: only the excess of the bound is added.
     let spread = t_quantile(level, count - 1.0) * variance.sqrt();
-    let beyond = spread.hypot(within) - spread;
+    let beyond = hypot(spread, within) - spread;
     budget.push(Contribution { source: Source::Noise, spread: Spread::Bound(beyond) });
     Some(Uncertain { value, budget })
 }

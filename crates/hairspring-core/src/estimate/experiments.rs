@@ -8,8 +8,8 @@
 
 use super::interval::Estimate;
 use super::median;
+use crate::laws::more_events;
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// The values of the same quantity from several experiments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,9 +88,8 @@ impl Minimum {
 /// The largest rank from both ends whose order statistics cover the median with at least `level`,
 /// and their coverage.
 fn median_rank(count: usize, level: f64) -> (usize, f64) {
-    let below = |rank: usize| {
-        Binomial::new(0.5, count as u64).map_or(0.0, |fair| fair.cdf(rank as u64 - 1))
-    };
+    // Half of the values lie above the median, as below it.
+    let below = |rank: usize| more_events((count - rank) as u64, count as u64, 0.5);
     let coverage = |rank: usize| 1.0 - 2.0 * below(rank);
     let rank = (1..=count / 2).take_while(|rank| coverage(*rank) >= level).last().unwrap_or(1);
     (rank, coverage(rank))

@@ -1,8 +1,8 @@
 //! A value with its error budget, and the interval that follows from it.
 
+use crate::laws::{f_above, normal_exceeded, t_exceeded};
 use crate::observations::Rate;
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 /// A value with its confidence interval.
 ///
@@ -332,22 +332,18 @@ pub fn coverage_factor(level: f64) -> f64 {
 
 /// Two-sided quantile of Student's distribution.
 pub(crate) fn t_quantile(level: f64, dof: f64) -> f64 {
-    let (p, dof) = (0.5 + level / 2.0, dof.max(1.0));
+    let (chance, dof) = ((1.0 - level) / 2.0, dof.max(1.0));
     if dof > MANY_DOF {
-        let z = Normal::standard().inverse_cdf(p);
+        let z = normal_exceeded(chance);
         return z + (z.powi(3) + z) / (4.0 * dof);
     }
-    StudentsT::new(0.0, 1.0, dof).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+    t_exceeded(chance, dof)
 }
 
 /// Probability of a larger ratio of two variances with these degrees of freedom by chance (Fisher's
 /// distribution); NaN if one has none.
 pub(crate) fn f_tail(f: f64, dof: f64, dof_below: f64) -> f64 {
-    match FisherSnedecor::new(dof, dof_below) {
-        Ok(law) if f.is_finite() => 1.0 - law.cdf(f),
-        Ok(_) if f == f64::INFINITY => 0.0,
-        _ => f64::NAN,
-    }
+    f_above(f, dof, dof_below)
 }
 
 #[cfg(test)]

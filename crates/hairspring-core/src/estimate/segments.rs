@@ -2,6 +2,8 @@
 //! plus a penalty for each (PELT: Killick, Fearnhead and Eckley 2012, Optimal detection of
 //! changepoints with a linear computational cost).
 
+use crate::math::ln;
+
 /// The level at each of some values in the order of time, given with the variances of their noise.
 /// The penalty of a step is `3 ln n`, so that a steady value has one level: a segment costs its
 /// mean and its place.
@@ -9,7 +11,7 @@
 /// # Cost
 /// `n` times the mean length of a segment.
 pub(crate) fn levels_with_steps(values: &[f64], variances: &[f64]) -> Vec<f64> {
-    let penalty = 3.0 * (values.len() as f64).ln();
+    let penalty = 3.0 * ln(values.len() as f64);
     let origin = values.first().copied().unwrap_or(0.0);
     let (mut open, mut sums, mut least) = (Open::default(), Sums::default(), -penalty);
     // The sums before each value, and where the last segment of the best segmentation that ends

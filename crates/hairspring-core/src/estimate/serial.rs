@@ -9,8 +9,9 @@
 
 use super::algebra::{Cholesky, Matrix, dot};
 use super::interval::t_quantile;
+use crate::laws::t_above;
 use crate::limit::{Basis, limits};
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use crate::math::{exp, ln};
 
 limits! {
     /// A correlation of neighbouring errors above this is high: a drift would look the same.
@@ -86,7 +87,7 @@ impl InOrder<'_> {
         let whitened: Vec<(f64, f64)> =
             GRID.iter().map(|rho| products.whitened(*rho)).collect::<Option<_>>()?;
         let likelihoods = GRID.iter().zip(&whitened).map(|(rho, (squares, log_det))| {
-            0.5 * (1.0 - rho * rho).ln() - 0.5 * log_det - 0.5 * dof * squares.ln()
+            0.5 * ln(1.0 - rho * rho) - 0.5 * log_det - 0.5 * dof * ln(*squares)
         });
         let weights = posterior(&likelihoods.collect::<Vec<f64>>())?;
         let mean = |value: &dyn Fn(f64) -> f64| -> f64 {
@@ -173,7 +174,7 @@ fn posterior(likelihoods: &[f64]) -> Option<Vec<f64>> {
     let weights: Vec<f64> = likelihoods
         .iter()
         .zip(prior())
-        .map(|(likelihood, prior)| prior * (likelihood - most).exp())
+        .map(|(likelihood, prior)| prior * exp(likelihood - most))
         .collect();
     let sum: f64 = weights.iter().sum();
     (sum > 0.0 && sum.is_finite()).then(|| weights.iter().map(|weight| weight / sum).collect())
@@ -201,11 +202,10 @@ struct Mixture<'a> {
 impl Mixture<'_> {
     /// Half-width of the interval at a level.
     fn half_width(&self, level: f64) -> f64 {
-        let Ok(law) = StudentsT::new(0.0, 1.0, self.dof) else { return f64::INFINITY };
         let outside = |half: f64| -> f64 {
             let parts =
                 self.weights.iter().zip(&self.sds).filter(|(weight, _)| **weight >= NO_WEIGHT);
-            parts.map(|(weight, sd)| 2.0 * weight * law.sf(half / sd)).sum()
+            parts.map(|(weight, sd)| 2.0 * weight * t_above(half / sd, self.dof)).sum()
         };
         let most = self.sds.iter().copied().fold(1.0, f64::max) * t_quantile(level, self.dof);
         bisected(0.0, most, |half| outside(half) > 1.0 - level)

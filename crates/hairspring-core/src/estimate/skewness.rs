@@ -1,6 +1,7 @@
 //! What Student's interval of a mean lacks where the values are skewed.
 
 use super::interval::t_quantile;
+use crate::math::pow;
 
 /// Bound to add to Student's interval of the mean of few skewed values, given the standard error of
 /// the mean.
@@ -28,7 +29,7 @@ fn skewness(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let moment = |power| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / count;
-    moment(3) / moment(2).powf(1.5)
+    moment(3) / pow(moment(2), 1.5)
 }
 
 #[cfg(test)]

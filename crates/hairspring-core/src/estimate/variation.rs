@@ -4,8 +4,8 @@
 use super::interval::{Contribution, Source, t_quantile};
 use super::skewness::skewness_bound;
 use crate::grid::Grid;
+use crate::laws::f_above;
 use crate::limit::{Basis, FEWEST_MEANS, RARELY_CHANCE, limits};
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 limits! {
     /// Correlation of neighbouring values (lag one) above which they do not count as independent.
@@ -305,7 +305,7 @@ fn layout_means(spans: &[SpanMean], layouts: usize) -> Option<LayoutMeans> {
         .map(|(layout, mean)| (mean - means[layout]).powi(2))
         .sum();
     let (dof, within) = (all - number, squares / (all - number));
-    let chance = |f: f64| FisherSnedecor::new(number - 1.0, dof).map_or(1.0, |law| law.sf(f));
+    let chance = |f: f64| f_above(f, number - 1.0, dof);
     // Where no placement of a layout differs from another one, any difference between the layouts
     // counts.
     let differ =

@@ -1,6 +1,7 @@
 //! Formatting for messages: numbers with their units, and lists of limited length.
 
 use crate::estimate::Estimate;
+use crate::math::log10;
 
 /// A percentage; a small one is not shown as zero.
 pub fn in_percent(share: f64) -> String {
@@ -80,7 +81,7 @@ pub(crate) fn bound(bound: f64) -> String {
     if bound.is_nan() || bound <= 0.0 || bound.is_infinite() {
         return bound.to_string();
     }
-    let place = bound.log10().floor() as i32 - 1;
+    let place = log10(bound).floor() as i32 - 1;
     let up = (bound / 10f64.powi(place) - 1e-9).ceil() * 10f64.powi(place);
     let text = format!("{up:.*}", (-place).max(0) as usize);
     if text.contains('.') {

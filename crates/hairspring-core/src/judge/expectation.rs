@@ -1,6 +1,7 @@
 //! A measurement against what was expected of it: the sanity check (Muller, step 7).
 
 use crate::estimate::{Estimate, coverage_factor};
+use crate::math::hypot;
 use serde::{Deserialize, Serialize};
 
 /// Uncertainty of an expectation that states none, as a share of its value. It is also the
@@ -95,7 +96,7 @@ pub fn against(measured: &Estimate, expected: &Expected) -> Against {
         measured.high - measured.value
     };
     let side = if difference > 0.0 { &expected.above } else { &expected.below };
-    let stochastic = own_width.hypot(side.stochastic);
+    let stochastic = hypot(own_width, side.stochastic);
     let half_width = stochastic + side.systematic;
     let beyond = (difference.abs() - side.systematic).max(0.0);
     let sd = stochastic / coverage_factor(measured.level);

@@ -82,7 +82,7 @@ fn check_rounds(table: &Observations) -> Result<()> {
 }
 
 /// Checks that each series has readings that count.
-fn check_excluded(table: &Observations) -> Result<()> {
+pub(super) fn check_excluded(table: &Observations) -> Result<()> {
     let mut counts = vec![false; table.series_names().len()];
     for reading in
         table.readings().iter().filter(|reading| !reading.flags.contains(Flags::EXCLUDED))

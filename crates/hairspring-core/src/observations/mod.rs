@@ -236,6 +236,21 @@ impl Observations {
         part
     }
 
+    /// The table with the flag `x` on the readings that are to be left out, as if a file had it.
+    ///
+    /// # Errors
+    /// [`crate::Error::BadTable`] if no reading of a series is left.
+    pub fn excluding(
+        &self,
+        is_out: impl Fn(&Reading) -> bool,
+    ) -> crate::error::Result<Observations> {
+        let mut part = self.clone();
+        let out = part.readings.iter_mut().filter(|reading| is_out(reading));
+        out.for_each(|reading| reading.flags = reading.flags.with(Flags::EXCLUDED));
+        csv::check_excluded(&part)?;
+        Ok(part)
+    }
+
     /// The table with its rows, as one placement, to which readings are to be added.
     fn without_readings(&self) -> Observations {
         Observations {
@@ -274,6 +289,23 @@ mod tests {
         let first = table.row_apart(series, &[3.0]);
         assert_ne!(first, table.row_apart(series, &[3.0]));
         assert_eq!(table.rows_of(series).count(), 2);
+    }
+
+    #[test]
+    fn readings_are_left_out_as_a_file_does_it() {
+        let mut table = Observations::new(vec!["body".into()]);
+        let series = table.series("a");
+        for k in 1..=3 {
+            let row = table.row(series, &[f64::from(k)]);
+            table.push(row, 0, 10.0 * f64::from(k));
+        }
+        let part = table.excluding(|reading| reading.row == 1).unwrap();
+        let left = |table: &Observations| -> Vec<bool> {
+            table.readings().iter().map(|one| one.flags.contains(Flags::EXCLUDED)).collect()
+        };
+        assert_eq!((left(&part), left(&table)), (vec![false, true, false], vec![false; 3]));
+        let error = table.excluding(|_| true).unwrap_err().to_string();
+        assert!(error.contains("all readings of the series `a`"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! Lengths are taken in ascending order, so few intervals are left at any time, and the true period
 //! is never lost: the bounds are those of rounding, not of a statistic.
 
+use crate::math::pow;
+
 /// Most intervals at a time. More are left only if the lengths say nothing about the period.
 const MOST_INTERVALS: usize = 4096;
 
@@ -73,7 +75,7 @@ fn part(Length { length, bound }: Length, (low, high): Interval, multiple: f64) 
 /// The least period on which chance would put so many rounded times in fewer than a share of all
 /// cases.
 pub(super) fn least_sure(digit: f64, times: f64, by_chance: f64) -> f64 {
-    if times > 0.0 { 3.0 * digit * by_chance.powf(-1.0 / times) } else { f64::INFINITY }
+    if times > 0.0 { 3.0 * digit * pow(by_chance, -1.0 / times) } else { f64::INFINITY }
 }
 
 /// Appends what a length leaves of an interval; `false` if these are too many.

@@ -3,6 +3,7 @@
 
 use crate::estimate::{Estimate, coverage_factor, t_quantile};
 use crate::limit::{Basis, WIDE_SHARE, limits};
+use crate::math::pow;
 use serde::{Deserialize, Serialize};
 
 /// What the interval of a ratio `a / b` says.
@@ -75,7 +76,7 @@ impl Looks {
         let widened = |end: f64| {
             let is_factor =
                 end > 0.0 && end.is_finite() && ratio.value > 0.0 && ratio.value.is_finite();
-            if is_factor { ratio.value * (end / ratio.value).powf(by) } else { end }
+            if is_factor { ratio.value * pow(end / ratio.value, by) } else { end }
         };
         Estimate {
             value: ratio.value,

@@ -10,6 +10,7 @@ use crate::estimate::{LinearMap, levels_with_steps, median, noise, variance};
 use crate::finding::{Finding, Severity, code};
 use crate::grid::{Span, divided};
 use crate::limit::{Basis, FAR_SIGMAS, USUAL_PRECISION, limits};
+use crate::math::{exp, ln};
 use crate::numbers;
 use crate::observations::{RowId, SeriesId};
 use crate::sheet::{Piece, Sorted};
@@ -193,24 +194,18 @@ fn paces(state: &State, seen: &[Seen], series: SeriesId, stretches: &[Stretch]) 
 /// code shows, and says how many they are.
 fn replace_hit(stretches: &mut [Stretch], code: &[(SeriesId, Vec<f64>)]) -> usize {
     let pace = |at: usize| {
-        median(
-            &mut code
-                .iter()
-                .map(|(_, paces)| paces[at])
-                .filter(|pace| pace.is_finite())
-                .collect::<Vec<f64>>(),
-        )
-        .ln()
+        let paces = code.iter().map(|(_, paces)| paces[at]).filter(|pace| pace.is_finite());
+        ln(median(&mut paces.collect::<Vec<f64>>()))
     };
     let paces: Vec<f64> = (0..stretches.len()).map(pace).collect();
-    let rates: Vec<f64> = stretches.iter().map(|stretch| stretch.rate.ln()).collect();
+    let rates: Vec<f64> = stretches.iter().map(|stretch| ln(stretch.rate)).collect();
     let usual = median(&mut rates.clone());
     let ratios: Vec<f64> = rates.iter().zip(&paces).map(|(rate, pace)| rate - pace).collect();
     let known = || ratios.iter().copied().filter(|one| one.is_finite()).collect::<Vec<f64>>();
     let Some((middle, reach)) = limit(&mut known(), 0.0) else { return 0 };
     let is_hit = |at: &usize| ratios[*at] > middle + reach && rates[*at] - usual > paces[*at].abs();
     let hit: Vec<usize> = (0..ratios.len()).filter(is_hit).collect();
-    hit.iter().for_each(|at| stretches[*at].rate = (paces[*at] + middle).exp());
+    hit.iter().for_each(|at| stretches[*at].rate = exp(paces[*at] + middle));
     hit.len()
 }
 

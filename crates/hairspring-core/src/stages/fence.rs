@@ -5,6 +5,7 @@
 //! and a floating-point one by 9, where a fence costs 11.
 
 use crate::estimate::{Entry, Estimate, Source};
+use crate::math::hypot;
 use crate::observations::SeriesId;
 use crate::stages::{Did, Stage, State, need};
 
@@ -32,7 +33,7 @@ impl FenceBias {
     /// From the time that a chain should take, the measured one, and that of a further pair of
     /// fences, if the rows tell it apart.
     pub fn new(expected: &Estimate, measured: &Estimate, further: Option<&Estimate>) -> FenceBias {
-        let chance = expected.half_width().hypot(measured.half_width());
+        let chance = hypot(expected.half_width(), measured.half_width());
         let hidden = expected.value - measured.value;
         // A further init of these rows is two fences without anything between them.
         let fence = further.map_or(0.0, |pair| pair.value.max(0.0) / 2.0);

@@ -6,6 +6,7 @@ use crate::estimate::{Entry, Estimate, Source};
 use crate::finding::words::interval;
 use crate::finding::{Finding, Severity, code, with_unit};
 use crate::limit::{HALF_PRECISION, SURELY_APART, WIDE_SHARE};
+use crate::math::hypot;
 use crate::observations::{Role, SeriesId};
 use crate::stages::fence::FenceBias;
 use crate::stages::{Did, Stage, State, need};
@@ -138,7 +139,7 @@ fn overlap(body: Estimate, in_place: Option<Estimate>, alone: Option<&Alone>) ->
 /// Distance of two times as a share of the larger one; 0 if chance can explain it. What a fence may
 /// hide of the other time is a bound, not a random contribution.
 fn apart(body: &Estimate, other: &Estimate, bound: f64) -> f64 {
-    let chance = SURELY_APART * body.half_width().hypot(other.half_width()) + bound;
+    let chance = SURELY_APART * hypot(body.half_width(), other.half_width()) + bound;
     let distance = (other.value - body.value).abs();
     if distance > chance { distance / body.value.abs().max(other.value.abs()) } else { 0.0 }
 }

@@ -8,6 +8,7 @@
 use crate::estimate::{Entry, Source};
 use crate::finding::{Finding, Severity, code};
 use crate::limit::{Basis, FAR_SIGMAS, LITTLE_SHARE, TWO_ROUNDINGS, limits};
+use crate::math::exp;
 use crate::numbers;
 use crate::observations::{Flags, RowId, SeriesId};
 use crate::sheet::Sample;
@@ -99,7 +100,7 @@ impl Known {
 
     /// The share of the readings of this length that have a pause.
     fn paused(&self, time: f64) -> f64 {
-        1.0 - (-time / self.apart).exp()
+        1.0 - exp(-time / self.apart)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::finding::{Finding, Severity, code};
 use crate::limit::{
     Basis, FAR_ERRORS, FAR_SIGMAS, RARELY_CHANCE, SLIGHT_SHARE, WIDE_SHARE, limits,
 };
+use crate::math::hypot;
 use crate::numbers;
 use crate::observations::{Occupancy, SeriesId};
 use crate::stages::blocks::MIN_ROUNDS;
@@ -137,7 +138,7 @@ impl Rounds {
         else {
             return (Shared { has_floor: false, above: 0.0 }, f64::INFINITY);
         };
-        let width = fastest * SLIGHT_SHARE.max(FAR_SIGMAS * scatter.hypot(self.rounding));
+        let width = fastest * SLIGHT_SHARE.max(FAR_SIGMAS * hypot(scatter, self.rounding));
         let at_floor = self.number_below(fastest + width);
         let above = self.number_below(fastest + 2.0 * width) - at_floor;
         let has_floor = at_floor as f64 >= ROUNDS_OF_FLOOR.max(STEP_UP * above as f64);

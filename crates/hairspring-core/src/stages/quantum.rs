@@ -7,6 +7,7 @@
 use crate::estimate::{Entry, Solution, Source, dot, largest_error, median};
 use crate::finding::{Finding, Severity, about, code};
 use crate::limit::{Basis, LITTLE_SHARE, NEARLY_ALL, limits};
+use crate::math::{exp, sin_cos};
 use crate::numbers;
 use crate::observations::{Observations, RowId, SeriesId, Unit};
 use crate::quantum::{digit_of_readings, step_of_readings};
@@ -192,7 +193,7 @@ pub(crate) fn is_commensurate(fitted: impl Iterator<Item = f64>, sd: f64, quantu
     }
     let (mut cosines, mut sines, mut rows) = (0.0, 0.0, 0.0);
     for time in fitted {
-        let (sine, cosine) = (std::f64::consts::TAU * time / quantum).sin_cos();
+        let (sine, cosine) = sin_cos(std::f64::consts::TAU * time / quantum);
         (cosines, sines, rows) = (cosines + cosine, sines + sine, rows + 1.0);
     }
     let squared = cosines * cosines + sines * sines;
@@ -216,7 +217,7 @@ pub fn unaveraged(variance: f64) -> Option<f64> {
         return Some(1.0 / 6.0);
     }
     let off = |jitter: f64| -> f64 {
-        let order = |k: f64| (-4.0 * (PI * k * jitter).powi(2)).exp() / (2.0 * (PI * k).powi(2));
+        let order = |k: f64| exp(-4.0 * (PI * k * jitter).powi(2)) / (2.0 * (PI * k).powi(2));
         (1..=40).map(|k| order(f64::from(k))).sum()
     };
     let (mut less, mut more) = (0.0, STILL_QUANTA);

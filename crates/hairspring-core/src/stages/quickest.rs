@@ -10,6 +10,7 @@
 use crate::estimate::{Entry, LinearMap, Source, System};
 use crate::finding::{Finding, Severity, code};
 use crate::limit::WIDE_SHARE;
+use crate::math::hypot;
 use crate::numbers;
 use crate::observations::{Flags, Occupancy, RowId, SeriesId};
 use crate::stages::{Did, Stage, State, need};
@@ -91,7 +92,7 @@ impl Lines {
     /// are, as a share; 0 where steps of the clock explain it.
     fn less_than(&self, ruler: &Lines) -> f64 {
         let less = 1.0 - self.quickest / self.mean * ruler.mean / ruler.quickest;
-        let by_step = (self.step / self.quickest).hypot(ruler.step / ruler.quickest);
+        let by_step = hypot(self.step / self.quickest, ruler.step / ruler.quickest);
         let are_times = [self.mean, self.quickest, ruler.mean, ruler.quickest]
             .into_iter()
             .all(|time| time > 0.0);

@@ -12,12 +12,12 @@
 use crate::estimate::Source;
 use crate::finding::words::in_percent;
 use crate::finding::{Finding, Severity, code};
+use crate::laws::{chi2_within, more_events};
 use crate::limit::{Basis, HARDLY_CHANCE, SLIGHT_SHARE, USUAL_PRECISION, WIDE_SHARE, limits};
 use crate::numbers;
 use crate::observations::{Flags, Pauses, RowId, SeriesId};
 use crate::sheet::Sample;
 use crate::stages::{Did, Stage, State, need};
-use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
 use std::collections::BTreeSet;
 
 limits! {
@@ -223,8 +223,8 @@ fn own_beyond(
     if time <= 0.0 || number == 0 {
         return None;
     }
-    let law = Binomial::new(code.time / (code.time + time), (number + of_chains) as u64).ok()?;
-    if law.sf(number as u64 - 1) >= HARDLY_CHANCE {
+    let chance = code.time / (code.time + time);
+    if more_events(number as u64 - 1, (number + of_chains) as u64, chance) >= HARDLY_CHANCE {
         return None;
     }
     let share = far.len() as f64 / code.readings as f64;
@@ -235,7 +235,7 @@ fn own_beyond(
         return Some(SlowEvaluations { series, share, longer, counts: true });
     }
     // So few are a poor sample: their rate may be as high as the upper end of its interval.
-    let most = ChiSquared::new(2.0 * (number + 1) as f64).ok()?.inverse_cdf(LIKELY_RATE) / 2.0;
+    let most = chi2_within(LIKELY_RATE, 2.0 * (number + 1) as f64) / 2.0;
     let longer = longer * (most - of_others) / number as f64;
     (longer > 0.0).then_some(SlowEvaluations { series, share, longer, counts: false })
 }

@@ -65,7 +65,7 @@ impl Interactive {
         self
     }
 
-    /// Allows the scripts to compile wasm.
+    /// Allows the scripts to compile wasm, and to do it in a worker that they have the text of.
     #[must_use]
     pub fn with_wasm(mut self) -> Interactive {
         self.uses_wasm = true;
@@ -78,7 +78,7 @@ impl Interactive {
             format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())))
         };
         let hashes: String = self.scripts.iter().map(hash).collect();
-        let wasm = if self.uses_wasm { " 'wasm-unsafe-eval'" } else { "" };
+        let wasm = if self.uses_wasm { " 'wasm-unsafe-eval' blob:; worker-src blob:" } else { "" };
         format!("; script-src{hashes}{wasm}")
     }
 }

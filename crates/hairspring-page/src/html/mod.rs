@@ -52,6 +52,14 @@ impl Sheet {
     }
 }
 
+impl Sheet {
+    /// Its blocks alone, with headings from a level on.
+    pub fn contents(&self, level: u8) -> Result<String, String> {
+        let blocks = Blocks { blocks: &self.blocks, level };
+        blocks.render().map_err(|error| format!("the page could not be written: {error}"))
+    }
+}
+
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Frame<'f> {

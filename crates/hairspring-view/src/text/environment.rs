@@ -2,6 +2,7 @@
 
 use crate::format::{bound, fixed, frequency, frequency_unit, significant, time_unit};
 use crate::page::{Page, Tone};
+use hairspring_core::math::log10;
 use hairspring_result::{Clock, Environment};
 
 /// Writes the circumstances that are known.
@@ -78,7 +79,7 @@ fn rate(clock: &Clock) -> String {
     let (factor, unit) = frequency_unit(hz);
     let ppm = clock.rate_uncertainty_ppm.filter(|ppm| *ppm > 0.0);
     let value = match ppm.map(|ppm| hz * factor * ppm * 1e-6) {
-        Some(doubt) => fixed(hz * factor, (1 - doubt.log10().floor() as i32).clamp(0, 9)),
+        Some(doubt) => fixed(hz * factor, (1 - log10(doubt).floor() as i32).clamp(0, 9)),
         None => significant(hz * factor, 7),
     };
     let doubt = ppm.map(|ppm| format!(" +- {} ppm", bound(ppm))).unwrap_or_default();

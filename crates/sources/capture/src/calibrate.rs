@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use hairspring_core::judge::Finding;
+use hairspring_core::math::hypot;
 use hairspring_core::observations::Rate;
 
 /// Largest relative error of an interval; with a larger one it is another interval.
@@ -147,7 +148,7 @@ pub fn calibration(
     let distance = if unchecked.is_some() { off_ppm } else { 0.0 };
     let rate = Rate {
         hz: mean / reference.seconds,
-        uncertainty_ppm: own_ppm.hypot(reference.uncertainty_ppm).hypot(distance),
+        uncertainty_ppm: hypot(hypot(own_ppm, reference.uncertainty_ppm), distance),
         provenance: format!(
             "{n} {} of {} s in the recording",
             if n < 2.0 { "interval" } else { "intervals" },

@@ -19,6 +19,7 @@ pub use findings::recording_findings;
 pub(crate) use findings::unnamed;
 use findings::{at, doubts, remarks, too_short};
 use hairspring_core::judge::{Finding, Severity, carry};
+use hairspring_core::math::hypot;
 use hairspring_core::observations::{Observations, RECORDING, Rate};
 use hairspring_core::quantum::Lattice;
 
@@ -506,7 +507,7 @@ pub(crate) fn known_rate(
 fn with_digits(rate: Rate, recording: &Recording) -> Rate {
     match recording.rate_ppm.filter(|ppm| *ppm > 0.1) {
         Some(ppm) => Rate {
-            uncertainty_ppm: rate.uncertainty_ppm.hypot(ppm),
+            uncertainty_ppm: hypot(rate.uncertainty_ppm, ppm),
             provenance: format!("{}, digits of the times {ppm:.0} ppm", rate.provenance),
             ..rate
         },

@@ -36,6 +36,7 @@
 //! assert!((table.readings()[2].ticks - 308.5).abs() < 0.02);
 //! ```
 
+pub mod arguments;
 pub mod calibrate;
 mod capture;
 pub mod edge;

@@ -1,6 +1,7 @@
 //! The distribution of edges between samples: only if it is even does an estimator's bias average
 //! out.
 
+use hairspring_core::math::sin_cos;
 use std::f64::consts::TAU;
 
 /// Concentration beyond which the phases are alike: edges evenly within a third of a sample have
@@ -47,7 +48,7 @@ impl Phases {
         if self.rows.len() <= row {
             self.rows.resize(row + 1, (0.0, 0.0, 0));
         }
-        let (sin, cos) = (TAU * at.fract()).sin_cos();
+        let (sin, cos) = sin_cos(TAU * at.fract());
         let entry = &mut self.rows[row];
         *entry = (entry.0 + cos, entry.1 + sin, entry.2 + 1);
     }

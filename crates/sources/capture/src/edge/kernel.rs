@@ -1,6 +1,8 @@
 //! The Gaussian low pass behind which edges are found: its value at any place between the samples,
 //! and its derivative.
 
+use hairspring_core::math::exp;
+
 /// Standard deviation of the narrowest kernel in samples. A larger one passes more noise and
 /// reaches farther; a smaller one passes the ringing of the converter and is disturbed by edges
 /// nearby.
@@ -32,7 +34,7 @@ impl Kernel {
         let sigma = SIGMA * width;
         let half = (REACH * sigma / 4.0).ceil() as usize * 4;
         let gauss = |place: f64| {
-            (-0.5 * (place / sigma).powi(2)).exp() / (sigma * std::f64::consts::TAU.sqrt())
+            exp(-0.5 * (place / sigma).powi(2)) / (sigma * std::f64::consts::TAU.sqrt())
         };
         let distance = |phase: usize, tap: usize| {
             phase as f64 / PHASES as f64 - (tap as f64 - (half as f64 - 1.0))

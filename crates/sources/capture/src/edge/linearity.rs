@@ -7,6 +7,7 @@
 //! test of J. B. Ramsey, Journal of the Royal Statistical Society B 31, 1969, 350. Unlike the
 //! heights of steps, it also shows an input that cuts all steps to the same height.
 
+use hairspring_core::math::{cos, exp};
 use nalgebra::{DMatrix, DVector};
 
 /// Time constants in samples: of the tails of slow edges, and of coupling. The combination
@@ -76,7 +77,7 @@ impl Linearity {
         let first = *self.first.get_or_insert(at);
         let [falls, rises] = &mut self.left;
         for ((fall, rise), time) in falls.iter_mut().zip(rises).zip(TIMES) {
-            let stays = ((self.last - at) / time).exp();
+            let stays = exp((self.last - at) / time);
             (*fall, *rise) = (stays * *fall, stays * *rise);
         }
         self.last = at;
@@ -152,7 +153,7 @@ fn test(levels: &[Before]) -> Option<Test> {
 /// each time constant.
 fn linear(levels: &[Before]) -> DMatrix<f64> {
     let row = |before: &Before| -> Vec<f64> {
-        let unknown = TIMES[LONG_ECHO..].iter().map(|time| (-before.at / time).exp());
+        let unknown = TIMES[LONG_ECHO..].iter().map(|time| exp(-before.at / time));
         let left = before.left.iter().flatten().copied();
         [1.0, f64::from(u8::from(before.is_high))].into_iter().chain(left).chain(unknown).collect()
     };
@@ -164,9 +165,7 @@ fn linear(levels: &[Before]) -> DMatrix<f64> {
 fn cosines(levels: &[Before], halves: std::ops::RangeInclusive<usize>) -> Vec<DVector<f64>> {
     let end = levels.last().map_or(1.0, |last| last.at.max(1.0));
     let cosine = |halves| {
-        levels
-            .iter()
-            .map(move |before| (std::f64::consts::PI * halves as f64 * before.at / end).cos())
+        levels.iter().map(move |before| cos(std::f64::consts::PI * halves as f64 * before.at / end))
     };
     halves.map(|halves| DVector::from_iterator(levels.len(), cosine(halves))).collect()
 }

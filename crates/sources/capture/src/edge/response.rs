@@ -9,6 +9,7 @@
 use super::Edge;
 use super::kernel::Kernel;
 use super::tops::Top;
+use hairspring_core::math::{cos, sin, sin_cos};
 use std::collections::VecDeque;
 use std::f64::consts::{PI, TAU};
 
@@ -62,7 +63,7 @@ fn slopes(samples: &[f32], top: usize, reach: usize) -> Option<Vec<f64>> {
 pub fn band_end(samples: &[f32], tops: &[Top], noise: f64) -> f64 {
     let size = 2 * WINDOW + 1;
     let taper: Vec<f64> = (0..size)
-        .map(|n| (PI * (n as f64 - WINDOW as f64) / (size as f64 + 1.0)).cos().powi(2))
+        .map(|n| cos(PI * (n as f64 - WINDOW as f64) / (size as f64 + 1.0)).powi(2))
         .collect();
     let (mut power, mut edges) = (vec![0.0; WINDOW + 1], 0usize);
     for slopes in alone(tops, WINDOW + 1, samples.len())
@@ -74,7 +75,7 @@ pub fn band_end(samples: &[f32], tops: &[Top], noise: f64) -> f64 {
             let step = TAU * bin as f64 / (2 * WINDOW) as f64;
             let (mut re, mut im) = (0.0, 0.0);
             for (n, (slope, taper)) in slopes.iter().zip(&taper).enumerate() {
-                let (sin, cos) = (step * n as f64).sin_cos();
+                let (sin, cos) = sin_cos(step * n as f64);
                 (re, im) = (re + slope * taper * cos, im + slope * taper * sin);
             }
             *power += re * re + im * im;
@@ -86,7 +87,7 @@ pub fn band_end(samples: &[f32], tops: &[Top], noise: f64) -> f64 {
     let tapered: f64 = taper.iter().map(|taper| taper * taper).sum();
     // White noise of samples has differences whose power grows with the frequency.
     let white = |bin: usize| {
-        2.0 * noise * noise * tapered * (PI * bin as f64 / (2 * WINDOW) as f64).sin().powi(2)
+        2.0 * noise * noise * tapered * sin(PI * bin as f64 / (2 * WINDOW) as f64).powi(2)
     };
     let low = power[..3].iter().copied().fold(0.0, f64::max) / edges as f64;
     let ends = (0..=WINDOW)
