@@ -42,7 +42,7 @@ Object.defineProperty(navigator, "clipboard", {
 pytestmark = pytest.mark.skipif(not LAB.exists(), reason="tools/wasm.sh has not built the bench")
 
 
-def _until(page: Page, said: str = "is solved") -> None:
+def _until(page: Page, said: str = r"\) is solved") -> None:
     """Waits until the page says what matches this pattern."""
     page.wait_for_function(
         "said => new RegExp(said).test(document.getElementById('status').textContent)", arg=said
@@ -113,7 +113,7 @@ def test_a_row_that_is_switched_off_is_left_out(browser: Browser, tmp_path: Path
         table.write_text(page.evaluate("window.copied"))
         assert _times(_by_command("fit", table)) == _times(expected)
         page.get_by_role("button", name="Switch all on again").click()
-        _until(page, r"is solved\.$")
+        _until(page, r"\) is solved\.$")
         assert _times(_document(page)) == before
 
 

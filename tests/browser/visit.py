@@ -15,7 +15,12 @@ PAPER = 718  # A4 in CSS pixels less a margin of 1 cm on each side
 # What a page brings along itself.
 OWN = ("data:", "blob:", "about:")
 # A page with a solver says here when it is ready, or has solved the file.
-READY = (
+READY = r"""
+() => {
+  const status = document.getElementById("status");
+  return !status || /\) is solved|Ready|does not/.test(status.textContent);
+}
+"""
     "() => /solved|Ready|does not/.test(document.getElementById('status')?.textContent ?? 'Ready')"
 )
 # What a visitor does first with a page, for pages that show little until then.
