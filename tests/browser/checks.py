@@ -1,6 +1,5 @@
 """What every page must do. Each check takes any HTML file and gives its faults as sentences."""
 
-import csv
 import hashlib
 import io
 import re
@@ -202,10 +201,10 @@ def typed(browser: Browser, file: Path) -> list[str]:
     return faults
 
 
-# What is said only where scripts run or do not run is marked `data-script` or is in <noscript>.
+# Without what is said only where scripts run, or do not run: the parts of the solver, <noscript>.
 WORDS = """
 () => [...document.querySelectorAll("h1, h2, h3, th, td, p, li, text, title")]
-  .filter((node) => !node.closest("[data-script], noscript, template"))
+  .filter((node) => !node.closest("#hairspring-interactive, #answer, #status, noscript"))
   .map((node) => node.textContent.trim().replace(/\\s+/g, " ")).filter(Boolean)
 """
 
@@ -277,31 +276,6 @@ INK = """
 }
 """
 
-COPIED = "navigator.clipboard.writeText = async (text) => { window.copied = text; };"
-CELLS = """
-(table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))
-"""
-
-
-def copied(browser: Browser, file: Path) -> list[str]:
-    """A button "copy as CSV" gives the cells of the table that it belongs to."""
-    faults = []
-    catch = "if (!navigator.clipboard) Object.defineProperty(navigator, 'clipboard', {value: {}});"
-    with visit(browser, file, before=catch + COPIED) as opened:
-        buttons = opened.page.get_by_role("button", name=re.compile("copy.*csv", re.I))
-        for number in range(min(buttons.count(), STOPS)):
-            button = buttons.nth(number)
-            label = (button.get_attribute("aria-label") or button.inner_text()).strip()
-            button.click()
-            text = opened.page.evaluate("window.copied ?? ''")
-            table = button.locator("xpath=following::table[1] | ancestor::*[.//table][1]//table")
-            wanted = [tuple(row) for row in table.first.evaluate(CELLS)]
-            got = [tuple(row) for row in csv.reader(io.StringIO(text))]
-            if got != wanted:
-                faults.append(f"'{label}' gives {got[:2]}, the table has {wanted[:2]}")
-    return faults
-
-
 CHECKS: dict[str, Check] = {
     check.__name__: check
     for check in (
@@ -313,6 +287,5 @@ CHECKS: dict[str, Check] = {
         typed,
         plain,
         printable,
-        copied,
     )
 }

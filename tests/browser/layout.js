@@ -26,6 +26,19 @@
     const clips = /hidden|clip/.test(style.overflowX) && node.scrollWidth > node.clientWidth + 1;
     if (clips && seen(node) && !hidden(node)) faults.push(`${named(node)} is cut`);
   }
+  // A number that goes on in the next line is read as two.
+  const broken = (node) => [...node.data.matchAll(/[-+]?\d[\d,.]*/g)].find((found) => {
+    const range = document.createRange();
+    range.setStart(node, found.index);
+    range.setEnd(node, found.index + found[0].length);
+    return found[0].length < 16 && new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
+  });
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    const found = node.parentElement.closest("td, th, strong, dd") && broken(node);
+    if (found) faults.push(`the number ${found[0]} is broken in ${named(node.parentElement)}`);
+  }
   const overlap = (a, b) =>
     Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
     Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));

@@ -4,8 +4,8 @@ import lzma
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,7 @@ class Made:
     arguments: list[str]
     table: str | None = None
     before: Callable[[Path], None] | None = None
+    more: list[str] = field(default_factory=list)
     # `verify` ends with 1 where the instrument fails on this machine: the page says so.
     statuses: list[int] = field(default_factory=lambda: [0])
 
@@ -98,6 +99,12 @@ PAGES: dict[str, Made] = {
     "verify": Made(["verify", "--budget", "5ms", "--runs", "5", "--json"], statuses=[0, 1]),
 }
 
+# Beside the command where tools/wasm.sh built it.
+SOLVER = Path(COMMAND).resolve().parents[1] / "lab/solver.json"
+if SOLVER.exists():
+    for _name in ("two", "corpus"):
+        PAGES[f"{_name}-interactive"] = replace(PAGES[_name], more=["--interactive"])
+
 
 def command(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs the command, with its output kept."""
@@ -120,14 +127,14 @@ def make(name: str, folder: Path) -> Path:
     done = command(made.arguments, folder)
     assert done.returncode in made.statuses, done.stderr
     (folder / f"{name}.json").write_text(done.stdout)
-    return report(f"{name}.json", folder, made.table)
+    return report(f"{name}.json", folder, made.table, made.more)
 
 
-def report(document: str, folder: Path, table: str | None = None) -> Path:
+def report(document: str, folder: Path, table: str | None = None, more: Iterable[str] = ()) -> Path:
     """The page of a document."""
     page = folder / Path(document).with_suffix(".html").name
     page.unlink(missing_ok=True)
-    arguments = ["report", document, "--html", page.name]
+    arguments = ["report", document, "--html", page.name, *more]
     if table:
         path = folder / table
         arguments += ["--table", str(path if path.exists() else ROOT / table)]

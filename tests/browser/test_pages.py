@@ -8,8 +8,8 @@ from made import PAGES, make
 from playwright.sync_api import Browser
 from shots import paint, shots
 
-LARGEST = {"time": 300_000}
-OTHERWISE = 1_000_000
+LARGEST = 300_000
+LARGEST_INTERACTIVE = 3 * 2**20
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +33,8 @@ def test_page_passes(browser: Browser, page: Path, check: str) -> None:
 
 
 def test_page_is_small(page: Path) -> None:
-    size = page.stat().st_size
-    assert size < LARGEST.get(page.stem, OTHERWISE), f"{size} bytes"
+    limit = LARGEST_INTERACTIVE if page.stem.endswith("interactive") else LARGEST
+    assert page.stat().st_size < limit, f"{page.stat().st_size} bytes"
 
 
 def test_page_is_painted_and_photographed(browser: Browser, page: Path, folder: Path) -> None:

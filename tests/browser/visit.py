@@ -1,7 +1,7 @@
 """A page in headless Chromium, with what it said and what it asked for."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,17 @@ WIDTHS = (DESK, TABLET, PHONE)
 PAPER = 718  # A4 in CSS pixels less a margin of 1 cm on each side
 # What a page brings along itself.
 OWN = ("data:", "blob:", "about:")
+# A page with a solver says here when it is ready, or has solved the file.
+READY = r"""
+() => {
+  const status = document.getElementById("status");
+  return !status || /\) is solved|Ready|does not/.test(status.textContent);
+}
+"""
+    "() => /solved|Ready|does not/.test(document.getElementById('status')?.textContent ?? 'Ready')"
+)
+# What a visitor does first with a page, for pages that show little until then.
+FIRST: dict[Path, Callable[[Page], None]] = {}
 # Set by a script of a document, if one ever ran.
 CANARY = "window.pwned === undefined"
 
@@ -79,6 +90,10 @@ def visit(
         page.on("pageerror", lambda error: opened.said.append(f"exception: {error}"))
         page.on("request", opened.sees)
         page.goto(file.as_uri())
+        if script:
+            page.wait_for_function(READY)
+            if file in FIRST:
+                FIRST[file](page)
         if paper:
             page.emulate_media(media="print")
         yield opened

@@ -72,7 +72,11 @@ const COMPRESSED_HEAD: u64 = 6;
 
 fn observations(stream: impl Read) -> Result<Opened, String> {
     let observations = read_csv(stream).map_err(said)?;
-    Ok(Opened::Table(Box::new(Table { observations, kind: Kind::Observations, remarks: Vec::new() })))
+    Ok(Opened::Table(Box::new(Table {
+        observations,
+        kind: Kind::Observations,
+        remarks: Vec::new(),
+    })))
 }
 
 fn benchmark(stream: impl Read, tool: Tool) -> Result<Opened, String> {
