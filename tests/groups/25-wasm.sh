@@ -62,7 +62,9 @@ find_sources() {
   unpack_debian && unpacked_rustc
 }
 
-check() { cargo check --quiet --package hairspring-core --target "$TARGET" "$@"; }
+check() {
+  cargo check --quiet --package hairspring-core --package hairspring-page --target "$TARGET" "$@"
+}
 
 # Building the standard library is not stable yet: the compiler of a release needs this variable.
 check_from_sources() {

@@ -1,7 +1,8 @@
 //! What only a document of `blocks` has: the source with its heat, and the graph of the function.
 
-use super::block::{Block, SourceLine, name, shown};
+use super::block::{Block, SourceLine, Table, shown};
 use super::node::Node;
+use super::other::figure;
 use crate::svg::{Arrow, Node as GraphNode, graph};
 use hairspring_view::clean::{cut, is_hidden};
 use hairspring_view::format::significant;
@@ -18,6 +19,7 @@ pub fn blocks(document: &Node) -> Vec<Block> {
     let rest = if more > 0 { format!("{more} further lines are left out.") } else { String::new() };
     let source = Block::Source(source(lines));
     vec![
+        Block::Table(times(document)),
         Block::Group(
             "Source".into(),
             vec![Block::Text(basis(document)), source, Block::Text(rest)],
@@ -36,6 +38,24 @@ pub fn blocks(document: &Node) -> Vec<Block> {
             )],
         ),
     ]
+}
+
+/// The time of each part, and what it belongs to.
+fn times(document: &Node) -> Table {
+    let row = |component: &Node| {
+        let time = component.get("time").map(figure).unwrap_or_default();
+        let [time, cycles] = time.map(|text| shown(&text));
+        let share = component
+            .number_of("share")
+            .map(|share| format!("{} %", significant(100.0 * share, 3)));
+        let name = shown(component.text_of("name").unwrap_or_default());
+        vec![cut(&name, 120), time, cycles, share.unwrap_or_default()]
+    };
+    Table {
+        caption: "Time of one run of each part, and its share of the calls".into(),
+        heads: ["Part", "Time", "Core cycles", "Share"].map(str::to_owned).into(),
+        rows: document.list_of("components").iter().take(MOST_LINES).map(row).collect(),
+    }
 }
 
 /// What the shares are shares of.
@@ -116,5 +136,5 @@ fn arrows(document: &Node) -> Vec<Arrow> {
 
 /// The title of the page of a function.
 pub fn title(document: &Node) -> Option<String> {
-    document.get("function")?.text_of("name").map(|function| name(&cut(function, 100)))
+    document.get("function")?.text_of("name").map(|function| cut(&shown(function), 100))
 }

@@ -8,11 +8,11 @@ use crate::Extras;
 use crate::svg::{Bar, Bin, Interval, Plot, budget, histogram, intervals};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Severity;
-use hairspring_result::Environment;
+use hairspring_result::{Environment, Figure};
 use hairspring_view::cells::Cell;
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::with_interval;
-use hairspring_view::format::{count, frequency, frequency_unit, significant, time_unit};
+use hairspring_view::format::{count, fixed, frequency, frequency_unit, significant, time_unit};
 use hairspring_view::page::Page;
 use hairspring_view::text;
 
@@ -25,14 +25,14 @@ const DEEPEST: usize = 5;
 /// Keys that are shown elsewhere or say nothing to a reader.
 const SILENT: &[&str] = &["schema", "command", "environment", "identity", "findings"];
 /// Lists of a document of `blocks` that its plots show, or that are too long to read.
-const OF_BLOCKS: &[&str] = &["lines", "edges", "paths", "stages"];
+const OF_BLOCKS: &[&str] = &["lines", "edges", "paths", "stages", "blocks"];
 
 /// The page of a document whose kind is named by its schema.
 pub fn document(document: &Node, environment: Option<&Environment>, extras: &Extras) -> Sheet {
     let command = document.text_of("command").unwrap_or("result");
     let is_blocks = command == "blocks";
     let mut writer = Writer { plots: 0, silent: if is_blocks { OF_BLOCKS } else { &[] } };
-    let mut blocks = writer.part(document, 0);
+    let mut blocks = writer.part(document, 0, "");
     if is_blocks {
         let at = blocks.iter().take_while(|block| !matches!(block, Block::Group(..))).count();
         blocks.splice(at..at, blocks_document::blocks(document));
@@ -84,7 +84,7 @@ struct Writer {
 
 impl Writer {
     /// The blocks of an object: its numbers, its findings, facts, plots, then its lists and parts.
-    fn part(&mut self, of: &Node, depth: usize) -> Vec<Block> {
+    fn part(&mut self, of: &Node, depth: usize, about: &str) -> Vec<Block> {
         let shown_keys: Vec<(&str, &Node)> = of
             .entries()
             .iter()
@@ -94,8 +94,11 @@ impl Writer {
         let estimates: Vec<(&str, Estimate)> =
             shown_keys.iter().filter_map(|(key, value)| Some((*key, value.estimate()?))).collect();
         let mut blocks = vec![numbers(&estimates), findings(of)];
-        blocks.push(facts(&shown_keys, estimates.get(MOST_NUMBERS..).unwrap_or_default()));
-        let plots = shown_keys.iter().filter_map(|(key, value)| self.plot(of, key, value));
+        let title = title_key(of).filter(|_| depth > 0);
+        let told: Vec<(&str, &Node)> =
+            shown_keys.iter().copied().filter(|(key, _)| Some(*key) != title).collect();
+        blocks.push(facts(&told, estimates.get(MOST_NUMBERS..).unwrap_or_default()));
+        let plots = shown_keys.iter().filter_map(|(key, value)| self.plot((of, about), key, value));
         blocks.push(Block::Plots(plots.collect()));
         for (key, value) in shown_keys {
             blocks.extend(self.inner(key, value, depth));
@@ -109,8 +112,10 @@ impl Writer {
             return None;
         }
         match value {
-            Node::Map(entries) if !entries.is_empty() => {
-                Some(Block::Group(label(key), self.part(value, depth + 1)))
+            Node::Map(entries) if !entries.is_empty() && !is_figure(value) => {
+                let name = label(key);
+                let part = self.part(value, depth + 1, &name);
+                Some(Block::Group(name, part))
             }
             Node::List(list) if !list.iter().all(|one| matches!(one, Node::Map(_))) => None,
             Node::List(list) if list.is_empty() => None,
@@ -129,7 +134,11 @@ impl Writer {
             .iter()
             .take(MOST_PARTS)
             .enumerate()
-            .map(|(at, one)| Block::Group(title(at, one), self.part(one, depth + 2)))
+            .map(|(at, one)| {
+                let title = title(at, one);
+                let part = self.part(one, depth + 2, &title);
+                Block::Group(title, part)
+            })
             .collect();
         if list.len() > MOST_PARTS {
             let rest = format!(
@@ -141,36 +150,52 @@ impl Writer {
         Block::Group(label(key), blocks)
     }
 
-    fn plot(&mut self, of: &Node, key: &str, value: &Node) -> Option<Plot> {
-        let title = |what: &str| {
-            let about = named(of).map(|about| format!(" ({about})")).unwrap_or_default();
-            format!("{what}{about}")
-        };
+    fn plot(&mut self, (of, about): (&Node, &str), key: &str, value: &Node) -> Option<Plot> {
         let kind = kind(key);
-        let file = |number: usize| {
-            if number == 0 { kind.to_owned() } else { format!("{kind}-{}", number + 1) }
+        let file = match self.plots {
+            0 => kind.to_owned(),
+            number => format!("{kind}-{}", number + 1),
         };
+        let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
         let plot = match kind {
             "budget" => {
-                let about = label(key.trim_end_matches("budget").trim_end_matches('_'));
-                let unit = key.trim_end_matches("_budget");
-                budget(
-                    &file(self.plots),
-                    &title(&format!("Error budget: {about}")),
-                    &bars(value.list(), unit),
-                )
+                let of = label(key.trim_end_matches("budget").trim_end_matches('_'));
+                let title = format!("Error budget {of}{about}").replace("  ", " ");
+                budget(&file, &title, &bars(value.list(), key.trim_end_matches("_budget")))
             }
             "histogram" => {
                 let unit = of.text_of("unit").unwrap_or("ns");
-                let bins = bins(value, unit);
-                histogram(&file(self.plots), &title("Histogram"), &format!("value ({unit})"), &bins)
+                let what = format!("value ({unit})");
+                histogram(&file, &format!("Histogram{about}"), &what, &bins(value, unit))
             }
-            "levels" => levels(&file(self.plots), &title("Levels of the core clock"), value.list()),
+            "levels" => levels(&file, &format!("Levels of the core clock{about}"), value.list()),
+            "comparisons" => ratios(&file, value.list()),
             _ => None,
         };
         self.plots += usize::from(plot.is_some());
         plot
     }
+}
+
+/// A time and its core cycles, or their bounds, of a figure in a document.
+pub fn figure(of: &Node) -> [String; 2] {
+    let estimate = |key: &str| of.get(key).map(Node::estimate);
+    let bound = |key: &str| of.get(key).map(Node::number);
+    text::figure(&Figure {
+        time_ns: estimate("time_ns"),
+        ticks: estimate("ticks"),
+        cycles: estimate("cycles").flatten(),
+        below_resolution: of.get("below_resolution") == Some(&Node::Flag(true)),
+        bound_ns: bound("bound_ns"),
+        bound_ticks: bound("bound_ticks"),
+        bound_cycles: bound("bound_cycles").flatten(),
+        ..Figure::default()
+    })
+}
+
+/// Whether an object is a figure.
+fn is_figure(of: &Node) -> bool {
+    of.get("below_resolution").is_some()
 }
 
 /// The kind of plot that a key names; empty for none.
@@ -179,6 +204,7 @@ fn kind(key: &str) -> &'static str {
         _ if key == "budget" || key.ends_with("_budget") => "budget",
         "histogram" => "histogram",
         "levels" => "levels",
+        "comparisons" => "comparisons",
         _ => "",
     }
 }
@@ -189,10 +215,18 @@ fn is_plot(key: &str, value: &Node) -> bool {
     is_drawn && matches!(value, Node::List(_) | Node::Map(_))
 }
 
+/// Keys of which the first one names an object.
+const NAMES: &[&str] = &["name", "cpu", "clock", "mechanism", "role", "cache", "source", "kind"];
+
+/// The key that names an object by a plain value.
+fn title_key(of: &Node) -> Option<&'static str> {
+    let is_plain = |key: &&&str| matches!(of.get(key), Some(Node::Text(_) | Node::Number(_)));
+    NAMES.iter().find(is_plain).copied()
+}
+
 /// A name of an object.
 fn named(of: &Node) -> Option<String> {
-    const KEYS: &[&str] = &["name", "cpu", "clock", "mechanism", "role", "cache", "source", "kind"];
-    KEYS.iter().find_map(|key| match of.get(key)? {
+    NAMES.iter().find_map(|key| match of.get(key)? {
         Node::Text(text) => Some(cut(&shown(text), 80)),
         Node::Number(number) => Some(format!("{} {}", label(key), significant(*number, 9))),
         Node::Map(_) => of.get(key)?.text_of("name").map(|text| cut(&shown(text), 80)),
@@ -229,6 +263,7 @@ fn facts(all: &[(&str, &Node)], estimates: &[(&str, Estimate)]) -> Block {
         all.iter().filter(|(key, value)| value.estimate().is_none() && !is_plot(key, value));
     let plain = plain.filter_map(|(key, value)| {
         let text = match value {
+            Node::Map(_) if is_figure(value) => cell(key, value),
             Node::Map(_) => return None,
             Node::List(list) if list.iter().any(|one| matches!(one, Node::Map(_))) => return None,
             Node::Null => return None,
@@ -243,7 +278,9 @@ fn facts(all: &[(&str, &Node)], estimates: &[(&str, Estimate)]) -> Block {
 fn is_flat(one: &Node) -> bool {
     let plain = |(key, value): &(String, Node)| match value {
         Node::Map(inner) => {
-            value.estimate().is_some() || inner.len() <= 4 && inner.iter().all(|(_, v)| is_short(v))
+            is_figure(value)
+                || value.estimate().is_some()
+                || inner.len() <= 4 && inner.iter().all(|(_, v)| is_short(v))
         }
         Node::List(list) => {
             kind(key) == "budget" || list.is_empty() || list.len() <= 9 && list.iter().all(is_short)
@@ -275,7 +312,7 @@ fn table(key: &str, list: &[Node]) -> Block {
         String::new()
     };
     let table = Table {
-        caption: format!("{}{rest}", label(key)),
+        caption: format!("{}: {} entries{rest}", label(key), count(list.len())),
         heads: keys.iter().map(|key| label(key)).collect(),
         rows: list.iter().take(MOST_ROWS).map(row).collect(),
     };
@@ -302,6 +339,9 @@ fn cell(key: &str, value: &Node) -> String {
                 let text = cell(key, value);
                 (!text.is_empty()).then(|| format!("{} {text}", clean(&label(key)).to_lowercase()))
             };
+            if is_figure(value) {
+                return shown(&figure(value).join(", ")).trim_matches([' ', ',']).to_owned();
+            }
             entries.iter().filter_map(part).collect::<Vec<_>>().join("; ")
         }
     }
@@ -339,6 +379,9 @@ fn is_share(key: &str) -> bool {
 }
 
 fn interval(key: &str, estimate: &Estimate) -> String {
+    if is_share(key) {
+        return format!("{} %", with_interval(&estimate.scaled(100.0)));
+    }
     match unit(key) {
         "ns" => Cell::time(estimate, true).text(),
         "ticks" => Cell::time(estimate, false).text(),
@@ -357,14 +400,23 @@ fn plain(key: &str, number: f64) -> String {
         "Hz" => frequency_unit(number),
         unit => (1.0, unit),
     };
-    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
-    let digits = if is_whole && factor == 1.0 { 15 } else { 6 };
-    format!("{} {unit}", significant(number * factor, digits)).trim_end().to_owned()
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e12 && factor == 1.0;
+    let text = if is_whole { fixed(number, 0) } else { significant(number * factor, 6) };
+    format!("{text} {unit}").trim_end().to_owned()
 }
 
 /// A key as words, without the unit that its numbers have.
 fn label(key: &str) -> String {
+    let own = match key {
+        "core_hz" => "core clock",
+        "any_run_core_hz" => "core clock of any run",
+        "tick_hz" => "ticks of the clock",
+        "rate_hz" => "rate",
+        "ppm" => "difference",
+        _ => "",
+    };
     let words = match unit(key) {
+        _ if !own.is_empty() => own,
         "" => key,
         "per second" => key,
         _ => key.rsplit_once('_').map_or(key, |(words, _)| words),
@@ -421,4 +473,14 @@ fn levels(file: &str, title: &str, list: &[Node]) -> Option<Plot> {
     };
     let all: Vec<Interval> = list.iter().filter_map(level).collect();
     intervals((file, title), "core clock (GHz)", &all, None)
+}
+
+/// The ratios of a comparison of saved results.
+fn ratios(file: &str, list: &[Node]) -> Option<Plot> {
+    let ratio = |one: &Node| {
+        let name = cut(&shown(one.text_of("name").unwrap_or_default()), 60);
+        Some(Interval { name, estimate: one.get("ratio")?.estimate()? })
+    };
+    let all: Vec<Interval> = list.iter().filter_map(ratio).collect();
+    intervals((file, "Ratios: new over old"), "new over old", &all, Some((1.0, "equal")))
 }

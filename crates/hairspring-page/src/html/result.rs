@@ -210,11 +210,11 @@ fn alternatives(document: &ResultDocument) -> Option<Block> {
             |ratio| hairspring_view::format::with_interval(&ratio),
         );
         let verdict = if one.ratio.is_some() || one.verdict != Verdict::Undecided {
-            text::verdict(document, one, &one.a, &one.b)
+            text::verdict(document, one, &title_of(document, &one.a), &title_of(document, &one.b))
         } else {
             String::new()
         };
-        vec![shown(&one.a), shown(&ratio), shown(&verdict)]
+        vec![title_of(document, &one.a), shown(&ratio), shown(&verdict)]
     });
     let table = Table {
         caption: format!("Ratios to {}", heading(first)),
@@ -222,7 +222,7 @@ fn alternatives(document: &ResultDocument) -> Option<Block> {
         rows: rows.collect(),
     };
     let of = |one: &hairspring_result::Comparison| {
-        Some(Interval { name: one.a.clone(), estimate: one.ratio? })
+        Some(Interval { name: title_of(document, &one.a), estimate: one.ratio? })
     };
     let ratios: Vec<Interval> = shown_ones.iter().filter_map(of).collect();
     let plot = intervals(
@@ -233,6 +233,12 @@ fn alternatives(document: &ResultDocument) -> Option<Block> {
     );
     let blocks = vec![Block::Table(table), Block::Plots(plot.into_iter().collect())];
     Some(Block::Group("Alternatives".into(), blocks))
+}
+
+/// The title of a series by its name.
+fn title_of(document: &ResultDocument, name: &str) -> String {
+    let series = document.results.iter().find(|series| series.name == name);
+    cut(&series.map_or_else(|| shown(name), heading), LONGEST_TITLE / 2)
 }
 
 /// The details of the first series.
@@ -331,9 +337,14 @@ pub fn bars(entries: &[BudgetEntry]) -> Vec<Bar> {
             None => bars.push(Bar { name: label.into(), size, text: String::new() }),
         }
     }
+    let whole: f64 = bars.iter().map(|bar| bar.size).sum();
     for bar in &mut bars {
         let (factor, unit) = text::axis_unit(bar.size, in_ns);
-        bar.text = format!("{} {unit}", significant(bar.size * factor, 2));
+        bar.text = if bar.size < 0.01 * whole {
+            "< 1 %".into()
+        } else {
+            format!("{} {unit}", significant(bar.size * factor, 2))
+        };
     }
     bars.retain(|bar| bar.size != 0.0);
     bars

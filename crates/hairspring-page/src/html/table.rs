@@ -8,6 +8,9 @@ use hairspring_core::pipeline::{Weighed, weighed};
 use hairspring_view::text::axis_unit;
 use std::collections::BTreeMap;
 
+/// Moves of the core clock that are not drawn, in percent.
+const LEAST_STEP: f64 = 1e-3;
+
 /// A table with the weights of its readings.
 #[derive(Debug, Clone)]
 pub struct Table<'t> {
@@ -80,6 +83,12 @@ impl<'t> Table<'t> {
             if ratio.is_finite() && ratio > 0.0 && ratio != 1.0 {
                 clock.entry(reading.round).or_insert(100.0 * ratio);
             }
+        }
+        // A clock that stays where it is has nothing to show.
+        let mut all = clock.values();
+        let first = *all.next()?;
+        if all.all(|percent| (percent - first).abs() < LEAST_STEP) {
+            return None;
         }
         let clock: Vec<(f64, f64)> =
             clock.into_iter().map(|(round, percent)| (f64::from(round), percent)).collect();

@@ -11,6 +11,9 @@ const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 24.0;
 const BELOW: f64 = 40.0;
+/// About as many ticks has an axis.
+const X_TICKS: usize = 5;
+const Y_TICKS: usize = 4;
 /// Height of a line of the key.
 const KEY_LINE: f64 = 17.0;
 /// Longest title, description and label of an axis, in columns.
@@ -19,6 +22,8 @@ const LONGEST_ABOUT: usize = 4000;
 const LONGEST_LABEL: usize = 60;
 /// Width of a character of the key.
 const LETTER: f64 = 6.4;
+/// Width of a digit in a wide font, such as DejaVu Sans.
+const DIGIT: f64 = 7.7;
 
 /// Ink of a mark: a class of the style sheet, which differs by colour and by shape or dash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +44,8 @@ pub enum Ink {
     Interval,
     /// Small points, as of many readings.
     Dots,
+    /// Small crosses, as of many readings that are left out.
+    OutDots,
 }
 
 impl Ink {
@@ -53,6 +60,7 @@ impl Ink {
             Ink::Other => "hs-other",
             Ink::Interval => "hs-interval",
             Ink::Dots => "hs-dots",
+            Ink::OutDots => "hs-outdots",
         }
     }
 }
@@ -86,6 +94,7 @@ struct Key {
 
 struct Tick {
     at: String,
+    text_at: String,
     text: String,
 }
 
@@ -127,6 +136,8 @@ pub struct Titles<'t> {
 impl Chart {
     /// An empty plot with linear axes, whose field has this height.
     pub fn new(titles: Titles, x: Span, y: Span, height: f64) -> Chart {
+        let y = Scale::linear(y, TOP + height, TOP);
+        let left = LEFT.max(12.0 + widest(&y.ticks(Y_TICKS)));
         Chart {
             name: titles.name.to_owned(),
             title: short(&titles.title, LONGEST_TITLE),
@@ -134,10 +145,10 @@ impl Chart {
             x_label: short(&titles.x, LONGEST_LABEL),
             y_label: short(&titles.y, LONGEST_LABEL),
             width: WIDTH,
-            left: LEFT,
+            left,
             height,
-            x: Scale::linear(x, LEFT, WIDTH - RIGHT),
-            y: Scale::linear(y, TOP + height, TOP),
+            x: Scale::linear(x, left, WIDTH - RIGHT),
+            y,
             has_x: true,
             has_y: true,
             marks: Vec::new(),
@@ -203,9 +214,6 @@ impl Chart {
         let key_top = self.bottom() + if self.has_x { BELOW } else { 8.0 };
         let (keys, lines) = self.keys(key_top);
         let total = key_top + lines as f64 * KEY_LINE + if lines > 0 { 6.0 } else { 0.0 };
-        let ticks = |all: Vec<(f64, String)>| {
-            all.into_iter().map(|(at, text)| Tick { at: unit(at), text }).collect()
-        };
         let sheet = Sheet {
             title: &self.title,
             about: &self.about,
@@ -216,8 +224,8 @@ impl Chart {
             top: unit(TOP),
             bottom: unit(self.bottom()),
             middle: unit(f64::midpoint(self.left, self.width - RIGHT)),
-            x_ticks: if self.has_x { ticks(self.x.ticks(5)) } else { Vec::new() },
-            y_ticks: if self.has_y { ticks(self.y.ticks(4)) } else { Vec::new() },
+            x_ticks: if self.has_x { self.x_ticks() } else { Vec::new() },
+            y_ticks: if self.has_y { self.y_ticks() } else { Vec::new() },
             has_x: self.has_x,
             has_y: self.has_y,
             tick_y: unit(self.bottom() + 15.0),
@@ -231,6 +239,25 @@ impl Chart {
         };
         let svg = sheet.render().unwrap_or_default();
         Plot { name: self.name, title: self.title, svg }
+    }
+
+    /// The ticks below: as many as have room, and no text beyond the paper.
+    fn x_ticks(&self) -> Vec<Tick> {
+        let room = (self.width - RIGHT - self.left) / X_TICKS as f64;
+        let most = if widest(&self.x.ticks(X_TICKS)) > room { X_TICKS / 2 } else { X_TICKS };
+        let ticks = self.x.ticks(most).into_iter();
+        ticks
+            .map(|(at, text)| {
+                let half = DIGIT * text.chars().count() as f64 / 2.0;
+                let text_at = at.min(self.width - half).max(half);
+                Tick { at: unit(at), text_at: unit(text_at), text }
+            })
+            .collect()
+    }
+
+    fn y_ticks(&self) -> Vec<Tick> {
+        let ticks = self.y.ticks(Y_TICKS).into_iter();
+        ticks.map(|(at, text)| Tick { at: unit(at), text_at: unit(at), text }).collect()
     }
 
     /// The entries of the key from left to right, and the number of their lines.
@@ -257,11 +284,16 @@ impl Chart {
     }
 }
 
+/// Width of the widest label.
+fn widest(ticks: &[(f64, String)]) -> f64 {
+    DIGIT * ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0) as f64
+}
+
 /// A mark of this ink for the key.
 fn sample(ink: Ink, x: f64, y: f64) -> String {
     match ink {
         Ink::Used => circle(x, y, 3.0),
-        Ink::Out => cross(x, y),
+        Ink::Out | Ink::OutDots => cross(x, y),
         Ink::Dots => [-6.0, 0.0, 6.0].map(|beside| dot(x + beside, y)).concat(),
         Ink::Line | Ink::Guide | Ink::Interval => segment((x - 9.0, y), (x + 9.0, y)),
         Ink::Area | Ink::Other => bar((x - 7.0, y - 4.0), (x + 7.0, y + 4.0)),

@@ -65,9 +65,14 @@ pub fn intervals(
 /// reach beyond it.
 fn span(all: &[Interval], guide: Option<f64>) -> Option<Span> {
     let values = Span::of(all.iter().map(|one| one.estimate.value).chain(guide))?;
+    let ends = || all.iter().flat_map(|one| [one.estimate.low, one.estimate.high]);
+    let own = all.iter().map(|one| one.estimate.value).chain(guide);
+    let distinct: Vec<f64> = own.filter(|value| value.is_finite()).collect();
+    if distinct.iter().all(|value| *value == distinct[0]) {
+        return Some(Span::of(ends().chain(distinct))?.padded(0.06));
+    }
     let reach = REACH * (values.high - values.low);
-    let ends = all.iter().flat_map(|one| [one.estimate.low, one.estimate.high]);
-    let bounded = ends.map(|end| end.clamp(values.low - reach, values.high + reach));
+    let bounded = ends().map(|end| end.clamp(values.low - reach, values.high + reach));
     Some(Span::of(bounded.chain([values.low, values.high]))?.padded(0.06))
 }
 

@@ -50,18 +50,15 @@ pub fn readings(name: &str, series: &str, spots: &[Spot], unit: &str) -> Option<
     let guide = segment((chart.x.at(x.low), zero), (chart.x.at(x.high), zero));
     chart.draw(Ink::Guide, guide);
     let (kept, left_out) = (squares(&chart, spots, true), squares(&chart, spots, false));
+    let key = format!("{} left out", count(out));
+    chart.draw_with_key(Ink::OutDots, marks(&left_out, small_cross), &key);
     let key = format!("{} used", count(spots.len() - out));
     chart.draw_with_key(Ink::Dots, marks(&kept, dot), &key);
-    chart.draw_with_key(
-        Ink::Out,
-        marks(&left_out, small_cross),
-        &format!("{} left out", count(out)),
-    );
     Some(chart.finish())
 }
 
 fn small_cross(x: f64, y: f64) -> String {
-    cross(x, y).replace("7 7m0-7l-7 7", "4 4m0-4l-4 4")
+    cross(x, y).replace("7 7m0-7l-7 7", "3 3m0-3l-3 3")
 }
 
 fn marks(places: &[(f64, f64)], mark: fn(f64, f64) -> String) -> String {

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The pages that the command writes, in Debian's Chromium, as people see them (tests/browser):
+# three widths, light, dark and on paper; no console message, no request, a content security policy;
+# WCAG 2 A and AA by axe-core; the keyboard alone; without JavaScript; colours with a colour vision
+# deficiency; hostile documents. Screenshots and the times until the first paint are left in
+# .cache/browser-pages for people. HAIRSPRING=PATH uses a command that is already built.
+# Tier: all
+# shellcheck disable=SC2317 # the checks are called by `step`
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+cd "$ROOT"
+
+VENV="$CACHE/browser"
+status=0
+
+need_binary() {
+  [ -z "${HAIRSPRING:-}" ] || return 0
+  need_rust || return
+  cargo build --package hairspring-cli
+  HAIRSPRING="$CARGO_TARGET_DIR/debug/hairspring"
+}
+
+# Another Chromium or Chrome serves as well: HAIRSPRING_CHROMIUM names it.
+need_chromium() {
+  HAIRSPRING_CHROMIUM="${HAIRSPRING_CHROMIUM:-$(command -v chromium || true)}"
+  [ -x "$HAIRSPRING_CHROMIUM" ] || need_apt chromium fonts-dejavu-core || return
+  HAIRSPRING_CHROMIUM="${HAIRSPRING_CHROMIUM:-$(command -v chromium || true)}"
+  "$HAIRSPRING_CHROMIUM" --version 2>/dev/null ||
+    missing "a Chromium that starts" "$(apt_command chromium)"
+}
+
+need_chromium
+need_venv "$VENV" tests/requirements.txt tools/browser-requirements.txt
+need_binary
+export HAIRSPRING HAIRSPRING_CHROMIUM
+PATH="$VENV/bin:$PATH"
+
+pages() { pytest --quiet -p no:cacheprovider tests/browser; }
+
+step "types" mypy --strict tests/browser/*.py
+step "pages" pages
+exit "$status"
