@@ -98,7 +98,10 @@ def lab(built: Path, module: str) -> str:
 def solver(built: Path, module: str) -> str:
     """What the command puts into an interactive report."""
     texts = scripts(built, "report.js")
-    status = '<p id="status" role="status" aria-live="polite">The solver starts.</p>'
+    status = (
+        "<h2>Solved again in this page</h2>"
+        '<p id="status" role="status" aria-live="polite">The solver starts.</p>'
+    )
     parts = {
         "version": version(),
         "module": module,

@@ -21,8 +21,6 @@ READY = r"""
   return !status || /\) is solved|Ready|does not/.test(status.textContent);
 }
 """
-    "() => /solved|Ready|does not/.test(document.getElementById('status')?.textContent ?? 'Ready')"
-)
 # What a visitor does first with a page, for pages that show little until then.
 FIRST: dict[Path, Callable[[Page], None]] = {}
 # Set by a script of a document, if one ever ran.

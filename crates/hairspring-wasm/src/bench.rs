@@ -162,7 +162,7 @@ impl Bench {
 /// What was done to each reading of a table.
 fn all_weighed(table: &Table, asked: &str) -> Result<Vec<Weighed>, String> {
     let asked: Solving = ask::parsed(asked)?;
-    weighed(&used(table, &asked)?, &asked.options()?).map_err(|error| error.to_string())
+    weighed(used(table, &asked)?.as_ref(), &asked.options()?).map_err(|error| error.to_string())
 }
 
 fn style() -> Style {

@@ -3,8 +3,8 @@
 
 use super::*;
 
-const LINE: &str = "# rate_hz: 1e9\nround,body,ticks\n0,1,109\n0,2,208\n0,3,308\n0,4,408\n1,1,108\n1,2,209\n\
-                    1,3,308\n1,4,409\n2,1,108\n2,2,208\n2,3,309\n2,4,408\n";
+const LINE: &str = "# rate_hz: 1e9\nround,body,ticks\n0,1,109\n0,2,208\n0,3,308\n0,4,408\n\
+                    1,1,108\n1,2,209\n1,3,308\n1,4,409\n2,1,108\n2,2,208\n2,3,309\n2,4,408\n";
 
 fn opened(file: &str, how: &str) -> Result<Bench, String> {
     let mut bench = Bench::default();
