@@ -90,7 +90,7 @@ impl Writer {
             .entries()
             .iter()
             .map(|(key, value)| (key.as_str(), value))
-            .filter(|(key, _)| !SILENT.contains(key) && !(depth == 0 && self.silent.contains(key)))
+            .filter(|(key, _)| !(SILENT.contains(key) || depth == 0 && self.silent.contains(key)))
             .collect();
         let estimates: Vec<(&str, Estimate)> =
             shown_keys.iter().filter_map(|(key, value)| Some((*key, value.estimate()?))).collect();
