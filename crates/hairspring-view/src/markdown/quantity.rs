@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(Quantity::new(&open, "").cells().join(" | "), "1000 | 531 to 4120 | ");
         let near = Estimate { value: 1.0, low: 0.997_87, high: 1.002_13, level: 0.95 };
         assert_eq!(Quantity::new(&near, "").cells().join(" | "), "1.0000 | 0.9979 to 1.0021 | ");
-        assert_eq!(cells(1e30, 1e28, "ns"), "1.000e21 | 9.900e20 to 1.010e21 | s");
+        assert_eq!(cells(1e30, 1e28, "ns"), "1.000e21 | 9.90e20 to 1.010e21 | s");
         assert_eq!(cells(2.0, f64::INFINITY, "ns"), "below unknown |  | ns");
     }
 }
