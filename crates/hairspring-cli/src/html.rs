@@ -2,12 +2,15 @@
 //! whole or not at all.
 
 use crate::AnyError;
+use crate::compare::named;
 use crate::misuse::Misuse;
 use clap::{ArgMatches, Args};
+use hairspring_core::observations::{Observations, read_csv};
+use hairspring_import::unpack;
+use nix::unistd::{AccessFlags, access};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 // A doc comment here would become the help of the verbs.
 #[derive(Debug, Clone, Default, Args)]
@@ -31,6 +34,16 @@ impl PageArguments {
 
 /// The option of a page, in messages.
 pub const OPTION: &str = "--html";
+
+/// The observations of a file.
+///
+/// # Errors
+/// It cannot be read, or holds no observations.
+pub fn observations(path: &Path) -> Result<Observations, AnyError> {
+    let named = |reason: &dyn std::fmt::Display| named(path, reason);
+    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| named(&error))?;
+    Ok(read_csv(stream).map_err(|error| named(&error))?)
+}
 
 /// Looks whether the file of `--html` can be written, if a verb has the option and it was given.
 ///
@@ -60,47 +73,46 @@ pub fn look(option: &str, path: &Path) -> Result<(), AnyError> {
     open(option, path).map(drop)
 }
 
-/// Where a file goes: over a file, by way of a new one beside it, or into a device or a pipe.
+/// Where a file goes: over a file, by way of a new one in its folder, or into a device or a pipe.
 enum Place {
-    Beside(NamedTempFile, PathBuf),
+    Over(PathBuf),
     Device(std::fs::File),
 }
 
 fn open(option: &str, path: &Path) -> Result<Place, AnyError> {
-    let shown = path.display();
-    let failed = |reason: &dyn std::fmt::Display, next: &str| -> AnyError {
-        format!("{option} {shown}: {reason}; {next}").into()
-    };
-    const OTHER: &str = "give a file that can be written";
     // A link stays one: the file that it names is replaced.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Ok(known) = std::fs::metadata(&target) {
         if known.is_dir() {
-            return Err(failed(&"is a folder", "give a file in it"));
+            return Err(failed(option, path, &"is a folder", "give a file in it"));
         }
         let file = std::fs::OpenOptions::new().write(true).open(&target);
-        let file = file.map_err(|error| failed(&error, OTHER))?;
+        let file = file.map_err(|error| failed(option, path, &error, OTHER))?;
         if !known.is_file() {
             return Ok(Place::Device(file));
         }
     }
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder(&target);
     if !folder.is_dir() {
         let reason = format!("there is no folder {}", folder.display());
-        return Err(failed(&reason, "create it, or give a file in another one"));
+        return Err(failed(option, path, &reason, "create it, or give a file in another one"));
     }
-    let mode = std::fs::metadata(&target).map_or(0o666, |known| known.permissions().mode());
-    let beside = tempfile::Builder::new()
-        .prefix(".hairspring-")
-        .suffix(".new")
-        .permissions(std::fs::Permissions::from_mode(mode))
-        .tempfile_in(folder)
-        .map_err(|error| {
-            let reason = format!("no file can be made in {}: {error}", folder.display());
-            failed(&reason, "give a file in another folder")
-        })?;
-    Ok(Place::Beside(beside, target))
+    access(folder, AccessFlags::W_OK).map_err(|error| {
+        let reason = format!("no file can be made in {}: {}", folder.display(), error.desc());
+        failed(option, path, &reason, "give a file in another folder")
+    })?;
+    Ok(Place::Over(target))
+}
+
+/// What to do about most errors.
+const OTHER: &str = "give a file that can be written";
+
+fn failed(option: &str, path: &Path, reason: &dyn std::fmt::Display, next: &str) -> AnyError {
+    format!("{option} {}: {reason}; {next}", path.display()).into()
+}
+
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Writes the file of an option: a run that is killed leaves it as it was.
@@ -108,15 +120,23 @@ fn open(option: &str, path: &Path) -> Result<Place, AnyError> {
 /// # Errors
 /// The system's error.
 pub fn write(option: &str, path: &Path, bytes: &[u8]) -> Result<(), AnyError> {
-    let failed =
-        |error: std::io::Error| format!("{option} {}: {error}; give another file", path.display());
-    match open(option, path)? {
-        Place::Device(mut file) => file.write_all(bytes).map_err(failed)?,
-        Place::Beside(mut file, target) => {
-            file.write_all(bytes).map_err(failed)?;
-            file.persist(target).map_err(|error| failed(error.error))?;
-        }
-    }
+    let written = match open(option, path)? {
+        Place::Device(mut file) => file.write_all(bytes),
+        Place::Over(target) => replace(&target, bytes),
+    };
+    written.map_err(|error| failed(option, path, &error, OTHER))
+}
+
+/// Writes a file beside another one, and puts it in its place.
+fn replace(target: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mode = std::fs::metadata(target).map_or(0o666, |known| known.permissions().mode());
+    let mut beside = tempfile::Builder::new()
+        .prefix(".hairspring-")
+        .suffix(".new")
+        .permissions(std::fs::Permissions::from_mode(mode))
+        .tempfile_in(folder(target))?;
+    beside.write_all(bytes)?;
+    beside.persist(target).map_err(|error| error.error)?;
     Ok(())
 }
 

@@ -8,8 +8,6 @@ use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, compare, html, output};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
-use hairspring_core::observations::{Observations, read_csv};
-use hairspring_import::unpack;
 use hairspring_page::Extras;
 use hairspring_result::{ResultDocument, Series};
 use hairspring_view::clean::{clean, cut};
@@ -92,7 +90,7 @@ fn run(arguments: &SavedReportArguments) -> Result<Outcome, AnyError> {
         return Err(Misuse("--table is for --html FILE or --plot FILE: give one".into()).into());
     }
     let saved = compare::saved(&arguments.file)?;
-    let table = arguments.table.as_deref().map(observations).transpose()?;
+    let table = arguments.table.as_deref().map(html::observations).transpose()?;
     let extras = Extras { table: table.as_ref(), ..Extras::default() };
     if let Some(path) = &arguments.html {
         write_page(arguments, &saved, &extras, path)?;
@@ -152,13 +150,6 @@ fn as_markdown(path: &Path, saved: &Saved) -> Result<String, AnyError> {
         Saved::Tool(document) => markdown::of(document),
         Saved::Text(text) => markdown::of_json(text).map_err(named)?,
     })
-}
-
-/// The observations of a file.
-fn observations(path: &Path) -> Result<Observations, AnyError> {
-    let named = |reason: &dyn std::fmt::Display| compare::named(path, reason);
-    let stream = std::fs::File::open(path).and_then(unpack).map_err(|error| named(&error))?;
-    Ok(read_csv(stream).map_err(|error| named(&error))?)
 }
 
 /// What a format has no place for of a result of another tool: what its intervals do not contain,

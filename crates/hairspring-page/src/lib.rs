@@ -2,8 +2,8 @@
 //! paper, and readable without JavaScript. Its plots are SVG ([`svg`]), also for files of their
 //! own.
 //!
-//! [`page`] makes a page of any document that a verb prints with `--json`; [`plots`] gives its plots
-//! alone. A page made of a document alone has no single readings: with the observations
+//! [`page`] makes a page of any document that a verb prints with `--json`; [`plots`] gives its
+//! plots alone. A page made of a document alone has no single readings: with the observations
 //! ([`Extras::table`]) they are solved again, and drawn. A caller with scripts of its own adds them
 //! by [`Interactive`]. Nothing here opens a file, so it builds for wasm32, too.
 //!

@@ -16,6 +16,7 @@ use hairspring_core::judge::{Assessment, Finding, Question, Severity};
 use hairspring_core::observations::write_csv;
 use hairspring_measure::Stop;
 use hairspring_measure::limits::DEFAULT_PRECISION;
+use hairspring_page::Extras;
 use hairspring_program::circumstances::here;
 use hairspring_result::runs::{about_means, between, misses_precision};
 use hairspring_result::{
@@ -91,7 +92,9 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         }
     };
     let text = || Ok(text() + &arguments.explain.text(&result) + &against);
-    arguments.report.print.print(|| json::print(&result), text)?;
+    let table = arguments.report.print.saved(arguments.save.as_deref())?;
+    let extras = || Extras { table: table.as_ref(), ..Extras::default() };
+    arguments.report.print.print_with(|| json::print(&result), text, extras)?;
     baseline.save(&result)?;
     Ok(if arguments.precision.is_some() && !reached {
         Outcome::LimitMissed

@@ -36,6 +36,7 @@ mod markdown;
 mod measurement;
 mod mhz;
 mod output;
+mod page;
 mod period;
 mod place;
 mod remedies;

@@ -19,7 +19,6 @@ pub fn blocks(document: &Node) -> Vec<Block> {
     let rest = if more > 0 { format!("{more} further lines are left out.") } else { String::new() };
     let source = Block::Source(source(lines));
     vec![
-        Block::Table(times(document)),
         Block::Group(
             "Source".into(),
             vec![Block::Text(basis(document)), source, Block::Text(rest)],
@@ -41,7 +40,7 @@ pub fn blocks(document: &Node) -> Vec<Block> {
 }
 
 /// The time of each part, and what it belongs to.
-fn times(document: &Node) -> Table {
+pub fn times(document: &Node) -> Table {
     let row = |component: &Node| {
         let time = component.get("time").map(figure).unwrap_or_default();
         let [time, cycles] = time.map(|text| shown(&text));

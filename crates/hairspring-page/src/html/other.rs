@@ -8,10 +8,10 @@ use crate::Extras;
 use crate::svg::{Bar, Bin, Interval, Plot, budget, histogram, intervals};
 use hairspring_core::Estimate;
 use hairspring_core::judge::Severity;
+use hairspring_core::judge::words::counted;
 use hairspring_result::{Environment, Figure};
-use hairspring_view::cells::Cell;
 use hairspring_view::clean::{clean, cut};
-use hairspring_view::format::with_interval;
+use hairspring_view::format::{Digits, digits, is_lopsided, with_interval};
 use hairspring_view::format::{count, fixed, frequency, frequency_unit, significant, time_unit};
 use hairspring_view::page::Page;
 use hairspring_view::text;
@@ -36,6 +36,7 @@ pub fn document(document: &Node, environment: Option<&Environment>, extras: &Ext
     if is_blocks {
         let at = blocks.iter().take_while(|block| !matches!(block, Block::Group(..))).count();
         blocks.splice(at..at, blocks_document::blocks(document));
+        blocks.insert(0, Block::Table(blocks_document::times(document)));
         let readings = 0;
         let all: Vec<_> = document.list_of("stages").iter().filter_map(stage).collect();
         blocks.extend(stages::stages(&all, readings));
@@ -89,20 +90,25 @@ impl Writer {
             .entries()
             .iter()
             .map(|(key, value)| (key.as_str(), value))
-            .filter(|(key, _)| !SILENT.contains(key) && !(depth == 0 && self.silent.contains(key)))
+            .filter(|(key, _)| !(SILENT.contains(key) || depth == 0 && self.silent.contains(key)))
             .collect();
         let estimates: Vec<(&str, Estimate)> =
             shown_keys.iter().filter_map(|(key, value)| Some((*key, value.estimate()?))).collect();
-        let mut blocks = vec![numbers(&estimates), findings(of)];
         let title = title_key(of).filter(|_| depth > 0);
         let told: Vec<(&str, &Node)> =
             shown_keys.iter().copied().filter(|(key, _)| Some(*key) != title).collect();
-        blocks.push(facts(&told, estimates.get(MOST_NUMBERS..).unwrap_or_default()));
+        let facts = facts(&told, estimates.get(MOST_NUMBERS..).unwrap_or_default());
         let plots = shown_keys.iter().filter_map(|(key, value)| self.plot((of, about), key, value));
-        blocks.push(Block::Plots(plots.collect()));
-        for (key, value) in shown_keys {
-            blocks.extend(self.inner(key, value, depth));
-        }
+        let plots = Block::Plots(plots.collect());
+        // Its numbers may be in its first table.
+        let (first, rest) = match shown_keys.iter().position(|(key, value)| is_table(key, value)) {
+            Some(at) if estimates.is_empty() => shown_keys.split_at(at + 1),
+            _ => shown_keys.split_at(0),
+        };
+        let mut blocks = vec![numbers(&estimates)];
+        blocks.extend(first.iter().filter_map(|(key, value)| self.inner(key, value, depth)));
+        blocks.extend([findings(of), facts, plots]);
+        blocks.extend(rest.iter().filter_map(|(key, value)| self.inner(key, value, depth)));
         blocks
     }
 
@@ -160,7 +166,8 @@ impl Writer {
         let plot = match kind {
             "budget" => {
                 let of = label(key.trim_end_matches("budget").trim_end_matches('_'));
-                let title = format!("Error budget {of}{about}").replace("  ", " ");
+                let of = if of.is_empty() { of } else { format!(": {of}") };
+                let title = format!("Error budget{of}{about}");
                 budget(&file, &title, &bars(value.list(), key.trim_end_matches("_budget")))
             }
             "histogram" => {
@@ -207,6 +214,13 @@ fn kind(key: &str) -> &'static str {
         "comparisons" => "comparisons",
         _ => "",
     }
+}
+
+/// Whether a value is a list that is shown as a table with intervals.
+fn is_table(key: &str, value: &Node) -> bool {
+    let has_interval = |one: &Node| one.entries().iter().any(|(_, v)| v.estimate().is_some());
+    let list = value.list();
+    !is_plot(key, value) && list.iter().any(has_interval) && list.iter().all(is_flat)
 }
 
 /// Whether a value is drawn in place of being listed.
@@ -312,7 +326,11 @@ fn table(key: &str, list: &[Node]) -> Block {
         String::new()
     };
     let table = Table {
-        caption: format!("{}: {} entries{rest}", label(key), count(list.len())),
+        caption: format!(
+            "{}: {}{rest}",
+            label(key),
+            counted(list.len() as u64, "entry", "entries")
+        ),
         heads: keys.iter().map(|key| label(key)).collect(),
         rows: list.iter().take(MOST_ROWS).map(row).collect(),
     };
@@ -383,12 +401,23 @@ fn interval(key: &str, estimate: &Estimate) -> String {
         return format!("{} %", with_interval(&estimate.scaled(100.0)));
     }
     match unit(key) {
-        "ns" => Cell::time(estimate, true).text(),
-        "ticks" => Cell::time(estimate, false).text(),
-        "cycles" => Cell::cycles(estimate).text(),
+        // It may be a difference, which is below zero by right.
+        "ns" => {
+            let (factor, unit) = time_unit(estimate.value.abs().max(estimate.half_width()));
+            with_unit(&estimate.scaled(factor), unit)
+        }
         "Hz" => frequency(estimate),
-        unit => format!("{} {unit}", with_interval(estimate)).trim_end().to_owned(),
+        unit => with_unit(estimate, unit),
     }
+}
+
+/// `2600 ns +- 2200`.
+fn with_unit(estimate: &Estimate, unit: &str) -> String {
+    if is_lopsided(estimate) || unit.is_empty() {
+        return format!("{} {unit}", with_interval(estimate)).trim_end().to_owned();
+    }
+    let Digits { value, half } = digits(estimate);
+    format!("{value} {unit} +- {half}")
 }
 
 fn plain(key: &str, number: f64) -> String {
@@ -413,6 +442,7 @@ fn label(key: &str) -> String {
         "tick_hz" => "ticks of the clock",
         "rate_hz" => "rate",
         "ppm" => "difference",
+        "sd_ns" | "sd_ticks" | "sd_percent" => "standard deviation",
         _ => "",
     };
     let words = match unit(key) {

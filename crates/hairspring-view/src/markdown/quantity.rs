@@ -63,6 +63,7 @@ fn is_lopsided(estimate: &Estimate) -> bool {
 
 fn scale(size: f64, unit: &str) -> (f64, &str) {
     match unit {
+        unit if !size.is_finite() => (1.0, unit),
         "ns" => time_unit(size),
         "Hz" => frequency_unit(size),
         unit => (1.0, unit),
