@@ -50,7 +50,8 @@ stage_texts() { # STAGE
     "$VERSION" "$VERSION" "$(sed -n 's/^maintainer = "\(.*\)"/\1/p' crates/hairspring-cli/Cargo.toml)" "$day" >"$1/changelog" &&
     { printf '%s\n\n' 'Copyright 2026 The Hairspring developers' \
     'MIT, or Apache-2.0 (/usr/share/common-licenses/Apache-2.0), at your choice. MIT:' &&
-    cat LICENSE-MIT; } >"$1/copyright"
+    cat LICENSE-MIT && printf '\n%s\n\n' 'The font of plots, DejaVu Sans, reduced:' &&
+    cat crates/hairspring-plot/fonts/LICENSE-DEJAVU; } >"$1/copyright"
 }
 
 # cargo-deb takes the files as they are staged; nothing is built or stripped again.

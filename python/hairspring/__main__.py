@@ -75,10 +75,16 @@ def add_code(verb: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="an alternative, measured in the same rounds (repeatable)",
     )
-    verb.add_argument(
+    form = verb.add_mutually_exclusive_group()
+    form.add_argument(
         "--json",
         action="store_true",
         help="print one JSON document instead of text; what the code prints goes to stderr",
+    )
+    form.add_argument(
+        "--markdown",
+        action="store_true",
+        help="print Markdown for a comment on a pull request instead of text, likewise",
     )
     verb.add_argument(
         "--save", metavar="FILE", help="write the raw observations, for `hairspring fit`"
@@ -153,11 +159,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.path.insert(0, "")  # as timeit: the code may import modules of the current folder
     options = parser().parse_args(arguments)
     try:
-        with prints_to_stderr() if options.json else nullcontext():
+        with prints_to_stderr() if options.json or options.markdown else nullcontext():
             result = measure(options)
         if options.save:
             result.observations.to_csv(options.save)
-        print(result.to_json() if options.json else result._report.text(True), end="", flush=True)
+        print(shown(result, options), end="", flush=True)
     except BrokenPipeError:
         # The reader has closed the pipe: discard the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -165,6 +171,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Exception, SystemExit) as error:
         return failed(error)
     return MISSED if options.precision is not None and not result.precise else DONE
+
+
+def shown(result: Result, options: argparse.Namespace) -> str:
+    """The result in the form that the command line requests."""
+    if options.markdown:
+        return result.to_markdown()
+    return result.to_json() if options.json else result._report.text(True)
 
 
 def failed(error: Exception | SystemExit) -> int:

@@ -61,6 +61,13 @@ def test_a_report() -> None:
     assert "body" in done.stdout and "overhead" in done.stdout
 
 
+def test_markdown_is_a_table_without_what_the_code_prints() -> None:
+    done = time("print('printed')", "--markdown", "--budget", "20ms")
+    assert done.stdout.startswith("### hairspring time: `print('printed')`\n")
+    assert "| --- |" in done.stdout and "\nprinted" not in done.stdout
+    assert time("1", "--markdown", "--json").returncode == 2
+
+
 def test_several_words_are_lines() -> None:
     done = time("for i in range(3):", "    y = i", "--json")
     assert json.loads(done.stdout)["results"][0]["code"] == "for i in range(3):\n    y = i"

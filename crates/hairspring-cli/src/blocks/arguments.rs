@@ -58,8 +58,8 @@ pub struct BlocksArguments {
     /// Only list the functions of the program or library, with address and size; a stripped file is
     /// read by its unwind table
     #[arg(long, conflicts_with_all = ["function", "inputs", "generate", "json", "markdown",
-        "save", "dot", "annotate", "explain", "until", "from", "parts", "sample", "longest", "calls",
-        "skip", "memory"])]
+        "save", "dot", "annotate", "explain", "until", "from", "parts", "sample", "longest",
+        "calls", "skip", "memory"])]
     pub list: bool,
     /// The folder with files of names and lines that were moved out of programs (build-id,
     /// .gnu_debuglink)

@@ -92,7 +92,7 @@ fn run(arguments: &TimeArguments) -> Result<Outcome, AnyError> {
         }
     };
     let text = || Ok(text() + &arguments.explain.text(&result) + &against);
-    let table = arguments.report.print.page.saved(arguments.save.as_deref())?;
+    let table = arguments.report.print.saved(arguments.save.as_deref())?;
     let extras = || Extras { table: table.as_ref(), ..Extras::default() };
     arguments.report.print.print_with(|| json::print(&result), text, extras)?;
     baseline.save(&result)?;

@@ -1,6 +1,6 @@
 //! A value with its interval and its unit, as three cells of a table.
 
-use crate::format::{bound, digits, ends, frequency_unit, is_lopsided, significant, time_unit};
+use crate::format::{bound, digits, ends, frequency_unit, significant, time_unit};
 use hairspring_core::Estimate;
 use hairspring_result::document::{Standing, standing};
 
@@ -21,8 +21,7 @@ impl Quantity {
         let size = estimate.value.abs().max(estimate.half_width());
         let (factor, unit) = scale(if size.is_finite() { size } else { estimate.value }, unit);
         let scaled = estimate.scaled(factor);
-        let is_closed = scaled.half_width().is_finite();
-        let ([low, high], value) = if is_closed && is_lopsided(&scaled) {
+        let ([low, high], value) = if is_lopsided(&scaled) {
             let ends = [scaled.low, scaled.high].map(|end| significant(end, 3));
             (ends, significant(scaled.value, 4))
         } else {
@@ -55,8 +54,16 @@ impl Quantity {
     }
 }
 
+/// Whether one half of the interval is longer than the other by a fifth: then the digits of its
+/// half-width are too few for one of its ends.
+fn is_lopsided(estimate: &Estimate) -> bool {
+    let (below, above) = (estimate.value - estimate.low, estimate.high - estimate.value);
+    estimate.half_width().is_finite() && below.max(above) > 1.2 * below.min(above)
+}
+
 fn scale(size: f64, unit: &str) -> (f64, &str) {
     match unit {
+        unit if !size.is_finite() => (1.0, unit),
         "ns" => time_unit(size),
         "Hz" => frequency_unit(size),
         unit => (1.0, unit),
@@ -80,7 +87,9 @@ mod tests {
         assert_eq!(cells(0.1, 0.2, "cycles"), "below 0.3 |  | cycles");
         let open = Estimate { value: 1000.0, low: 531.2, high: 4123.0, level: 0.95 };
         assert_eq!(Quantity::new(&open, "").cells().join(" | "), "1000 | 531 to 4120 | ");
-        assert_eq!(cells(1e30, 1e28, "ns"), "1.000e21 | 9.900e20 to 1.010e21 | s");
+        let near = Estimate { value: 1.0, low: 0.997_87, high: 1.002_13, level: 0.95 };
+        assert_eq!(Quantity::new(&near, "").cells().join(" | "), "1.0000 | 0.9979 to 1.0021 | ");
+        assert_eq!(cells(1e30, 1e28, "ns"), "1.000e21 | 9.90e20 to 1.010e21 | s");
         assert_eq!(cells(2.0, f64::INFINITY, "ns"), "below unknown |  | ns");
     }
 }
