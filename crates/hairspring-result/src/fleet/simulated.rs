@@ -77,7 +77,8 @@ fn one_in_a_hundred_of_2000_equal_fleets_has_an_odd_machine() {
         let found = fleet(&mut random, &effects, 4, 0.003);
         alarms += u32::from(found.odd.iter().any(|odd| !odd.is_empty()));
     }
-    assert!((6..=34).contains(&alarms), "{alarms} of 2000 fleets");
+    // 22 are expected: the test is not exact for several odd machines.
+    assert!((8..=36).contains(&alarms), "{alarms} of 2000 fleets");
 }
 
 /// How many of 200 fleets of so many machines find the last one, which is 5 standard deviations off
