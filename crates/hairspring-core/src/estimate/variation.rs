@@ -64,7 +64,8 @@ pub fn variance_of_mean(values: &[f64]) -> (f64, f64) {
 }
 
 /// The sum of the autocorrelations of a first-order process, by which the variance of the mean of
-/// `n` values is larger than that of independent ones; bounded, because the estimate is poor near 1.
+/// `n` values is larger than that of independent ones; bounded, because the estimate is poor near
+/// 1.
 pub fn inflation(correlation: f64, n: f64) -> f64 {
     ((1.0 + correlation) / (1.0 - correlation)).min(n / 2.0)
 }
