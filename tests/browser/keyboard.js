@@ -28,6 +28,10 @@
     clicks: 0,
   };
   document.addEventListener("click", () => { window.keyboard.clicks += 1; }, true);
+  // Tab begins at the top, whatever was pressed before.
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute("tabindex");
   const { names, kinds: sorts, positive } = window.keyboard;
   return { names, kinds: sorts, positive };
 }

@@ -2,7 +2,8 @@
 # The pages that the command writes, in Debian's Chromium, as people see them (tests/browser):
 # three widths, light, dark and on paper; no console message, no request, a content security policy;
 # WCAG 2 A and AA by axe-core; the keyboard alone; without JavaScript; colours with a colour vision
-# deficiency; hostile documents. Screenshots and the times until the first paint are left in
+# deficiency; hostile documents. The bench in the browser gives the digits of the command, where
+# tools/wasm.sh can build it. Screenshots and the times until the first paint are left in
 # .cache/browser-pages for people. HAIRSPRING=PATH uses a command that is already built.
 # Tier: all
 # shellcheck disable=SC2317 # the checks are called by `step`
@@ -29,9 +30,15 @@ need_chromium() {
     missing "a Chromium that starts" "$(apt_command chromium)"
 }
 
+# Without it the pages without a solver are still tested.
+need_bench() {
+  tools/wasm.sh || echo "the bench and interactive reports are not tested: no solver was built"
+}
+
 need_chromium
 need_venv "$VENV" tests/requirements.txt tools/browser-requirements.txt
 need_binary
+need_bench
 export HAIRSPRING HAIRSPRING_CHROMIUM
 PATH="$VENV/bin:$PATH"
 
