@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 200;
 
 /// Probability that Student's variable is above `t`; NaN without degrees of freedom.
 pub fn t_above(t: f64, dof: f64) -> f64 {
-    if !(dof > 0.0) || t.is_nan() {
+    if t.is_nan() || dof.is_nan() || dof <= 0.0 {
         return f64::NAN;
     }
     if t.is_infinite() {
