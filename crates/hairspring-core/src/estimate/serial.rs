@@ -155,7 +155,7 @@ impl Products {
         };
         let factor = Cholesky::new(&Matrix::from_fn(width, width, all))?;
         let right: Vec<f64> = (0..width).map(|j| all(j, width)).collect();
-        let log_det = 2.0 * factor.diagonal().map(f64::ln).sum::<f64>();
+        let log_det = 2.0 * factor.diagonal().map(ln).sum::<f64>();
         let squares = all(width, width) - dot(&factor.solve(right.clone()), &right);
         Some((squares, log_det)).filter(|(squares, _)| *squares > 0.0)
     }

@@ -245,7 +245,7 @@ fn stretches(state: &State, seen: &[Seen], series: SeriesId, cycles: f64) -> Vec
 /// Whether the paces of a series vary with the clock.
 fn follows(paces: &[f64], rates: &[f64]) -> bool {
     let spread = |values: &mut dyn Iterator<Item = f64>| {
-        variance(&values.filter(|one| one.is_finite()).map(f64::ln).collect::<Vec<f64>>())
+        variance(&values.filter(|one| one.is_finite()).map(ln).collect::<Vec<f64>>())
     };
     let at_one_clock = spread(&mut paces.iter().zip(rates).map(|(pace, rate)| pace / rate));
     // A spread that is not known, of a few stretches, is no reason against it.
