@@ -195,6 +195,13 @@ pub fn name(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Whether a cell is a number, which must not go on in the next line: `1e-13` may break at its
+/// hyphen.
+fn is_number(cell: &str) -> bool {
+    cell.len() < 24
+        && cell.starts_with(|first: char| first.is_ascii_digit() || "-+±".contains(first))
+}
+
 /// Blocks of one level of headings.
 #[derive(Template)]
 #[template(path = "blocks.html")]
