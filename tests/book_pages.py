@@ -37,7 +37,7 @@ INCLUDE = re.compile(r"\{\{#include ([^}:]+)(?::[^}]*)?\}\}")
 # Commands with the same output everywhere (`./parser` is a script that prints readings from a
 # file). All others need a line that says where and when the output was made.
 SAME_EVERYWHERE = re.compile(
-    r"hairspring (?:fit|capture|compare|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
+    r"hairspring (?:fit|capture|compare|merge|report)\b|hairspring (?:\w+ )?--(?:help|version)\b"
     r"|hairspring run \./parser |cat |printf |head |python3 examples/"
 )
 
