@@ -1,7 +1,7 @@
 //! What a file holds: what a page shows of it, and what can be switched off.
 
 use crate::kind::Kind;
-use crate::open::{Opened, Table};
+use crate::open::Opened;
 use hairspring_core::observations::Observations;
 use hairspring_core::pipeline::optional_stages;
 use serde::Serialize;
@@ -52,10 +52,10 @@ impl Contents {
             Opened::Result(_, remarks) => {
                 Contents { kind: Kind::Result, remarks: remarks.clone(), table: None }
             }
-            Opened::Table(Table { observations, kind, remarks }) => Contents {
-                kind: *kind,
-                remarks: remarks.clone(),
-                table: Some(Readings::of(observations)),
+            Opened::Table(table) => Contents {
+                kind: table.kind,
+                remarks: table.remarks.clone(),
+                table: Some(Readings::of(&table.observations)),
             },
         }
     }
