@@ -21,16 +21,6 @@ pub struct PageArguments {
 }
 
 impl PageArguments {
-    /// The observations that were saved in a file, if a page was asked for, which draws them.
-    ///
-    /// # Errors
-    /// The file cannot be read again.
-    pub fn saved(&self, file: Option<&Path>) -> Result<Option<Observations>, AnyError> {
-        // What a device or a pipe took is gone.
-        let wanted = file.filter(|file| self.html.is_some() && file.is_file());
-        wanted.map(observations).transpose()
-    }
-
     /// Writes the page, if it was asked for.
     ///
     /// # Errors

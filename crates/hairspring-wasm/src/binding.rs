@@ -4,7 +4,7 @@
 
 use crate::file::Pieces;
 use js_sys::{Array, Date, Float64Array, Function, Uint8Array};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, Result};
 use std::time::{Duration, SystemTime};
 use wasm_bindgen::prelude::*;
 
@@ -22,8 +22,7 @@ impl Pieces for PageFile {
     fn piece(&mut self, at: u64, most: usize) -> Result<Vec<u8>> {
         let most = (self.size - at).min(most as u64);
         let called = self.read.call2(&JsValue::NULL, &(at as f64).into(), &(most as f64).into());
-        let refused =
-            |_| Error::new(ErrorKind::Other, "the browser cannot read the file (any more)");
+        let refused = |_| Error::other("the browser cannot read the file (any more)");
         let bytes = Uint8Array::new(&called.map_err(refused)?);
         if bytes.length() as u64 == most { Ok(bytes.to_vec()) } else { Err(refused(JsValue::NULL)) }
     }

@@ -70,19 +70,18 @@ pub fn open(mut file: File, how: &Reading) -> Result<Opened, String> {
 /// Bytes by which a compression is detected.
 const COMPRESSED_HEAD: u64 = 6;
 
+fn table(observations: Observations, kind: Kind, remarks: Vec<String>) -> Opened {
+    Opened::Table(Box::new(Table { observations, kind, remarks }))
+}
+
 fn observations(stream: impl Read) -> Result<Opened, String> {
     let observations = read_csv(stream).map_err(said)?;
-    Ok(Opened::Table(Box::new(Table {
-        observations,
-        kind: Kind::Observations,
-        remarks: Vec::new(),
-    })))
+    Ok(table(observations, Kind::Observations, Vec::new()))
 }
 
 fn benchmark(stream: impl Read, tool: Tool) -> Result<Opened, String> {
     let found = hairspring_import::read(stream, tool).map_err(said)?;
-    let (observations, remarks) = (found.table, found.remarks);
-    Ok(Opened::Table(Box::new(Table { observations, kind: Kind::Benchmark, remarks })))
+    Ok(table(found.table, Kind::Benchmark, found.remarks))
 }
 
 fn result(stream: impl Read) -> Result<Opened, String> {
@@ -108,8 +107,7 @@ const OTHERS: &str = "observations (CSV with a column `ticks` or `time_ns`), rec
 
 fn recording(file: File, how: &Reading) -> Result<Opened, String> {
     let captured = capture(Input::File(Box::new(file)), &options(how)?).map_err(said)?;
-    let (observations, remarks) = (captured.table, Vec::new());
-    Ok(Opened::Table(Box::new(Table { observations, kind: Kind::Recording, remarks })))
+    Ok(table(captured.table, Kind::Recording, Vec::new()))
 }
 
 fn options(how: &Reading) -> Result<CaptureOptions, String> {
