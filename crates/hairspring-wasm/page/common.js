@@ -255,7 +255,7 @@ function plotOptions(found) {
     cursor: { drag: { x: true, y: true, uni: 30 } },
     axes: [{ label: "reading, in the order of the file" }, { label: `reading (${found.unit})`, size: 70 }],
     series: [
-      { label: "reading", value: (u, value) => (value === null ? "-" : String(value)) },
+      { label: "reading", value: (u, value) => String(value ?? "-") },
       { label: "used", paths: () => null, stroke: USED, points: points(5, USED, USED), value: stage },
       { label: "left out", paths: () => null, stroke: LEFT_OUT, points: points(9, "#fff", LEFT_OUT), value: stage },
     ],
