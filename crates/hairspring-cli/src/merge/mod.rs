@@ -2,6 +2,7 @@
 
 mod inputs;
 
+use crate::arguments::PrintArguments;
 use crate::interrupt;
 use crate::verb::{Runs, Verb};
 use crate::{AnyError, Outcome, output};
@@ -54,9 +55,8 @@ pub struct MergeArguments {
     /// Exit with 3 if a file could not be merged
     #[arg(long)]
     pub strict: bool,
-    /// Print one JSON document instead of text
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub print: PrintArguments,
 }
 
 /// The verb.
@@ -95,22 +95,15 @@ fn run(arguments: &MergeArguments) -> Result<Outcome, AnyError> {
     };
     let mut document = fleet.merge(&options);
     REMEDIES.apply(&mut document.findings);
-    print(document, arguments.json)?;
+    let document = MergeDocument { identity: Some(identity()), ..document };
+    let text = || Ok(text::fleet(&document, &output::style()));
+    arguments.print.print(|| json::print(&document), text)?;
     if merged == 0 {
         output::complain("nothing is merged: no file holds a result of hairspring");
         return Ok(Outcome::Failed);
     }
     let is_whole = refused == 0 && unread == 0;
     Ok(if arguments.strict && !is_whole { Outcome::LimitMissed } else { Outcome::Done })
-}
-
-fn print(document: MergeDocument, is_json: bool) -> Result<(), AnyError> {
-    output::print(&if is_json {
-        json::print(&MergeDocument { identity: Some(identity()), ..document })
-    } else {
-        text::fleet(&document, &output::style())
-    })?;
-    Ok(())
 }
 
 /// Time between two lines of progress.
