@@ -3,6 +3,7 @@
 use super::record::{Record, UNITS, place};
 use crate::document::Unit;
 use hairspring_core::estimate::{extreme_deviates, student_factor};
+use hairspring_core::math::ln;
 
 /// Fewest machines of a family among which one can lie too far from the others.
 pub const FEWEST_MACHINES: usize = 5;
@@ -48,7 +49,7 @@ impl Middle {
 }
 
 fn log(record: &Record, unit: Unit) -> Option<f64> {
-    record.positive(unit).filter(|_| record.is_trusted).map(f64::ln)
+    record.positive(unit).filter(|_| record.is_trusted).map(ln)
 }
 
 fn median(values: &mut [f64]) -> Option<f64> {

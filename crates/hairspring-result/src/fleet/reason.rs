@@ -1,5 +1,7 @@
 //! Why a machine differs from its family, as its times in both units say.
 
+use hairspring_core::math::exp;
+
 /// What the distances of an odd machine mean: logarithms of its ratios to the family.
 pub fn reason(cycles: Option<f64>, ns: Option<f64>, in_cycles: bool, in_ns: bool) -> String {
     let (Some(c), Some(n)) = (cycles, ns) else {
@@ -32,7 +34,7 @@ pub fn reason(cycles: Option<f64>, ns: Option<f64>, in_cycles: bool, in_ns: bool
 
 /// The ratio of a logarithm, in percent above 100.
 pub fn percent(log: f64) -> f64 {
-    100.0 * log.exp_m1()
+    100.0 * (exp(log) - 1.0)
 }
 
 /// `4 % slower`.
