@@ -43,7 +43,7 @@ pub fn ends(estimate: &Estimate) -> [String; 2] {
     let finest = half.max(value.abs() * FINEST_WIDTH);
     [estimate.low, estimate.high].map(|end| match end {
         end if end.is_infinite() => "open".into(),
-        end if !half.is_finite() || half == 0.0 => significant(end, 7),
+        end if !half.is_finite() || half <= 0.0 => significant(end, 7),
         end => {
             let places = decimals(finest, 2);
             if value.abs().max(finest) >= LARGE_VALUE || places > MOST_DECIMALS {

@@ -68,7 +68,10 @@ impl Builds {
                 documents: *documents,
             })
             .collect();
-        let words = |build: &Build| (build.program.clone(), build.commit.clone());
+        let words = |build: &Build| {
+            let own = (build.program.clone(), build.commit.clone());
+            (own, build.compiler.clone(), build.compiler_flags.clone())
+        };
         all.sort_by(|a, b| b.documents.cmp(&a.documents).then(words(a).cmp(&words(b))));
         all.truncate(MOST_BUILDS);
         all
