@@ -109,6 +109,7 @@ const FINE_POINTS: usize = 64;
 
 impl Converter {
     /// A converter for steps of that height.
+    #[allow(clippy::disallowed_methods, reason = "no result passes through the simulator")]
     pub fn new(step: f64) -> Converter {
         let kernel = |x: f64| {
             let reach = x / TOUCHED_SAMPLES as f64;
