@@ -26,7 +26,8 @@ pub use html::{Data, Interactive, Solved};
 use hairspring_core::observations::Observations;
 use hairspring_result::read::read;
 use hairspring_result::{Environment, ResultDocument};
-use html::{Block, Node, Sheet, other_document, result_document};
+use hairspring_view::node::Node;
+use html::{Block, Sheet, other_document, result_document};
 use serde::Deserialize;
 use svg::Plot;
 

@@ -21,6 +21,7 @@ pub mod clean;
 pub mod export;
 pub mod format;
 pub mod markdown;
+pub mod node;
 pub mod page;
 pub mod plot;
 mod source;

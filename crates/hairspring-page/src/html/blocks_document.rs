@@ -1,11 +1,11 @@
 //! What only a document of `blocks` has: the source with its heat, and the graph of the function.
 
 use super::block::{Block, SourceLine, Table, shown};
-use super::node::Node;
 use super::other::figure;
 use crate::svg::{Arrow, Node as GraphNode, graph};
 use hairspring_view::clean::{cut, is_hidden};
 use hairspring_view::format::significant;
+use hairspring_view::node::Node;
 
 /// Lines of a source that are shown, and the longest of them.
 const MOST_LINES: usize = 400;

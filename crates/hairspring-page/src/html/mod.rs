@@ -3,7 +3,6 @@
 mod block;
 mod blocks_document;
 mod interactive;
-mod node;
 mod other;
 mod result;
 mod stages;
@@ -13,7 +12,6 @@ pub use interactive::{Data, Interactive};
 pub use table::Table as Solved;
 
 pub(crate) use block::Block;
-pub(crate) use node::Node;
 pub(crate) use other::document as other_document;
 pub(crate) use result::document as result_document;
 
@@ -50,9 +48,7 @@ impl Sheet {
         };
         frame.render().map_err(|error| format!("the page could not be written: {error}"))
     }
-}
 
-impl Sheet {
     /// Its blocks alone, with headings from a level on.
     pub fn contents(&self, level: u8) -> Result<String, String> {
         let blocks = Blocks { blocks: &self.blocks, level };

@@ -2,7 +2,6 @@
 //! histograms and levels as plots, lists as tables. What a document holds is on its page.
 
 use super::block::{Block, Doubt, Fact, Number, Table, name, shown};
-use super::node::Node;
 use super::{Sheet, blocks_document, stages};
 use crate::Extras;
 use crate::svg::{Bar, Bin, Interval, Plot, budget, histogram, intervals};
@@ -13,6 +12,7 @@ use hairspring_result::{Environment, Figure};
 use hairspring_view::clean::{clean, cut};
 use hairspring_view::format::{Digits, digits, is_lopsided, with_interval};
 use hairspring_view::format::{count, fixed, frequency, frequency_unit, significant, time_unit};
+use hairspring_view::node::Node;
 use hairspring_view::page::Page;
 use hairspring_view::text;
 

@@ -3,11 +3,11 @@
 
 use super::Parts;
 use super::escape::{code, prose};
-use super::node::Node;
 use super::parts::Findings;
 use super::quantity::Quantity;
 use super::table::{Side, Table};
 use crate::format::significant;
+use crate::node::Node;
 use hairspring_result::Finding;
 
 /// Bytes of the names of series that only one result has; any more are counted.
@@ -30,7 +30,7 @@ pub fn parts(document: &Node, heading: &str) -> Parts {
 /// The findings that stand at this place of a document; damaged ones are left out.
 pub fn findings(node: &Node) -> Vec<Finding> {
     let read = |node: &Node| serde_json::from_value(node.value()).ok();
-    node.list("findings").iter().filter_map(read).collect()
+    node.list_of("findings").iter().filter_map(read).collect()
 }
 
 /// Where the two come from.
@@ -38,10 +38,10 @@ fn sides(document: &Node) -> String {
     let side = |key: &str| {
         let side = document.get(key)?;
         let identity = side.get("identity");
-        let made = identity.and_then(|identity| identity.text("created"));
-        let commit = identity.and_then(|identity| identity.text("commit"));
+        let made = identity.and_then(|identity| identity.text_of("created"));
+        let commit = identity.and_then(|identity| identity.text_of("commit"));
         let parts: Vec<String> = [
-            Some(side.text("source").map_or_else(|| "this measurement".to_owned(), code)),
+            Some(side.text_of("source").map_or_else(|| "this measurement".to_owned(), code)),
             made.map(prose),
             commit.map(|hash| format!("commit {}", code(hash.get(..12).unwrap_or(hash)))),
         ]
@@ -54,8 +54,8 @@ fn sides(document: &Node) -> String {
 }
 
 fn threshold(document: &Node) -> String {
-    let Some(percent) = document.number("threshold_percent") else { return String::new() };
-    let past = document.number("past_threshold").unwrap_or(0.0);
+    let Some(percent) = document.number_of("threshold_percent") else { return String::new() };
+    let past = document.number_of("past_threshold").unwrap_or(0.0);
     let says = if past > 0.0 { "**past it**" } else { "past it" };
     format!("Threshold {} %: {past} {says}\n\n", significant(percent, 4))
 }
@@ -73,12 +73,12 @@ fn pairs(document: &Node) -> Table {
         ("verdict", Side::Left),
     ];
     let mut table = Table::new("", &columns);
-    for pair in document.list("comparisons") {
-        let unit = pair.text("unit").unwrap_or_default();
+    for pair in document.list_of("comparisons") {
+        let unit = pair.text_of("unit").unwrap_or_default();
         let [old, new] = ["old", "new"].map(|key| time(pair, key, unit));
         let ratio = ratio(pair);
         table.row(vec![
-            code(pair.text("code").or_else(|| pair.text("name")).unwrap_or_default()),
+            code(pair.text_of("code").or_else(|| pair.text_of("name")).unwrap_or_default()),
             old.value,
             old.interval,
             new.value,
@@ -96,28 +96,28 @@ fn pairs(document: &Node) -> Table {
 fn time(pair: &Node, key: &str, unit: &str) -> Quantity {
     let kept = if unit == "ns" { "" } else { unit };
     pair.get(key)
-        .and_then(Node::estimate)
+        .and_then(Node::interval)
         .map_or_else(Quantity::default, |time| Quantity::time(&time, kept))
 }
 
 fn ratio(pair: &Node) -> Quantity {
-    if let Some(ratio) = pair.get("ratio").and_then(Node::estimate) {
+    if let Some(ratio) = pair.get("ratio").and_then(Node::interval) {
         return Quantity::new(&ratio, "");
     }
-    let least = pair.number("ratio_at_least").map(|least| significant(least, 3));
+    let least = pair.number_of("ratio_at_least").map(|least| significant(least, 3));
     let value = least.map_or_else(String::new, |least| format!("at least {least}"));
     Quantity { value, ..Quantity::default() }
 }
 
 fn verdict(pair: &Node) -> String {
-    let verdict = match pair.text("verdict") {
+    let verdict = match pair.text_of("verdict") {
         Some("faster") => "**faster**".to_owned(),
         Some("slower") => "**slower**".to_owned(),
         Some("no_difference") => "no difference".to_owned(),
         other => prose(other.unwrap_or("undecided")),
     };
-    let reason = pair.text("verdict_reason").or_else(|| pair.text("ratio_reason"));
-    let limit = match pair.text("limit") {
+    let reason = pair.text_of("verdict_reason").or_else(|| pair.text_of("ratio_reason"));
+    let limit = match pair.text_of("limit") {
         Some("past") => ", **past the threshold**",
         Some("undecided") => ", undecided about the threshold",
         _ => "",
@@ -127,11 +127,12 @@ fn verdict(pair: &Node) -> String {
 }
 
 fn unpaired(document: &Node, key: &str, which: &str) -> String {
-    let all = document.list(key);
+    let all = document.list_of(key);
     if all.is_empty() {
         return String::new();
     }
-    let name = |one: &Node| code(one.text("code").or_else(|| one.text("name")).unwrap_or_default());
+    let name =
+        |one: &Node| code(one.text_of("code").or_else(|| one.text_of("name")).unwrap_or_default());
     let mut names: Vec<String> = Vec::new();
     for next in all.iter().map(name) {
         if names.iter().map(String::len).sum::<usize>() + next.len() > MOST_UNPAIRED {

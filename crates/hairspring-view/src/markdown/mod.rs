@@ -15,7 +15,6 @@
 
 mod compare;
 mod escape;
-mod node;
 mod other;
 mod parts;
 mod quantity;
@@ -24,10 +23,10 @@ mod table;
 
 pub use escape::{code, prose};
 
+use crate::node::Node;
 use hairspring_result::Environment;
 use hairspring_result::json::line;
 use hairspring_result::read::read;
-use node::Node;
 use serde::{Deserialize, Serialize};
 use table::Table;
 
@@ -84,7 +83,7 @@ pub fn of<T: Serialize>(document: &T) -> String {
 pub fn of_json(text: &str) -> Result<String, String> {
     let document: Node = serde_json::from_str(text)
         .map_err(|error| format!("is not a JSON document of hairspring: {error}"))?;
-    let schema = document.text("schema").ok_or("has no key `schema`")?;
+    let schema = document.text_of("schema").ok_or("has no key `schema`")?;
     if !schema.starts_with("hairspring/") {
         return Err(format!("is a document of `{}`", schema.escape_debug()));
     }
@@ -99,7 +98,7 @@ pub fn of_json(text: &str) -> Result<String, String> {
 }
 
 fn against(baseline: &Node) -> String {
-    let name = baseline.get("old").and_then(|old| old.text("source")).unwrap_or("the baseline");
+    let name = baseline.get("old").and_then(|old| old.text_of("source")).unwrap_or("the baseline");
     format!("Against the baseline {}", code(name))
 }
 

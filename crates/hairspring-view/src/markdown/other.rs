@@ -4,11 +4,11 @@
 use super::Parts;
 use super::compare::findings;
 use super::escape::{code, prose};
-use super::node::Node;
 use super::parts::{Findings, circumstances};
 use super::quantity::Quantity;
 use super::table::{Side, Table};
 use crate::format::significant;
+use crate::node::Node;
 use hairspring_result::{Environment, Finding};
 
 /// Keys in which an entry of a list has its name.
@@ -59,7 +59,7 @@ pub fn parts(document: &Node, environment: Option<&Environment>) -> Parts {
     let findings =
         Findings::new(all.findings.iter().map(|(name, finding)| (name.as_str(), finding)));
     Parts {
-        title: format!("hairspring {}", prose(document.text("command").unwrap_or("report"))),
+        title: format!("hairspring {}", prose(document.text_of("command").unwrap_or("report"))),
         lead: findings.alarm() + &verdict(document),
         tables: vec![table(document, all.rows)],
         tail: listed("Not known", &all.reasons)
@@ -77,7 +77,7 @@ fn verdict(document: &Node) -> String {
         _ => return String::new(),
     };
     let says = document
-        .text("verdict")
+        .text_of("verdict")
         .filter(|text| *text != "passed")
         .map(|text| format!(": {}", prose(text)));
     format!("{passed}{}\n\n", says.unwrap_or_default())
@@ -99,7 +99,7 @@ fn table(document: &Node, rows: Vec<Vec<String>>) -> Table {
 
 /// The confidence level of the first interval.
 fn level(node: &Node) -> Option<f64> {
-    if let Some(found) = node.estimate() {
+    if let Some(found) = node.interval() {
         return Some(found.level);
     }
     match node {
@@ -139,7 +139,7 @@ impl Values {
             }
             match value {
                 Node::List(all) => self.list(key, all, place),
-                Node::Map(_) => match value.estimate() {
+                Node::Map(_) => match value.interval() {
                     Some(_) => self.row(node, key, value, place),
                     None => self.walk(value, &below(place, key, None)),
                 },
@@ -156,11 +156,11 @@ impl Values {
     }
 
     fn row(&mut self, parent: &Node, key: &str, value: &Node, place: &str) {
-        let Some(estimate) = value.estimate() else { return };
+        let Some(estimate) = value.interval() else { return };
         let (words, unit) = with_unit(key);
         let is_below = parent.get("below_resolution") == Some(&Node::Flag(true));
         let bound =
-            parent.number(&format!("bound_{unit}")).filter(|_| is_below || key == "time_ns");
+            parent.number_of(&format!("bound_{unit}")).filter(|_| is_below || key == "time_ns");
         let quantity = match bound {
             Some(most) => Quantity::below(most, unit),
             None => Quantity::new(&estimate, unit),
@@ -184,10 +184,10 @@ fn reason<'n>(key: &str, value: &'n Node) -> Option<(String, &'n str)> {
 fn sentences(node: &Node) -> String {
     let text = |entry: &Node| match entry {
         Node::Text(text) => Some(prose(text)),
-        entry => entry.text("text").map(prose),
+        entry => entry.text_of("text").map(prose),
     };
     let of = |(key, title): (&str, &str)| {
-        listed(title, &node.list(key).iter().filter_map(text).collect::<Vec<_>>())
+        listed(title, &node.list_of(key).iter().filter_map(text).collect::<Vec<_>>())
     };
     SENTENCES.into_iter().map(of).collect()
 }

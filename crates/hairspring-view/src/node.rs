@@ -1,7 +1,8 @@
-//! JSON of any shape, with the order of its keys.
+//! JSON of any shape with the order of its keys, for views of documents of any kind.
 
 use hairspring_core::Estimate;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use std::fmt::{self, Formatter};
 
 /// A value of JSON.
@@ -62,7 +63,7 @@ impl Node {
         self.get(key).map_or(&[], Node::list)
     }
 
-    /// An interval: an object with a value and its two ends.
+    /// A value with both ends of its interval; its level is 95 % where the object has none.
     pub fn estimate(&self) -> Option<Estimate> {
         let end = |key| self.number_of(key);
         Some(Estimate {
@@ -71,6 +72,32 @@ impl Node {
             high: end("high")?,
             level: end("level").unwrap_or(0.95),
         })
+    }
+
+    /// A value with an interval that states its level; an end that is `null` is open.
+    pub fn interval(&self) -> Option<Estimate> {
+        let (value, level) = (self.number_of("value")?, self.number_of("level")?);
+        let end = |key, open| match self.get(key)? {
+            Node::Number(end) => Some(*end),
+            Node::Null => Some(open),
+            _ => None,
+        };
+        let (low, high) = (end("low", f64::NEG_INFINITY)?, end("high", f64::INFINITY)?);
+        Some(Estimate { value, low, high, level })
+    }
+
+    /// The same as a value of `serde_json`, which may order keys otherwise.
+    pub fn value(&self) -> Value {
+        match self {
+            Node::Null => Value::Null,
+            Node::Flag(flag) => (*flag).into(),
+            Node::Number(number) => (*number).into(),
+            Node::Text(text) => text.as_str().into(),
+            Node::List(all) => all.iter().map(Node::value).collect(),
+            Node::Map(all) => {
+                Value::Object(all.iter().map(|(key, node)| (key.clone(), node.value())).collect())
+            }
+        }
     }
 }
 
@@ -141,5 +168,16 @@ mod tests {
         let keys: Vec<&str> = node.entries().iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["b", "a", "c"]);
         assert_eq!((node.number_of("c"), node.list_of("a").len()), (Some(-2500.0), 3));
+    }
+
+    #[test]
+    fn intervals_may_be_open() {
+        let text = r#"{"z": 1, "a": {"value": 2, "low": null, "high": 3.5, "level": 0.95}}"#;
+        let node: Node = serde_json::from_str(text).unwrap();
+        assert_eq!(node.entries()[0].0, "z");
+        let open = node.get("a").unwrap();
+        let found = open.interval().unwrap();
+        assert_eq!((found.low, found.high), (f64::NEG_INFINITY, 3.5));
+        assert!(node.interval().is_none() && open.estimate().is_none());
     }
 }
